@@ -78,18 +78,27 @@ async function openStage(keep: boolean): Promise<{ cluster: Cluster; stays: bool
     : { cluster: await openCluster({}, report), stays: false };
 }
 
+/** The scenario demo-walk runs these lines as they are printed. */
 function howToTryMore(cluster: Cluster): string {
-  const directory = relative(process.cwd(), cluster.run.path);
-  return `
-It is up. Try more (kubectl or anything that reads a kubeconfig):
-   export KUBECONFIG=${cluster.kubeconfig ?? ''}
-   kubectl get injectorconfigs
-   kubectl apply -f examples/istio-1.1-release.yaml                       # a second revision
-   kubectl label namespace demo istio-injection- istio.io/rev=istio-1-1   # the namespace follows it
-   kubectl rollout restart deployment sleep -n demo
-   kubectl delete injectorconfig default                                  # running pods stay, new ones start plain
-   tail -f ${directory}/operator-*.log                            # what the operator does
-   make down                                                              # stop it all`;
+  const commands: [command: string, says?: string][] = [
+    [`export KUBECONFIG=${cluster.kubeconfig ?? ''}`],
+    ['alias injector="node dist/injector.cjs"'],
+    ['kubectl get injectorconfigs'],
+    ['injector check deployment/sleep -n demo', 'why its pods are injected'],
+    ['kubectl apply -f examples/istio-1.1-release.yaml', 'a second revision'],
+    ['kubectl wait --for=condition=Ready icfg/istio-1-1'],
+    ['kubectl label namespace demo istio-injection- istio.io/rev=istio-1-1', 'it follows that'],
+    ['injector status', 'the pod is stale'],
+    ['kubectl rollout restart deployment sleep -n demo'],
+    ['kubectl rollout status deployment sleep -n demo'],
+    ['injector revisions'],
+    [`tail -f ${relative(process.cwd(), cluster.run.path)}/operator-*.log`, 'what the operator does'],
+    ['make down', 'stop it all'],
+  ];
+  const lines = commands.map(
+    ([command, says]) => `   ${says === undefined ? command : `${command.padEnd(50)} # ${says}`}`,
+  );
+  return ['', 'It is up. Try more (with kubectl):', ...lines].join('\n');
 }
 
 const namespace = 'demo';

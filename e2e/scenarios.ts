@@ -10,6 +10,7 @@ import { certificateRepair } from './scenarios/certificate-repair.ts';
 import { certsCommands } from './scenarios/certs-commands.ts';
 import { checkAgrees } from './scenarios/check-agrees.ts';
 import { controlPlane } from './scenarios/control-plane.ts';
+import { demoWalk } from './scenarios/demo-walk.ts';
 import { deadOperator } from './scenarios/dead-operator.ts';
 import { faults } from './scenarios/faults.ts';
 import { foreignComesAndGoes } from './scenarios/foreign-comes-and-goes.ts';
@@ -59,6 +60,7 @@ export const scenarios: Scenario[] = [
   templateBomb,
   trialRender,
   deadOperator,
+  demoWalk,
   foreignComesAndGoes,
   roles,
   killSwitch,

@@ -63,6 +63,23 @@ function controlPlaneTarget(): Target {
   };
 }
 
+/**
+ * Builds kubectl of the control plane's version, for scenarios that run what documentation prints.
+ *
+ * @throws Error as {@link buildBinaries}
+ */
+export async function buildKubectl(report: (line: string) => void): Promise<void> {
+  const { inputs, directory } = controlPlaneTarget();
+  const kubectl = {
+    name: 'kubectl',
+    output: paths.kubectl,
+    inputs: [...inputs, readFileSync(join(directory, 'kubectl', 'main.go'), 'utf8')],
+    directory,
+    arguments: ['build', '-v', '-ldflags', '-s -w', '-o', paths.kubectl, './kubectl'],
+  };
+  await buildTarget(kubectl, await goToolchain(), report);
+}
+
 function helmTarget(): Target {
   return {
     name: 'helm',

@@ -14,12 +14,13 @@ export const paths = {
   binaries: join(build, 'bin'),
   controlPlane: join(build, 'bin', 'controlplane'),
   helm: join(build, 'bin', 'helm'),
+  kubectl: join(build, 'bin', 'kubectl'),
   /** One directory for each earlier commit whose bundle a scenario runs. */
   earlier: join(build, 'earlier'),
   /** One directory for each control plane that a command of its own started. */
   runs: join(build, 'run'),
-  /** The directory of the cluster that `make up` and `KEEP=1 make demo` leave running. */
-  standing: join(build, 'cluster'),
+  /** The directory of the cluster that `make up` and `KEEP=1 make demo` leave running; STANDING names another, so that a test leaves the person's alone. */
+  standing: join(build, process.env['STANDING'] ?? 'cluster'),
   controlPlaneSources: join(repository, 'e2e', 'controlplane'),
   chart: join(repository, 'charts', 'injector-operator'),
   crds: join(repository, 'crds'),
