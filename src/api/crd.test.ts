@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { customResourceDefinitions } from './crd.ts';
 
 interface Schema {
@@ -25,7 +26,7 @@ interface Definition {
     names: { kind: string; plural: string; shortNames: string[] };
     versions: {
       subresources: object;
-      additionalPrinterColumns: { name: string; jsonPath: string }[];
+      additionalPrinterColumns: { name: string; jsonPath: string; priority?: number }[];
       schema: { openAPIV3Schema: Schema };
     }[];
   };
@@ -143,8 +144,13 @@ for (const [index, resource, name, shortName, heldFields, columns] of [
       assert.deepEqual(ofChanges, heldFields);
     });
 
-    it('prints what people ask for', () => {
-      assert.equal(version.additionalPrinterColumns.map((column) => column.name).join(', '), columns);
+    it('prints what people ask for, as the documentation shows it', () => {
+      const printed = version.additionalPrinterColumns;
+      assert.equal(printed.map((column) => column.name).join(', '), columns);
+      const page = new URL(`../../${index === 0 ? 'README.md' : 'docs/revisions-and-tags.md'}`, import.meta.url);
+      const [, sample] = /\n\$ kubectl get (?:icfg|rtag)\n(NAME .*)\n/.exec(readFileSync(page, 'utf8')) ?? [];
+      const shown = printed.filter(({ priority }) => priority === undefined).map(({ name }) => name.toUpperCase());
+      assert.deepEqual(sample?.split(/ {2,}/), ['NAME', ...shown]);
     });
   });
 }

@@ -22,9 +22,9 @@ export function revisionsCommand(terminal: Terminal): Command {
       writeReport(terminal, options.output, revisionReports(installation, usage), {
         columns: ['REVISION', 'NAME', 'READY', 'HASH', 'TAGS', 'NAMESPACES', 'PODS', 'CERT'],
         row: (report) => rowOf(report, Date.now()),
-        notes: ({ name, foreign, ready, message = '' }) => {
+        notes: ({ name, foreign, ready, reason = '', message = '', unknownSince }) => {
           if (foreign) return [`MutatingWebhookConfiguration ${name} of another injector`];
-          return ready === true ? [] : [message];
+          return ready === true || unknownSince !== undefined ? [] : [`${reason}: ${message}`];
         },
         empty: 'there is no InjectorConfig, and no injector of somebody else',
       });
@@ -34,11 +34,11 @@ export function revisionsCommand(terminal: Terminal): Command {
 
 /** The certificate's time is how long it lasts. */
 function rowOf(report: RevisionReport, now: number): string[] {
-  const { revision, name, foreign, ready, reason = '', hash, tags, namespaces, pods } = report;
+  const { revision, name, foreign, ready, hash, tags, namespaces, pods } = report;
   return [
     revision,
     foreign ? '(not ours)' : name,
-    ready === undefined ? '-' : formatReadiness({ ...report, ready, reason }),
+    ready === undefined ? '-' : formatReadiness({ ...report, ready, reason: '' }),
     hash ?? '-',
     formatNames(tags),
     formatNames(namespaces),

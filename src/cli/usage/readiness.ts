@@ -33,8 +33,9 @@ export function readinessOf({ metadata, status }: Observed, stale?: Stale): Read
   return { ready: condition.status === 'True', reason: condition.reason, message: condition.message };
 }
 
-/** `True`, `False (Paused)`, or `unknown since 2026-11-22T10:00:00Z`. */
+/** `True`, `False (Paused)`, `False` where the reason stands elsewhere, or `unknown since 2026-11-22T10:00:00Z`. */
 export function formatReadiness({ ready, reason, unknownSince }: Omit<Readiness, 'message'>): string {
   if (unknownSince !== undefined) return unknownSince === null ? 'unknown' : `unknown since ${unknownSince}`;
-  return ready ? 'True' : `False (${reason})`;
+  if (ready) return 'True';
+  return reason === '' ? 'False' : `False (${reason})`;
 }
