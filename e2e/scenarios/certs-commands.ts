@@ -185,8 +185,8 @@ function servedWebhook(context: ScenarioContext, namespace: string, port: number
   const { run } = context.cluster;
   const path = (...parts: string[]) => join(run.path, 'certs-commands', ...parts);
   const create = (directory: string, ...flags: string[]) => {
-    const target = ['--service', service, '--namespace', namespace, '--out', path(directory)];
-    return runInjector(['certs', 'create', ...target, ...flags]);
+    const out = flags.includes('--secret') ? [] : ['--out', path(directory)];
+    return runInjector(['certs', 'create', '--service', service, '--namespace', namespace, ...out, ...flags]);
   };
   const yaml = `# the webhook of injector serve
 apiVersion: admissionregistration.k8s.io/v1
