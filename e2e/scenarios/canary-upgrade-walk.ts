@@ -44,7 +44,11 @@ const steps: readonly Step[] = [
   { command: 'kubectl wait --for=condition=Ready icfg/1-25', images: { 'test-ns': old } },
   { command: 'injector revisions', says: /\n1-24 .* test-ns +1 .*\n1-25 .* - +0 / },
   { command: 'kubectl label namespace test-ns istio.io/rev=1-25 --overwrite' },
-  { command: 'injector status -n test-ns', status: 3, says: /Deployment\/sleep .*\n.*it would get InjectorConfig 1-25/ },
+  {
+    command: 'injector status -n test-ns',
+    status: 3,
+    says: /Deployment\/sleep .*\n.*it would get InjectorConfig 1-25/,
+  },
   { command: 'kubectl rollout restart deployment -n test-ns', images: { 'test-ns': next } },
   { command: 'injector status -n test-ns', says: /\n1 current, 0 stale, 0 missing\n$/ },
   { command: 'injector tag set prod-stable --revision 1-24', says: /new pods get it now/ },
