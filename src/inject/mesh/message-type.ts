@@ -1,4 +1,4 @@
-import { readTable } from '../kubernetes/read-go-types.ts';
+import { readTable } from '../kubernetes/pod-schema.ts';
 import { meshEnums, meshMessages } from './mesh-types.ts';
 
 const scalarKinds = ['string', 'bool', 'int32', 'int64', 'uint32', 'uint64', 'double', 'float', 'bytes'] as const;
