@@ -11,8 +11,7 @@ import { DecisionMemory } from './admission/decision-memory.ts';
 import { listenOn } from './http/listen-on.ts';
 import type { LogPort, MonotonicClock } from './ports.ts';
 import type { ServerMetrics } from './metrics/server-metrics.ts';
-import type { ServingPairs } from './http/serving-pairs.ts';
-import { createTlsServer } from './http/tls-server.ts';
+import { type ServingPairs, createTlsServer } from './http/tls-server.ts';
 import { trackConnections } from './http/track-connections.ts';
 
 export interface AdmissionServerOptions {

@@ -1,4 +1,5 @@
-import type { Leaf } from '../serving-certificate.ts';
+import type { CertificatePolicy } from '../certificate-policy.ts';
+import type { CertifiedKey } from '../key-pair.ts';
 
 /** What a certificate was issued for; when the policy differs, it is due. */
 export interface IssueTerms {
@@ -23,7 +24,7 @@ export interface StoredAuthority {
 }
 
 /** The leaf that is to be served. */
-export interface StoredLeaf extends Leaf {
+export interface StoredLeaf extends CertifiedKey {
   readonly terms: IssueTerms;
 }
 
@@ -74,4 +75,23 @@ export function changeOf(
   message: string,
 ): RotationChange {
   return { kind, subject, message };
+}
+
+/** The largest share of the time until renewal by which jitter brings it forward. */
+const jitterShare = 0.1;
+
+/** When to renew: at `renewalFraction` of the life, or up to a tenth earlier, so that revisions do not renew in one go. */
+export function renewalTime(notAfter: Date, { issuedAt, jitter }: IssueTerms, policy: CertificatePolicy): Date {
+  const life = notAfter.getTime() - issuedAt.getTime();
+  return new Date(issuedAt.getTime() + life * policy.renewalFraction * (1 - jitterShare * jitter));
+}
+
+/** The later of some times; undefined ones do not count. */
+export function latest(first: Date, ...others: readonly (Date | undefined)[]): Date {
+  return others.reduce<Date>((found, time) => (time !== undefined && time > found ? time : found), first);
+}
+
+/** The earliest of some times; undefined ones do not count. */
+export function earliest(first: Date, ...others: readonly (Date | undefined)[]): Date {
+  return others.reduce<Date>((found, time) => (time !== undefined && time < found ? time : found), first);
 }
