@@ -6,15 +6,15 @@ import { mapCost, type Meter } from '../../exec/meter.ts';
 import { readField, typed, TypedValue } from '../../typed-value.ts';
 import { elementType, isTrue, kindOf, rawElements, rawEntries, typeNameOf, underlying } from '../../value-kind.ts';
 
-/** How JSON is written. */
-export interface JsonStyle {
+/** How JSON is written unless told. */
+const compact = {
   /** `<`, `>` and `&` as \u003c …, as Go does by default. */
-  readonly escapeHtml: boolean;
+  escapeHtml: true,
   /** Two spaces per level and line breaks; otherwise no white space at all. */
-  readonly indented: boolean;
-}
+  indented: false,
+};
 
-const compact: JsonStyle = { escapeHtml: true, indented: false };
+export type JsonStyle = Readonly<typeof compact>;
 
 /**
  * Go's json.Marshal of a template value: map keys sorted, struct fields in order, HTML characters escaped.
