@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { issueAuthority } from '../../src/certs/authority.ts';
-import { generateRsaKeyPair } from '../../src/certs/key-pair.ts';
-import { issueServingCertificate } from '../../src/certs/serving-certificate.ts';
-import type { ServingPair } from '../../src/server/http/serving-pairs.ts';
+import { issueAuthority, issueServingCertificate } from '../../src/certs/issue-certificate.ts';
+import { generateRsaKeyPair, type CertifiedKey } from '../../src/certs/key-pair.ts';
 
 /** A server that a child process has started on loopback. */
 export interface BenchmarkedServer {
@@ -20,7 +18,7 @@ export function bytesToAnswer(request: IncomingMessage): number {
 }
 
 /** The same kind of key and chain for every server that is compared. */
-export async function certificatePair(): Promise<ServingPair> {
+export async function certificatePair(): Promise<CertifiedKey> {
   const [caKeys, leafKeys] = await Promise.all([generateRsaKeyPair(2048), generateRsaKeyPair(2048)]);
   const options = { now: new Date(), duration: 86_400_000, random: randomBytes };
   const authority = issueAuthority('bench', caKeys, options);

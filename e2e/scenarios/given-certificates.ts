@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { parseBundle } from '../../src/certs/bundle.ts';
 import { generateRsaKeyPair } from '../../src/certs/key-pair.ts';
 import { randomSerialNumber } from '../../src/certs/random-source.ts';
-import { issueServingCertificate } from '../../src/certs/serving-certificate.ts';
+import { issueServingCertificate } from '../../src/certs/issue-certificate.ts';
 import { signCertificate } from '../../src/certs/sign-certificate.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { applyObject, objectOf } from '../harness/apply.ts';

@@ -6,7 +6,7 @@ import { decide } from '../../src/inject/decide.ts';
 import { scrapeTargets } from '../../src/inject/finish/prometheus-merge.ts';
 import { normalisePod } from '../../src/inject/kubernetes/typed-pod.ts';
 import type { JsonObject } from '../../src/inject/patch/json-value.ts';
-import { escapeGoJson } from '../../src/inject/pod/go-json.ts';
+import { escapeGoJson } from '../../src/template/functions/go/json-encode.ts';
 import { parseStatus } from '../../src/inject/pod/injection-status.ts';
 import { useNativeSidecars } from '../../src/inject/pod/native-sidecars.ts';
 import { parsePathEnvironment } from '../../src/inject/pod/path-environment.ts';

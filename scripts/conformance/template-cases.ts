@@ -1,6 +1,6 @@
 import { TemplateError } from '../../src/template/template-error.ts';
 import { compileTemplate } from '../../src/template/template.ts';
-import { templateFunctions } from '../../src/inject/configuration/template-functions.ts';
+import { functionsOfFamily } from '../../src/template/functions/go/function-families.ts';
 import { parseValues } from '../../src/inject/configuration/values.ts';
 import { loadMeshConfig } from '../../src/inject/mesh/mesh-config.ts';
 import { templateValue, type TemplateData } from '../../src/inject/template-data/template-data.ts';
@@ -49,7 +49,7 @@ function* rowCases(name: string, rows: readonly TemplateRow[], data: () => unkno
 function render(template: string, data: unknown): TemplateResult {
   let phase = 'parse';
   try {
-    const compiled = compileTemplate(template, { name: 'inject', functions: templateFunctions });
+    const compiled = compileTemplate(template, { name: 'inject', functions: functionsOfFamily('istio') });
     phase = 'exec';
     return { output: compiled.execute(data), error: null };
   } catch (error) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { issueAuthority } from './authority.ts';
+import { issueAuthority } from './issue-certificate.ts';
 import { bundleFingerprints, joinBundle, parseBundle } from './bundle.ts';
 import { readCertificate } from './read-certificate.ts';
 import { keyPool, seededBytes } from './testdata/key-pool.ts';

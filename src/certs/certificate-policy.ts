@@ -12,27 +12,20 @@ export class CertificatePolicyError extends Error {
   }
 }
 
-/** How long certificates live and how they are replaced. All durations are milliseconds. */
-export interface CertificatePolicy {
-  readonly leafDuration: number;
-  readonly caDuration: number;
-  /** The share of its life after which a certificate is renewed; jitter only makes it earlier. Between 0 and 1, both excluded. */
-  readonly renewalFraction: number;
-  readonly keySize: number;
-  /** How long a new authority stands in every bundle before the first leaf that it signed is served. */
-  readonly confirmationPeriod: number;
-}
-
 const day = 24 * 60 * 60 * 1000;
 
-/** Leaf 7 days, authority 365 days, both renewed at two thirds of their life. */
-export const defaultCertificatePolicy: CertificatePolicy = {
+/** How long certificates live and how they are replaced, unless told. All durations are milliseconds. */
+export const defaultCertificatePolicy = {
   leafDuration: 7 * day,
   caDuration: 365 * day,
+  /** The share of its life after which a certificate is renewed; jitter only makes it earlier. Between 0 and 1, both excluded. */
   renewalFraction: 2 / 3,
   keySize: 2048,
+  /** How long a new authority stands in every bundle before the first leaf that it signed is served. */
   confirmationPeriod: 60_000,
 };
+
+export type CertificatePolicy = Readonly<typeof defaultCertificatePolicy>;
 
 const keySizes: readonly number[] = [2048, 3072, 4096];
 /** Far below the year 9999, where X.509 times end (RFC 5280 section 4.1.2.5), and below what a Date holds. */

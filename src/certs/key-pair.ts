@@ -7,6 +7,13 @@ export interface KeyPair {
   readonly publicKeyPem: string;
 }
 
+/** A certificate with its private key, both PEM: an authority that can sign, or a serving certificate. */
+export interface CertifiedKey {
+  /** The certificate, followed by intermediates if there are any. */
+  readonly certificatePem: string;
+  readonly privateKeyPem: string;
+}
+
 /** Makes an RSA key pair of `bits` bits. Key generation is an argument of the state machine, since it draws on the system's randomness. */
 export type GenerateKeyPair = (bits: number) => Promise<KeyPair>;
 

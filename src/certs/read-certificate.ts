@@ -1,15 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 
 /** What the rest of the operator wants to know of a certificate. */
-export interface CertificateFacts {
-  readonly x509: X509Certificate;
-  /** SHA-256 of the DER, 64 lower-case hex digits. */
-  readonly fingerprint: string;
-  readonly notBefore: Date;
-  readonly notAfter: Date;
-  /** The DNS names among the subject alternative names. */
-  readonly dnsNames: readonly string[];
-}
+export type CertificateFacts = Readonly<ReturnType<typeof factsOf>>;
 
 /** The latest stay parsed: a pass of the rotation reads the same few dozens of times, and OpenSSL needs 0.2 ms for each. */
 const parsed = new Map<string, CertificateFacts>();
@@ -30,12 +22,14 @@ export function shortName(pem: string): string {
   return readCertificate(pem).fingerprint.slice(0, 8);
 }
 
-function factsOf(x509: X509Certificate): CertificateFacts {
+function factsOf(x509: X509Certificate) {
   return {
     x509,
+    /** SHA-256 of the DER, 64 lower-case hex digits. */
     fingerprint: x509.fingerprint256.replaceAll(':', '').toLowerCase(),
     notBefore: new Date(x509.validFrom),
     notAfter: new Date(x509.validTo),
+    /** The DNS names among the subject alternative names. */
     dnsNames: (x509.subjectAltName ?? '')
       .split(', ')
       .flatMap((name) => (name.startsWith('DNS:') ? [name.slice('DNS:'.length)] : [])),

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { issueAuthority } from './authority.ts';
-import { issueServingCertificate } from './serving-certificate.ts';
+import { issueAuthority, issueServingCertificate } from './issue-certificate.ts';
 import { ServingCertificates } from './serving-certificates.ts';
 import { keyPool, seededBytes } from './testdata/key-pool.ts';
 import { signCertificate } from './sign-certificate.ts';

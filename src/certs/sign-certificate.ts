@@ -1,6 +1,6 @@
 import { sign } from 'node:crypto';
 import forge from 'node-forge';
-import type { KeyPair } from './key-pair.ts';
+import type { CertifiedKey, KeyPair } from './key-pair.ts';
 
 /** The validity of a new certificate. X.509 times have whole seconds; both ends are rounded down. */
 export interface Validity {
@@ -39,19 +39,16 @@ interface CertificateRequest extends Validity {
   readonly extensions: readonly object[];
 }
 
-/** An authority as a signer. */
-export interface Issuer {
-  readonly certificatePem: string;
-  readonly privateKeyPem: string;
-}
-
 /**
  * Encodes and signs an X.509 v3 certificate with SHA-256 and RSA.
  * node-forge writes the structure; node:crypto signs, since forge's own RSA blocks the event loop for 70–200 ms.
  * @param signer an authority; for a self-signed certificate the key alone.
  * @returns PEM with LF line ends and a final newline.
  */
-export function signCertificate(request: CertificateRequest, signer: Issuer | Pick<KeyPair, 'privateKeyPem'>): string {
+export function signCertificate(
+  request: CertificateRequest,
+  signer: CertifiedKey | Pick<KeyPair, 'privateKeyPem'>,
+): string {
   const certificate = forge.pki.createCertificate();
   certificate.publicKey = forge.pki.publicKeyFromPem(request.publicKeyPem);
   certificate.serialNumber = request.serialNumber;

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import forge from 'node-forge';
-import { issueAuthority } from './authority.ts';
+import { issueAuthority, issueServingCertificate } from './issue-certificate.ts';
 import type { KeyPair } from './key-pair.ts';
 import { readCertificate } from './read-certificate.ts';
-import { issueServingCertificate } from './serving-certificate.ts';
 import { signCertificate } from './sign-certificate.ts';
 import { keyPool, seededBytes } from './testdata/key-pool.ts';
 import { isIssuedBy, verifyServingPair } from './verify-chain.ts';

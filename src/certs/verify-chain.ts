@@ -1,12 +1,11 @@
 import { createPrivateKey, type X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { parseBundle, type BundleEntry } from './bundle.ts';
+import type { CertifiedKey } from './key-pair.ts';
 import forge from 'node-forge';
 
-/** A serving certificate (leaf first, then intermediates), its key, and the authorities that clients trust; all PEM. */
-export interface ServingPair {
-  readonly certificatePem: string;
-  readonly privateKeyPem: string;
+/** A serving certificate with its key, and the authorities that clients trust; all PEM. */
+export interface ServingPair extends CertifiedKey {
   readonly caPem: string;
 }
 

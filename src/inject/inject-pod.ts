@@ -4,21 +4,22 @@ import { adjustInitContainerUser } from './finish/init-container-user.ts';
 import { setMetadata } from './finish/metadata.ts';
 import { orderContainers } from './finish/order-containers.ts';
 import { mergePrometheus, announceSecurePorts } from './finish/prometheus-merge.ts';
-import { reapplyOverrides } from './finish/reapply-overrides.ts';
-import type { Meter } from '../template/exec/meter.ts';
+import { Meter } from '../template/exec/meter.ts';
 import { InjectionFailure } from './injection-failure.ts';
+import type { InjectionRequest } from './injection-request.ts';
 import type { Injector } from './injector.ts';
 import { proxyConfigAnnotation } from './mesh/proxy-config.ts';
 import type { Message } from './mesh/decode-message.ts';
-import type { PodProxyConfigs } from './mesh/proxy-configs-for.ts';
+import { proxyConfigsFor } from './mesh/proxy-configs-for.ts';
 import { isJsonObject } from './patch/json-value.ts';
 import { parseStatus, type InjectionStatus, stripPod } from './pod/injection-status.ts';
-import type { ProxyIds } from './pod/open-shift.ts';
-import { reinsertOverrides, savedOverrides } from './pod/overrides.ts';
-import type { Environment } from './pod/path-environment.ts';
+import { useNativeSidecars } from './pod/native-sidecars.ts';
+import { defaultProxyIds, openShiftProxyIds, withoutAssignedProxyUser } from './pod/open-shift.ts';
+import { reapplyOverrides, reinsertOverrides, savedOverrides } from './finish/overrides.ts';
+import { parsePathEnvironment, type Environment } from './pod/path-environment.ts';
 import { annotationOf, labelOf, noStrings, type Pod } from './pod/pod.ts';
 import { selectTemplates } from './pod/select-templates.ts';
-import type { Workload } from './pod/workload.ts';
+import { workloadOf, type Workload } from './pod/workload.ts';
 import type { AuthorView } from './safety/author-inputs.ts';
 import { guardAuthor } from './safety/guard-author.ts';
 import { takeOverProbes } from './probes/take-over-probes.ts';
@@ -27,16 +28,7 @@ import { proxyImage, proxyInitImage } from './template-data/proxy-image.ts';
 import { templateValue } from './template-data/template-data.ts';
 
 /** One pod and what has been found out about it. */
-export interface PodInjection {
-  readonly pod: Pod;
-  readonly workload: Workload;
-  readonly proxyConfigs: PodProxyConfigs;
-  readonly environment: Environment;
-  readonly proxyIds: ProxyIds;
-  readonly nativeSidecars: boolean;
-  /** Counts what the templates cost for this pod, however often they are rendered. */
-  readonly meter: Meter;
-}
+type PodInjection = Readonly<ReturnType<typeof findOut>>;
 
 /**
  * Units for each character of `proxy.istio.io/config`, which is read as YAML twice: to check it, and to apply it. YAML's merge keys take the longest,
@@ -51,8 +43,9 @@ const networkVariable = 'ISTIO_META_NETWORK';
  * The pod with what the templates bring and all that follows from it, in Istio's order.
  * @throws InjectionFailure
  */
-export function injectPod(injector: Injector, injection: PodInjection): Pod {
+export function injectPod(injector: Injector, request: InjectionRequest, read: Pod, workload?: Workload): Pod {
   const { family } = injector;
+  const injection = findOut(injector, request, read, workload);
   const { pod, meter } = injection;
   if (family.proxy) checkAnnotations(pod, meter);
   const statusPort = statusPortOf(injection.proxyConfigs.meshConfig);
@@ -76,13 +69,25 @@ export function injectPod(injector: Injector, injection: PodInjection): Pod {
   });
   const environment = family.proxy ? effectiveEnvironment(injector, injection) : noEnvironment;
   const result = family.proxy ? finishProxy(overridden, rendered, injector, injection, environment) : overridden;
-  const marked = setMetadata(result, rendered.templatePod, environment.get(networkVariable), {
-    family,
-    revision: injector.settings.revision,
-    injectedAnnotations: injector.injectedAnnotations,
-  });
+  const marked = setMetadata(result, rendered.templatePod, environment.get(networkVariable), injector);
   // Where a proxy stands is the business of the family that brings it.
   return family.proxy ? orderContainers(marked, injection.proxyConfigs.holdApplication) : marked;
+}
+
+/** What injection depends on beside the pod and the configuration. */
+function findOut(injector: Injector, request: InjectionRequest, read: Pod, workload: Workload | undefined) {
+  const openShift = injector.settings.platform === 'OpenShift';
+  const pod = openShift ? withoutAssignedProxyUser(read) : read;
+  return {
+    pod,
+    workload: workload ?? workloadOf(pod),
+    proxyConfigs: proxyConfigsFor(injector, pod, request.proxyConfigs),
+    environment: new Map([...injector.environment, ...parsePathEnvironment(request.path ?? '')]),
+    proxyIds: openShift ? openShiftProxyIds(request.namespaceMetadata) : defaultProxyIds,
+    /** Counts what the templates cost for this pod, however often they are rendered. */
+    meter: new Meter(injector.templates.limits.work),
+    nativeSidecars: useNativeSidecars(injector.settings.nativeSidecars, request.nodes, pod.spec.nodeName),
+  };
 }
 
 const noEnvironment: Environment = new Map();

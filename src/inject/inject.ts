@@ -1,21 +1,16 @@
-import { LimitError, Meter } from '../template/exec/meter.ts';
+import { LimitError } from '../template/exec/meter.ts';
 import { decide, type DecisionFacts } from './decide.ts';
 import { InjectionFailure } from './injection-failure.ts';
 import type { InjectionRequest } from './injection-request.ts';
 import type { FailureReason, InjectionResult } from './injection-result.ts';
 import type { Injector } from './injector.ts';
-import { injectPod, type PodInjection } from './inject-pod.ts';
-import { proxyConfigsFor } from './mesh/proxy-configs-for.ts';
+import { injectPod } from './inject-pod.ts';
 import { diffJson } from './patch/json-patch.ts';
 import type { JsonObject } from './patch/json-value.ts';
 import { carryOver } from './pod/carry-over.ts';
-import { useNativeSidecars } from './pod/native-sidecars.ts';
-import { defaultProxyIds, openShiftProxyIds, withoutAssignedProxyUser } from './pod/open-shift.ts';
-import { parsePathEnvironment } from './pod/path-environment.ts';
-import type { Pod } from './pod/pod.ts';
 import { readPodFacts } from './pod/pod-facts.ts';
 import { readPod } from './pod/read-pod.ts';
-import { workloadOf, type Workload } from './pod/workload.ts';
+import type { Workload } from './pod/workload.ts';
 
 /**
  * Injects one pod: decides, renders the templates, merges them onto the pod and finishes the result. Never throws and never changes the
@@ -28,7 +23,7 @@ export function inject(injector: Injector, request: InjectionRequest, workload?:
     const { warnings } = decision;
     if (!decision.inject) return { outcome: 'skipped', reason: decision.reason, message: decision.message, warnings };
     const read = readPod(request.pod, request.namespace);
-    const injected = injectPod(injector, findOut(injector, request, read, workload));
+    const injected = injectPod(injector, request, read, workload);
     const pod = carryOver(request.pod, read, injected) as JsonObject;
     return { outcome: 'injected', pod, patch: diffJson(request.pod, pod), warnings };
   } catch (error) {
@@ -52,24 +47,4 @@ function factsOf({ pod, namespace }: InjectionRequest): DecisionFacts {
     if (error instanceof InjectionFailure) readPod(pod, namespace);
     throw error;
   }
-}
-
-/** What injection depends on beside the pod and the configuration. */
-function findOut(
-  injector: Injector,
-  request: InjectionRequest,
-  read: Pod,
-  workload: Workload | undefined,
-): PodInjection {
-  const openShift = injector.settings.platform === 'OpenShift';
-  const pod = openShift ? withoutAssignedProxyUser(read) : read;
-  return {
-    pod,
-    workload: workload ?? workloadOf(pod),
-    proxyConfigs: proxyConfigsFor(injector, pod, request.proxyConfigs),
-    environment: new Map([...injector.environment, ...parsePathEnvironment(request.path ?? '')]),
-    proxyIds: openShift ? openShiftProxyIds(request.namespaceMetadata) : defaultProxyIds,
-    meter: new Meter(injector.templates.limits.work),
-    nativeSidecars: useNativeSidecars(injector.settings.nativeSidecars, request.nodes, pod.spec.nodeName),
-  };
 }

@@ -6,7 +6,7 @@ export interface InjectionRequest {
   readonly pod: Readonly<JsonObject>;
   /** The request's namespace: pods made by controllers carry none of their own. */
   readonly namespace: string;
-  /** The namespace's labels and annotations, where known (user and group ranges on OpenShift). */
+  /** The namespace's annotations, where known (user and group ranges on OpenShift). */
   readonly namespaceMetadata?: NamespaceMetadata;
   /** The URL path of the webhook, from `/inject` on; its pairs become proxy environment. */
   readonly path?: string;
@@ -17,7 +17,6 @@ export interface InjectionRequest {
 }
 
 export interface NamespaceMetadata {
-  readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
 }
 

@@ -1,3 +1,4 @@
+import { labelValuePattern, qualifiedNamePattern } from '../api/kubernetes/field-types.ts';
 import type { LabelSelector, LabelSelectorRequirement } from '../api/kubernetes/kubernetes.ts';
 
 /** The labels of an object. */
@@ -10,9 +11,6 @@ export type LabelMatcher = (labels: Labels) => boolean;
 export type CompiledSelector =
   | { readonly matches: LabelMatcher; /** The label names that it asks for. */ readonly keys: readonly string[] }
   | { readonly invalid: string };
-
-const namePattern = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
-const prefixPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /** What a selector without requirements selects: nothing for Istio's injector, everything for the API server. */
 export type EmptySelector = 'nothing' | 'everything';
@@ -90,8 +88,11 @@ function holds({ operator, values = [] }: LabelSelectorRequirement, value: strin
   }
 }
 
+/** Of the prefix of a label name; the pattern bounds the name behind it. */
+const longestPrefix = 253;
+
 function requirementProblem({ key, operator, values }: LabelSelectorRequirement): string | undefined {
-  if (!isQualifiedName(key)) return `key "${key}" is not a label name`;
+  if (!qualifiedNamePattern.test(key) || key.indexOf('/') > longestPrefix) return `key "${key}" is not a label name`;
   const count = values?.length ?? 0;
   switch (operator) {
     case 'In':
@@ -105,18 +106,6 @@ function requirementProblem({ key, operator, values }: LabelSelectorRequirement)
     default:
       return `operator "${String(operator)}" of key "${key}" is none of In, NotIn, Exists, DoesNotExist`;
   }
-  const wrong = values?.find((value) => !isLabelValue(value));
+  const wrong = values?.find((value) => value.length > 63 || !labelValuePattern.test(value));
   return wrong === undefined ? undefined : `value "${wrong}" of key "${key}" is not a label value`;
-}
-
-function isQualifiedName(key: string): boolean {
-  const slash = key.indexOf('/');
-  const prefix = slash < 0 ? undefined : key.slice(0, slash);
-  const name = key.slice(slash + 1);
-  if (prefix !== undefined && (prefix.length > 253 || !prefixPattern.test(prefix))) return false;
-  return name.length <= 63 && namePattern.test(name);
-}
-
-function isLabelValue(value: string): boolean {
-  return value === '' || (value.length <= 63 && namePattern.test(value));
 }

@@ -4,7 +4,7 @@ import type { ObjectMeta } from '../api/kubernetes/kubernetes.ts';
 import { defaultRevision, type RevisionTag } from '../api/revision-tag/revision-tag.ts';
 import type { WebhookKeys } from '../api/injector-config/webhook-keys.ts';
 import { areDisjoint } from './label-selector.ts';
-import { tagSelectors, webhookSelectors, type WebhookSelectors } from './webhook-selectors.ts';
+import { webhookSelectors, type WebhookSelectors } from './webhook-selectors.ts';
 
 /** Who wants pods: an InjectorConfig, or a RevisionTag together with the InjectorConfig that it leads to. */
 export interface PodClaim {
@@ -36,7 +36,7 @@ export function claimOfConfig(config: InjectorConfig): PodClaim {
     operatorClass,
     keys: webhook.keys,
     isCustom: webhook.selection === 'Custom',
-    selectors: webhookSelectors(config, webhook.excludedNamespaces),
+    selectors: webhookSelectors({ config }, webhook.excludedNamespaces),
     createdAt: config.metadata.creationTimestamp ?? '',
   };
   known.set(config, claim);
@@ -58,7 +58,7 @@ export function claimOfTag(tag: RevisionTag, config: InjectorConfig, standsInFor
     operatorClass: tag.spec.operatorClass,
     keys,
     isCustom: false,
-    selectors: tagSelectors(tag, config, excludedNamespaces),
+    selectors: webhookSelectors({ config, tag }, excludedNamespaces),
     createdAt,
   };
 }

@@ -14,7 +14,7 @@ function published(matchConditions: readonly object[] = []): KubernetesObject {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'MutatingWebhookConfiguration',
     metadata: { name: 'sidecar-injector-blue' },
-    webhooks: webhookSelectors(injectorConfig('blue'), []).map(({ name, ...selectors }) => ({
+    webhooks: webhookSelectors({ config: injectorConfig('blue') }, []).map(({ name, ...selectors }) => ({
       name: `${name}.sidecar-injector.io`,
       clientConfig: { service: { path } },
       rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }],

@@ -3,21 +3,12 @@ import type { KubernetesObject, LabelSelector } from '../api/kubernetes/kubernet
 import { labelNames } from '../api/labels.ts';
 import { matchConditionNames } from '../api/injector-config/match-condition-names.ts';
 import type { WebhookKeys } from '../api/injector-config/webhook-keys.ts';
-import { apiServerMatcher, keysOf, type LabelMatcher } from './label-selector.ts';
+import { apiServerMatcher, keysOf } from './label-selector.ts';
 import { namespaceNameLabel } from '../api/kubernetes/system-namespaces.ts';
 import { type ConfigurationRef, type RoutedClientConfig, routeOf } from '../routing/route.ts';
 
 /** A webhook's two selectors, ready for use. */
-export interface CompiledSelectors {
-  readonly namespace: LabelMatcher;
-  readonly pod: LabelMatcher;
-  /** Whether it is the namespace's own label that leads here, not only what it does not say. */
-  readonly isByNamespace: boolean;
-  /** Labels (`key=value`, or `key` alone) one of which whatever it takes must have; undefined when nothing is required. */
-  readonly anchor: { readonly side: 'namespace' | 'pod'; readonly labels: readonly string[] } | undefined;
-  /** The label names that the pod's selector asks for. */
-  readonly podLabels: readonly string[];
-}
+export type CompiledSelectors = Readonly<ReturnType<typeof compileSelectors>>;
 
 /** Who takes pods: an InjectorConfig's webhooks, or a tag's. */
 export interface SelectingWebhook {
@@ -102,14 +93,18 @@ export function readSelectingWebhook(
 }
 
 /** Compiles a pair of selectors as the API server reads them: an empty one takes everything. */
-export function compileSelectors({ namespaceSelector = {}, objectSelector = {} }: SelectorPair): CompiledSelectors {
+export function compileSelectors({ namespaceSelector = {}, objectSelector = {} }: SelectorPair) {
   const byNamespace = anchorOf(namespaceSelector);
-  const anchor = byNamespace ?? anchorOf(objectSelector);
+  const labels = byNamespace ?? anchorOf(objectSelector);
+  const side: 'namespace' | 'pod' = byNamespace === undefined ? 'pod' : 'namespace';
   return {
     namespace: apiServerMatcher(namespaceSelector),
     pod: apiServerMatcher(objectSelector),
+    /** Whether it is the namespace's own label that leads here, not only what it does not say. */
     isByNamespace: byNamespace !== undefined,
-    anchor: anchor && { side: byNamespace === undefined ? 'pod' : 'namespace', labels: anchor },
+    /** Labels (`key=value`, or `key` alone) one of which whatever it takes must have; undefined when nothing is required. */
+    anchor: labels && { side, labels },
+    /** The label names that the pod's selector asks for. */
     podLabels: keysOf(objectSelector),
   };
 }

@@ -4,7 +4,7 @@ import { revisionTag } from '../api/testdata/revision-tag.ts';
 import { istioKeys, type WebhookKeys } from '../api/injector-config/webhook-keys.ts';
 import { injectorConfig } from '../api/testdata/injector-config.ts';
 import { matches } from './testdata/matches.ts';
-import { tagSelectors, webhookSelectors, type WebhookSelectors } from './webhook-selectors.ts';
+import { webhookSelectors, type WebhookSelectors } from './webhook-selectors.ts';
 
 const excluded = ['kube-system', 'injection'];
 
@@ -45,7 +45,7 @@ function label(key: string, value: string | undefined): Record<string, string> {
 /** Every webhook of these configurations that takes the pod, as `revision/webhook`. */
 function takers(configs: readonly InjectorConfig[], each: Case, keys: WebhookKeys, inNamespace = 'app'): string[] {
   return configs.flatMap((config) =>
-    takersOf(config.metadata.name, webhookSelectors(config, excluded), each, keys, inNamespace),
+    takersOf(config.metadata.name, webhookSelectors({ config }, excluded), each, keys, inNamespace),
   );
 }
 
@@ -96,7 +96,7 @@ describe('webhookSelectors', () => {
   it('gives each of 256 combinations to one revision, one tag or none, with two revisions and a tag', () => {
     const configs = ['default', '1-24'].map((name) => injectorConfig(name));
     // What meant nothing is the name of a tag now.
-    const tag = tagSelectors(revisionTag('unknown'), injectorConfig('1-24'), excluded);
+    const tag = webhookSelectors({ tag: revisionTag('unknown'), config: injectorConfig('1-24') }, excluded);
     for (const each of cases) {
       const taken = [...takers(configs, each, istioKeys), ...takersOf('unknown', tag, each, istioKeys)];
       const { namespace, pod } = each;
@@ -109,8 +109,8 @@ describe('webhookSelectors', () => {
   });
 
   it('gives the default to tag default exactly as to the default revision', () => {
-    const byTag = tagSelectors(revisionTag('default'), injectorConfig('1-24'), excluded);
-    assert.deepEqual(byTag, webhookSelectors(injectorConfig('default'), excluded));
+    const byTag = webhookSelectors({ tag: revisionTag('default'), config: injectorConfig('1-24') }, excluded);
+    assert.deepEqual(byTag, webhookSelectors({ config: injectorConfig('default') }, excluded));
   });
 
   it('takes nothing in excluded namespaces, whatever the labels', () => {
@@ -126,7 +126,7 @@ describe('webhookSelectors', () => {
   });
 
   it('follows the revision, not the name', () => {
-    const [byNamespace, byPod] = webhookSelectors(injectorConfig('mesh-a', { revision: '1-24' }), excluded);
+    const [byNamespace, byPod] = webhookSelectors({ config: injectorConfig('mesh-a', { revision: '1-24' }) }, excluded);
     const expected = { key: 'istio.io/rev', operator: 'In', values: ['1-24'] };
     assert.deepEqual(byNamespace?.namespaceSelector.matchExpressions?.[0], expected);
     assert.deepEqual(byPod?.objectSelector.matchExpressions?.[1], expected);
@@ -134,7 +134,7 @@ describe('webhookSelectors', () => {
 
   it('has the webhooks of the plain labels for the default revision alone', () => {
     const injection = { templates: { sidecar: 'x' }, enableNamespacesByDefault: true };
-    const names = (config: InjectorConfig) => webhookSelectors(config, excluded).map(({ name }) => name);
+    const names = (config: InjectorConfig) => webhookSelectors({ config }, excluded).map(({ name }) => name);
     assert.deepEqual(names(injectorConfig('1-24', { injection })), ['rev.namespace', 'rev.object']);
     const plain = ['rev.namespace', 'rev.object', 'namespace', 'object'];
     assert.deepEqual(names(injectorConfig('default')), plain);
@@ -149,7 +149,7 @@ describe('webhookSelectors', () => {
     const objectSelector = { matchLabels: { logs: 'yes' } };
     const webhook = { selection: 'Custom', namespaceSelector, objectSelector };
     const notExcluded = { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: excluded };
-    const of = (fields: object) => webhookSelectors(injectorConfig('logs', { webhook: fields }), excluded);
+    const of = (fields: object) => webhookSelectors({ config: injectorConfig('logs', { webhook: fields }) }, excluded);
     const matchExpressions = [...namespaceSelector.matchExpressions, notExcluded];
     const both = { namespaceSelector: { ...namespaceSelector, matchExpressions }, objectSelector };
     assert.deepEqual(of(webhook), [{ name: 'custom', ...both }]);

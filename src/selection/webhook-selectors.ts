@@ -17,60 +17,34 @@ export interface WebhookOwner {
   readonly tag?: RevisionTag | undefined;
 }
 
-/**
- * The selectors of an owner's webhooks.
- * @param ownNamespace the operator's, whose pods no webhook takes
- */
-export function selectorsFor({ config, tag }: WebhookOwner, ownNamespace: string): WebhookSelectors[] {
-  const excluded = excludedNamespaces(config, ownNamespace);
-  return tag === undefined ? webhookSelectors(config, excluded) : tagSelectors(tag, config, excluded);
-}
-
 /** What the labels of a family are compared with: the selectors of a revision or a tag follow from it. */
 export interface SelectorTerms {
-  /** The revision, or the tag: the value of the revision label. */
+  /** The revision, or the tag: the value of the revision label. `default` also answers to the injection label, and to pods that opt in without naming one. */
   readonly revision: string;
   readonly keys: WebhookKeys;
-  /** Whether it also answers to the injection label, and to pods that opt in without naming a revision. */
-  readonly isDefault: boolean;
   /** Whether it also takes pods without any label, in namespaces without any; of the default only. */
   readonly enableNamespacesByDefault: boolean;
 }
 
 /**
- * The selectors of an InjectorConfig. For `selection: Revision` they are Istio's, see {@link selectorsOf}; for `selection: Custom` the ones given,
- * as they are.
+ * The selectors of an owner's webhooks: Istio's, see {@link selectorsOf}, for the revision or, of a tag, for a revision of its name in the family of the
+ * InjectorConfig; for `selection: Custom` the ones given, as they are.
  * @param excluded namespaces whose pods are taken by none of them
  */
-export function webhookSelectors(config: InjectorConfig, excluded: readonly string[]): WebhookSelectors[] {
+export function webhookSelectors({ config, tag }: WebhookOwner, excluded: readonly string[]): WebhookSelectors[] {
   const { injection, webhook } = config.spec;
-  if (webhook.selection === 'Custom') {
+  if (tag === undefined && webhook.selection === 'Custom') {
     const { namespaceSelector = {}, objectSelector = {} } = webhook;
     return [{ name: 'custom', namespaceSelector: without(namespaceSelector, excluded), objectSelector }];
   }
-  const revision = revisionOf(config);
-  const { enableNamespacesByDefault } = injection;
-  const isDefault = revision === defaultRevision;
-  return selectorsOf({ revision, keys: webhook.keys, isDefault, enableNamespacesByDefault }, excluded);
+  const revision = tag?.metadata.name ?? revisionOf(config);
+  const enableNamespacesByDefault = injection.enableNamespacesByDefault || tag?.spec.enableNamespacesByDefault === true;
+  return selectorsOf({ revision, keys: webhook.keys, enableNamespacesByDefault }, excluded);
 }
 
-/** The selectors of a tag that leads to an InjectorConfig: those of a revision of the tag's name, in the family of the InjectorConfig. */
-export function tagSelectors(
-  tag: RevisionTag,
-  config: InjectorConfig,
-  excluded: readonly string[],
-): WebhookSelectors[] {
-  const { injection, webhook } = config.spec;
-  const { name } = tag.metadata;
-  return selectorsOf(
-    {
-      revision: name,
-      keys: webhook.keys,
-      isDefault: name === defaultRevision,
-      enableNamespacesByDefault: injection.enableNamespacesByDefault || tag.spec.enableNamespacesByDefault,
-    },
-    excluded,
-  );
+/** {@link webhookSelectors} as they are written. @param ownNamespace the operator's, whose pods no webhook takes */
+export function selectorsFor(owner: WebhookOwner, ownNamespace: string): WebhookSelectors[] {
+  return webhookSelectors(owner, excludedNamespaces(owner.config, ownNamespace));
 }
 
 /**
@@ -98,7 +72,7 @@ export function selectorsOf(terms: SelectorTerms, excluded: readonly string[]): 
       all(notOptedOut, oneOf(keys.revision, revision)),
     ),
   ];
-  if (!terms.isDefault) return webhooks;
+  if (revision !== defaultRevision) return webhooks;
 
   const unlabelled = all(absent(keys.injection), absent(keys.revision));
   webhooks.push(

@@ -11,8 +11,7 @@ import { DecisionMemory } from './admission/decision-memory.ts';
 import { listenOn } from './http/listen-on.ts';
 import type { LogPort, MonotonicClock } from './ports.ts';
 import type { ServerMetrics } from './metrics/server-metrics.ts';
-import type { ServingPairs } from './http/serving-pairs.ts';
-import { createTlsServer } from './http/tls-server.ts';
+import { type ServingPairs, createTlsServer } from './http/tls-server.ts';
 import { trackConnections } from './http/track-connections.ts';
 
 export interface AdmissionServerOptions {
@@ -33,23 +32,10 @@ export interface AdmissionServerOptions {
 /** `draining`: still serving, but every answer ends its connection; `closing`: only what is in flight is still answered. */
 export type ServerState = 'idle' | 'serving' | 'draining' | 'closing' | 'closed';
 
-export interface AdmissionServer {
-  readonly state: ServerState;
-  /** Where it listens; undefined until {@link AdmissionServer.listen} has succeeded. */
-  readonly address: { readonly address: string; readonly port: number } | undefined;
-  /** @throws ConfigurationError when the address or port cannot be used. */
-  listen(): Promise<void>;
-  /** From now on every answer says `Connection: close`, so that clients move to other replicas one by one. Readiness should turn false with it. */
-  drain(): void;
-  /**
-   * Stops accepting, ends idle connections, and waits for what is in flight, at most `timeout` milliseconds.
-   * To lose nothing: drain, wait for longer than load balancers take to notice, then close.
-   */
-  close(timeout: number): Promise<void>;
-}
+export type AdmissionServer = ReturnType<typeof createAdmissionServer>;
 
 /** The listener for the API server: HTTP/1.1 over TLS, the certificate by SNI, one pipeline for all paths. */
-export function createAdmissionServer(options: AdmissionServerOptions): AdmissionServer {
+export function createAdmissionServer(options: AdmissionServerOptions) {
   const { certificates, log, metrics, clock } = options;
   const limits: AdmissionLimits = { ...defaultAdmissionLimits, ...options.limits };
   const observer = createAdmissionObserver(log, metrics, clock, options.failed);
@@ -92,18 +78,25 @@ export function createAdmissionServer(options: AdmissionServerOptions): Admissio
     get state() {
       return state;
     },
+    /** Where it listens; undefined until `listen` has succeeded. */
     get address() {
       const address = server.address() as AddressInfo | null;
       return address === null ? undefined : { address: address.address, port: address.port };
     },
+    /** @throws ConfigurationError when the address or port cannot be used. */
     async listen() {
       await listenOn(server, options.bindAddress, options.port, 'the admission webhook');
       state = 'serving';
     },
+    /** From now on every answer says `Connection: close`, so that clients move to other replicas one by one. Readiness should turn false with it. */
     drain() {
       if (state === 'serving') state = 'draining';
     },
-    async close(timeout) {
+    /**
+     * Stops accepting, ends idle connections, and waits for what is in flight, at most `timeout` milliseconds.
+     * To lose nothing: drain, wait for longer than load balancers take to notice, then close.
+     */
+    async close(timeout: number) {
       if (state === 'closing' || state === 'closed') return;
       state = 'closing';
       await new Promise<void>((resolve) => {

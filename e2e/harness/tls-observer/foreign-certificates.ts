@@ -1,8 +1,7 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import forge from 'node-forge';
-import { issueAuthority } from '../../../src/certs/authority.ts';
+import { issueAuthority, issueServingCertificate } from '../../../src/certs/issue-certificate.ts';
 import { generateRsaKeyPair } from '../../../src/certs/key-pair.ts';
-import { issueServingCertificate } from '../../../src/certs/serving-certificate.ts';
 
 const hour = 3_600_000;
 

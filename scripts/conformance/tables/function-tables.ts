@@ -1,5 +1,5 @@
 import { compileTemplate } from '../../../src/template/template.ts';
-import { templateFunctions } from '../../../src/inject/configuration/template-functions.ts';
+import { functionsOfFamily } from '../../../src/template/functions/go/function-families.ts';
 import { parseValues } from '../../../src/inject/configuration/values.ts';
 import { applyToMessage } from '../../../src/inject/mesh/decode-message.ts';
 import { messageType } from '../../../src/inject/mesh/message-type.ts';
@@ -30,7 +30,7 @@ const emptyData: TemplateData = {
 
 /** What a template gives over Istio's data, of which some parts are set. */
 function render(template: string, data: Partial<TemplateData>): string {
-  const compiled = compileTemplate(template, { name: 'inject', functions: templateFunctions });
+  const compiled = compileTemplate(template, { name: 'inject', functions: functionsOfFamily('istio') });
   return compiled.execute(templateValue({ ...emptyData, ...data }));
 }
 

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { LabelSelector } from './kubernetes.ts';
 
 /** DNS-1123 label (Kubernetes' names of namespaces and Services): lower-case letters, digits and `-`. */
 export const dnsLabelPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
@@ -86,7 +85,7 @@ export function freeForm() {
 
 const labelValue = z.string().max(63).regex(labelValuePattern, 'must be a label value');
 
-const labelSelectorRequirement = z.object({
+export const labelSelectorRequirement = z.object({
   key: qualifiedName().describe('The label that is compared.'),
   operator: z
     .enum(['In', 'NotIn', 'Exists', 'DoesNotExist'])
@@ -95,7 +94,7 @@ const labelSelectorRequirement = z.object({
 });
 
 /** metav1.LabelSelector with bounds. */
-export function labelSelector(): z.ZodType<LabelSelector> {
+export function labelSelector() {
   return z
     .object({
       matchLabels: boundedRecord(labelValue, 32)
@@ -119,7 +118,7 @@ export function configMapReference() {
   });
 }
 
-const condition = z.object({
+export const condition = z.object({
   type: z.string().max(316).describe('What the condition is about, e.g. Ready.'),
   status: z.enum(['True', 'False', 'Unknown']).describe('Whether it holds.'),
   observedGeneration: z.int().min(0).exactOptional().describe('The generation that was looked at.'),

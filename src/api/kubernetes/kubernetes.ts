@@ -1,3 +1,6 @@
+import type { z } from 'zod';
+import type { condition, labelSelector, labelSelectorRequirement } from './field-types.ts';
+
 /** The parts of Kubernetes' objects that several layers read. Unknown fields stay where they are. */
 export interface ObjectMeta {
   name?: string;
@@ -21,7 +24,6 @@ export interface OwnerReference {
   name: string;
   uid: string;
   controller?: boolean;
-  blockOwnerDeletion?: boolean;
 }
 
 export interface KubernetesObject {
@@ -32,23 +34,8 @@ export interface KubernetesObject {
 }
 
 /** metav1.LabelSelector. */
-export interface LabelSelector {
-  matchLabels?: Record<string, string>;
-  matchExpressions?: LabelSelectorRequirement[];
-}
-
-export interface LabelSelectorRequirement {
-  key: string;
-  operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
-  values?: string[];
-}
+export type LabelSelector = z.output<ReturnType<typeof labelSelector>>;
+export type LabelSelectorRequirement = z.output<typeof labelSelectorRequirement>;
 
 /** metav1.Condition. `lastTransitionTime` is RFC 3339. */
-export interface Condition {
-  type: string;
-  status: 'True' | 'False' | 'Unknown';
-  observedGeneration?: number;
-  lastTransitionTime: string;
-  reason: string;
-  message: string;
-}
+export type Condition = z.output<typeof condition>;

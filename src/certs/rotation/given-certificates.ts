@@ -1,13 +1,11 @@
 import { joinBundle, parseBundle } from '../bundle.ts';
+import type { CertifiedKey } from '../key-pair.ts';
 import { readCertificate } from '../read-certificate.ts';
 import { isAccepted } from './rotation-bundle.ts';
 import { verifyServingPair, type ChainExpectation, type ChainFault, type ServingPair } from '../verify-chain.ts';
 
 /** A pair that somebody else has issued and that can serve: an input of the rotation in place of what it would issue itself. */
-export interface GivenCertificates {
-  /** The leaf, then intermediates. */
-  readonly certificatePem: string;
-  readonly privateKeyPem: string;
+export interface GivenCertificates extends CertifiedKey {
   /** The one authority that clients must trust for it. Its key is not known here. */
   readonly authorityPem: string;
   /** Where it came from, for messages, e.g. `Secret injection/webhook-tls`. */

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { issueAuthority } from '../authority.ts';
+import { issueAuthority, issueServingCertificate } from '../issue-certificate.ts';
 import { mostAdopted, recoverRotation, type ObservedCertificates, type RecoveredRotation } from './recover-rotation.ts';
 import { keyPool, seededBytes } from '../testdata/key-pool.ts';
-import { issueServingCertificate } from '../serving-certificate.ts';
 import { shortPolicy } from '../testdata/world.ts';
 
 const now = new Date('2026-03-01T00:00:00Z');

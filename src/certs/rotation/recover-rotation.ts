@@ -2,15 +2,16 @@ import { bundleFingerprints, parseBundle, type BundleEntry } from '../bundle.ts'
 import type { CertificatePolicy } from '../certificate-policy.ts';
 import { readCertificate, shortName } from '../read-certificate.ts';
 import { isAccepted, rotationBundle, wasAccepted } from './rotation-bundle.ts';
-import { earliest, latest } from './rotation-schedule.ts';
 import {
+  earliest,
+  latest,
   changeOf,
   type RetiringAuthority,
   type RotationChange,
   type RotationState,
   type StoredAuthority,
 } from './rotation-state.ts';
-import type { Leaf } from '../serving-certificate.ts';
+import type { CertifiedKey } from '../key-pair.ts';
 import { keyMatches, type ServingPair } from '../verify-chain.ts';
 import { readRotationSecret, type SecretText } from './rotation-secret.ts';
 
@@ -25,7 +26,7 @@ export interface ObservedCertificates {
 export interface RecoveredRotation {
   readonly state: RotationState;
   /** A good leaf that is, or may be, in use: from the serving Secret, else from the stored state. */
-  readonly current?: Leaf;
+  readonly current?: CertifiedKey;
   /** The last known leaf has expired: no admission succeeds any more, so nothing can be lost by swapping at once. */
   readonly expired: boolean;
   readonly changes: readonly RotationChange[];

@@ -1,7 +1,6 @@
 import { bundleFingerprints, parseBundle } from '../bundle.ts';
 import { readCertificate } from '../read-certificate.ts';
-import { latest } from './rotation-schedule.ts';
-import type { RotationState } from './rotation-state.ts';
+import { latest, type RotationState } from './rotation-state.ts';
 import { verifyChain } from '../verify-chain.ts';
 
 /**

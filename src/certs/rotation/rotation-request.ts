@@ -1,9 +1,8 @@
 import { readCertificate } from '../read-certificate.ts';
 import { isAccepted } from './rotation-bundle.ts';
 import type { RotationSituation } from './rotation-confirmation.ts';
-import { earliest } from './rotation-schedule.ts';
-import type { AnsweredRequest, RotationState } from './rotation-state.ts';
-import type { Leaf } from '../serving-certificate.ts';
+import { earliest, type AnsweredRequest, type RotationState } from './rotation-state.ts';
+import type { CertifiedKey } from '../key-pair.ts';
 
 /** A renewal that a person asks for. */
 export type RenewalRequest = Pick<AnsweredRequest, 'nonce' | 'target'>;
@@ -51,7 +50,7 @@ export function forceRetirement(state: RotationState, { current, policy, now }: 
 }
 
 /** Notes that the request on record is done, with what is served at the end of this pass. */
-export function finishRequest(state: RotationState, served: Leaf | undefined): RotationState {
+export function finishRequest(state: RotationState, served: CertifiedKey | undefined): RotationState {
   const { request, authority, leaf, staged, retiring } = state;
   if (request === undefined || request.state === 'Done' || staged !== undefined) return state;
   const isServed = leaf !== undefined && leaf.certificatePem === served?.certificatePem && authority !== undefined;

@@ -2,24 +2,21 @@ import { z } from 'zod';
 import { parseBundle } from '../bundle.ts';
 import { readCertificate } from '../read-certificate.ts';
 import { keyMatches } from '../verify-chain.ts';
-import type { IssueTerms, RetiringAuthority, RotationState, StoredAuthority } from './rotation-state.ts';
+import {
+  answeredRequest,
+  issueTerms,
+  time,
+  type IssueTerms,
+  type RetiringAuthority,
+  type RotationState,
+  type StoredAuthority,
+} from './rotation-state.ts';
 
-const time = z.codec(z.iso.datetime(), z.date(), {
-  decode: (text) => new Date(text),
-  encode: (date) => date.toISOString(),
-});
 const fingerprint = z.string();
-
-const terms = z.object({
-  issuedAt: time,
-  duration: z.number().positive(),
-  keySize: z.int().positive(),
-  jitter: z.number().min(0).lt(1),
-});
 
 const authority = z.object({
   fingerprint,
-  terms,
+  terms: issueTerms,
   /** Somebody else has the key. */
   given: z.literal(true).exactOptional(),
   publishedAt: time.exactOptional(),
@@ -31,15 +28,9 @@ const record = z.object({
   version: z.literal(1),
   authority: authority.exactOptional(),
   staged: authority.exactOptional(),
-  leaf: z.object({ fingerprint, terms }).exactOptional(),
+  leaf: z.object({ fingerprint, terms: issueTerms }).exactOptional(),
   retiring: z.array(z.object({ fingerprint, retireAfter: time })),
-  request: z
-    .object({
-      nonce: z.string(),
-      target: z.enum(['leaf', 'authority', 'authority-force']),
-      state: z.enum(['Accepted', 'Done']),
-    })
-    .exactOptional(),
+  request: answeredRequest.exactOptional(),
 });
 
 /** The record, as it is read. */

@@ -1,14 +1,23 @@
-import type { Leaf } from '../serving-certificate.ts';
+import { z } from 'zod';
+import type { CertificatePolicy } from '../certificate-policy.ts';
+import type { CertifiedKey } from '../key-pair.ts';
+
+/** A time as the Secret has it. */
+export const time = z.codec(z.iso.datetime(), z.date(), {
+  decode: (text) => new Date(text),
+  encode: (date) => date.toISOString(),
+});
 
 /** What a certificate was issued for; when the policy differs, it is due. */
-export interface IssueTerms {
-  readonly issuedAt: Date;
+export const issueTerms = z.object({
+  issuedAt: time,
   /** Milliseconds. */
-  readonly duration: number;
-  readonly keySize: number;
+  duration: z.number().positive(),
+  keySize: z.int().positive(),
   /** Drawn once, in [0, 1); makes the renewal earlier. */
-  readonly jitter: number;
-}
+  jitter: z.number().min(0).lt(1),
+});
+export type IssueTerms = Readonly<z.output<typeof issueTerms>>;
 
 /** An authority of which the leaf that is served is, or will be. */
 export interface StoredAuthority {
@@ -23,7 +32,7 @@ export interface StoredAuthority {
 }
 
 /** The leaf that is to be served. */
-export interface StoredLeaf extends Leaf {
+export interface StoredLeaf extends CertifiedKey {
   readonly terms: IssueTerms;
 }
 
@@ -34,13 +43,14 @@ export interface RetiringAuthority {
 }
 
 /** A renewal that was asked for, and how far it is: begun, or served (and, when forced, the old authorities gone). */
-export interface AnsweredRequest {
+export const answeredRequest = z.object({
   /** Tells requests apart: one that was answered is not answered again. */
-  readonly nonce: string;
+  nonce: z.string(),
   /** `authority-force` also drops the old authority, and with it whatever was signed with a stolen key, before its last leaf has expired. */
-  readonly target: 'leaf' | 'authority' | 'authority-force';
-  readonly state: 'Accepted' | 'Done';
-}
+  target: z.enum(['leaf', 'authority', 'authority-force']),
+  state: z.enum(['Accepted', 'Done']),
+});
+export type AnsweredRequest = Readonly<z.output<typeof answeredRequest>>;
 
 /** Everything that a rotation must remember; stored in one Secret, see rotation-secret.ts. */
 export interface RotationState {
@@ -74,4 +84,23 @@ export function changeOf(
   message: string,
 ): RotationChange {
   return { kind, subject, message };
+}
+
+/** The largest share of the time until renewal by which jitter brings it forward. */
+const jitterShare = 0.1;
+
+/** When to renew: at `renewalFraction` of the life, or up to a tenth earlier, so that revisions do not renew in one go. */
+export function renewalTime(notAfter: Date, { issuedAt, jitter }: IssueTerms, policy: CertificatePolicy): Date {
+  const life = notAfter.getTime() - issuedAt.getTime();
+  return new Date(issuedAt.getTime() + life * policy.renewalFraction * (1 - jitterShare * jitter));
+}
+
+/** The later of some times; undefined ones do not count. */
+export function latest(first: Date, ...others: readonly (Date | undefined)[]): Date {
+  return others.reduce<Date>((found, time) => (time !== undefined && time > found ? time : found), first);
+}
+
+/** The earliest of some times; undefined ones do not count. */
+export function earliest(first: Date, ...others: readonly (Date | undefined)[]): Date {
+  return others.reduce<Date>((found, time) => (time !== undefined && time < found ? time : found), first);
 }

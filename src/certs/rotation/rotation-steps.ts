@@ -1,14 +1,17 @@
-import { issueAuthority } from '../authority.ts';
-import { subjectAltNames } from '../certificate-names.ts';
+import { issueAuthority, issueServingCertificate } from '../issue-certificate.ts';
+import { subjectAltNames, type CertificateNames } from '../certificate-names.ts';
 import { durationText, type CertificatePolicy } from '../certificate-policy.ts';
-import { randomFraction } from '../random-source.ts';
+import type { GenerateKeyPair } from '../key-pair.ts';
+import { randomFraction, type RandomBytes } from '../random-source.ts';
 import { readCertificate, shortName } from '../read-certificate.ts';
 import { notePublication, servableAt, type RotationSituation } from './rotation-confirmation.ts';
-import { begins } from './rotation-request.ts';
+import { begins, type RenewalRequest } from './rotation-request.ts';
+import type { ObservedCertificates } from './recover-rotation.ts';
+import { isAuthorityOf, type CertificateSource, type GivenCertificates } from './given-certificates.ts';
 import { isAccepted } from './rotation-bundle.ts';
-import { latest, renewalTime } from './rotation-schedule.ts';
-import type { RotationInput } from './rotation-input.ts';
 import {
+  latest,
+  renewalTime,
   changeOf,
   type IssueTerms,
   type RetiringAuthority,
@@ -17,9 +20,21 @@ import {
   type StoredAuthority,
   type StoredLeaf,
 } from './rotation-state.ts';
-import { issueServingCertificate } from '../serving-certificate.ts';
 import { leafValidity } from '../sign-certificate.ts';
 import { coversName, verifyServingPair } from '../verify-chain.ts';
+
+/** What a pass of the state machine looks at. */
+export interface RotationInput extends ObservedCertificates {
+  readonly policy: CertificatePolicy;
+  readonly names: CertificateNames;
+  /** Absent: the rotation issues what it needs. */
+  readonly source?: CertificateSource;
+  readonly now: Date;
+  readonly random: RandomBytes;
+  readonly generateKeyPair: GenerateKeyPair;
+  /** The latest renewal that a person asked for, given in every pass; it starts the same overlapped rotation as a renewal by time, once. */
+  readonly request?: RenewalRequest;
+}
 
 /** Drops the authorities of which no leaf can be valid any more. */
 export function retire(state: RotationState, now: Date, changes: RotationChange[]): RotationState {
@@ -142,6 +157,42 @@ export function withLeaf(
   changes.push(changeOf('Issued', 'ServingCertificate', message));
   const lastLeafNotAfter = latest(readCertificate(leaf.certificatePem).notAfter, authority.lastLeafNotAfter);
   return { ...state, authority: { ...authority, lastLeafNotAfter }, leaf };
+}
+
+/** Stages the authority of given certificates, unless it is in use or staged already. What else was staged makes way. */
+export function stageGiven(
+  state: RotationState,
+  given: GivenCertificates,
+  { policy, now, bundles }: RotationInput,
+  changes: RotationChange[],
+): RotationState {
+  const { staged, ...rest } = state;
+  if (isAuthorityOf(staged, given)) return state;
+  const retiring = [...state.retiring, ...abandoned(staged)];
+  if (isAuthorityOf(state.authority, given)) return { ...rest, retiring };
+  const { authorityPem, origin } = given;
+  changes.push(staging(authorityPem, `given by ${origin}`, bundles));
+  const duration = readCertificate(authorityPem).notAfter.getTime() - now.getTime();
+  const terms = { issuedAt: now, duration, keySize: policy.keySize, jitter: 0 };
+  return { ...rest, staged: { certificatePem: authorityPem, terms }, retiring };
+}
+
+/** Takes the given leaf over, once its authority is the one whose leaves may be served. */
+export function takeGivenLeaf(
+  state: RotationState,
+  given: GivenCertificates,
+  { policy }: RotationInput,
+  changes: RotationChange[],
+): RotationState {
+  const { authority, leaf } = state;
+  const { certificatePem, privateKeyPem, origin } = given;
+  const isTaken = leaf?.certificatePem === certificatePem && leaf.privateKeyPem === privateKeyPem;
+  if (authority === undefined || isTaken || !isAuthorityOf(authority, given)) return state;
+  const { notBefore, notAfter } = readCertificate(certificatePem);
+  // Of its whole life, not of what was left when we got it: that is what its owner goes by.
+  const duration = notAfter.getTime() - notBefore.getTime();
+  const terms = { issuedAt: notBefore, duration, keySize: policy.keySize, jitter: 0 };
+  return withLeaf(state, authority, { certificatePem, privateKeyPem, terms }, `given by ${origin}`, changes);
 }
 
 /** Why a new authority is needed, in one sentence; undefined while the present one will do. */

@@ -1,5 +1,4 @@
-import { issueAuthority } from '../authority.ts';
-import { issueServingCertificate } from '../serving-certificate.ts';
+import { issueAuthority, issueServingCertificate } from '../issue-certificate.ts';
 import type { ServingPair } from '../verify-chain.ts';
 import { keyPool, seededBytes } from './key-pool.ts';
 import { names, shortPolicy, type World } from './world.ts';

@@ -1,7 +1,7 @@
-import { issueAuthority, type Authority } from '../authority.ts';
+import { issueAuthority, issueServingCertificate } from '../issue-certificate.ts';
+import type { CertifiedKey } from '../key-pair.ts';
 import { checkGivenPair, type CertificateSource } from '../rotation/given-certificates.ts';
 import { readCertificate } from '../read-certificate.ts';
-import { issueServingCertificate } from '../serving-certificate.ts';
 import type { ServingPair } from '../verify-chain.ts';
 import { keyPool, seededBytes } from './key-pool.ts';
 
@@ -12,7 +12,7 @@ const lives = { leaf: 900 * second, authority: 5000 * second };
 export class SecretOwner {
   readonly #service: { readonly service: string; readonly namespace: string };
   readonly #random = seededBytes(77);
-  #authority: Authority | undefined;
+  #authority: CertifiedKey | undefined;
   #pair: ServingPair | undefined;
 
   constructor(service: { readonly service: string; readonly namespace: string }) {

@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { parseBundle } from '../bundle.ts';
 import type { CertificatePolicy } from '../certificate-policy.ts';
 import type { CertificateSource } from '../rotation/given-certificates.ts';
-import type { GenerateKeyPair } from '../key-pair.ts';
+import type { GenerateKeyPair, CertifiedKey } from '../key-pair.ts';
 import { rotate, type Rotation } from '../rotation/rotation.ts';
-import type { RotationInput } from '../rotation/rotation-input.ts';
+import type { RotationInput } from '../rotation/rotation-steps.ts';
 import type { RenewalRequest } from '../rotation/rotation-request.ts';
 import { readCertificate } from '../read-certificate.ts';
-import type { Leaf } from '../serving-certificate.ts';
 import { ServingCertificates } from '../serving-certificates.ts';
 import { verifyChain, verifyServingPair, type ServingPair } from '../verify-chain.ts';
 import { pooledKeys, seededBytes } from './key-pool.ts';
@@ -157,8 +156,8 @@ export class World {
     }
   }
 
-  #inUse(): Leaf[] {
-    const served = this.replicas.flatMap((replica): Leaf[] => replica.all());
+  #inUse(): CertifiedKey[] {
+    const served = this.replicas.flatMap((replica): CertifiedKey[] => replica.all());
     return [...served, ...(this.serving ? [this.serving] : [])].filter(
       ({ certificatePem }) =>
         this.#issued.has(certificatePem) && readCertificate(certificatePem).notAfter.getTime() > this.now,

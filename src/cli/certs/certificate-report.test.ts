@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { issueAuthority, type Authority } from '../../certs/authority.ts';
-import { generateRsaKeyPair } from '../../certs/key-pair.ts';
+import { issueAuthority, issueServingCertificate } from '../../certs/issue-certificate.ts';
+import { generateRsaKeyPair, type CertifiedKey } from '../../certs/key-pair.ts';
 import { readCertificate } from '../../certs/read-certificate.ts';
-import { issueServingCertificate } from '../../certs/serving-certificate.ts';
 import { certificateReport, type CertificateObservation } from './certificate-report.ts';
 import type { ReadConfig } from './read-certificates.ts';
 
@@ -14,8 +13,8 @@ const names = { service: 'sidecar-injector-a', namespace: 'injector' };
 const service = { name: names.service, namespace: names.namespace };
 
 describe('certs status', () => {
-  let authority: Authority;
-  let other: Authority;
+  let authority: CertifiedKey;
+  let other: CertifiedKey;
   let leaf: string;
   /** Of a day. */
   let shortLived: string;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { parseAllDocuments } from 'yaml';
-import { issueAuthority } from '../../certs/authority.ts';
+import { issueAuthority } from '../../certs/issue-certificate.ts';
 import { generateRsaKeyPair } from '../../certs/key-pair.ts';
 import { randomBytes } from 'node:crypto';
 import { patchCaBundle } from './patch-ca-bundle.ts';

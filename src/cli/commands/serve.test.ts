@@ -7,9 +7,8 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
-import { issueAuthority } from '../../certs/authority.ts';
+import { issueAuthority, issueServingCertificate } from '../../certs/issue-certificate.ts';
 import { generateRsaKeyPair } from '../../certs/key-pair.ts';
-import { issueServingCertificate } from '../../certs/serving-certificate.ts';
 import { temporaryFolder } from '../testdata/temporary-folder.ts';
 
 const main = join(import.meta.dirname, '..', 'main.ts');

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
-import { issueAuthority } from '../../certs/authority.ts';
-import { issueServingCertificate } from '../../certs/serving-certificate.ts';
+import { issueAuthority, issueServingCertificate } from '../../certs/issue-certificate.ts';
 import { temporaryFolder } from '../testdata/temporary-folder.ts';
 import { loadPair, onePair, readPair, type PairTexts } from './serving-pair.ts';
 

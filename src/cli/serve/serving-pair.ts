@@ -1,7 +1,8 @@
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { ConfigurationError } from '../../api/errors.ts';
-import type { ServingPair, ServingPairs } from '../../server/http/serving-pairs.ts';
+import type { ServingPairs } from '../../server/http/tls-server.ts';
+import type { CertifiedKey } from '../../certs/key-pair.ts';
 
 /** Texts of the two files. */
 export interface PairTexts {
@@ -10,7 +11,7 @@ export interface PairTexts {
 }
 
 /** A pair that can be served, and the end of its validity. */
-export interface LoadedPair extends ServingPair {
+export interface LoadedPair extends CertifiedKey {
   readonly notAfter: Date;
 }
 

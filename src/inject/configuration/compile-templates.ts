@@ -7,7 +7,7 @@ import type { TemplateSet } from '../render/run-templates.ts';
 import { stableDataFields } from '../template-data/template-data.ts';
 import { TemplateOutputs } from '../render/template-outputs.ts';
 import type { InjectorConfigText } from './parse-injector-config.ts';
-import { templateFunctions } from './template-functions.ts';
+import { functionsOfFamily } from '../../template/functions/go/function-families.ts';
 
 /** Calls of sprig's functions that change the map they are given. */
 const dataChange = /\b(?:set|unset|(?:mustM|m)erge(?:Overwrite)?)\s+[.$(]/;
@@ -36,7 +36,12 @@ function* compileOne(
 ): Steps<Template> {
   try {
     // Istio compiles every template under the name `inject`; its errors at run time carry it.
-    const options = { name: 'inject', delimiters, functions: templateFunctions, stableFields: stableDataFields };
+    const options = {
+      name: 'inject',
+      delimiters,
+      functions: functionsOfFamily('istio'),
+      stableFields: stableDataFields,
+    };
     return yield* compileTemplateInSteps(text, options);
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;

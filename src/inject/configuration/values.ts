@@ -5,26 +5,16 @@ import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 import { parseYaml } from '../yaml/parse-yaml.ts';
 
 /** The values of a configuration: all of them for the templates, and those that the engine itself reads. */
-export interface Values {
-  readonly all: JsonObject;
-  readonly hub: string;
-  readonly tag: string;
-  /** `global.proxy.image` and `global.proxy_init.image`; Istio's name where they are empty. */
-  readonly proxyImage: string;
-  readonly proxyInitImage: string;
-  readonly clusterName: string;
-  readonly network: string;
-  readonly rewriteProbes: boolean;
-  readonly holdApplication: boolean;
-}
+export type Values = Readonly<ReturnType<typeof parseValues>>;
 
 /** Reads values: JSON, or YAML. @throws ConfigurationError naming the value that is not of its type */
-export function parseValues(text: string): Values {
+export function parseValues(text: string) {
   const all = readObject(text);
   return {
     all,
     hub: textAt(all, 'global', 'hub'),
     tag: tagAt(all),
+    // Istio's name where they are empty.
     proxyImage: textAt(all, 'global', 'proxy', 'image') || 'proxyv2',
     proxyInitImage: textAt(all, 'global', 'proxy_init', 'image') || 'proxyv2',
     clusterName: textAt(all, 'global', 'multiCluster', 'clusterName'),

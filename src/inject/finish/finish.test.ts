@@ -246,7 +246,7 @@ describe('adjustInitContainerUser', () => {
 
 describe('setMetadata', () => {
   const templatePod = podOf({ containers: named('c') });
-  const settings = { revision: 'r', injectedAnnotations: new Map([['extra', '1']]) };
+  const settings = { settings: { revision: 'r' }, injectedAnnotations: new Map([['extra', '1']]) };
 
   it('writes status, network and the configured annotations', () => {
     const pod = setMetadata(podOf({ annotations: { own: '1' } }), templatePod, 'net-1', {

@@ -1,29 +1,29 @@
 import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
-import type { Family } from '../configuration/family.ts';
+import type { Injector } from '../injector.ts';
 import { formatStatus } from '../pod/injection-status.ts';
 import { joinStrings, noStrings, type Pod, type StringMap } from '../pod/pod.ts';
-
-interface MetadataSettings {
-  readonly family: Family;
-  readonly revision: string;
-  readonly injectedAnnotations: ReadonlyMap<string, string>;
-}
 
 const networkLabel = 'topology.istio.io/network';
 
 /** Writes down what was injected and where the proxy's network is, and adds the configured annotations. */
-export function setMetadata(pod: Pod, templatePod: Pod, network: string | undefined, settings: MetadataSettings): Pod {
-  const { keys } = settings.family;
-  const status = formatStatus(templatePod, settings.revision);
+export function setMetadata(
+  pod: Pod,
+  templatePod: Pod,
+  network: string | undefined,
+  injector: Pick<Injector, 'family' | 'injectedAnnotations'> & { readonly settings: { readonly revision: string } },
+): Pod {
+  const { keys } = injector.family;
+  const { revision } = injector.settings;
+  const status = formatStatus(templatePod, revision);
   // Istio's templates write its annotation themselves; they cannot know another family's.
   const written: StringMap =
     keys.revision === istioKeys.revision
       ? { [keys.status]: status }
-      : { [keys.revision]: settings.revision, [keys.status]: status };
+      : { [keys.revision]: revision, [keys.status]: status };
   const annotations = joinStrings(
     pod.metadata.annotations ?? noStrings,
     written,
-    Object.fromEntries(settings.injectedAnnotations),
+    Object.fromEntries(injector.injectedAnnotations),
   );
   const labels: StringMap = {
     ...(pod.metadata.labels ?? noStrings),

@@ -10,7 +10,7 @@ import {
   type Pod,
   type StringMap,
 } from '../pod/pod.ts';
-import { escapeGoJson } from '../pod/go-json.ts';
+import { escapeGoJson } from '../../template/functions/go/json-encode.ts';
 import {
   readPrometheusAnnotations,
   scrapeTargetsOf,

@@ -3,6 +3,7 @@
 /**
  * The structs of a pod: the name of a struct, then one indented line per field, in Go's order: Go name, JSON name ("-" for an embedded struct,
  * whose fields stand in its place), Go type, and then, where they apply, omitempty, strategy=… and key=… (the struct tags of strategic merge).
+ * A second name on the line of a struct is that of another one with the same fields.
  */
 export const podStructs = `
 v1.AWSElasticBlockStoreVolumeSource
@@ -181,32 +182,7 @@ v1.EnvVarSource
 v1.EphemeralContainer
   EphemeralContainerCommon - v1.EphemeralContainerCommon
   TargetContainerName targetContainerName string omitempty
-v1.EphemeralContainerCommon
-  Name name string
-  Image image string omitempty
-  Command command []string omitempty
-  Args args []string omitempty
-  WorkingDir workingDir string omitempty
-  Ports ports []v1.ContainerPort omitempty strategy=merge key=containerPort
-  EnvFrom envFrom []v1.EnvFromSource omitempty
-  Env env []v1.EnvVar omitempty strategy=merge key=name
-  Resources resources v1.ResourceRequirements omitempty
-  ResizePolicy resizePolicy []v1.ContainerResizePolicy omitempty
-  RestartPolicy restartPolicy *v1.ContainerRestartPolicy omitempty
-  RestartPolicyRules restartPolicyRules []v1.ContainerRestartRule omitempty
-  VolumeMounts volumeMounts []v1.VolumeMount omitempty strategy=merge key=mountPath
-  VolumeDevices volumeDevices []v1.VolumeDevice omitempty strategy=merge key=devicePath
-  LivenessProbe livenessProbe *v1.Probe omitempty
-  ReadinessProbe readinessProbe *v1.Probe omitempty
-  StartupProbe startupProbe *v1.Probe omitempty
-  Lifecycle lifecycle *v1.Lifecycle omitempty
-  TerminationMessagePath terminationMessagePath string omitempty
-  TerminationMessagePolicy terminationMessagePolicy v1.TerminationMessagePolicy omitempty
-  ImagePullPolicy imagePullPolicy v1.PullPolicy omitempty
-  SecurityContext securityContext *v1.SecurityContext omitempty
-  Stdin stdin bool omitempty
-  StdinOnce stdinOnce bool omitempty
-  TTY tty bool omitempty
+v1.EphemeralContainerCommon v1.Container
 v1.EphemeralVolumeSource
   VolumeClaimTemplate volumeClaimTemplate *v1.PersistentVolumeClaimTemplate omitempty
 v1.ExecAction
@@ -520,9 +496,6 @@ v1.PodStatus
   AllocatedResources allocatedResources v1.ResourceList omitempty
   Resources resources *v1.ResourceRequirements omitempty
   NodeAllocatableResourceClaimStatuses nodeAllocatableResourceClaimStatuses []v1.NodeAllocatableResourceClaimStatus omitempty
-v1.PodTemplateSpec
-  ObjectMeta metadata v1.ObjectMeta omitempty
-  Spec spec v1.PodSpec omitempty
 v1.PortworxVolumeSource
   VolumeID volumeID string
   FSType fsType string omitempty
@@ -602,14 +575,8 @@ v1.SeccompProfile
 v1.SecretEnvSource
   LocalObjectReference - v1.LocalObjectReference
   Optional optional *bool omitempty
-v1.SecretKeySelector
-  LocalObjectReference - v1.LocalObjectReference
-  Key key string
-  Optional optional *bool omitempty
-v1.SecretProjection
-  LocalObjectReference - v1.LocalObjectReference
-  Items items []v1.KeyToPath omitempty
-  Optional optional *bool omitempty
+v1.SecretKeySelector v1.ConfigMapKeySelector
+v1.SecretProjection v1.ConfigMapProjection
 v1.SecretVolumeSource
   SecretName secretName string omitempty
   Items items []v1.KeyToPath omitempty
@@ -751,55 +718,11 @@ v1.WindowsSecurityContextOptions
   HostProcess hostProcess *bool omitempty
 `;
 
-/** Go's named types that are not structs, and what they are; "custom" types have JSON methods of their own. */
+/** Go's named types that are neither structs nor strings, and what they are; "custom" types have JSON methods of their own. */
 export const podNamedTypes = `
 intstr.IntOrString custom
 resource.Quantity custom
-types.UID string
-v1.AppArmorProfileType string
-v1.AzureDataDiskCachingMode string
-v1.AzureDataDiskKind string
-v1.Capability string
-v1.ConditionStatus string
-v1.ContainerRestartPolicy string
-v1.ContainerRestartRuleAction string
-v1.ContainerRestartRuleOnExitCodesOperator string
-v1.DNSPolicy string
 v1.FieldsV1 custom
-v1.HostPathType string
-v1.LabelSelectorOperator string
-v1.ManagedFieldsOperationType string
-v1.MountPropagationMode string
-v1.NodeInclusionPolicy string
-v1.NodeSelectorOperator string
-v1.OSName string
-v1.PersistentVolumeAccessMode string
-v1.PersistentVolumeMode string
-v1.PodConditionType string
-v1.PodFSGroupChangePolicy string
-v1.PodPhase string
-v1.PodQOSClass string
-v1.PodResizeStatus string
-v1.PodSELinuxChangePolicy string
-v1.PreemptionPolicy string
-v1.ProcMountType string
-v1.Protocol string
-v1.PullPolicy string
-v1.RecursiveReadOnlyMode string
-v1.ResourceHealthStatus string
-v1.ResourceID string
 v1.ResourceList map[v1.ResourceName]resource.Quantity
-v1.ResourceName string
-v1.ResourceResizeRestartPolicy string
-v1.RestartPolicy string
-v1.SeccompProfileType string
-v1.Signal string
-v1.StorageMedium string
-v1.SupplementalGroupsPolicy string
-v1.TaintEffect string
-v1.TerminationMessagePolicy string
 v1.Time custom
-v1.TolerationOperator string
-v1.URIScheme string
-v1.UnsatisfiableConstraintAction string
 `;

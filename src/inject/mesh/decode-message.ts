@@ -26,8 +26,8 @@ export function applyToMessage(type: MessageType, base: Message, json: unknown):
     if (value === undefined || value === null) continue;
     // Setting one member of a oneof clears the others.
     if (field.oneof !== undefined) {
-      for (const other of type.fields) if (other.oneof?.name === field.oneof.name) values.delete(other.jsonName);
-      set.add(field.oneof.name);
+      for (const other of type.fields) if (other.oneof === field.oneof) values.delete(other.jsonName);
+      set.add(field.oneof);
     }
     values.set(field.jsonName, decodeField(field, value));
   }
@@ -35,7 +35,7 @@ export function applyToMessage(type: MessageType, base: Message, json: unknown):
   for (const { jsonName, oneof } of type.fields) {
     const value = values.has(jsonName)
       ? values.get(jsonName)
-      : oneof !== undefined && set.has(oneof.name)
+      : oneof !== undefined && set.has(oneof)
         ? undefined
         : base[jsonName];
     if (value !== undefined) result[jsonName] = value;

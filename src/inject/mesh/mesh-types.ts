@@ -3,8 +3,7 @@
 /**
  * The messages of Istio's mesh configuration: the full name of a message and the Go type of its struct, then one indented line per field, in order
  * of declaration, which is the order of protobuf JSON: Go name, proto name, JSON name, number, type (a scalar, []type, map[key]type, or the full
- * name of a message or an enum), and then, where they apply, presence (the field knows whether it is set) and oneof=NAME/FIELD/WRAPPER (the
- * oneof, its field in the Go struct and the Go type that wraps the value there).
+ * name of a message or an enum), and then, where they apply, presence (the field knows whether it is set) and oneof=NAME (of which it is a member).
  */
 export const meshMessages = `
 google.protobuf.BoolValue wrapperspb.BoolValue
@@ -23,12 +22,12 @@ google.protobuf.Struct structpb.Struct
 google.protobuf.UInt32Value wrapperspb.UInt32Value
   Value value value 1 uint32
 google.protobuf.Value structpb.Value
-  NullValue null_value nullValue 1 google.protobuf.NullValue presence oneof=kind/Kind/Value_NullValue
-  NumberValue number_value numberValue 2 double presence oneof=kind/Kind/Value_NumberValue
-  StringValue string_value stringValue 3 string presence oneof=kind/Kind/Value_StringValue
-  BoolValue bool_value boolValue 4 bool presence oneof=kind/Kind/Value_BoolValue
-  StructValue struct_value structValue 5 google.protobuf.Struct presence oneof=kind/Kind/Value_StructValue
-  ListValue list_value listValue 6 google.protobuf.ListValue presence oneof=kind/Kind/Value_ListValue
+  NullValue null_value nullValue 1 google.protobuf.NullValue presence oneof=kind
+  NumberValue number_value numberValue 2 double presence oneof=kind
+  StringValue string_value stringValue 3 string presence oneof=kind
+  BoolValue bool_value boolValue 4 bool presence oneof=kind
+  StructValue struct_value structValue 5 google.protobuf.Struct presence oneof=kind
+  ListValue list_value listValue 6 google.protobuf.ListValue presence oneof=kind
 istio.mesh.v1alpha1.Certificate v1alpha1.Certificate
   SecretName secret_name secretName 1 string
   DnsNames dns_names dnsNames 2 []string
@@ -100,8 +99,8 @@ istio.mesh.v1alpha1.MeshConfig.CA v1alpha1.MeshConfig_CA
   RequestTimeout request_timeout requestTimeout 3 google.protobuf.Duration presence
   IstiodSide istiod_side istiodSide 4 bool
 istio.mesh.v1alpha1.MeshConfig.CertificateData v1alpha1.MeshConfig_CertificateData
-  Pem pem pem 1 string presence oneof=certificate_data/CertificateData/MeshConfig_CertificateData_Pem
-  SpiffeBundleUrl spiffe_bundle_url spiffeBundleUrl 2 string presence oneof=certificate_data/CertificateData/MeshConfig_CertificateData_SpiffeBundleUrl
+  Pem pem pem 1 string presence oneof=certificate_data
+  SpiffeBundleUrl spiffe_bundle_url spiffeBundleUrl 2 string presence oneof=certificate_data
   CertSigners cert_signers certSigners 3 []string
   TrustDomains trust_domains trustDomains 4 []string
 istio.mesh.v1alpha1.MeshConfig.DefaultProviders v1alpha1.MeshConfig_DefaultProviders
@@ -113,21 +112,21 @@ istio.mesh.v1alpha1.MeshConfig.DefaultTrafficPolicy v1alpha1.MeshConfig_DefaultT
   OutlierDetection outlier_detection outlierDetection 2 istio.networking.v1alpha3.OutlierDetection presence
 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider v1alpha1.MeshConfig_ExtensionProvider
   Name name name 1 string
-  EnvoyExtAuthzHttp envoy_ext_authz_http envoyExtAuthzHttp 2 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.EnvoyExternalAuthorizationHttpProvider presence oneof=provider/Provider/MeshConfig_ExtensionProvider_EnvoyExtAuthzHttp
-  EnvoyExtAuthzGrpc envoy_ext_authz_grpc envoyExtAuthzGrpc 3 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.EnvoyExternalAuthorizationGrpcProvider presence oneof=provider/Provider/MeshConfig_ExtensionProvider_EnvoyExtAuthzGrpc
-  Zipkin zipkin zipkin 4 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.ZipkinTracingProvider presence oneof=provider/Provider/MeshConfig_ExtensionProvider_Zipkin
-  Lightstep lightstep lightstep 5 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.LightstepTracingProvider presence oneof=provider/Provider/MeshConfig_ExtensionProvider_Lightstep
-  Datadog datadog datadog 6 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.DatadogTracingProvider presence oneof=provider/Provider/MeshConfig_ExtensionProvider_Datadog
-  Stackdriver stackdriver stackdriver 7 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.StackdriverProvider presence oneof=provider/Provider/MeshConfig_ExtensionProvider_Stackdriver
-  Opencensus opencensus opencensus 8 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.OpenCensusAgentTracingProvider presence oneof=provider/Provider/MeshConfig_ExtensionProvider_Opencensus
-  Skywalking skywalking skywalking 9 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.SkyWalkingTracingProvider presence oneof=provider/Provider/MeshConfig_ExtensionProvider_Skywalking
-  Opentelemetry opentelemetry opentelemetry 15 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.OpenTelemetryTracingProvider presence oneof=provider/Provider/MeshConfig_ExtensionProvider_Opentelemetry
-  Prometheus prometheus prometheus 10 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.PrometheusMetricsProvider presence oneof=provider/Provider/MeshConfig_ExtensionProvider_Prometheus
-  EnvoyFileAccessLog envoy_file_access_log envoyFileAccessLog 11 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.EnvoyFileAccessLogProvider presence oneof=provider/Provider/MeshConfig_ExtensionProvider_EnvoyFileAccessLog
-  EnvoyHttpAls envoy_http_als envoyHttpAls 12 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.EnvoyHttpGrpcV3LogProvider presence oneof=provider/Provider/MeshConfig_ExtensionProvider_EnvoyHttpAls
-  EnvoyTcpAls envoy_tcp_als envoyTcpAls 13 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.EnvoyTcpGrpcV3LogProvider presence oneof=provider/Provider/MeshConfig_ExtensionProvider_EnvoyTcpAls
-  EnvoyOtelAls envoy_otel_als envoyOtelAls 14 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.EnvoyOpenTelemetryLogProvider presence oneof=provider/Provider/MeshConfig_ExtensionProvider_EnvoyOtelAls
-  Sds sds sds 16 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.SDSProvider presence oneof=provider/Provider/MeshConfig_ExtensionProvider_Sds
+  EnvoyExtAuthzHttp envoy_ext_authz_http envoyExtAuthzHttp 2 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.EnvoyExternalAuthorizationHttpProvider presence oneof=provider
+  EnvoyExtAuthzGrpc envoy_ext_authz_grpc envoyExtAuthzGrpc 3 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.EnvoyExternalAuthorizationGrpcProvider presence oneof=provider
+  Zipkin zipkin zipkin 4 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.ZipkinTracingProvider presence oneof=provider
+  Lightstep lightstep lightstep 5 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.LightstepTracingProvider presence oneof=provider
+  Datadog datadog datadog 6 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.DatadogTracingProvider presence oneof=provider
+  Stackdriver stackdriver stackdriver 7 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.StackdriverProvider presence oneof=provider
+  Opencensus opencensus opencensus 8 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.OpenCensusAgentTracingProvider presence oneof=provider
+  Skywalking skywalking skywalking 9 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.SkyWalkingTracingProvider presence oneof=provider
+  Opentelemetry opentelemetry opentelemetry 15 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.OpenTelemetryTracingProvider presence oneof=provider
+  Prometheus prometheus prometheus 10 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.PrometheusMetricsProvider presence oneof=provider
+  EnvoyFileAccessLog envoy_file_access_log envoyFileAccessLog 11 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.EnvoyFileAccessLogProvider presence oneof=provider
+  EnvoyHttpAls envoy_http_als envoyHttpAls 12 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.EnvoyHttpGrpcV3LogProvider presence oneof=provider
+  EnvoyTcpAls envoy_tcp_als envoyTcpAls 13 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.EnvoyTcpGrpcV3LogProvider presence oneof=provider
+  EnvoyOtelAls envoy_otel_als envoyOtelAls 14 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.EnvoyOpenTelemetryLogProvider presence oneof=provider
+  Sds sds sds 16 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.SDSProvider presence oneof=provider
 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.DatadogTracingProvider v1alpha1.MeshConfig_ExtensionProvider_DatadogTracingProvider
   Service service service 1 string
   Port port port 2 uint32
@@ -164,8 +163,8 @@ istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.EnvoyFileAccessLogProvider v1al
   LogFormat log_format logFormat 2 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.EnvoyFileAccessLogProvider.LogFormat presence
   OmitEmptyValues omit_empty_values omitEmptyValues 3 bool
 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.EnvoyFileAccessLogProvider.LogFormat v1alpha1.MeshConfig_ExtensionProvider_EnvoyFileAccessLogProvider_LogFormat
-  Text text text 1 string presence oneof=log_format/LogFormat/MeshConfig_ExtensionProvider_EnvoyFileAccessLogProvider_LogFormat_Text
-  Labels labels labels 2 google.protobuf.Struct presence oneof=log_format/LogFormat/MeshConfig_ExtensionProvider_EnvoyFileAccessLogProvider_LogFormat_Labels
+  Text text text 1 string presence oneof=log_format
+  Labels labels labels 2 google.protobuf.Struct presence oneof=log_format
 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.EnvoyHttpGrpcV3LogProvider v1alpha1.MeshConfig_ExtensionProvider_EnvoyHttpGrpcV3LogProvider
   Service service service 1 string
   Port port port 2 uint32
@@ -192,8 +191,8 @@ istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.GrpcService v1alpha1.MeshConfig
   InitialMetadata initial_metadata initialMetadata 2 []istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.HttpHeader
 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.HttpHeader v1alpha1.MeshConfig_ExtensionProvider_HttpHeader
   Name name name 1 string
-  Value value value 2 string presence oneof=header_value/HeaderValue/MeshConfig_ExtensionProvider_HttpHeader_Value
-  EnvName env_name envName 3 string presence oneof=header_value/HeaderValue/MeshConfig_ExtensionProvider_HttpHeader_EnvName
+  Value value value 2 string presence oneof=header_value
+  EnvName env_name envName 3 string presence oneof=header_value
 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.HttpService v1alpha1.MeshConfig_ExtensionProvider_HttpService
   Path path path 1 string
   Timeout timeout timeout 2 google.protobuf.Duration presence
@@ -216,7 +215,7 @@ istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.OpenTelemetryTracingProvider v1
   Grpc grpc grpc 7 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.GrpcService presence
   ResourceDetectors resource_detectors resourceDetectors 5 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.ResourceDetectors presence
   ServiceAttributeEnrichment service_attribute_enrichment serviceAttributeEnrichment 8 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.ServiceAttributeEnrichment
-  DynatraceSampler dynatrace_sampler dynatraceSampler 6 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.OpenTelemetryTracingProvider.DynatraceSampler presence oneof=sampling/Sampling/MeshConfig_ExtensionProvider_OpenTelemetryTracingProvider_DynatraceSampler_
+  DynatraceSampler dynatrace_sampler dynatraceSampler 6 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.OpenTelemetryTracingProvider.DynatraceSampler presence oneof=sampling
 istio.mesh.v1alpha1.MeshConfig.ExtensionProvider.OpenTelemetryTracingProvider.DynatraceSampler v1alpha1.MeshConfig_ExtensionProvider_OpenTelemetryTracingProvider_DynatraceSampler
   Tenant tenant tenant 1 string
   ClusterId cluster_id clusterId 2 int32
@@ -279,8 +278,8 @@ istio.mesh.v1alpha1.MeshConfig.TLSConfig v1alpha1.MeshConfig_TLSConfig
   EcdhCurves ecdh_curves ecdhCurves 2 []string
   CipherSuites cipher_suites cipherSuites 3 []string
 istio.mesh.v1alpha1.PrivateKeyProvider v1alpha1.PrivateKeyProvider
-  Cryptomb cryptomb cryptomb 2 istio.mesh.v1alpha1.PrivateKeyProvider.CryptoMb presence oneof=provider/Provider/PrivateKeyProvider_Cryptomb
-  Qat qat qat 3 istio.mesh.v1alpha1.PrivateKeyProvider.QAT presence oneof=provider/Provider/PrivateKeyProvider_Qat
+  Cryptomb cryptomb cryptomb 2 istio.mesh.v1alpha1.PrivateKeyProvider.CryptoMb presence oneof=provider
+  Qat qat qat 3 istio.mesh.v1alpha1.PrivateKeyProvider.QAT presence oneof=provider
 istio.mesh.v1alpha1.PrivateKeyProvider.CryptoMb v1alpha1.PrivateKeyProvider_CryptoMb
   PollDelay poll_delay pollDelay 1 google.protobuf.Duration presence
   Fallback fallback fallback 2 google.protobuf.BoolValue presence
@@ -290,8 +289,8 @@ istio.mesh.v1alpha1.PrivateKeyProvider.QAT v1alpha1.PrivateKeyProvider_QAT
 istio.mesh.v1alpha1.ProxyConfig v1alpha1.ProxyConfig
   ConfigPath config_path configPath 1 string
   BinaryPath binary_path binaryPath 2 string
-  ServiceCluster service_cluster serviceCluster 3 string presence oneof=cluster_name/ClusterName/ProxyConfig_ServiceCluster
-  TracingServiceName tracing_service_name tracingServiceName 36 istio.mesh.v1alpha1.ProxyConfig.TracingServiceName presence oneof=cluster_name/ClusterName/ProxyConfig_TracingServiceName_
+  ServiceCluster service_cluster serviceCluster 3 string presence oneof=cluster_name
+  TracingServiceName tracing_service_name tracingServiceName 36 istio.mesh.v1alpha1.ProxyConfig.TracingServiceName presence oneof=cluster_name
   DrainDuration drain_duration drainDuration 4 google.protobuf.Duration presence
   DiscoveryAddress discovery_address discoveryAddress 6 string
   DiscoveryRefreshDelay discovery_refresh_delay discoveryRefreshDelay 7 google.protobuf.Duration presence
@@ -395,7 +394,7 @@ istio.mesh.v1alpha1.ServiceEntryVisibility v1alpha1.ServiceEntryVisibility
   ApplyToSidecars apply_to_sidecars applyToSidecars 2 bool
   Policies policies policies 3 []istio.mesh.v1alpha1.ServiceEntryVisibility.Policy
 istio.mesh.v1alpha1.ServiceEntryVisibility.MatchRule v1alpha1.ServiceEntryVisibility_MatchRule
-  NamespaceSelector namespace_selector namespaceSelector 1 istio.mesh.v1alpha1.LabelSelector presence oneof=matcher/Matcher/ServiceEntryVisibility_MatchRule_NamespaceSelector
+  NamespaceSelector namespace_selector namespaceSelector 1 istio.mesh.v1alpha1.LabelSelector presence oneof=matcher
 istio.mesh.v1alpha1.ServiceEntryVisibility.Policy v1alpha1.ServiceEntryVisibility_Policy
   Visibility visibility visibility 1 istio.mesh.v1alpha1.ServiceEntryVisibility.Visibility
   MatchingRules matching_rules matchingRules 2 []istio.mesh.v1alpha1.ServiceEntryVisibility.MatchRule
@@ -405,20 +404,20 @@ istio.mesh.v1alpha1.Topology v1alpha1.Topology
   ProxyProtocol proxy_protocol proxyProtocol 3 istio.mesh.v1alpha1.Topology.ProxyProtocolConfiguration presence
 istio.mesh.v1alpha1.Topology.ProxyProtocolConfiguration v1alpha1.Topology_ProxyProtocolConfiguration
 istio.mesh.v1alpha1.Tracing v1alpha1.Tracing
-  Zipkin zipkin zipkin 1 istio.mesh.v1alpha1.Tracing.Zipkin presence oneof=tracer/Tracer/Tracing_Zipkin_
-  Lightstep lightstep lightstep 2 istio.mesh.v1alpha1.Tracing.Lightstep presence oneof=tracer/Tracer/Tracing_Lightstep_
-  Datadog datadog datadog 3 istio.mesh.v1alpha1.Tracing.Datadog presence oneof=tracer/Tracer/Tracing_Datadog_
-  Stackdriver stackdriver stackdriver 4 istio.mesh.v1alpha1.Tracing.Stackdriver presence oneof=tracer/Tracer/Tracing_Stackdriver_
-  OpenCensusAgent open_census_agent openCensusAgent 9 istio.mesh.v1alpha1.Tracing.OpenCensusAgent presence oneof=tracer/Tracer/Tracing_OpenCensusAgent_
+  Zipkin zipkin zipkin 1 istio.mesh.v1alpha1.Tracing.Zipkin presence oneof=tracer
+  Lightstep lightstep lightstep 2 istio.mesh.v1alpha1.Tracing.Lightstep presence oneof=tracer
+  Datadog datadog datadog 3 istio.mesh.v1alpha1.Tracing.Datadog presence oneof=tracer
+  Stackdriver stackdriver stackdriver 4 istio.mesh.v1alpha1.Tracing.Stackdriver presence oneof=tracer
+  OpenCensusAgent open_census_agent openCensusAgent 9 istio.mesh.v1alpha1.Tracing.OpenCensusAgent presence oneof=tracer
   CustomTags custom_tags customTags 5 map[string]istio.mesh.v1alpha1.Tracing.CustomTag
   MaxPathTagLength max_path_tag_length maxPathTagLength 6 uint32
   Sampling sampling sampling 7 double
   TlsSettings tls_settings tlsSettings 8 istio.networking.v1alpha3.ClientTLSSettings presence
   EnableIstioTags enable_istio_tags enableIstioTags 10 google.protobuf.BoolValue presence
 istio.mesh.v1alpha1.Tracing.CustomTag v1alpha1.Tracing_CustomTag
-  Literal literal literal 1 istio.mesh.v1alpha1.Tracing.Literal presence oneof=type/Type/Tracing_CustomTag_Literal
-  Environment environment environment 2 istio.mesh.v1alpha1.Tracing.Environment presence oneof=type/Type/Tracing_CustomTag_Environment
-  Header header header 3 istio.mesh.v1alpha1.Tracing.RequestHeader presence oneof=type/Type/Tracing_CustomTag_Header
+  Literal literal literal 1 istio.mesh.v1alpha1.Tracing.Literal presence oneof=type
+  Environment environment environment 2 istio.mesh.v1alpha1.Tracing.Environment presence oneof=type
+  Header header header 3 istio.mesh.v1alpha1.Tracing.RequestHeader presence oneof=type
 istio.mesh.v1alpha1.Tracing.Datadog v1alpha1.Tracing_Datadog
   Address address address 1 string
 istio.mesh.v1alpha1.Tracing.Environment v1alpha1.Tracing_Environment
@@ -527,10 +526,10 @@ istio.networking.v1alpha3.ReadinessProbe v1alpha3.ReadinessProbe
   PeriodSeconds period_seconds periodSeconds 4 int32
   SuccessThreshold success_threshold successThreshold 5 int32
   FailureThreshold failure_threshold failureThreshold 6 int32
-  HttpGet http_get httpGet 7 istio.networking.v1alpha3.HTTPHealthCheckConfig presence oneof=health_check_method/HealthCheckMethod/ReadinessProbe_HttpGet
-  TcpSocket tcp_socket tcpSocket 8 istio.networking.v1alpha3.TCPHealthCheckConfig presence oneof=health_check_method/HealthCheckMethod/ReadinessProbe_TcpSocket
-  Exec exec exec 9 istio.networking.v1alpha3.ExecHealthCheckConfig presence oneof=health_check_method/HealthCheckMethod/ReadinessProbe_Exec
-  Grpc grpc grpc 10 istio.networking.v1alpha3.GrpcHealthCheckConfig presence oneof=health_check_method/HealthCheckMethod/ReadinessProbe_Grpc
+  HttpGet http_get httpGet 7 istio.networking.v1alpha3.HTTPHealthCheckConfig presence oneof=health_check_method
+  TcpSocket tcp_socket tcpSocket 8 istio.networking.v1alpha3.TCPHealthCheckConfig presence oneof=health_check_method
+  Exec exec exec 9 istio.networking.v1alpha3.ExecHealthCheckConfig presence oneof=health_check_method
+  Grpc grpc grpc 10 istio.networking.v1alpha3.GrpcHealthCheckConfig presence oneof=health_check_method
 istio.networking.v1alpha3.TCPHealthCheckConfig v1alpha3.TCPHealthCheckConfig
   Host host host 1 string
   Port port port 2 uint32

@@ -1,4 +1,4 @@
-import { readTable } from '../kubernetes/read-go-types.ts';
+import { readTable } from '../kubernetes/pod-schema.ts';
 import { meshEnums, meshMessages } from './mesh-types.ts';
 
 const scalarKinds = ['string', 'bool', 'int32', 'int64', 'uint32', 'uint64', 'double', 'float', 'bytes'] as const;
@@ -32,15 +32,8 @@ export interface MessageField {
   readonly cardinality: 'single' | 'list' | 'map';
   /** Whether an unset field differs from one that holds its zero value. */
   readonly presence: boolean;
-  readonly oneof: Oneof | undefined;
-}
-
-interface Oneof {
-  readonly name: string;
-  /** The field of the Go struct that holds whichever is set. */
-  readonly goField: string;
-  /** The Go type that wraps the value there. */
-  readonly wrapper: string;
+  /** The name of the oneof that it is a member of. */
+  readonly oneof: string | undefined;
 }
 
 const scalars: ReadonlySet<string> = new Set(scalarKinds);
@@ -96,12 +89,6 @@ function readField(line: string): MessageField {
     type: scalars.has(element) ? { kind: element as ScalarKind } : (enumType(element) ?? messageType(element)),
     cardinality: list ? 'list' : map ? 'map' : 'single',
     presence: flags.includes('presence'),
-    oneof: readOneof(flags.find((flag) => flag.startsWith('oneof='))),
+    oneof: flags.find((flag) => flag.startsWith('oneof='))?.slice('oneof='.length),
   };
-}
-
-function readOneof(flag: string | undefined): Oneof | undefined {
-  if (flag === undefined) return undefined;
-  const [name = '', goField = '', wrapper = ''] = flag.slice('oneof='.length).split('/');
-  return { name, goField, wrapper };
 }

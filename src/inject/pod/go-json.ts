@@ -1,3 +1,4 @@
+import { escapeGoJson } from '../../template/functions/go/json-encode.ts';
 import type { ValueType } from '../kubernetes/go-types.ts';
 import { isJsonObject } from '../patch/json-value.ts';
 
@@ -16,12 +17,4 @@ export function encodeGoJson(type: ValueType, value: unknown): string {
     return `{${members.map((field) => `${JSON.stringify(field.name)}:${encodeGoJson(field.type, value[field.name])}`).join(',')}}`;
   }
   return escapeGoJson(JSON.stringify(value));
-}
-
-/** What Go's encoding/json escapes beyond JSON's own rules. */
-export function escapeGoJson(json: string): string {
-  return json.replace(
-    /[<>&\u2028\u2029]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 }

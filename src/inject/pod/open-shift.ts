@@ -3,14 +3,10 @@ import { containersOf, findContainer, noStrings, replaceContainer, type Pod } fr
 import { initContainer, proxyContainer, validationContainer } from './proxy-container.ts';
 import { without } from './without.ts';
 
-/** User and group of the proxy, `.ProxyUID` and `.ProxyGID` of the templates. */
-export interface ProxyIds {
-  readonly user: number;
-  readonly group: number;
-}
+/** User and group of the proxy, `.ProxyUID` and `.ProxyGID` of the templates: what Istio's images are built for. */
+export const defaultProxyIds = { user: 1337, group: 1337 };
 
-/** What Istio's images are built for. */
-export const defaultProxyIds: ProxyIds = { user: 1337, group: 1337 };
+export type ProxyIds = Readonly<typeof defaultProxyIds>;
 
 const userRange = 'openshift.io/sa.scc.uid-range';
 const groupRange = 'openshift.io/sa.scc.supplemental-groups';

@@ -1,6 +1,6 @@
 import { parseBool } from '../annotations/annotation-values.ts';
 import { variable } from '../finish/cluster-environment.ts';
-import { escapeGoJson } from '../pod/go-json.ts';
+import { escapeGoJson } from '../../template/functions/go/json-encode.ts';
 import { isJsonObject } from '../patch/json-value.ts';
 import {
   annotationOf,

@@ -3,7 +3,7 @@ import { parseTemplate } from '../../template/parse/parser.ts';
 import { SourceText } from '../../template/parse/source-text.ts';
 import type { Steps } from '../../template/steps.ts';
 import type { Family } from '../configuration/family.ts';
-import { templateFunctions } from '../configuration/template-functions.ts';
+import { functionsOfFamily } from '../../template/functions/go/function-families.ts';
 import { builtins } from '../../template/functions/go/builtins.ts';
 import { beforeProxyAnnotation } from '../finish/order-containers.ts';
 import type { JsonObject } from '../patch/json-value.ts';
@@ -41,7 +41,7 @@ export function* authorGuard(
   for (const [name, text] of templates) {
     const definitions = yield* parseTemplate(new SourceText(name, text), {
       delimiters,
-      isFunction: (called) => Object.hasOwn(templateFunctions, called) || Object.hasOwn(builtins, called),
+      isFunction: (called) => Object.hasOwn(functionsOfFamily('istio'), called) || Object.hasOwn(builtins, called),
       functionNames: () => [],
       unavailable: {},
     });

@@ -64,7 +64,7 @@ class Gathering {
         gain(this.annotations, '*', use);
         gain(this.labels, '*', use);
       }
-      const place = jsonPlace(names);
+      const { place } = jsonPlace(names);
       if (printed) this.fields.set(place.join('\0'), place);
     }
   }

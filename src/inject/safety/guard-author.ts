@@ -1,7 +1,7 @@
 import { cost, type Meter } from '../../template/exec/meter.ts';
 import { InjectionFailure } from '../injection-failure.ts';
 import type { Injector } from '../injector.ts';
-import type { Overrides } from '../pod/overrides.ts';
+import type { Overrides } from '../finish/overrides.ts';
 import {
   annotationOf,
   containersOf,

@@ -13,20 +13,11 @@ const ownFields: Readonly<Record<string, string>> = {
 };
 
 /**
- * The JSON members that a template's names lead to, from the root of the data: `Spec`, `Containers`, `*`, `Name` → `Spec`, `containers`, `*`,
- * `name`. It ends where a name stands for no member, such as a method's: then all below is meant.
+ * The JSON members that a template's names lead to, from the root of the data: `Spec`,
+ * `Containers`, `*`, `Name` → `Spec`, `containers`, `*`, `name`. They end where a name stands for
+ * no member, such as a method's: then all below is meant. Only a value of the pod has a `type`.
  */
-export function jsonPlace(names: readonly string[]): readonly string[] {
-  return follow(names).place;
-}
-
-/** Whether the names lead to a list of a pod. */
-export function isListPlace(names: readonly string[]): boolean {
-  return follow(names).type?.kind === 'list';
-}
-
-/** `type` is absent where the names end before they lead to a value of the pod. */
-function follow(names: readonly string[]): { readonly place: readonly string[]; readonly type?: ValueType } {
+export function jsonPlace(names: readonly string[]): { readonly place: readonly string[]; readonly type?: ValueType } {
   const [object = '', ...rest] = names;
   const result = [object];
   const start = podParts[object];

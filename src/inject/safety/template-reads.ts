@@ -9,7 +9,7 @@ import type {
 import type { Steps } from '../../template/steps.ts';
 import { memberOf, namesOf, nowhere, root, union, whole, type Places } from './data-places.ts';
 import { callReads, type Argument } from './function-reads.ts';
-import { isListPlace } from './json-place.ts';
+import { jsonPlace } from './json-place.ts';
 
 /** What a template does with its data, as far as its text tells: more than any one execution does, never less. */
 export interface TemplateReads {
@@ -223,6 +223,6 @@ class Reading {
 
 /** The keys of maps are their authors' text; those of lists are numbers. */
 function keysOf(places: Places): Places {
-  const isList = (place: string): boolean => !place.startsWith('=') && isListPlace(namesOf(place));
+  const isList = (place: string): boolean => !place.startsWith('=') && jsonPlace(namesOf(place)).type?.kind === 'list';
   return whole(new Set([...places].filter((place) => !isList(place))));
 }

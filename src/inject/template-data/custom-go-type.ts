@@ -1,6 +1,6 @@
 import type { GoMethod, GoType, StructType } from '../../template/go-type.ts';
 import { int32Type, intType, stringType } from '../../template/go-type.ts';
-import { escapeGoJson } from '../pod/go-json.ts';
+import { escapeGoJson } from '../../template/functions/go/json-encode.ts';
 import type { CustomType } from '../kubernetes/go-types.ts';
 
 /** The types of a pod with JSON methods of their own, as templates see them. Only what they show through methods is known here. */

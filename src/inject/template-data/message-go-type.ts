@@ -15,7 +15,7 @@ import {
 import { property } from '../../template/typed-value.ts';
 import { parseGoDuration } from '../mesh/go-duration.ts';
 import type { EnumType, MessageField, MessageType } from '../mesh/message-type.ts';
-import { escapeGoJson } from '../pod/go-json.ts';
+import { escapeGoJson } from '../../template/functions/go/json-encode.ts';
 import { stringMethod } from './custom-go-type.ts';
 import { defaultProxyConfig } from '../mesh/proxy-config.ts';
 import { jsonEqual } from '../patch/json-equal.ts';

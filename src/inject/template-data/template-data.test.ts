@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { compileTemplate } from '../../template/template.ts';
-import { templateFunctions } from '../configuration/template-functions.ts';
+import { functionsOfFamily } from '../../template/functions/go/function-families.ts';
 import { loadMeshConfig } from '../mesh/mesh-config.ts';
 import { templateValue } from './template-data.ts';
 
@@ -54,7 +54,7 @@ const data = templateValue({
 });
 
 function render(template: string): string {
-  return compileTemplate(template, { name: 'inject', functions: templateFunctions }).execute(data);
+  return compileTemplate(template, { name: 'inject', functions: functionsOfFamily('istio') }).execute(data);
 }
 
 describe('templateValue', () => {

@@ -8,25 +8,6 @@ import { stringMethod } from './custom-go-type.ts';
 import { messageGoType } from './message-go-type.ts';
 import { podGoType } from './pod-go-type.ts';
 
-/** What a template sees, in the JSON forms of its fields. */
-export interface TemplateData {
-  readonly TypeMeta: { readonly apiVersion: string; readonly kind: string };
-  readonly DeploymentMeta: { readonly name: string; readonly namespace: string };
-  readonly ObjectMeta: unknown;
-  readonly Spec: unknown;
-  readonly ProxyConfig: unknown;
-  readonly MeshConfig: unknown;
-  readonly Values: unknown;
-  readonly Revision: string;
-  readonly NativeSidecars: boolean;
-  readonly ProxyImage: string;
-  readonly ProxyInitImage: string;
-  readonly ProxyUID: number;
-  readonly ProxyGID: number;
-  readonly InboundTrafficPolicyMode: string;
-  readonly CompliancePolicy: string;
-}
-
 /** The fields that come from the configuration, most often as the same object for each pod; nobody changes what they hold. */
 export const stableDataFields: readonly (keyof TemplateData)[] = ['Values', 'MeshConfig', 'ProxyConfig'];
 
@@ -58,7 +39,7 @@ const namespacedName: StructType = {
 };
 
 /** Istio's SidecarTemplateData: its fields are a promise to everybody who writes templates. */
-const fieldTypes: Readonly<Record<keyof TemplateData, GoType>> = {
+const fieldTypes = {
   TypeMeta: typeMeta,
   DeploymentMeta: namespacedName,
   ObjectMeta: podGoType(podStruct('v1.ObjectMeta')),
@@ -74,7 +55,10 @@ const fieldTypes: Readonly<Record<keyof TemplateData, GoType>> = {
   ProxyGID: int64Type,
   InboundTrafficPolicyMode: stringType,
   CompliancePolicy: stringType,
-};
+} satisfies Readonly<Record<string, GoType>>;
+
+/** What a template sees, in the JSON forms of its fields. */
+export type TemplateData = Readonly<Record<keyof typeof fieldTypes, unknown>>;
 
 const dataPointer = pointerTo({
   kind: 'struct',

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { GenerateKeyPair } from '../../certs/key-pair.ts';
 import type { RandomBytes } from '../../certs/random-source.ts';
-import type { RotationInput } from '../../certs/rotation/rotation-input.ts';
+import type { RotationInput } from '../../certs/rotation/rotation-steps.ts';
 import { rotate, type Rotation } from '../../certs/rotation/rotation.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { secrets } from '../cluster-view.ts';

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { issueAuthority } from '../../certs/authority.ts';
+import { issueAuthority, issueServingCertificate } from '../../certs/issue-certificate.ts';
 import { generateRsaKeyPair } from '../../certs/key-pair.ts';
 import { randomSerialNumber } from '../../certs/random-source.ts';
-import { issueServingCertificate } from '../../certs/serving-certificate.ts';
 import { signCertificate } from '../../certs/sign-certificate.ts';
 import type { ServingPair } from '../../certs/verify-chain.ts';
 import { isUnrelated } from './replica.ts';

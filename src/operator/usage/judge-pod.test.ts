@@ -14,7 +14,7 @@ const old = '11111111';
 const now = '22222222';
 
 function selectingWebhook(injectorConfig: string, part: Partial<SelectingWebhook> = {}): SelectingWebhook {
-  const terms = { keys: istioKeys, isDefault: injectorConfig === 'default', enableNamespacesByDefault: false };
+  const terms = { keys: istioKeys, enableNamespacesByDefault: false };
   return {
     id: injectorConfig,
     injectorConfig,

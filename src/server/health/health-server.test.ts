@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { ConfigurationError } from '../../api/errors.ts';
-import { answerProbe, createHealthServer, type HealthServer } from './health-server.ts';
+import { answerProbe, createHealthServer } from './health-server.ts';
 import { listenerCheck } from './listener-check.ts';
 import type { ReadinessCheck } from './readiness.ts';
 import { RecordingLog } from '../testdata/recording-log.ts';
@@ -12,7 +12,7 @@ describe('the health server', () => {
   const log = new RecordingLog();
   let problem: string | undefined;
   let broken = false;
-  let server: HealthServer;
+  let server: ReturnType<typeof createHealthServer>;
   const checks: ReadinessCheck[] = [{ name: 'stores', check: () => problem }];
   const metrics = {
     contentType: 'text/plain',

@@ -17,22 +17,13 @@ export interface HealthServerOptions {
   readonly log: LogPort;
 }
 
-export interface HealthServer {
-  /** Where it listens; undefined until {@link HealthServer.listen} has succeeded. */
-  readonly address: { readonly address: string; readonly port: number } | undefined;
-  /** @throws ConfigurationError when the address or port cannot be used. */
-  listen(): Promise<void>;
-  /** Closes last of all: a draining process still has to answer that it is not ready. */
-  close(): Promise<void>;
-}
-
 const maxConnections = 100;
 
 /** Below the kubelet's usual timeout of a probe, so that it is told which check is late. */
 const checkTimeout = 900;
 
 /** The plain HTTP listener for the kubelet and Prometheus. It carries no secrets and takes no body. */
-export function createHealthServer(options: HealthServerOptions): HealthServer {
+export function createHealthServer(options: HealthServerOptions) {
   const { log } = options;
   let wasReady: boolean | undefined;
   const server = createServer(
@@ -68,13 +59,16 @@ export function createHealthServer(options: HealthServerOptions): HealthServer {
   }
 
   return {
+    /** Where it listens; undefined until `listen` has succeeded. */
     get address() {
       const address = server.address() as AddressInfo | null;
       return address === null ? undefined : { address: address.address, port: address.port };
     },
+    /** @throws ConfigurationError when the address or port cannot be used. */
     listen: () => listenOn(server, options.bindAddress, options.port, 'probes and metrics'),
+    /** Closes last of all: a draining process still has to answer that it is not ready. */
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => {
           resolve();
         });

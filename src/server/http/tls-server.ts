@@ -2,7 +2,20 @@ import { createServer, type Server } from 'node:https';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { AdmissionLimits } from '../admission-limits.ts';
 import type { LogPort } from '../ports.ts';
-import type { ServingPair, ServingPairs } from './serving-pairs.ts';
+import type { CertifiedKey } from '../../certs/key-pair.ts';
+
+/**
+ * The certificates in memory that the listener chooses from by SNI; filled by a watch on the serving Secrets. The same object is returned for as long as
+ * nothing has changed: contexts are cached by it.
+ */
+export interface ServingPairs {
+  /** The pair for a server name in lower case, e.g. `sidecar-injector-default.injection.svc`. */
+  forServerName(serverName: string): CertifiedKey | undefined;
+  /** The pair for clients without SNI, or with a name that nobody serves. */
+  defaultPair(): CertifiedKey | undefined;
+  /** A server name of each pair, and the end of the pair's validity: for metrics. */
+  expiries(): Iterable<readonly [serverName: string, notAfter: Date]>;
+}
 
 const minVersion = 'TLSv1.2';
 
@@ -12,11 +25,11 @@ const minVersion = 'TLSv1.2';
  */
 export function createTlsServer(limits: AdmissionLimits, pairs: ServingPairs, log: LogPort): Server {
   /** Each is built once: parsing a key costs far more than a lookup, and a handshake must not pay for it. */
-  const contexts = new WeakMap<ServingPair, SecureContext>();
+  const contexts = new WeakMap<CertifiedKey, SecureContext>();
   /** What clients get that send no name. */
-  let defaultPair: ServingPair | undefined;
+  let defaultPair: CertifiedKey | undefined;
 
-  function contextOf(pair: ServingPair): SecureContext {
+  function contextOf(pair: CertifiedKey): SecureContext {
     const context =
       contexts.get(pair) ?? createSecureContext({ cert: pair.certificatePem, key: pair.privateKeyPem, minVersion });
     contexts.set(pair, context);

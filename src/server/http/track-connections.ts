@@ -6,13 +6,7 @@ import type { ConnectionGuard } from './connection-guard.ts';
 import type { ServerMetrics } from '../metrics/server-metrics.ts';
 
 /** The guard's view of the sockets that requests arrive on. */
-export interface TrackedConnections {
-  isProven(socket: Socket): boolean;
-  /** A review is answered on it; whether it is kept after that, see {@link ConnectionGuard.prove}. */
-  prove(socket: Socket): boolean;
-  /** How many answers have been given on this connection, with the one that is about to be. */
-  countAnswer(socket: Socket): number;
-}
+export type TrackedConnections = ReturnType<typeof trackConnections>;
 
 /**
  * Puts a server's connections under a guard, from before their handshake on, and counts handshakes and what goes wrong before there is a request.
@@ -25,7 +19,7 @@ export function trackConnections(
   guard: ConnectionGuard,
   metrics: ServerMetrics,
   { lingerTimeout, keepAliveTimeout }: Pick<AdmissionLimits, 'lingerTimeout' | 'keepAliveTimeout'>,
-): TrackedConnections {
+) {
   const handshaking = new Map<string, Socket>();
   const plain = new WeakMap<Socket, Socket>();
   const answers = new WeakMap<Socket, number>();
@@ -77,15 +71,17 @@ export function trackConnections(
   });
 
   return {
-    isProven(socket) {
+    isProven(socket: Socket): boolean {
       const carrier = plain.get(socket);
       return carrier !== undefined && guard.isProven(carrier);
     },
-    prove(socket) {
+    /** A review is answered on it; whether it is kept after that, see {@link ConnectionGuard.prove}. */
+    prove(socket: Socket): boolean {
       const carrier = plain.get(socket);
       return carrier === undefined || guard.prove(carrier);
     },
-    countAnswer(socket) {
+    /** How many answers have been given on this connection, with the one that is about to be. */
+    countAnswer(socket: Socket): number {
       const count = (answers.get(socket) ?? 0) + 1;
       answers.set(socket, count);
       return count;

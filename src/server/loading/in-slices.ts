@@ -1,25 +1,25 @@
 import { setTimeout as pauseFor } from 'node:timers/promises';
 import type { MonotonicClock } from '../ports.ts';
 
-/** How long work shares a thread with those who wait for answers. Milliseconds. */
-export interface Slices {
-  /** Work, before others get their turn. */
-  readonly work: number;
-  /** Others who took longer than this over their turn get another one, */
-  readonly busy: number;
-  /** for so long. */
-  readonly patience: number;
-  /** Where others had something to do lately, they are left alone for so many times as long as the slice took. */
-  readonly rest: number;
-  /** How long ago that is, at most. */
-  readonly lately: number;
-}
-
 /**
- * Work goes on in the time that nobody else has a use for, so that a request waits for one slice at most; and a little even when there is no such time. With a rest of four times
- * a slice, work takes a fifth of a thread that is in use, and all of one that is not.
+ * How long work shares a thread with those who wait for answers, in milliseconds. Work goes on in the time that nobody else has a use for, so that a request waits
+ * for one slice at most; and a little even when there is no such time. With a rest of four times a slice, work takes a fifth of a thread that is in use, and all of
+ * one that is not.
  */
-export const defaultSlices: Slices = { work: 1, busy: 0.3, patience: 50, rest: 4, lately: 20 };
+export const defaultSlices = {
+  /** Work, before others get their turn. */
+  work: 1,
+  /** Others who took longer than this over their turn get another one, */
+  busy: 0.3,
+  /** for so long. */
+  patience: 50,
+  /** Where others had something to do lately, they are left alone for so many times as long as the slice took. */
+  rest: 4,
+  /** How long ago that is, at most. */
+  lately: 20,
+};
+
+export type Slices = Readonly<typeof defaultSlices>;
 
 /** What goes on between slices. */
 export interface BetweenSlices {

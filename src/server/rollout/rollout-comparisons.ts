@@ -15,26 +15,20 @@ import type { Comparison } from './compare-tracks.ts';
 import type { RolloutTargets } from './rollout-targets.ts';
 
 /** Bounds of comparing. Sizes in bytes, times in milliseconds. */
-export interface ComparisonLimits {
+export const defaultComparisonLimits = {
   /** Reviews that wait. */
-  readonly maxWaiting: number;
-  /** Larger reviews are not compared. */
-  readonly maxReviewBytes: number;
-  /** What a review may take before the canary is said to fail. Generous: its thread has the lowest claim to a core. */
-  readonly deadline: number;
-  /** After each comparison nothing is done for so many times as long as it took, */
-  readonly rest: number;
-  /** but for no longer than this. */
-  readonly maxRest: number;
-}
-
-export const defaultComparisonLimits: ComparisonLimits = {
   maxWaiting: 16,
+  /** Larger reviews are not compared. */
   maxReviewBytes: 128 * 1024,
+  /** What a review may take before the canary is said to fail. Generous: its thread has the lowest claim to a core. */
   deadline: 30_000,
+  /** After each comparison nothing is done for so many times as long as it took, */
   rest: 4,
+  /** but for no longer than this. */
   maxRest: 2000,
 };
+
+export type ComparisonLimits = Readonly<typeof defaultComparisonLimits>;
 
 /** Of the thread on which they are rendered. What is compared is small, and its memory is beside all that the process needs otherwise. */
 export const comparisonBounds: Partial<WorkerBounds> = { heapMebibytes: 128, idle: 60_000 };

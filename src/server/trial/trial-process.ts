@@ -7,29 +7,22 @@ import type { MonotonicClock } from '../ports.ts';
 import type { FromTrial, ToTrial } from './try-configuration.ts';
 
 /** Bounds of trying one configuration. Times in milliseconds. */
-export interface TrialLimits {
+export const defaultTrialLimits = {
   /** CPU time of a first try, and of a second one that comes after everything else that waits. */
-  readonly processorTimes: readonly [first: number, second: number];
+  processorTimes: [1_000, 4_000] as readonly [first: number, second: number],
   /** A try that has not had its CPU time by then says something of the machine, not of the configuration. */
-  readonly patience: number;
-  /** Of the heap of the process, in MiB. */
-  readonly heapMebibytes: number;
-  /** Of its stack, in KiB: less than the main thread has, so that what fits here fits there. */
-  readonly stackKibibytes: number;
-  /** What has been read of one configuration, in bytes, as it is handed over. */
-  readonly maxAnswerBytes: number;
-  /** A process without work is ended after this time. */
-  readonly idle: number;
-}
-
-export const defaultTrialLimits: TrialLimits = {
-  processorTimes: [1_000, 4_000],
   patience: 60_000,
+  /** Of the heap of the process, in MiB. */
   heapMebibytes: 192,
+  /** Of its stack, in KiB: less than the main thread has, so that what fits here fits there. */
   stackKibibytes: 700,
+  /** What has been read of one configuration, in bytes, as it is handed over. */
   maxAnswerBytes: 8 * 1024 * 1024,
+  /** A process without work is ended after this time. */
   idle: 15_000,
 };
+
+export type TrialLimits = Readonly<typeof defaultTrialLimits>;
 
 /** Linux counts CPU time in ticks of 10 ms (USER_HZ is 100 on every platform that Node supports). */
 const millisecondsPerTick = 10;

@@ -6,28 +6,21 @@ import type { FromThread, NumberedTarget, ReadReview, ReviewTask, ToThread, Work
 import { workerProgram, type WorkerProgram } from './worker-program.ts';
 
 /** Bounds of a worker. Sizes in bytes, times in milliseconds. */
-export interface WorkerBounds {
+export const defaultWorkerBounds = {
   /** What a review may take, from when it reaches the thread: then the thread is ended, and a new one takes what comes next. */
-  readonly deadline: number;
-  /** For reviews that do not say how long they can wait. */
-  readonly defaultTimeout: number;
-  /** All reviews that wait, together; beyond it the largest of them is refused. */
-  readonly maxWaitingBytes: number;
-  readonly maxWaiting: number;
-  /** A thread without work is ended after this time. */
-  readonly idle: number;
-  /** Of the thread's heap, in MiB; a review that needs more is refused. */
-  readonly heapMebibytes: number;
-}
-
-export const defaultWorkerBounds: WorkerBounds = {
   deadline: 5_000,
+  /** For reviews that do not say how long they can wait. */
   defaultTimeout: 10_000,
+  /** All reviews that wait, together; beyond it the largest of them is refused. */
   maxWaitingBytes: 40 * 1024 * 1024,
   maxWaiting: 256,
+  /** A thread without work is ended after this time. */
   idle: 15_000,
+  /** Of the thread's heap, in MiB; a review that needs more is refused. */
   heapMebibytes: 384,
 };
+
+export type WorkerBounds = Readonly<typeof defaultWorkerBounds>;
 
 /** Why a job has no answer: no room, started too late, took too long or too much memory, or the thread broke. */
 export type WorkerFailure = 'full' | 'late' | 'deadline' | 'memory' | 'crash';

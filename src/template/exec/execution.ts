@@ -19,10 +19,6 @@ export interface ExecutionLimits {
   readonly work?: number;
   /** What counts the work instead of a Meter of its own: several executions share it. `work` is not looked at then. */
   readonly meter?: Meter;
-  /** Wall time, checked every 32 steps. Needs `now`; default none. */
-  readonly milliseconds?: number;
-  /** A monotonic clock in milliseconds, e.g. `performance.now`. */
-  readonly now?: () => number;
 }
 
 /** What is known of every template defined in one text. */
@@ -43,9 +39,6 @@ export type Run = (execution: Execution, dot: unknown) => Completion;
 
 /** A compiled expression. */
 export type Evaluate = (execution: Execution, dot: unknown) => unknown;
-
-/** After how many steps the clock is read again: single steps can take long, reading it takes longer than most. */
-const clockInterval = 32;
 
 /** In the place of a reading that nothing has asked for yet. */
 const notRead: unique symbol = Symbol('not read');
@@ -76,7 +69,6 @@ export class Execution {
   steps = 0;
   readonly #readings: unknown[];
   readonly #limits: ExecutionLimits & Required<Pick<ExecutionLimits, 'steps' | 'outputBytes' | 'depth'>>;
-  readonly #deadline: number;
   /** UTF-16 units written so far. */
   #written = 0;
   #depth = 0;
@@ -89,7 +81,6 @@ export class Execution {
     this.data = data;
     this.#readings = new Array<unknown>(program.readings.length).fill(notRead);
     this.#limits = { steps: 1_000_000, outputBytes: 1024 * 1024, depth: 250, ...limits };
-    this.#deadline = (limits.now?.() ?? 0) + (limits.milliseconds ?? Infinity);
   }
 
   /** An error at the current node: of the template, or of a bound. */
@@ -103,13 +94,6 @@ export class Execution {
     this.meter.spend(units);
     const { steps } = this.#limits;
     if (this.steps > steps) throw this.error(`exceeded the limit of ${steps} steps`, 'limit');
-    if (this.steps % clockInterval === 0) this.#checkTime();
-  }
-
-  #checkTime(): void {
-    const { now, milliseconds } = this.#limits;
-    if (now !== undefined && now() > this.#deadline)
-      throw this.error(`exceeded the limit of ${String(milliseconds)} ms`, 'limit');
   }
 
   /** Appends to the output. UTF-16 units are never more than bytes, so they serve until the end. */
@@ -128,9 +112,7 @@ export class Execution {
     if (this.steps + steps > this.#limits.steps || this.#written + text.length > this.#limits.outputBytes) return false;
     if (!this.meter.covers(work)) return false;
     this.meter.spend(work);
-    const ticks = Math.floor(this.steps / clockInterval);
     this.steps += steps;
-    if (Math.floor(this.steps / clockInterval) > ticks) this.#checkTime();
     this.output += text;
     this.#written += text.length;
     return true;

@@ -25,7 +25,7 @@ export function selectingWebhook(
   { hash, tag, keys = istioKeys, auto = false, isConditional = false, canary }: WebhookFields,
 ): SelectingWebhook {
   const revision = tag ?? injectorConfig;
-  const terms = { revision, keys, isDefault: revision === 'default', enableNamespacesByDefault: auto };
+  const terms = { revision, keys, enableNamespacesByDefault: auto };
   return {
     id: tag === undefined ? injectorConfig : `tag-${tag}`,
     injectorConfig,

@@ -6,15 +6,15 @@ import { mapCost, type Meter } from '../../exec/meter.ts';
 import { readField, typed, TypedValue } from '../../typed-value.ts';
 import { elementType, isTrue, kindOf, rawElements, rawEntries, typeNameOf, underlying } from '../../value-kind.ts';
 
-/** How JSON is written. */
-export interface JsonStyle {
+/** How JSON is written unless told. */
+const compact = {
   /** `<`, `>` and `&` as \u003c …, as Go does by default. */
-  readonly escapeHtml: boolean;
+  escapeHtml: true,
   /** Two spaces per level and line breaks; otherwise no white space at all. */
-  readonly indented: boolean;
-}
+  indented: false,
+};
 
-const compact: JsonStyle = { escapeHtml: true, indented: false };
+export type JsonStyle = Readonly<typeof compact>;
 
 /**
  * Go's json.Marshal of a template value: map keys sorted, struct fields in order, HTML characters escaped.
@@ -61,10 +61,7 @@ class JsonEncoder {
     const quoted = hasStrayBytes(text)
       ? JSON.stringify(canonical(text)).replace(strayByte, (escape) => (escape === '\\\\' ? escape : '\\ufffd'))
       : JSON.stringify(text);
-    if (!special.test(quoted)) return quoted;
-    return quoted.replace(this.#style.escapeHtml ? /[<>&\u2028\u2029]/g : /[\u2028\u2029]/g, (character) => {
-      return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-    });
+    return special.test(quoted) ? escapeGoJson(quoted, this.#style.escapeHtml) : quoted;
   }
 
   #object(value: unknown, depth: number): string {
@@ -122,6 +119,14 @@ class JsonEncoder {
     const line = `\n${'  '.repeat(depth)}`;
     return `${open}${line}  ${items.join(`,${line}  `)}${line}${close}`;
   }
+}
+
+/** What Go's encoding/json escapes beyond JSON's own rules. */
+export function escapeGoJson(json: string, escapeHtml = true): string {
+  return json.replace(
+    escapeHtml ? /[<>&\u2028\u2029]/g : /[\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /** A float64 as Go writes it: JavaScript's notation has the same thresholds, but loses the sign of zero. */

@@ -1,20 +1,13 @@
 import { readDigits } from '../../integer.ts';
 
 /** A version as github.com/Masterminds/semver reads it: minor and patch may be absent, a leading v is allowed. */
-export interface SemanticVersion {
-  readonly original: string;
-  readonly major: bigint;
-  readonly minor: bigint;
-  readonly patch: bigint;
-  readonly prerelease: string;
-  readonly metadata: string;
-}
+export type SemanticVersion = Readonly<ReturnType<typeof parseVersion>>;
 
 const form =
   /^v?([0-9]+)(?:\.([0-9]+))?(?:\.([0-9]+))?(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?$/;
 
 /** @throws Error with the library's message when the text is no version. */
-export function parseVersion(original: string): SemanticVersion {
+export function parseVersion(original: string) {
   const match = form.exec(original);
   if (match === null) throw new Error('invalid semantic version');
   const [, major, minor, patch, prerelease = '', metadata = ''] = match;

@@ -58,16 +58,6 @@ function checkHost(text: string, part: 'host' | 'zone'): void {
   if (invalid !== undefined) throw new Error(`invalid character ${quoteString(invalid)} in host name`);
 }
 
-interface ParsedUrl {
-  scheme: string;
-  opaque: string;
-  userinfo: string;
-  host: string;
-  path: string;
-  query: string;
-  fragment: string;
-}
-
 /** Says what was done, before the message of what went wrong. */
 function doing<Result>(action: string, run: () => Result): Result {
   try {
@@ -78,11 +68,11 @@ function doing<Result>(action: string, run: () => Result): Result {
 }
 
 /** Go's url.Parse. */
-function parse(text: string): ParsedUrl {
+function parse(text: string) {
   return doing(`parse ${quoteString(text.replace(/#[^]*/, ''))}`, () => parseReference(text));
 }
 
-function parseReference(text: string): ParsedUrl {
+function parseReference(text: string) {
   const hash = text.indexOf('#');
   const fragment = hash < 0 ? '' : text.slice(hash + 1);
   let rest = hash < 0 ? text : text.slice(0, hash);
@@ -109,7 +99,7 @@ function parseReference(text: string): ParsedUrl {
   return { ...url, path: unescape(rest, 'path'), fragment: unescape(fragment, 'fragment') };
 }
 
-function parseAuthority(scheme: string, authority: string): Pick<ParsedUrl, 'userinfo' | 'host'> {
+function parseAuthority(scheme: string, authority: string) {
   const at = authority.lastIndexOf('@');
   const host = parseHost(scheme, authority.slice(at + 1));
   return { host, userinfo: at < 0 ? '' : parseUserinfo(authority.slice(0, at)) };

@@ -1,15 +1,9 @@
-import { RE2JS, type Matcher } from 're2js';
+import { RE2JS } from 're2js';
 import { hasStrayBytes } from '../../../go-string.ts';
 import { LimitError, type Meter } from '../../../exec/meter.ts';
 
 /** A compiled expression in Go's syntax (RE2). */
-export interface RegularExpression {
-  readonly matcher: (text: string) => Matcher;
-  /** How many instructions it has been compiled to: each may look at each character. */
-  readonly size: number;
-  /** The name of each group, '' for those without. Unlike in other engines, several groups can have the same. */
-  readonly names: readonly string[];
-}
+export type RegularExpression = Readonly<ReturnType<typeof compileExpression>>;
 
 /** Compiling takes more than linear time. */
 const longest = 1000;
@@ -24,10 +18,11 @@ const compiling = 256;
 const unicodeClass = 16_384;
 
 /** Compiles a regular expression. @throws Error with Go's message */
-export function compileExpression(meter: Meter, expression: string): RegularExpression {
+export function compileExpression(meter: Meter, expression: string) {
   if (expression.length > longest) throw failure(expression.slice(0, 40), 'expression too large');
   meter.spend(expression.length * compiling + (expression.match(/\\[pP]/g)?.length ?? 0) * unicodeClass);
   if (hasStrayBytes(expression)) throw failure(expression, 'invalid UTF-8');
+  /** The name of each group, '' for those without. Unlike in other engines, several groups can have the same. */
   const names: string[] = [];
   // The engine wants names to be unique: groups are only numbered there.
   const numbered = expression.replace(token, (part: string, name: string | undefined) => {
@@ -38,9 +33,10 @@ export function compileExpression(meter: Meter, expression: string): RegularExpr
   });
   try {
     const compiled = RE2JS.compile(numbered);
+    /** How many instructions it has been compiled to: each may look at each character. */
     const size = compiled.programSize();
     meter.spend(size * compiling);
-    return { matcher: (text) => compiled.matcher(text), size, names };
+    return { matcher: (text: string) => compiled.matcher(text), size, names };
   } catch (error) {
     if (error instanceof LimitError) throw error;
     throw failure(expression, (error as Error).message.replace('error parsing regexp: ', ''));

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import forge from 'node-forge';
-import { issueAuthority } from './authority.ts';
+import { issueAuthority, issueServingCertificate } from './issue-certificate.ts';
 import { readCertificate } from './read-certificate.ts';
-import { issueServingCertificate } from './serving-certificate.ts';
 import { keyPool, seededBytes } from './testdata/key-pool.ts';
 import { verifyServingPair } from './verify-chain.ts';
 

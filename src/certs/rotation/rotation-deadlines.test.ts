@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { deadlines } from './rotation-outcome.ts';
+import { deadlines } from './rotation.ts';
 import { shortPolicy } from '../testdata/world.ts';
 
 const now = new Date('2026-03-01T00:00:00Z');

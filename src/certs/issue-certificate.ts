@@ -1,0 +1,63 @@
+import { subjectAltNames, type CertificateNames } from './certificate-names.ts';
+import type { CertifiedKey, KeyPair } from './key-pair.ts';
+import { randomSerialNumber, type RandomBytes } from './random-source.ts';
+import { readCertificate } from './read-certificate.ts';
+import { authorityValidity, leafValidity, signCertificate } from './sign-certificate.ts';
+
+/** When, and for how many milliseconds. */
+interface IssueOptions {
+  readonly now: Date;
+  readonly duration: number;
+  readonly random: RandomBytes;
+}
+
+/**
+ * Issues a self-signed authority. Each has a subject of its own, so that chains stay unambiguous while a bundle holds several.
+ * @param organization shown in the subject, at most 64 characters
+ */
+export function issueAuthority(organization: string, keys: KeyPair, options: IssueOptions): CertifiedKey {
+  const serialNumber = randomSerialNumber(options.random);
+  const certificatePem = signCertificate(
+    {
+      serialNumber,
+      subject: { organizationName: organization, commonName: `Authority ${serialNumber}` },
+      publicKeyPem: keys.publicKeyPem,
+      ...authorityValidity(options.now, options.duration),
+      extensions: [
+        { name: 'basicConstraints', critical: true, cA: true, pathLenConstraint: 0 },
+        { name: 'keyUsage', critical: true, keyCertSign: true, cRLSign: true },
+      ],
+    },
+    keys,
+  );
+  return { certificatePem, privateKeyPem: keys.privateKeyPem };
+}
+
+/** Issues a serving certificate, within its authority's life. @throws CertificatePolicyError for a bad name */
+export function issueServingCertificate(
+  authority: CertifiedKey,
+  names: CertificateNames,
+  keys: KeyPair,
+  options: IssueOptions,
+): CertifiedKey {
+  const { dns, ip } = subjectAltNames(names);
+  const certificatePem = signCertificate(
+    {
+      serialNumber: randomSerialNumber(options.random),
+      subject: { organizationName: names.namespace, commonName: names.service },
+      publicKeyPem: keys.publicKeyPem,
+      ...leafValidity(options.now, options.duration, readCertificate(authority.certificatePem)),
+      extensions: [
+        { name: 'basicConstraints', critical: true, cA: false },
+        { name: 'keyUsage', critical: true, digitalSignature: true, keyEncipherment: true },
+        { name: 'extKeyUsage', serverAuth: true },
+        {
+          name: 'subjectAltName',
+          altNames: [...dns.map((value) => ({ type: 2, value })), ...ip.map((address) => ({ type: 7, ip: address }))],
+        },
+      ],
+    },
+    authority,
+  );
+  return { certificatePem, privateKeyPem: keys.privateKeyPem };
+}
