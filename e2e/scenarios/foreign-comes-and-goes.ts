@@ -68,7 +68,7 @@ export const foreignComesAndGoes: Scenario = {
         const [found, readiness] = [condition(config, 'ForeignOverlap'), condition(config, 'Ready')];
         return found?.status === overlap && readiness?.status === ready && found;
       });
-      const took = Math.max(0, Date.parse(changed.lastTransitionTime ?? '') - asked);
+      const took = Math.max(0, Date.parse(changed.lastTransitionTime) - asked);
       slowest = Math.max(slowest, took);
       await context.checkNow(`${what}: the condition followed within 2 s`, () => took <= within);
     }
