@@ -8,6 +8,7 @@ describe('A rollout does what is asked', () => {
   it('promote: at once', () => {
     const tag = TagHistory.begun();
     assert.equal(tag.see(1, { action: 'promote:a' }), 'Promoted/Promoted');
+    assert.equal(tag.now.step, 0, 'no step was done');
     assert.match(tag.now.message, /revision 1-25 is stable now, in place of 1-24: a person asked for it/);
     assert.deepEqual(tag.now.action, { verb: 'promote', nonce: 'a', state: 'Done', message: tag.now.message });
     assert.equal(tag.due, undefined);

@@ -77,7 +77,7 @@ function carryOut(
     const advice = state.phase === 'RolledBack' ? '; it was rolled back, ask for retry' : '';
     return `${verb}: no rollout is under way${advice}`;
   }
-  if (verb === 'promote') return promote(state, 'a person asked for it');
+  if (verb === 'promote') return promote(state, state.step, 'a person asked for it');
   if (verb === 'abort') return rollBack(state, observed.generation, 'Aborted', 'a person asked for it');
   if (state.pausedAt === undefined) return `resume: step ${state.step + 1} is not paused: ${state.message}`;
   const message = `step ${state.step + 1}: the pause was ended by a person`;

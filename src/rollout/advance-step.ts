@@ -1,7 +1,7 @@
 import { type CanaryStep, type CanaryStrategy, untilResumed } from '../api/revision-tag/rollout-strategy.ts';
 import type { RolloutState } from '../api/revision-tag/rollout-status.ts';
-import { type Evidence, podEvidence, shadowEvidence, withReport } from './evidence.ts';
-import { earliest, judgementOf, nextFailure, worsening } from './health.ts';
+import { type Evidence, evidenceWithout, podEvidence, shadowEvidence, withReport } from './evidence.ts';
+import { earlierFailures, earliest, judgementOf, nextFailure, worsening } from './health.ts';
 import { type Hold, holdOf, isIncomplete } from './hold.ts';
 import type { Moment } from './observation.ts';
 import { countBelow, thresholdFor } from '../routing/threshold.ts';
@@ -14,9 +14,9 @@ interface TimedTransition extends Transition {
 }
 
 /**
- * Looks at the step of a rollout under way. In this order: it is rolled back when the canary is worse than the bounds allow; it waits for the
- * evidence; it pauses; then the next step begins, once its share can be measured, or the canary is promoted. A shadow step needs comparisons, any
- * other ready pods.
+ * Looks at the step of a rollout under way. In this order: it is rolled back when the canary is worse than the bounds allow; it waits where only pods
+ * of an earlier attempt make it so; it waits for the evidence; it pauses; then the next step begins, once its share can be measured, or the canary
+ * is promoted. A shadow step needs comparisons, any other ready pods.
  */
 export function advanceStep(before: ActiveState, strategy: CanaryStrategy, moment: Moment): TimedTransition {
   const { observed, now } = moment;
@@ -27,35 +27,37 @@ export function advanceStep(before: ActiveState, strategy: CanaryStrategy, momen
   const editHold = isEdited ? holdOf(before, step, moment) : undefined;
   if (isEdited && editHold === undefined) return { ...beginStep(before, { index, step }, moment), at: now };
   const state = withReport(withShare(before, moment), observed);
-  const fault = faultOf(state, strategy);
-  if (fault !== undefined)
-    return { ...rollBack(state, observed.generation, fault.reason, fault.message), at: undefined };
   const time = now.getTime();
   const judgement = judgementOf(state, strategy, now);
+  const earlier = earlierFailures(observed.pods.canary, judgement);
+  const fault = faultOf(state, strategy, earlier.length);
+  if (fault !== undefined)
+    return { ...rollBack(state, observed.generation, fault.reason, fault.message), at: undefined };
   const failure = nextFailure(observed.pods.canary, judgement);
   if (editHold !== undefined) return held(state, editHold, failure);
-  const evidence = state.shadow ? shadowEvidence(state, strategy) : podEvidence(state, observed, judgement);
-  if (evidence.at === undefined || evidence.at > time) {
-    return { state: said(state, evidence), events: [], at: dateOf(earliest([evidence.at, failure])) };
-  }
+  const found = state.shadow ? shadowEvidence(state, strategy) : podEvidence(state, observed, judgement);
+  const evidence = faultOf(state, strategy) === undefined ? found : evidenceWithout(earlier, state);
+  if (evidence.at === undefined || evidence.at > time) return held(state, evidence, failure);
   const paused = pauseOf(state, step, time);
   if (paused !== undefined) return { ...paused.transition, at: dateOf(earliest([paused.end, failure])) };
   if (observed.wanted === undefined) {
     const message = `step ${index + 1} is done; revision ${observed.revision} cannot be led to now (condition RevisionReady)`;
-    const waiting = said(state, { phase: 'Progressing', reason: 'RevisionNotReady', message });
-    return { state: waiting, events: [], at: dateOf(failure) };
+    return held(state, { phase: 'Progressing', reason: 'RevisionNotReady', message, at: undefined }, failure);
   }
   const next = steps[index + 1];
-  if (next === undefined) return { ...promote(state, 'all steps are done'), at: undefined };
+  if (next === undefined) return { ...promote(state, index + 1, 'all steps are done'), at: undefined };
   const hold = holdOf(state, next, moment);
   if (hold !== undefined) return held(state, hold, failure);
   return { ...beginStep(state, { index: index + 1, step: next }, moment), at: now };
 }
 
-/** What is in force goes on until the next step can begin. */
-function held(state: ActiveState, { at, reason, message }: Hold, failure: number | undefined): TimedTransition {
-  const phase = state.shadow ? 'Shadowing' : 'Progressing';
-  return { state: said(state, { phase, reason, message }), events: [], at: dateOf(earliest([at.getTime(), failure])) };
+/** What is in force goes on until more is known. */
+function held(
+  state: ActiveState,
+  { phase = state.shadow ? 'Shadowing' : 'Progressing', reason, message, at }: Hold & Partial<Evidence>,
+  failure: number | undefined,
+): TimedTransition {
+  return { state: { ...state, phase, reason, message }, events: [], at: dateOf(earliest([at, failure])) };
 }
 
 /**
@@ -78,10 +80,11 @@ function withShare(state: ActiveState, moment: Moment): ActiveState {
   return { ...state, threshold, canaryWorkloads: countBelow(ranks, threshold) };
 }
 
-/** Why the canary has to go; undefined when it need not. */
+/** Why the canary has to go; undefined when it need not. So many of its failing pods are left out. */
 function faultOf(
   { pods, stableBefore, shadow, shadowReport, injectionErrors }: RolloutState,
   { analysis }: CanaryStrategy,
+  leftOut = 0,
 ): Pick<RolloutState, 'reason' | 'message'> | undefined {
   if (shadow && shadowReport !== undefined && shadowReport.failed > 0) {
     const error = shadowReport.error === undefined ? '' : `: ${shadowReport.error}`;
@@ -92,15 +95,9 @@ function faultOf(
     const message = `${injectionErrors} injections of the canary failed, more than ${analysis.maximumInjectionErrors} (spec.strategy.canary.analysis.maximumInjectionErrors)`;
     return { reason: 'InjectionErrors', message };
   }
-  const message = worsening(pods.canary, pods.stable, analysis, stableBefore);
+  const canary = { failing: pods.canary.failing - leftOut, total: pods.canary.total - leftOut };
+  const message = worsening(canary, pods.stable, analysis, stableBefore);
   return message === undefined ? undefined : { reason: 'PodsFailing', message };
-}
-
-function said(
-  state: RolloutState,
-  { phase, reason, message }: Pick<Evidence, 'phase' | 'reason' | 'message'>,
-): RolloutState {
-  return { ...state, phase, reason, message };
 }
 
 function dateOf(time: number | undefined): Date | undefined {
@@ -124,5 +121,5 @@ function pauseOf(
   const message = `step ${state.step + 1} (${state.weight} percent) is paused ${until}`;
   const reason = end === undefined ? 'UntilResumed' : 'Pause';
   const events = state.pausedAt === undefined ? [{ type: 'Normal', reason: 'RolloutPaused', message } as const] : [];
-  return { transition: { state: { ...said(state, { phase: 'Paused', reason, message }), pausedAt }, events }, end };
+  return { transition: { state: { ...state, phase: 'Paused', reason, message, pausedAt }, events }, end };
 }

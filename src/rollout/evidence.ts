@@ -1,7 +1,7 @@
 import type { CanaryStrategy } from '../api/revision-tag/rollout-strategy.ts';
 import type { RolloutPhase } from '../api/revision-tag/rollout-status.ts';
 import { evidenceAt, type Judgement } from './health.ts';
-import type { RolloutObservation } from './observation.ts';
+import type { ObservedPod, RolloutObservation } from './observation.ts';
 import type { ActiveState } from './transitions.ts';
 import { getsCanary } from '../routing/workload-key.ts';
 
@@ -46,6 +46,14 @@ export function shadowEvidence(state: ActiveState, { analysis }: CanaryStrategy)
   const message = `step ${state.step + 1} (shadow): compared for ${compared} of ${analysis.minimumPods} pods; pods are compared when they are made`;
   const at = compared >= analysis.minimumPods ? 0 : undefined;
   return { phase: 'Shadowing', reason: 'ComparingPods', message, at };
+}
+
+/** Of a step that only failing pods of an earlier attempt keep from going on: they say nothing of this one, and it is not promoted past them. */
+export function evidenceWithout(earlier: readonly ObservedPod[], { step, weight, shadow }: ActiveState): Evidence {
+  const names = earlier.slice(0, 3).map(({ name }) => name);
+  const more = earlier.length > names.length ? ` and ${earlier.length - names.length} more` : '';
+  const message = `step ${step + 1} (${weight} percent) waits for pods of the canary that are failing and older than this attempt: ${names.join(', ')}${more}; delete them, or restart their workloads`;
+  return { phase: shadow ? 'Shadowing' : 'WaitingForPods', reason: 'EarlierPodsFailing', message, at: undefined };
 }
 
 /** The state with what the replicas have found since the shadow step began. */

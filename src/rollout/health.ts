@@ -30,6 +30,11 @@ export function countPods(pods: readonly ObservedPod[], judgement: Judgement): P
   return { ready, failing, total: pods.length };
 }
 
+/** Those that are failing and older than the rollout: an earlier attempt has left them, so they say nothing of this one. */
+export function earlierFailures(pods: readonly ObservedPod[], judgement: Judgement): ObservedPod[] {
+  return pods.filter((pod) => pod.createdAt < judgement.since && isFailing(pod, judgement));
+}
+
 /** A pod is failing when it crashes, has restarted too often, or has not been ready for too long. */
 function isFailing(pod: ObservedPod, { analysis, since, now }: Judgement): boolean {
   if (pod.crashing || now >= lateAt(pod, analysis)) return true;

@@ -1,5 +1,6 @@
 import type { CanaryStep, CanaryStrategy } from '../api/revision-tag/rollout-strategy.ts';
 import type { RolloutPlace, RolloutState } from '../api/revision-tag/rollout-status.ts';
+import type { Evidence } from './evidence.ts';
 import type { Moment } from './observation.ts';
 import { atRest, isActive, type RolloutEvent, startRollout, stepAt, type Transition } from './transitions.ts';
 
@@ -7,12 +8,7 @@ import { atRest, isActive, type RolloutEvent, startRollout, stepAt, type Transit
 export const countingReason = 'CountingWorkloads';
 
 /** Why a step cannot begin yet. */
-export interface Hold {
-  readonly reason: string;
-  readonly message: string;
-  /** When it can at the latest. */
-  readonly at: Date;
-}
+export type Hold = Omit<Evidence, 'phase'>;
 
 /**
  * Whether workloads are missing from what is observed. A process that has just begun to look does not see those whose pods are being made anew at
@@ -37,8 +33,8 @@ export function holdOf(
 ): Hold | undefined {
   const weight = Math.max(step.weight, state.weight);
   if (weight === 0 || weight >= 100 || !isIncomplete(state, moment)) return undefined;
-  const at = new Date(moment.observed.incompleteUntil ?? 0);
-  const message = `${weight} percent are measured when ${state.knownWorkloads} workloads have been seen, as many as there were, at ${at.toISOString()} at the latest: whoever leads now has only begun to look, and one that is being restarted has no pods`;
+  const at = moment.observed.incompleteUntil ?? 0;
+  const message = `${weight} percent are measured when ${state.knownWorkloads} workloads have been seen, as many as there were, at ${new Date(at).toISOString()} at the latest: whoever leads now has only begun to look, and one that is being restarted has no pods`;
   return { reason: countingReason, message, at };
 }
 

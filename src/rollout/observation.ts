@@ -3,6 +3,8 @@ import type { ShadowReport } from './shadow-report.ts';
 
 /** What is known of one pod that one of the two revisions has injected; pods that have ended well or are on their way out do not count. */
 export interface ObservedPod {
+  /** `namespace/name`. */
+  readonly name: string;
   /** Its condition Ready. */
   readonly ready: boolean;
   /** Since when it is, or is not; its creation while it has no such condition. Milliseconds since 1970. */

@@ -68,6 +68,8 @@ export interface RestartCandidate extends KeyedWorkload, RestartProgress {
   /** Pods of it have a canary that was rolled back. */
   readonly rolledBack?: boolean;
   readonly hold?: RestartHold | undefined;
+  /** Why it is for somebody else to make its pods anew, where something else than the workload says so. */
+  readonly leftOut?: RestartHold | undefined;
   /** Others come first: writes fail where it is. */
   readonly isDeferred?: boolean;
   readonly budgets: readonly CoveringBudget[];

@@ -32,6 +32,7 @@ export function whyNever(candidate: RestartCandidate): Why | undefined {
     return because('Job', 'pods of Jobs end by themselves; the next ones get what is current');
   }
   if (!isRestartable(kind)) return because('UnknownKind', `a ${kind} is restarted by its own tools`);
+  if (candidate.leftOut !== undefined) return candidate.leftOut;
   if (candidate.isExcluded === true) {
     return because('Excluded', `its annotation ${restartChoiceAnnotation} says so: make its pods anew yourself`);
   }

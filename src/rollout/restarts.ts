@@ -107,7 +107,7 @@ export function* planRestarts(situation: RestartSituation, bounds: RestartStrate
   return {
     restart,
     status: {
-      ...phaseOf(stopped, waiting[0], counts),
+      ...phaseOf(stopped, waiting[0] ?? untouched[0], counts),
       stale,
       inProgress: counts.restarting,
       waiting,
@@ -182,7 +182,7 @@ function whyNotNow(candidate: RestartCandidate, running: RestartBounds, isBlamed
 
 /**
  * @param stopped why nothing more is restarted, a sentence each, of which the first three are said
- * @param first of those that wait
+ * @param first of those that wait, else of those that are untouched
  */
 function phaseOf(
   stopped: readonly string[],
@@ -197,8 +197,10 @@ function phaseOf(
     return say('Stopped', `nothing more is restarted: ${stopped.slice(0, 3).join('; ')}${more}`);
   }
   if (restarting > 0) return say('Restarting', `${restarting} restarting, ${waiting} to come`);
-  if (first !== undefined) return say('Waiting', `${waiting} wait; ${workloadKey(first)}: ${first.message}`);
-  return say('Idle', `nothing to restart${untouched === 0 ? '' : `; ${untouched} are for somebody else to restart`}`);
+  if (first === undefined) return say('Idle', 'nothing to restart');
+  const example = `${workloadKey(first)}: ${first.message}`;
+  if (waiting > 0) return say('Waiting', `${waiting} wait; ${example}`);
+  return say('Idle', `nothing to restart; ${untouched} left to somebody else: ${example}`);
 }
 
 /** So many restarts in a row that come to nothing are no accident. */
@@ -227,6 +229,6 @@ function troubleOf(
  */
 function withoutEffect(done: readonly RestartCandidate[]): string[] {
   const last = [...done].sort((one, other) => restartedAt(other) - restartedAt(one)).slice(0, lastLooked);
-  if (last.length < lastLooked || !last.every(({ stale }) => stale > 0)) return [];
+  if (last.length < lastLooked || last.some(({ stale, leftOut }) => stale === 0 || leftOut !== undefined)) return [];
   return last.map(({ key }) => `${key}: restarted, and still has stale pods: see why`);
 }

@@ -14,7 +14,7 @@ describe('A rollout is rolled back', () => {
     assert.equal(tag.see(310, { pods }), 'RolledBack/PodsFailing');
     assert.deepEqual(tag.events, ['Warning/RolledBack']);
     const { weight, threshold, canary, rolledBackFrom, stable, canaryWorkloads, step } = tag.now;
-    assert.deepEqual([weight, threshold, canary, step, canaryWorkloads], [0, noWorkload, undefined, undefined, 0]);
+    assert.deepEqual([weight, threshold, canary, step, canaryWorkloads], [0, noWorkload, undefined, 0, 0]);
     assert.deepEqual([rolledBackFrom, stable], [place('1-25'), place('1-24')]);
     assert.equal(
       tag.now.message,
@@ -37,6 +37,26 @@ describe('A rollout is rolled back', () => {
     tag.see(60, { pods: healthy() });
     const crashing = readyPods(3).map((pod) => ({ ...pod, crashing: true }));
     assert.equal(tag.see(61, { pods: { stable: readyPods(100), canary: crashing } }), 'RolledBack/PodsFailing');
+  });
+
+  it('by pods of this attempt; those that an earlier one has left are waited for, by name', () => {
+    const crashing = (since: number) => readyPods(2, since).map((pod) => ({ ...pod, crashing: true }));
+    const left = { stable: readyPods(100), canary: crashing(0) };
+    const tag = TagHistory.begun();
+    assert.equal(tag.see(1, { pods: left }), 'RolledBack/PodsFailing');
+    assert.equal(tag.see(2, { pods: left, action: 'retry:a' }), 'Progressing/StepStarted');
+    assert.equal(tag.see(3, { pods: left }), 'WaitingForPods/EarlierPodsFailing');
+    assert.match(
+      tag.now.message,
+      /^step 1 \(5 percent\) waits for .*: shop\/pod-0, shop\/pod-1; delete them, or restart/,
+    );
+    const within = { ...left, canary: [...left.canary, ...readyPods(18, 4)] };
+    assert.equal(tag.see(64, { pods: within }), 'Progressing/StepStarted', 'within the bound');
+    assert.equal(
+      tag.see(65, { pods: { ...left, canary: [...left.canary, ...crashing(2)] } }),
+      'RolledBack/PodsFailing',
+    );
+    assert.match(tag.now.message, /: 2 of 2 pods of the canary are failing/);
   });
 
   it('not when stable pods fail alike', () => {

@@ -37,7 +37,7 @@ describe('advanceRollout', () => {
     assert.equal(tag.see(790, { pods: healthy(10) }), 'Promoted/Promoted');
     assert.deepEqual(tag.events, ['Normal/Promoted']);
     const { stable, ...last } = tag.now;
-    assert.deepEqual([stable, last.canary, last.step, last.weight], [place('1-25'), undefined, undefined, 100]);
+    assert.deepEqual([stable, last.canary, last.step, last.weight], [place('1-25'), undefined, 3, 100]);
     assert.equal(tag.due, undefined);
     assert.equal(tag.see(800, { stable: place('1-25') }), 'Promoted/Promoted');
   });

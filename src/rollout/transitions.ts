@@ -127,12 +127,13 @@ export function beginStep(
   return { state, events: [{ type: 'Normal', reason: 'StepStarted', message }] };
 }
 
-/** The canary becomes what everybody gets. */
-export function promote(before: ActiveState, how: string): Transition {
+/** The canary becomes what everybody gets, after so many steps; the others are skipped. */
+export function promote(before: ActiveState, step: number, how: string): Transition {
   const message = `revision ${before.canary.revision} is stable now, in place of ${before.stable.revision}: ${how}`;
   const state: RolloutState = {
     ...atRest(before, before.canary, { reason: 'Promoted', message }),
     phase: 'Promoted',
+    step,
     weight: 100,
     threshold: everyWorkload,
     canaryWorkloads: before.knownWorkloads,
@@ -148,6 +149,7 @@ export function rollBack(before: ActiveState, generation: number, reason: string
   const state: RolloutState = {
     ...atRest(before, stable, { reason, message: message.slice(0, longestMessage) }),
     phase: 'RolledBack',
+    step,
     rolledBackFrom: canary,
     generation,
   };

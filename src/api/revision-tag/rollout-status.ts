@@ -25,7 +25,9 @@ export const rolloutStatusSchema = z.object({
   message: z.string().max(2048).describe('A sentence for people.'),
   stable: place.describe('What workloads get that are not part of the share.'),
   canary: place.exactOptional().describe('What the others get; only while a rollout is under way.'),
-  step: whole(0, 20).exactOptional().describe('The step of spec.strategy.canary.steps, counted from 0.'),
+  step: whole(0, 20)
+    .exactOptional()
+    .describe('The step of spec.strategy.canary.steps, counted from 0; once it is over, how many were done.'),
   weight: whole(0, 100).describe('The share of the workloads that is to get the canary, in percent.'),
   threshold: z
     .string()

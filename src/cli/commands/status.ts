@@ -16,7 +16,7 @@ import type { Terminal } from '../terminal.ts';
 import type { Installation } from '../usage/installation.ts';
 import { readInstallation } from '../usage/read-installation.ts';
 import { readUsage } from '../usage/read-usage.ts';
-import { formatRestarts, restartReport, type TagRestartReport } from '../usage/tag-report.ts';
+import { formatRestarts, formatStanding, standingOf, type TagStanding } from '../usage/tag-report.ts';
 import { noPods, type PodCounts, type UsageReport, type WorkloadUsage } from '../usage/usage-report.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -68,7 +68,7 @@ interface Named extends PodCounts {
 interface StatusReport {
   /** By the InjectorConfig that has injected the pods; `revision` is absent when it is gone. */
   readonly injectorConfigs: readonly (Named & { readonly revision?: string })[];
-  readonly tags: readonly (Named & { readonly revision: string; readonly restarts?: TagRestartReport })[];
+  readonly tags: readonly (Named & TagStanding)[];
   /** Those with pods. */
   readonly namespaces: readonly Named[];
   readonly workloads: readonly WorkloadUsage[];
@@ -92,7 +92,7 @@ function statusReport({ configs, tags }: Installation, usage: UsageReport, onlyS
     tags: tags
       .map((tag) => {
         const { name } = tag.metadata;
-        return { name, revision: tag.spec.revision, ...(usage.tags.get(name) ?? noPods), ...restartReport(tag) };
+        return { name, ...standingOf(tag), ...(usage.tags.get(name) ?? noPods) };
       })
       .sort(byName)
       .filter(isWanted),
@@ -142,7 +142,7 @@ function tables({ injectorConfigs, tags, namespaces, workloads, total }: StatusR
     ]),
     table(['TAG', 'REVISION', ...countColumns, ...(hasRestarts ? ['RESTARTS'] : [])], tags, (each) => [
       each.name,
-      each.revision,
+      formatStanding(each),
       ...counts(each),
       ...(hasRestarts ? [formatRestarts(each)] : []),
     ]),

@@ -8,6 +8,7 @@ import {
   rolloutTag,
   strategy,
 } from '../testdata/rollout-tag.ts';
+import type { RolloutState } from '../../api/revision-tag/rollout-status.ts';
 import { ready } from '../testdata/revision-cluster.ts';
 import { drawRollout, duration } from './draw-rollout.ts';
 import { rolloutLine } from './rollout-lines.ts';
@@ -26,7 +27,7 @@ describe('a rollout as a picture', () => {
       'stable   150 of 159 pods ready, 1 failing (1-24)',
       'canary   50 of 53 pods ready, 0 failing (1-25, configuration 00000000)',
       '',
-      'x  1  shadow',
+      '✓  1  shadow',
       '>  2    25 %  pause until resumed, paused for 1h01m',
       '   3    50 %  pause 10m',
       '   4   100 %',
@@ -45,15 +46,19 @@ describe('a rollout as a picture', () => {
     assert.match(lines[4] ?? '', /^share {4}\[\.{30}\] {2}shadow$/);
   });
 
-  it('marks all steps of one that was promoted, and none of one that was rolled back', () => {
-    const marks = (tag: ReturnType<typeof rolloutTag>): string =>
-      drawRollout(tag, wide, now)
+  it('marks steps that were done, failed or were skipped, and names the next command after a rollback', () => {
+    const marks = (rollout: RolloutState): string =>
+      drawRollout(rolloutTag(rollout), wide, now)
         .slice(-4)
         .map((line) => line[0])
         .join('');
-    assert.equal(marks(rolloutTag(promoted)), 'xxxx');
-    assert.equal(marks(rolloutTag(rolledBack)), '    ');
-    assert.match(drawRollout(rolloutTag(rolledBack), wide, now).join('\n'), /\ncanary .*\(1-25, configuration/);
+    assert.equal(marks({ ...promoted, step: 4 }), '✓✓✓✓');
+    assert.equal(marks({ ...promoted, step: 1 }), '✓---');
+    assert.equal(marks(promoted), '✓✓✓✓', 'by an operator of before');
+    assert.equal(marks({ ...rolledBack, step: 1 }), '✓✗  ');
+    assert.equal(drawRollout(rolloutTag({ ...promoted, step: 3 }), wide, now).at(-1), '-  4   100 %  skipped');
+    const picture = drawRollout(rolloutTag(rolledBack), wide, now).join('\n');
+    assert.match(picture, /\n`injector tag retry prod` begins again, .*\n\n[^]*\ncanary .*\(1-25, configuration/);
   });
 
   it('shows restarts between pods and steps, with the first workloads that wait or are left alone', () => {
@@ -142,6 +147,7 @@ describe('a rollout as a picture', () => {
 });
 
 describe('a rollout in one line', () => {
+  const next = '`injector tag retry prod` begins again, `injector tag set prod -r 1-24 --overwrite` gives it up';
   const trouble = { status: { conditions: [ready('False', 'NotReachable', 'refused')] } };
   const rows: [string, ReturnType<typeof rolloutTag>, string][] = [
     [
@@ -154,18 +160,28 @@ describe('a rollout in one line', () => {
       rolloutTag({ ...paused, phase: 'Shadowing', shadow: true, step: 0, message: 'm' }),
       'Shadowing, step 1 of 4, shadow, 0 pods compared, 0 failed, 0 differ: m',
     ],
-    ['a rollback', rolloutTag(rolledBack), `RolledBack: ${rolledBack.message}`],
+    ['a rollback', rolloutTag(rolledBack), `RolledBack: ${rolledBack.message}; ${next}`],
     ['a promotion', rolloutTag(promoted), `Promoted: ${promoted.message}`],
     ['what keeps it from beginning', rolloutTag(rolloutState(), trouble), 'Idle: NotReachable: refused'],
     [
       'trouble with the webhook',
       rolloutTag({ ...rolledBack, message: 'm' }, trouble),
-      'RolledBack: m; NotReachable: refused',
+      `RolledBack: m; NotReachable: refused; ${next}`,
     ],
     [
       'restarts',
       rolloutTag(paused, { spec: { strategy: { ...strategy, restart: {} } }, status: { restarts: restarting } }),
       'Paused, step 2 of 4, 25 % = 53 of 212 workloads, canary 50 of 53 pods ready, 0 failing, stable 150 of 159 pods ready, 1 failing: step 2 (25 percent) is paused until somebody resumes it; restarts Restarting, 40 workloads stale, 1 restarting: 1 restarting, 38 to come',
+    ],
+    [
+      'restarts that the operator may not do, and nobody has counted',
+      rolloutTag(undefined, {
+        spec: { strategy: { restart: {} } },
+        status: {
+          restarts: { phase: 'NotAllowed', message: 'm', stale: 0, inProgress: 0, waiting: [], untouched: [] },
+        },
+      }),
+      'Waiting: NotObserved: ; restarts NotAllowed: m',
     ],
     [
       'restarts without steps, before the tag is there',

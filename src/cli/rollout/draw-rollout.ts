@@ -2,9 +2,10 @@ import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { CanaryStep } from '../../api/revision-tag/rollout-strategy.ts';
 import type { RolloutState } from '../../api/revision-tag/rollout-status.ts';
 import type { Screen } from '../terminal.ts';
+import { formatStanding, standingOf } from '../usage/tag-report.ts';
 import { drawRestarts } from './restart-lines.ts';
 import { newsOf, phaseOf, podsOf, shareOf } from './rollout-lines.ts';
-import { rolloutUnderWay } from './rollout-standing.ts';
+import { afterRollback, rolloutUnderWay } from './rollout-standing.ts';
 import { cut, wrap } from './wrap.ts';
 
 /** Characters of the bar that shows the share. */
@@ -26,6 +27,7 @@ export function drawRollout(tag: RevisionTag, { columns, rows }: Screen, now: Da
     heading(tag, now),
     '',
     ...wrap(newsOf(tag), columns, longestParagraph),
+    ...wrap(afterRollback(tag) ?? '', columns, longestParagraph).filter(Boolean),
     '',
     ...(rollout === undefined ? [] : figures(rollout, columns)),
   ];
@@ -37,12 +39,12 @@ export function drawRollout(tag: RevisionTag, { columns, rows }: Screen, now: Da
 }
 
 function heading(tag: RevisionTag, now: Date): string {
-  const { metadata, spec, status } = tag;
-  const { stable, canary, startedAt } = status?.rollout ?? {};
-  const way = canary === undefined ? spec.revision : `${stable?.revision ?? '?'} -> ${canary.revision}`;
+  const { stable, canary, startedAt } = tag.status?.rollout ?? {};
+  const way =
+    canary === undefined ? formatStanding(standingOf(tag)) : `${stable?.revision ?? '?'} -> ${canary.revision}`;
   const since =
     canary === undefined || startedAt === undefined ? '' : `, for ${duration(now.getTime() - Date.parse(startedAt))}`;
-  return `RevisionTag ${metadata.name}: revision ${way}: ${phaseOf(tag)}${since}`;
+  return `RevisionTag ${tag.metadata.name}: revision ${way}: ${phaseOf(tag)}${since}`;
 }
 
 function figures(rollout: RolloutState, columns: number): string[] {
@@ -81,13 +83,16 @@ function bar({ weight }: RolloutState): string {
 function stepLines(tag: RevisionTag, now: Date): string[] {
   const steps = tag.spec.strategy?.canary?.steps ?? [];
   const underWay = rolloutUnderWay(tag);
-  const { phase, stable } = tag.status?.rollout ?? {};
+  const { phase, stable, step: at } = tag.status?.rollout ?? {};
   const isPromoted = phase === 'Promoted' && stable?.revision === tag.spec.revision;
+  const done = at ?? (isPromoted ? steps.length : 0);
+  const others = isPromoted ? '-' : ' ';
+  const present = phase === 'RolledBack' ? '✗' : underWay === undefined ? others : '>';
   return steps.map((step, index) => {
-    const mark = isPromoted || index < (underWay?.step ?? 0) ? 'x' : index === underWay?.step ? '>' : ' ';
+    const mark = index < done ? '✓' : index === done ? present : others;
     const weight = step.shadow ? 'shadow' : `${step.weight} %`;
-    const text = `${mark} ${String(index + 1).padStart(2)}  ${weight.padStart(6)}${pauseOf(step, mark === '>' ? underWay : undefined, now)}`;
-    return text.trimEnd();
+    const pause = mark === '-' ? '  skipped' : pauseOf(step, mark === '>' ? underWay : undefined, now);
+    return `${mark} ${String(index + 1).padStart(2)}  ${weight.padStart(6)}${pause}`.trimEnd();
   });
 }
 

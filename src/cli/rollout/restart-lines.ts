@@ -1,5 +1,6 @@
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { RestartStatus } from '../../api/revision-tag/rollout-status.ts';
+import { wantsRestarts } from '../../operator/restarts/restart-source.ts';
 import { plural } from '../report/write-report.ts';
 import { cut, oneLine, wrap } from './wrap.ts';
 
@@ -9,24 +10,19 @@ const named = 3;
 const longestMessage = 2;
 const indent = ' '.repeat(9);
 
-/** Whether the spec asks for restarts, now or after a rollback. */
-export function asksForRestarts({ spec: { strategy } }: Pick<RevisionTag, 'spec'>): boolean {
-  return strategy?.restart !== undefined || strategy?.rollback?.restart === 'Canary';
-}
-
 /** `restarts Waiting, 12 workloads stale, 0 restarting: …`; undefined where nothing is restarted. */
 export function restartLine(tag: RevisionTag): string | undefined {
   const restarts = restartsOf(tag);
-  return restarts === undefined ? undefined : `restarts ${restarts.phase}, ${figuresOf(restarts)}: ${restarts.message}`;
+  return restarts === undefined ? undefined : `restarts ${standingOf(restarts, ', ')}: ${restarts.message}`;
 }
 
 /** Restarts in a picture: the figures, what is said, and the first workloads that wait or are left to somebody else. */
 export function drawRestarts(tag: RevisionTag, columns: number): string[] {
   const restarts = restartsOf(tag);
   if (restarts === undefined) return [];
-  const { phase, message, waiting, untouched } = restarts;
+  const { message, waiting, untouched } = restarts;
   return [
-    `restarts ${phase}: ${figuresOf(restarts)}`,
+    `restarts ${standingOf(restarts, ': ')}`,
     ...wrap(message, columns - indent.length, longestMessage).map((line) => `${indent}${line}`),
     ...drawWorkloads('waits', waiting, columns),
     ...drawWorkloads('left', untouched, columns),
@@ -35,11 +31,13 @@ export function drawRestarts(tag: RevisionTag, columns: number): string[] {
 
 /** What is said of restarts while the spec asks for them; of a tag that has stopped asking, nothing. */
 export function restartsOf(tag: RevisionTag): RestartStatus | undefined {
-  return asksForRestarts(tag) ? tag.status?.restarts : undefined;
+  return wantsRestarts(tag) ? tag.status?.restarts : undefined;
 }
 
-function figuresOf({ stale, inProgress }: RestartStatus): string {
-  return `${plural(stale, 'workload')} stale, ${inProgress} restarting`;
+/** The phase, and the figures where anybody has counted. */
+function standingOf({ phase, stale, inProgress, path }: RestartStatus, separator: string): string {
+  const isCounted = path !== undefined || stale + inProgress > 0;
+  return isCounted ? `${phase}${separator}${plural(stale, 'workload')} stale, ${inProgress} restarting` : phase;
 }
 
 function drawWorkloads(word: string, workloads: RestartStatus['waiting'], columns: number): string[] {

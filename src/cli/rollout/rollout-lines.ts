@@ -2,7 +2,7 @@ import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { PodCounts, RolloutState } from '../../api/revision-tag/rollout-status.ts';
 import { readinessOf } from '../usage/readiness.ts';
 import { restartLine, restartsOf } from './restart-lines.ts';
-import { pendingAction, rolloutUnderWay } from './rollout-standing.ts';
+import { afterRollback, pendingAction, rolloutUnderWay } from './rollout-standing.ts';
 import { oneLine } from './wrap.ts';
 
 /** What a program is told of a rollout, one JSON line a change: the fields of spec and status under their own names. */
@@ -29,7 +29,8 @@ export function rolloutLine(tag: RevisionTag): string {
     phaseOf(tag),
     ...(underWay === undefined ? [] : [`step ${stepOf(tag)}, ${shareOf(underWay)}`, healthOf(underWay)]),
   ];
-  return oneLine(`${parts.join(', ')}: ${newsOf(tag)}${restarts === undefined ? '' : `; ${restarts}`}`);
+  const news = [newsOf(tag), afterRollback(tag), restarts].filter((each) => each !== undefined);
+  return oneLine(`${parts.join(', ')}: ${news.join('; ')}`);
 }
 
 /** The phase of a rollout; without one `Ready` once the tag is where its spec says, and until then `Waiting`. */

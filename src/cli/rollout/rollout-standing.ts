@@ -12,6 +12,14 @@ export function rolloutUnderWay({ status }: Pick<RevisionTag, 'status'>): Rollou
   return canary === undefined || step === undefined ? undefined : (status?.rollout as RolloutUnderWay);
 }
 
+/** The commands that come next after a rollback; undefined where there was none, or where somebody has asked for something since. */
+export function afterRollback(tag: RevisionTag): string | undefined {
+  const { name } = tag.metadata;
+  const { phase, stable } = tag.status?.rollout ?? {};
+  if (phase !== 'RolledBack' || stable === undefined || !isObserved(tag) || pendingAction(tag)) return undefined;
+  return `\`injector tag retry ${name}\` begins again, \`injector tag set ${name} -r ${stable.revision} --overwrite\` gives it up`;
+}
+
 /** Whether the status is that of the spec as it is now. */
 export function isObserved({ metadata, status }: RevisionTag): boolean {
   return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);

@@ -6,6 +6,8 @@ import { areOverlapping, claimOfTag, nameOf, podClaims, winningClaim } from '../
 import type { PodClaim } from '../../selection/pod-claims.ts';
 import { configOfRevision, configOfTag, type Installation } from '../usage/installation.ts';
 import { readinessOf } from '../usage/readiness.ts';
+import { formatStanding, standingOf } from '../usage/tag-report.ts';
+import { afterRollback } from '../rollout/rollout-standing.ts';
 import { tagManifest, type TagRequest } from './tag-manifest.ts';
 
 /** What `tag set` would do, told before anything is touched. */
@@ -36,9 +38,15 @@ export function planTag(request: TagRequest, overwrite: boolean, installation: I
       `tag ${name}: ${nameOf(namesake)} has the revision ${name}: what follows ${name} could mean either; name the tag otherwise`,
     );
   }
-  if (before !== undefined && isSame(before, tag)) return { action: 'nothing', tag: before };
+  if (before !== undefined && isSame(before, tag)) {
+    const next = afterRollback(before);
+    if (next === undefined) return { action: 'nothing', tag: before };
+    return refuse(`tag ${name} asks for ${revision} already: ${before.status?.rollout?.message ?? ''}; ${next}`);
+  }
   if (before !== undefined && !overwrite) {
-    return refuse(`tag ${name} exists and leads to revision ${before.spec.revision}; --overwrite moves it`);
+    return refuse(
+      `tag ${name} exists and leads to revision ${formatStanding(standingOf(before))}; --overwrite moves it`,
+    );
   }
   if (before !== undefined && before.spec.operatorClass !== config.spec.operatorClass) {
     return refuse(
@@ -59,7 +67,7 @@ function refuse(message: string): TagPlan {
 function unknownRevision(revision: string, { configs, tags }: Installation): string {
   const tag = tags.find(({ metadata }) => metadata.name === revision);
   if (tag !== undefined) {
-    return `--revision ${revision}: this is a tag, not a revision; it leads to revision ${tag.spec.revision}`;
+    return `--revision ${revision}: this is a tag, not a revision; it leads to revision ${formatStanding(standingOf(tag))}`;
   }
   const known = configs.map(revisionOf).sort();
   const there = known.length === 0 ? 'there is no InjectorConfig' : `there are ${known.join(', ')}`;

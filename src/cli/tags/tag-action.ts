@@ -11,7 +11,7 @@ import { parseSeconds } from '../option-values.ts';
 import { findTag, readTag } from './find-tag.ts';
 import { annotateTag } from './write-tag.ts';
 import type { Terminal } from '../terminal.ts';
-import { isObserved, rolloutUnderWay } from '../rollout/rollout-standing.ts';
+import { afterRollback, isObserved, rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import { readinessOf } from '../usage/readiness.ts';
 
 interface ActionOptions extends ClusterOptions {
@@ -71,8 +71,8 @@ function whyNotNow(tag: RevisionTag, verb: RolloutVerb): string | undefined {
       : `tag ${name}: the rollout to revision ${underWay.canary.revision} is under way, nothing was rolled back; \`injector tag watch ${name}\` shows it`;
   }
   if (underWay === undefined) {
-    const end =
-      rollout?.phase === 'RolledBack' ? `: ${rollout.message}; \`injector tag retry ${name}\` begins again` : '';
+    const next = afterRollback(tag);
+    const end = next === undefined ? '' : `: ${rollout?.message ?? ''}; ${next}`;
     return `tag ${name}: no rollout is under way${end}`;
   }
   if (verb !== 'resume') return undefined;

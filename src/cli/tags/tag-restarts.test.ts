@@ -113,8 +113,8 @@ describe('injector, with a tag that restarts workloads', () => {
   it('tag list and status say how restarts go on, where a tag asks for them', async () => {
     put(atRest(restarting, restartOnly));
     const list = await injector('tag list');
-    assert.match(list.out, /PODS +RESTARTS +READY\nprod +1-25 .* Restarting \(40 stale\) +True/);
-    assert.match((await injector('status')).out, /MISSING +RESTARTS\nprod .* Restarting \(40 stale\)\n/);
+    assert.match(list.out, /PODS +RESTARTS +READY\nprod +1-25 .* Restarting \(40 workloads stale\) +True/);
+    assert.match((await injector('status')).out, /MISSING +RESTARTS\nprod .* Restarting \(40 workloads stale\)\n/);
     const inShort = { phase: 'Restarting', stale: 40, inProgress: 1 };
     const [listed] = JSON.parse((await injector('tag list -o json')).out) as { restarts?: object }[];
     assert.deepEqual(listed?.restarts, inShort);

@@ -292,14 +292,17 @@ describe('injector tag, with a rollout', () => {
         'what was rolled back',
         rolledBack,
         '1-25',
-        /already, and revision 1-25 was rolled back .*; `injector tag retry prod`/,
+        /^error: tag prod asks for 1-25 already: revision 1-25 was rolled back .*; `injector tag retry prod` begins again, /,
       ],
+      ['what is not there yet', rolloutState(), '1-25', /: asks for revision 1-25 already, pods get 1-24: Idle: pods/],
       ['what is there', promoted, '1-25', /: leads to revision 1-25 already/],
     ];
     for (const [what, state, revision, message] of cases) {
       it(`says what becomes of the rollout when it asks for ${what}`, async () => {
         put(state);
-        assert.match((await tag(`set prod -r ${revision} --overwrite --timeout 0`)).out, message);
+        const { out, errors, code } = await tag(`set prod -r ${revision} --overwrite --timeout 0`);
+        assert.match(errors + out, message);
+        assert.equal(code, state === rolledBack && revision === '1-25' ? 1 : 0);
       });
     }
 
@@ -310,14 +313,20 @@ describe('injector tag, with a rollout', () => {
     });
   });
 
-  it('list shows the phase and the share', async () => {
+  it('list shows what pods get, the phase and the share; status and revisions agree', async () => {
     put(paused);
-    assert.match((await tag('list')).out, /prod +1-25 \(Paused 25 %, else 1-24\) +- +0 +False \(Paused\)/);
+    assert.match((await tag('list')).out, /prod +1-24 \(1-25: Paused 25 %\) +- +0 +False \(Paused\)/);
+    assert.match((await cluster.injector(['revisions'])).out, /\n1-24 .* prod .*\n1-25 .* prod /);
     const [report] = JSON.parse((await tag('list -o json')).out) as Record<string, unknown>[];
     assert.deepEqual(report?.['rollout'], { phase: 'Paused', weight: 25, shadow: false, canaryRevision: '1-25' });
     put({ ...paused, phase: 'Shadowing', shadow: true, weight: 0 });
-    assert.match((await tag('list')).out, /1-25 \(Shadowing, else 1-24\)/);
+    assert.match((await tag('list')).out, /1-24 \(1-25: Shadowing\)/);
     put(rolledBack);
-    assert.match((await tag('list')).out, /1-25 \(still 1-24\) .*False \(RolledBack\)/);
+    assert.match((await tag('list')).out, /1-24 \(spec: 1-25\) .*False \(RolledBack\)/);
+    assert.match((await cluster.injector(['status'])).out, /\nprod +1-24 \(spec: 1-25\) /);
+    const { tags } = JSON.parse((await cluster.injector(['status', '-o', 'json'])).out) as { tags: object[] };
+    assert.deepEqual(tags, [
+      { name: 'prod', revision: '1-25', stableRevision: '1-24', current: 0, stale: 0, missing: 0 },
+    ]);
   });
 });

@@ -15,6 +15,7 @@ import { keysOfTag } from '../usage/installation.ts';
 import { readInstallation } from '../usage/read-installation.ts';
 import { restartBounds } from '../../api/revision-tag/rollout-strategy.ts';
 import { plural } from '../report/write-report.ts';
+import { readinessOf } from '../usage/readiness.ts';
 import { restartLine } from '../rollout/restart-lines.ts';
 import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
 
@@ -142,9 +143,10 @@ function describeStanding(tag: RevisionTag): string {
   const { revision } = tag.spec;
   if (rolloutUnderWay(tag) !== undefined)
     return `the rollout to revision ${revision} is under way; \`injector tag watch ${name}\` shows it`;
-  const rollout = tag.status?.rollout;
+  const { stableRevision = 'nothing' } = tag.status ?? {};
+  const { reason, message } = readinessOf(tag);
+  if (stableRevision !== revision)
+    return `asks for revision ${revision} already, pods get ${stableRevision}: ${reason}: ${message}`;
   const restarts = restartLine(tag);
-  return rollout?.phase === 'RolledBack' && rollout.stable.revision !== revision
-    ? `asks for revision ${revision} already, and ${rollout.message}; \`injector tag retry ${name}\` begins again`
-    : `leads to revision ${revision} already${restarts === undefined ? '' : `; ${restarts}`}`;
+  return `leads to revision ${revision} already${restarts === undefined ? '' : `; ${restarts}`}`;
 }

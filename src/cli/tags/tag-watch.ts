@@ -7,7 +7,7 @@ import { ApiError } from '../../kube/api-error.ts';
 import { addClusterOptions, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { drawRollout } from '../rollout/draw-rollout.ts';
-import { asksForRestarts } from '../rollout/restart-lines.ts';
+import { wantsRestarts } from '../../operator/restarts/restart-source.ts';
 import { rolloutEnd } from '../rollout/rollout-end.ts';
 import { rolloutLine, rolloutRecord } from '../rollout/rollout-lines.ts';
 import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
@@ -61,7 +61,7 @@ async function watchTag(
 ): Promise<void> {
   const show = shower(output, terminal);
   let tag = await findTag(client, name);
-  if (tag.spec.strategy?.canary === undefined && !asksForRestarts(tag) && rolloutUnderWay(tag) === undefined) {
+  if (tag.spec.strategy?.canary === undefined && !wantsRestarts(tag) && rolloutUnderWay(tag) === undefined) {
     throw new Error(
       `tag ${name} moves at once, since it has no canary strategy (spec.strategy.canary), and restarts nothing (spec.strategy.restart); \`injector tag list\` shows where it leads`,
     );

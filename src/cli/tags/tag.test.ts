@@ -259,7 +259,7 @@ describe('injector tag', () => {
         object.status = { ...(object.status as object), observedGeneration: 2, conditions };
       });
       const { out } = await tag('list');
-      assert.match(out, /prod {3}1-25 \(still 1-24\) +shop +3 +False \(RevisionNotReady\)/);
+      assert.match(out, /prod {3}1-24 \(spec: 1-25\) +shop +3 +False \(RevisionNotReady\)/);
       const [report] = JSON.parse((await tag('list -o json')).out) as Record<string, unknown>[];
       assert.deepEqual(report, {
         tag: 'prod',

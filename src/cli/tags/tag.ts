@@ -8,7 +8,7 @@ import { tellHealth } from '../report/tell-health.ts';
 import type { OutputFormat } from '../report/write-report.ts';
 import { readClusterUsage } from '../usage/read-usage.ts';
 import { formatReadiness } from '../usage/readiness.ts';
-import { formatRestarts, tagReports, type TagReport } from '../usage/tag-report.ts';
+import { formatRestarts, formatStanding, tagReports } from '../usage/tag-report.ts';
 import { tagActionCommand } from './tag-action.ts';
 import { tagRemoveCommand } from './tag-remove.ts';
 import { tagSetCommand } from './tag-set.ts';
@@ -71,7 +71,7 @@ function tagListCommand(terminal: Terminal): Command {
         columns: ['TAG', 'REVISION', 'NAMESPACES', 'PODS', ...(hasRestarts ? ['RESTARTS'] : []), 'READY'],
         row: (report) => [
           report.tag,
-          formatRevision(report),
+          formatStanding(report),
           formatNames(report.namespaces),
           formatPodCounts(report.pods),
           ...(hasRestarts ? [formatRestarts(report)] : []),
@@ -81,15 +81,4 @@ function tagListCommand(terminal: Terminal): Command {
       });
       for (const note of usage.notes) terminal.error(note);
     });
-}
-
-/** `1-25`, `1-25 (still 1-24)`, `1-25 (Progressing 25 %, else 1-24)`. */
-function formatRevision({ revision, stableRevision, rollout }: TagReport): string {
-  if (rollout !== undefined) {
-    const share = rollout.shadow ? '' : ` ${rollout.weight} %`;
-    return `${rollout.canaryRevision} (${rollout.phase}${share}, else ${stableRevision ?? '-'})`;
-  }
-  return stableRevision === undefined || stableRevision === revision
-    ? revision
-    : `${revision} (still ${stableRevision})`;
 }

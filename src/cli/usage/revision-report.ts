@@ -3,6 +3,7 @@ import { labelNames, managedBy } from '../../api/labels.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { defaultRevision } from '../../api/revision-tag/revision-tag.ts';
 import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
+import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import { configOfTag, namespacesNaming, type Installation } from './installation.ts';
 import { staleSince } from './operator-health.ts';
 import { readinessOf, type Readiness } from './readiness.ts';
@@ -36,7 +37,7 @@ function ownRevision(config: InjectorConfig, installation: Installation, usage: 
   const { name } = config.metadata;
   const revision = revisionOf(config);
   const tags = installation.tags
-    .filter((tag) => configOfTag(installation, tag)?.metadata.name === name)
+    .filter((tag) => configOfTag(installation, tag) === config || rolloutUnderWay(tag)?.canary.injectorConfig === name)
     .map(({ metadata }) => metadata.name)
     .sort();
   const isTag = installation.tags.some(({ metadata }) => metadata.name === revision);

@@ -1,5 +1,6 @@
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { RestartStatus, RolloutState } from '../../api/revision-tag/rollout-status.ts';
+import { plural } from '../report/write-report.ts';
 import { restartsOf } from '../rollout/restart-lines.ts';
 import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import { configOfTag, keysOfTag, namespacesNaming, type Installation } from './installation.ts';
@@ -8,29 +9,25 @@ import { readinessOf, type Readiness } from './readiness.ts';
 import { noPods, type PodCounts, type UsageReport } from './usage-report.ts';
 
 /** One tag, as `injector tag list` shows it. */
-export interface TagReport extends Readiness {
+export interface TagReport extends Readiness, TagStanding {
   readonly tag: string;
-  /** What is asked for. */
-  readonly revision: string;
-  /** What pods get now; absent while the tag leads nowhere. */
-  readonly stableRevision?: string;
   readonly injectorConfig?: string;
-  /** While a rollout is under way. */
-  readonly rollout?: TagRolloutReport;
-  /** While the spec asks for restarts, as far as the operator has looked. */
-  readonly restarts?: TagRestartReport;
   readonly namespaces: readonly string[];
   /** Those that follow it now. */
   readonly pods: PodCounts;
 }
 
-/** Where a rollout stands, in short; `injector tag watch` shows it whole. */
-export interface TagRolloutReport extends Pick<RolloutState, 'phase' | 'weight' | 'shadow'> {
-  readonly canaryRevision: string;
+/** Where a tag leads. */
+export interface TagStanding {
+  /** What is asked for. */
+  readonly revision: string;
+  /** What pods get now; absent while the tag leads nowhere. */
+  readonly stableRevision?: string;
+  /** While a rollout is under way, in short; `injector tag watch` shows it whole. */
+  readonly rollout?: Pick<RolloutState, 'phase' | 'weight' | 'shadow'> & { readonly canaryRevision: string };
+  /** While the spec asks for restarts, as far as the operator has looked, in short. */
+  readonly restarts?: Pick<RestartStatus, 'phase' | 'stale' | 'inProgress'>;
 }
-
-/** How the restarts of stale workloads go on, in short. */
-export type TagRestartReport = Pick<RestartStatus, 'phase' | 'stale' | 'inProgress'>;
 
 /** All tags, by name. */
 export function tagReports(installation: Installation, usage: UsageReport): TagReport[] {
@@ -41,38 +38,43 @@ export function tagReports(installation: Installation, usage: UsageReport): TagR
 
 function tagReport(tag: RevisionTag, installation: Installation, usage: UsageReport): TagReport {
   const { name } = tag.metadata;
-  const { stableRevision } = tag.status ?? {};
   const injectorConfig = configOfTag(installation, tag)?.metadata.name;
   return {
     tag: name,
-    revision: tag.spec.revision,
-    ...(stableRevision === undefined ? {} : { stableRevision }),
+    ...standingOf(tag),
     ...(injectorConfig === undefined ? {} : { injectorConfig }),
-    ...rolloutOf(tag),
-    ...restartReport(tag),
     namespaces: namespacesNaming(installation, keysOfTag(installation, tag), name),
     pods: usage.tags.get(name) ?? noPods,
     ...readinessOf(tag, staleSince(installation.health, tag.spec.operatorClass)),
   };
 }
 
-function rolloutOf(tag: RevisionTag): Pick<TagReport, 'rollout'> {
+export function standingOf(tag: RevisionTag): TagStanding {
+  const { stableRevision } = tag.status ?? {};
+  const standing = { revision: tag.spec.revision, ...(stableRevision && { stableRevision }), ...restartReport(tag) };
   const underWay = rolloutUnderWay(tag);
-  if (underWay === undefined) return {};
+  if (underWay === undefined) return standing;
   const { phase, weight, shadow, canary } = underWay;
-  return { rollout: { phase, weight, shadow, canaryRevision: canary.revision } };
+  return { ...standing, rollout: { phase, weight, shadow, canaryRevision: canary.revision } };
 }
 
 /** Nothing where nothing is asked for. */
-export function restartReport(tag: RevisionTag): { restarts?: TagRestartReport } {
+function restartReport(tag: RevisionTag): Pick<TagStanding, 'restarts'> {
   const restarts = restartsOf(tag);
   if (restarts === undefined) return {};
   const { phase, stale, inProgress } = restarts;
   return { restarts: { phase, stale, inProgress } };
 }
 
-/** `Restarting (40 stale)`, `Idle`; `-` where nothing is asked for. */
-export function formatRestarts({ restarts }: { readonly restarts?: TagRestartReport }): string {
+/** What pods get, and what is asked for where that differs: `1-24`, `1-24 (spec: 1-25)`, `1-24 (1-25: Paused 25 %)`. */
+export function formatStanding({ revision, stableRevision = '-', rollout }: TagStanding): string {
+  if (rollout === undefined) return stableRevision === revision ? revision : `${stableRevision} (spec: ${revision})`;
+  const share = rollout.shadow ? '' : ` ${rollout.weight} %`;
+  return `${stableRevision} (${rollout.canaryRevision}: ${rollout.phase}${share})`;
+}
+
+/** `Restarting (40 workloads stale)`, `Idle`; `-` where nothing is asked for. */
+export function formatRestarts({ restarts }: Pick<TagStanding, 'restarts'>): string {
   if (restarts === undefined) return '-';
-  return restarts.stale === 0 ? restarts.phase : `${restarts.phase} (${restarts.stale} stale)`;
+  return restarts.stale === 0 ? restarts.phase : `${restarts.phase} (${plural(restarts.stale, 'workload')} stale)`;
 }

@@ -8,7 +8,6 @@ import {
   type PodState,
 } from '../../operator/usage/judge-pod.ts';
 import { type PodTraits, type RelevantNames, traitsOf } from '../../operator/usage/pod-traits.ts';
-import type { Labels } from './installation.ts';
 
 /** How many pods are in each state. */
 export interface PodCounts {
@@ -60,7 +59,7 @@ export class UsageTally {
     this.#names = names;
   }
 
-  add(pod: KubernetesObject, namespaceLabels: Labels): void {
+  add(pod: KubernetesObject, namespaceLabels: Readonly<Record<string, string>>): void {
     const labels = new Set(Object.keys(pod.metadata.labels ?? {}));
     const traits = traitsOf(pod, { labels, ...this.#names });
     if (traits === undefined) return;

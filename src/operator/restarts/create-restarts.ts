@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { tagWebhookConfiguration } from '../../api/names.ts';
 import { type ClusterView, tagOf } from '../cluster-view.ts';
-import { type OperatorSettings, resyncMs } from '../settings.ts';
+import type { OperatorSettings } from '../settings.ts';
 import type { TagTargets } from '../tags/tag-targets.ts';
 import type { ClusterUsage } from '../usage/cluster-usage.ts';
-import { RestartPass, type RestartPassOptions } from './restart-pass.ts';
+import { lookMs, RestartPass, type RestartPassOptions } from './restart-pass.ts';
 import { notAllowed, type RestartSource } from './restart-source.ts';
+import { staleWorkloads } from './restart-candidates.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { formatRoute } from '../../routing/route.ts';
 import { rolloutInForce } from '../webhooks/published-webhook.ts';
@@ -24,7 +25,15 @@ export function createRestarts(parts: RestartParts): RestartSource & Pick<Restar
   const isFollowing = settings.followPods !== false;
   if (settings.restartWorkloads !== true || !isFollowing) {
     const why = isFollowing ? 'flag' : 'pods';
-    return { shown: (tag) => notAllowed(tag, why), pass: () => Promise.resolve(resyncMs) };
+    const shown: RestartSource['shown'] = (tag) => {
+      return notAllowed(tag, why, staleWorkloads(tag.metadata.name, usage.podsOf(tag.metadata.name)));
+    };
+    const pass = (): Promise<number> => {
+      const changed = targets.tags().filter((tag) => shown(tag)?.stale !== tag.status?.restarts?.stale);
+      for (const { metadata } of changed) parts.news(metadata.name);
+      return Promise.resolve(lookMs.idle);
+    };
+    return { shown, pass };
   }
   return new RestartPass({
     ...parts,

@@ -18,7 +18,7 @@ import {
   situation,
   target,
 } from './testdata/situation.ts';
-import { staleConfigurations } from './restart-candidates.ts';
+import { staleConfigurations, staleWorkloads } from './restart-candidates.ts';
 
 const namespace = 'shop';
 const incomplete = { status: { updatedReplicas: 1 } };
@@ -44,7 +44,7 @@ describe('restartCandidates', () => {
       pods('none', { state: 'missing', carried: '' }),
       pods('elsewhere', { selectedBy: selectingWebhook({ tag: 'logs' }) }),
       pods('nobody', { selectedBy: 'nobody' }),
-      pods('unpublished', { selectedBy: selectingWebhook({ hash: undefined }) }),
+      pods('unpublished', { selectedBy: selectingWebhook({ hash: undefined }), state: 'current' }),
       pods('empty', { records: [] }),
     ];
     const names = ['web', 'fine', 'none', 'elsewhere', 'nobody', 'unpublished', 'empty'];
@@ -53,6 +53,7 @@ describe('restartCandidates', () => {
       own: [{ ...named('web'), stale: 3, target, completeSince: 0, partition: 0, ...none, budgets: [] }],
       others: [],
     });
+    assert.equal(staleWorkloads('prod', groups), 2, 'as somebody counts who looks at the pods alone');
   });
 
   it('have what their pods would get, whichever of the families asks', () => {
@@ -87,8 +88,13 @@ describe('restartCandidates', () => {
     assert.deepEqual(found.others[0]?.budgets, allowed('b'));
   });
 
-  it('are without those that are gone or going', () => {
-    assert.deepEqual(own({ workloads: [] }), []);
+  it('are left out where the webhook, or what would make their pods, is gone', () => {
+    const unpublished = [pods('web', { selectedBy: selectingWebhook({ hash: undefined }) })];
+    const why = (given: Given) => own(given).map(({ stale, leftOut }) => `${stale} ${leftOut?.reason}`);
+    assert.deepEqual([why({ groups: unpublished }), why({ workloads: [] })], [['2 NotPublished'], ['2 NoController']]);
+  });
+
+  it('are without those that are going', () => {
     const leaving = record('web', [restartedAt(now)], { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
     assert.deepEqual(situation({ workloads: [leaving] }), { own: [], others: [] });
   });
@@ -169,16 +175,16 @@ describe('restartCandidates', () => {
     ];
     const workloads = ['web', 'bad', 'worse'].map((name) => record(name));
     const of = (given: Given) =>
-      own({ groups, workloads, ...given }).map(({ name, rolledBack }) => `${name} ${rolledBack}`);
-    assert.deepEqual(of({ isRollbackOnly: true, rolledBackFrom }), ['bad true']);
-    assert.deepEqual(of({ isRollbackOnly: true }), []);
-    assert.deepEqual(of({ rolledBackFrom }), ['web false', 'bad true', 'worse false']);
-  });
-
-  it('count only pods of the canary that was rolled back, for a rollback alone', () => {
-    const groups = [pods('web', { carried: 'bad.00000003', records: [{}] }), pods('web')];
-    const [web, ...others] = own({ groups, isRollbackOnly: true, rolledBackFrom });
-    assert.deepEqual([web?.stale, web?.rolledBack, others], [1, true, []]);
+      own({ groups, workloads, ...given })
+        .map(({ name, rolledBack, leftOut }) => `${name} ${rolledBack} ${leftOut?.reason}`)
+        .join();
+    assert.equal(
+      of({ isRollbackOnly: true, rolledBackFrom }),
+      'web false NotAsked,bad true undefined,worse false NotAsked',
+    );
+    assert.equal(of({ rolledBackFrom }), 'web false undefined,bad true undefined,worse false undefined');
+    const both = [pods('web'), pods('web', { carried: 'bad.00000003', records: [{}] })];
+    assert.equal(of({ isRollbackOnly: true, rolledBackFrom, groups: both }), 'web true undefined');
   });
 
   describe('know that a restart does not count any more', () => {

@@ -6,6 +6,7 @@ import {
   lateAt,
   type OtherRestart,
   type RestartCandidate,
+  type RestartHold,
   type RestartSituation,
 } from '../../rollout/restart-candidate.ts';
 import { isRestartable } from '../../rollout/restart-reasons.ts';
@@ -59,9 +60,17 @@ interface PodsOfWorkload {
   readonly workload: RolloutWorkload;
   readonly groups: JudgedGroup[];
   stale: number;
-  target: string | undefined;
+  target?: string;
   rolledBack: boolean;
+  leftOut?: RestartHold | undefined;
 }
+
+const notAsked = {
+  reason: 'NotAsked',
+  message: 'its pods are not of the canary that was rolled back (rollback.restart)',
+};
+const notPublished = { reason: 'NotPublished', message: 'the tag has no webhook now: its pods would get nothing' };
+const gone = { reason: 'NoController', message: 'there is no such workload: make its pods anew yourself' };
 
 const noBudgets: readonly CoveringBudget[] = [];
 
@@ -103,7 +112,7 @@ export function* restartCandidates(sources: RestartSources): Steps<LookedAt> {
     const isOwn = stale > 0 || (mine !== undefined && isRecent(mine.at, now));
     if (!isOther && !isOwn) return;
     // There may be ten thousand that are done: budgets are asked for only where they count.
-    const isAsked = stale > 0 || completeSince === undefined;
+    const isAsked = (stale > 0 && found?.leftOut === undefined) || completeSince === undefined;
     const covering = isAsked ? coveringBudgets(record, budgetsIn.get(workload.namespace) ?? []) : noBudgets;
     if (isOther) {
       others.push({ ...workload, tag: latest.tag, at: latest.at, completeSince, completedFor, budgets: covering });
@@ -136,6 +145,7 @@ export function* restartCandidates(sources: RestartSources): Steps<LookedAt> {
       isInjectedByHand,
       rolledBack: found?.rolledBack ?? false,
       hold: held?.hold,
+      leftOut: found?.leftOut,
       isDeferred: held?.isDeferred ?? false,
       budgets: covering,
     });
@@ -147,12 +157,12 @@ export function* restartCandidates(sources: RestartSources): Steps<LookedAt> {
     if (completion.restarts.length > 0) look(workloadKey(workloadOf(record)), record, completion);
     yield;
   }
-  for (const [key, { workload, stale, target = '' }] of pods) {
+  for (const [key, { workload, stale, target = '', leftOut = gone }] of pods) {
     if (seen.has(key) || stale === 0) continue;
     const { namespace, kind, name } = workload;
     const record = isRestartable(kind) ? workloads.get(kind, namespace, name) : undefined;
-    if (record !== undefined && !record.isLeaving) look(key, record, completions.of(record));
-    else if (!isRestartable(kind)) own.push({ key, ...workload, stale, target, paused: false, budgets: noBudgets });
+    if (record === undefined) own.push({ key, ...workload, stale, target, leftOut, paused: false, budgets: noBudgets });
+    else if (!record.isLeaving) look(key, record, completions.of(record));
     yield;
   }
   return { own, others, records, overtaken, had: (key) => staleConfigurations(pods.get(key)?.groups ?? []) };
@@ -168,20 +178,24 @@ function* podsByWorkload({
   yield* forEach([...groups], (group) => {
     const { traits, pods, judgements } = group;
     const taken = judgements.find(({ selectedBy }) => selectedBy?.tag === tag);
-    if (pods.size === 0 || taken?.selectedBy?.hash === undefined) return;
+    if (pods.size === 0 || taken?.selectedBy === undefined) return;
     const workload = { namespace: traits.namespace, ...traits.workload };
     const key = workloadKey(workload);
-    const known = found.get(key) ?? { workload, groups: [], stale: 0, target: undefined, rolledBack: false };
+    const known: PodsOfWorkload = found.get(key) ?? { workload, groups: [], stale: 0, rolledBack: false };
     found.set(key, known);
     const { injectorConfig, hash } = taken.selectedBy;
-    known.groups.push({ group, state: taken.state });
-    known.target = `${injectorConfig}.${hash}`;
+    if (hash !== undefined) {
+      known.groups.push({ group, state: taken.state });
+      known.target = `${injectorConfig}.${hash}`;
+    }
     if (taken.state !== 'stale') return;
     const { carried } = taken;
     const isRolledBack =
       carried !== undefined && carried.name === rolledBackFrom?.injectorConfig && carried.hash === rolledBackFrom.hash;
     known.rolledBack ||= isRolledBack;
-    if (isRolledBack || !isRollbackOnly) known.stale += pods.size;
+    known.stale += pods.size;
+    const isAsked = known.rolledBack || !isRollbackOnly;
+    known.leftOut = hash === undefined ? notPublished : isAsked ? undefined : notAsked;
   });
   return found;
 }
@@ -236,11 +250,14 @@ function byNamespace(budgets: Iterable<BudgetRecord>): Map<string, BudgetRecord[
   return found;
 }
 
-/** Whether any pod that a tag takes is stale. */
-export function hasStale(tag: string, groups: readonly PodGroup[]): boolean {
-  return groups.some(({ judgements }) =>
-    judgements.some(({ state, selectedBy }) => state === 'stale' && selectedBy?.tag === tag),
-  );
+/** How many workloads have stale pods that a tag takes. */
+export function staleWorkloads(tag: string, groups: Iterable<PodGroup> = []): number {
+  const found = new Set<string>();
+  for (const { traits, judgements } of groups) {
+    const isStale = judgements.some(({ state, selectedBy }) => state === 'stale' && selectedBy?.tag === tag);
+    if (isStale) found.add(workloadKey({ namespace: traits.namespace, ...traits.workload }));
+  }
+  return found.size;
 }
 
 /** What the stale pods among some have (`N.<hash8>`, sorted); for Events. */

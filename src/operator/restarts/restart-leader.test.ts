@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import type { RestartStatus } from '../../api/revision-tag/rollout-status.ts';
+import { tagKey } from '../controller/wake-ups.ts';
 import { bounds, RestartFixture } from './testdata/restart-fixture.ts';
 
 const rollbackOnly = { canary: { steps: [{ weight: 100 }] }, rollback: { restart: 'Canary' } };
@@ -100,16 +102,21 @@ describe('restarts that the operator does not do', () => {
     ['without the pods', { followPods: false }, /--no-follow-pods, operator\.followPods: false/],
   ] as const;
   for (const [what, settings, says] of cases) {
-    it(`says so, ${what}`, async () => {
+    it(`says so, ${what}, and counts all the same`, async () => {
       const fixture = new RestartFixture();
       try {
         await fixture.begin(rollbackOnly, settings);
         fixture.workload('web');
         await fixture.passOn();
         await fixture.reconcileTag('prod');
-        const { phase, message } = fixture.tagStatus('prod').restarts as { phase: string; message: string };
-        assert.equal(phase, 'NotAllowed');
+        const { phase, message, stale } = fixture.tagStatus('prod').restarts as RestartStatus;
+        assert.deepEqual([phase, stale], ['NotAllowed', 1]);
         assert.match(message, says);
+        fixture.pod('web', `old.${fixture.hash('old')}`);
+        await fixture.caughtUp();
+        fixture.referenceChanges.length = 0;
+        await fixture.reconcilers.restarts.pass(new AbortController().signal);
+        assert.deepEqual(fixture.referenceChanges, [tagKey('prod')], 'none is stale any more');
         assert.ok(fixture.cluster.server.requests.every(({ path }) => !path.startsWith('/apis/apps/')));
       } finally {
         await fixture.stop();

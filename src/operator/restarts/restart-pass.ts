@@ -14,7 +14,7 @@ import { RestartReports } from './restart-reports.ts';
 import { type AskingTag, asksForRestarts, type RestartSource } from './restart-source.ts';
 import { RestartTroubles } from './restart-troubles.ts';
 import { type RestartWriterOptions, writeRestart } from './restart-writer.ts';
-import { hasStale } from './restart-candidates.ts';
+import { staleWorkloads } from './restart-candidates.ts';
 import type { Steps } from '../../rollout/restart-steps.ts';
 
 export interface RestartPassOptions extends RestartWriterOptions {
@@ -42,7 +42,7 @@ export interface RestartPassOptions extends RestartWriterOptions {
 }
 
 /** How often to look while there is anything to restart, and while there is nothing; what changes workloads wakes sooner. Milliseconds. */
-const lookMs = { busy: 1000, idle: 5000 };
+export const lookMs = { busy: 1000, idle: 5000 };
 /** How soon to look again for judgements that follow a webhook in a moment. Milliseconds. */
 const judgeMs = 100;
 /** Each API server reads webhooks by itself: one that is behind still makes pods as before. Milliseconds. */
@@ -134,7 +134,7 @@ export class RestartPass implements RestartSource {
     metrics.restarted?.(name, 0);
     // Whatever else was said meanwhile would stand for ever.
     const isSaid = this.#reports.of(name)?.phase === 'Idle';
-    if (isSaid && leadership.isOver(name, path) && !hasStale(name, groups)) return lookMs.idle;
+    if (isSaid && leadership.isOver(name, path) && staleWorkloads(name, groups) === 0) return lookMs.idle;
     // What is planned holds as long as the tag asks for it, and pods are judged, as they were.
     const hasChanged = (): boolean =>
       leading.aborted || judgedBy(name) !== path || objectOf(name)?.metadata.generation !== tag.metadata.generation;

@@ -11,7 +11,7 @@ export interface RestartSource {
 export type AskingTag = Pick<RevisionTag, 'metadata' | 'spec' | 'status'>;
 
 /** Whether a tag asks for restarts, now or after a rollback. */
-function wantsRestarts({ spec: { strategy } }: Pick<RevisionTag, 'spec'>): boolean {
+export function wantsRestarts({ spec: { strategy } }: Pick<RevisionTag, 'spec'>): boolean {
   return strategy?.restart !== undefined || strategy?.rollback?.restart === 'Canary';
 }
 
@@ -26,10 +26,10 @@ export function isRollbackOnly({ spec: { strategy } }: Pick<RevisionTag, 'spec'>
   return strategy?.restart === undefined && strategy?.rollback?.restart === 'Canary';
 }
 
-/** What an operator says that restarts nothing, where a tag asks for it. */
-export function notAllowed(tag: AskingTag, why: keyof typeof reasons): RestartStatus | undefined {
+/** What an operator says that restarts nothing, where a tag asks for it: so many workloads are `stale`, as far as that is known. */
+export function notAllowed(tag: AskingTag, why: keyof typeof reasons, stale: number): RestartStatus | undefined {
   if (!wantsRestarts(tag)) return undefined;
-  return { phase: 'NotAllowed', message: reasons[why], stale: 0, inProgress: 0, waiting: [], untouched: [] };
+  return { phase: 'NotAllowed', message: reasons[why], stale, inProgress: 0, waiting: [], untouched: [] };
 }
 
 const reasons = {

@@ -182,7 +182,8 @@ export function observePods(
   return { workloads: [...workloads.values()], pods };
 }
 
-function observedPod({ createdAt = 0, since = createdAt, health }: PodRecord): ObservedPod {
+function observedPod({ metadata, createdAt = 0, since = createdAt, health }: PodRecord): ObservedPod {
   const { ready = false, restarts = 0, crashing = false } = health ?? {};
-  return { createdAt: createdAt * 1000, ready, since: since * 1000, restarts, crashing };
+  const name = `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
+  return { name, createdAt: createdAt * 1000, ready, since: since * 1000, restarts, crashing };
 }

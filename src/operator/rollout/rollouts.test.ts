@@ -264,6 +264,15 @@ describe('A tag with a canary strategy', () => {
     assert.match(fixture.rollout.message, /spec\.paused/);
   });
 
+  it('says why it leads nowhere where the revision is ready and the stable one is paused', async () => {
+    await fixture.canary('new', [50]);
+    fixture.setSpec('old', { paused: true });
+    await fixture.reconcile('old');
+    await fixture.pass();
+    const why = /^False\/NotPublished: InjectorConfig old, where the tag stands, is paused .*; there is no webhook/;
+    assert.match(fixture.tagCondition(tag, 'Ready'), why);
+  });
+
   for (const [who, takeOver] of [
     ['the leader', () => Promise.resolve()],
     ['the next leader', () => fixture.takeOver()],

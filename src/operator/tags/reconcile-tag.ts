@@ -70,7 +70,7 @@ export class TagReconciler {
   }
 
   async #lead(tag: RevisionTag, object: KubernetesObject, signal: AbortSignal): Promise<number> {
-    const { settings, view, webhooks, rollouts, refusals } = this.#options;
+    const { settings, view, webhooks, rollouts, refusals, targets } = this.#options;
     const { name } = tag.metadata;
     const plan = this.#plan(tag);
     const { revisionReady } = plan;
@@ -84,8 +84,10 @@ export class TagReconciler {
     if (plan.target === undefined || context === undefined) {
       const nowhere = 'there is no webhook: the tag leads nowhere, so nobody who follows it is injected';
       if (context === undefined) findings.WebhookReady = ownerMissing;
-      else if (view.tagWebhook(name) === undefined) {
-        findings.WebhookReady = revisionReady && no(revisionReady.reason, nowhere);
+      else if (view.tagWebhook(name) === undefined && revisionReady !== undefined) {
+        const home = `InjectorConfig ${targets.current(name)?.metadata.name ?? ''}, where the tag stands,`;
+        const idle = no('NotPublished', `${home} is paused (spec.paused) or publishes nothing yet; ${nowhere}`);
+        findings.WebhookReady = revisionReady.status === 'True' ? idle : no(revisionReady.reason, nowhere);
       }
       return this.#keep(pass, [resyncMs, rollouts.wait(tag, plan.rollout)]);
     }

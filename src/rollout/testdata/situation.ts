@@ -50,7 +50,7 @@ export function workloads(count: number, pods = 1): ObservedWorkload[] {
 /** Pods that are ready since some seconds after the start. */
 export function readyPods(count: number, since = 0): ObservedPod[] {
   const time = start + since * second;
-  return Array.from({ length: count }, () => ({ ready: true, since: time, createdAt: time, restarts: 0, crashing: false }));
+  return Array.from({ length: count }, (_, index) => ({ name: `shop/pod-${index}`, ready: true, since: time, createdAt: time, restarts: 0, crashing: false }));
 }
 
 /** Pods that are not ready since some seconds after the start. */

@@ -278,7 +278,7 @@ export class World {
   #make(rank: string): void {
     const chosen = this.#placeOf(rank);
     if (rank === '' || chosen === undefined) return;
-    const pod = { ready: true, since: this.now, createdAt: this.now, restarts: 0, crashing: false, place: chosen };
+    const pod = { name: rank, ready: true, since: this.now, createdAt: this.now, restarts: 0, crashing: false, place: chosen };
     this.#workloads.set(rank, [pod, { ...pod }]);
     this.#downSince.delete(rank);
   }
