@@ -79,7 +79,8 @@ describe('a rollout as a picture', () => {
 
   it('shows a tag that restarts and has no steps', () => {
     const spec = { strategy: { restart: {} } };
-    const status = { conditions: [ready('True', 'Published', 'pods get revision 1-25')], restarts: restarting };
+    const conditions = [ready('True', 'Published', 'pods get revision 1-25')];
+    const status = { stableRevision: '1-25', conditions, restarts: restarting };
     assert.deepEqual(drawRollout(rolloutTag(undefined, { spec, status }), wide, now).slice(0, 6), [
       'RevisionTag prod: revision 1-25: Ready',
       '',

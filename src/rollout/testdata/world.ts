@@ -225,6 +225,8 @@ export class World {
     if (before.phase === 'RolledBack' && after.phase !== 'RolledBack' && before.generation === this.#generation) {
       assert.ok(wasAsked('retry'), 'it left a rollback by itself');
     }
+    const failsNow = (pod: WorldPod): boolean => !pod.ready && pod.createdAt >= Date.parse(before.startedAt ?? '');
+    if (after.reason === 'PodsFailing' && before.canary !== undefined) assert.ok(this.#podsOf(before.canary).some(failsNow), 'rolled back by an earlier attempt');
     if (after.stable.revision !== before.stable.revision) assert.equal(after.phase, 'Promoted', 'stable moved without promotion');
   }
 
