@@ -53,8 +53,9 @@ export interface ReplicaReports {
   /**
    * The live replicas that could not answer a pod of this configuration yet: they lack the injector or the certificate of InjectorConfig `name`.
    * The first five by name, then how many more. With no live replica at all one entry says so; empty means that the webhook may point there.
+   * @param fingerprint of the certificate that it must be; any when undefined
    */
-  lacking(name: string, hash: string): readonly string[];
+  lacking(name: string, hash: string, fingerprint?: string): readonly string[];
   /** All live replicas, by name; of the validating webhook's certificate under `(validator)`. Empty before anything is known. */
   replicas(name: string): readonly ReplicaReport[];
   /** What replicas found when they rendered pods by both configurations of a rollout, in sum; zeros when nobody has. */

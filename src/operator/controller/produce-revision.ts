@@ -85,7 +85,8 @@ export class RevisionProducer {
     findings.ForeignOverlap = foreign.finding;
     const { taken } = hostClaimOf(config, this.#options);
     const context = manifestContext(settings, view);
-    const input = { config, compiled, caBundlePem, context, isTagged, taken, foreign: foreign.foreign };
+    const fingerprint = rotation?.serving?.fingerprint;
+    const input = { config, compiled, caBundlePem, fingerprint, context, isTagged, taken, foreign: foreign.foreign };
     const { finding, narrowed, hash, before, isPending } = await publication.publish(input, writes, signal);
     const isInForce = isTagged || view.ownWebhook(name) !== undefined;
     known.set(name, { caBundlePem, hash: isInForce ? hash : undefined });

@@ -68,10 +68,13 @@ export class MemoryRegistry implements InjectorRegistryPort {
 /** Replicas that say what a test wants them to. */
 export class ScriptedReports implements ReplicaReports {
   missing: string[] = [];
+  /** The certificate of every replica; undefined: whichever is wanted. */
+  certificate: string | undefined;
   live: ReplicaReport[] = [];
   shadow: ShadowReport = emptyShadowReport;
   readonly subscribe = (): void => undefined;
-  readonly lacking = (): readonly string[] => this.missing;
+  readonly lacking = (_name: string, _hash: string, fingerprint = this.certificate): readonly string[] =>
+    fingerprint === (this.certificate ?? fingerprint) ? this.missing : ['replica-1'];
   readonly replicas = (): readonly ReplicaReport[] => this.live;
   readonly removeExpired = (): Promise<number> => Promise.resolve(60_000);
   readonly shadowReport = (): ShadowReport => this.shadow;
