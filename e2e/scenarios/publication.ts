@@ -77,7 +77,7 @@ async function checkMixtureIsSeen(context: ScenarioContext): Promise<void> {
   await context.client.delete(await applyObject(context.client, mixture));
 }
 
-/** One that is deleted and applied again has a new authority, which each replica that still holds the pair of before must serve at once. */
+/** An InjectorConfig that is applied again has a new authority; replicas still hold the old pair. */
 async function checkAppliedAgain(context: ScenarioContext): Promise<number[]> {
   const { client } = context;
   const took: number[] = [];

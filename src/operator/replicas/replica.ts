@@ -252,7 +252,7 @@ export class Replica implements NodeSource {
   #collectLater(deleted: KubernetesObject): void {
     const name = injectorConfigOf(deleted);
     if (name === undefined) return;
-    // With all of it its authority is gone: the pair stays served for late calls, and an InjectorConfig applied again has an unrelated one.
+    // The pair stays served for late calls. An InjectorConfig that is applied again has another.
     if (this.#isGone(name)) this.#pairs.delete(objectNames(name).servingSecret);
     this.#options.clock.after(lingerMs, () => {
       this.#collect(name);

@@ -118,7 +118,7 @@ export class Publication {
       mistake: mistakes.length > 0 ? no('Invalid', mistakes.join('; ')) : taken,
       isTagged,
       foreign,
-      // Of an InjectorConfig that was deleted and applied again, replicas still hold the configuration and, of another authority, the certificate of before.
+      // After a deletion replicas hold the configuration and a certificate of another authority.
       lacking: (hash) => reports.lacking(name, hash, before === undefined ? fingerprint : undefined),
       isHeld: (hash) => configurations.held(config, hash) !== undefined,
       waited: (hash) => this.#waited(name, hash),
