@@ -5,6 +5,7 @@ import type { ReportedFailure } from './replicas/failures-annotation.ts';
 import type { RolloutPair, ShadowReport } from '../rollout/shadow-report.ts';
 import type { NodeFacts } from '../inject/injection-request.ts';
 import type { Injector } from '../inject/injector.ts';
+import type { TypicalPod } from '../inject/rehearsal/typical-pods.ts';
 import type { WatchObserver } from '../kube/ports.ts';
 import type { RestartCounts } from '../rollout/restarts.ts';
 import type { UsageFigures } from './usage/usage-figures.ts';
@@ -21,6 +22,9 @@ export interface InjectorRegistryPort {
  * @throws ConfigurationError naming the key, and where there is one the line and column.
  */
 export type LoadConfiguration = (files: ConfigurationFiles) => Promise<Injector>;
+
+/** What pods of the cluster say against a configuration. Rejects when they could not be tried. */
+export type RehearsePods = (files: ConfigurationFiles, pods: readonly TypicalPod[]) => Promise<readonly string[]>;
 
 /** The serving certificates in memory: the replica fills it, the server's TLS listener chooses from it. */
 export interface ServingCertificatesPort {

@@ -12,7 +12,7 @@ import type { Clock, Logger, Random } from '../../kube/ports.ts';
 import { Reflector, type ReflectorOptions } from '../../kube/reflector.ts';
 import { apiVersionOf, kindServedAs, type ResourceKind, resourcePath } from '../../kube/resource-kinds.ts';
 import { ClusterView, injectorConfigs, namespaces, pods, revisionTags } from '../cluster-view.ts';
-import type { LoadConfiguration, OperatorMetrics, ReplicaReports } from '../ports.ts';
+import type { LoadConfiguration, OperatorMetrics, RehearsePods, ReplicaReports } from '../ports.ts';
 import { ReconcileLoop } from './reconcile-loop.ts';
 import { KeyPairPool } from '../certificates/key-pair-pool.ts';
 import { createReconcilers, type Reconcilers } from './create-reconcilers.ts';
@@ -27,6 +27,7 @@ export interface InjectorOperatorOptions {
   readonly reports: ReplicaReports;
   /** Compiles a configuration as a replica will. */
   readonly load: LoadConfiguration;
+  readonly rehearse: RehearsePods;
   readonly logger: Logger;
   readonly metrics: OperatorMetrics;
   readonly clock: Clock;

@@ -3,6 +3,7 @@ import type { Condition, KubernetesObject } from '../../api/kubernetes/kubernete
 import { emptyShadowReport, type ShadowReport } from '../../rollout/shadow-report.ts';
 import { generateRsaKeyPair, type KeyPair } from '../../certs/key-pair.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
+import { rehearse } from '../../inject/rehearsal/rehearse.ts';
 import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
 import { ManualClock } from '../../kube/testdata/manual-clock.ts';
 import type { ObjectStore } from '../../kube/object-store.ts';
@@ -13,6 +14,7 @@ import type {
   InjectorRegistryPort,
   LoadConfiguration,
   OperatorMetrics,
+  RehearsePods,
   ReplicaReport,
   ReplicaReports,
 } from '../ports.ts';
@@ -51,6 +53,8 @@ export function nextKeyPair(): Promise<KeyPair> {
 
 /** As a process loads that answers nobody. */
 export const loadAtOnce: LoadConfiguration = (files) => Promise.resolve().then(() => loadInjector(files));
+
+export const rehearseAtOnce: RehearsePods = async (files, pods) => rehearse(await loadAtOnce(files), () => 0, pods).warnings;
 
 export class MemoryRegistry implements InjectorRegistryPort {
   readonly injectors = new Map<string, Injector>();
@@ -139,6 +143,7 @@ export class OperatorFixture {
       clock: this.clock,
       generateKeyPair: nextKeyPair,
       load: loadAtOnce,
+      rehearse: rehearseAtOnce,
       followObject: (resource, store, { namespace, name }, signal) => {
         const fieldSelector = `metadata.name=${name}`;
         follow({ resource, store, namespace, fieldSelector } as never, signal);
