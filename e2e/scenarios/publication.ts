@@ -5,6 +5,7 @@ import { applyObject } from '../harness/apply.ts';
 import {
   applyUntilReady,
   condition,
+  eventsAbout,
   injectorConfigs,
   waitForCondition,
   type InjectorConfigObject,
@@ -15,7 +16,7 @@ import type { PodDefect } from '../harness/lost-admissions.ts';
 import type { Pod } from '../harness/pod.ts';
 import type { Replicas } from '../harness/replicas/replicas.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import { found, waitFor } from '../harness/wait-for.ts';
+import { found, none, waitFor } from '../harness/wait-for.ts';
 import { webhookOf } from '../harness/webhook-configurations.ts';
 import { barePod } from '../harness/workloads.ts';
 
@@ -30,6 +31,7 @@ export const publication: Scenario = {
     const replicas = await context.startReplicas({ proxied: true });
     const namespace = await context.namespace('pods', { 'istio.io/rev': configName });
     await checkMixtureIsSeen(context);
+    const readyAgainAfterMilliseconds = await checkAppliedAgain(context);
     const published = new Published(context, namespace);
     await published.ask('first');
     await published.waitFor('first');
@@ -50,7 +52,14 @@ export const publication: Scenario = {
     const { created, lost } = losses.report();
     const mixed = lost.filter(({ kind }) => kind !== 'refused');
     await context.checkNow(`of ${created} pods 0 were mixed or plain`, () => mixed.length === 0);
-    context.measured({ created, edits, configurationsSeen: published.marks.size, mixed: 0, frozen });
+    context.measured({
+      created,
+      edits,
+      configurationsSeen: published.marks.size,
+      mixed: 0,
+      frozen,
+      readyAgainAfterMilliseconds,
+    });
     return `${created} pods, ${edits.good + edits.back + edits.broken} edits (${edits.broken} broken): 0 mixed; a frozen replica: published after ${frozen.publishedAfterMilliseconds} ms, ${frozen.lost} of at most ${frozen.connections} lost`;
   },
 };
@@ -66,6 +75,26 @@ async function checkMixtureIsSeen(context: ScenarioContext): Promise<void> {
     return markDefect(pod)?.kind === 'mixed';
   });
   await context.client.delete(await applyObject(context.client, mixture));
+}
+
+/** An InjectorConfig that is applied again has a new authority; replicas still hold the old pair. */
+async function checkAppliedAgain(context: ScenarioContext): Promise<number[]> {
+  const { client } = context;
+  const took: number[] = [];
+  for (let turn = 0; turn < 6; turn++) {
+    const since = Date.now();
+    const config = await applyObject(client, markedConfig('again', 'one'));
+    await waitForCondition(client, 'again', 'Ready', 'True', config.metadata.generation);
+    took.push(Date.now() - since);
+    await client.delete(config);
+    await waitFor('it to be gone', async () => (await client.find(injectorConfigs, 'again')) === undefined);
+  }
+  context.say(`applied, deleted and applied again: Ready after ${took.join(', ')} ms`);
+  await context.checkNow('applied again five times: no Event warns', async () => {
+    const warnings = (await eventsAbout(client, 'again')).filter(({ type }) => type === 'Warning');
+    return none(warnings.map(({ message }) => message));
+  });
+  return took;
 }
 
 /** Edits one InjectorConfig again and again: new marks, old ones, broken ones; some are waited for, some overtake each other. */

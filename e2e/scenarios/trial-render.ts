@@ -11,6 +11,7 @@ import {
 } from '../harness/injector-configs.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { found, none } from '../harness/wait-for.ts';
+import { deployment, waitForDeployment } from '../harness/workloads.ts';
 import { webhooks } from '../harness/webhook-configurations.ts';
 import { istioConfigMaps, istioTexts } from './istio-templates/istio-texts.ts';
 import { broken, doubtful } from './trial-render/templates.ts';
@@ -46,6 +47,7 @@ export const trialRender: Scenario = {
         return doubt?.status === 'True' && said.test(doubt.message) && doubt.message;
       });
     }
+    await checkClustersPods(context);
     const fine = await checkFine(context);
     return `${broken.length} templates that fail for every pod: none published, new or as an edit; ${doubtful.length} odd ones published with a word; ${fine} of Istio and the examples without`;
   },
@@ -81,6 +83,36 @@ async function checkEdits(context: ScenarioContext): Promise<void> {
     });
   }
   await applyUntilReady(client, injectorConfig(edited, { injection: { templates: { sidecar: working } } }));
+}
+
+/** A template that fails for one Deployment of the cluster alone is published, with a word. */
+async function checkClustersPods(context: ScenarioContext): Promise<void> {
+  const { client } = context;
+  const configWith = (template: string) =>
+    injectorConfig('sampled', { injection: { templates: { sidecar: template } } });
+  const doubt = async () =>
+    condition(await client.get<InjectorConfigObject>(injectorConfigs, 'sampled'), 'TemplatesDoubtful');
+  const before = await applyUntilReady(client, configWith(working));
+  const namespace = await context.namespace('sampled', { 'istio.io/rev': 'sampled' });
+  for (const [name, labels] of [
+    ['api', {}],
+    ['web', { team: 'shop' }],
+  ] as const) {
+    await client.create(deployment(namespace, name, { replicas: 2, labels }));
+    await waitForDeployment(client, namespace, name);
+  }
+  await applyObject(client, configWith(`{{ if index .ObjectMeta.Labels "team" }}{{ .Nmae }}{{ end }}${working}`));
+  await context.check('a template that fails for the pods of one Deployment: TemplatesDoubtful names it', async () => {
+    const { status, message = '' } = (await doubt()) ?? {};
+    return (
+      status === 'True' &&
+      found(/for 1 of 2 pods .* such as (.*?): .*Nmae/s.exec(message)?.[1] ?? message, `Deployment ${namespace}/web`)
+    );
+  });
+  const after = await waitForCondition(client, 'sampled', 'Ready', 'True', 2);
+  await context.checkNow('and it is published', () => after.status?.config?.hash !== before.status?.config?.hash);
+  await applyUntilReady(client, configWith(working));
+  await context.check('back to the one before: no doubt is left', async () => (await doubt())?.status === 'False');
 }
 
 /** Istio's own templates, and our examples. */

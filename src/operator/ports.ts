@@ -5,6 +5,7 @@ import type { ReportedFailure } from './replicas/failures-annotation.ts';
 import type { RolloutPair, ShadowReport } from '../rollout/shadow-report.ts';
 import type { NodeFacts } from '../inject/injection-request.ts';
 import type { Injector } from '../inject/injector.ts';
+import type { TypicalPod } from '../inject/rehearsal/typical-pods.ts';
 import type { WatchObserver } from '../kube/ports.ts';
 import type { RestartCounts } from '../rollout/restarts.ts';
 import type { UsageFigures } from './usage/usage-figures.ts';
@@ -21,6 +22,9 @@ export interface InjectorRegistryPort {
  * @throws ConfigurationError naming the key, and where there is one the line and column.
  */
 export type LoadConfiguration = (files: ConfigurationFiles) => Promise<Injector>;
+
+/** What pods of the cluster say against a configuration. Rejects when they could not be tried. */
+export type RehearsePods = (files: ConfigurationFiles, pods: readonly TypicalPod[]) => Promise<readonly string[]>;
 
 /** The serving certificates in memory: the replica fills it, the server's TLS listener chooses from it. */
 export interface ServingCertificatesPort {
@@ -53,8 +57,9 @@ export interface ReplicaReports {
   /**
    * The live replicas that could not answer a pod of this configuration yet: they lack the injector or the certificate of InjectorConfig `name`.
    * The first five by name, then how many more. With no live replica at all one entry says so; empty means that the webhook may point there.
+   * @param fingerprint of the certificate that it must be; any when undefined
    */
-  lacking(name: string, hash: string): readonly string[];
+  lacking(name: string, hash: string, fingerprint?: string): readonly string[];
   /** All live replicas, by name; of the validating webhook's certificate under `(validator)`. Empty before anything is known. */
   replicas(name: string): readonly ReplicaReport[];
   /** What replicas found when they rendered pods by both configurations of a rollout, in sum; zeros when nobody has. */

@@ -4,7 +4,7 @@ import type { KubeConfig } from '../../kube/kube-config.ts';
 import { requireServerVersion } from '../../kube/server-version.ts';
 import { InjectorOperator } from '../../operator/controller/injector-operator.ts';
 import { ReplicaLeases } from '../../operator/replicas/replica-leases.ts';
-import type { LoadConfiguration, OperatorMetrics } from '../../operator/ports.ts';
+import type { LoadConfiguration, OperatorMetrics, RehearsePods } from '../../operator/ports.ts';
 import type { OperatorSettings } from '../../operator/settings.ts';
 import type { OperatorOptions } from './operator-options.ts';
 
@@ -25,7 +25,7 @@ export function createControllingPart(
   options: OperatorOptions,
   context: PartContext,
   kubeConfig: KubeConfig,
-  load: LoadConfiguration,
+  trials: { readonly load: LoadConfiguration; readonly rehearse: RehearsePods },
 ) {
   const { client, namespace, identity, metrics, logger } = context;
   const { operatorClass, testLeaseTimeScale: timeScale = 1 } = options;
@@ -35,7 +35,7 @@ export function createControllingPart(
     kubeConfig,
     settings: operatorSettings(options, namespace, identity),
     reports,
-    load,
+    ...trials,
   });
   const check = (): string | undefined => (controller.synced ? undefined : 'the cluster has not been read yet');
   return {

@@ -3,7 +3,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { ApiClient } from '../../kube/api-client.ts';
 import type { KubeConfig } from '../../kube/kube-config.ts';
 import { systemClock } from '../../kube/clock.ts';
-import type { LoadConfiguration } from '../../operator/ports.ts';
+import type { LoadConfiguration, RehearsePods } from '../../operator/ports.ts';
 import { createHealthServer } from '../../server/health/health-server.ts';
 import { ConfigurationLoader } from '../../server/loading/configuration-loader.ts';
 import { ConfigurationTrials } from '../../server/trial/configuration-trials.ts';
@@ -46,8 +46,10 @@ export async function startOperator(
   const trials = new ConfigurationTrials({ log: logger, clock: monotonic, observer: trialMetrics(registry) });
   const loader = new ConfigurationLoader({ clock: monotonic, trials, collect: youngCollector() });
   const load: LoadConfiguration = (files) => loader.load(files);
+  const rehearse: RehearsePods = async (files, pods) => (await trials.try(files, pods)).rehearsal?.warnings ?? [];
   const serving = role === 'controller' ? undefined : createServingPart(options, context, registry, load);
-  const controlling = role === 'webhook' ? undefined : createControllingPart(options, context, kubeConfig, load);
+  const controlling =
+    role === 'webhook' ? undefined : createControllingPart(options, context, kubeConfig, { load, rehearse });
   const health = createHealthServer({
     bindAddress: options.bindAddress,
     port: options.healthPort,

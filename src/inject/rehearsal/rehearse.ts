@@ -12,14 +12,16 @@ import { unknownFields } from './unknown-fields.ts';
 const enough = 500;
 /** Of one kind of finding. */
 const mostTold = 3;
+/** Characters of a failure: it may quote what an author wrote. */
+const longestMessage = 1000;
 
 /**
  * Injects typical pods with the default templates, as pods without a wish get them. What fails for all of them would fail for every pod of the cluster, or nearly so; what is odd is
  * told. Whether a template is right for other pods is not known from this.
  * @param now in milliseconds, from whatever moment
- * @param others more pods to try, as the cluster has them
+ * @param sample pods of the cluster to try instead, each a workload's: they can only warn
  */
-export function rehearse(injector: Injector, now: () => number, others: readonly TypicalPod[] = []): Rehearsal {
+export function rehearse(injector: Injector, now: () => number, sample?: readonly TypicalPod[]): Rehearsal {
   const begun = now();
   const { outputs } = injector.templates;
   const failed: { kind: string; reason: FailureReason; message: string }[] = [];
@@ -28,26 +30,29 @@ export function rehearse(injector: Injector, now: () => number, others: readonly
   const typical = Array.from({ length: typicalPodKinds }, (_, index) =>
     typicalPod(injector.settings.keys.inject, index),
   );
-  for (const { kind, pod } of [...typical, ...others]) {
+  for (const { kind, pod, namespace = 'default' } of sample ?? typical) {
     if (now() - begun > enough) break;
-    const result = inject(injector, { pod, namespace: 'default', path: '/inject' });
+    const result = inject(injector, { pod, namespace, path: '/inject' });
     if (result.outcome === 'failed') failed.push({ kind, reason: result.reason, message: result.message });
     else if (result.outcome === 'injected') injected += 1;
   }
   const texts = outputs.all();
   outputs.forget();
   const [first] = failed;
-  if (first !== undefined && injected === 0) {
+  if (first !== undefined && injected === 0 && sample === undefined) {
     const { reason, message } = failed.find((each) => each.reason !== 'TemplateLimit') ?? first;
     return { failure: { reason, message }, warnings: [] };
   }
   const warnings: string[] = [];
   if (first !== undefined) {
-    const { kind, message } = first;
     const count = `${failed.length} of ${failed.length + injected}`;
-    warnings.push(`the templates fail for ${count} pods that they were tried with, such as ${kind}: ${message}`);
+    const kinds = failed.slice(0, mostTold).map(({ kind }) => kind);
+    const message = first.message.slice(0, longestMessage);
+    warnings.push(
+      `the templates fail for ${count} pods that they were tried with, such as ${kinds.join(', ')}: ${message}`,
+    );
   }
-  if (injected > 0) warnings.push(...oddities(injector, texts));
+  if (injected > 0 && sample === undefined) warnings.push(...oddities(injector, texts));
   return { warnings };
 }
 

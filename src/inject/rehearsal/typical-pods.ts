@@ -55,6 +55,7 @@ export const typicalPodKinds = kinds.length;
 /** A pod as the API server sends it, and what it is an example of. */
 export interface TypicalPod {
   readonly kind: string;
+  readonly namespace?: string;
   readonly pod: JsonObject;
 }
 

@@ -8,10 +8,11 @@ import { configMaps, secrets } from '../cluster-view.ts';
 import { whileLeading } from './leading-client.ts';
 import { ReachabilityCheck } from '../webhooks/reachability-check.ts';
 import { ObjectWriter } from './object-writer.ts';
+import { ClusterRehearsal } from '../configurations/cluster-rehearsal.ts';
 import { ConfigurationCompiler } from '../configurations/compile-configuration.ts';
 import { FollowedObjects, type FollowedObjectsOptions } from '../followed-objects.ts';
 import type { PassContext } from './pass-context.ts';
-import type { LoadConfiguration } from '../ports.ts';
+import type { LoadConfiguration, RehearsePods } from '../ports.ts';
 import { PodEvents } from '../pods/pod-events.ts';
 import { FollowedPods } from '../pods/followed-pods.ts';
 import { RevisionProducer } from './produce-revision.ts';
@@ -43,6 +44,7 @@ export interface ReconcilerParts extends Omit<PassContext, 'owned' | 'targets' |
   readonly holdsLease: () => boolean;
   readonly generateKeyPair: GenerateKeyPair;
   readonly load: LoadConfiguration;
+  readonly rehearse: RehearsePods;
   readonly followObject: FollowedObjectsOptions['follow'];
   readonly followCollection: FollowCollection;
   /** Has a key of the queue looked at. */
@@ -116,6 +118,7 @@ export function createReconcilers(parts: ReconcilerParts) {
       certificates: new RevisionCertificates({ ...shared, webhooks, providers, refusals }),
       servingRole,
       compiler: new ConfigurationCompiler(new FollowedObjects({ ...followed, resource: configMaps }), parts.load),
+      rehearsal: new ClusterRehearsal({ ...parts, targets, podsOf: (...subject) => usage.podsOf(...subject) }),
       configurations,
       publication: new Publication({ ...context, webhooks, configurations }),
       refusals,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { injectorConfig } from '../testdata/operator-fixture.ts';
+import type { Condition, KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { injectorConfig, template } from '../testdata/operator-fixture.ts';
 import { ProcessCluster } from '../testdata/operator-process.ts';
 
 const otherKeys = { injection: 'logs/on', revision: 'logs/rev', inject: 'logs/inject', status: 'logs/status' };
@@ -131,6 +132,47 @@ describe('InjectorOperator, of what it follows while it leads,', () => {
     await cluster.launch('three', { followPods: false });
     await cluster.until(() => usage().injected === undefined && cluster.isReady('blue'));
     assert.equal(usage().pods, undefined);
+  });
+
+  it('says which workloads of the cluster a configuration fails for, and publishes it all the same', async () => {
+    const isLabelled = '{{ if index .ObjectMeta.Labels "team" }}{{ .Nmae }}{{ end }}';
+    const failing = { injection: { templates: { sidecar: isLabelled + template('one') } } };
+    const doubt = (): string => {
+      const { conditions = [] } = (cluster.get('injectorconfigs', 'blue')?.status ?? {}) as {
+        conditions?: Condition[];
+      };
+      return conditions.find(({ type }) => type === 'TemplatesDoubtful')?.message ?? '';
+    };
+    const podOf = (name: string, labels: Record<string, string>): KubernetesObject => {
+      const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web-5d9c7bbbf4', uid: 'u1', controller: true };
+      const metadata = { name, namespace: 'shop', labels: { ...labels, 'pod-template-hash': '5d9c7bbbf4' } };
+      const spec = { containers: [{ name: 'web' }] };
+      return { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, ownerReferences: [owner] }, spec };
+    };
+    const first = await cluster.launch();
+    const labels = { 'istio.io/rev': 'blue' };
+    cluster.put('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels } });
+    for (const name of ['web-1', 'web-2']) cluster.put('pods', podOf(name, { team: 'a' }));
+    cluster.put('injectorconfigs', injectorConfig('blue', failing));
+    await cluster.until(() => doubt() !== '');
+    await cluster.until(() => cluster.isReady('blue'));
+    assert.match(
+      doubt(),
+      /^the templates fail for 1 of 1 pods that they were tried with, such as Deployment shop\/web: .*Nmae/,
+    );
+    // Whoever leads next says nothing else before it has tried them.
+    await first.stop();
+    cluster.fail((_method, path) => path.includes('/namespaces/shop/pods'), 403, 'Forbidden', 'pods is forbidden');
+    const second = await cluster.launch('two');
+    await cluster.until(() =>
+      second.logger.lines.some(({ message }) => message === 'not tried with pods of the cluster'),
+    );
+    assert.match(doubt(), /Deployment shop\/web/);
+    cluster.edit('injectorconfigs', 'blue', undefined, (object) => {
+      object.spec = injectorConfig('blue').spec;
+    });
+    await cluster.until(() => cluster.ready('blue', 'injectorconfigs', 'TemplatesDoubtful') === 'False/AllFine');
+    await cluster.until(() => cluster.isReady('blue'));
   });
 
   it('reads pods again when a selector asks for a label that it has not kept', async () => {

@@ -7,13 +7,12 @@ import { type GenerateKeyPair, generateRsaKeyPair } from '../../certs/key-pair.t
 import type { ApiClient } from '../../kube/api-client.ts';
 import type { KubeConfig } from '../../kube/kube-config.ts';
 import { LeaseElector } from '../../kube/lease-elector.ts';
-import { objectKey, ObjectStore } from '../../kube/object-store.ts';
+import { ObjectStore } from '../../kube/object-store.ts';
 import type { Clock, Logger, Random } from '../../kube/ports.ts';
 import { Reflector, type ReflectorOptions } from '../../kube/reflector.ts';
 import { apiVersionOf, kindServedAs, type ResourceKind, resourcePath } from '../../kube/resource-kinds.ts';
 import { ClusterView, injectorConfigs, namespaces, pods, revisionTags } from '../cluster-view.ts';
-import { EventDispatcher } from './event-dispatcher.ts';
-import type { LoadConfiguration, OperatorMetrics, ReplicaReports } from '../ports.ts';
+import type { LoadConfiguration, OperatorMetrics, RehearsePods, ReplicaReports } from '../ports.ts';
 import { ReconcileLoop } from './reconcile-loop.ts';
 import { KeyPairPool } from '../certificates/key-pair-pool.ts';
 import { createReconcilers, type Reconcilers } from './create-reconcilers.ts';
@@ -28,6 +27,7 @@ export interface InjectorOperatorOptions {
   readonly reports: ReplicaReports;
   /** Compiles a configuration as a replica will. */
   readonly load: LoadConfiguration;
+  readonly rehearse: RehearsePods;
   readonly logger: Logger;
   readonly metrics: OperatorMetrics;
   readonly clock: Clock;
@@ -40,6 +40,9 @@ export interface InjectorOperatorOptions {
  * meanwhile. 10,000 pods are read in some 15 s, and nobody waits for them.
  */
 const gentlyPaged = { pageSize: 25, pagePauseMs: 20 };
+
+/** An event at which a handler throws is delivered again. */
+const redeliveryMs = 1000;
 
 const { default: Operator, ResourceEventType, ResourceMetaImpl } = operatorModule;
 
@@ -54,7 +57,6 @@ export class InjectorOperator extends Operator {
   readonly #view: ClusterView;
   readonly #reconcilers: Reconcilers;
   readonly #keyPairs: KeyPairPool;
-  readonly #events: EventDispatcher;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>[] = [];
   readonly #elector: LeaseElector;
@@ -74,7 +76,6 @@ export class InjectorOperator extends Operator {
     const { settings, logger } = options;
     const { context, leaseTimeScale: timeScale = 1 } = settings;
     this.#view = new ClusterView(context.namespace, context.operatorClass);
-    this.#events = new EventDispatcher(options.clock, logger);
     this.#keyPairs = new KeyPairPool(options.generateKeyPair ?? generateRsaKeyPair);
     this.#elector = new LeaseElector({
       ...options,
@@ -119,7 +120,6 @@ export class InjectorOperator extends Operator {
   /** Begins to stop: no new work; see {@link stopped}. */
   override stop(): void {
     this.#stop.abort(new Error('the operator is stopping'));
-    this.#events.stop();
   }
 
   /** Resolves when all that was under way has ended and the lease is released. */
@@ -137,7 +137,7 @@ export class InjectorOperator extends Operator {
     return this.#options.client.server + resourcePath({ group, version, plural }, { namespace });
   }
 
-  /** Follows a collection for ever; every change reaches `onEvent`, again and again until it does not throw. */
+  /** Follows a collection for ever; `onEvent` gets every change, again until it does not throw. */
   protected override watchResource(
     group: string,
     version: string,
@@ -147,16 +147,24 @@ export class InjectorOperator extends Operator {
   ): Promise<void> {
     const resource = kindServedAs(group, version, plural) ?? { group, version, plural, kind: plural, namespaced: true };
     const store = this.#storeFollowing(resource);
+    const { logger, clock } = this.#options;
     const id = `${plural}.${apiVersionOf(resource)}`;
+    const deliver = async (event: ResourceEvent): Promise<void> => {
+      try {
+        await onEvent(event);
+      } catch (error) {
+        logger.error('an event was not handled; delivering it again', { id, error: String(error) });
+        clock.after(redeliveryMs, () => void deliver(event));
+      }
+    };
     store.subscribe(({ type, object }) => {
       // The library types the times of metadata as Dates; what a watch delivers, also in the library, is JSON.
       const raw = object as unknown as ResourceEvent['object'];
       const meta = ResourceMetaImpl.createWithPlural(plural, raw);
-      const event: ResourceEvent = { meta, object: raw, type: ResourceEventType[type] };
-      this.#events.dispatch(`${id}/${objectKey(object)}`, () => onEvent(event));
+      void deliver({ meta, object: raw, type: ResourceEventType[type] });
     });
     this.#follow(resource, store, { namespace }, this.#stop.signal);
-    this.#options.logger.debug(`watching ${id}`);
+    logger.debug(`watching ${id}`);
     return Promise.resolve();
   }
 
@@ -179,7 +187,6 @@ export class InjectorOperator extends Operator {
     reports.subscribe(() => {
       this.#wakeUps.all();
     });
-    this.#running.push(this.#events.run());
     await this.watchResource(group, version, injectorConfigPlural, ({ type, meta, object }) => {
       this.#wakeUps.config(meta.name, object as unknown as KubernetesObject, type === ResourceEventType.Deleted);
       return Promise.resolve();

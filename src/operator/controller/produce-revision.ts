@@ -19,11 +19,13 @@ import type { RevisionCertificates } from '../certificates/revision-certificates
 import { type Finding, no, yes } from './revision-status.ts';
 import { servingPairOf } from '../certificates/secret-text.ts';
 import type { ServingRoleKeeper } from '../replicas/serving-role.ts';
+import type { ClusterRehearsal } from '../configurations/cluster-rehearsal.ts';
 import type { StoredConfigurations } from '../configurations/stored-configurations.ts';
 import type { KnownRevisions } from '../webhooks/revision-facts.ts';
 
 export interface RevisionProducerOptions extends PassContext {
   readonly compiler: ConfigurationCompiler;
+  readonly rehearsal: ClusterRehearsal;
   readonly certificates: Pick<RevisionCertificates, 'advance' | 'forget'>;
   readonly servingRole: Pick<ServingRoleKeeper, 'admit'>;
   readonly configurations: StoredConfigurations;
@@ -85,7 +87,8 @@ export class RevisionProducer {
     findings.ForeignOverlap = foreign.finding;
     const { taken } = hostClaimOf(config, this.#options);
     const context = manifestContext(settings, view);
-    const input = { config, compiled, caBundlePem, context, isTagged, taken, foreign: foreign.foreign };
+    const fingerprint = rotation?.serving?.fingerprint;
+    const input = { config, compiled, caBundlePem, fingerprint, context, isTagged, taken, foreign: foreign.foreign };
     const { finding, narrowed, hash, before, isPending } = await publication.publish(input, writes, signal);
     const isInForce = isTagged || view.ownWebhook(name) !== undefined;
     known.set(name, { caBundlePem, hash: isInForce ? hash : undefined });
@@ -137,17 +140,15 @@ export class RevisionProducer {
     return secret && servingPairOf(secret).caPem;
   }
 
-  async #compile({ config, object, findings, signal }: RevisionPass): Promise<CompiledConfiguration | undefined> {
-    const { compiler, refusals } = this.#options;
+  async #compile(pass: RevisionPass): Promise<CompiledConfiguration | undefined> {
+    const { config, object, findings, signal } = pass;
+    const { compiler, refusals, rehearsal } = this.#options;
     try {
       const compiled = await compiler.compile(config, signal);
-      const { templates, hash, warnings, doubts } = compiled;
+      const { templates, hash, warnings } = compiled;
       const count = templates === 1 ? '1 template compiles' : `${templates} templates compile`;
       findings.TemplatesValid = yes('Compiled', [`${count}; the configuration is ${hash}`, ...warnings].join('; '));
-      findings.TemplatesDoubtful =
-        doubts.length === 0
-          ? no('AllFine', 'every pod that was tried was injected')
-          : yes('Doubtful', doubts.join('; '));
+      findings.TemplatesDoubtful = rehearsal.finding(pass, compiled);
       findings.refusedHash = undefined;
       refusals.settled(config.metadata.name, 'Configuration');
       return compiled;

@@ -75,6 +75,8 @@ describe('ReplicaLeases', () => {
     cluster.put('leases', lease('has-it', ['1', '2']));
     await until(() => live().length === 1);
     assert.deepEqual(reports.lacking('blue', '1'), []);
+    assert.deepEqual(reports.lacking('blue', '1', 'c'.repeat(64)), []);
+    assert.deepEqual(reports.lacking('blue', '1', 'd'.repeat(64)), ['has-it'], 'of another authority');
     cluster.put('leases', lease('has-no-certificate', ['1'], { certificate: false }));
     await until(() => live().length === 2);
     assert.deepEqual(reports.lacking('blue', '1'), ['has-no-certificate']);

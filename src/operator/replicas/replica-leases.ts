@@ -96,12 +96,14 @@ export class ReplicaLeases implements ReplicaReports {
     this.#stopWaiting();
   }
 
-  lacking(name: string, hash: string): readonly string[] {
+  lacking(name: string, hash: string, fingerprint?: string): readonly string[] {
     if (!this.#store.hasSynced) return ['any replica (their leases have not been read yet)'];
     const live = this.replicas(name);
     if (live.length === 0) return ['any replica (none is running)'];
     const lacking = live
-      .filter(({ hashes, certificate }) => certificate === undefined || !hashes.includes(hash))
+      .filter(({ hashes, certificate }) => {
+        return certificate === undefined || certificate !== (fingerprint ?? certificate) || !hashes.includes(hash);
+      })
       .map(({ replica }) => replica);
     const more = lacking.length - mostNamed;
     return more > 0 ? [...lacking.slice(0, mostNamed), `${more} more`] : lacking;

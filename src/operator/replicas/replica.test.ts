@@ -144,6 +144,17 @@ describe('Replica', () => {
     assert.equal(certificates.defaultPair(), undefined);
   });
 
+  it('serves the pair of an InjectorConfig that was deleted and applied again at once, whatever its authority', async () => {
+    await startServing();
+    const before = certificates.defaultPair();
+    cluster.remove('configmaps', one.metadata.name!, 'injection');
+    cluster.remove('secrets', secret.metadata.name!, 'injection');
+    await until(() => clock.pending().filter((delay) => delay === 15_000).length === 2);
+    assert.equal(certificates.defaultPair(), before);
+    cluster.put('secrets', { ...secret, data: (await servingSecret()).data });
+    await until(() => certificates.defaultPair()?.fingerprint !== before?.fingerprint);
+  });
+
   it('lets go of a configuration only when it was pruned, and never of the only one while it is called', async () => {
     await startServing();
     cluster.remove('configmaps', one.metadata.name!, 'injection');

@@ -252,6 +252,8 @@ export class Replica implements NodeSource {
   #collectLater(deleted: KubernetesObject): void {
     const name = injectorConfigOf(deleted);
     if (name === undefined) return;
+    // The pair stays served for late calls. An InjectorConfig that is applied again has another.
+    if (this.#isGone(name)) this.#pairs.delete(objectNames(name).servingSecret);
     this.#options.clock.after(lingerMs, () => {
       this.#collect(name);
     });
@@ -262,14 +264,10 @@ export class Replica implements NodeSource {
    * pruned because newer ones are there. A single object that is missing was taken by mistake: with it pods could not start.
    */
   #collect(name: string): void {
-    const { registry, certificates, namespace, logger } = this.#options;
+    const { registry, certificates, logger } = this.#options;
     const { servingSecret } = objectNames(name);
-    const stored = this.#configMaps
-      .list()
-      .filter((object) => injectorConfigOf(object) === name)
-      .map(hashOf);
-    const followed = this.#secrets.get(servingSecret);
-    const isGone = stored.length === 0 && followed?.store.get(servingSecret, namespace) === undefined;
+    const stored = this.#stored(name);
+    const isGone = this.#isGone(name);
     if (!isGone && stored.length < keptConfigurations) return;
     const loaded = this.#loaded.get(name) ?? new Set();
     for (const hash of loaded) {
@@ -282,10 +280,22 @@ export class Replica implements NodeSource {
       this.#loaded.delete(name);
       certificates.remove(servingSecret);
       this.#pairs.delete(servingSecret);
-      followed?.stop.abort();
+      this.#secrets.get(servingSecret)?.stop.abort();
       this.#secrets.delete(servingSecret);
     }
     this.#tell();
+  }
+
+  /** The hashes of an InjectorConfig's ConfigMaps. */
+  #stored(name: string): (string | undefined)[] {
+    const all = this.#configMaps.list();
+    return all.filter((object) => injectorConfigOf(object) === name).map(hashOf);
+  }
+
+  #isGone(name: string): boolean {
+    const { servingSecret } = objectNames(name);
+    const secret = this.#secrets.get(servingSecret)?.store.get(servingSecret, this.#options.namespace);
+    return secret === undefined && this.#stored(name).length === 0;
   }
 
   #tell(): void {

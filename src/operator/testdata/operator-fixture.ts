@@ -3,6 +3,7 @@ import type { Condition, KubernetesObject } from '../../api/kubernetes/kubernete
 import { emptyShadowReport, type ShadowReport } from '../../rollout/shadow-report.ts';
 import { generateRsaKeyPair, type KeyPair } from '../../certs/key-pair.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
+import { rehearse } from '../../inject/rehearsal/rehearse.ts';
 import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
 import { ManualClock } from '../../kube/testdata/manual-clock.ts';
 import type { ObjectStore } from '../../kube/object-store.ts';
@@ -13,6 +14,7 @@ import type {
   InjectorRegistryPort,
   LoadConfiguration,
   OperatorMetrics,
+  RehearsePods,
   ReplicaReport,
   ReplicaReports,
 } from '../ports.ts';
@@ -52,6 +54,8 @@ export function nextKeyPair(): Promise<KeyPair> {
 /** As a process loads that answers nobody. */
 export const loadAtOnce: LoadConfiguration = (files) => Promise.resolve().then(() => loadInjector(files));
 
+export const rehearseAtOnce: RehearsePods = async (files, pods) => rehearse(await loadAtOnce(files), () => 0, pods).warnings;
+
 export class MemoryRegistry implements InjectorRegistryPort {
   readonly injectors = new Map<string, Injector>();
   get(name: string, hash: string): Injector | undefined {
@@ -68,10 +72,13 @@ export class MemoryRegistry implements InjectorRegistryPort {
 /** Replicas that say what a test wants them to. */
 export class ScriptedReports implements ReplicaReports {
   missing: string[] = [];
+  /** The certificate of every replica; undefined: whichever is wanted. */
+  certificate: string | undefined;
   live: ReplicaReport[] = [];
   shadow: ShadowReport = emptyShadowReport;
   readonly subscribe = (): void => undefined;
-  readonly lacking = (): readonly string[] => this.missing;
+  readonly lacking = (_name: string, _hash: string, fingerprint = this.certificate): readonly string[] =>
+    fingerprint === (this.certificate ?? fingerprint) ? this.missing : ['replica-1'];
   readonly replicas = (): readonly ReplicaReport[] => this.live;
   readonly removeExpired = (): Promise<number> => Promise.resolve(60_000);
   readonly shadowReport = (): ShadowReport => this.shadow;
@@ -136,6 +143,7 @@ export class OperatorFixture {
       clock: this.clock,
       generateKeyPair: nextKeyPair,
       load: loadAtOnce,
+      rehearse: rehearseAtOnce,
       followObject: (resource, store, { namespace, name }, signal) => {
         const fieldSelector = `metadata.name=${name}`;
         follow({ resource, store, namespace, fieldSelector } as never, signal);

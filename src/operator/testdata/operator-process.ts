@@ -12,7 +12,7 @@ import { Replica } from '../replicas/replica.ts';
 import type { OperatorSettings } from '../settings.ts';
 import type { UsageFigures } from '../usage/usage-figures.ts';
 import { MemoryCluster } from './memory-cluster.ts';
-import { context, loadAtOnce, MemoryRegistry, nextKeyPair } from './operator-fixture.ts';
+import { context, loadAtOnce, MemoryRegistry, nextKeyPair, rehearseAtOnce } from './operator-fixture.ts';
 
 /** Uses what the library gives to subclasses. */
 class Subclass extends InjectorOperator {
@@ -57,6 +57,7 @@ export class OperatorProcess {
       settings: { context, identity, ...settings },
       reports: this.#reports,
       load: loadAtOnce,
+      rehearse: rehearseAtOnce,
       metrics,
       generateKeyPair: nextKeyPair,
     });

@@ -150,10 +150,10 @@ export class ClusterUsage implements UsageSource {
     return this.#snapshots.of(subjectOf('RevisionTag', name));
   }
 
-  /** The pods that follow a tag; undefined until all have been read, and while another process counts. */
-  podsOf(tag: string): Iterable<PodGroup> | undefined {
+  /** The pods that use a tag or an InjectorConfig; undefined until all are read, and by others. */
+  podsOf(name: string, kind: 'InjectorConfig' | 'RevisionTag' = 'RevisionTag'): Iterable<PodGroup> | undefined {
     const counting = this.#synced();
-    return counting && (counting.usage.subject(subjectOf('RevisionTag', tag))?.groups.keys() ?? []);
+    return counting && (counting.usage.subject(subjectOf(kind, name))?.groups.keys() ?? []);
   }
 
   /** Since when all pods have been followed, by `clock.monotonic`; undefined while they are not. */

@@ -17,6 +17,8 @@ export interface PublicationInput {
   /** Undefined: what the spec says now does not compile. */
   readonly compiled: CompiledConfiguration | undefined;
   readonly caBundlePem: string;
+  /** Fingerprint of the serving certificate, where it is known. */
+  readonly fingerprint: string | undefined;
   /** Undefined: the owner that was asked for does not exist, so nothing may be published. */
   readonly context: ManifestContext | undefined;
   /** A tag stands in for it: all is made ready for those whom the tag sends, and no webhook of its own is written. */
@@ -99,7 +101,7 @@ export class Publication {
   }
 
   #decide(input: PublicationInput, live: KubernetesObject | undefined, before: string | undefined): WebhookDecision {
-    const { config, compiled, context, isTagged, taken, foreign } = input;
+    const { config, compiled, context, isTagged, taken, foreign, fingerprint } = input;
     const { view, reports, configurations } = this.#options;
     const { name } = config.metadata;
     // The configuration and the certificates are checked where they are made.
@@ -116,7 +118,8 @@ export class Publication {
       mistake: mistakes.length > 0 ? no('Invalid', mistakes.join('; ')) : taken,
       isTagged,
       foreign,
-      lacking: (hash) => reports.lacking(name, hash),
+      // After a deletion replicas hold the configuration and a certificate of another authority.
+      lacking: (hash) => reports.lacking(name, hash, before === undefined ? fingerprint : undefined),
       isHeld: (hash) => configurations.held(config, hash) !== undefined,
       waited: (hash) => this.#waited(name, hash),
       isSilent: this.#isSilent(name),

@@ -89,8 +89,17 @@ describe('InstallGate', () => {
       await fixture.reconcile('blue');
       await fixture.clock.advance(2000);
     }
+    fixture.reports.certificate = 'of before';
     await fixture.install();
+    fixture.says('blue', 'Ready', /^False\/WaitingForReplicas/);
+    assert.equal(asked(), 1, 'it would meet the certificate of another authority');
+    fixture.reports.certificate = undefined;
+    await fixture.reconcile('blue');
     assert.equal(asked(), 2);
+    fixture.reports.certificate = 'a rotation behind';
+    fixture.setTemplate('blue', 'spec:\n  containers: []\n');
+    await fixture.reconcile('blue');
+    fixture.says('blue', 'Ready', /^True/);
   });
 
   it('takes away the twin that a process left which ended too early, and removes it with everything else', async () => {

@@ -6,7 +6,7 @@ import type { ReadConfiguration } from '../../inject/configuration/read-configur
 import { workerProgram, type WorkerProgram } from '../worker/worker-program.ts';
 import type { LogPort, MonotonicClock } from '../ports.ts';
 import { defaultTrialLimits, type TrialLimits, TrialProcess } from './trial-process.ts';
-import type { FromTrial } from './try-configuration.ts';
+import type { FromTrial, ToTrial } from './try-configuration.ts';
 
 /** How a trial ended. `put off`: it comes again, after what else waits. `not tried`: the machine, not the configuration, is to blame. */
 export type TrialOutcome = 'fine' | 'mistake' | 'costly' | 'put off' | 'not tried';
@@ -20,11 +20,10 @@ export interface ConfigurationTrialsOptions {
   readonly program?: WorkerProgram;
 }
 
-interface Trial {
-  readonly files: ConfigurationFiles;
+interface Trial extends Pick<ToTrial, 'files' | 'pods'> {
   readonly resolve: (configuration: ReadConfiguration) => void;
   readonly reject: (error: Error) => void;
-  /** Whether it has been put off once. */
+  /** Whether it has been put off once, or is nothing that anybody waits for. */
   isLong: boolean;
 }
 
@@ -62,15 +61,18 @@ export class ConfigurationTrials {
 
   /**
    * Resolves with the configuration as it was read, which is fit for this process.
+   * @param pods of the cluster, which are tried instead of our own, and after all else that waits
    * @throws ConfigurationError; TooCostlyError when it takes more than there is; any other Error: it could not be tried now
    */
-  try(files: ConfigurationFiles): Promise<ReadConfiguration> {
+  try(files: ConfigurationFiles, pods?: ToTrial['pods']): Promise<ReadConfiguration> {
     if (this.#isClosed) return Promise.reject(notTried('this process stops'));
-    const key = createHash('sha256').update(JSON.stringify(files)).digest('base64');
+    const key = createHash('sha256')
+      .update(JSON.stringify([files, pods]))
+      .digest('base64');
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     const trial = new Promise<ReadConfiguration>((resolve, reject) => {
-      this.#waiting.push({ files, resolve, reject, isLong: false });
+      this.#waiting.push({ files, pods, resolve, reject, isLong: pods !== undefined });
     });
     this.#known.set(key, trial);
     const forget = (): boolean => this.#known.delete(key);
@@ -119,7 +121,8 @@ export class ConfigurationTrials {
     if (this.#process === undefined) return;
     running.processorTime = this.#process.processorTime();
     this.#watch(running, this.#allowed(running));
-    this.#process.send({ files: running.files, maxAnswerBytes: this.#limits.maxAnswerBytes });
+    const { files, pods } = running;
+    this.#process.send({ files, pods, maxAnswerBytes: this.#limits.maxAnswerBytes });
   }
 
   #allowed({ isLong }: Trial): number {

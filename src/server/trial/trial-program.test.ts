@@ -51,4 +51,12 @@ describe('the program that tries configurations', function () {
   it('takes a template that fails at our pods: it may be right for others', async () => {
     await trials.try(templates({ one: '{{ fail "not you" }}' }));
   });
+
+  it('tries pods of the cluster where it is given some, which refuse nothing', async () => {
+    const pod = { metadata: { name: 'web' }, spec: { containers: [{ name: 'web' }] } };
+    const failing = templates({ one: '{{ fail "not you" }}' });
+    const { rehearsal } = await trials.try(failing, [{ kind: 'Deployment shop/web', pod }]);
+    assert.equal(rehearsal?.failure, undefined);
+    assert.match(rehearsal?.warnings.join() ?? '', /fail for 1 of 1 .* Deployment shop\/web: .*not you/s);
+  });
 });

@@ -5,11 +5,14 @@ import { readConfigurationAtOnce } from '../../inject/configuration/read-configu
 import type { Rehearsal } from '../../inject/injection-result.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
 import { rehearse } from '../../inject/rehearsal/rehearse.ts';
+import type { TypicalPod } from '../../inject/rehearsal/typical-pods.ts';
 import { workerLimits } from '../worker/limits.ts';
 
 /** To the process that tries configurations: one at a time. */
 export interface ToTrial {
   readonly files: ConfigurationFiles;
+  /** Pods of the cluster to render for, instead of our own. */
+  readonly pods?: readonly TypicalPod[] | undefined;
   readonly maxAnswerBytes: number;
 }
 
@@ -26,10 +29,11 @@ export type FromTrial =
  * What the process does that tries configurations: it reads, compiles and renders, with nobody waiting beside it. Whatever goes wrong here would go wrong on the main
  * thread, so it is a refusal. Never throws.
  */
-export function tryConfiguration({ files, maxAnswerBytes }: ToTrial): FromTrial {
+export function tryConfiguration({ files, pods, maxAnswerBytes }: ToTrial): FromTrial {
   try {
     const read = readConfigurationAtOnce(files);
-    const rehearsal = rehearseAll(loadInjector(files, { read, limits: workerLimits }));
+    const injector = loadInjector(files, { read, limits: workerLimits });
+    const rehearsal = pods === undefined ? rehearseAll(injector) : rehearse(injector, () => performance.now(), pods);
     const configuration = serialize({ ...read, rehearsal });
     if (configuration.byteLength > maxAnswerBytes) {
       throw new TooCostlyError(tooCostly(`is larger than the limit of ${maxAnswerBytes >> 20} MiB once it is read`));

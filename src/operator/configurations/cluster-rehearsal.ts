@@ -1,0 +1,87 @@
+import { admissionPod } from '../../explain/admission-pod.ts';
+import type { TypicalPod } from '../../inject/rehearsal/typical-pods.ts';
+import type { ApiClient } from '../../kube/api-client.ts';
+import { workloadKey, workloadOfPod } from '../../routing/workload-key.ts';
+import { pods } from '../cluster-view.ts';
+import type { PassContext, RevisionPass } from '../controller/pass-context.ts';
+import { type Finding, no, yes } from '../controller/revision-status.ts';
+import type { RehearsePods } from '../ports.ts';
+import type { ClusterUsage } from '../usage/cluster-usage.ts';
+import type { PodRecord } from '../usage/pod-group.ts';
+import type { CompiledConfiguration } from './compile-configuration.ts';
+
+export interface ClusterRehearsalOptions extends Pick<PassContext, 'targets' | 'logger'>, Pick<ClusterUsage, 'podsOf'> {
+  readonly client: Pick<ApiClient, 'list'>;
+  readonly rehearse: RehearsePods;
+  /** Has an InjectorConfig looked at again. */
+  readonly wake: (name: string) => void;
+}
+
+/** Of as many workloads one pod each. */
+const mostPods = 20;
+/** Characters of JSON. A larger pod is left out. */
+const largestPod = 65_536;
+
+/**
+ * Tries each configuration once with pods of the cluster, as soon as it is published.
+ * Publication does not wait for that, and what authors of pods write refuses nothing.
+ */
+export class ClusterRehearsal {
+  readonly #options: ClusterRehearsalOptions;
+  readonly #doubts = new WeakMap<CompiledConfiguration, readonly string[] | undefined>();
+
+  constructor(options: ClusterRehearsalOptions) {
+    this.#options = options;
+  }
+
+  /** Whether pods speak against it; undefined, as it was, until those of the cluster are tried. */
+  finding(pass: RevisionPass, compiled: CompiledConfiguration): Finding | undefined {
+    const isPublished = pass.config.status?.config?.hash === compiled.hash;
+    const sample = isPublished && !this.#doubts.has(compiled) ? this.#sample(pass) : undefined;
+    if (sample !== undefined && sample.length > 0) void this.#try(pass, compiled, sample);
+    const found = sample?.length === 0 ? [] : this.#doubts.get(compiled);
+    if (isPublished && found === undefined) return undefined;
+    const doubts = [...compiled.doubts, ...(found ?? [])];
+    return doubts.length === 0
+      ? no('AllFine', 'every pod that was tried was injected')
+      : yes('Doubtful', doubts.join('; '));
+  }
+
+  /** A pod of each workload that uses the InjectorConfig or a tag of it; those seen last. */
+  #sample({ config }: RevisionPass): PodRecord[] | undefined {
+    const { podsOf, targets } = this.#options;
+    const users = [podsOf(config.metadata.name, 'InjectorConfig'), ...targets.tagsOf(config).map((tag) => podsOf(tag))];
+    if (users.includes(undefined)) return undefined;
+    const found = new Map<string, PodRecord>();
+    for (const { traits, pods } of users.flatMap((groups) => [...(groups ?? [])])) {
+      const key = workloadKey({ namespace: traits.namespace, ...traits.workload });
+      for (const pod of pods.values()) found.set(key, pod);
+    }
+    return [...found.values()].slice(-mostPods);
+  }
+
+  async #try({ config, signal }: RevisionPass, compiled: CompiledConfiguration, sample: PodRecord[]): Promise<void> {
+    const { rehearse, wake, logger } = this.#options;
+    const { name } = config.metadata;
+    this.#doubts.set(compiled, undefined);
+    try {
+      const read = await Promise.all(sample.map((pod) => this.#read(pod, signal)));
+      this.#doubts.set(compiled, await rehearse(compiled.files, read.flat()));
+      wake(name);
+    } catch (error) {
+      logger.warn('not tried with pods of the cluster', { injectorConfig: name, error: String(error) });
+    }
+  }
+
+  /** None when it is gone. What an earlier injection has added, the engine takes away. */
+  async #read({ metadata: { name = '', namespace = '' } }: PodRecord, signal: AbortSignal): Promise<TypicalPod[]> {
+    const fieldSelector = `metadata.name=${name}`;
+    const { items } = await this.#options.client.list(pods, { namespace, fieldSelector, signal });
+    return items.flatMap((stored) => {
+      const { kind, name: workload } = workloadOfPod(stored, namespace);
+      const pod = admissionPod(stored, namespace);
+      const isLarge = JSON.stringify(pod).length > largestPod;
+      return isLarge ? [] : [{ kind: `${kind} ${namespace}/${workload}`, namespace, pod }];
+    });
+  }
+}
