@@ -40,7 +40,7 @@ export function statusCommand(terminal: Terminal): Command {
     .option('--stale', 'only what has stale or missing pods')
     .addOption(outputOption())
     .action(async (options: StatusOptions) => {
-      const { report, notes, health } = await withCluster(options, async (client) => {
+      const { report, mistakes, notes, health } = await withCluster(options, async (client) => {
         const installation = await readInstallation(client);
         const { namespace } = options;
         if (namespace !== undefined && !installation.namespaces.has(namespace)) {
@@ -49,11 +49,12 @@ export function statusCommand(terminal: Terminal): Command {
         const usage = await readUsage(client, installation, namespace);
         const report = statusReport(installation, usage, options.stale === true);
         const mistakes = namespaceMistakes(installation, namespace);
-        return { report, notes: [...mistakes, ...usage.notes], health: installation.health };
+        return { report, mistakes, notes: usage.notes, health: installation.health };
       });
       const { stale, missing } = report.total;
       if (stale + missing > 0) terminal.setExitCode(exitCodes.negative);
       tellHealth(terminal, options.output, health);
+      for (const mistake of mistakes) terminal.error(mistake);
       if (options.output === 'table') terminal.out(tables(report, widthOf(terminal)));
       else writeData(terminal, options.output, report);
       for (const note of notes) terminal.error(note);
