@@ -55,7 +55,7 @@ describe('the Secret of a rotation', () => {
     [
       'an authority without its key retires',
       without('ca.key'),
-      /^ca\.key is missing or does not belong/,
+      /^ca\.key is missing, is not RSA, or does not belong/,
       ({ authority, retiring }) => [
         [authority, retiring[1]],
         [undefined, { certificatePem: whole['ca.crt'], retireAfter: defaults.retireAfter }],
@@ -64,7 +64,7 @@ describe('the Secret of a rotation', () => {
     [
       'an authority with the key of another retires',
       (data) => ({ ...data, 'ca.key': data['tls.key']! }),
-      /^ca\.key is missing or does not belong/,
+      /^ca\.key is missing, is not RSA, or does not belong/,
       ({ retiring }) => [retiring.length, 2],
     ],
     [
@@ -125,6 +125,29 @@ describe('the Secret of a rotation', () => {
       assert.deepEqual(read({ ...whole, 'rotation.json': json }).faults, ['rotation.json is missing or damaged']);
     });
   }
+
+  it('does not sign with an authority whose key is not RSA', () => {
+    const certificate = `-----BEGIN CERTIFICATE-----
+MIIBbzCCARWgAwIBAgIUFSS+ZvzJiO11dfP4gi5lr1TmDz0wCgYIKoZIzj0EAwIw
+DDEKMAgGA1UEAwwBZTAgFw0yNjExMjMxNzQzMjdaGA8yMTI2MTAzMDE3NDMyN1ow
+DDEKMAgGA1UEAwwBZTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABDFgeUWXXhtB
+qiJNXhK/9gxbc2aBFw8SQ4uDTTWruRd9e3JORFjT5i5+YONayrfoihzeSKjliv6e
+fdLSbaKt0tyjUzBRMB0GA1UdDgQWBBSXN8AjZEXhx210kpiVZdVRqE4VhTAfBgNV
+HSMEGDAWgBSXN8AjZEXhx210kpiVZdVRqE4VhTAPBgNVHRMBAf8EBTADAQH/MAoG
+CCqGSM49BAMCA0gAMEUCICvKuosZExKkM8OQBOKdFecm5HCsBLAjD6YVzLnMRReU
+AiEAgzlvSkb64LQL9A+vwoHPeQMp6IIVvAD3tyUsF3Cd8tQ=
+-----END CERTIFICATE-----
+`;
+    const key = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgfTAvGpLlXf8WPjD4
+mNBzZWKjF99GXrMIKtuzZBpphbChRANCAAQxYHlFl14bQaoiTV4Sv/YMW3NmgRcP
+EkOLg001q7kXfXtyTkRY0+YufmDjWsq36Ioc3kio5Yr+nn3S0m2irdLc
+-----END PRIVATE KEY-----
+`;
+    const { state, faults } = read({ 'ca.crt': certificate, 'ca.key': key });
+    assert.deepEqual([state.authority, state.retiring.length], [undefined, 1]);
+    assert.match(faults[1] ?? '', /ca\.key .* is not RSA/);
+  });
 
   it('is empty when nothing can be read', () => {
     assert.deepEqual(read({}), { state: { retiring: [] }, faults: ['rotation.json is missing or damaged'] });

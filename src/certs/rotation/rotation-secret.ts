@@ -162,8 +162,12 @@ function readPart(
   }
   const certificatePem = entries.map(({ pem }) => pem).join('');
   if (recorded?.given === true) return { certificatePem };
-  if (privateKeyPem !== undefined && keyMatches(entry.x509, privateKeyPem)) return { certificatePem, privateKeyPem };
-  faults.push(`${name}.key is missing or does not belong to ${name}.crt`);
+  // An authority of somebody else's may have a key with which we cannot sign.
+  const isUsable = name === 'tls' || entry.x509.publicKey.asymmetricKeyType === 'rsa';
+  if (isUsable && privateKeyPem !== undefined && keyMatches(entry.x509, privateKeyPem)) {
+    return { certificatePem, privateKeyPem };
+  }
+  faults.push(`${name}.key is missing, is not RSA, or does not belong to ${name}.crt`);
   return { certificatePem };
 }
 
