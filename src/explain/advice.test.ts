@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { adviseOn } from './advice.ts';
-import { withChanges } from './changes.ts';
+import { type Change, withChanges } from './changes.ts';
 import { explainCreation } from './explain-creation.ts';
 import type { PodCreation } from './pod-creation.ts';
 import { configuration, creation, injectorNamed, ourWebhook, selectors, surroundings } from './testdata/webhooks.ts';
@@ -63,6 +63,12 @@ describe('adviseOn', () => {
       assert.deepEqual(adviceFor(asked), advice);
     });
   }
+
+  it('tries first what was meant', () => {
+    const meant: Change[] = [{ of: 'Pod', field: 'label', key: inject, value: 'true' }];
+    const asked = creation();
+    assert.equal(adviseOn(asked, around, explainCreation(asked, around), meant)[0]?.changes, meant);
+  });
 
   it('gives only what works', () => {
     for (const [, asked] of table) {

@@ -18,13 +18,14 @@ const limit = 4;
 /**
  * What would turn the answer round: a pod that is injected would not be, one that is not injected or is refused would be. Each is tried on the
  * same creation; only what works is given.
+ * @param meant what mistyped labels were probably meant to be, which comes first
  */
-export function adviseOn(creation: PodCreation, surroundings: Surroundings, finding: CreationFinding): Advice[] {
-  const candidates = candidatesFor(creation, surroundings, finding).filter(({ length }) => length > 0);
+export function adviseOn(creation: PodCreation, around: Surroundings, finding: CreationFinding, meant: Change[] = []) {
+  const candidates = candidatesFor(creation, around, finding).sort((one, other) => one.length - other.length);
   const found: Advice[] = [];
   const known = new Map<string, number>();
-  for (const changes of candidates.sort((one, other) => one.length - other.length)) {
-    const { outcome, injectedBy } = explainCreation(withChanges(creation, changes), surroundings);
+  for (const changes of [meant, ...candidates].filter(({ length }) => length > 0)) {
+    const { outcome, injectedBy } = explainCreation(withChanges(creation, changes), around);
     if ((outcome !== 'Injected' && outcome !== 'NotInjected') || outcome === finding.outcome) continue;
     const result = [outcome, ...injectedBy].join(' ');
     // One way each by the namespace and by the pod, and none that takes more changes than another.

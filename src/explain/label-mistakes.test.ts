@@ -18,6 +18,8 @@ describe('labelMistakes', () => {
     ],
     [{ 'istio.io/rev': 'prd' }, [/no revision or tag prd; .*; prod was probably meant/]],
     [{ 'istio.io/rev': 'nothing-like-it' }, [/there are: 1-24, 1-25, prod$/]],
+    [{ 'istio.io/rev': '1-26' }, [/there is no revision or tag 1-26; there are: 1-24, 1-25, prod$/]],
+    [{ 'sidecar.istio.io/inject': 'true' }, [/means nothing on a namespace; istio-injection was probably meant/]],
     [
       { 'istio-injection': 'enabled' },
       [/istio-injection=enabled leads nowhere: there is no revision or tag default; there are/],
@@ -26,7 +28,7 @@ describe('labelMistakes', () => {
     [{ 'istio-injection': 'true', 'istio.io/rev': '1-25' }, [/istio-injection=true means nothing/]],
     [
       { 'istio-inject': 'enabled' },
-      [/label istio-inject=enabled means nothing to any injector; istio-injection was probably meant/],
+      [/label istio-inject=enabled means nothing on a namespace; istio-injection was probably meant/],
     ],
     [{ 'istio.io/revision': '1-25' }, [/istio\.io\/rev was probably meant/]],
     [{ 'istio-injecton': 'enabled' }, [/istio-injection was probably meant/]],
@@ -37,6 +39,27 @@ describe('labelMistakes', () => {
       const found = labelMistakes(labels, [istio]).map(({ message }) => message);
       assert.equal(found.length, messages.length, found.join('\n'));
       for (const [index, pattern] of messages.entries()) assert.match(found[index] ?? '', pattern);
+    });
+  }
+
+  const ofPods: [labels: Record<string, string>, message: RegExp | undefined, meant?: string][] = [
+    [{ app: 'web', 'sidecar.istio.io/inject': 'false', 'istio.io/rev': 'gone' }, undefined],
+    [{ 'sidecar.istio.io/inject': 'true', 'istio.io/rev': 'prod' }, undefined],
+    [{ 'istio.io/rev': 'Prod' }, /prod was probably meant/, 'istio.io/rev=prod'],
+    [{ 'sidecar.istio.io/inject': 'true' }, /no revision or tag default/],
+    [{ 'sidecar.istio.io/inject': 'no' }, /it takes true or false/, 'sidecar.istio.io/inject=false'],
+    [
+      { 'istio-injection': 'enabled' },
+      /means nothing on a pod; sidecar\.istio\.io\/inject was probably meant/,
+      'istio-injection=null sidecar.istio.io/inject=true',
+    ],
+  ];
+  for (const [labels, message, meant = ''] of ofPods) {
+    it(`of a pod: ${JSON.stringify(labels)}, ${meant}`, () => {
+      const [mistake] = labelMistakes(labels, [istio], 'Pod');
+      assert.match(mistake?.message ?? 'none', message ?? /^none$/);
+      const changes = mistake?.changes.map((change) => ('key' in change ? `${change.key}=${change.value}` : '')) ?? [];
+      assert.equal(changes.join(' '), meant);
     });
   }
 

@@ -1,6 +1,8 @@
 import { type InjectorConfig, revisionOf } from '../api/injector-config/injector-config.ts';
-import type { RevisionTag } from '../api/revision-tag/revision-tag.ts';
+import { defaultRevision, type RevisionTag } from '../api/revision-tag/revision-tag.ts';
 import type { WebhookKeys } from '../api/injector-config/webhook-keys.ts';
+import type { Labels } from '../selection/label-selector.ts';
+import type { Change } from './changes.ts';
 
 /** Label names of injectors, and the revisions and tags that go by them. */
 export interface LabelFamily {
@@ -13,10 +15,10 @@ export interface LabelFamily {
 export interface LabelMistake {
   /** An identifier. */
   readonly reason: 'UnknownRevision' | 'NearMissName' | 'NearMissValue';
-  readonly label: string;
-  readonly value: string;
   /** A sentence that says what to write instead. */
   readonly message: string;
+  /** What was probably meant; empty where that is not known. */
+  readonly changes: Change[];
 }
 
 /** The families of these InjectorConfigs and tags; a tag whose revision nobody has goes by every family's labels. */
@@ -39,58 +41,70 @@ export function labelFamilies(
   });
 }
 
-/** Letters that may differ for a name to be taken for a mistyped one. */
-const mostEdits = 2;
-const usualValues = ['enabled', 'disabled'];
+/** The label that switches injection on or off; the other one means nothing there. */
+const switches = {
+  Namespace: { key: 'injection', on: 'enabled', off: 'disabled', other: 'inject' },
+  Pod: { key: 'inject', on: 'true', off: 'false', other: 'injection' },
+} as const;
 
 /**
- * What is wrong with the labels of a namespace, the worst first. A label that nobody's injector looks at is named only if it is a hardly changed one that somebody's does.
- * @param labels of the namespace
+ * What is wrong with the labels of a namespace or a pod, the worst first. Of labels that no
+ * injector reads it names only those that look like one that an injector does.
  */
 export function labelMistakes(
-  labels: Readonly<Record<string, string>>,
+  labels: Labels,
   families: readonly LabelFamily[],
+  of: Change['of'] = 'Namespace',
 ): LabelMistake[] {
-  const mistakes = families.flatMap(({ keys, names }) => {
-    const unknown = unknownRevision(labels, keys, names);
-    return unknown === undefined ? [] : [unknown];
-  });
-  const known = new Set(families.flatMap(({ keys }) => Object.values(keys)));
+  const { key, on, off, other } = switches[of];
+  const byLabel = new Map<string, LabelMistake>();
+  const add = (label: string, reason: LabelMistake['reason'], what: string, key?: string, value?: string): void => {
+    const to = (each: string, after: string | null): Change => ({ of, field: 'label', key: each, value: after });
+    const changes = key === undefined ? [] : [...(key === label ? [] : [to(label, null)]), to(key, value ?? null)];
+    const message = `the ${of.toLowerCase()}'s label ${label}=${labels[label] ?? ''} ${what}`;
+    // One of each label: two families may share one.
+    if (!byLabel.has(label)) byLabel.set(label, { reason, message, changes });
+  };
+  const switched = (value = ''): string => (/^(?:dis|f|n|off)/i.test(value) ? off : on);
+  for (const { keys, names } of families) {
+    const asked = labels[keys[key]];
+    if (asked !== undefined && asked !== on && asked !== off)
+      add(keys[key], 'NearMissValue', `means nothing: it takes ${on} or ${off}`, keys[key], switched(asked));
+    // The namespace's switch beats its revision label, the pod's revision label beats its switch.
+    const isDefault = asked === on && (of === 'Namespace' || labels[keys.revision] === undefined);
+    const isSilent = asked === off || (of === 'Namespace' && asked !== undefined);
+    const name = isDefault ? defaultRevision : isSilent ? undefined : labels[keys.revision];
+    if (name === undefined || names.includes(name)) continue;
+    const meant = nearestName(name, names);
+    const there = names.length === 0 ? 'there are none' : `there are: ${[...names].sort().join(', ')}`;
+    const advice = meant === undefined ? '' : `; ${meant} was probably meant`;
+    const what = `leads nowhere: there is no revision or tag ${name}; ${there}${advice}`;
+    add(isDefault ? keys[key] : keys.revision, 'UnknownRevision', what, meant && keys.revision, meant);
+  }
+  // What each label of the families should have been here.
+  const known = new Map<string, string>([
+    ...families.map(({ keys }) => [keys[other], keys[key]] as const),
+    ...families.flatMap(({ keys }) => [keys[key], keys.revision].map((each) => [each, each] as const)),
+  ]);
   for (const [label, value] of Object.entries(labels)) {
-    if (known.has(label)) continue;
-    const [meant] = [...known]
-      .filter((each) => isNear(label, each))
-      .sort((one, other) => edits(label, one) - edits(label, other));
-    if (meant === undefined) continue;
-    const message = `label ${label}=${value} means nothing to any injector; ${meant} was probably meant`;
-    mistakes.push({ reason: 'NearMissName', label, value, message });
+    const near = known.has(label) ? [label] : [...known.keys()].filter((each) => isNear(label, each));
+    const [nearest = label] = near.sort((one, another) => edits(label, one) - edits(label, another));
+    const meant = known.get(nearest) ?? label;
+    if (meant === label) continue;
+    const isRevision = families.some(({ keys }) => keys.revision === meant);
+    const what = `means nothing on a ${of.toLowerCase()}; ${meant} was probably meant`;
+    add(label, 'NearMissName', what, meant, isRevision ? value : switched(value));
   }
-  return distinct(mistakes);
+  return [...byLabel.values()];
 }
 
-function unknownRevision(
-  labels: Readonly<Record<string, string>>,
-  { injection, revision }: LabelFamily['keys'],
-  names: readonly string[],
-): LabelMistake | undefined {
-  const asked = labels[injection];
-  if (asked !== undefined) {
-    if (usualValues.includes(asked))
-      return asked === 'enabled' ? unknownName(injection, asked, 'default', names) : undefined;
-    const message = `label ${injection}=${asked} means nothing: it takes enabled or disabled`;
-    return { reason: 'NearMissValue', label: injection, value: asked, message };
-  }
-  const name = labels[revision];
-  return name === undefined ? undefined : unknownName(revision, name, name, names);
-}
-
-function unknownName(label: string, value: string, name: string, names: readonly string[]): LabelMistake | undefined {
-  if (names.includes(name)) return undefined;
-  const there = names.length === 0 ? 'there are none' : `there are: ${[...names].sort().join(', ')}`;
-  const meant = names.find((each) => plain(each) === plain(name)) ?? names.find((each) => edits(each, name) === 1);
-  const advice = meant === undefined ? '' : `; ${meant} was probably meant`;
-  const message = `label ${label}=${value} leads nowhere: there is no revision or tag ${name}; ${there}${advice}`;
-  return { reason: 'UnknownRevision', label, value, message };
+/** The one name that was probably meant. Names with other digits are other versions. */
+function nearestName(name: string, names: readonly string[]): string | undefined {
+  const digits = (each: string): string => each.replaceAll(/\D/g, '');
+  const near = names.filter((each) => digits(each) === digits(name) && edits(plain(each), plain(name)) <= 1);
+  const same = near.filter((each) => plain(each) === plain(name));
+  const [meant, ...others] = same.length > 0 ? same : near;
+  return others.length === 0 ? meant : undefined;
 }
 
 /** As `1.25` and `1-25` are one for people. */
@@ -98,10 +112,10 @@ function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[._-]/g, '');
 }
 
-/** The same letters nearly, or the same up to the end of one of them, as `istio-inject` and `istio-injection`. */
+/** All letters but two, or one is how the other begins: `istio-inject`, `istio-injection`. */
 function isNear(label: string, known: string): boolean {
   const begins = label.length >= known.length / 2 && (known.startsWith(label) || label.startsWith(known));
-  return begins || (Math.abs(label.length - known.length) <= mostEdits && edits(label, known) <= mostEdits);
+  return begins || (Math.abs(label.length - known.length) <= 2 && edits(label, known) <= 2);
 }
 
 /** Levenshtein's distance. Both are label names: at most 317 characters. */
@@ -116,11 +130,4 @@ function edits(one: string, other: string): number {
     row = next;
   }
   return row[other.length] ?? 0;
-}
-
-/** One of each label: two families may share one. */
-function distinct(mistakes: readonly LabelMistake[]): LabelMistake[] {
-  const byLabel = new Map<string, LabelMistake>();
-  for (const mistake of mistakes) if (!byLabel.has(mistake.label)) byLabel.set(mistake.label, mistake);
-  return [...byLabel.values()];
 }

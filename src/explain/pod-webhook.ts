@@ -53,7 +53,7 @@ export interface RolloutCanary {
  */
 export function podWebhooks(configurations: readonly KubernetesObject[]): PodWebhook[] {
   return [...configurations]
-    .sort((one, other) => compare(one.metadata.name ?? '', other.metadata.name ?? ''))
+    .sort((one, other) => ((one.metadata.name ?? '') < (other.metadata.name ?? '') ? -1 : 1))
     .flatMap(({ metadata: { name = '', creationTimestamp }, webhooks }) =>
       (Array.isArray(webhooks) ? (webhooks as MutatingWebhook[]) : [])
         .filter(({ rules = [] }) => rules.some(takesPodCreations))
@@ -76,9 +76,4 @@ function targetsOf({ name, clientConfig = {} }: MutatingWebhook): Pick<PodWebhoo
   const target = to(route.stable);
   if (route.canary === undefined || route.shadow) return { target };
   return { target, canary: { tag: route.tag, threshold: route.threshold, target: to(route.canary) } };
-}
-
-/** As Go compares strings. Names of objects are ASCII. */
-function compare(one: string, other: string): number {
-  return one < other ? -1 : one > other ? 1 : 0;
 }

@@ -90,7 +90,8 @@ describe('PodEvents', () => {
     labelled('corrected', {});
     assert.deepEqual(events, []);
     await clock.advance(1000);
-    const note = 'label istio.io/rev=bleu leads nowhere: there is no revision or tag bleu; there are: blue, off';
+    const note =
+      "the namespace's label istio.io/rev=bleu leads nowhere: there is no revision or tag bleu; there are: blue, off";
     assert.deepEqual(events, [`undefined/lost Warning UnknownRevision: ${note}`]);
     stop.abort();
     labelled('late', { 'istio.io/rev': 'bleu' });
