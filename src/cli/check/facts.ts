@@ -9,6 +9,7 @@ import { admissionPod } from '../../explain/admission-pod.ts';
 import type { Surroundings } from '../../explain/explain-creation.ts';
 import { podWebhooks, type WebhookTarget } from '../../explain/pod-webhook.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
+import type { ConfigurationRef } from '../../routing/route.ts';
 import { getsCanary, rankOf, workloadOfPod } from '../../routing/workload-key.ts';
 import { messageOf } from '../files.ts';
 import type { Subject } from './subject.ts';
@@ -23,8 +24,8 @@ export interface Facts {
   readonly namespaces: ReadonlyMap<string, KubernetesObject>;
   readonly filesOf: (target: WebhookTarget) => FoundFiles;
   /** What has no webhook is explained by these. */
-  readonly injectorConfigs: readonly Pick<InjectorConfig, 'metadata' | 'spec' | 'status'>[];
-  readonly revisionTags: readonly Pick<RevisionTag, 'metadata' | 'spec' | 'status'>[];
+  readonly injectorConfigs: readonly InjectorConfig[];
+  readonly revisionTags: readonly RevisionTag[];
   /** Who answers admissions; absent without a cluster. */
   readonly health?: OperatorHealth;
   /** What is odd about all of it, for the person who asked. */
@@ -47,9 +48,8 @@ export function surroundingsOf({ configurations, filesOf }: Pick<Facts, 'configu
   };
 }
 
-/** Names a configuration and the namespace in which it is stored. */
-export function keyOf({ namespace = '', injectorConfig, hash }: WebhookTarget): string {
-  return `${namespace}/${injectorConfig}.${hash}`;
+export function keyOf({ injectorConfig, hash }: ConfigurationRef): string {
+  return `${injectorConfig}.${hash}`;
 }
 
 function load(files: FoundFiles): Injector | { unavailable: string } {

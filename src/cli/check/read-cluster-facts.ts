@@ -6,11 +6,12 @@ import { parseInjectorConfig } from '../../api/injector-config/parse-injector-co
 import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
 import { podWebhooks, type WebhookTarget } from '../../explain/pod-webhook.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { ApiError, isNotFound } from '../../kube/api-error.ts';
+import { ApiError } from '../../kube/api-error.ts';
 import { apiVersionOf, type ResourceKind } from '../../kube/resource-kinds.ts';
 import * as kinds from '../../operator/cluster-view.ts';
 import { verifiedFiles } from '../../operator/configurations/last-good.ts';
 import { healthLines, readOperatorHealth } from '../usage/operator-health.ts';
+import { listWhereKnown } from '../usage/read-installation.ts';
 import { keyOf, type Facts, type FoundFiles } from './facts.ts';
 
 type Reader = Pick<ApiClient, 'find' | 'listAll'>;
@@ -18,39 +19,43 @@ type Reader = Pick<ApiClient, 'find' | 'listAll'>;
 /**
  * Reads what a check depends on. The webhook configurations and the namespaces must be readable; what else may not be read makes answers `Unknown`,
  * with the reason.
- * @param names the namespaces that are asked about
+ * @param names the namespaces that are asked about; all of them where none is named
  */
-export async function readClusterFacts(client: Reader, names: readonly string[]): Promise<Facts> {
-  const [{ items: configurations }, namespaces, injectorConfigs, revisionTags] = await Promise.all([
+export async function readClusterFacts(client: Reader, names?: readonly string[]): Promise<Facts> {
+  const [{ items: configurations }, there, injectorConfigs, revisionTags] = await Promise.all([
     client.listAll(kinds.mutatingWebhooks),
-    Promise.all([...new Set(names)].map((name) => client.find(kinds.namespaces, name))),
+    names === undefined
+      ? client.listAll(kinds.namespaces).then(({ items }) => items)
+      : Promise.all([...new Set(names)].map((name) => client.find(kinds.namespaces, name))),
     listIfAllowed(client, kinds.injectorConfigs, parseInjectorConfig),
     listIfAllowed(client, kinds.revisionTags, parseRevisionTag),
   ]);
-  const targets = podWebhooks(configurations).flatMap(({ target, canary }) => [
-    ...(target === undefined ? [] : [target]),
-    ...(canary === undefined ? [] : [canary.target]),
-  ]);
-  const distinct = new Map(targets.map((target) => [keyOf(target), target]));
-  const read = async ([key, target]: [string, WebhookTarget]) => [key, await readFiles(client, target)] as const;
-  const files = new Map<string, FoundFiles>(await Promise.all([...distinct].map(read)));
+  const filesOf = await readConfigurations(client, configurations);
   const health = await readOperatorHealth(client, [
     ...new Set([...injectorConfigs.items, ...revisionTags.items].map(({ spec }) => spec.operatorClass)),
   ]);
   const { asked, unreadable, replicas } = health;
   const answers = asked.length === 0 || unreadable !== undefined || replicas.some(({ isLive }) => isLive);
   const line = healthLines(health).join('; ');
-  const there = namespaces.filter((namespace) => namespace !== undefined);
   return {
     configurations,
-    namespaces: new Map(there.map((namespace) => [namespace.metadata.name ?? '', namespace])),
-    filesOf: (target) =>
-      answers ? (files.get(keyOf(target)) ?? { unavailable: 'it was not read' }) : { unavailable: line },
+    namespaces: new Map(there.flatMap((each) => (each ? [[each.metadata.name ?? '', each] as const] : []))),
+    filesOf: (target) => (answers ? filesOf(target) : { unavailable: line }),
     health,
     injectorConfigs: injectorConfigs.items,
     revisionTags: revisionTags.items,
     notes: [...injectorConfigs.notes, ...revisionTags.notes],
   };
+}
+
+/** Reads the configurations to which webhooks lead. */
+export async function readConfigurations(client: Reader, configurations: Facts['configurations']) {
+  const webhooks = podWebhooks(configurations);
+  const targets = webhooks.flatMap(({ target, canary }) => [target ?? [], canary?.target ?? []].flat());
+  const distinct = new Map(targets.map((target) => [keyOf(target), target]));
+  const read = async ([key, target]: [string, WebhookTarget]) => [key, await readFiles(client, target)] as const;
+  const files = new Map<string, FoundFiles>(await Promise.all([...distinct].map(read)));
+  return (target: WebhookTarget): FoundFiles => files.get(keyOf(target)) ?? { unavailable: 'it was not read' };
 }
 
 /** The immutable ConfigMap of a configuration, in the namespace of the webhook's Service; found by its labels where the webhook has none. */
@@ -82,9 +87,8 @@ async function listIfAllowed<T>(
   const notes: string[] = [];
   let objects: readonly KubernetesObject[];
   try {
-    objects = (await client.listAll(resource)).items;
+    objects = await listWhereKnown(client, resource);
   } catch (error) {
-    if (isNotFound(error)) return { items, notes };
     if (!(error instanceof ApiError) || error.code !== 403) throw error;
     return { items, notes: [`${kind}s cannot be read, so those without a webhook are not named: ${error.message}`] };
   }

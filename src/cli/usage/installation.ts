@@ -6,6 +6,7 @@ import { defaultRevision, type RevisionTag } from '../../api/revision-tag/revisi
 import { istioKeys, type WebhookKeys } from '../../api/injector-config/webhook-keys.ts';
 
 export type Labels = Readonly<Record<string, string>>;
+type FamilyKeys = Omit<WebhookKeys, 'status'>;
 
 /** What revisions and tags there are on a cluster, as read at one moment. */
 export interface Installation {
@@ -56,7 +57,7 @@ export function keysOfTag(installation: Pick<Installation, 'configs'>, tag: Revi
 }
 
 /** The revision or tag that a namespace's labels name; undefined when they name none, or turn injection off. */
-export function namedByNamespace(keys: WebhookKeys, namespace: Labels): string | undefined {
+export function namedByNamespace(keys: FamilyKeys, namespace: Labels): string | undefined {
   const injection = namespace[keys.injection];
   if (injection !== undefined) return injection === 'enabled' ? defaultRevision : undefined;
   return namespace[keys.revision];
@@ -66,7 +67,7 @@ export function namedByNamespace(keys: WebhookKeys, namespace: Labels): string |
  * The revision or tag that the labels of a pod and its namespace name, with Istio's precedence: the namespace's injection label beats its
  * revision label, which beats the pod's; a pod that opts out names none.
  */
-export function namedByPod(keys: WebhookKeys, namespace: Labels, pod: Labels): string | undefined {
+export function namedByPod(keys: FamilyKeys, namespace: Labels, pod: Labels): string | undefined {
   if (pod[keys.inject] === 'false') return undefined;
   const isNamespaceSilent = namespace[keys.injection] === undefined && namespace[keys.revision] === undefined;
   if (!isNamespaceSilent) return namedByNamespace(keys, namespace);

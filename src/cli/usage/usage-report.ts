@@ -8,6 +8,7 @@ import {
   type PodState,
 } from '../../operator/usage/judge-pod.ts';
 import { type PodTraits, type RelevantNames, traitsOf } from '../../operator/usage/pod-traits.ts';
+import type { Labels } from '../../selection/label-selector.ts';
 
 /** How many pods are in each state. */
 export interface PodCounts {
@@ -59,15 +60,18 @@ export class UsageTally {
     this.#names = names;
   }
 
-  add(pod: KubernetesObject, namespaceLabels: Readonly<Record<string, string>>): void {
+  /** @returns what is to be said of the pod; undefined where nobody asks, since it has ended */
+  add(pod: KubernetesObject, namespaceLabels: Labels): readonly PodJudgement[] | undefined {
     const labels = new Set(Object.keys(pod.metadata.labels ?? {}));
     const traits = traitsOf(pod, { labels, ...this.#names });
-    if (traits === undefined) return;
+    if (traits === undefined) return undefined;
     const createdAt = Date.parse(pod.metadata.creationTimestamp ?? '');
-    for (const judgement of judgePod(traits, namespaceLabels, this.#sources)) {
+    const judgements = judgePod(traits, namespaceLabels, this.#sources);
+    for (const judgement of judgements) {
       const { state } = judgement;
       if (state !== 'none' && state !== 'undecided') this.#count(traits, createdAt, judgement, state);
     }
+    return judgements;
   }
 
   report(): UsageReport {
