@@ -5,8 +5,7 @@ import type { Creator } from '../../explain/pod-creation.ts';
 import { compareStoredPod, type StoredPodFinding } from '../../explain/stored-pod.ts';
 import { creationOf, type Facts } from './facts.ts';
 import type { Subject } from './subject.ts';
-import { labelFamilies, labelMistakes } from '../../explain/label-mistakes.ts';
-import { whatHasNoWebhook } from './without-webhook.ts';
+import { causesOf } from './causes.ts';
 import type { Change } from '../../explain/changes.ts';
 
 /** What the API server said to a dry run of the same creation. */
@@ -26,6 +25,8 @@ export interface CheckReport {
   /** An identifier, as in metrics and Events. */
   readonly reason: string;
   readonly message: string;
+  /** Mends what the message says, as far as one command does. */
+  readonly command?: string;
   /** `N.<hash8>` of each configuration that injects the pod. */
   readonly injectedBy: readonly string[];
   readonly webhooks: readonly WebhookFinding[];
@@ -35,7 +36,7 @@ export interface CheckReport {
   readonly existing?: StoredPodFinding;
   /** With --dry-run: the API server's answer, which is then the result, and whether it was foreseen. */
   readonly dryRun?: DryRunAnswer & { readonly foreseen: boolean };
-  readonly advice: readonly (Advice & { readonly sentence: string })[];
+  readonly advice: readonly (Advice & { readonly commands: readonly string[]; readonly sentence: string })[];
   readonly notes: readonly string[];
 }
 
@@ -53,59 +54,49 @@ export function checkSubject(
   const creation = creationOf(subject, facts.namespaces, creator);
   const finding = explainCreation(creation, surroundings);
   const { outcome, reason, message, injectedBy, webhooks, reinvoked } = finding;
-  const foreseen = dryRun?.result === outcome && sameEntries(dryRun.injectedBy, injectedBy);
-  const [mistake] =
-    outcome === 'NotInjected'
-      ? labelMistakes(creation.namespace.labels, labelFamilies(facts.injectorConfigs, facts.revisionTags))
-      : [];
+  const foreseen = dryRun?.result === outcome && [...dryRun.injectedBy].sort().join() === [...injectedBy].sort().join();
+  const [cause, ...others] = causesOf(creation, finding, facts, surroundings);
   const answer =
     dryRun === undefined || foreseen
-      ? {
-          result: outcome,
-          reason,
-          message,
-          injectedBy,
-          ...(mistake && { reason: mistake.reason, message: mistake.message }),
-        }
-      : { result: dryRun.result, reason: 'DryRun', message: dryRun.message, injectedBy: dryRun.injectedBy };
+      ? { result: outcome, reason: cause?.reason ?? reason, message: cause?.message ?? message, injectedBy }
+      : { ...dryRun, reason: 'DryRun' };
+  const advices = adviseOn(creation, surroundings, finding, cause?.changes);
+  const advice = advices.map((each) => adviceInWords(each, subject));
+  const command = cause?.command ?? advice.find(({ changes }) => changes === cause?.changes)?.commands.join(' && ');
   const stands = facts.namespaces.has(namespace);
-  const notes = [
-    ...subject.notes,
-    ...facts.notes,
-    ...(stands ? [] : [`namespace ${namespace} was not found: it is taken for one without labels`]),
-    ...(outcome === 'NotInjected' ? whatHasNoWebhook(creation, facts, surroundings) : []),
-    ...(outcome === 'Unknown' && dryRun === undefined ? ['--dry-run asks the API server itself'] : []),
-  ];
   return {
     kind,
     namespace,
     name,
     ...answer,
+    ...(command === undefined ? {} : { command }),
     webhooks,
     reinvoked,
     ...(stored && {
       existing: compareStoredPod(stored, finding, surroundings.webhooks, facts.namespaces.get(namespace)),
     }),
     ...(dryRun && { dryRun: { ...dryRun, foreseen } }),
-    advice: adviseOn(creation, surroundings, finding).map((advice) => ({
-      ...advice,
-      sentence: adviceInWords(advice, subject),
-    })),
-    notes,
+    advice,
+    notes: [
+      ...others.map((other) => other.message),
+      ...subject.notes,
+      ...facts.notes,
+      ...(stands ? [] : [`namespace ${namespace} was not found: it is taken for one without labels`]),
+      ...(outcome === 'Unknown' && dryRun === undefined ? ['--dry-run asks the API server itself'] : []),
+    ],
   };
 }
 
-function sameEntries(one: readonly string[], other: readonly string[]): boolean {
-  return [...one].sort().join() === [...other].sort().join();
-}
-
 /** Advice as a sentence, with the commands that do it. */
-function adviceInWords({ changes, outcome, injectedBy }: Advice, subject: Subject): string {
+function adviceInWords(advice: Advice, subject: Subject): CheckReport['advice'][number] {
+  const { outcome, injectedBy, changes } = advice;
   const then = outcome === 'Injected' ? `injected by ${injectedBy.join(', ')}` : 'left without a sidecar';
-  return `to have it ${then}: ${changes.map((change) => changeInWords(change, subject)).join(', and ')}`;
+  const commands = changes.map((change) => changeInWords(change, subject));
+  return { ...advice, commands, sentence: `to have it ${then}: ${commands.join(', and ')}` };
 }
 
-function changeInWords(change: Change, subject: Subject): string {
+/** The command that makes a change, or what a person has to do. */
+export function changeInWords(change: Change, subject: Subject): string {
   if (change.field === 'hostNetwork') return `do without the host network (spec.hostNetwork of the pod)`;
   const { key, value } = change;
   const what = value === null ? `${key}-` : `${key}=${value}`;

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { workloadOf } from '../../inject/pod/workload.ts';
 import { readPod } from '../../inject/pod/read-pod.ts';
-import { UsageError } from '../usage-error.ts';
-import { findSubjects, parseTarget } from './find-subjects.ts';
+import { findSubjects, parseTargets } from './find-subjects.ts';
 import { MemoryClient } from './testdata/memory-client.ts';
 
 const spec = { containers: [{ name: 'app', image: 'app' }] };
@@ -32,31 +31,41 @@ const bare = object('v1', 'Pod', 'bare', { spec });
 const cronJob = object('batch/v1', 'CronJob', 'cron', { spec: { jobTemplate: { spec: { template } } } });
 const client = new MemoryClient([namespace, deployment, replicaSet, pod, orphan, bare, cronJob]);
 
-describe('parseTarget', () => {
-  const known: [text: string, kind: string, name: string][] = [
-    ['pod/web', 'Pod', 'web'],
-    ['web', 'Pod', 'web'],
-    ['po/web', 'Pod', 'web'],
-    ['Deployment/web', 'Deployment', 'web'],
-    ['deploy/web', 'Deployment', 'web'],
-    ['statefulsets/web', 'StatefulSet', 'web'],
-    ['ns/shop', 'Namespace', 'shop'],
+describe('parseTargets', () => {
+  const known: [text: string, targets: string][] = [
+    ['web', 'Pod web'],
+    ['web cart', 'Pod web, Pod cart'],
+    ['po/web Deployment/web', 'Pod web, Deployment web'],
+    ['deploy/web ns/shop', 'Deployment web, Namespace shop'],
+    ['statefulsets/web', 'StatefulSet web'],
+    ['deploy web cart', 'Deployment web, Deployment cart'],
   ];
-  for (const [text, kind, name] of known) {
-    it(`${text}: ${kind} ${name}`, () => {
-      const target = parseTarget(text);
-      assert.deepEqual([target.resource.kind, target.name], [kind, name]);
+  for (const [text, targets] of known) {
+    it(`${text}: ${targets}`, () => {
+      const found = parseTargets(text.split(' ')).map(({ resource, name }) => `${resource.kind} ${name}`);
+      assert.equal(found.join(', '), targets);
     });
   }
 
-  for (const text of ['secret/x', 'pod/', 'pod/a/b', '']) {
+  const refused: [text: string, mention: RegExp][] = [
+    ['secret/x', /TYPE is one of/],
+    ['pod/', /TYPE\/NAME/],
+    ['pod/a/b', /TYPE\/NAME/],
+    ['', /TYPE\/NAME/],
+    ['deployment', /or TYPE NAME/],
+    ['deployment web pod/x', /say TYPE\/NAME for every object, or TYPE NAME \[NAME…\], not both/],
+    ['pod/x web', /not both/],
+  ];
+  for (const [text, mention] of refused) {
     it(`${JSON.stringify(text)} is refused`, () => {
-      assert.throws(() => parseTarget(text), UsageError);
+      assert.throws(() => parseTargets(text.split(' ')), mention);
     });
   }
 });
 
 describe('findSubjects', () => {
+  const subjectsOf = async (text: string, namespace = 'shop') =>
+    (await Promise.all(parseTargets([text]).map((target) => findSubjects(client, target, namespace)))).flat();
   const workloads: [target: string, kind: string, name: string][] = [
     ['deployment/web', 'Deployment', 'web'],
     ['replicaset/web-abc', 'Deployment', 'web'],
@@ -64,7 +73,7 @@ describe('findSubjects', () => {
   ];
   for (const [target, kind, name] of workloads) {
     it(`${target}: templates see the pod of ${kind} ${name}, and that is what is changed`, async () => {
-      const [subject] = await findSubjects(client, parseTarget(target), 'shop');
+      const [subject] = await subjectsOf(target);
       assert.ok(subject);
       const workload = workloadOf(readPod(subject.pod, 'shop'));
       assert.deepEqual([workload.kind, workload.name], [kind, name]);
@@ -73,7 +82,7 @@ describe('findSubjects', () => {
   }
 
   it('a pod with a controller is asked about as the template is now', async () => {
-    const [subject] = await findSubjects(client, parseTarget('pod/web-abc-1'), 'shop');
+    const [subject] = await subjectsOf('pod/web-abc-1');
     assert.ok(subject);
     assert.equal(subject.stored?.metadata.name, 'web-abc-1');
     assert.deepEqual((subject.pod.metadata as { labels: unknown }).labels, hash.labels);
@@ -81,18 +90,18 @@ describe('findSubjects', () => {
   });
 
   it('one whose controller is gone is taken as it is, which is said', async () => {
-    const [subject] = await findSubjects(client, parseTarget('pod/orphan'), 'shop');
+    const [subject] = await subjectsOf('pod/orphan');
     assert.match(subject?.notes.join() ?? '', /ReplicaSet gone, which made it, is not there/);
   });
 
   it('a namespace: a pod that says nothing, then what nobody controls', async () => {
-    const subjects = await findSubjects(client, parseTarget('namespace/shop'), 'elsewhere');
+    const subjects = await subjectsOf('namespace/shop', 'elsewhere');
     const found = subjects.map(({ kind, name }) => `${kind}/${name}`);
     assert.deepEqual(found, ['Namespace/shop', 'Deployment/web', 'CronJob/cron', 'Pod/bare']);
   });
 
   it('what is not there is an error of the API server', async () => {
-    await assert.rejects(findSubjects(client, parseTarget('deployment/none'), 'shop'), /"none" not found/);
-    await assert.rejects(findSubjects(client, parseTarget('namespace/none'), 'shop'), /"none" not found/);
+    await assert.rejects(subjectsOf('deployment/none'), /"none" not found/);
+    await assert.rejects(subjectsOf('namespace/none'), /"none" not found/);
   });
 });

@@ -11,42 +11,44 @@ export interface CheckTarget {
   readonly name: string;
 }
 
-const workloads: readonly ResourceKind[] = [
-  resourceKind('apps/v1', 'Deployment'),
-  resourceKind('apps/v1', 'StatefulSet'),
-  resourceKind('apps/v1', 'DaemonSet'),
-  resourceKind('batch/v1', 'CronJob'),
-  resourceKind('apps/v1', 'ReplicaSet'),
-  resourceKind('v1', 'ReplicationController'),
-  resourceKind('batch/v1', 'Job'),
+/** By kubectl's abbreviations. */
+const types: readonly (readonly [short: string, resource: ResourceKind])[] = [
+  ['po', pods],
+  ['ns', namespaces],
+  ['deploy', resourceKind('apps/v1', 'Deployment')],
+  ['sts', resourceKind('apps/v1', 'StatefulSet')],
+  ['ds', resourceKind('apps/v1', 'DaemonSet')],
+  ['cj', resourceKind('batch/v1', 'CronJob')],
+  ['rs', resourceKind('apps/v1', 'ReplicaSet')],
+  ['rc', resourceKind('v1', 'ReplicationController')],
+  ['job', resourceKind('batch/v1', 'Job')],
 ];
 
-/** As kubectl abbreviates them. */
-const short: Readonly<Record<string, string>> = {
-  po: 'pods',
-  deploy: 'deployments',
-  sts: 'statefulsets',
-  ds: 'daemonsets',
-  cj: 'cronjobs',
-  rs: 'replicasets',
-  rc: 'replicationcontrollers',
-  ns: 'namespaces',
-};
+function typeNamed(text: string): ResourceKind | undefined {
+  const type = text.toLowerCase();
+  return types.find(([short, { plural, kind }]) => [short, plural, kind.toLowerCase()].includes(type))?.[1];
+}
 
 /**
- * Reads `TYPE/NAME`; a bare NAME is a pod.
- * @throws UsageError naming the types
+ * Reads `TYPE/NAME…`, `TYPE NAME…` or `NAME…`, which are pods.
+ * @throws UsageError that says how to name objects
  */
-export function parseTarget(text: string): CheckTarget {
+export function parseTargets(texts: readonly string[]): CheckTarget[] {
+  const [type = '', ...names] = texts;
+  const pairs = texts.filter((text) => text.includes('/'));
+  const isTyped = pairs.length === 0 && typeNamed(type) !== undefined;
+  if ((pairs.length > 0 && pairs.length < texts.length) || (isTyped && names.length === 0))
+    throw new UsageError(`${texts.join(' ')}: say TYPE/NAME for every object, or TYPE NAME [NAME…], not both`);
+  return (isTyped ? names.map((name) => `${type}/${name}`) : texts).map(parseTarget);
+}
+
+function parseTarget(text: string): CheckTarget {
   const slash = text.indexOf('/');
-  const type = slash < 0 ? 'pod' : text.slice(0, slash).toLowerCase();
+  const resource = slash < 0 ? pods : typeNamed(text.slice(0, slash));
   const name = text.slice(slash + 1);
-  const plural = short[type] ?? type;
-  const known = [pods, namespaces, ...workloads];
-  const resource = known.find((each) => each.plural === plural || each.kind.toLowerCase() === plural);
   if (resource === undefined || name === '' || name.includes('/')) {
-    const types = known.map(({ kind }) => kind.toLowerCase()).join(', ');
-    throw new UsageError(`${JSON.stringify(text)}: say TYPE/NAME, where TYPE is one of ${types}`);
+    const words = types.map(([, { kind }]) => kind.toLowerCase()).join(', ');
+    throw new UsageError(`${JSON.stringify(text)}: say TYPE/NAME, where TYPE is one of ${words}`);
   }
   return { resource, name };
 }
@@ -70,6 +72,8 @@ export async function findSubjects(
 }
 
 async function subjectsIn(client: Pick<ApiClient, 'listAll'>, namespace: string): Promise<Subject[]> {
+  // Pods last.
+  const [, , ...workloads] = types.map(([, resource]) => resource);
   const lists = await Promise.all(
     [...workloads, pods].map(async (resource) => {
       const { items } = await client.listAll(resource, { namespace });

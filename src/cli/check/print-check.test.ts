@@ -50,11 +50,15 @@ describe('printChecks', () => {
   ];
   for (const [what, report, row] of rows) {
     it(`the table: ${what}`, () => {
-      assert.match(printed([{ ...plain, ...report }]), row);
+      assert.match(printed([{ ...plain, ...report }, plain]), row);
     });
   }
 
   const step = { step: 'MatchCondition', result: 'No', name: 'x', message: 'matchCondition x: false' } as const;
+  const finding = (webhook: Partial<WebhookFinding>): WebhookFinding => ({ ...called, ...webhook });
+  const far = { target, outcome: 'NotCalled', reason: 'NotSelected' } as const;
+  const long = 'the API server says a word that is longer than what fits into one line of a terminal';
+  const do_ = { changes: [], outcome: 'Injected', injectedBy: [], sentence: 'to have it so: do this' } as const;
   const details: [what: string, report: Partial<CheckReport>, lines: string[]][] = [
     ['no webhook', {}, ['  no webhook is asked about pods']],
     [
@@ -64,13 +68,27 @@ describe('printChecks', () => {
     ],
     [
       'ours, with its steps',
-      { webhooks: [{ ...called, target, outcome: 'NotCalled', failurePolicy: 'Fail', steps: [step] }] },
+      { webhooks: [finding({ target, outcome: 'NotCalled', failurePolicy: 'Fail', steps: [step] })] },
       ['  a/x.example.com (InjectorConfig 1-24, Fail): not asked', '    no      matchCondition    x: false'],
     ],
     [
-      'ours, by a tag',
-      { webhooks: [{ ...called, target: { ...target, tag: 'prod' }, outcome: 'Unknown', message: 'who knows' }] },
-      ['  a/x.example.com (RevisionTag prod, InjectorConfig 1-24, Ignore): cannot be told', '    who knows'],
+      'ours, by a tag, folded at 80 columns',
+      { webhooks: [finding({ target: { ...target, tag: 'prod' }, outcome: 'Unknown', message: long })] },
+      [
+        '  a/x.example.com (RevisionTag prod, InjectorConfig 1-24, Ignore): cannot be',
+        '    told',
+        '    the API server says a word that is longer than what fits into one line of',
+        '      a terminal',
+      ],
+    ],
+    [
+      'those that do not match in one line',
+      { webhooks: [called, finding(far), finding(far), finding({ ...far, configuration: 'b' })] },
+      [
+        '  a/x.example.com (another injector, Ignore): asked',
+        '    it is asked',
+        '  webhooks that do not match (--steps says why): 3, of a, b',
+      ],
     ],
     [
       'everything else, in this order',
@@ -80,35 +98,57 @@ describe('printChecks', () => {
         existing: state('Missing'),
         dryRun: { result: 'Refused', injectedBy: [], message: 'no', foreseen: false },
         notes: ['a note'],
-        advice: [{ changes: [], outcome: 'Injected', injectedBy: [], sentence: 'do this' }],
+        command: 'do that',
+        advice: [
+          { ...do_, commands: ['do this'] },
+          { ...do_, commands: ['this', 'or that'] },
+        ],
       },
       [
-        '  a/x.example.com (another injector, Ignore): asked',
-        '    it is asked',
-        '  asked a second time (reinvocationPolicy): a/x.example.com, b/y.example.com',
+        '  to change that:',
+        '    do that',
+        '  to have it so:',
+        '    do this',
+        '  to have it so:',
+        '    this',
+        '    or that',
         '  now: it is Missing',
         '  the API server, by a dry run: no (not what was foreseen here)',
         '  note: a note',
-        '  do this',
+        '  a/x.example.com (another injector, Ignore): asked',
+        '    it is asked',
+        '  asked a second time (reinvocationPolicy): a/x.example.com, b/y.example.com',
       ],
     ],
     [
-      'a dry run that was foreseen',
-      { dryRun: { result: 'NotInjected', injectedBy: [], message: 'plain', foreseen: true } },
-      ['  no webhook is asked about pods', '  the API server, by a dry run: plain'],
+      'a dry run that was foreseen, and a command that is advised',
+      {
+        dryRun: { result: 'NotInjected', injectedBy: [], message: 'plain', foreseen: true },
+        command: 'do this',
+        advice: [{ ...do_, commands: ['do this'] }],
+      },
+      ['  to have it so:', '    do this', '  the API server, by a dry run: plain', '  no webhook is asked about pods'],
     ],
   ];
   for (const [what, report, lines] of details) {
-    it(`the steps: ${what}`, () => {
-      const [, steps = ''] = printed([{ ...plain, ...report }]).split('\n\n');
-      assert.deepEqual(steps.trimEnd().split('\n'), ['pod/web in namespace shop:', ...lines]);
+    it(`of one object: ${what}`, () => {
+      const text = printed([{ ...plain, ...report }]);
+      const answer = ['pod/web in namespace shop: NotInjected', '  why: none is published'];
+      assert.deepEqual(text.trimEnd().split('\n'), [...answer, ...lines]);
     });
   }
+
+  it('of one object: all webhooks where asked for', () => {
+    assert.match(
+      printed([{ ...plain, webhooks: [finding(far)] }], true),
+      /\(InjectorConfig 1-24, Ignore\): not asked\n/,
+    );
+  });
 
   it('of several objects only the table, unless asked', () => {
     const both = [plain, { ...plain, name: 'other' }];
     assert.ok(!printed(both).includes('in namespace'));
-    assert.match(printed(both, true), /pod\/web in namespace shop:\n(.*\n)+\npod\/other in namespace shop:\n/);
+    assert.match(printed(both, true), /\n\npod\/web in namespace shop: .*\n(.*\n)+\npod\/other in namespace shop: /);
   });
 
   it('nothing to tell of', () => {

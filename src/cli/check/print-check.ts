@@ -1,53 +1,73 @@
 import type { Step } from '../../explain/webhook-choice.ts';
 import { writeReport, type OutputFormat } from '../report/write-report.ts';
+import { wrap } from '../rollout/wrap.ts';
 import type { Terminal } from '../terminal.ts';
 import type { CheckReport } from './check-report.ts';
 
-/** Prints the answers: a line each, and for a single object, or when asked, every step. */
+/** Prints the answers: of one object the whole of it, of several a line each. */
 export function printChecks(
   terminal: Terminal,
   format: OutputFormat,
   reports: readonly CheckReport[],
   withSteps: boolean,
 ): void {
-  writeReport(terminal, format, reports, {
-    columns: ['NAMESPACE', 'OBJECT', 'RESULT', 'BY', 'NOW', 'WHY'],
-    row: (report) => [
-      report.namespace,
-      `${report.kind.toLowerCase()}/${report.name}`,
-      report.result,
-      report.injectedBy.join(',') || '-',
-      report.existing?.state ?? '-',
-      report.message,
-    ],
-    empty: 'nothing that makes pods was found',
-  });
-  if (format !== 'table') return;
-  for (const report of reports) {
-    if (withSteps || reports.length === 1) terminal.out(`\n${detailsOf(report).join('\n')}\n`);
-  }
+  const isOne = format === 'table' && reports.length === 1;
+  if (!isOne)
+    writeReport(terminal, format, reports, {
+      columns: ['NAMESPACE', 'OBJECT', 'RESULT', 'BY', 'NOW', 'WHY'],
+      row: (report) => [
+        report.namespace,
+        `${report.kind.toLowerCase()}/${report.name}`,
+        report.result,
+        report.injectedBy.join(',') || '-',
+        report.existing?.state ?? '-',
+        report.message,
+      ],
+      empty: 'nothing that makes pods was found',
+    });
+  if (format !== 'table' || !(isOne || withSteps)) return;
+  const { columns } = terminal.screen() ?? { columns: 80 };
+  const details = reports.map((report) => detailsOf(report, withSteps).flatMap((line) => folded(line, columns)));
+  terminal.out(details.map((lines, index) => `${isOne && index === 0 ? '' : '\n'}${lines.join('\n')}\n`).join(''));
 }
 
-function detailsOf(report: CheckReport): string[] {
-  const { kind, namespace, name, webhooks, existing, dryRun, advice, notes, reinvoked } = report;
+/** A line and what does not fit into it, further in; a command stays whole. */
+function folded(line: string, columns: number): string[] {
+  const indent = ' '.repeat(line.length - line.trimStart().length);
+  if (/^ +(?:kubectl|injector) /.test(line)) return [line];
+  const lines = wrap(line, columns - indent.length - 2, Infinity);
+  return lines.map((text, index) => `${indent}${index === 0 ? '' : '  '}${text}`);
+}
+
+/** The answer, its cause and the commands that change it, the notes, and the webhooks. */
+function detailsOf(report: CheckReport, withSteps: boolean): string[] {
+  const { kind, namespace, name, injectedBy, command, webhooks, existing, dryRun, advice, notes, reinvoked } = report;
+  const others = webhooks.filter(({ reason }) => reason === 'NotSelected' && !withSteps);
+  const shown = webhooks.filter((each) => !others.includes(each));
+  const names = [...new Set(others.map(({ configuration }) => configuration))].join(', ');
+  const isAdvised = advice.some(({ commands }) => commands.join(' && ') === command);
   return [
-    `${kind.toLowerCase()}/${name} in namespace ${namespace}:`,
-    ...webhooks.flatMap(({ configuration, webhook, target, outcome, steps, message, failurePolicy }) => [
-      `  ${configuration}/${webhook} (${ownerOf(target)}, ${failurePolicy}): ${outcomes[outcome]}`,
-      ...(steps.length === 0 ? [`    ${message}`] : steps.map((step) => `    ${marks[step.result]} ${stepText(step)}`)),
+    `${kind.toLowerCase()}/${name} in namespace ${namespace}: ${[report.result, ...injectedBy].join(' ')}`,
+    `  why: ${report.message}`,
+    ...(command === undefined || isAdvised ? [] : ['  to change that:', `    ${command}`]),
+    ...advice.flatMap(({ sentence, commands }) => [
+      `  ${sentence.slice(0, sentence.indexOf(':'))}:`,
+      ...commands.map((each) => `    ${each}`),
     ]),
-    ...(webhooks.length === 0 ? ['  no webhook is asked about pods'] : []),
-    ...(reinvoked.length === 0 ? [] : [`  asked a second time (reinvocationPolicy): ${reinvoked.join(', ')}`]),
     ...(existing === undefined ? [] : [`  now: ${existing.message}`]),
     ...(dryRun === undefined
       ? []
       : [`  the API server, by a dry run: ${dryRun.message}${dryRun.foreseen ? '' : ' (not what was foreseen here)'}`]),
     ...notes.map((note) => `  note: ${note}`),
-    ...advice.map(({ sentence }) => `  ${sentence}`),
+    ...shown.flatMap(({ configuration, webhook, target, outcome, steps, message, failurePolicy }) => [
+      `  ${configuration}/${webhook} (${ownerOf(target)}, ${failurePolicy}): ${outcomes[outcome]}`,
+      ...(steps.length === 0 ? [`    ${message}`] : steps.map(stepText)),
+    ]),
+    ...(others.length === 0 ? [] : [`  webhooks that do not match (--steps says why): ${others.length}, of ${names}`]),
+    ...(webhooks.length === 0 ? ['  no webhook is asked about pods'] : []),
+    ...(reinvoked.length === 0 ? [] : [`  asked a second time (reinvocationPolicy): ${reinvoked.join(', ')}`]),
   ];
 }
-
-const marks: Record<Step['result'], string> = { Yes: 'yes    ', No: 'no     ', Error: 'error  ', Unknown: 'unknown' };
 
 const outcomes: Record<CheckReport['webhooks'][number]['outcome'], string> = {
   NotCalled: 'not asked',
@@ -64,15 +84,7 @@ function ownerOf(target: CheckReport['webhooks'][number]['target']): string {
   return `${tag === undefined ? '' : `RevisionTag ${tag}, `}InjectorConfig ${injectorConfig}`;
 }
 
-function stepText({ step, message }: Step): string {
-  return `${stepNames[step].padEnd(17)} ${message.replace(/^matchCondition /, '')}`;
+function stepText({ step, result, message }: Step): string {
+  const name = `${step.charAt(0).toLowerCase()}${step.slice(1)}`;
+  return `    ${result.toLowerCase().padEnd(7)} ${name.padEnd(17)} ${message.replace(/^matchCondition /, '')}`;
 }
-
-const stepNames: Record<Step['step'], string> = {
-  NamespaceSelector: 'namespaceSelector',
-  ObjectSelector: 'objectSelector',
-  MatchCondition: 'matchCondition',
-  Configuration: 'configuration',
-  Decision: 'decision',
-  Injection: 'injection',
-};

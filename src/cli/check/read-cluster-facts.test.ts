@@ -103,14 +103,6 @@ describe('readClusterFacts', () => {
     assert.match(notes.join(), /InjectorConfigs cannot be read/);
   });
 
-  it('a revision without a webhook: the condition of its InjectorConfig says why', async () => {
-    const time = { lastTransitionTime: '2026-01-01T00:00:00Z' };
-    const conditions = [{ type: 'Ready', status: 'False', reason: 'TemplateError', message: 'line 3', ...time }];
-    const { result, notes } = await check([shop, { ...config, status: { conditions } }]);
-    assert.equal(result, 'NotInjected');
-    assert.match(notes.join(), /InjectorConfig 1-24 has no webhook: TemplateError: line 3/);
-  });
-
   it('an InjectorConfig that is not understood here costs only explanations', async () => {
     const strange: KubernetesObject = { ...config, metadata: { name: 'strange' }, spec: { injection: 7 } };
     const { result, notes } = await check([shop, webhooks, configMap, config, strange]);

@@ -3,7 +3,7 @@ import { configurationHash } from '../../api/injector-config/configuration-hash.
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { podWebhooks, type WebhookTarget } from '../../explain/pod-webhook.ts';
 import type { Facts } from './facts.ts';
-import { bringWebhooks, namespacesIn, readFileFacts } from './read-file-facts.ts';
+import { namespacesIn, readFileFacts } from './read-file-facts.ts';
 
 const ours = 'sidecar-injector.io/v1alpha1';
 const templates = { sidecar: 'spec: {containers: [{name: hello, image: busybox}]}' };
@@ -45,20 +45,6 @@ function targetOf({ configurations }: Facts, index = 0): WebhookTarget {
 function names({ configurations }: Facts): string[] {
   return configurations.map(({ metadata: { name = '' } }) => name).sort();
 }
-
-describe('bringWebhooks', () => {
-  const table: [object: KubernetesObject, brings: boolean][] = [
-    [config('a'), true],
-    [tag('a', 'b'), true],
-    [webhooks('a', '/'), true],
-    [configMap('a', {}), false],
-  ];
-  for (const [object, brings] of table) {
-    it(`${object.kind}: ${brings}`, () => {
-      assert.equal(bringWebhooks([object]), brings);
-    });
-  }
-});
 
 describe('readFileFacts', () => {
   it('makes the webhooks of each InjectorConfig and each tag that leads to one', () => {

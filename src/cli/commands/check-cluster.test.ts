@@ -62,9 +62,9 @@ describe('injector check against a cluster', () => {
   };
 
   it('a workload by name: injected, exit status 0, and nothing is written', async () => {
-    const { out, code } = await check('deploy/web', '-n', 'shop');
+    const { out, code } = await check('deploy', 'web', '-n', 'shop');
     assert.equal(code, 0);
-    assert.match(out, /shop +deployment\/web +Injected/);
+    assert.match(out, /^deployment\/web in namespace shop: Injected 1-24\.[0-9a-f]{8}\n/);
     assert.deepEqual(cluster.changes, []);
   });
 
@@ -86,7 +86,7 @@ describe('injector check against a cluster', () => {
 
   it('a namespace that holds nothing is answered for by its own row', async () => {
     const { out, code } = await check('ns/plain');
-    assert.match(out, /plain +namespace\/plain +NotInjected/);
+    assert.match(out, /^namespace\/plain in namespace plain: NotInjected\n/);
     assert.equal(code, 3);
   });
 
@@ -124,7 +124,7 @@ describe('injector check against a cluster', () => {
     onDryRun(() => 'quota');
     const { out, code } = await check('deploy/web', '-n', 'shop', '--dry-run');
     assert.equal(code, 4);
-    assert.match(out, /deployment\/web +Refused +- +- +quota/);
+    assert.match(out, /^deployment\/web in namespace shop: Refused\n {2}why: quota\n/);
     assert.match(out, /by a dry run: quota \(not what was foreseen here\)/);
   });
 });

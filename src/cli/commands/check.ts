@@ -4,20 +4,20 @@ import type { ApiClient } from '../../kube/api-client.ts';
 import { type CheckReport, checkSubject } from '../check/check-report.ts';
 import { askByDryRun } from '../check/dry-run.ts';
 import { type Facts, surroundingsOf } from '../check/facts.ts';
-import { findSubjects, parseTarget } from '../check/find-subjects.ts';
+import { findSubjects, parseTargets } from '../check/find-subjects.ts';
 import { printChecks } from '../check/print-check.ts';
 import { readClusterFacts } from '../check/read-cluster-facts.ts';
 import { bringWebhooks, namespacesIn, readFileFacts } from '../check/read-file-facts.ts';
 import { type Subject, subjectOf } from '../check/subject.ts';
 import { addClusterOptions, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { tellHealth } from '../report/tell-health.ts';
 import { type OutputFormat, outputOption } from '../report/write-report.ts';
 import type { Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { readDocuments } from '../../inject/objects/read-documents.ts';
 import { isJsonObject } from '../../inject/patch/json-value.ts';
 import { listItems, objectAt } from '../../inject/objects/workload-kinds.ts';
-import { healthLines, isAlive, type OperatorHealth } from '../usage/operator-health.ts';
 import { messageOf, readNamedFile } from '../files.ts';
 
 interface CheckOptions extends ClusterOptions {
@@ -38,7 +38,7 @@ export function checkCommand(terminal: Terminal): Command {
       .description(
         'say step by step whether a pod would be injected, by which configuration, and what would change that',
       )
-      .argument('[object...]', 'pod/NAME, deployment/NAME (any workload) or namespace/NAME; a bare NAME is a pod'),
+      .argument('[object...]', 'TYPE/NAME or TYPE NAME… (pod, workload, namespace); a bare NAME is a pod'),
   )
     .option('-n, --namespace <name>', "the namespace of objects that name none (default: the kubeconfig's, or default)")
     .option(
@@ -59,42 +59,36 @@ export function checkCommand(terminal: Terminal): Command {
       const { reports, health } = await check(terminal, targets, options);
       printChecks(terminal, options.output, reports, options.steps === true);
       terminal.setExitCode(exitCodeOf(reports));
-      if (health !== undefined && !isAlive(health)) {
-        for (const line of healthLines(health)) terminal.error(line);
-        terminal.setExitCode(exitCodes.failure);
-      }
+      // As for programs: only what is wrong, on standard error.
+      if (health !== undefined) tellHealth(terminal, 'json', health);
     });
 }
 
-/** The worst answer; the row of a namespace itself counts only where nothing else does. */
+/** The worst answer; a namespace's own row counts only if it is alone, or injected twice. */
 function exitCodeOf(reports: readonly CheckReport[]): number {
   const objects = reports.filter(({ kind }) => kind !== 'Namespace');
   const results = new Set((objects.length > 0 ? objects : reports).map(({ result }) => result));
   if (results.has('Unknown')) return exitCodes.unknown;
   if (results.has('Refused')) return exitCodes.refused;
-  return results.has('NotInjected') || reports.length === 0 ? exitCodes.negative : exitCodes.success;
+  const isTwice = reports.some(({ reason }) => reason === 'ForeignWebhook');
+  return isTwice || results.has('NotInjected') || reports.length === 0 ? exitCodes.negative : exitCodes.success;
 }
 
-interface Checked {
-  readonly reports: readonly CheckReport[];
-  /** Absent where no cluster was asked. */
-  readonly health?: OperatorHealth | undefined;
-}
-
-async function check(terminal: Terminal, targets: readonly string[], options: CheckOptions): Promise<Checked> {
+async function check(terminal: Terminal, targets: readonly string[], options: CheckOptions) {
   const files = options.filename ?? [];
   if ((targets.length === 0) === (files.length === 0)) {
-    throw new UsageError('say what to check: TYPE/NAME (pod/web, deployment/web, namespace/shop), or files by -f');
+    throw new UsageError('say what to check: TYPE/NAME or TYPE NAME (pod/web, namespace/shop), or files by -f');
   }
   if (options.as === undefined && options.asGroup.length > 0) throw new UsageError('--as-group needs --as');
-  const wanted = targets.map(parseTarget);
+  const wanted = parseTargets(targets);
   const objects = await readFileObjects(terminal, files);
   if (files.length > 0) refuseWithoutPods(objects);
   if (bringWebhooks(objects)) {
     if (options.dryRun === true)
       throw new UsageError('--dry-run needs a cluster; the files bring their own webhooks, so none is asked');
     const facts = readFileFacts(objects, options.operatorNamespace);
-    return { reports: await reportsOf(fileSubjects(objects, options.namespace ?? 'default'), facts, options) };
+    const subjects = fileSubjects(objects, options.namespace ?? 'default');
+    return { reports: await reportsOf(subjects, facts, options), health: undefined };
   }
   return withCluster(options, async (client, kubeConfig) => {
     const context = kubeConfig.getContextObject(kubeConfig.getCurrentContext());
