@@ -213,10 +213,29 @@ async function checkByCommand(context: ScenarioContext): Promise<void> {
     return code === 3 && out.includes(`kubectl label namespace ${namespace} istio-injection=enabled`);
   });
 
-  await labelNamespace(client, namespace, { 'istio-injection': 'enabled' });
-  await context.check('as advised: check deployment/web has exit status 0', async () => {
-    return (await check('deployment/web', '-n', namespace)).code === 0;
+  const analyze = (place: string) => runInjector(['analyze', '-n', place, ...clusterFlags(cluster)]);
+  await context.check(
+    'analyze of what asks for nothing: exit status 0',
+    async () => (await analyze(namespace)).code === 0,
+  );
+  const mistyped = await context.namespace('mistyped', { 'istio.io/rev': 'prd' });
+  await context.check('analyze names a label that leads nowhere, and the command that mends it', async () => {
+    const { code, out } = await analyze(mistyped);
+    return code === 3 && out.includes(`kubectl label namespace ${mistyped} istio.io/rev=prod --overwrite`);
   });
+
+  await labelNamespace(client, namespace, { 'istio-injection': 'enabled' });
+  await context.check('as advised: check deployment web has exit status 0', async () => {
+    return (await check('deployment', 'web', '-n', namespace)).code === 0;
+  });
+  const held = deployment(namespace, 'held', { annotations: { 'inject.istio.io/templates': 'nobody' } });
+  await client.create(held);
+  await context.check('analyze says who has to be restarted, and whose pods are refused', async () => {
+    const { code, out } = await analyze(namespace);
+    const isMissing = out.includes(`kubectl rollout restart deployment/web -n ${namespace}`);
+    return code === 3 && isMissing && /\n\S+ +replicaset\/held-\w+ +.*denied the request/.test(out);
+  });
+  await client.delete(held);
   await context.check('check pod/NAME of an older pod: it is Missing what it would get', async () => {
     const [report] = reportsOf(await check(`pod/${early?.metadata.name ?? ''}`, '-n', namespace, '-o', 'json'));
     return report?.result === 'Injected' && report.existing?.state === 'Missing';

@@ -89,6 +89,7 @@ function commandsOf(namespace: string): string[][] {
     ['revisions', '-o', 'json'],
     ['tag', 'list'],
     ['check', `namespace/${namespace}`],
+    ['analyze', '-n', namespace],
     ['certs', 'status'],
     ['certs', 'status', '-o', 'json'],
     ['enable', '--all', '--timeout', '2'],

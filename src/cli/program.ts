@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { stringify } from 'yaml';
 import { ConfigurationError } from '../api/errors.ts';
+import { analyzeCommand } from './commands/analyze.ts';
 import { annotationsCommand } from './commands/annotations.ts';
 import { certsCommand } from './certs/certs.ts';
 import { checkCommand } from './commands/check.ts';
@@ -52,6 +53,7 @@ export function createProgram(terminal: Terminal): Command {
     statusCommand(terminal),
     certsCommand(terminal),
     checkCommand(terminal),
+    analyzeCommand(terminal),
     disableCommand(terminal),
     enableCommand(terminal),
     crdCommand(terminal),

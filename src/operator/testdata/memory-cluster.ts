@@ -270,8 +270,8 @@ function selects(target: Target, query: URLSearchParams, key: string, object: Ku
       return value === undefined ? label in labels : labels[label] === value;
     }) &&
     fields.every((each) => {
-      const [field, value] = each.split('=');
-      return field === 'metadata.name' ? object.metadata.name === value : object.type === value;
+      const [field = '', value] = each.split('=');
+      return field === 'metadata.name' ? object.metadata.name === value : object[field] === value;
     })
   );
 }

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { istio, revision } from '../../selection/testdata/istio-webhook.ts';
+import type { Seen } from '../testdata/recording-terminal.ts';
+import { RevisionCluster } from '../testdata/revision-cluster.ts';
+
+type Finding = Record<'namespace' | 'kind' | 'name' | 'reason' | 'message' | 'command', string>;
+
+describe('injector analyze', () => {
+  let cluster: RevisionCluster;
+  const injector = (...argv: string[]): Promise<Seen> => cluster.injector(['analyze', ...argv]);
+  beforeEach(async () => {
+    cluster = new RevisionCluster();
+    await cluster.start();
+  });
+  afterEach(() => cluster.stop());
+
+  it('finds nothing where all is as it should be, and ends with 0, or with 1 while nobody leads', async () => {
+    const entry = `1-24.${cluster.addRevision('1-24')}`;
+    cluster.addNamespace('shop', { 'istio.io/rev': '1-24' });
+    cluster.addNamespace('plain');
+    cluster.addRevision('default');
+    cluster.addTag('default', '1-24');
+    cluster.addPod('shop', 'web', entry, { labels: { 'istio.io/rev': '1-24' } });
+    cluster.addPod('shop', 'out', undefined, { labels: { 'sidecar.istio.io/inject': 'false' } });
+    cluster.addPod('plain', 'web');
+    const optsOut = { labels: { 'istio.io/rev': '1-24' }, annotations: { 'sidecar.istio.io/inject': 'false' } };
+    cluster.addPod('plain', 'out', undefined, optsOut);
+    const { out, errors, code } = await injector();
+    assert.deepEqual([out, errors, code], ['1 replica live; web-1 leads\n\n', 'nothing wrong was found', 0]);
+    cluster.memory.remove('leases', 'injector-leader-default', 'injection');
+    const dead = await injector();
+    assert.deepEqual([dead.out, dead.code], ['1 replica live; nobody has led yet\n\n', 1]);
+  });
+
+  it('says of each namespace and workload what is wrong and what mends it, and ends with 3', async () => {
+    const entry = `1-24.${cluster.addRevision('1-24')}`;
+    cluster.addRevision('1-25', { paused: true });
+    cluster.addTag('prod', '1-24');
+    cluster.addTag('gone', '1-24');
+    for (const name of ['sidecar-injector-1-25', 'sidecar-injector-tag-gone'])
+      cluster.memory.remove('mutatingwebhookconfigurations', name);
+    const byPod = istio({ namespaceSelector: {}, objectSelector: revision('prod') }, { name: 'istio-by-pod' });
+    for (const webhook of [byPod, istio({ namespaceSelector: revision('prod') })])
+      cluster.memory.put('mutatingwebhookconfigurations', webhook);
+    const revisions = { mistyped: 'prd', next: '1-26', paused: '1-25', twice: 'prod', shop: '1-24' };
+    for (const [name, value] of Object.entries(revisions)) cluster.addNamespace(name, { 'istio.io/rev': value });
+    cluster.addNamespace('off', { 'istio-injection': 'disabled' });
+    cluster.addNamespace('own');
+    for (const namespace of ['mistyped', 'paused', 'own']) cluster.addPod(namespace, 'web');
+    cluster.addPod('twice', 'web', entry);
+    cluster.addPod('shop', 'old', '1-24.00000000');
+    cluster.addPod('shop', 'missing');
+    const labels = { 'istio.io/rev': '1.24' };
+    cluster.addPod('own', 'typo', undefined, { labels });
+    cluster.addPod('own', 'typo', undefined, { labels });
+    cluster.addPod('own', 'both', entry, { labels: { 'istio.io/rev': 'prod' } });
+    cluster.addPod('own', 'bare', undefined, { labels: { 'istio.io/rev': '1-25' } });
+    cluster.addPod('off', 'asks', undefined, { labels: { 'sidecar.istio.io/inject': 'true' } });
+    const denied = 'admission webhook "rev.namespace.sidecar-injector.io" denied the request: no';
+    const makers = { refused: [0, denied], served: [1, denied], bounded: [0, 'exceeded quota'] };
+    for (const [name, [replicas, message]] of Object.entries(makers)) {
+      const involvedObject = { apiVersion: 'apps/v1', kind: 'ReplicaSet', namespace: 'shop', name };
+      const object = { ...involvedObject, metadata: { name, namespace: 'shop' } };
+      cluster.memory.put('replicasets', { ...object, spec: { replicas: 1 }, status: { replicas } });
+      cluster.memory.put('events', { ...object, kind: 'Event', reason: 'FailedCreate', involvedObject, message });
+    }
+    const { out, code } = await injector('-o', 'json');
+    const found = (JSON.parse(out) as Finding[]).map(
+      ({ namespace, kind, name, reason, message, command }) =>
+        `${namespace}/${kind}/${name} ${reason}: ${message} => ${command}`,
+    );
+    const expected = [
+      /^\/RevisionTag\/gone NotPublished: .*somebody has deleted it.* => kubectl describe revisiontag gone$/,
+      /^\/InjectorConfig\/1-25 Paused: .*is paused .* => injector enable --revision 1-25$/,
+      /^mistyped\/Namespace\/mistyped UnknownRevision: .* => kubectl label namespace mistyped istio.io\/rev=prod --overwrite$/,
+      /^next\/Namespace\/next UnknownRevision: .*there are: 1-24, 1-25, gone, prod => injector check namespace\/next$/,
+      /^paused\/Namespace\/paused Paused: .* => injector enable --revision 1-25$/,
+      /^twice\/Namespace\/twice ForeignWebhook: injected twice: istio-s.* => injector disable --revision 1-24$/,
+      /^own\/Deployment\/typo UnknownRevision: the pod's label .* => kubectl patch deployment typo -n own .*:"1-24"}}}}}'$/,
+      /^own\/Deployment\/both ForeignWebhook: injected twice: istio-by-pod/,
+      /^own\/Deployment\/bare Paused: .* => injector enable --revision 1-25$/,
+      /^off\/Deployment\/asks NotSelected: has no sidecar; made now: NotInjected.* => injector check pod\/asks-7d9-10 -n off$/,
+      /^shop\/Deployment\/missing Missing: 0 stale, 1 missing: .* => kubectl rollout restart deployment\/missing -n shop$/,
+      /^shop\/Deployment\/old Stale: 1 stale, 0 missing: .* => kubectl rollout restart deployment\/old -n shop$/,
+      /^shop\/ReplicaSet\/refused Refused: .*request: no => injector check replicaset\/refused -n shop$/,
+    ];
+    assert.equal(found.length, expected.length, found.join('\n'));
+    for (const [index, pattern] of expected.entries()) assert.match(found[index] ?? '', pattern);
+    assert.equal(code, 3);
+    assert.match((await injector('-n', 'own')).out, /NAMESPACE.*\nown +deployment\/typo .*\nown .*\nown .* 1-25\n$/);
+    assert.match((await injector('-n', 'nowhere')).errors, /--namespace: there is no namespace nowhere/);
+  });
+});

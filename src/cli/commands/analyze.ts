@@ -1,0 +1,129 @@
+import { Command } from 'commander';
+import { group, revisionOf } from '../../api/injector-config/injector-config.ts';
+import { explainCreation } from '../../explain/explain-creation.ts';
+import type { ApiClient } from '../../kube/api-client.ts';
+import { knownKind, resourceKind } from '../../kube/resource-kinds.ts';
+import { workloadOfPod } from '../../routing/workload-key.ts';
+import { type Cause, causesOf, whyWithoutWebhook } from '../check/causes.ts';
+import { type CheckReport, changeInWords } from '../check/check-report.ts';
+import { creationOf, surroundingsOf } from '../check/facts.ts';
+import { readClusterFacts } from '../check/read-cluster-facts.ts';
+import { plainSubject, type Subject, subjectOf } from '../check/subject.ts';
+import { addClusterOptions, type ClusterOptions, withCluster } from '../cluster-options.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { tellHealth } from '../report/tell-health.ts';
+import { type OutputFormat, outputOption, writeReport } from '../report/write-report.ts';
+import { oneLine } from '../rollout/wrap.ts';
+import type { Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+import { namedByPod } from '../usage/installation.ts';
+import { readInstallation } from '../usage/read-installation.ts';
+import { readUsage } from '../usage/read-usage.ts';
+
+/** One thing that nobody wants; the command mends it or says more. */
+type Finding = Pick<CheckReport, 'namespace' | 'kind' | 'name' | 'reason' | 'message'> & { readonly command: string };
+
+/** `injector analyze`: all of a cluster that nobody wants, as far as injection goes. */
+export function analyzeCommand(terminal: Terminal): Command {
+  const description = 'what is wrong with injection, where, and what mends it; exit status 3 when anything is';
+  return addClusterOptions(new Command('analyze').description(description))
+    .option('-n, --namespace <name>', 'this namespace only')
+    .addOption(outputOption())
+    .action(async (options: ClusterOptions & { readonly namespace?: string; readonly output: OutputFormat }) => {
+      const { findings, notes, health } = await withCluster(options, (client) => analyze(client, options.namespace));
+      if (findings.length > 0) terminal.setExitCode(exitCodes.negative);
+      tellHealth(terminal, options.output, health);
+      writeReport(terminal, options.output, findings, {
+        columns: ['NAMESPACE', 'OBJECT', 'WHAT'],
+        row: ({ message, command, ...at }) => [at.namespace || '-', objectOf(at), `${oneLine(message)}: ${command}`],
+        empty: 'nothing wrong was found',
+      });
+      for (const note of notes) terminal.error(note);
+    });
+}
+
+function objectOf({ kind, name }: Pick<Finding, 'kind' | 'name'>): string {
+  return `${kind.toLowerCase()}/${name}`;
+}
+
+async function analyze(client: ApiClient, only: string | undefined) {
+  const [installation, facts] = await Promise.all([readInstallation(client), readClusterFacts(client)]);
+  const { configs, tags, namespaces, health } = installation;
+  if (only !== undefined && !namespaces.has(only)) throw new UsageError(`--namespace: there is no namespace ${only}`);
+  const surroundings = surroundingsOf(facts);
+  const findings: Finding[] = [];
+  const tagged = new Set(tags.map(({ metadata }) => metadata.name));
+  const owners = [...tags, ...configs.filter((config) => !tagged.has(revisionOf(config)))];
+  for (const owner of only === undefined ? owners : []) {
+    const cause = whyWithoutWebhook(owner, facts, surroundings);
+    if (cause !== undefined) findings.push({ namespace: '', kind: owner.kind, name: owner.metadata.name, ...cause });
+  }
+  // What is wrong with a namespace is said of it, and not of its pods again.
+  const told = new Map<string, string>();
+  /** @param unwanted outcomes and reasons that are wrong of a pod that has no sidecar */
+  const look = (subject: Subject, at: string, unwanted: readonly string[]): void => {
+    const { kind, namespace, name } = subject;
+    const creation = creationOf(subject, facts.namespaces);
+    const finding = explainCreation(creation, surroundings);
+    const missed: Cause = { ...finding, message: `has no sidecar; made now: ${finding.outcome}: ${finding.message}` };
+    const [found] = causesOf(creation, finding, facts, surroundings);
+    const isMissed = unwanted.includes(finding.outcome) || unwanted.includes(finding.reason);
+    const cause = found ?? (isMissed ? missed : undefined);
+    if (cause === undefined || told.get(namespace) === cause.message) return;
+    if (kind === 'Namespace') told.set(name, cause.message);
+    const { reason, message, changes = [] } = cause;
+    const change = changes.map((each) => changeInWords(each, subject)).join(' && ') || `injector check ${at}`;
+    findings.push({ namespace, kind, name, reason, message, command: cause.command ?? change });
+  };
+  for (const name of only === undefined ? namespaces.keys() : [only]) look(plainSubject(name), `namespace/${name}`, []);
+  const seen = new Set<string>();
+  const usage = await readUsage(client, installation, only, (pod, judgements) => {
+    const { namespace = '', name: own = '', labels = {} } = pod.metadata;
+    const { kind, name } = workloadOfPod(pod, namespace);
+    const isPlain = judgements.every(({ state }) => state === 'none' || state === 'undecided');
+    const asks = configs.some(({ spec }) => namedByPod(spec.webhook.keys, {}, labels) !== undefined);
+    const id = `${namespace}/${kind}/${name}/${isPlain}`;
+    const subject = subjectOf(pod, namespace);
+    if (subject === undefined || seen.has(id) || !(isPlain || asks)) return;
+    seen.add(id);
+    const unwanted = isPlain ? ['Injected', 'Refused', ...(asks ? ['NotSelected', 'ExcludedNamespace'] : [])] : [];
+    const template = kind === 'Pod' ? {} : { template: { kind, name } };
+    look({ ...subject, kind, name, ...template }, `pod/${own} -n ${namespace}`, unwanted);
+  });
+  for (const { namespace, workload, injectorConfig, tag, stale, missing, reasons } of usage.workloads) {
+    if (stale + missing === 0) continue;
+    const [kind = '', name = ''] = workload.split('/');
+    const canRestart = ['Deployment', 'StatefulSet', 'DaemonSet'].includes(kind);
+    const restart = `kubectl rollout restart ${objectOf({ kind, name })} -n ${namespace}`;
+    const owner = [...tags, ...configs].find(({ metadata }) => metadata.name === (tag ?? injectorConfig));
+    // What has no webhook would be made again without a sidecar.
+    const again = canRestart ? restart : 'make its pods again';
+    const { command = again } = whyWithoutWebhook(owner, facts, surroundings) ?? {};
+    const message = `${stale} stale, ${missing} missing: ${Object.keys(reasons).join('; ')}`;
+    findings.push({ namespace, kind, name, reason: stale > 0 ? 'Stale' : 'Missing', message, command });
+  }
+  return { findings: [...findings, ...(await readRefusals(client, only))], notes: usage.notes, health };
+}
+
+/** The controllers that lack pods because a webhook of ours refused them, by their Events. */
+async function readRefusals(client: Pick<ApiClient, 'listAll' | 'find'>, only: string | undefined): Promise<Finding[]> {
+  const options = { namespace: only, fieldSelector: 'reason=FailedCreate' };
+  const { items } = await client.listAll<FailedCreate>(resourceKind('v1', 'Event'), options);
+  const refused = new Map<string, Finding>();
+  for (const { involvedObject, message = '' } of items) {
+    const { apiVersion, kind, namespace, name } = involvedObject;
+    const resource = message.includes(`.${group}"`) ? knownKind(apiVersion, kind) : undefined;
+    const maker = resource && (await client.find<Maker>(resource, name, { namespace }));
+    if (maker === undefined || (maker.status?.replicas ?? 0) >= (maker.spec?.replicas ?? Infinity)) continue;
+    const command = `injector check ${objectOf({ kind, name })} -n ${namespace}`;
+    refused.set(command, { namespace, kind, name, reason: 'Refused', message, command });
+  }
+  return [...refused.values()];
+}
+
+interface FailedCreate {
+  readonly involvedObject: { apiVersion: string; kind: string; namespace: string; name: string };
+  readonly message?: string;
+}
+
+type Maker = Partial<Readonly<Record<'spec' | 'status', { readonly replicas?: number }>>>;
