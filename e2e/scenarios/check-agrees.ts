@@ -233,7 +233,7 @@ async function checkByCommand(context: ScenarioContext): Promise<void> {
   await context.check('analyze says who has to be restarted, and whose pods are refused', async () => {
     const { code, out } = await analyze(namespace);
     const isMissing = out.includes(`kubectl rollout restart deployment/web -n ${namespace}`);
-    return code === 3 && isMissing && /\n\S+ +replicaset\/held-\w+ +.*denied the request/.test(out);
+    return code === 3 && isMissing && /^replicaset\/held-\w+ in .*denied the request/m.test(out);
   });
   await client.delete(held);
   await context.check('check pod/NAME of an older pod: it is Missing what it would get', async () => {

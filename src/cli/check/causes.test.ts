@@ -42,7 +42,7 @@ function causesFor(
     filesOf: () => ({ unavailable: 'nobody asks' }),
     injectorConfigs: configs,
     revisionTags: tags,
-    health: { asked: [], replicas: [], leaders: [], unreadable: 'who leads is not asked here' },
+    health: { asked: [], replicas: [], leaders: [], readAt: 0, unreadable: 'who leads is not asked here' },
     notes: [],
   };
   const creation = { pod: { metadata }, namespace: { name: 'shop', labels: namespace } };

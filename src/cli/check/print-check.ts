@@ -1,5 +1,5 @@
 import type { Step } from '../../explain/webhook-choice.ts';
-import { writeReport, type OutputFormat } from '../report/write-report.ts';
+import { widthOf, writeReport, type OutputFormat } from '../report/write-report.ts';
 import { wrap } from '../rollout/wrap.ts';
 import type { Terminal } from '../terminal.ts';
 import type { CheckReport } from './check-report.ts';
@@ -26,7 +26,7 @@ export function printChecks(
       empty: 'nothing that makes pods was found',
     });
   if (format !== 'table' || !(isOne || withSteps)) return;
-  const { columns } = terminal.screen() ?? { columns: 80 };
+  const columns = widthOf(terminal);
   const details = reports.map((report) => detailsOf(report, withSteps).flatMap((line) => folded(line, columns)));
   terminal.out(details.map((lines, index) => `${isOne && index === 0 ? '' : '\n'}${lines.join('\n')}\n`).join(''));
 }
@@ -35,7 +35,7 @@ export function printChecks(
 function folded(line: string, columns: number): string[] {
   const indent = ' '.repeat(line.length - line.trimStart().length);
   if (/^ +(?:kubectl|injector) /.test(line)) return [line];
-  const lines = wrap(line, columns - indent.length - 2, Infinity);
+  const lines = wrap(line, columns - indent.length - 2);
   return lines.map((text, index) => `${indent}${index === 0 ? '' : '  '}${text}`);
 }
 

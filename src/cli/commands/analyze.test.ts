@@ -26,10 +26,12 @@ describe('injector analyze', () => {
     const optsOut = { labels: { 'istio.io/rev': '1-24' }, annotations: { 'sidecar.istio.io/inject': 'false' } };
     cluster.addPod('plain', 'out', undefined, optsOut);
     const { out, errors, code } = await injector();
-    assert.deepEqual([out, errors, code], ['1 replica live; web-1 leads\n\n', 'nothing wrong was found', 0]);
+    assert.match(out, /^1 replica live; web-1 leads.*\n\nnothing wrong was found\n$/);
+    assert.deepEqual([errors, code], ['', 0]);
     cluster.memory.remove('leases', 'injector-leader-default', 'injection');
     const dead = await injector();
-    assert.deepEqual([dead.out, dead.code], ['1 replica live; nobody has led yet\n\n', 1]);
+    assert.match(dead.out, /^1 replica live; nobody has led yet\n\n/);
+    assert.equal(dead.code, 1);
   });
 
   it('says of each namespace and workload what is wrong and what mends it, and ends with 3', async () => {
@@ -87,7 +89,11 @@ describe('injector analyze', () => {
     assert.equal(found.length, expected.length, found.join('\n'));
     for (const [index, pattern] of expected.entries()) assert.match(found[index] ?? '', pattern);
     assert.equal(code, 3);
-    assert.match((await injector('-n', 'own')).out, /NAMESPACE.*\nown +deployment\/typo .*\nown .*\nown .* 1-25\n$/);
+    const { out: text } = await injector('-n', 'own');
+    assert.match(
+      text,
+      /\n\ndeployment\/typo in namespace own: .*\n.*\ndeployment\/bare .*: injector enable .* 1-25\n$/,
+    );
     assert.match((await injector('-n', 'nowhere')).errors, /--namespace: there is no namespace nowhere/);
   });
 });

@@ -12,7 +12,7 @@ import { plainSubject, type Subject, subjectOf } from '../check/subject.ts';
 import { addClusterOptions, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { tellHealth } from '../report/tell-health.ts';
-import { type OutputFormat, outputOption, writeReport } from '../report/write-report.ts';
+import { type OutputFormat, outputOption, writeData } from '../report/write-report.ts';
 import { oneLine } from '../rollout/wrap.ts';
 import type { Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
@@ -33,13 +33,16 @@ export function analyzeCommand(terminal: Terminal): Command {
       const { findings, notes, health } = await withCluster(options, (client) => analyze(client, options.namespace));
       if (findings.length > 0) terminal.setExitCode(exitCodes.negative);
       tellHealth(terminal, options.output, health);
-      writeReport(terminal, options.output, findings, {
-        columns: ['NAMESPACE', 'OBJECT', 'WHAT'],
-        row: ({ message, command, ...at }) => [at.namespace || '-', objectOf(at), `${oneLine(message)}: ${command}`],
-        empty: 'nothing wrong was found',
-      });
+      if (options.output !== 'table') writeData(terminal, options.output, findings);
+      else terminal.out(findings.length === 0 ? 'nothing wrong was found\n' : findings.map(lineOf).join(''));
       for (const note of notes) terminal.error(note);
     });
+}
+
+/** Whole: commands are there to be copied. */
+function lineOf({ namespace, message, command, ...object }: Finding): string {
+  const place = namespace === '' || object.kind === 'Namespace' ? '' : ` in namespace ${namespace}`;
+  return `${objectOf(object)}${place}: ${oneLine(message)}: ${command}\n`;
 }
 
 function objectOf({ kind, name }: Pick<Finding, 'kind' | 'name'>): string {
