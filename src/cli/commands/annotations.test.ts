@@ -20,10 +20,9 @@ describe('injector annotations', () => {
     const file = injectorConfig({ templates: { sidecar: '{{ if .ObjectMeta.Labels.debug }}x{{ end }}' } });
     const { out, code } = await runCommand(['annotations', '-c', file]);
     assert.equal(code, 0);
-    assert.match(
-      out,
-      /^NAME {3,}OF {3,}KIND {3,}WHAT AN AUTHOR MAY DO\ndebug {3,}label {3,}steering {3,}let values come and go/,
-    );
+    const table =
+      /^NAME {3,}OF {3,}KIND {3,}WHAT AN AUTHOR MAY DO\ndebug {3,}label {3,}steering {3,}let values come and go/;
+    assert.match(out, table);
   });
 
   it('says for a directory what preset Safe would make of it', async () => {
