@@ -111,30 +111,18 @@ for (const definition of definitions) {
   });
 }
 
-for (const [index, resource, name, shortName, heldFields, columns] of [
-  [
-    0,
-    'InjectorConfig',
-    'injectorconfigs.sidecar-injector.io',
-    'icfg',
-    ['.revision', '.operatorClass'],
-    'Revision, Ready, Reason, Since, Expires, Renews, Authority Expires, Phase, Age',
-  ],
-  [
-    1,
-    'RevisionTag',
-    'revisiontags.sidecar-injector.io',
-    'rtag',
-    ['.operatorClass'],
-    'Revision, Stable, Ready, Reason, Since, Rollout, Weight, Pods, Stale, Age',
-  ],
+const ofConfig = 'Revision, Ready, Reason, Since, Expires, Renews, Authority Expires, Phase, Age';
+const ofTag = 'Revision, Stable, Ready, Reason, Since, Rollout, Weight, Pods, Stale, Age';
+for (const [index, resource, plural, shortName, heldFields, columns] of [
+  [0, 'InjectorConfig', 'injectorconfigs', 'icfg', ['.revision', '.operatorClass'], ofConfig],
+  [1, 'RevisionTag', 'revisiontags', 'rtag', ['.operatorClass'], ofTag],
 ] as const) {
   describe(`the CustomResourceDefinition of ${resource}`, () => {
     const definition = definitions[index]!;
     const { version, root } = partsOf(definition);
 
     it('names the resource', () => {
-      assert.equal(definition.metadata.name, name);
+      assert.equal(definition.metadata.name, `${plural}.sidecar-injector.io`);
       assert.deepEqual(definition.spec.names.shortNames, [shortName]);
     });
 
@@ -161,10 +149,8 @@ describe('the CustomResourceDefinition of InjectorConfig', () => {
   it('gives integers a format', () => {
     const at = (path: string) => all.find((entry) => entry.path === path)?.schema;
     const integers = ['spec.webhook.timeoutSeconds', 'spec.certificate.keySize', 'status.observedGeneration'];
-    assert.deepEqual(
-      integers.map((path) => at(path)?.format),
-      ['int32', 'int32', 'int64'],
-    );
+    const formats = integers.map((path) => at(path)?.format);
+    assert.deepEqual(formats, ['int32', 'int32', 'int64']);
     assert.equal(at('spec.certificate.keySize')?.type, 'integer');
   });
 

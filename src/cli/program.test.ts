@@ -12,6 +12,12 @@ describe('the command line', () => {
   };
 
   describe('says what is wrong with a call, in one line, with exit status 2', () => {
+    const emptyConfig = () => ['--inject-config-file', file('ic', '')];
+    const noValues = /--values-file: name a file with key values of ConfigMap mesh\/istio-values/;
+    const beside = 'of ConfigMap istio-system/istio-sidecar-injector, which configFrom';
+    const noConfig = new RegExp(`--inject-config-file: name a file with key config ${beside}`);
+    const noValuesBeside = new RegExp(`--values-file: name a file with key values ${beside}`);
+    const scale = '--test-certificate-time-scale';
     const rows: [string, () => string[], RegExp][] = [
       ['an unknown command', () => ['fly'], /unknown command 'fly'/],
       ['an unknown option', () => ['crd', '--fast'], /unknown option '--fast'/],
@@ -23,24 +29,12 @@ describe('the command line', () => {
       ['text that is no YAML', () => ['inject', '-f', '-', '-c', file('y', 'a: [')], /not YAML/],
       ['a field that does not exist', () => injecting('  injections: {}'), /spec\.injections: no such field/],
       ['rules between fields', () => injecting('  webhook: {selection: Custom}'), /spec\.webhook/],
-      [
-        'valuesFrom without its text',
-        () => injecting(valuesFrom),
-        /--values-file: name a file with key values of ConfigMap mesh\/istio-values/,
-      ],
-      [
-        'configFrom without its text',
-        () => injecting(configFrom),
-        /--inject-config-file: name a file with key config of ConfigMap istio-system\/istio-sidecar-injector, which configFrom/,
-      ],
-      [
-        'configFrom without the values beside it',
-        () => injecting(configFrom, '--inject-config-file', file('ic', '')),
-        /--values-file: name a file with key values of ConfigMap istio-system\/istio-sidecar-injector, which configFrom/,
-      ],
+      ['valuesFrom without its text', () => injecting(valuesFrom), noValues],
+      ['configFrom without its text', () => injecting(configFrom), noConfig],
+      ['configFrom without the values beside it', () => injecting(configFrom, ...emptyConfig()), noValuesBeside],
       [
         'meshConfigFrom without its text',
-        () => injecting(configFrom, '--values-file', file('iv', '{}'), '--inject-config-file', file('ic', '')),
+        () => injecting(configFrom, '--values-file', file('iv', '{}'), ...emptyConfig()),
         /--mesh-config-file: name a file with key mesh of ConfigMap istio-system\/istio, which meshConfigFrom/,
       ],
       [
@@ -65,16 +59,8 @@ describe('the command line', () => {
       ['a port that is none', () => ['operator', '--webhook-port', '70000'], /from 0 .* to 65535/],
       ['an advertised address', () => ['operator', '--advertise', '10.0.0.1:443'], /must be a DNS name/],
       ['an advertised host without port', () => ['operator', '--advertise', 'localhost'], /must be HOST:PORT/],
-      [
-        'a factor that lengthens lives',
-        () => ['operator', '--test-certificate-time-scale', '0.5'],
-        /--test-certificate-time-scale.*at least 1/,
-      ],
-      [
-        'an identity that no Lease can bear',
-        () => ['operator', '--identity', 'Me & you'],
-        /must be a name: lower-case/,
-      ],
+      ['a factor that lengthens lives', () => ['operator', scale, '0.5'], new RegExp(`${scale}.*at least 1`)],
+      ['an identity that no Lease can bear', () => ['operator', '--identity', 'Me'], /must be a name: lower-case/],
       ['half a request', () => ['operator', '--requests-per-connection', '0.5'], /whole number from 1 to 1000000/],
       ['a drain of no length', () => ['operator', '--drain-seconds', 'long'], /number of seconds/],
       ['labels that are none', () => ['operator', '--pod-selector', 'app'], /must be key=value/],
@@ -156,10 +142,8 @@ describe('the command line', () => {
       assert.equal(first, service);
       const [document] = parseAllDocuments(second ?? '');
       const containers = document?.getIn(['spec', 'template', 'spec', 'containers'], true);
-      assert.deepEqual(
-        (JSON.parse(JSON.stringify(containers)) as { name: string }[]).map(({ name }) => name),
-        ['side', 'web'],
-      );
+      const names = (JSON.parse(JSON.stringify(containers)) as { name: string }[]).map(({ name }) => name);
+      assert.deepEqual(names, ['side', 'web']);
     });
 
     it("reads the texts of an InjectorConfig's references from files", async () => {
@@ -181,7 +165,7 @@ describe('the command line', () => {
     });
 
     it('takes the one InjectorConfig of a file that holds other objects too, and says when there is nothing to inject', async () => {
-      const config = file('m', `kind: Namespace\n---\n${injectorConfig(withTemplate('spec: {}'))}`);
+      const config = file('m', `kind: Namespace\n---\n${injectorConfig(withTemplate('metadata: {labels: {a: b}}'))}`);
       const seen = await runCommand(['inject', '-f', '-', '-c', config], '\n');
       assert.match(
         seen.errors,

@@ -232,61 +232,40 @@ describe('inject with two families', () => {
 });
 
 describe('inject, refusing', () => {
+  const oneError = /^failed to run injection template: 1 error occurred:/;
+  const notFound = /requested template "nope" not found; have log, sidecar$/;
+  const noBoolean = /^json: cannot unmarshal string into Go struct field .*hostNetwork of type bool/;
+  const overrides = (text: string): JsonObject => annotated({ 'proxy.istio.io/overrides': text });
   const pods: [name: string, pod: JsonObject, reason: string, message: RegExp][] = [
-    [
-      'an annotation',
-      annotated({ 'sidecar.istio.io/proxyCPU': 'x' }),
-      'InvalidAnnotation',
-      /^failed to run injection template: 1 error occurred:/,
-    ],
-    [
-      'an unknown template',
-      annotated({ 'inject.istio.io/templates': 'nope' }),
-      'UnknownTemplate',
-      /requested template "nope" not found; have log, sidecar$/,
-    ],
-    [
-      'saved overrides that are none',
-      annotated({ 'proxy.istio.io/overrides': '[' }),
-      'InvalidOverrides',
-      /annotation proxy\.istio\.io\/overrides/,
-    ],
+    ['an annotation', annotated({ 'sidecar.istio.io/proxyCPU': 'x' }), 'InvalidAnnotation', oneError],
+    ['an unknown template', annotated({ 'inject.istio.io/templates': 'nope' }), 'UnknownTemplate', notFound],
+    ['saved overrides that are none', overrides('['), 'InvalidOverrides', /annotation proxy\.istio\.io\/overrides/],
     [
       'saved overrides of the wrong shape',
-      annotated({ 'proxy.istio.io/overrides': '{"containers": 1}' }),
+      overrides('{"containers": 1}'),
       'InvalidOverrides',
       /containers are no list/,
     ],
     ['a reserved port', annotated({ 'prometheus.io/port': '15001' }), 'InvalidPrometheusConfiguration', /reserved/],
     ['a pod of the wrong types', containing({ name: 1 }), 'InvalidPod', /cannot unmarshal number/],
     ['metadata that is none', { metadata: [] }, 'InvalidPod', /^json: cannot unmarshal array into Go struct field/],
-    [
-      'host network that is no boolean',
-      podOf({ spec: { hostNetwork: 'yes' } }),
-      'InvalidPod',
-      /^json: cannot unmarshal string into Go struct field .*hostNetwork of type bool/,
-    ],
+    ['host network that is no boolean', podOf({ spec: { hostNetwork: 'yes' } }), 'InvalidPod', noBoolean],
   ];
-  const outputs: [name: string, template: string, reason: string, message: RegExp][] = [
-    ['a template that fails', '{{ fail `no` }}', 'TemplateFailed', /error calling fail: no$/],
-    ['output that is no YAML', 'a: [', 'InvalidTemplateOutput', /strategic merge: invalid JSON document\nyaml: /],
-    ['output that is no object', 'text', 'InvalidTemplateOutput', /strategic merge: invalid JSON document$/],
+  const outputs: [name: string, template: string, message: RegExp][] = [
+    ['output that is no YAML', 'a: [', /strategic merge: invalid JSON document\nyaml: /],
+    ['output that is no object', 'text', /strategic merge: invalid JSON document$/],
     [
-      'output of the wrong types',
+      'output of wrong types',
       'spec: {containers: 1}',
-      'InvalidTemplateOutput',
       /failed applying injection overlay: unmarshal patched pod: json/,
     ],
-    [
-      'output that cannot be merged',
-      'spec: {containers: [{image: a}]}',
-      'InvalidTemplateOutput',
-      /strategic merge: .*merge key: name/,
-    ],
+    ['output that cannot be merged', 'spec: {containers: [{image: a}]}', /strategic merge: .*merge key: name/],
   ];
+  const rendered = (template: string): InjectionResult => run(rendering(template), podOf());
   const rows = [
     ...pods.map(([name, pod, ...refusal]) => [name, run(proxyFiles, pod), ...refusal] as const),
-    ...outputs.map(([name, template, ...refusal]) => [name, run(rendering(template), podOf()), ...refusal] as const),
+    ['a template that fails', rendered('{{ fail `no` }}'), 'TemplateFailed', /error calling fail: no$/] as const,
+    ...outputs.map(([name, text, message]) => [name, rendered(text), 'InvalidTemplateOutput', message] as const),
   ];
   for (const [name, result, reason, message] of rows) {
     it(`${name} is data, not an exception`, () => {

@@ -55,10 +55,8 @@ describe('loadInjector', () => {
     const withTemplates = (count: number): string =>
       outcomeOf(injector, { annotations: { 'inject.istio.io/templates': Array(count).fill('sidecar').join() } });
     assert.equal(withTemplates(3), 'injected');
-    assert.equal(
-      withTemplates(20),
-      'TemplateLimit failed to run injection template: exceeded the limit of 100000 units of work',
-    );
+    const limit = 'TemplateLimit failed to run injection template: exceeded the limit of 100000 units of work';
+    assert.equal(withTemplates(20), limit);
   });
 
   it('takes what another thread has read', () => {

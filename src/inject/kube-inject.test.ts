@@ -176,10 +176,8 @@ spec:
     it('refuses an annotation that it cannot read', () => {
       const result = kubeInject(command, configured('concurrency: x'));
       assert.ok(result.outcome === 'failed');
-      assert.match(
-        result.message,
-        /^could not parse proxy config: invalid character 'x' looking for beginning of value$/,
-      );
+      const message = /^could not parse proxy config: invalid character 'x' looking for beginning of value$/;
+      assert.match(result.message, message);
     });
   });
 });

@@ -19,14 +19,10 @@ describe('ApiClient', () => {
     await server.start();
     client = new ApiClient(server.kubeConfig(user), { userAgent: 'injector/1 (all; pod-1)', ...options });
   }
-  const serveEcho = (user?: Record<string, unknown>): Promise<void> =>
-    serve(
-      (_request, response) => {
-        json(response, 200, configMap);
-      },
-      {},
-      user,
-    );
+  const echo: FakeAnswer = (_request, response) => {
+    json(response, 200, configMap);
+  };
+  const serveEcho = (user?: Record<string, unknown>): Promise<void> => serve(echo, {}, user);
   afterEach(async () => {
     client.close();
     await server.stop();
@@ -44,10 +40,8 @@ describe('ApiClient', () => {
     assert.deepEqual(await client.get(configMaps, 'a', { namespace: 'n' }), configMap);
     assert.deepEqual(await client.find(configMaps, 'a', { namespace: 'n' }), configMap);
     assert.equal(await client.find(configMaps, 'b', { namespace: 'n' }), undefined);
-    await assert.rejects(
-      client.get(configMaps, 'b'),
-      (error) => isNotFound(error) && /"b" not found/.test(error.message),
-    );
+    const isMissing = (error: unknown) => isNotFound(error) && /"b" not found/.test(error.message);
+    await assert.rejects(client.get(configMaps, 'b'), isMissing);
     assert.equal(server.requests[0]!.headers['user-agent'], 'injector/1 (all; pod-1)');
     assert.equal(server.requests[0]!.path, '/api/v1/namespaces/n/configmaps/a');
   });
@@ -88,10 +82,7 @@ describe('ApiClient', () => {
     ]);
     const types = server.requests.slice(2, 6).map(({ headers }) => headers['content-type']);
     const expected = ['apply-patch+yaml', 'apply-patch+yaml', 'merge-patch+json', 'json-patch+json'];
-    assert.deepEqual(
-      types,
-      expected.map((type) => `application/${type}`),
-    );
+    assert.equal(types.join(), expected.map((type) => `application/${type}`).join());
     assert.deepEqual(JSON.parse(server.requests[6]!.body), {
       kind: 'DeleteOptions',
       apiVersion: 'v1',
@@ -128,10 +119,8 @@ describe('ApiClient', () => {
     };
     const conflict = await failed('/conflict');
     assert.ok(isConflict(conflict));
-    assert.deepEqual(
-      [conflict.code, conflict.reason, conflict.message, conflict.causes],
-      [409, 'Conflict', 'no', causes],
-    );
+    const { code, reason, message } = conflict;
+    assert.deepEqual([code, reason, message, conflict.causes], [409, 'Conflict', 'no', causes]);
     assert.equal((await failed('/busy')).retryAfter, 3);
     assert.equal((await failed('/later')).retryAfter, 5);
     assert.ok(isExpired(await failed('/gone')));
@@ -151,13 +140,11 @@ describe('ApiClient', () => {
     await assert.rejects(client.request('GET', '/api'), { name: 'ApiError', reason: 'Malformed' });
   });
 
+  const halfAnswer: FakeAnswer = (request, response) => {
+    if (request.path === '/half') response.writeHead(200).write('{');
+  };
   it('gives up on a server that does not answer, or does not finish', async () => {
-    await serve(
-      (request, response) => {
-        if (request.path === '/half') response.writeHead(200).write('{');
-      },
-      { timeoutMs: 30 },
-    );
+    await serve(halfAnswer, { timeoutMs: 30 });
     for (const path of ['/silent', '/half']) {
       await assert.rejects(client.request('GET', path), { name: 'ApiError', code: 0, reason: 'Timeout' });
     }
@@ -173,9 +160,7 @@ describe('ApiClient', () => {
   });
 
   it('rejects with the reason of an abort, before, while waiting and while reading', async () => {
-    await serve((request, response) => {
-      if (request.path === '/half') response.writeHead(200).write('{');
-    });
+    await serve(halfAnswer);
     const reason = new Error('enough');
     await assert.rejects(client.request('GET', '/', { signal: AbortSignal.abort(reason) }), reason);
     for (const path of ['/silent', '/half']) {

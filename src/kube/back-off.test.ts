@@ -4,10 +4,7 @@ import { BackOff } from './back-off.ts';
 describe('BackOff', () => {
   it('doubles from the base to the maximum, for each key by itself', () => {
     const backOff = new BackOff({ baseMs: 5, maximumMs: 30 });
-    assert.deepEqual(
-      [1, 2, 3, 4, 5].map(() => backOff.next('a')),
-      [5, 10, 20, 30, 30],
-    );
+    for (const delay of [5, 10, 20, 30, 30]) assert.equal(backOff.next('a'), delay);
     assert.equal(backOff.next('b'), 5);
   });
 

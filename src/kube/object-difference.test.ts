@@ -32,65 +32,39 @@ describe('objectDifference', () => {
   const selector = { a: 'b' };
   const widened = { matchLabels: { x: 'y', z: '1' } };
   const others = { ...live({ labels: { ours: '1', theirs: '2' }, annotations: { a: 'b' } }), status: {} };
+  const annotated = (a: string) => live({ annotations: { a } });
+  const withAnother = { ...webhook(), webhooks: [...(webhook().webhooks as object[]), {}] };
+  const wider = service({ selector: { ...selector, c: 'd' } });
   const ownLabels = owned({ 'f:metadata': { 'f:labels': { '.': {}, 'f:ours': {}, 'f:old': {} } } });
-  const ownValues = owned({ 'f:metadata': { 'f:finalizers': { 'v:"a"': {}, 'v:"b"': {} } } });
-  const ownName = { '.': {}, 'f:name': {} };
-  const oldItem = { 'k:{"name":"old"}': {} };
+  const labelled = live({ labels: { ours: '1', old: '2' }, ...ownLabels });
+  const ownValues = live(owned({ 'f:metadata': { 'f:finalizers': { 'v:"a"': {}, 'v:"b"': {} } } }));
+  const ownItem = live(owned({ 'f:webhooks': { '.': {}, 'k:{"name":"a.b.c"}': { '.': {}, 'f:name': {} } } }));
+  const oldItem = live(owned({ 'f:webhooks': { 'k:{"name":"old"}': {} } }));
   const cases: [what: string, desired: KubernetesObject, live: KubernetesObject, expected: string | undefined][] = [
     ['the same', webhook(), webhook(), undefined],
     ["others' labels, annotations and status", webhook(), others, undefined],
     ['a label that is missing', webhook(), live({ labels: {} }), 'metadata.labels.ours'],
-    [
-      'an annotation that differs',
-      live({ annotations: { a: '1' } }),
-      live({ annotations: { a: '2' } }),
-      'metadata.annotations.a',
-    ],
+    ['an annotation that differs', annotated('1'), annotated('2'), 'metadata.annotations.a'],
     ['no labels at all', webhook(), live({ labels: undefined }), 'metadata.labels.ours'],
     ['a selector that somebody added to', webhook(), webhook({ namespaceSelector: widened }), 'webhooks'],
     ['a field that somebody added', webhook(), webhook({ failurePolicy: 'Ignore' }), 'webhooks'],
-    [
-      'a webhook that somebody added',
-      webhook(),
-      { ...webhook(), webhooks: [...(webhook().webhooks as object[]), {}] },
-      'webhooks',
-    ],
+    ['a webhook that somebody added', webhook(), withAnother, 'webhooks'],
     ['an owner that is missing', live({ ownerReferences: [owner] }), webhook(), 'metadata.ownerReferences'],
     ['an owner beside ours', live({ ownerReferences: [owner] }), live({ ownerReferences: owners }), undefined],
     ['what the API server fills in', service({ type: 'ClusterIP', ports }), filled, undefined],
     ['another port', service({ ports }), service({ ports: [{ name: 'https', port: 444 }] }), 'spec.ports[0].port'],
     ['one port more', service({ ports }), service({ ports: [...ports, { port: 1 }] }), 'spec.ports'],
     ['no ports', service({ ports }), service({}), 'spec.ports'],
-    [
-      'a selector of a Service that is wider',
-      service({ selector }),
-      service({ selector: { ...selector, c: 'd' } }),
-      'spec.selector',
-    ],
+    ['a selector of a Service that is wider', service({ selector }), wider, 'spec.selector'],
     ['the selector', service({ selector }), service({ selector }), undefined],
     ['no spec', service({ type: 'ClusterIP' }), { ...service({}), spec: undefined }, 'spec'],
-    [
-      'a label that we own and want no more',
-      webhook(),
-      live({ labels: { ours: '1', old: '2' }, ...ownLabels }),
-      'metadata.labels.old',
-    ],
-    [
-      'what we own and want',
-      webhook(),
-      live(owned({ 'f:webhooks': { '.': {}, 'k:{"name":"a.b.c"}': ownName } })),
-      undefined,
-    ],
-    [
-      'a list item that we own and want no more',
-      webhook(),
-      live(owned({ 'f:webhooks': oldItem })),
-      'webhooks.[{"name":"old"}]',
-    ],
+    ['a label that we own and want no more', webhook(), labelled, 'metadata.labels.old'],
+    ['what we own and want', webhook(), ownItem, undefined],
+    ['a list item that we own and want no more', webhook(), oldItem, 'webhooks.[{"name":"old"}]'],
     [
       'a value of a set that we own and want no more',
       live({ finalizers: ['a'] }),
-      live(ownValues),
+      ownValues,
       'metadata.finalizers.["b"]',
     ],
     ['what our status manager owns', webhook(), live(owned({ 'f:status': {} }, { subresource: 'status' })), undefined],

@@ -34,10 +34,7 @@ describe('requireServerVersion', () => {
   it('goes on without an answer, and with one that it cannot read', async () => {
     const request = (): Promise<never> => Promise.reject(noAnswer('Unreachable', 'down'));
     await requireServerVersion({ request }, logger);
-    assert.deepEqual(
-      logger.lines.map(({ level }) => level),
-      ['warn'],
-    );
+    assert.equal(logger.lines.map(({ level }) => level).join(), 'warn');
     await check('<html>');
     await check(undefined);
   });

@@ -19,10 +19,8 @@ describe('writeStatus', () => {
   beforeEach(() => (writes.length = 0));
 
   it('writes nothing when nothing changed; absent and undefined are the same', async () => {
-    assert.equal(
-      await writeStatus(client, object, { list: [1], phase: 'Good', more: undefined }, { fieldManager: 'us' }),
-      undefined,
-    );
+    const same = { list: [1], phase: 'Good', more: undefined };
+    assert.equal(await writeStatus(client, object, same, { fieldManager: 'us' }), undefined);
     assert.equal(await writeStatus(client, { ...object, status: undefined }, {}, { fieldManager: 'us' }), undefined);
     assert.deepEqual(writes, []);
   });

@@ -16,18 +16,13 @@ async function drain(queue: WorkQueue): Promise<string[]> {
 }
 
 describe('WorkQueue', () => {
-  it('hands out keys in order, each once however often it was added', async () => {
-    const { queue } = setUp();
-    for (const key of ['a', 'b', 'a', 'c', 'b']) queue.add(key);
-    assert.equal(queue.length, 3);
-    assert.deepEqual(await drain(queue), ['a', 'b', 'c']);
-  });
-
-  it('gives a waiting taker the next key', async () => {
+  it('hands out keys in order, each once however often it was added, also to a taker that waits', async () => {
     const { queue } = setUp();
     const taken = queue.take();
-    queue.add('a');
-    assert.equal(await taken, 'a');
+    for (const key of ['first', 'a', 'b', 'a', 'c', 'b']) queue.add(key);
+    assert.equal(await taken, 'first');
+    assert.equal(queue.length, 3);
+    assert.deepEqual(await drain(queue), ['a', 'b', 'c']);
   });
 
   it('hands out a key again only when it is done, once', async () => {

@@ -11,15 +11,13 @@ const certificates = {
 describe('validatorObjects', () => {
   it('come in the order of application, named after the operator class', () => {
     const objects = validatorObjects(certificates, { ...context, operatorClass: 'blue' });
-    assert.deepEqual(
-      objects.map(({ kind, metadata }) => `${kind} ${String(metadata.name)}`),
-      [
-        'Secret injector-validator-blue',
-        'Secret injector-validator-blue-serving',
-        'Service injector-validator-blue',
-        'ValidatingWebhookConfiguration sidecar-injector-blue-validator',
-      ],
-    );
+    const names = objects.map(({ kind, metadata }) => `${kind} ${String(metadata.name)}`);
+    assert.deepEqual(names, [
+      'Secret injector-validator-blue',
+      'Secret injector-validator-blue-serving',
+      'Service injector-validator-blue',
+      'ValidatingWebhookConfiguration sidecar-injector-blue-validator',
+    ]);
     for (const { metadata } of objects) {
       assert.deepEqual(metadata.labels, {
         'app.kubernetes.io/managed-by': 'sidecar-injector',
@@ -30,10 +28,8 @@ describe('validatorObjects', () => {
 
   it('leave the serving Secret alone when the rotation does', () => {
     const { stored, caBundlePem } = certificates;
-    assert.deepEqual(
-      validatorObjects({ stored, caBundlePem }, context).map(({ kind }) => kind),
-      ['Secret', 'Service', 'ValidatingWebhookConfiguration'],
-    );
+    const kinds = validatorObjects({ stored, caBundlePem }, context).map(({ kind }) => kind);
+    assert.deepEqual(kinds, ['Secret', 'Service', 'ValidatingWebhookConfiguration']);
   });
 
   it('look at InjectorConfigs of the own class and never stand in the way', () => {

@@ -7,10 +7,8 @@ const expression = (name: string) => conditions.find((condition) => condition.na
 
 describe('generatedMatchConditions', () => {
   it('keeps out pods on the host network, pods that opted out and mirror pods', () => {
-    assert.deepEqual(
-      conditions.map(({ name }) => name),
-      ['not-host-network', 'not-opted-out', 'not-mirror-pod'],
-    );
+    const names = conditions.map(({ name }) => name);
+    assert.deepEqual(names, ['not-host-network', 'not-opted-out', 'not-mirror-pod']);
     assert.match(expression('not-host-network'), /object\.spec\.hostNetwork == true/);
     assert.match(expression('not-opted-out'), /metadata\.annotations\['sidecar\.istio\.io\/inject'\] == 'false'/);
     assert.match(expression('not-mirror-pod'), /'kubernetes\.io\/config\.mirror' in object\.metadata\.annotations/);

@@ -57,26 +57,18 @@ describe('A rollout does what is asked', () => {
     assert.equal(none.state?.action?.state, 'Refused');
   });
 
+  const notRolledBack = /^retry: nothing was rolled back; a rollout begins when spec\.revision changes$/;
+  const rolledBack = /^promote: no rollout is under way; it was .*, ask for retry$/;
   const notPaused = /^resume: step 1 is not paused: step 1 \(5 percent\) waits for pods/;
   for (const [title, action, phase, message] of [
     ['abort at rest', 'abort:a', 'Idle', /^abort: no rollout is under way$/],
     ['resume at rest', 'resume:a', 'Idle', /^resume: no rollout is under way$/],
-    [
-      'retry at rest',
-      'retry:a',
-      'Idle',
-      /^retry: nothing was rolled back; a rollout begins when spec\.revision changes$/,
-    ],
+    ['retry at rest', 'retry:a', 'Idle', notRolledBack],
     ['what is no request', 'undo', 'Idle', /is no request; write one of promote, abort/],
     ['what is cut in the middle of a character', `${'x'.repeat(62)}\u{1f600}`, 'Idle', /is no request/],
     ['what is far too long', 'x'.repeat(5000), 'Idle', /is no request/],
     ['resume without a pause', 'resume:a', 'WaitingForPods', notPaused],
-    [
-      'promote after a rollback',
-      'promote:b',
-      'RolledBack',
-      /^promote: no rollout is under way; it was .*, ask for retry$/,
-    ],
+    ['promote after a rollback', 'promote:b', 'RolledBack', rolledBack],
   ] as const) {
     it(`refuses ${title}, once, and changes nothing`, () => {
       const tag = new TagHistory();

@@ -25,12 +25,8 @@ describe('A rollout pauses', () => {
   });
 
   it('in each step anew', () => {
-    const tag = TagHistory.begun(
-      strategyOf([
-        { weight: 5, pause: '10m' },
-        { weight: 50, pause: '10m' },
-      ]),
-    );
+    const steps = [5, 50].map((weight) => ({ weight, pause: '10m' }));
+    const tag = TagHistory.begun(strategyOf(steps));
     tag.see(60, { pods: healthy() });
     tag.see(660, { pods: healthy() });
     assert.deepEqual([tag.now.step, tag.now.pausedAt], [1, undefined]);

@@ -22,11 +22,9 @@ describe('planRestarts, by budgets and bounds that are shared,', () => {
     ];
     const { restart, status } = plan([candidate('a', { budgets }), candidate('b')]);
     assert.deepEqual([names(restart), reasons(status.waiting)], [['b'], ['a Budget', 'b Next']]);
-    const alone = plan([candidate('a', { budgets })]).status;
-    assert.deepEqual(
-      [alone.phase, alone.message],
-      ['Waiting', '1 wait; shop/Deployment/a: PodDisruptionBudget none allows no disruption now'],
-    );
+    const { phase, message } = plan([candidate('a', { budgets })]).status;
+    assert.equal(phase, 'Waiting');
+    assert.equal(message, '1 wait; shop/Deployment/a: PodDisruptionBudget none allows no disruption now');
   });
 
   it('takes what it restarts from a budget that several share', () => {
@@ -35,13 +33,8 @@ describe('planRestarts, by budgets and bounds that are shared,', () => {
       [...['a', 'b', 'c'].map((name) => candidate(name, { budgets })), candidate('d', { budgets, namespace: 'tools' })],
       wide,
     );
-    assert.deepEqual(
-      [names(restart), reasons(status.waiting)],
-      [
-        ['a', 'b', 'd'],
-        ['a Next', 'b Next', 'c Budget', 'd Next'],
-      ],
-    );
+    assert.deepEqual(names(restart), ['a', 'b', 'd']);
+    assert.deepEqual(reasons(status.waiting), ['a Next', 'b Next', 'c Budget', 'd Next']);
   });
 
   it('takes from the budgets what is restarting and not complete, for whatever tag', () => {
@@ -50,10 +43,8 @@ describe('planRestarts, by budgets and bounds that are shared,', () => {
     const running = incomplete('z', { stale: 0, restarted, ...shared(1) });
     assert.deepEqual(reasons(plan([running, candidate('a', shared(1))], wide).status.waiting), ['a Budget']);
     assert.deepEqual(names(plan([running, candidate('a', shared(2))], wide).restart), ['a']);
-    assert.deepEqual(
-      names(plan([{ ...running, completeSince: at(995).getTime() }, candidate('a', shared(1))], wide).restart),
-      ['a'],
-    );
+    const done = { ...running, completeSince: at(995).getTime() };
+    assert.deepEqual(names(plan([done, candidate('a', shared(1))], wide).restart), ['a']);
     const other = { ...restartedForLogs('z'), ...shared(1) };
     assert.deepEqual(reasons(plan([candidate('a', shared(1))], wide, 1000, [other]).status.waiting), ['a Budget']);
     const turned = incomplete('b', { restarted: { ...restarted, target: older }, ...shared(2) });
@@ -63,11 +54,8 @@ describe('planRestarts, by budgets and bounds that are shared,', () => {
   describe('beside other tags', () => {
     it('counts what is restarting for them', () => {
       const two = boundsOf({ maxUnavailableWorkloads: 2, perNamespace: 1 });
-      const {
-        restart,
-        status,
-        at: next,
-      } = plan([candidate('a'), candidate('b', { namespace: 'tools' })], two, 1000, [restartedForLogs('z')]);
+      const own = [candidate('a'), candidate('b', { namespace: 'tools' })];
+      const { restart, status, at: next } = plan(own, two, 1000, [restartedForLogs('z')]);
       assert.deepEqual([names(restart), status.inProgress], [['b'], 0]);
       assert.equal(
         status.waiting[0]?.message,
@@ -91,14 +79,11 @@ describe('planRestarts, by budgets and bounds that are shared,', () => {
 
     it('waits for the end of a restart of the same workload for another tag', () => {
       const restarted = { target, at: at(100).getTime() };
-      const waits = plan([candidate('z', { restarted: { ...restarted, target: older } })], wide, 1000, [
-        restartedForLogs('z'),
-      ]);
+      const others = [restartedForLogs('z')];
+      const waits = plan([candidate('z', { restarted: { ...restarted, target: older } })], wide, 1000, others);
       assert.deepEqual([names(waits.restart), waits.status.inProgress], [[], 0]);
       assert.deepEqual(reasons(waits.status.waiting), ['z OtherTag']);
-      const late = plan([incomplete('z', { stale: 0, restarted }), candidate('a')], wide, 1000, [
-        restartedForLogs('z'),
-      ]);
+      const late = plan([incomplete('z', { stale: 0, restarted }), candidate('a')], wide, 1000, others);
       assert.deepEqual(names(late.restart), ['a'], 'its own restart is not what is seen now');
     });
   });
@@ -114,16 +99,9 @@ describe('planRestarts, by budgets and bounds that are shared,', () => {
 
     it('takes them for restarts that are under way, in the bounds and in the budgets', () => {
       const budgets = [{ name: 'shared', disruptionsAllowed: 1 }];
+      const own = [unknown({ budgets }), candidate('b', { budgets })];
       const next = (isUncertain: boolean, bounds = one) =>
-        names(
-          plan(
-            [unknown({ budgets }), candidate('b', { budgets })],
-            bounds,
-            1000,
-            [],
-            isUncertain ? [lost(budgets)] : [],
-          ).restart,
-        );
+        names(plan(own, bounds, 1000, [], isUncertain ? [lost(budgets)] : []).restart);
       assert.deepEqual([next(false), next(true)], [['b'], []]);
       assert.deepEqual([next(false, wide), next(true, wide)], [['b'], []]);
     });

@@ -169,11 +169,8 @@ describe('planRestarts', () => {
     const deferred = { isDeferred: true };
     const own = [candidate('a', deferred), candidate('b', deferred), candidate('c')];
     assert.deepEqual(names(plan(own, wide).restart), ['c', 'a', 'b']);
-    assert.deepEqual(
-      reasons(plan(own).status.waiting),
-      ['a Bound', 'b Bound', 'c Next'],
-      'named in order all the same',
-    );
+    const inOrder = ['a Bound', 'b Bound', 'c Next'];
+    assert.deepEqual(reasons(plan(own).status.waiting), inOrder, 'named in order all the same');
     const restarted = { target: older, at: at(900).getTime() };
     const blamed = incomplete('z', { ...deferred, restarted });
     assert.deepEqual(names(plan([candidate('c'), blamed], wide).restart), ['z', 'c']);
@@ -191,10 +188,8 @@ describe('planRestarts, when what was restarted gets worse,', () => {
       status.message,
       `nothing more is restarted: ${['p', 'q', 'r'].map((name) => `shop/Deployment/${name}: restarted and not complete in time (readyTimeout)`).join('; ')}; and 1 more`,
     );
-    assert.match(
-      plan([late[0]!, candidate('a')], bounds, 600).status.message,
-      /: shop\/Deployment\/p: restarted and not complete/,
-    );
+    const { message } = plan([late[0]!, candidate('a')], bounds, 600).status;
+    assert.match(message, /: shop\/Deployment\/p: restarted and not complete/);
     assert.deepEqual(names(plan([...late, candidate('a')], bounds, 599).restart), ['a']);
     const recovered = candidate('p', { stale: 0, restarted, completeSince: at(700).getTime() });
     assert.deepEqual(names(plan([recovered, candidate('a')], bounds, 710).restart), ['a']);
@@ -237,10 +232,8 @@ describe('planRestarts, when what was restarted gets worse,', () => {
     it('does not stop for pods of another target, a day later, or after the restart of another tag', () => {
       const crashing = (fields: object) => incomplete('z', { stale: 0, crashing: 1, restarted, ...fields });
       const other: OtherRestart = { ...restartedForLogs('z'), at: at(995).getTime() };
-      assert.equal(
-        plan([crashing({ restarted: { ...restarted, target: older } }), candidate('a')], wide).restart.length,
-        1,
-      );
+      const forOlder = crashing({ restarted: { ...restarted, target: older } });
+      assert.equal(plan([forOlder, candidate('a')], wide).restart.length, 1);
       assert.equal(plan([crashing({}), candidate('a')], wide, 990 + 24 * 3600).restart.length, 1);
       assert.equal(plan([crashing({}), candidate('a')], wide, 1000, [other]).restart.length, 1);
     });
@@ -267,10 +260,8 @@ describe('planRestarts, when what was restarted gets worse,', () => {
     const three = [100, 200, 300].map((seconds) => restartedAt(seconds));
     const { restart, status } = plan([...three, candidate('a')]);
     assert.deepEqual([names(restart), status.phase, reasons(status.waiting)], [[], 'Stopped', ['a Stopped']]);
-    assert.match(
-      status.message,
-      /Deployment\/w300: restarted, and still has .*\/w200: .*\/w100: .* stale pods: see why$/,
-    );
+    const usual = /Deployment\/w300: restarted, and still has .*\/w200: .*\/w100: .* stale pods: see why$/;
+    assert.match(status.message, usual);
     const goesOn = (...others: RestartCandidate[]) => names(plan([...others, candidate('a')]).restart).join();
     assert.equal(goesOn(...three.slice(1)), 'a', 'two are not enough');
     assert.equal(goesOn(...three, restartedAt(400, { stale: 0 })), 'a', 'the latest one was of use');
@@ -278,5 +269,44 @@ describe('planRestarts, when what was restarted gets worse,', () => {
     assert.equal(goesOn(...three.slice(1), forOther), 'a', 'one was for another target');
     assert.equal(goesOn(restartedAt(50, { stale: 0 }), ...three), '', 'what was before does not matter');
     assert.equal(plan(three).status.phase, 'Idle', 'where nothing is left to restart nothing stops');
+  });
+});
+
+describe('planRestarts, by how far workloads have come,', () => {
+  it('counts those that are restarting, by the annotation alone', () => {
+    const restarted = { target, at: at(990).getTime() };
+    const { restart, status, at: next } = plan([incomplete('z', { stale: 1, restarted }), candidate('a')]);
+    assert.deepEqual([names(restart), status.inProgress, status.stale, status.untouched], [[], 1, 2, []]);
+    assert.equal(next, at(990 + 600).getTime(), 'when it is late');
+  });
+
+  it('waits until a restarted one has been complete for long enough', () => {
+    const restarted = { target, at: at(900).getTime() };
+    const done = (since: number) => candidate('z', { stale: 0, restarted, completeSince: at(since).getTime() });
+    const waiting = plan([done(995), candidate('a')]);
+    assert.deepEqual([names(waiting.restart), waiting.at], [[], at(1005).getTime()]);
+    assert.deepEqual(names(plan([done(990), candidate('a')]).restart), ['a']);
+    assert.deepEqual(names(plan([done(0), candidate('a')], one, 905).restart), [], 'what was before does not count');
+  });
+
+  it('is at it until it has been complete for long enough once, and not again when it is scaled later', () => {
+    const restarted = { target, at: at(900).getTime() };
+    const scaled = (completedFor: number) => incomplete('z', { stale: 0, restarted, completedFor });
+    assert.deepEqual(names(plan([scaled(9_999), candidate('a')]).restart), []);
+    const { restart, status, at: next } = plan([scaled(10_000), candidate('a')], one, 5000);
+    assert.deepEqual([names(restart), status.inProgress, next], [['a'], 0, undefined]);
+    const none = boundsOf({ minReadySeconds: 0 });
+    assert.deepEqual(names(plan([incomplete('z', { stale: 0, restarted }), candidate('a')], none).restart), []);
+    const again = incomplete('z', { restarted: { ...restarted, target: older }, completedFor: 10_000 });
+    assert.deepEqual(reasons(plan([again]).status.waiting), ['z NotComplete'], 'that is not our doing any more');
+  });
+
+  it('believes no annotation from the future', () => {
+    const restarted = (seconds: number) => ({ target, at: at(seconds).getTime() });
+    const z = incomplete('z', { stale: 0, restarted: restarted(1000 + 25 * 3600) });
+    assert.deepEqual(names(plan([z, candidate('a')]).restart), ['a']);
+    const done = candidate('z', { stale: 0, restarted: restarted(2000), completeSince: at(1000).getTime() });
+    assert.deepEqual(names(plan([done, candidate('a')], one, 1010).restart), ['a'], 'complete is complete');
+    assert.deepEqual(names(plan([done, candidate('a')], one, 1009).restart), []);
   });
 });

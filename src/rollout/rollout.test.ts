@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { advanceRollout } from './rollout.ts';
-import { at, observation, place, strategyOf } from './testdata/situation.ts';
+import { at, observation, place, strategyOf, readyPods, workloads } from './testdata/situation.ts';
 import { healthy, TagHistory, threeSteps } from './testdata/tag-history.ts';
-import { everyWorkload } from '../routing/workload-key.ts';
+import { everyWorkload, noWorkload } from '../routing/workload-key.ts';
 
 describe('advanceRollout', () => {
   it('goes from step to step on evidence, and promotes after the last', () => {
@@ -93,5 +93,140 @@ describe('advanceRollout', () => {
   it('throws on steps that the schema would not have let through', () => {
     const tag = new TagHistory({ ...threeSteps, steps: [] });
     assert.throws(() => tag.see(0), RangeError);
+  });
+});
+
+describe('A rollout with few workloads', () => {
+  for (const count of [1, 2, 7]) {
+    it(`(${count}) goes through with the pods that there are`, () => {
+      const tag = new TagHistory(strategyOf([{ weight: 5 }, { weight: 100 }]));
+      const fields = { workloads: workloads(count), pods: { stable: [], canary: readyPods(1) } };
+      tag.see(0, fields);
+      assert.equal(tag.now.canaryWorkloads, 1);
+      assert.equal(tag.see(60, fields), 'Progressing/StepStarted', 'one pod is all that the share has');
+      assert.equal(tag.now.canaryWorkloads, count);
+      const all = { ...fields, pods: { stable: [], canary: readyPods(Math.min(count, 3)) } };
+      assert.equal(tag.see(120, all), 'Promoted/Promoted');
+    });
+  }
+
+  it('waits for all the pods of the share before it is content with fewer', () => {
+    const tag = new TagHistory();
+    const fields = { workloads: workloads(2, 2) };
+    tag.see(0, fields);
+    const pods = { stable: readyPods(3), canary: readyPods(1) };
+    assert.equal(tag.see(100, { ...fields, pods }), 'WaitingForPods/NotEnoughPods');
+    assert.match(tag.now.message, /1 of 2 pods of the canary are ready/);
+  });
+
+  it('waits for a workload whose only pod is being replaced', () => {
+    const tag = new TagHistory(strategyOf([{ weight: 100 }], { minimumPods: 3 }));
+    const [one, ...others] = workloads(3);
+    tag.see(0, { workloads: workloads(3) });
+    const fields = { workloads: [{ ...one!, pods: 0 }, ...others], pods: { stable: [], canary: readyPods(2) } };
+    assert.equal(tag.see(100, fields), 'WaitingForPods/NotEnoughPods');
+    assert.equal(tag.see(160, { ...fields, workloads: others }), 'Promoted/Promoted', 'it has gone for good');
+  });
+
+  it('never advances without any', () => {
+    const tag = new TagHistory(strategyOf([{ weight: 5 }, { weight: 100 }], { minimumPods: 1, minReadySeconds: 0 }));
+    const nobody = { workloads: [], pods: { stable: [], canary: [] } };
+    tag.see(0, nobody);
+    for (const seconds of [1, 1e6, 1e9]) assert.equal(tag.see(seconds, nobody), 'WaitingForPods/NotEnoughPods');
+  });
+
+  it('asks for all of minimumPods when the share has none, and some are on their way out', () => {
+    const tag = new TagHistory();
+    const fields = { workloads: [], pods: { stable: [], canary: readyPods(2) } };
+    tag.see(0, fields);
+    assert.equal(tag.see(100, fields), 'WaitingForPods/NotEnoughPods');
+    assert.match(tag.now.message, /2 of 3 pods/);
+  });
+
+  it('measures the share again when all of it is gone', () => {
+    const tag = new TagHistory();
+    tag.see(0, { workloads: workloads(10) });
+    const { threshold } = tag.now;
+    const late = [
+      { rank: 'e000000000000000', pods: 1 },
+      { rank: 'f000000000000000', pods: 1 },
+    ];
+    tag.see(1, { workloads: late });
+    assert.equal(tag.now.canaryWorkloads, 1);
+    assert.ok(tag.now.threshold > threshold);
+    const raised = tag.now.threshold;
+    tag.see(2, { workloads: [] });
+    assert.equal(tag.now.threshold, raised);
+    tag.see(3, { workloads: workloads(10) });
+    assert.equal(tag.now.threshold, raised, 'it never shrinks');
+    assert.equal(tag.now.canaryWorkloads, 9);
+  });
+});
+
+const shadowFirst = strategyOf([{ weight: 0, shadow: true }, { weight: 5 }]);
+
+describe('A shadow step', () => {
+  const changed = ['spec.containers[a].image'];
+  const report = (compared: number, failed = 0) => ({ compared, failed, differing: 1, changed });
+
+  it('gives nobody the canary, and goes on once enough pods were compared', () => {
+    const tag = new TagHistory(shadowFirst);
+    assert.equal(tag.see(0), 'Shadowing/StepStarted');
+    const { shadow, weight, threshold, canary } = tag.now;
+    assert.deepEqual([shadow, weight, threshold, canary], [true, 0, noWorkload, place('1-25')]);
+    assert.equal(tag.see(1), 'Shadowing/ComparingPods');
+    assert.equal(tag.see(2, { shadow: report(2) }), 'Shadowing/ComparingPods');
+    assert.match(tag.now.message, /compared for 2 of 3 pods/);
+    assert.equal(tag.due, undefined);
+    assert.equal(tag.see(3, { shadow: report(3) }), 'Progressing/StepStarted');
+    assert.deepEqual([tag.now.shadow, tag.now.weight, tag.now.shadowBefore], [false, 5, undefined]);
+    assert.deepEqual(tag.now.shadowReport, report(3), 'what was found stays to be read');
+  });
+
+  it('is rolled back by the first failure, with its error if it has one', () => {
+    const tag = TagHistory.begun(shadowFirst);
+    const error = 'line 3: no such field';
+    assert.equal(tag.see(1, { shadow: { ...report(2, 1), error } }), 'RolledBack/ShadowFailed');
+    assert.match(tag.now.message, /it failed for 1 of 2 pods that the stable revision accepts: line 3: no such field$/);
+    assert.equal(tag.now.shadowReport?.error, error);
+    const silent = TagHistory.begun(shadowFirst);
+    silent.see(1, { shadow: report(2, 2) });
+    assert.match(silent.now.message, /for 2 of 2 pods that the stable revision accepts$/);
+  });
+
+  it('does not count what was compared before it', () => {
+    const tag = new TagHistory(shadowFirst);
+    tag.see(0, { shadow: report(10, 4) });
+    assert.equal(tag.see(1, { shadow: report(12, 4) }), 'Shadowing/ComparingPods');
+    assert.deepEqual([tag.now.shadowReport?.compared, tag.now.shadowReport?.failed], [2, 0]);
+    assert.equal(tag.see(2, { shadow: report(13, 4) }), 'Progressing/StepStarted');
+  });
+
+  it('counts anew when a replica that had counted is gone', () => {
+    const tag = new TagHistory(shadowFirst);
+    tag.see(0, { shadow: report(10, 4) });
+    assert.equal(tag.see(1, { shadow: report(1) }), 'Shadowing/ComparingPods');
+    assert.equal(tag.see(2, { shadow: report(11, 1) }), 'RolledBack/ShadowFailed');
+  });
+
+  it('sees a failure even when its replica has compared no less than before', () => {
+    const tag = new TagHistory(shadowFirst);
+    tag.see(0, { shadow: report(10, 4) });
+    assert.equal(tag.see(1, { shadow: report(12, 3) }), 'RolledBack/ShadowFailed');
+  });
+
+  it('whose record of before was lost counts everything', () => {
+    const tag = new TagHistory(shadowFirst);
+    tag.see(0, { shadow: report(10) });
+    delete tag.now.shadowBefore;
+    tag.see(1, { shadow: report(10) });
+    assert.equal(tag.now.shadowReport?.compared, 10);
+  });
+
+  it('pauses like any other', () => {
+    const tag = TagHistory.begun(strategyOf([{ weight: 0, shadow: true, pause: '1m' }]));
+    assert.equal(tag.see(5, { shadow: report(3) }), 'Paused/Pause');
+    assert.equal(tag.due, 65);
+    assert.equal(tag.see(65, { shadow: report(3) }), 'Promoted/Promoted');
   });
 });

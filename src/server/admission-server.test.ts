@@ -54,11 +54,6 @@ describe('the admission server', () => {
       });
     }
 
-    it('an empty body with 400', async () => {
-      const { post } = await start();
-      assert.deepEqual([(await post('')).status, (await post('')).body], [400, 'no body found\n']);
-    });
-
     it('what is not HTTP with 400, and what has too long a head with 431', async () => {
       const { open } = await start();
       const [garbage, long] = [await open(), await open()];

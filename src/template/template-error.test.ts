@@ -85,10 +85,8 @@ describe('template errors', () => {
   });
 
   it('name the template that was executing', () => {
-    assert.match(
-      failure('{{ define "part" }}{{ len 1 }}{{ end }}{{ template "part" }}').message,
-      /executing "part" at <len 1>/,
-    );
+    const message = failure('{{ define "part" }}{{ len 1 }}{{ end }}{{ template "part" }}').message;
+    assert.match(message, /executing "part" at <len 1>/);
   });
 
   it('show people the place, below tabs and wide characters too', () => {

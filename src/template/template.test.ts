@@ -13,10 +13,8 @@ function render(template: string, data: unknown = {}): string {
 
 describe('compileTemplate', () => {
   it('takes other delimiters, and the usual ones for empty ones', () => {
-    assert.equal(
-      compileTemplate('[[ .a ]] {{ .a }}', { name: 't', delimiters: ['[[', ']]'] }).execute({ a: 1 }),
-      '1 {{ .a }}',
-    );
+    const rendered = compileTemplate('[[ .a ]] {{ .a }}', { name: 't', delimiters: ['[[', ']]'] }).execute({ a: 1 });
+    assert.equal(rendered, '1 {{ .a }}');
     assert.equal(compileTemplate('{{ .a }}', { name: 't', delimiters: ['', ''] }).execute({ a: 1 }), '1');
   });
 
@@ -62,10 +60,8 @@ describe('compileTemplate', () => {
       render('{{ .__proto__.a }} {{ .toString }} {{ .constructor }} {{ .map.hasOwnProperty }}', data),
       '1 t <no value> <no value>',
     );
-    assert.equal(
-      render('{{ $d := dict "__proto__" 1 }}{{ $d }} {{ hasKey $d "constructor" }}'),
-      'map[__proto__:1] false',
-    );
+    const rendered = render('{{ $d := dict "__proto__" 1 }}{{ $d }} {{ hasKey $d "constructor" }}');
+    assert.equal(rendered, 'map[__proto__:1] false');
   });
 
   it('takes nil as data', () => {
@@ -108,10 +104,8 @@ describe('compileTemplate', () => {
         const data = { s };
         assert.equal(render('{{ .s | b64enc | b64dec }}{{ .s | b32enc | b32dec }}', data), s + s);
         assert.equal(render('{{ .s | toJson | fromJson }}', data), s);
-        assert.equal(
-          render(`{{ print (trunc ${n} .s) (substr ${n} -1 (print .s (repeat ${n} " "))) }}`, data).trimEnd(),
-          s.trimEnd(),
-        );
+        const joined = `{{ print (trunc ${n} .s) (substr ${n} -1 (print .s (repeat ${n} " "))) }}`;
+        assert.equal(render(joined, data).trimEnd(), s.trimEnd());
         assert.equal(JSON.parse(render('{{ .s | toJson }}', data)), s);
       }),
     );
@@ -124,10 +118,8 @@ describe('compileTemplate', () => {
         const wanted = Object.keys(map)
           .map((key) => Buffer.from(key))
           .sort((a, b) => Buffer.compare(a, b));
-        assert.deepEqual(
-          keys,
-          wanted.map((key) => key.toString('base64')),
-        );
+        const sorted = wanted.map((key) => key.toString('base64'));
+        assert.deepEqual(keys, sorted);
       }),
     );
   });

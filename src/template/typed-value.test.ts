@@ -64,10 +64,8 @@ describe('typed values', () => {
       f1: 9007199254740993n,
       f2: 7,
     });
-    assert.equal(
-      render('{{ .F0 }} {{ .F1 }} {{ .F2 }} {{ eq .F0 .F1 }}', data),
-      '9007199254740993 9007199254740993 7 true',
-    );
+    const rendered = render('{{ .F0 }} {{ .F1 }} {{ .F2 }} {{ eq .F0 .F1 }}', data);
+    assert.equal(rendered, '9007199254740993 9007199254740993 7 true');
   });
 
   it('decode JSON that differs from the fields, and write it as it was', () => {
@@ -102,10 +100,8 @@ describe('typed values', () => {
     });
     const own = { value: takes(inner), pointer: takes(pointerTo(inner)) };
     const run = (template: string): string => compileTemplate(template, { name: 't', functions: own }).execute(data);
-    assert.equal(
-      run('{{ value .F0 }} {{ value .F1 }} {{ pointer .F0 }} {{ pointer .F1 }}'),
-      'struct struct pointer pointer',
-    );
+    const kinds = run('{{ value .F0 }} {{ value .F1 }} {{ pointer .F0 }} {{ pointer .F1 }}');
+    assert.equal(kinds, 'struct struct pointer pointer');
     assert.throws(() => run('{{ value .F2 }}'), { reason: 'dereference of nil pointer of type *test.Struct' });
     assert.throws(() => run('{{ pointer . }}'), {
       reason: 'wrong type for value; expected *test.Struct; got *test.Outer',
@@ -168,14 +164,10 @@ describe('typed values', () => {
         { f0: { f0: 1, f1: 'a' }, f1: 5, f2: { f0: 9 } },
       ],
     });
-    assert.equal(
-      render('{{ $a := index .F0 0 }}{{ range .F0 }}{{ eq . $a }} {{ end }}', data),
-      'true true false false false ',
-    );
-    assert.equal(
-      render('{{ $a := index .F0 0 }}{{ eq $a.F2 (index .F0 4).F2 }}{{ deepEqual $a (index .F0 4) }}', data),
-      'falsetrue',
-    );
+    const same = render('{{ $a := index .F0 0 }}{{ range .F0 }}{{ eq . $a }} {{ end }}', data);
+    assert.equal(same, 'true true false false false ');
+    const alike = '{{ $a := index .F0 0 }}{{ eq $a.F2 (index .F0 4).F2 }}{{ deepEqual $a (index .F0 4) }}';
+    assert.equal(render(alike, data), 'falsetrue');
     assert.throws(() => render('{{ eq . . }}', data), {
       reason: /^error calling eq: non-comparable type .*: test\.Struct$/,
     });

@@ -64,10 +64,8 @@ describe('mergeConditions', () => {
 describe('isTrue', () => {
   it('is true for status True alone', () => {
     const conditions = mergeConditions([], [ready, { ...ready, type: 'WebhookReady', status: 'Unknown' }], now);
-    assert.deepEqual(
-      ['Ready', 'WebhookReady', 'Missing'].map((type) => isTrue(conditions, type)),
-      [true, false, false],
-    );
+    const found = ['Ready', 'WebhookReady', 'Missing'].map((type) => isTrue(conditions, type));
+    assert.deepEqual(found, [true, false, false]);
     assert.equal(isTrue(undefined, 'Ready'), false);
   });
 });

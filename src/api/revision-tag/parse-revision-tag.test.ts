@@ -50,10 +50,8 @@ describe('parseRevisionTag', () => {
         return;
       }
       const mistakes = validateRevisionTag(parseRevisionTag(object(name, spec)));
-      assert.deepEqual(
-        mistakes.map((mistake) => mistake.field),
-        [field],
-      );
+      const fields = mistakes.map((mistake) => mistake.field);
+      assert.deepEqual(fields, [field]);
       assert.match(mistakes[0]?.message ?? '', message);
     });
   }

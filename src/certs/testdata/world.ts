@@ -64,9 +64,7 @@ export class World {
   async pass(writes = Infinity): Promise<Rotation> {
     if (this.#inUse().length === 0) {
       // Every admission fails already, and will until the API servers have seen what is published next.
-      for (const configuration of this.configurations.values()) {
-        configuration.foreign = true;
-      }
+      for (const configuration of this.configurations.values()) configuration.foreign = true;
     }
     const rotation = await rotate(this.input());
     this.last = rotation;
@@ -121,9 +119,7 @@ export class World {
 
   /** All replicas see it. */
   syncAll(): void {
-    this.replicas.forEach((_, index) => {
-      this.sync(index);
-    });
+    for (const index of this.replicas.keys()) this.sync(index);
   }
 
   /** Lets time pass until the operator wants to look again. */
@@ -175,20 +171,14 @@ export class World {
     const { phase, caBundlePem, serving } = await this.pass();
     assert.equal(phase, 'Stable');
     assert.equal(parseBundle(caBundlePem).length, 1);
-    assert.deepEqual(
-      [...this.configurations.values()].map(({ bundles }) => bundles.at(-1)?.pem),
-      [caBundlePem, caBundlePem],
-    );
+    const published = [...this.configurations.values()].map(({ bundles }) => bundles.at(-1)?.pem);
+    assert.deepEqual(published, [caBundlePem, caBundlePem]);
     assert.deepEqual(this.serving?.certificatePem, serving?.certificatePem);
-    assert.deepEqual(
-      verifyServingPair(this.serving!, { now: new Date(this.now), names: ['sidecar-injector-a.injection.svc'] }),
-      [],
-    );
+    const expected = { now: new Date(this.now), names: ['sidecar-injector-a.injection.svc'] };
+    assert.deepEqual(verifyServingPair(this.serving!, expected), []);
     for (const replica of this.replicas) {
-      assert.deepEqual(
-        replica.all().map(({ fingerprint }) => fingerprint),
-        [serving?.fingerprint],
-      );
+      const fingerprints = replica.all().map(({ fingerprint }) => fingerprint);
+      assert.deepEqual(fingerprints, [serving?.fingerprint]);
     }
   }
 }

@@ -17,40 +17,30 @@ describe('certs patch-ca-bundle', () => {
     value = Buffer.from(ca).toString('base64');
   });
 
-  const rows: [string, string, string][] = [
+  /** `<before|after>` stands for what is replaced, and what by. */
+  const rows: [string, string][] = [
     [
       'a placeholder, and comments stay',
-      `# a comment\n${head}webhooks:\n- name: a # why\n  clientConfig:\n    caBundle: \${CA_BUNDLE} # later\n    service: {name: s}\n`,
-      `# a comment\n${head}webhooks:\n- name: a # why\n  clientConfig:\n    caBundle: VALUE # later\n    service: {name: s}\n`,
+      `# a comment\n${head}webhooks:\n- name: a # why\n  clientConfig:\n    caBundle: <\${CA_BUNDLE}|VALUE> # later\n    service: {name: s}\n`,
     ],
-    [
-      'a value in quotes',
-      `${head}webhooks:\n  - clientConfig:\n      caBundle: ""\n      url: https://x\n`,
-      `${head}webhooks:\n  - clientConfig:\n      caBundle: VALUE\n      url: https://x\n`,
-    ],
-    [
-      'a key without a value',
-      `${head}webhooks:\n- clientConfig:\n    caBundle:\n    url: https://x\n`,
-      `${head}webhooks:\n- clientConfig:\n    caBundle: VALUE\n    url: https://x\n`,
-    ],
+    ['a value in quotes', `${head}webhooks:\n  - clientConfig:\n      caBundle: <""|VALUE>\n      url: https://x\n`],
+    ['a key without a value', `${head}webhooks:\n- clientConfig:\n    caBundle:<| VALUE>\n    url: https://x\n`],
     [
       'no key at all, in every webhook of two documents',
-      `${head}webhooks:\n- clientConfig:\n    url: https://x\n- clientConfig:\n    url: https://y\n---\n${head.replace('Mutating', 'Validating')}webhooks:\n- clientConfig: {url: https://z}\n`,
-      `${head}webhooks:\n- clientConfig:\n    caBundle: VALUE\n    url: https://x\n- clientConfig:\n    caBundle: VALUE\n    url: https://y\n---\n${head.replace('Mutating', 'Validating')}webhooks:\n- clientConfig: {"caBundle": "VALUE", url: https://z}\n`,
+      `${head}webhooks:\n- clientConfig:\n<|    caBundle: VALUE\n>    url: https://x\n- clientConfig:\n<|    caBundle: VALUE\n>    url: https://y\n---\n${head.replace('Mutating', 'Validating')}webhooks:\n- clientConfig: {<|"caBundle": "VALUE", >url: https://z}\n`,
     ],
     [
       'JSON, in a List, beside an object that is none',
-      '{"kind":"List","items":[{"kind":"Service"},{"kind":"MutatingWebhookConfiguration","webhooks":[{"clientConfig":{"caBundle":"Cg==","url":"https://x"}}]}]}',
-      '{"kind":"List","items":[{"kind":"Service"},{"kind":"MutatingWebhookConfiguration","webhooks":[{"clientConfig":{"caBundle":"VALUE","url":"https://x"}}]}]}',
+      '{"kind":"List","items":[{"kind":"Service"},{"kind":"MutatingWebhookConfiguration","webhooks":[{"clientConfig":{"caBundle":"<Cg==|VALUE>","url":"https://x"}}]}]}',
     ],
-    [
-      'an empty clientConfig',
-      `${head}webhooks: [{clientConfig: {}}]\n`,
-      `${head}webhooks: [{clientConfig: {"caBundle": "VALUE"}}]\n`,
-    ],
+    ['an empty clientConfig', `${head}webhooks: [{clientConfig: {<|"caBundle": "VALUE">}}]\n`],
   ];
-  for (const [name, text, expected] of rows) {
+  for (const [name, both] of rows) {
     it(name, () => {
+      const [text, expected] = ['$1', '$2'].map((part) => both.replaceAll(/<([^|]*)\|([^>]*)>/g, part)) as [
+        string,
+        string,
+      ];
       const patched = patchCaBundle(text, ca);
       assert.equal(patched.text, expected.replaceAll('VALUE', value));
       const read = parseAllDocuments(patched.text).map((document) => JSON.stringify(document.toJS()));
@@ -64,26 +54,16 @@ describe('certs patch-ca-bundle', () => {
     assert.equal(twice, patchCaBundle(text, ca).text);
   });
 
-  const refusals: [string, string, () => string, RegExp][] = [
-    ['text without a webhook', 'kind: Pod\n', () => ca, /^standard input: holds no webhook/],
-    ['an empty text', '', () => ca, /^standard input: holds no webhook/],
-    ['what is no YAML', 'a: [', () => ca, /^standard input: not YAML/],
-    [
-      'a webhook without clientConfig',
-      `${head}webhooks: [{name: a}]`,
-      () => ca,
-      /webhooks\[0\] of one has no clientConfig/,
-    ],
-    [
-      'a file without a certificate',
-      `${head}webhooks: [{clientConfig: {}}]`,
-      () => 'nothing',
-      /^--ca: the file holds no cert/,
-    ],
+  const refusals: [name: string, text: string, message: RegExp, pem?: string][] = [
+    ['text without a webhook', 'kind: Pod\n', /^standard input: holds no webhook/],
+    ['an empty text', '', /^standard input: holds no webhook/],
+    ['what is no YAML', 'a: [', /^standard input: not YAML/],
+    ['a webhook without clientConfig', `${head}webhooks: [{name: a}]`, /webhooks\[0\] of one has no clientConfig/],
+    ['a file without a certificate', `${head}webhooks: [{clientConfig: {}}]`, /^--ca: the file holds no cert/, 'x'],
   ];
-  for (const [name, text, pem, message] of refusals) {
+  for (const [name, text, message, pem] of refusals) {
     it(`refuses ${name}`, () => {
-      assert.throws(() => patchCaBundle(text, pem()), { name: 'UsageError', message });
+      assert.throws(() => patchCaBundle(text, pem ?? ca), { name: 'UsageError', message });
     });
   }
 });

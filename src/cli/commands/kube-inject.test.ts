@@ -31,16 +31,13 @@ describe('kube-inject', () => {
     [`${namespace}/istio${suffix}`]: { mesh: '' },
   });
 
+  const renamed = { 'istio-system/a': { config, values: '{"image": "proxy:1"}' }, 'istio-system/b': { mesh: '' } };
   const good: [string, string[], Record<string, Record<string, string>>][] = [
     ["reads Istio's ConfigMaps", [], maps('')],
     ['reads those of a revision', ['--revision', 'canary'], maps('-canary')],
     ['takes revision default for none', ['-r', 'default'], maps('')],
     ['reads those of another namespace', ['-i', 'mesh'], maps('', 'mesh')],
-    [
-      'reads those it is told to',
-      ['--injectConfigMapName', 'a', '--meshConfigMapName', 'b'],
-      { 'istio-system/a': { config, values: '{"image": "proxy:1"}' }, 'istio-system/b': { mesh: '' } },
-    ],
+    ['reads those it is told to', ['--injectConfigMapName', 'a', '--meshConfigMapName', 'b'], renamed],
   ];
   for (const [what, argv, configMaps] of good) {
     it(what, async () => {
@@ -48,25 +45,15 @@ describe('kube-inject', () => {
     });
   }
 
+  const noConfig =
+    /could not read valid configmap "istio-sidecar-injector" from namespace "istio-system": .* use --injectConfigFile/;
+  const noValues = /missing configuration map key "values" in configmap "istio-sidecar-injector".*--valuesFile/;
+  const noMesh = /could not read valid configmap "istio-x".*--meshConfigFile/;
+  const revision = { 'istio-system/istio-sidecar-injector-x': { config, values: '{}' } };
   const bad: [string, string[], Record<string, Record<string, string>>, RegExp][] = [
-    [
-      'a missing ConfigMap',
-      [],
-      {},
-      /could not read valid configmap "istio-sidecar-injector" from namespace "istio-system": .* use --injectConfigFile/,
-    ],
-    [
-      'a missing key',
-      [],
-      { 'istio-system/istio-sidecar-injector': { config } },
-      /missing configuration map key "values" in configmap "istio-sidecar-injector".*--valuesFile/,
-    ],
-    [
-      'a missing mesh config of a revision',
-      ['-r', 'x'],
-      { 'istio-system/istio-sidecar-injector-x': { config, values: '{}' } },
-      /could not read valid configmap "istio-x".*--meshConfigFile/,
-    ],
+    ['a missing ConfigMap', [], {}, noConfig],
+    ['a missing key', [], { 'istio-system/istio-sidecar-injector': { config } }, noValues],
+    ['a missing mesh config of a revision', ['-r', 'x'], revision, noMesh],
   ];
   for (const [what, argv, configMaps, message] of bad) {
     it(`names ${what} and the flag that replaces it`, async () => {

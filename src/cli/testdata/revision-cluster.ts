@@ -9,18 +9,12 @@ import { parseInjectorConfig } from '../../api/injector-config/parse-injector-co
 import { injectorConfig } from '../../api/testdata/injector-config.ts';
 import { revisionTag } from '../../api/testdata/revision-tag.ts';
 import { configurationFiles } from '../../manifests/configuration-files.ts';
+import { context } from '../../manifests/testdata/manifest-context.ts';
 import { webhookConfiguration } from '../../manifests/webhook-configuration.ts';
 import { failure } from '../../kube/testdata/fake-api-server.ts';
 import { type Fault, MemoryCluster } from '../../operator/testdata/memory-cluster.ts';
 import { operatorLeases } from './operator-leases.ts';
 import { runCommand, type Seen, type Surroundings } from './recording-terminal.ts';
-
-const context = {
-  namespace: 'injection',
-  operatorClass: 'default',
-  podSelector: { app: 'injector' },
-  targetPort: 15017,
-};
 
 /** A cluster in memory with revisions and tags as the operator leaves them, and the command line in front of it. */
 export class RevisionCluster {

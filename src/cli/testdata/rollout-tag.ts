@@ -79,6 +79,7 @@ export function restartStatus(revision: string, more: Partial<RestartStatus> = {
   };
 }
 
+const onDelete = 'its pods are replaced only when somebody deletes them (OnDelete)';
 /** Forty workloads of which one is restarting. */
 export const restarting = restartStatus('1-25', {
   phase: 'Restarting',
@@ -89,15 +90,7 @@ export const restarting = restartStatus('1-25', {
     const message = '1 workloads are restarting (maxUnavailableWorkloads)';
     return { namespace: 'shop', kind: 'Deployment', name, reason: 'Bound', message };
   }),
-  untouched: [
-    {
-      namespace: 'shop',
-      kind: 'DaemonSet',
-      name: 'agent',
-      reason: 'OnDelete',
-      message: 'its pods are replaced only when somebody deletes them (OnDelete)',
-    },
-  ],
+  untouched: [{ namespace: 'shop', kind: 'DaemonSet', name: 'agent', reason: 'OnDelete', message: onDelete }],
 });
 
 /** Tag prod that asks for 1-25, in steps unless told, as the operator leaves it. */

@@ -31,6 +31,7 @@ describe('annotationProblems', () => {
   }
 
   const quantityPattern = '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$';
+  const long = 'sixteencharslong';
   const outOfRange = 'strconv.ParseUint: parsing "70000": value out of range';
   const bad: [annotation: string, value: string, problem: string][] = [
     ['sidecar.istio.io/proxyCPU', '1\n- x', 'value contains control characters'],
@@ -63,11 +64,7 @@ describe('annotationProblems', () => {
       `${name.replace('Outbound', '')} invalid: failed parsing cidr '${block}': netip.ParsePrefix("${block}"): ${problem}`,
     ]),
     ['istio.io/reroute-virtual-interfaces', 'eth0,', 'empty interface name'],
-    [
-      'traffic.sidecar.istio.io/kubevirtInterfaces',
-      'sixteencharslong',
-      'interface name "sixteencharslong" too long (max 15 chars)',
-    ],
+    ['traffic.sidecar.istio.io/kubevirtInterfaces', long, `interface name "${long}" too long (max 15 chars)`],
     ['traffic.sidecar.istio.io/excludeInterfaces', '..', 'interface name ".." contains invalid characters'],
     ['prometheus.istio.io/merge-metrics', 'yes', 'strconv.ParseBool: parsing "yes": invalid syntax'],
     ['readiness.status.sidecar.istio.io/failureThreshold', '-1', 'strconv.ParseUint: parsing "-1": invalid syntax'],
@@ -84,10 +81,8 @@ describe('annotationProblems', () => {
   ];
   for (const [annotation, value, problem] of bad) {
     it(`refuses ${annotation}: ${JSON.stringify(value)}`, () => {
-      assert.equal(
-        annotationProblems({ [annotation]: value }),
-        `1 error occurred:\n\t* invalid value '${value}' for annotation '${annotation}': ${problem}\n\n`,
-      );
+      const invalid = `invalid value '${value}' for annotation '${annotation}'`;
+      assert.equal(annotationProblems({ [annotation]: value }), `1 error occurred:\n\t* ${invalid}: ${problem}\n\n`);
     });
   }
 

@@ -60,21 +60,13 @@ describe('mergePrometheus', () => {
   const first = { port: '8080', path: '/a' };
   const targets = [first, { port: '9090', path: '/metrics' }];
   const none = { scrape: '', path: '', port: '' };
+  const usual = { 'prometheus.io/port': '80', 'prometheus.io/path': '/m' };
+  const unusual = { 'prometheus-io/scrape': 'T', 'prometheus.io.port': '90' };
   type Strings = Record<string, string>;
   const rows: [name: string, annotations: Strings, after: Strings, variable: unknown][] = [
     ['nothing of the pod’s', {}, merged, undefined],
-    [
-      'the usual spelling',
-      { 'prometheus.io/port': '80', 'prometheus.io/path': '/m' },
-      merged,
-      { ...none, path: '/m', port: '80' },
-    ],
-    [
-      'other spellings',
-      { 'prometheus-io/scrape': 'T', 'prometheus.io.port': '90' },
-      merged,
-      { ...none, scrape: 'T', port: '90' },
-    ],
+    ['the usual spelling', usual, merged, { ...none, path: '/m', port: '80' }],
+    ['other spellings', unusual, merged, { ...none, scrape: 'T', port: '90' }],
     ['an opt-out of scraping', unscraped, unscraped, undefined],
     ['a scrape that is no boolean', { 'prometheus.io/scrape': 'maybe' }, merged, { ...none, scrape: 'maybe' }],
     ['an opt-out of merging', unmerged, unmerged, undefined],
@@ -152,38 +144,31 @@ describe('orderContainers', () => {
     });
   }
 
+  /** Names without `istio-`, and `dump` for the container that enables core dumps. */
   const rows: [name: string, wanted: string, before: string, after: string][] = [
-    [
-      'the network last without a native proxy',
-      '',
-      'enable-core-dump istio-init own istio-validation',
-      'istio-validation own istio-init enable-core-dump',
-    ],
-    [
-      'around a native proxy',
-      '',
-      'own enable-core-dump istio-proxy istio-init',
-      'istio-init istio-proxy enable-core-dump own',
-    ],
+    ['the network last without a native proxy', '', 'dump init own validation', 'validation own init dump'],
+    ['around a native proxy', '', 'own dump proxy init', 'init proxy dump own'],
     [
       'each name once, the last container of several, and setup before all',
-      'b,istio-init,b,a',
-      'a istio-proxy b own b istio-init',
-      'istio-init b a istio-proxy own',
+      'b,init,b,a',
+      'a proxy b own b init',
+      'init b a proxy own',
     ],
     [
       'what should run before a native proxy',
       'late,early,nobody',
-      'own early istio-proxy late istio-validation',
-      'istio-validation late early istio-proxy own',
+      'own early proxy late validation',
+      'validation late early proxy own',
     ],
   ];
+  const full = (names: string): string =>
+    names.replaceAll(/proxy|init|validation/g, 'istio-$&').replace('dump', 'enable-core-dump');
   for (const [name, wanted, before, after] of rows) {
     it(name, () => {
-      const annotations = wanted === '' ? {} : { 'sidecar.istio.io/init-containers-before-proxy': wanted };
-      const initContainers = named(...before.split(' '));
+      const annotations = wanted === '' ? {} : { 'sidecar.istio.io/init-containers-before-proxy': full(wanted) };
+      const initContainers = named(...full(before).split(' '));
       const pod = orderContainers(podOf({ annotations, containers: named('web'), initContainers }), false);
-      assert.deepEqual(namesOf(pod), ['web', after]);
+      assert.deepEqual(namesOf(pod), ['web', full(after)]);
     });
   }
 });
@@ -194,21 +179,16 @@ describe('adjustInitContainerUser', () => {
   const proxy = { name: 'istio-proxy', securityContext: { runAsUser: 1337 } };
 
   it('tells the rules which user is the proxy’s', () => {
-    const pod = adjustInitContainerUser(
-      podOf({ containers: [proxy], initContainers: [setup] }),
-      original({ runAsUser: 5 }),
-      'REDIRECT',
-    );
+    const given = podOf({ containers: [proxy], initContainers: [setup] });
+    const pod = adjustInitContainerUser(given, original({ runAsUser: 5 }), 'REDIRECT');
     assert.deepEqual(findContainer(pod, 'istio-init')?.args, ['-p', '1', '-u', '5']);
   });
 
   it('runs the validation as the proxy’s user and group', () => {
-    const pod = adjustInitContainerUser(
-      podOf({ containers: [proxy], initContainers: [{ ...setup, name: 'istio-validation' }] }),
-      original({ runAsUser: 5, runAsGroup: 6 }),
-      undefined,
-    );
-    assert.deepEqual(findContainer(pod, 'istio-validation')?.securityContext, { runAsUser: 5, runAsGroup: 6 });
+    const given = podOf({ containers: [proxy], initContainers: [{ ...setup, name: 'istio-validation' }] });
+    const user = { runAsUser: 5, runAsGroup: 6 };
+    const pod = adjustInitContainerUser(given, original(user), undefined);
+    assert.deepEqual(findContainer(pod, 'istio-validation')?.securityContext, user);
   });
 
   it('keeps the proxy root in mode TPROXY', () => {
@@ -216,11 +196,8 @@ describe('adjustInitContainerUser', () => {
       ['TPROXY', {}],
       ['REDIRECT', { 'sidecar.istio.io/interceptionMode': 'TPROXY' }],
     ] as const) {
-      const pod = adjustInitContainerUser(
-        podOf({ annotations, containers: [proxy], initContainers: [setup] }),
-        original({ runAsUser: 5 }),
-        mode,
-      );
+      const given = podOf({ annotations, containers: [proxy], initContainers: [setup] });
+      const pod = adjustInitContainerUser(given, original({ runAsUser: 5 }), mode);
       assert.equal(findContainer(pod, 'istio-proxy')?.securityContext?.runAsUser, 0);
       assert.deepEqual(findContainer(pod, 'istio-init')?.args?.at(-1), '5');
     }
@@ -249,10 +226,8 @@ describe('setMetadata', () => {
   const settings = { settings: { revision: 'r' }, injectedAnnotations: new Map([['extra', '1']]) };
 
   it('writes status, network and the configured annotations', () => {
-    const pod = setMetadata(podOf({ annotations: { own: '1' } }), templatePod, 'net-1', {
-      ...settings,
-      family: familyOf(istioKeys, []),
-    });
+    const family = familyOf(istioKeys, []);
+    const pod = setMetadata(podOf({ annotations: { own: '1' } }), templatePod, 'net-1', { ...settings, family });
     assert.deepEqual(Object.keys(pod.metadata.annotations ?? {}), ['own', 'sidecar.istio.io/status', 'extra']);
     assert.deepEqual(pod.metadata.labels, { 'topology.istio.io/network': 'net-1' });
   });

@@ -6,7 +6,7 @@ import { diffJson, type JsonPatchOperation } from './json-patch.ts';
 const add = (path: string, value: unknown): JsonPatchOperation => ({ op: 'add', path, value });
 const replace = (path: string, value: unknown): JsonPatchOperation => ({ op: 'replace', path, value });
 const remove = (path: string): JsonPatchOperation => ({ op: 'remove', path });
-const named = (...names: string[]): { name: string }[] => names.map((name) => ({ name }));
+const letters = (names: string): { name: string }[] => Array.from(names, (name) => ({ name }));
 const cases: [name: string, before: unknown, after: unknown, patch: JsonPatchOperation[]][] = [
   ['nothing', { a: [1, { b: null }] }, { a: [1, { b: null }] }, []],
   ['a root of another kind', { a: 1 }, [1], [replace('', [1])]],
@@ -36,17 +36,17 @@ const cases: [name: string, before: unknown, after: unknown, patch: JsonPatchOpe
   ],
   [
     'a container before the others',
-    { containers: named('app', 'log') },
+    { containers: [{ name: 'app' }, { name: 'log' }] },
     { containers: [{ name: 'proxy' }, { name: 'app', tty: true }, { name: 'log' }] },
     [add('/containers/0', { name: 'proxy' }), add('/containers/1/tty', true)],
   ],
   [
     'a container between others, and one that goes',
-    named('a', 'b', 'c', 'd'),
-    named('a', 'c', 'x', 'd'),
+    letters('abcd'),
+    letters('acxd'),
     [remove('/1'), add('/2', { name: 'x' })],
   ],
-  ['a container that moves', named('a', 'b', 'c'), named('c', 'a', 'b'), [add('/0', { name: 'c' }), remove('/3')]],
+  ['a container that moves', letters('abc'), letters('cab'), [add('/0', { name: 'c' }), remove('/3')]],
   [
     'items without names are replaced',
     [1, [2], { port: 3 }],

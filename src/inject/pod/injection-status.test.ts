@@ -9,10 +9,9 @@ describe('the status annotation', () => {
       spec: { containers: [{ name: 'p' }], volumes: [{ name: 'v', emptyDir: {} }], imagePullSecrets: [{ name: 's' }] },
     }) as Pod;
     const text = formatStatus(templatePod, '');
-    assert.equal(
-      text,
-      '{"initContainers":null,"containers":["p"],"volumes":["v"],"imagePullSecrets":["s"],"revision":"default"}',
-    );
+    const expected =
+      '{"initContainers":null,"containers":["p"],"volumes":["v"],"imagePullSecrets":["s"],"revision":"default"}';
+    assert.equal(text, expected);
     assert.deepEqual([...(parseStatus(text)?.containers ?? [])], ['p']);
   });
 

@@ -48,10 +48,8 @@ describe('readPodFacts', () => {
   ];
   for (const [name, pod, message] of wrong) {
     it(`refuses ${name} of the wrong type`, () => {
-      assert.throws(
-        () => readPodFacts(pod, ''),
-        (error) => error instanceof InjectionFailure && error.message === message,
-      );
+      const isMeant = (error: unknown) => error instanceof InjectionFailure && error.message === message;
+      assert.throws(() => readPodFacts(pod, ''), isMeant);
     });
   }
 });

@@ -36,143 +36,91 @@ function injectorWith({ template = '', values = {}, policy = 'enabled', legacy =
 
 const containers = (...lines: string[]): string =>
   ['spec:', '  containers:', '  - name: sidecar', ...lines.map((line) => `    ${line}`)].join('\n');
+/** One whose image is what an expression makes. */
+const image = (expression: string): string => containers(`image: {{ ${expression} }}`);
 const tried = (given: Given) => rehearse(injectorWith(given), () => 0);
 
 describe('rehearse', () => {
-  const fails: [title: string, given: Given, message: RegExp][] = [
-    [
-      'wrong indentation',
-      { template: 'spec:\n containers:\n  - name: a\n   image: b' },
-      /yaml: line 4: bad indentation/,
-    ],
-    [
-      'a field that a struct does not have',
-      { template: containers('image: {{ .DeploymentMeta.Nmae }}') },
-      /inject:4:29: .*<\.DeploymentMeta\.Nmae>: can't evaluate field Nmae/,
-    ],
-    [
-      'a member of a text',
-      { template: containers('image: {{ .Values.image.tag }}'), values: { image: 'a' } },
-      /inject:4:21: .*<\.Values\.image\.tag>/,
-    ],
-    [
-      'other delimiters than the configuration has',
-      { template: containers('image: [[ .Values.image ]]') },
-      /cannot unmarshal array/,
-    ],
-    ['a list', { template: '- a' }, /invalid JSON document/],
-    ['a word', { template: 'hello' }, /invalid JSON document/],
-    ['tabs', { template: 'spec:\n\tcontainers: []' }, /yaml: line 2/],
-    [
-      'a port that is a text',
-      { template: containers('ports: [{containerPort: "80"}]') },
-      /ContainerPort\.spec\.containers\.ports\.containerPort of type int32/,
-    ],
-    ['a number where a text belongs', { template: containers('image: 5') }, /cannot unmarshal number/],
-    ['containers that are a map', { template: 'spec: {containers: {name: a}}' }, /cannot unmarshal/],
-    [
-      'a variable without its value',
-      { template: containers('image: {{ index .Values.image 0 }}') },
-      /error calling index/,
-    ],
-    [
-      'a map that is indexed too deeply',
-      { template: containers('image: {{ index .Values "a" "b" }}') },
-      /index of nil pointer/,
-    ],
-    [
-      'a function of the wrong kind of value',
-      { template: containers('image: {{ first .Values.image }}') },
-      /error calling first/,
-    ],
-    ['fail', { template: '{{ fail "never" }}' }, /never/],
-    ['a named template that is not there', { template: '{{ template "other" . }}' }, /"other" not defined/],
-    ['a quantity that is none', { template: containers('resources: {limits: {cpu: 1x}}') }, /quantities/],
-    ['a text of another program', { template: '<html>\n<a>\n' }, /invalid JSON document/],
-    ['an environment of a map', { template: containers('env: {A: b}') }, /cannot unmarshal object/],
-    ['1.x: wrong indentation', { template: 'containers:\n- name: a\n image: b', legacy: true }, /yaml: line/],
-    ['preset Safe as well', { template: '{{ .Nmae }}', preset: 'Safe' }, /can't evaluate field Nmae/],
-    ['a policy that injects nobody without a wish', { template: '{{ .Nmae }}', policy: 'disabled' }, /Nmae/],
+  const withImage = { values: { image: 'a' } };
+  const withY = { values: { y: {} } };
+  const failsForOne = /fail for 1 of 11 pods .* such as a minimal pod: .*inject:4:/s;
+  const noField = /inject:4:29: .*<\.DeploymentMeta\.Nmae>: can't evaluate field Nmae/;
+  const wrongPort = /ContainerPort\.spec\.containers\.ports\.containerPort of type int32/;
+  const fails: [title: string, template: string, message: RegExp, given?: Given][] = [
+    ['wrong indentation', 'spec:\n containers:\n  - name: a\n   image: b', /yaml: line 4: bad indentation/],
+    ['a field that a struct does not have', image('.DeploymentMeta.Nmae'), noField],
+    ['a member of a text', image('.Values.image.tag'), /inject:4:21: .*<\.Values\.image\.tag>/, withImage],
+    ['other delimiters than the configuration has', containers('image: [[ .Values.image ]]'), /cannot unmarshal array/],
+    ['a list', '- a', /invalid JSON document/],
+    ['a word', 'hello', /invalid JSON document/],
+    ['tabs', 'spec:\n\tcontainers: []', /yaml: line 2/],
+    ['a port that is a text', containers('ports: [{containerPort: "80"}]'), wrongPort],
+    ['a number where a text belongs', containers('image: 5'), /cannot unmarshal number/],
+    ['containers that are a map', 'spec: {containers: {name: a}}', /cannot unmarshal/],
+    ['a variable without its value', image('index .Values.image 0'), /error calling index/],
+    ['a map that is indexed too deeply', image('index .Values "a" "b"'), /index of nil pointer/],
+    ['a function of the wrong kind of value', image('first .Values.image'), /error calling first/],
+    ['fail', '{{ fail "never" }}', /never/],
+    ['a named template that is not there', '{{ template "other" . }}', /"other" not defined/],
+    ['a quantity that is none', containers('resources: {limits: {cpu: 1x}}'), /quantities/],
+    ['a text of another program', '<html>\n<a>\n', /invalid JSON document/],
+    ['an environment of a map', containers('env: {A: b}'), /cannot unmarshal object/],
+    ['1.x: wrong indentation', 'containers:\n- name: a\n image: b', /yaml: line/, { legacy: true }],
+    ['preset Safe as well', '{{ .Nmae }}', /can't evaluate field Nmae/, { preset: 'Safe' }],
+    ['a policy that injects nobody without a wish', '{{ .Nmae }}', /Nmae/, { policy: 'disabled' }],
   ];
-  for (const [title, given, message] of fails) {
+  for (const [title, template, message, more] of fails) {
     it(`says why no pod can be injected: ${title}`, () => {
+      const given = { template, ...more };
       const { failure, warnings } = tried(given);
       assert.match(failure?.message ?? 'none', message);
       assert.deepEqual(warnings, []);
       const injector = { ...injectorWith(given), rehearsal: { failure, warnings } } as Injector;
-      assert.throws(
-        () => {
-          refuseHopeless(injector);
-        },
-        { name: 'ConfigurationError', field: 'config.templates', message },
-      );
+      const refuse = (): void => {
+        refuseHopeless(injector);
+      };
+      assert.throws(refuse, { name: 'ConfigurationError', field: 'config.templates', message });
     });
   }
 
-  const warns: [title: string, given: Given, warnings: RegExp[]][] = [
-    [
-      'containers without spec',
-      { template: 'containers:\n- name: a\n  image: b' },
-      [/dropped: containers;/, /add nothing/],
-    ],
-    ['a misspelt field', { template: containers('imagee: b') }, [/dropped: spec\.containers\[0\]\.imagee;/]],
+  const warns: [title: string, template: string, warnings: RegExp[], given?: Given][] = [
+    ['containers without spec', 'containers:\n- name: a\n  image: b', [/dropped: containers;/, /add nothing/]],
+    ['a misspelt field', containers('imagee: b'), [/dropped: spec\.containers\[0\]\.imagee;/]],
     [
       'a field one level too deep',
-      { template: containers('image: b', 'resources: {env: []}') },
+      containers('image: b', 'resources: {env: []}'),
       [/containers\[0\]\.resources\.env;/],
     ],
-    [
-      'a value that is not there',
-      { template: containers('image: {{ .Values.imgae }}') },
-      [/"<no value>" into spec\.containers\[0\]\.image:/],
-    ],
-    [
-      'part of a text',
-      { template: containers('args: [a, "-x={{ .Values.y.z }}"]'), values: { y: {} } },
-      [/spec\.containers\[0\]\.args\[1\]/],
-    ],
-    ['nothing', { template: '' }, [/add nothing/]],
-    ['a comment', { template: '# a: b\n' }, [/add nothing/]],
-    ['zeros', { template: 'spec: {containers: [], hostNetwork: false}' }, [/add nothing/]],
-    ['1.x: members in spec', { template: 'spec: {containers: [{name: a}]}', legacy: true }, [/add nothing/]],
-    [
-      'a failure for some',
-      { template: containers('image: {{ (index .ObjectMeta.OwnerReferences 0).Name }}') },
-      [/fail for 1 of 11 pods .* such as a minimal pod: .*inject:4:/s],
-    ],
+    ['a value that is not there', image('.Values.imgae'), [/"<no value>" into spec\.containers\[0\]\.image:/]],
+    ['part of a text', containers('args: [a, "-x={{ .Values.y.z }}"]'), [/spec\.containers\[0\]\.args\[1\]/], withY],
+    ['nothing', '', [/add nothing/]],
+    ['a comment', '# a: b\n', [/add nothing/]],
+    ['zeros', 'spec: {containers: [], hostNetwork: false}', [/add nothing/]],
+    ['1.x: members in spec', 'spec: {containers: [{name: a}]}', [/add nothing/], { legacy: true }],
+    ['a failure for some', image('(index .ObjectMeta.OwnerReferences 0).Name'), [failsForOne]],
   ];
-  for (const [title, given, expected] of warns) {
+  for (const [title, template, expected, given] of warns) {
     it(`warns of ${title}`, () => {
-      const { failure, warnings } = tried(given);
+      const { failure, warnings } = tried({ template, ...given });
       assert.equal(failure, undefined);
       assert.equal(warnings.length, expected.length, warnings.join('\n'));
       for (const [index, pattern] of expected.entries()) assert.match(warnings[index] ?? '', pattern);
     });
   }
 
-  const fine: [title: string, given: Given][] = [
-    ['a container', { template: containers('image: {{ .Values.image }}'), values: { image: 'a' } }],
-    ['labels alone', { template: 'metadata: {labels: {a: b}}' }],
-    [
-      'directives of strategic merge',
-      {
-        template: 'spec:\n  securityContext:\n    $patch: replace\n    runAsUser: 1',
-      },
-    ],
-    ['names in another case, as Go reads them', { template: containers('IMAGE: a') }],
-    [
-      '1.x',
-      {
-        template: 'containers: [{name: a, image: b}]\npodRedirectAnnot: {a: b}\nrewriteAppHTTPProbe: true',
-        legacy: true,
-      },
-    ],
-    ['preset Safe', { template: containers('image: a'), preset: 'Safe' }],
-    ['no default templates', { template: containers('image: a'), policy: 'disabled' }],
+  const legacy = 'containers: [{name: a, image: b}]\npodRedirectAnnot: {a: b}\nrewriteAppHTTPProbe: true';
+  const fine: [title: string, template: string, given?: Given][] = [
+    ['a container', image('.Values.image'), withImage],
+    ['labels alone', 'metadata: {labels: {a: b}}'],
+    ['directives of strategic merge', 'spec:\n  securityContext:\n    $patch: replace\n    runAsUser: 1'],
+    ['names in another case, as Go reads them', containers('IMAGE: a')],
+    ['1.x', legacy, { legacy: true }],
+    ['preset Safe', containers('image: a'), { preset: 'Safe' }],
+    ['no default templates', containers('image: a'), { policy: 'disabled' }],
   ];
-  for (const [title, given] of fine) {
+  for (const [title, template, given] of fine) {
     it(`has nothing to say of ${title}`, () => {
-      assert.deepEqual(tried(given), { warnings: [] });
+      assert.deepEqual(tried({ template, ...given }), { warnings: [] });
     });
   }
 

@@ -5,6 +5,10 @@ import { loadInjector } from '../injector.ts';
 import { legacyFiles } from '../testdata/configurations.ts';
 import {
   given,
+  present,
+  quoted,
+  required,
+  said,
   messageOf,
   podOf,
   reasonOf,
@@ -17,21 +21,19 @@ import {
 } from './testdata/authors.ts';
 
 describe('an author may change values', () => {
+  /** Shows what the first container has. */
+  const first = (field: string) => `metadata: {annotations: {first: {{ (index .Spec.Containers 0).${field} }}}}`;
   const accepted: [title: string, template: string, author: Author][] = [
-    ['a text in quotes', variable(`{{ ${given} | quote }}`), written('a: "b"\n- c')],
+    ['a text in quotes', variable(quoted), written('a: "b"\n- c')],
     ['a text that the template joins', variable(`{{ printf "team-%s" ${given} | quote }}`), written('{a, b}')],
     ['a text in another case', variable(`{{ ${given} | upper | quote }}`), written('a b')],
     ['a text that the template encodes', variable(`{{ ${given} | b64enc | quote }}`), written('a b')],
-    ['a word that YAML knows, in quotes', variable(`{{ ${given} | quote }}`), written('null')],
-    ['a harmless text without quotes', variable(`{{ ${given} }}`), written('shop')],
-    ['a number without quotes', sidecar(`ports: [{containerPort: {{ ${given} }}}]`), written('8080')],
-    ['a number with a sign', sidecar(`ports: [{containerPort: {{ ${given} }}}]`), written('+8080')],
+    ['a word that YAML knows, in quotes', variable(quoted), written('null')],
+    ['a harmless text without quotes', variable(said), written('shop')],
+    ['a number without quotes', sidecar(`ports: [{containerPort: ${said}}]`), written('8080')],
+    ['a number with a sign', sidecar(`ports: [{containerPort: ${said}}]`), written('+8080')],
     ...[
-      [
-        'a variable that comes and goes',
-        `env: [{{ if ${given} }}{name: TEAM, value: {{ ${given} | quote }}}{{ end }}]`,
-        'b',
-      ],
+      ['a variable that comes and goes', `env: [${present(`{name: TEAM, value: ${quoted}}`)}]`, 'b'],
       ['resources that come and go', `{{ with ${given} }}resources: {requests: {cpu: {{ . | quote }}}}{{ end }}`, '1'],
       [
         'a probe that comes and goes',
@@ -40,49 +42,33 @@ describe('an author may change values', () => {
       ],
       ['an argument', `args: [{{ ${given} | default "none" | printf "--team=%s" | quote }}]`, '"; rm -rf / #'],
       ['a word behind a flag', `args: [--team, {{ ${given} | printf "%s.$(NAMESPACE)" | quote }}]`, 'shop'],
-      ['numbers', `args: [-d, "15090,{{ ${given} }}", -q, {{ ${given} | quote }}]`, '80,443'],
-      ['flags that come and go', `args: [run{{ if ${given} }}, --verbose, --team={{ ${given} }}{{ end }}]`, 'shop'],
+      ['numbers', `args: [-d, "15090,${said}", -q, ${quoted}]`, '80,443'],
+      ['flags that come and go', `args: [run${present(`, --verbose, --team=${said}`)}]`, 'shop'],
     ].map(([title = '', line = '', text = '']): [string, string, Author] => [title, sidecar(line), written(text)]),
-    ['the name of a label', `metadata: {labels: { {{ ${given} }}: x}}`, written('team')],
+    ['the name of a label', `metadata: {labels: { ${said}: x}}`, written('team')],
     ['which value of the template it is', variable(`{{ if eq ${given} "a b" }}x{{ else }}y{{ end }}`), written('a b')],
-    [
-      'labels and annotations',
-      `metadata: {labels: {team: {{ ${given} | quote }}}, annotations: {team: {{ ${given} | quote }}}}`,
-      written('a b'),
-    ],
+    ['labels and annotations', `metadata: {labels: {team: ${quoted}}, annotations: {team: ${quoted}}}`, written('a b')],
     [
       'a letter that stands everywhere',
       sidecar(`securityContext: {runAsUser: 1}\n    args: [{{ printf "--team=%q" ${given} }}]`),
       written('1'),
     ],
     ['a text that stands in an image for other reasons', `${sidecar('')}{{/* ${given} */}}`, written('sidecar')],
-    ['such a text where it is read', variable(`{{ ${given} | quote }}`), written('sidecar')],
+    ['such a text where it is read', variable(quoted), written('sidecar')],
     [
       'a text that the template checks, of which a piece passes',
-      `{{ if not (regexMatch "^[0-9,]+$" ${given}) }}{{ fail "ports" }}{{ end }}${variable(`{{ ${given} | quote }}`)}`,
+      `{{ if not (regexMatch "^[0-9,]+$" ${given}) }}{{ fail "ports" }}{{ end }}${variable(quoted)}`,
       written('80,443'),
     ],
-    [
-      'an annotation that the template insists on',
-      `{{ if not ${given} }}{{ fail "no team" }}{{ end }}${variable(`{{ ${given} | quote }}`)}`,
-      written('shop'),
-    ],
+    ['an annotation that the template insists on', required + variable(quoted), written('shop')],
     [
       'what the template goes over',
       `metadata: {annotations: {all: {{ toJSON .ObjectMeta.Annotations | quote }}}}`,
       { annotations: { 'a/b': 'x "y"', c: 'd' } },
     ],
     ['a label', `metadata: {labels: {app: {{ index .ObjectMeta.Labels "app" | quote }}}}`, { labels: { app: 'x: y' } }],
-    [
-      'names in quotes',
-      `metadata: {annotations: {first: {{ (index .Spec.Containers 0).Name | quote }}}}`,
-      { spec: { containers: [{ name: 'x: y', image: 'a b' }] } },
-    ],
-    [
-      'an image',
-      `metadata: {annotations: {first: {{ (index .Spec.Containers 0).Image }}}}`,
-      { spec: { containers: [{ name: 'x', image: 'web:1@sha256:0a' }] } },
-    ],
+    ['names in quotes', first('Name | quote'), { spec: { containers: [{ name: 'x: y', image: 'a b' }] } }],
+    ['an image', first('Image'), { spec: { containers: [{ name: 'x', image: 'web:1@sha256:0a' }] } }],
   ];
   for (const [title, template, author] of accepted) {
     it(title, () => {
@@ -94,14 +80,14 @@ describe('an author may change values', () => {
 
 describe('an administrator may allow it', () => {
   it('by name, and then it may stand anywhere', () => {
-    const template = sidecar('').replace('sidecar:1', `{{ ${given} | quote }}`);
+    const template = sidecar('').replace('sidecar:1', quoted);
     for (const image of ['evil', 'evil:1 #']) {
       assert.equal(safely(template, written(image), ['example.com/*']).outcome, 'injected');
     }
   });
 
   it('but its text still adds nothing', () => {
-    const template = sidecar('').replace('sidecar:1', `{{ ${given} }}`);
+    const template = sidecar('').replace('sidecar:1', said);
     const result = safely(template, written('evil\n    securityContext: {privileged: true}'), [team]);
     assert.equal(reasonOf(result), 'UnsafeAnnotation');
   });
@@ -118,10 +104,8 @@ describe('templates of the 1.x kind', () => {
   const settings = JSON.stringify({ delimiters: ['[[', ']]'], annotationOverrides: { preset: 'Safe' } });
   const run = (line: string, value: string): InjectionResult => {
     const config = legacyFiles.config.replace('rewriteAppHTTPProbe: true', line);
-    return inject(loadInjector({ ...legacyFiles, config, settings }), {
-      pod: podOf(written(value)),
-      namespace: 'shop',
-    });
+    const injector = loadInjector({ ...legacyFiles, config, settings });
+    return inject(injector, { pod: podOf(written(value)), namespace: 'shop' });
   };
 
   it('are held to the same', () => {

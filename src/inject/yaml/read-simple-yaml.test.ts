@@ -109,27 +109,17 @@ function compare(read: (text: string) => unknown): { simple: number; different: 
   const scalar = fc.constantFrom(...words.split(' '), ...more);
   const indent = fc.constantFrom('', '', '  ', '  ', '    ', ' ', '      ');
   const of = (weight: number, arbitrary: fc.Arbitrary<string>) => ({ weight, arbitrary });
+  const pair = fc.tuple(indent, key, scalar).map(([space, name, value]) => `${space}${name}: ${value}`);
+  const item = fc.tuple(indent, scalar).map(([space, value]) => `${space}- ${value}`);
+  const pairInItem = fc.tuple(indent, key, scalar).map(([space, name, value]) => `${space}- ${name}: ${value}`);
+  const bareKey = fc.tuple(indent, key).map(([space, name]) => `${space}${name}:`);
+  const bareScalar = fc.tuple(indent, scalar).map(([space, value]) => `${space}${value}`);
   const line = fc.oneof(
-    of(
-      6,
-      fc.tuple(indent, key, scalar).map(([space, name, value]) => `${space}${name}: ${value}`),
-    ),
-    of(
-      4,
-      fc.tuple(indent, scalar).map(([space, value]) => `${space}- ${value}`),
-    ),
-    of(
-      3,
-      fc.tuple(indent, key, scalar).map(([space, name, value]) => `${space}- ${name}: ${value}`),
-    ),
-    of(
-      2,
-      fc.tuple(indent, key).map(([space, name]) => `${space}${name}:`),
-    ),
-    of(
-      1,
-      fc.tuple(indent, scalar).map(([space, value]) => `${space}${value}`),
-    ),
+    of(6, pair),
+    of(4, item),
+    of(3, pairInItem),
+    of(2, bareKey),
+    of(1, bareScalar),
     of(1, fc.constantFrom('', '   ', '# comment', '  # comment', 'text', '  text', '-', '  -')),
   );
   let simple = 0;

@@ -56,3 +56,12 @@ export class ManualClock implements Clock {
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
+
+/** Waits for something that real requests bring about. */
+export async function until(what: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 5000; turn += 1) {
+    if (what()) return;
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  throw new Error(`never came true: ${what.toString()}`);
+}

@@ -154,10 +154,8 @@ describe('CertificateSecretProvider', () => {
       assert.equal(fixture.served().certificatePem, good.certificatePem);
       assert.deepEqual(fixture.served().authorities, [good.caPem]);
     }
-    assert.deepEqual(
-      counted,
-      table.map(() => 'blue leaf refused'),
-    );
+    const expected = table.map(() => 'blue leaf refused');
+    assert.deepEqual(counted, expected);
     await fixture.give(good);
     await fixture.reconcile('blue');
     fixture.says('blue', 'CertificateReady', /^True\/Stable/);

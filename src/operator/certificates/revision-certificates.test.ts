@@ -45,9 +45,7 @@ describe('RevisionCertificates', () => {
       fixture.cluster.put('mutatingwebhookconfigurations', { ...own, metadata: { name, labels: changed } });
     }
     await fixture.caughtUp();
-    assert.deepEqual(
-      fixture.view.webhooksOf('blue').map(({ metadata }) => metadata.name),
-      ['sidecar-injector-blue'],
-    );
+    const names = fixture.view.webhooksOf('blue').map(({ metadata }) => metadata.name);
+    assert.deepEqual(names, ['sidecar-injector-blue']);
   });
 });

@@ -90,10 +90,8 @@ describe('the rotate annotation', () => {
     fixture.ask(value);
     await fixture.reconcile('blue');
     await fixture.reconcile('blue');
-    assert.match(
-      fixture.answer(),
-      /^all:n{59} Refused metadata\.annotations\[sidecar-injector\.io\/rotate\]: "all:n+" is no/,
-    );
+    const refused = /^all:n{59} Refused metadata\.annotations\[sidecar-injector\.io\/rotate\]: "all:n+" is no/;
+    assert.match(fixture.answer(), refused);
     assert.deepEqual(fixture.serving(), before);
     await fixture.recorded(/^RotateRefused: metadata\.annotations\[sidecar-injector\.io\/rotate\]/);
     assert.equal(fixture.events().filter((event) => event.startsWith('RotateRefused')).length, 1);

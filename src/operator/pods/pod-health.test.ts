@@ -6,26 +6,20 @@ const since = Date.parse(at) / 1000;
 const container = (fields: object): object => ({ name: 'app', ...fields });
 const waiting = (reason: string): object => ({ state: { waiting: { reason } } });
 const ready = (status: string): object => ({ type: 'Ready', status, lastTransitionTime: at });
+const initialized = { type: 'Initialized' };
+const crashing = container({ restartCount: 1, ...waiting('CrashLoopBackOff') });
 
 describe('podHealth', () => {
   const cases: [what: string, status: unknown, expected?: object][] = [
     ['nothing', undefined],
-    [
-      'a pod that is ready',
-      { phase: 'Running', conditions: [{ type: 'Initialized' }, ready('True')] },
-      { ready: true },
-    ],
+    ['a pod that is ready', { phase: 'Running', conditions: [initialized, ready('True')] }, { ready: true }],
     ['one that is not', { conditions: [ready('False')] }],
     [
       'restarts of all containers, sidecars too',
       { containerStatuses: [container({ restartCount: 2 })], initContainerStatuses: [container({ restartCount: 1 })] },
       { restarts: 3 },
     ],
-    [
-      'a sidecar that crashes',
-      { initContainerStatuses: [container({ restartCount: 1, ...waiting('CrashLoopBackOff') })] },
-      { restarts: 1, crashing: true },
-    ],
+    ['a sidecar that crashes', { initContainerStatuses: [crashing] }, { restarts: 1, crashing: true }],
     ['a container that waits for its image', { containerStatuses: [container(waiting('ContainerCreating'))] }],
     ['a pod that has failed', { phase: 'Failed' }, { crashing: true }],
     [

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { failure } from '../../kube/testdata/fake-api-server.ts';
 import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
-import { ManualClock } from '../../kube/testdata/manual-clock.ts';
+import { ManualClock, until } from '../../kube/testdata/manual-clock.ts';
 import { ProxyConfigResources } from './proxy-config-resources.ts';
 import { MemoryCluster } from '../testdata/memory-cluster.ts';
 
@@ -18,12 +17,10 @@ describe('ProxyConfigResources', () => {
   let clock: ManualClock;
   let resources: ProxyConfigResources;
   const logger = capturingLogger();
-  let asked: number;
   beforeEach(async () => {
     cluster = new MemoryCluster();
     clock = new ManualClock();
     logger.lines.length = 0;
-    asked = 0;
     await cluster.start();
     resources = new ProxyConfigResources({ client: cluster.client, clock, random: () => 0, logger });
   });
@@ -32,20 +29,12 @@ describe('ProxyConfigResources', () => {
     await cluster.stop();
   });
 
+  const collection = '/apis/networking.istio.io/v1beta1/proxyconfigs';
   /** From now on the collection is answered with a failure. */
   function unserved(code: number, reason: string): void {
-    cluster.faults.push({
-      matches: (_, path) => path === '/apis/networking.istio.io/v1beta1/proxyconfigs',
-      answer: (response) => {
-        asked += 1;
-        failure(response, code, reason, 'proxyconfigs');
-      },
-    });
+    cluster.fail((_, path) => path === collection, code, reason, 'proxyconfigs');
   }
-  const until = async (what: () => boolean): Promise<void> => {
-    for (let turn = 0; turn < 2000 && !what(); turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
-    assert.ok(what(), what.toString());
-  };
+  const asked = (): number => cluster.server.requests.filter(({ path }) => path === collection).length;
   const concurrencies = (): unknown[] => resources.list().map(({ spec }) => spec.concurrency);
 
   it('follows them, and gives the same list while nothing changes', async () => {
@@ -77,7 +66,7 @@ describe('ProxyConfigResources', () => {
     await until(() => resources.settled && clock.pending().includes(60_000));
     assert.deepEqual(none, []);
     await clock.advance(59_999);
-    assert.equal(asked, 1);
+    assert.equal(asked(), 1);
     cluster.faults.length = 0;
     await clock.advance(1);
     await until(() => resources.list().length === 1);
@@ -114,7 +103,7 @@ describe('ProxyConfigResources', () => {
   it('goes on asking a server that fails', async () => {
     unserved(500, 'InternalError');
     resources.start();
-    await until(() => asked === 1 && clock.pending().length > 0);
+    await until(() => asked() === 1 && clock.pending().length > 0);
     assert.equal(resources.settled, false);
     cluster.faults.length = 0;
     cluster.put('proxyconfigs', proxyConfig('one', 1));

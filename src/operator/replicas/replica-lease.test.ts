@@ -5,12 +5,10 @@ import { readReplicaLease, replicaLeaseMetadata, replicaOf, type ServedConfigura
 const place = { namespace: 'injection', operatorClass: 'default' };
 const certificate = 'c'.repeat(64);
 
-function lease(
-  serves: [string, ServedConfiguration][],
-  isDraining = false,
-): { object: KubernetesObject; omitted: number } {
+function lease(serves: [string, ServedConfiguration][], isDraining = false) {
   const { metadata, omitted } = replicaLeaseMetadata('webhook-1', place, { isDraining, serves: new Map(serves) });
-  return { object: { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata }, omitted };
+  const object: KubernetesObject = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata };
+  return { object, omitted };
 }
 
 describe("a replica's Lease", () => {
@@ -41,10 +39,8 @@ describe("a replica's Lease", () => {
     assert.ok(tooMany.omitted > 0 && bytes(tooMany) < 256 * 1024);
     const { serves } = readReplicaLease(tooMany.object);
     assert.equal(serves.size + tooMany.omitted, 2000);
-    assert.ok(
-      [...serves.values()].every(({ hashes }) => hashes.length === 3),
-      'an entry is whole or absent',
-    );
+    const isWhole = [...serves.values()].every(({ hashes }) => hashes.length === 3);
+    assert.ok(isWhole, 'an entry is whole or absent');
   });
 
   it('says what was found in rollouts and what failed, where there is any', () => {

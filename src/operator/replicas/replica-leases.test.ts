@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { emptyShadowReport, type PairReport, type RolloutPair } from '../../rollout/shadow-report.ts';
-import { failure } from '../../kube/testdata/fake-api-server.ts';
 import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
-import { ManualClock } from '../../kube/testdata/manual-clock.ts';
+import { ManualClock, until } from '../../kube/testdata/manual-clock.ts';
 import { replicaLeaseMetadata } from './replica-lease.ts';
 import { ReplicaLeases } from './replica-leases.ts';
 import { MemoryCluster } from '../testdata/memory-cluster.ts';
@@ -48,10 +47,6 @@ describe('ReplicaLeases', () => {
     reports.stop();
     await cluster.stop();
   });
-  const until = async (what: () => boolean): Promise<void> => {
-    for (let turn = 0; turn < 2000 && !what(); turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
-    assert.ok(what(), what.toString());
-  };
   const live = (): string[] => reports.replicas('blue').map(({ replica }) => replica);
   /** Stores a Lease and waits until it has been seen: a renewal changes nothing that shows, so a mark goes along. */
   const seen = async (object: KubernetesObject): Promise<void> => {
@@ -211,12 +206,7 @@ describe('ReplicaLeases', () => {
     assert.equal(cluster.names('leases').length, 2);
     await clock.advance(1000);
     // Renewed at this very moment: we have not seen it yet.
-    cluster.faults.push({
-      matches: (method, path) => method === 'DELETE' && path.includes('back'),
-      answer: (response) => {
-        failure(response, 409, 'Conflict', 'modified');
-      },
-    });
+    cluster.fail((method, path) => method === 'DELETE' && path.includes('back'), 409, 'Conflict', 'modified');
     await reports.removeExpired(signal);
     assert.deepEqual(cluster.names('leases'), ['injector-replica-back']);
   });

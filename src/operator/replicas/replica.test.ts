@@ -4,13 +4,19 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
 import { ServingCertificates } from '../../certs/serving-certificates.ts';
 import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
-import { ManualClock } from '../../kube/testdata/manual-clock.ts';
+import { ManualClock, until } from '../../kube/testdata/manual-clock.ts';
 import { configurationFiles } from '../../manifests/configuration-files.ts';
 import { hashedConfigMap } from '../../manifests/desired-objects.ts';
 import type { LoadConfiguration } from '../ports.ts';
-import { Replica } from './replica.ts';
+import { Replica, isUnrelated } from './replica.ts';
 import { MemoryCluster } from '../testdata/memory-cluster.ts';
 import { injectorConfig, loadAtOnce, MemoryRegistry, OperatorFixture, template } from '../testdata/operator-fixture.ts';
+import { randomBytes } from 'node:crypto';
+import { issueAuthority, issueServingCertificate } from '../../certs/issue-certificate.ts';
+import { generateRsaKeyPair } from '../../certs/key-pair.ts';
+import { randomSerialNumber } from '../../certs/random-source.ts';
+import { signCertificate } from '../../certs/sign-certificate.ts';
+import type { ServingPair } from '../../certs/verify-chain.ts';
 
 function configuration(name: string, image: string): { object: KubernetesObject; hash: string } {
   const config = parseInjectorConfig(injectorConfig(name, { injection: { templates: { sidecar: template(image) } } }));
@@ -63,10 +69,6 @@ describe('Replica', () => {
   const lacking = (name: string, hash: string): string[] => {
     const { hashes = [], certificate } = replica.serves().get(name) ?? {};
     return [...(hashes.includes(hash) ? [] : ['injector']), ...(certificate === undefined ? ['certificate'] : [])];
-  };
-  const until = async (what: () => boolean): Promise<void> => {
-    for (let turn = 0; turn < 2000 && !what(); turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
-    assert.ok(what(), what.toString());
   };
 
   /** The replica runs, with a configuration and a certificate. */
@@ -237,4 +239,55 @@ describe('Replica', () => {
     ]);
     assert.equal(replica.nodes(), replica.nodes(), 'the same list for as long as nothing has changed');
   });
+});
+
+const now = new Date('2026-03-01T00:00:00Z');
+const hour = 3_600_000;
+
+describe('isUnrelated', () => {
+  let old: ServingPair;
+  let other: ServingPair;
+  /** Of an intermediate whose root is the authority. */
+  let chained: ServingPair;
+  before(async () => {
+    const keys = await generateRsaKeyPair(2048);
+    const names = { service: 'blue', namespace: 'injection' };
+    const issue = (): ServingPair => {
+      const authority = issueAuthority('blue', keys, { now, duration: 24 * hour, random: randomBytes });
+      const leaf = issueServingCertificate(authority, names, keys, { now, duration: hour, random: randomBytes });
+      return { ...leaf, caPem: authority.certificatePem };
+    };
+    [old, other] = [issue(), issue()];
+    const validity = { notBefore: new Date(now.getTime() - hour), notAfter: new Date(now.getTime() + 24 * hour) };
+    const extensions = [{ name: 'basicConstraints', critical: true, cA: true }];
+    const authorityNamed = (commonName: string, signer: Parameters<typeof signCertificate>[1]): string => {
+      const subject = { organizationName: 'company', commonName };
+      const signed = { serialNumber: randomSerialNumber(randomBytes), subject, ...validity, extensions };
+      return signCertificate({ ...signed, publicKeyPem: keys.publicKeyPem }, signer);
+    };
+    const root = authorityNamed('root', keys);
+    const { privateKeyPem } = keys;
+    const certificatePem = authorityNamed('intermediate', { certificatePem: root, privateKeyPem });
+    const intermediate = { certificatePem, privateKeyPem };
+    const leaf = issueServingCertificate(intermediate, names, keys, { now, duration: hour, random: randomBytes });
+    chained = { ...leaf, certificatePem: leaf.certificatePem + intermediate.certificatePem, caPem: root };
+  });
+
+  const early = new Date(now.getTime() - 48 * hour);
+  const joined = (): ServingPair => ({ ...other, caPem: other.caPem + old.caPem });
+  const cases: [string, () => [ServingPair, ServingPair | undefined, Date], boolean][] = [
+    ['the first pair', () => [old, undefined, now], false],
+    ['a pair whose bundle verifies the one in memory', () => [joined(), old, now], false],
+    ['a pair of other authorities', () => [other, old, now], true],
+    ['a pair whose bundle verifies the one in memory by its intermediate', () => [chained, chained, now], false],
+    ['a pair of other authorities than the chain in memory', () => [other, chained, now], true],
+    ['the same once the one in memory has expired', () => [other, old, new Date(now.getTime() + hour)], false],
+    ['a pair of other authorities, by a clock that is behind', () => [other, old, early], true],
+    ['the pair in memory, by a clock that is behind', () => [old, old, early], false],
+  ];
+  for (const [title, given, expected] of cases) {
+    it(`${title}: ${expected ? 'yes' : 'no'}`, () => {
+      assert.equal(isUnrelated(...given()), expected);
+    });
+  }
 });

@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict';
-import { injectorConfig, OperatorFixture } from '../testdata/operator-fixture.ts';
+import { eachTest, injectorConfig, OperatorFixture } from '../testdata/operator-fixture.ts';
 
 const name = 'sidecar-injector-serving';
 const validator = 'injector-validator-default-serving';
 
 describe('ServingRoleKeeper', () => {
-  let fixture: OperatorFixture;
+  const fixture = eachTest(new OperatorFixture());
   const { signal } = new AbortController();
-  beforeEach(async () => {
-    fixture = new OperatorFixture();
-    await fixture.start();
-  });
-  afterEach(() => fixture.stop());
   const rules = (): unknown => fixture.cluster.get('roles', name, 'injection')?.rules;
   const names = (): string[] => (rules() as { resourceNames: string[] }[])[0]?.resourceNames ?? [];
   const roleSeen = (): Promise<void> =>
@@ -41,10 +36,8 @@ describe('ServingRoleKeeper', () => {
   it('writes one after the other when several are admitted at once', async () => {
     const { servingRole } = fixture.reconcilers;
     await Promise.all(['a', 'b', 'c'].map((each) => servingRole.admit(each, signal)));
-    assert.deepEqual(
-      names().slice(1),
-      ['a', 'b', 'c'].map((each) => `sidecar-injector-${each}-serving`),
-    );
+    const expected = ['a', 'b', 'c'].map((each) => `sidecar-injector-${each}-serving`);
+    assert.deepEqual(names().slice(1), expected);
   });
 
   it('takes back what somebody adds at once, and a name that is of no use two minutes later', async () => {

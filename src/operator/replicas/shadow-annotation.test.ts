@@ -29,17 +29,12 @@ describe('the annotation of what was found in rollouts', () => {
       const text = writeShadowReports(reports);
       assert.ok(Buffer.byteLength(text) <= 4096);
       const read = readShadowReports(text);
-      assert.deepEqual(
-        read.map(({ tag }) => tag),
-        reports.slice(0, read.length).map(({ tag }) => tag),
-      );
+      for (const [index, { tag }] of read.entries()) assert.equal(tag, reports[index]?.tag);
       assert.ok(read.length >= Math.min(count, 5), String(read.length));
       assert.ok(read.every(({ compared, failed, differing }) => compared + failed + differing === 7));
       const shown = read.map(({ changed }) => changed.length);
-      assert.deepEqual(
-        shown,
-        [...shown].sort((one, other) => other - one),
-      );
+      const sorted = [...shown].sort((one, other) => other - one);
+      assert.deepEqual(shown, sorted);
     }
     const [newest] = readShadowReports(writeShadowReports([report('prod', fields(20)), report('test', fields(20))]));
     assert.ok((newest?.changed.length ?? 0) >= 10);

@@ -29,10 +29,8 @@ describe('Completions', () => {
   });
 
   it('remembers the longest time for which it was', () => {
-    const complete = [true, false, true, false, false];
-    const seen = after(
-      ...complete.map((each, index) => [[2000, 5000, 6000, 7000, 8000][index]!, record(each)] as const),
-    );
+    const once = [[2000, record(true)] as const, [5000, record(false)] as const];
+    const seen = after(...once, [6000, record(true)], [7000, record(false)], [8000, record(false)]);
     assert.deepEqual(seen, { completeSince: undefined, completedFor: 3000, restarts: [first] });
   });
 

@@ -1,42 +1,31 @@
 import assert from 'node:assert/strict';
-import { failure } from '../../kube/testdata/fake-api-server.ts';
 import { bounds, RestartFixture } from './testdata/restart-fixture.ts';
 
-type Answer = (response: Parameters<typeof failure>[0]) => void;
-
 describe('restarts that cannot be written', () => {
-  let fixture: RestartFixture;
+  const fixture = new RestartFixture();
   /** Which workloads somebody tried to write, and when, in seconds since the first. */
   let tries: { readonly name: string; readonly at: number }[];
   beforeEach(() => {
-    fixture = new RestartFixture();
     tries = [];
   });
   afterEach(() => fixture.stop());
 
   const current = (): string => `old.${fixture.hash('old')}`;
   const two = { restart: { ...bounds, maxUnavailableWorkloads: 2, perNamespace: 2 } };
+  type Answer = readonly [code: number, reason: string, message: string];
   /** Each write of a workload is answered so. */
   const faulty = (isFaulty: (name: string) => boolean, answer: Answer, times?: number): void => {
-    fixture.cluster.faults.push({
-      matches: (method, path) => {
-        const name = /\/namespaces\/[^/]+\/deployments\/([^/]+)$/.exec(path)?.[1];
-        if (method !== 'PATCH' || name === undefined || !isFaulty(name)) return false;
-        tries.push({ name, at: fixture.clock.monotonic() / 1000 });
-        return true;
-      },
-      answer,
-      ...(times !== undefined && { times }),
-    });
-  };
-  const fails =
-    (code: number, reason: string, message: string): Answer =>
-    (response) => {
-      failure(response, code, reason, message);
+    const matches = (method: string, path: string): boolean => {
+      const name = /\/namespaces\/[^/]+\/deployments\/([^/]+)$/.exec(path)?.[1];
+      if (method !== 'PATCH' || name === undefined || !isFaulty(name)) return false;
+      tries.push({ name, at: fixture.clock.monotonic() / 1000 });
+      return true;
     };
-  const broken = fails(500, 'InternalError', 'Internal error occurred: out of order');
-  const modified = fails(409, 'Conflict', 'modified');
-  const refused = fails(403, 'Forbidden', 'policy says no');
+    fixture.cluster.fail(matches, ...answer, times);
+  };
+  const broken = [500, 'InternalError', 'Internal error occurred: out of order'] as const;
+  const modified = [409, 'Conflict', 'modified'] as const;
+  const refused = [403, 'Forbidden', 'policy says no'] as const;
   const tried = (): string => tries.map(({ name }) => name).join(' ');
   const failures = (): string[] => fixture.eventsOfWorkloads().filter((each) => each.includes(' RestartFailed: '));
   const waiting = (): string[] => (fixture.status()?.waiting ?? []).map(({ name, reason }) => `${name} ${reason}`);
@@ -169,7 +158,7 @@ describe('restarts that cannot be written', () => {
   it('end the pass where the API server wants to be left alone', async () => {
     await fixture.begin(two);
     fixture.workloads('a', 'b');
-    faulty(() => true, fails(429, 'TooManyRequests', 'slow down'), 1);
+    faulty(() => true, [429, 'TooManyRequests', 'slow down'], 1);
     const passing = fixture.passUntil(() => false);
     await assert.rejects(passing, /slow down/);
     assert.equal(tried(), 'a');

@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict';
-import { failure } from '../../kube/testdata/fake-api-server.ts';
 import { bounds, RestartFixture } from './testdata/restart-fixture.ts';
 import type { Steps } from '../../rollout/restart-steps.ts';
 import { Turns } from './restart-pass.ts';
 
 describe('the restarts of a tag', () => {
-  let fixture: RestartFixture;
-  beforeEach(() => {
-    fixture = new RestartFixture();
-  });
+  const fixture = new RestartFixture();
   afterEach(() => fixture.stop());
 
   const current = (): string => `old.${fixture.hash('old')}`;
@@ -119,12 +115,7 @@ describe('the restarts of a tag', () => {
   it('says after a while what keeps it from restarting anything', async () => {
     await fixture.begin();
     fixture.workload('web');
-    fixture.cluster.faults.push({
-      matches: (_method, path) => path.includes('/poddisruptionbudgets'),
-      answer: (response) => {
-        failure(response, 403, 'Forbidden', 'no right');
-      },
-    });
+    fixture.cluster.fail((_, path) => path.includes('/poddisruptionbudgets'), 403, 'Forbidden', 'no right');
     await fixture.passOn();
     assert.equal(fixture.status(), undefined);
     await fixture.clock.advance(10_000);
@@ -136,26 +127,6 @@ describe('the restarts of a tag', () => {
     fixture.cluster.faults.splice(0);
     await fixture.clock.advance(5000);
     await fixture.passUntil(() => fixture.restarts.length > 0);
-  });
-
-  it('restarts nothing by judgements that are older than the webhook', async () => {
-    await fixture.begin();
-    fixture.workload('web');
-    await fixture.passUntil(() => fixture.restarts.length > 0);
-    fixture.completes('web', current());
-    await fixture.passUntil(() => fixture.status()?.phase === 'Idle');
-    // The webhook leads elsewhere, to what this operator does not know.
-    fixture.workload('other');
-    fixture.cluster.edit('mutatingwebhookconfigurations', 'sidecar-injector-tag-prod', undefined, (object) => {
-      for (const { clientConfig } of object.webhooks as { clientConfig: { service: { path: string } } }[]) {
-        clientConfig.service.path = '/tags/prod/gone/0123abcd/inject';
-      }
-    });
-    await fixture.passOn();
-    await fixture.clock.advance(10_000);
-    await fixture.passOn();
-    assert.equal(fixture.restarts.length, 1);
-    assert.match(fixture.status()?.message ?? '', /^its pods are not judged by the webhook that is in force/);
   });
 
   it('looks at workloads no more once all is done, until a pod is stale', async () => {

@@ -105,7 +105,8 @@ describe('RestartTroubles', () => {
 });
 
 describe('failedWrite', () => {
-  const webhook = 'webhook "x.example.com": context deadline exceeded';
+  const unanswered = 'Internal error occurred: failed calling webhook "x.example.com": context deadline exceeded';
+  const deniedByPolicy = "ValidatingAdmissionPolicy 'x' with binding 'y' denied request: no";
   const denied = 'admission webhook "x.example.com" denied the request: no';
   for (const [what, code, reason, message, expected] of [
     ['a role', 403, 'Forbidden', 'deployments.apps "web" is forbidden', 'Refused'],
@@ -114,20 +115,8 @@ describe('failedWrite', () => {
     ['a webhook', 400, '', denied, 'Refused'],
     ['a webhook with a code of its own', 429, '', denied, 'Refused'],
     ['a webhook that says 409', 409, '', denied, 'Refused'],
-    [
-      'a ValidatingAdmissionPolicy',
-      401,
-      'Unauthorized',
-      "ValidatingAdmissionPolicy 'x' with binding 'y' denied request: no",
-      'Refused',
-    ],
-    [
-      'a webhook that does not answer',
-      500,
-      'InternalError',
-      `Internal error occurred: failed calling ${webhook}`,
-      'Refused',
-    ],
+    ['a ValidatingAdmissionPolicy', 401, 'Unauthorized', deniedByPolicy, 'Refused'],
+    ['a webhook that does not answer', 500, 'InternalError', unanswered, 'Refused'],
     ['another version', 409, 'Conflict', 'the object has been modified', 'Conflict, maybe written'],
     ['another workload of that name', 409, 'Conflict', 'Precondition failed: UID', 'Conflict, maybe written'],
     ['a namespace that is gone', 404, 'NotFound', 'namespaces "shop" not found', 'Conflict'],

@@ -109,11 +109,8 @@ describe('recordOfWorkload', () => {
 });
 
 describe('a workload is complete', () => {
-  const counts = (count: number | undefined) => ({
-    replicas: count,
-    updatedReplicas: count,
-    availableReplicas: count,
-  });
+  const counts = (replicas?: number) => ({ replicas, updatedReplicas: replicas, availableReplicas: replicas });
+  const leaving = { ...counts(0), replicas: 3 };
   const none = { spec: { replicas: 0 } };
   const unscheduled = { desiredNumberScheduled: 0, updatedNumberScheduled: undefined, numberAvailable: undefined };
   const cases: readonly (readonly [title: string, kind: string, fields: WorkloadFields, expected: boolean])[] = [
@@ -126,13 +123,8 @@ describe('a workload is complete', () => {
     ['not while an old one is available instead', 'Deployment', { status: { updatedReplicas: 2, replicas: 3 } }, false],
     ['not while it is scaled up', 'Deployment', { spec: { replicas: 5 } }, false],
     ['not while it is scaled down', 'Deployment', { spec: { replicas: 2 } }, false],
-    ['with no replicas, once all are gone', 'Deployment', { ...none, status: counts(undefined) }, true],
-    [
-      'with no replicas, not before all are gone',
-      'Deployment',
-      { ...none, status: { ...counts(0), replicas: 3 } },
-      false,
-    ],
+    ['with no replicas, once all are gone', 'Deployment', { ...none, status: counts() }, true],
+    ['with no replicas, not before all are gone', 'Deployment', { ...none, status: leaving }, false],
     ['with one replica unless told', 'Deployment', { spec: { replicas: undefined }, status: counts(1) }, true],
     ['when all of its pods are new and available', 'StatefulSet', {}, true],
     ['not before its controller has seen the edit', 'StatefulSet', { status: { observedGeneration: 3 } }, false],

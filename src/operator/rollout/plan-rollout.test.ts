@@ -20,17 +20,14 @@ function observed(traits: Partial<PodTraits>): number[] {
 }
 
 describe('observePods', () => {
+  const canaryFirst = 'new.22222222,old.11111111';
   const rows: [what: string, traits: Partial<PodTraits>, observed: number[]][] = [
     ['a pod of the stable revision', by('old.11111111'), [1, 0]],
     ['one of an earlier configuration of it', by('old.00000000'), [1, 0]],
     ['one of the canary', by('new.22222222'), [0, 1]],
     ['one of an earlier canary', by('new.00000000'), [0, 0]],
     ['one of the stable revision whose author adds the canary', by('old.11111111,new.22222222'), [1, 0]],
-    [
-      'one whose author names the canary before',
-      { ...by('old.11111111'), injectedBy: 'new.22222222,old.11111111' },
-      [1, 0],
-    ],
+    ['one whose author names the canary before', { ...by('old.11111111'), injectedBy: canaryFirst }, [1, 0]],
     ['one whose author names the canary, without a status', { injectedBy: 'new.22222222' }, [0, 0]],
   ];
   for (const [what, traits, expected] of rows) {

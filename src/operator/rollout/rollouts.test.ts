@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
-import { failure } from '../../kube/testdata/fake-api-server.ts';
 import { template } from '../testdata/operator-fixture.ts';
 import { RolloutFixture, tag } from './testdata/rollout-fixture.ts';
 import { FailedInjections } from './rollouts.ts';
 
 describe('A tag with a canary strategy', () => {
-  let fixture: RolloutFixture;
-  beforeEach(async () => {
-    fixture = new RolloutFixture();
-    await fixture.begin(10);
-  });
+  const fixture = new RolloutFixture();
+  beforeEach(() => fixture.begin(10));
   afterEach(() => fixture.stop());
 
   const writesSince = (since: number): string[] =>
@@ -111,25 +107,9 @@ describe('A tag with a canary strategy', () => {
 
   /** The next write of the tag's webhook fails. */
   const failNextMove = (): void => {
-    fixture.cluster.faults.push({
-      matches: (method, path) => method === 'PATCH' && path.includes('sidecar-injector-tag-prod'),
-      answer: (response) => {
-        failure(response, 503, 'ServiceUnavailable', 'not now');
-      },
-      times: 1,
-    });
+    const isMove = (method: string, path: string) => method === 'PATCH' && path.includes('sidecar-injector-tag-prod');
+    fixture.cluster.fail(isMove, 503, 'ServiceUnavailable', 'not now', 1);
   };
-
-  it('is begun by the next process when one ends between the state and the path', async () => {
-    failNextMove();
-    await assert.rejects(fixture.canary('new', [20, 100]));
-    const decided = fixture.rollout;
-    assert.equal(fixture.threshold, '');
-    await takeOver();
-    await fixture.pass();
-    assert.equal(fixture.threshold, decided?.threshold);
-    assert.equal(fixture.rollout?.startedAt, decided?.startedAt, 'nothing begins anew');
-  });
 
   for (const [phase, outcome, target] of [
     ['Promoted', 'ready', 'new'],
@@ -254,16 +234,6 @@ describe('A tag with a canary strategy', () => {
     assert.match(fixture.tagCondition(tag, 'RevisionReady'), /^False\/PodsNotFollowed: /);
   });
 
-  it('brings the workloads of a canary that is paused back to stable', async () => {
-    await fixture.canary('new', [50]);
-    fixture.setSpec('new', { paused: true });
-    await fixture.reconcile('new');
-    await fixture.pass();
-    assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
-    assert.equal(fixture.rollout?.reason, 'CanaryUnavailable');
-    assert.match(fixture.rollout.message, /spec\.paused/);
-  });
-
   it('says why it leads nowhere where the revision is ready and the stable one is paused', async () => {
     await fixture.canary('new', [50]);
     fixture.setSpec('old', { paused: true });
@@ -273,19 +243,28 @@ describe('A tag with a canary strategy', () => {
     assert.match(fixture.tagCondition(tag, 'Ready'), why);
   });
 
-  for (const [who, takeOver] of [
-    ['the leader', () => Promise.resolve()],
-    ['the next leader', () => fixture.takeOver()],
+  const removeWebhook = (): void => {
+    fixture.cluster.remove('mutatingwebhookconfigurations', `sidecar-injector-tag-${tag}`);
+  };
+  const takeOverWithoutWebhook = (): Promise<void> => {
+    removeWebhook();
+    return fixture.takeOver();
+  };
+  const killed = 'the kill switch has taken the canary and the webhook away';
+  for (const [who, why, happens] of [
+    ['the leader', 'the canary is paused', () => undefined],
+    ['the leader', killed, removeWebhook],
+    ['the next leader', killed, takeOverWithoutWebhook],
   ] as const) {
-    it(`is brought back to stable by ${who} when the kill switch has taken the canary and the webhook away`, async () => {
+    it(`is brought back to stable by ${who} when ${why}`, async () => {
       await fixture.canary('new', [50]);
       fixture.setSpec('new', { paused: true });
-      fixture.cluster.remove('mutatingwebhookconfigurations', `sidecar-injector-tag-${tag}`);
-      await takeOver();
+      await happens();
       await fixture.reconcile('new');
       await fixture.pass();
       assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
       assert.equal(fixture.rollout?.reason, 'CanaryUnavailable');
+      assert.match(fixture.rollout.message, /spec\.paused/);
     });
   }
 
@@ -349,17 +328,16 @@ describe('A tag with a canary strategy', () => {
 describe('FailedInjections', () => {
   const first = { startedAt: '2026-06-01T00:00:00Z', injectionErrors: 0 };
 
-  it('counts by how much the sum of the replicas grows', () => {
-    const failed = new FailedInjections();
-    const counts = [7, 7, 9, 10].map((reported) => failed.since('prod', first, reported));
-    assert.deepEqual(counts, [0, 0, 2, 3]);
-  });
-
-  it('takes a smaller sum for a replica that is gone', () => {
-    const failed = new FailedInjections();
-    const counts = [5, 8, 2, 4].map((reported) => failed.since('prod', first, reported));
-    assert.deepEqual(counts, [0, 3, 3, 5]);
-  });
+  for (const [what, sums, counts] of [
+    ['counts by how much the sum of the replicas grows', [7, 7, 9, 10], [0, 0, 2, 3]],
+    ['takes a smaller sum for a replica that is gone', [5, 8, 2, 4], [0, 3, 3, 5]],
+  ] as const) {
+    it(what, () => {
+      const failed = new FailedInjections();
+      const counted = sums.map((reported) => failed.since('prod', first, reported));
+      assert.deepEqual(counted, counts);
+    });
+  }
 
   it('begins anew with each rollout and each tag, and goes on from the status in a new process', () => {
     const failed = new FailedInjections();

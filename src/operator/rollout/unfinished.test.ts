@@ -1,24 +1,16 @@
 import assert from 'node:assert/strict';
-import { failure } from '../../kube/testdata/fake-api-server.ts';
 import { template } from '../testdata/operator-fixture.ts';
 import { RolloutFixture, tag } from './testdata/rollout-fixture.ts';
 
 describe('A rollout whose leader ended between the state and the path', () => {
-  let fixture: RolloutFixture;
-  beforeEach(async () => {
-    fixture = new RolloutFixture();
-    await fixture.begin(10);
-  });
+  const fixture = new RolloutFixture();
+  beforeEach(() => fixture.begin(10));
   afterEach(() => fixture.stop());
 
   const refuseMoves = (code: number, reason: string, times: number): void => {
-    fixture.cluster.faults.push({
-      matches: (method, path) => ['PATCH', 'PUT'].includes(method) && path.includes('sidecar-injector-tag-prod'),
-      answer: (response) => {
-        failure(response, code, reason, 'not now');
-      },
-      times,
-    });
+    const isMove = (method: string, path: string) =>
+      ['PATCH', 'PUT'].includes(method) && path.includes('sidecar-injector-tag-prod');
+    fixture.cluster.fail(isMove, code, reason, 'not now', times);
   };
   /** Half of the workloads are to get the canary, and the path does not know of it yet. */
   const decideHalf = async (): Promise<void> => {
@@ -61,34 +53,44 @@ describe('A rollout whose leader ended between the state and the path', () => {
     });
   }
 
-  it('is not finished when the spec names a third revision, which waits for the pods', async () => {
+  const installThird = async (): Promise<void> => {
     await fixture.install('third');
-    await decideHalf();
     edit('third');
-    await fixture.takeOver(['old', 'new', 'third']);
-    await fixture.pass();
-    assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
-    fixture.follow();
-    await fixture.pass();
-    assert.match(fixture.tagPath(tag) ?? '', /^\/tags\/prod\/old\/[0-9a-f]{8}\/third\//);
-  });
-
-  it('is not finished with a configuration of the canary that is another one by now', async () => {
-    await decideHalf();
+  };
+  const editNew = (): void => {
     fixture.setTemplate('new', template('new-two'));
-    await fixture.takeOver();
-    await fixture.pass();
-    assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
-    fixture.follow();
-    await fixture.pass();
-    assert.match(fixture.tagPath(tag) ?? '', new RegExp(`/new/${fixture.hash('new')}/[0-9a-f]{16}/inject$`));
-  });
+  };
+  for (const [what, canary, change] of [
+    ['when the spec names a third revision', 'third', installThird],
+    ['with a configuration of the canary that is another one by now', 'new', editNew],
+  ] as const) {
+    it(`is not finished ${what}, which waits for the pods`, async () => {
+      await decideHalf();
+      await change();
+      await fixture.takeOver(['old', 'new', canary]);
+      await fixture.pass();
+      assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
+      fixture.follow();
+      await fixture.pass();
+      const path = `^/tags/prod/old/[0-9a-f]{8}/${canary}/${fixture.hash(canary)}/[0-9a-f]{16}/inject$`;
+      assert.match(fixture.tagPath(tag) ?? '', new RegExp(path));
+    });
+  }
 
   it('is finished without a look at the pods where nothing has changed', async () => {
     await decideHalf();
+    const decided = fixture.rollout;
     await fixture.takeOver();
     await fixture.pass();
-    assert.equal(fixture.threshold, fixture.rollout?.threshold);
+    assert.equal(fixture.threshold, decided?.threshold);
+    fixture.follow();
+    await fixture.pass();
+    const { rollout } = fixture;
+    assert.deepEqual(
+      [rollout?.threshold, rollout?.startedAt],
+      [decided?.threshold, decided?.startedAt],
+      'nothing anew',
+    );
   });
 
   for (const { title, change, to } of calls) {

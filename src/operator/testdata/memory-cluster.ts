@@ -96,14 +96,12 @@ export class MemoryCluster {
     this.edit(plural, name, namespace, ({ metadata }) => (metadata.deletionTimestamp = '2026-01-01T00:00:00Z'));
   }
 
-  /** Answers these requests with an error from now on. */
-  fail(matches: Fault['matches'], code: number, reason: string, message: string): void {
-    this.faults.push({
-      matches,
-      answer: (response) => {
-        failure(response, code, reason, message);
-      },
-    });
+  /** Answers these requests with an error from now on, so many times. */
+  fail(matches: Fault['matches'], code: number, reason: string, message: string, times = Infinity): void {
+    const answer: Fault['answer'] = (response) => {
+      failure(response, code, reason, message);
+    };
+    this.faults.push({ matches, answer, times });
   }
 
   /** Ends all watches, as a restarting server does. */

@@ -5,9 +5,10 @@ import { generateRsaKeyPair, type KeyPair } from '../../certs/key-pair.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
 import { rehearse } from '../../inject/rehearsal/rehearse.ts';
 import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
-import { ManualClock } from '../../kube/testdata/manual-clock.ts';
+import { ManualClock, until } from '../../kube/testdata/manual-clock.ts';
 import type { ObjectStore } from '../../kube/object-store.ts';
 import { Reflector } from '../../kube/reflector.ts';
+import { context } from '../../manifests/testdata/manifest-context.ts';
 import { ClusterView, injectorConfigs, revisionTags } from '../cluster-view.ts';
 import { createReconcilers, type Reconcilers } from '../controller/create-reconcilers.ts';
 import type {
@@ -21,12 +22,7 @@ import type {
 import type { OperatorSettings } from '../settings.ts';
 import { MemoryCluster } from './memory-cluster.ts';
 
-export const context = {
-  namespace: 'injection',
-  operatorClass: 'default',
-  podSelector: { app: 'injector' },
-  targetPort: 15017,
-};
+export { context };
 
 /** An InjectorConfig as the API server stores it, defaults left to the parser. */
 export function injectorConfig(name: string, spec: Record<string, unknown> = {}): KubernetesObject {
@@ -192,13 +188,7 @@ export class OperatorFixture {
     await this.until(() => view.hasSynced && Object.entries(followed).every(isSeen));
   }
 
-  async until(what: () => boolean): Promise<void> {
-    for (let turn = 0; turn < 3000; turn += 1) {
-      if (what()) return;
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
-    throw new Error(`never came true: ${what.toString()}`);
-  }
+  readonly until = until;
 
   async stop(): Promise<void> {
     this.#stop.abort();

@@ -1,9 +1,9 @@
-import assert from 'node:assert/strict';
 import type { ResourceEvent } from '@dot-i/k8s-operator';
 import type { Condition, KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { ServingCertificates } from '../../certs/serving-certificates.ts';
 import { systemClock } from '../../kube/clock.ts';
 import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
+import { until } from '../../kube/testdata/manual-clock.ts';
 import { InjectorOperator } from '../controller/injector-operator.ts';
 import type { OperatorMetrics } from '../ports.ts';
 import { ReplicaLeases } from '../replicas/replica-leases.ts';
@@ -98,13 +98,9 @@ export class ProcessCluster extends MemoryCluster {
     await super.stop();
   }
 
-  async until(what: () => boolean): Promise<void> {
-    for (let turn = 0; turn < 5000 && !what(); turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
-    assert.ok(what(), what.toString());
-  }
+  readonly until = until;
 
-  /** The condition Ready of an InjectorConfig or RevisionTag, as `Status/Reason`. */
-  /** Status and reason of a condition. */
+  /** A condition of an InjectorConfig or RevisionTag, as `Status/Reason`. */
   ready(name: string, plural = 'injectorconfigs', condition = 'Ready'): string {
     const { conditions = [] } = (this.get(plural, name)?.status ?? {}) as { conditions?: Condition[] };
     const { status, reason } = conditions.find(({ type }) => type === condition) ?? {};

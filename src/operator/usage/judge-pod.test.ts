@@ -55,17 +55,11 @@ function judge(pod: Partial<PodTraits>, labels: Record<string, string>, known: K
     webhooks.set(each);
   const annotations = pod.injectedBy === undefined ? {} : { [status]: nameIn(pod.injectedBy) };
   const traits = { ...plain, annotations, ...pod };
-  const judgements = judgePod(
-    traits,
-    { 'kubernetes.io/metadata.name': 'shop', ...labels },
-    {
-      webhooks,
-      familyOf: (name) =>
-        name.startsWith('gone') ? undefined : name === 'foreign' ? elsewhere : memberOf(istioKeys, name),
-      rulesOf: () => (known === 'unknown' ? undefined : known),
-    },
-  );
-  return judgements.map((judgement) => {
+  const familyOf = (name: string) =>
+    name.startsWith('gone') ? undefined : name === 'foreign' ? elsewhere : memberOf(istioKeys, name);
+  const rulesOf = () => (known === 'unknown' ? undefined : known);
+  const namespace = { 'kubernetes.io/metadata.name': 'shop', ...labels };
+  return judgePod(traits, namespace, { webhooks, familyOf, rulesOf }).map((judgement) => {
     assert.ok(describeJudgement(judgement).length > 10);
     const { state, reason, injectorConfig, selectedBy, isUser } = judgement;
     return `${state} ${reason} at ${injectorConfig} by ${selectedBy?.id ?? 'nobody'}${isUser ? '' : ', no user'}`;
@@ -76,7 +70,10 @@ describe('judgePod', () => {
   const blue = { [revision]: 'blue' };
   const by = (hash: string, name = 'blue'): Partial<PodTraits> => ({ injectedBy: `${name}.${hash}` });
   const forged = (...injectedBy: string[]): Partial<PodTraits> => ({ injectedBy: injectedBy.join(), annotations: {} });
+  const forgedBeside = { ...forged(`blue.${old}`, `default.${now}`), annotations: { [status]: 'blue' } };
   const out = { [inject]: 'false' };
+  const optedIn = { annotations: out, labels: { [inject]: 'true' } };
+  const choosy = { [revision]: 'choosy' };
   const rows: [name: string, pod: Partial<PodTraits>, namespace: Record<string, string>, judgement: string][] = [
     ['what it would get now', by(now), blue, 'current Current at blue by blue'],
     ['another configuration', by(old), blue, 'stale OtherConfiguration at blue by blue'],
@@ -87,12 +84,7 @@ describe('judgePod', () => {
     ['a forged entry and no status', forged(`blue.${now}`), {}, ''],
     ['a forged entry and another status', { ...by(now), annotations: { [status]: 'red' } }, {}, ''],
     ['a forged entry alone', forged(`default.${old}`), blue, 'missing NotCalled at blue by blue'],
-    [
-      'a forged entry beside the one of its injection',
-      { ...forged(`blue.${old}`, `default.${now}`), annotations: { [status]: 'blue' } },
-      blue,
-      'stale OtherConfiguration at blue by blue',
-    ],
+    ['a forged entry beside the one of its injection', forgedBeside, blue, 'stale OtherConfiguration at blue by blue'],
     ['what another operator gave', by(now, 'foreign'), {}, ''],
     ['what nothing gives any more', by(now), {}, 'stale NotSelected at blue by nobody'],
     ['of one whose webhook is away', by(now, 'off'), { [revision]: 'off' }, 'stale NotPublished at off by off'],
@@ -103,19 +95,9 @@ describe('judgePod', () => {
     ['nothing, in a disabled namespace', { labels: blue }, { [injection]: 'disabled' }, ''],
     ['nothing, on the host network', { hostNetwork: true }, blue, 'none HostNetwork at blue by blue, no user'],
     ['nothing, by its annotation', { annotations: out }, blue, 'none OptedOut at blue by blue, no user'],
-    [
-      'nothing, the label beats the annotation',
-      { annotations: out, labels: { [inject]: 'true' } },
-      blue,
-      'missing NotCalled at blue by blue',
-    ],
+    ['nothing, the label beats the annotation', optedIn, blue, 'missing NotCalled at blue by blue'],
     ['nothing, the webhook is away', {}, { [revision]: 'off' }, 'none NotPublished at off by off'],
-    [
-      'nothing, conditions decide',
-      {},
-      { [revision]: 'choosy' },
-      'undecided MatchConditions at choosy by choosy, no user',
-    ],
+    ['nothing, conditions decide', {}, choosy, 'undecided MatchConditions at choosy by choosy, no user'],
   ];
   for (const [name, pod, namespace, judgement] of rows) {
     it(`has ${name}`, () => {

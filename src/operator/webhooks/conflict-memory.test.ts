@@ -28,10 +28,8 @@ describe('ConflictMemory', () => {
   it('names a few of many', () => {
     const memory = new ConflictMemory(new ManualClock());
     const fields = Array.from({ length: 8 }, (_, index) => ({ manager: 'm', field: `.f${index}` }));
-    assert.match(
-      memory.observe('blue', fields).finding.message,
-      /^m also writes \.f0, \.f1, \.f2, \.f3, \.f4 and 3 more;/,
-    );
+    const message = memory.observe('blue', fields).finding.message;
+    assert.match(message, /^m also writes \.f0, \.f1, \.f2, \.f3, \.f4 and 3 more;/);
     memory.forget('blue');
     assert.equal(memory.observe('blue', []).finding.status, 'False');
   });

@@ -41,11 +41,8 @@ describe('beside another injector', () => {
     fixture.cluster.put('mutatingwebhookconfigurations', prod);
     await fixture.tag('prod', 'old');
     assert.equal(fixture.tagObject('prod'), undefined);
-    fixture.tagSays(
-      'prod',
-      'Ready',
-      /^False\/ForeignOverlap: .*takeover of InjectorConfig old; the tag leads nowhere$/,
-    );
+    const nowhere = /^False\/ForeignOverlap: .*takeover of InjectorConfig old; the tag leads nowhere$/;
+    fixture.tagSays('prod', 'Ready', nowhere);
     fixture.cluster.remove('mutatingwebhookconfigurations', 'istio-sidecar-injector');
     await fixture.reconcileTag('prod');
     fixture.cluster.put('mutatingwebhookconfigurations', prod);

@@ -73,10 +73,8 @@ describe('One writer of each webhook', () => {
     try {
       const { output } = await cruise(['src'], { baseDir: folder, ruleSet, validate: true } as never);
       const { violations } = (output as ICruiseResult).summary;
-      assert.deepEqual(
-        violations.map(({ from }) => from),
-        ['src/operator/restarts/planted.ts'],
-      );
+      const files = violations.map(({ from }) => from);
+      assert.deepEqual(files, ['src/operator/restarts/planted.ts']);
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -2,12 +2,10 @@ import assert from 'node:assert/strict';
 import { caBundlesOf, namedHashes, publishedHash, rolloutInForce } from './published-webhook.ts';
 
 function configuration(...clientConfigs: object[]) {
-  const webhooks = clientConfigs.map((clientConfig, index) => ({
-    name: `w${index}.sidecar-injector.io`,
-    clientConfig,
-  }));
-  return { apiVersion: 'v1', kind: 'M', metadata: {}, webhooks };
+  const named = clientConfigs.map((clientConfig, index) => ({ name: `w${index}.sidecar-injector.io`, clientConfig }));
+  return { apiVersion: 'v1', kind: 'M', metadata: {}, webhooks: named };
 }
+type Configuration = ReturnType<typeof configuration>;
 const service = (path: string): object => ({ service: { path } });
 
 const rollout = (way = 'inject'): string => `/tags/prod/blue/0123abcd/green/4567cdef/8000000000000000/${way}`;
@@ -32,26 +30,16 @@ describe('rolloutInForce', () => {
 });
 
 describe('publishedHash', () => {
-  const cases: [
-    what: string,
-    configuration: ReturnType<typeof configuration> | undefined,
-    expected: string | undefined,
-  ][] = [
+  const one = service('/revisions/blue/0123abcd/inject');
+  const other = service('/revisions/blue/0123abce/inject');
+  const cases: [what: string, configuration: Configuration | undefined, expected: string | undefined][] = [
     ['no configuration', undefined, undefined],
     ['no webhooks', configuration(), undefined],
-    ['a Service', configuration(service('/revisions/blue/0123abcd/inject')), '0123abcd'],
+    ['a Service', configuration(one), '0123abcd'],
     ['a url with a path of its own', configuration({ url: 'https://h/x/revisions/blue/0123abcd/inject' }), '0123abcd'],
-    [
-      'several that agree',
-      configuration(service('/revisions/blue/0123abcd/inject'), service('/revisions/blue/0123abcd/inject')),
-      '0123abcd',
-    ],
-    [
-      'several that differ',
-      configuration(service('/revisions/blue/0123abcd/inject'), service('/revisions/blue/0123abce/inject')),
-      undefined,
-    ],
-    ['one that leads elsewhere', configuration(service('/revisions/blue/0123abcd/inject'), {}), undefined],
+    ['several that agree', configuration(one, one), '0123abcd'],
+    ['several that differ', configuration(one, other), undefined],
+    ['one that leads elsewhere', configuration(one, {}), undefined],
     ['another InjectorConfig', configuration(service('/revisions/green/0123abcd/inject')), undefined],
     ['the stable side of a rollout', configuration(service(rollout())), '0123abcd'],
     ['a rollout tried in shadow', configuration(service(rollout('shadow'))), '0123abcd'],

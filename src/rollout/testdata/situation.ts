@@ -1,4 +1,4 @@
-import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
+import { revisionTag } from '../../api/testdata/revision-tag.ts';
 import type { CanaryStrategy, RestartStrategy } from '../../api/revision-tag/rollout-strategy.ts';
 import type { RolloutPlace } from '../../api/revision-tag/rollout-status.ts';
 import type { ObservedPod, ObservedWorkload, RolloutObservation } from '../observation.ts';
@@ -27,12 +27,7 @@ export function boundsOf(restart: object): RestartStrategy {
 }
 
 function specOf(strategy: object) {
-  return parseRevisionTag({
-    apiVersion: 'sidecar-injector.io/v1alpha1',
-    kind: 'RevisionTag',
-    metadata: { name: 'prod' },
-    spec: { revision: '1-25', strategy },
-  }).spec.strategy;
+  return revisionTag('prod', { revision: '1-25', strategy }).spec.strategy;
 }
 
 export function place(revision: string, hash = '00000001'): RolloutPlace {

@@ -70,11 +70,8 @@ describe('withPathProbe', () => {
     });
   }
 
-  it('leaves paths of another shape to the route', async () => {
+  it('leaves paths of another shape to the route, and passes on what is not served', async () => {
     assert.equal(await decide(probe, '/revisions/blue/0123abcd/inject/cluster/c1'), ordinary);
-  });
-
-  it('passes on what is not served', () => {
     assert.deepEqual(withPathProbe(route, 'r').resolve('/gone'), { unavailable: 'not here' });
     assert.equal(withPathProbe(route, 'r').resolve('/other'), undefined);
     assert.equal(withPathProbe(route, 'r').kind, 'revision');

@@ -11,10 +11,8 @@ describe('shutDown', () => {
     const down = shutDown(server, { drain: 200, close: 1000 });
     assert.equal(check.check(), 'draining');
     const second = await post();
-    assert.deepEqual(
-      [first.headers.connection, second.status, second.headers.connection],
-      ['keep-alive', 200, 'close'],
-    );
+    const answers = [first.headers.connection, second.status, second.headers.connection];
+    assert.deepEqual(answers, ['keep-alive', 200, 'close']);
     await down;
     assert.equal(check.check(), 'closed');
     await assert.rejects(post(), /ECONNREFUSED/);

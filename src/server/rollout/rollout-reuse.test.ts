@@ -2,10 +2,15 @@ import assert from 'node:assert/strict';
 import type { Injector } from '../../inject/injector.ts';
 import { everyWorkload, noWorkload, rankOf } from '../../routing/workload-key.ts';
 import { pipelineOf } from '../testdata/pipeline.ts';
-import { answeredReview, bytesOf, reviewOf, somePod, uidOf } from '../testdata/reviews.ts';
-import { canaryInjector, rolloutPath, stableInjector } from '../testdata/rollout-injectors.ts';
+import { answeredReview, bytesOf, reviewOf, somePod, uidOf, podCreation } from '../testdata/reviews.ts';
+import { canaryInjector, rolloutPath, stableInjector, rolloutSource } from '../testdata/rollout-injectors.ts';
 import type { RolloutComparisons } from './rollout-comparisons.ts';
 import { rolloutRoute } from './rollout-route.ts';
+import type { HeavyVerdict } from '../admission/admission-handler.ts';
+import { ReviewWorker } from '../worker/review-worker.ts';
+import { workerProgram, type WorkerProgram } from '../worker/worker-program.ts';
+import { RecordingLog } from '../testdata/recording-log.ts';
+import { encodeDecision } from '../admission/encode-admission-review.ts';
 
 /** A listener without a socket whose two injectors a test replaces, and an engine that counts how often it was asked. */
 function webhook(offer: RolloutComparisons['offer'] = () => undefined) {
@@ -124,4 +129,64 @@ describe('a decision of a rollout that was made before', () => {
     const lines = log.lines.map(({ level, message }) => `${level} ${message}`);
     assert.deepEqual(lines, ['debug admission', 'error admission failed unexpectedly']);
   });
+});
+
+describe('a heavy review in a rollout', function () {
+  this.timeout(60_000);
+  let worker: ReviewWorker;
+  function start(program: WorkerProgram, deadline = 60_000): void {
+    const clock = (): number => performance.now();
+    worker = new ReviewWorker({ log: new RecordingLog(), clock, program, bounds: { deadline } });
+  }
+  afterEach(() => worker.close());
+
+  function resolve(path: string) {
+    const target = rolloutRoute(rolloutSource, { worker }).resolve(path);
+    assert.ok(target !== undefined && 'handler' in target && target.worker !== undefined);
+    return { ...target, worker: target.worker };
+  }
+  async function decide(path: string): Promise<Extract<HeavyVerdict, { decision: unknown }>> {
+    const body = bytesOf(reviewOf({ uid: uidOf(1) }));
+    const verdict = await resolve(path).worker.decide({ body, maxDepth: 50, keepsBody: true, timeout: 120_000 });
+    assert.ok('decision' in verdict);
+    return verdict;
+  }
+
+  it('gets from the other thread, to the byte, what this one would have said', async () => {
+    start(workerProgram);
+    for (const [path, track] of [
+      [rolloutPath(noWorkload), 'stable'],
+      [rolloutPath(everyWorkload), 'canary'],
+      [rolloutPath(everyWorkload, 'shadow'), 'stable'],
+      [rolloutPath(everyWorkload, 'inject', 'broken/33333333'), 'canary'],
+    ] as const) {
+      const { encoded, decision, dependencies } = await decide(path);
+      const here = await resolve(path).handler(podCreation());
+      assert.equal(encoded, encodeDecision(here));
+      assert.deepEqual([decision.track, decision.injector], [track, here.injector]);
+      assert.equal(dependencies?.[0], rolloutSource.get('old', '11111111'));
+      assert.ok(dependencies?.[1] !== undefined && dependencies[1] !== dependencies[0]);
+    }
+  });
+
+  for (const [threshold, track, name] of [
+    [noWorkload, 'stable', 'old'],
+    [everyWorkload, 'canary', 'new'],
+  ] as const) {
+    it(`that takes too long is refused in the name of who decided: ${track}`, async () => {
+      // Decodes, and does not come back from rendering.
+      const source = `
+        const { parentPort } = require('node:worker_threads');
+        parentPort.on('message', ({ body, rollout }) => {
+          const { request } = JSON.parse(Buffer.from(body).toString());
+          const track = rollout.choice.threshold === '${noWorkload}' ? 'stable' : 'canary';
+          parentPort.postMessage({ kind: 'decoded', version: 'admission.k8s.io/v1', request, track });
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+        });`;
+      start({ isText: true, source }, 5000);
+      const { decision, encoded } = await decide(rolloutPath(threshold));
+      assert.deepEqual([decision.reason, decision.track, decision.injector?.name], ['TooSlow', track, name]);
+      assert.match(encoded, new RegExp(`the templates of ${name} cheaper.*"track":"${track}"`));
+    });
+  }
 });

@@ -55,12 +55,7 @@ describe('rolloutRoute', () => {
       ['a kind of somebody’s own', podOf('CloneSet', 'game'), 'CloneSet', 'game'],
       ['a bare pod with a generated name', somePod, 'Pod', 'web-6d4f-'],
       ['a bare pod', { ...somePod, metadata: { name: 'one' } }, 'Pod', 'one'],
-      [
-        'a pod of which only others are owners',
-        { ...somePod, metadata: { name: 'one', ownerReferences } },
-        'Pod',
-        'one',
-      ],
+      ['a pod that others own', { ...somePod, metadata: { name: 'one', ownerReferences } }, 'Pod', 'one'],
     ];
     for (const [what, object, kind, name] of cases) {
       it(what, () => {

@@ -52,11 +52,7 @@ const personType: StructType = {
   },
 };
 const personMethods: NonNullable<StructType['methods']> = {
-  GetFriend: {
-    pointerReceiver: true,
-    result: pointerTo(personType),
-    call: (raw) => property(raw, 'friend'),
-  },
+  GetFriend: { pointerReceiver: true, result: pointerTo(personType), call: (raw) => property(raw, 'friend') },
   GetName: { pointerReceiver: true, result: stringType, call: nameOf },
   Greet: {
     pointerReceiver: true,
@@ -82,11 +78,8 @@ const personMethods: NonNullable<StructType['methods']> = {
   },
 };
 
-const wheelType: StructType = {
-  kind: 'struct',
-  name: 'main.Wheel',
-  fields: [{ name: 'Size', json: 'size', type: intType }],
-};
+const wheelFields = [{ name: 'Size', json: 'size', type: intType }];
+const wheelType: StructType = { kind: 'struct', name: 'main.Wheel', fields: wheelFields };
 const carType: StructType = {
   kind: 'struct',
   name: 'main.Car',

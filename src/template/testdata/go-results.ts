@@ -52,12 +52,8 @@ function render(row: GoRow, data: unknown, functions: FunctionTable, subject: Su
   const { delimiters, missingKey } = row;
   const isTyped = row.document.startsWith('garage');
   try {
-    const template = subject.compileTemplate(row.template, {
-      name: 't',
-      functions,
-      ...(delimiters === undefined ? {} : { delimiters }),
-      ...(missingKey === undefined ? {} : { missingKey }),
-    });
+    const options = { name: 't', functions, ...(delimiters && { delimiters }), ...(missingKey && { missingKey }) };
+    const template = subject.compileTemplate(row.template, options);
     const out = template.execute(isTyped ? garage(data) : data);
     return isTyped ? steady(out) : out;
   } catch (error) {

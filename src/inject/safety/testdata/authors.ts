@@ -15,6 +15,13 @@ export interface Author {
 export const team = 'example.com/team';
 /** Its text, as a template reads it. */
 export const given = `(index .ObjectMeta.Annotations "${team}")`;
+/** The text as it is, and in quotes. */
+export const said = `{{ ${given} }}`;
+export const quoted = `{{ ${given} | quote }}`;
+/** What stands where the annotation is there, or has a text. */
+export const present = (part: string): string => `{{ if ${given} }}${part}{{ end }}`;
+/** Fails without it. */
+export const required = `{{ if not ${given} }}{{ fail "missing" }}{{ end }}`;
 
 export function podOf({ annotations = {}, labels = {}, metadata = {}, spec = {} }: Author): JsonObject {
   return {

@@ -16,7 +16,7 @@ const plurals: Record<string, string> = { Deployment: 'deployments', StatefulSet
 /** An operator on a cluster in memory that may restart workloads, with workloads of one pod each that follow tag `prod`. */
 export class RestartFixture extends TagFixture {
   /** The workloads that were restarted, as `tag +1`; with +0 for tags that were first seen. */
-  readonly counted: string[] = [];
+  counted: string[] = [];
   readonly figures = new Map<string, RestartFigures | undefined>();
   #stores!: PodStores;
   #leading = new AbortController();
@@ -24,6 +24,8 @@ export class RestartFixture extends TagFixture {
 
   /** Two revisions, and tag `prod` at `old` that asks for restarts within these bounds. */
   async begin(strategy: Record<string, unknown> = { restart: bounds }, settings: Partial<OperatorSettings> = {}): Promise<void> {
+    this.counted = [];
+    this.figures.clear();
     this.metrics.restarted = (tag, workloads) => this.counted.push(`${tag} +${workloads}`);
     this.metrics.restarts = (tag, figures) => this.figures.set(tag, figures);
     await this.start({ restartWorkloads: true, ...settings });
@@ -170,14 +172,7 @@ export class RestartFixture extends TagFixture {
 }
 
 function complete(generation: number): Record<string, unknown> {
-  return {
-    observedGeneration: generation,
-    replicas: 1,
-    updatedReplicas: 1,
-    readyReplicas: 1,
-    availableReplicas: 1,
-    desiredNumberScheduled: 1,
-    updatedNumberScheduled: 1,
-    numberAvailable: 1,
-  };
+  const replicas = { replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 };
+  const scheduled = { desiredNumberScheduled: 1, updatedNumberScheduled: 1, numberAvailable: 1 };
+  return { observedGeneration: generation, ...replicas, ...scheduled };
 }

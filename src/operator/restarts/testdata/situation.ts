@@ -45,14 +45,8 @@ export function pods(
   name: string,
   { kind = 'Deployment', state = 'stale', carried = older, selectedBy = selectingWebhook(), records = [{}, {}] }: PodFields = {},
 ): PodGroup {
-  const traits = {
-    namespace: 'shop',
-    workload: { kind, name },
-    hostNetwork: false,
-    labels: {},
-    annotations: {},
-    injectedBy: carried,
-  };
+  const where = { namespace: 'shop', workload: { kind, name } };
+  const traits = { ...where, hostNetwork: false, labels: {}, annotations: {}, injectedBy: carried };
   const group = new PodGroup(traits);
   group.judgements = [
     {
@@ -65,12 +59,8 @@ export function pods(
     },
   ];
   for (const [index, fields] of records.entries()) {
-    group.pods.set(`${name}-${index}`, {
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: { name: `${name}-${index}` },
-      ...fields,
-    });
+    const metadata = { name: `${name}-${index}` };
+    group.pods.set(metadata.name, { apiVersion: 'v1', kind: 'Pod', metadata, ...fields });
   }
   return group;
 }

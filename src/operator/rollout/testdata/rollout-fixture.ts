@@ -20,6 +20,8 @@ export class RolloutFixture extends TagFixture {
 
   /** Two revisions, the tag at `old`, and so many pods of it. */
   async begin(workloads: number): Promise<void> {
+    this.#pods.clear();
+    this.#stores = undefined;
     await this.start();
     await this.install('old');
     await this.install('new');
@@ -73,13 +75,6 @@ export class RolloutFixture extends TagFixture {
     this.#version += 1;
     const metadata = { ...found.metadata, resourceVersion: String(this.#version), deletionTimestamp: this.clock.now().toISOString() };
     stores.namespaces.upsert(stores.keepOfNamespace({ ...found, metadata }));
-  }
-
-  /** The workloads whose pods are of an InjectorConfig. */
-  madeBy(name: string): string[] {
-    return [...this.#pods.values()].flatMap(({ metadata }) => {
-      return metadata.annotations?.['sidecar-injector.io/config']?.startsWith(`${name}.`) === true ? [metadata.name ?? ''] : [];
-    });
   }
 
   /** The workloads that get a threshold's canary. */

@@ -55,9 +55,8 @@ const base = {
 
 function render(template: string, change: Readonly<Record<string, unknown>> = {}): string {
   const functions = { ...sprigFunctions, ...istioFunctions };
-  return compileTemplate(template, { name: 't', functions }).execute(
-    typed(pointerTo(dataType), { ...base, ...change }),
-  );
+  const data = typed(pointerTo(dataType), { ...base, ...change });
+  return compileTemplate(template, { name: 't', functions }).execute(data);
 }
 
 describe('Istio’s functions', () => {
@@ -106,14 +105,10 @@ describe('Istio’s functions', () => {
 
   it('write messages by their type’s own hook', () => {
     assert.equal(render('{{ protoToJSON .Mesh }}', { mesh: { a: 1 } }), 'mesh {"a":1}');
-    for (const template of ['{{ protoToJSON .Values }}', '{{ protoToJSON .Meta }}']) {
-      assert.throws(() => render(template), {
-        reason: /^wrong type for value; expected protoreflect.ProtoMessage; got /,
-      });
-    }
-    assert.throws(() => render('{{ protoToJSON "a" }}'), {
-      reason: 'can\'t handle "a" for arg of type protoreflect.ProtoMessage',
-    });
+    const reason = /^wrong type for value; expected protoreflect.ProtoMessage; got /;
+    for (const value of ['.Values', '.Meta']) assert.throws(() => render(`{{ protoToJSON ${value} }}`), { reason });
+    const noText = 'can\'t handle "a" for arg of type protoreflect.ProtoMessage';
+    assert.throws(() => render('{{ protoToJSON "a" }}'), { reason: noText });
     assert.throws(() => render('{{ protoToJSON .Nope }}'), { reason: /can't evaluate field Nope/ });
   });
 
@@ -122,6 +117,9 @@ describe('Istio’s functions', () => {
   });
 
   const attributes = '{{ otelResourceAttributes .Mesh .Meta.Annotations .Meta.Labels "ns" .Containers }}';
+  const unversioned = 'service.namespace=ns,service.instance.id=ns.$(POD_NAME).c';
+  const prefix = 'resource.opentelemetry.io/service';
+  const annotations = { [`${prefix}.version`]: 'v', [`${prefix}.namespace`]: 'm' };
   const resources: readonly (readonly [string, Readonly<Record<string, unknown>>, string])[] = [
     ['nothing when no provider asks for it', { mesh: {} }, ''],
     ['nothing when providers ask for something else', { mesh: { extensionProviders: [{}] } }, ''],
@@ -132,16 +130,8 @@ describe('Istio’s functions', () => {
       { containers: base.containers.slice(0, 1) },
       'service.namespace=ns,service.version=1.2@sha256:ab,service.instance.id=ns.$(POD_NAME).app',
     ],
-    [
-      'no version when the image has none',
-      { containers: [{ name: 'c', image: 'r:5000/c' }] },
-      'service.namespace=ns,service.instance.id=ns.$(POD_NAME).c',
-    ],
-    [
-      'no version when there is no image',
-      { containers: [{ name: 'c' }] },
-      'service.namespace=ns,service.instance.id=ns.$(POD_NAME).c',
-    ],
+    ['no version when the image has none', { containers: [{ name: 'c', image: 'r:5000/c' }] }, unversioned],
+    ['no version when there is no image', { containers: [{ name: 'c' }] }, unversioned],
     [
       'the label’s version before the image’s',
       { meta: { labels: { 'app.kubernetes.io/version': '7' } }, containers: base.containers.slice(0, 1) },
@@ -149,15 +139,7 @@ describe('Istio’s functions', () => {
     ],
     [
       'annotations before everything',
-      {
-        meta: {
-          annotations: {
-            'resource.opentelemetry.io/service.version': 'v',
-            'resource.opentelemetry.io/service.namespace': 'm',
-          },
-        },
-        containers: [],
-      },
+      { meta: { annotations }, containers: [] },
       'service.namespace=m,service.version=v',
     ],
   ];
@@ -168,9 +150,7 @@ describe('Istio’s functions', () => {
   }
 
   it('leave the namespace of an instance empty where there is none', () => {
-    assert.equal(
-      render('{{ otelResourceAttributes .Mesh .Meta.Annotations .Meta.Labels "" .Containers }}'),
-      'service.instance.id=.$(POD_NAME).app',
-    );
+    const nowhere = '{{ otelResourceAttributes .Mesh .Meta.Annotations .Meta.Labels "" .Containers }}';
+    assert.equal(render(nowhere), 'service.instance.id=.$(POD_NAME).app');
   });
 });
