@@ -34,7 +34,6 @@ const client = new MemoryClient([namespace, deployment, replicaSet, pod, orphan,
 describe('parseTargets', () => {
   const known: [text: string, targets: string][] = [
     ['web', 'Pod web'],
-    ['web cart', 'Pod web, Pod cart'],
     ['po/web Deployment/web', 'Pod web, Deployment web'],
     ['deploy/web ns/shop', 'Deployment web, Namespace shop'],
     ['statefulsets/web', 'StatefulSet web'],

@@ -138,13 +138,6 @@ describe('printChecks', () => {
     });
   }
 
-  it('of one object: all webhooks where asked for', () => {
-    assert.match(
-      printed([{ ...plain, webhooks: [finding(far)] }], true),
-      /\(InjectorConfig 1-24, Ignore\): not asked\n/,
-    );
-  });
-
   it('of several objects only the table, unless asked', () => {
     const both = [plain, { ...plain, name: 'other' }];
     assert.ok(!printed(both).includes('in namespace'));

@@ -41,8 +41,7 @@ export function analyzeCommand(terminal: Terminal): Command {
 
 /** Whole: commands are there to be copied. */
 function lineOf({ namespace, message, command, ...object }: Finding): string {
-  const place = namespace === '' || object.kind === 'Namespace' ? '' : ` in namespace ${namespace}`;
-  return `${objectOf(object)}${place}: ${oneLine(message)}: ${command}\n`;
+  return `${objectOf(object)}${namespace && ` in namespace ${namespace}`}: ${oneLine(message)}: ${command}\n`;
 }
 
 function objectOf({ kind, name }: Pick<Finding, 'kind' | 'name'>): string {
@@ -61,9 +60,8 @@ async function analyze(client: ApiClient, only: string | undefined) {
     const cause = whyWithoutWebhook(owner, facts, surroundings);
     if (cause !== undefined) findings.push({ namespace: '', kind: owner.kind, name: owner.metadata.name, ...cause });
   }
-  // What is wrong with a namespace is said of it, and not of its pods again.
+  // What is wrong with a namespace is not said of its pods again. Unwanted: outcomes and reasons.
   const told = new Map<string, string>();
-  /** @param unwanted outcomes and reasons that are wrong of a pod that has no sidecar */
   const look = (subject: Subject, at: string, unwanted: readonly string[]): void => {
     const { kind, namespace, name } = subject;
     const creation = creationOf(subject, facts.namespaces);
@@ -100,8 +98,8 @@ async function analyze(client: ApiClient, only: string | undefined) {
     const restart = `kubectl rollout restart ${objectOf({ kind, name })} -n ${namespace}`;
     const owner = [...tags, ...configs].find(({ metadata }) => metadata.name === (tag ?? injectorConfig));
     // What has no webhook would be made again without a sidecar.
-    const again = canRestart ? restart : 'make its pods again';
-    const { command = again } = whyWithoutWebhook(owner, facts, surroundings) ?? {};
+    const { command = canRestart ? restart : 'make its pods again' } =
+      whyWithoutWebhook(owner, facts, surroundings) ?? {};
     const message = `${stale} stale, ${missing} missing: ${Object.keys(reasons).join('; ')}`;
     findings.push({ namespace, kind, name, reason: stale > 0 ? 'Stale' : 'Missing', message, command });
   }
