@@ -167,11 +167,7 @@ describe('the command line', () => {
     it('takes the one InjectorConfig of a file that holds other objects too, and says when there is nothing to inject', async () => {
       const config = file('m', `kind: Namespace\n---\n${injectorConfig(withTemplate('metadata: {labels: {a: b}}'))}`);
       const seen = await runCommand(['inject', '-f', '-', '-c', config], '\n');
-      assert.match(
-        seen.errors,
-        /the templates add nothing to any pod .*\nwarning: -: is empty, so nothing was injected$/,
-      );
-      assert.equal(seen.code, 0);
+      assert.deepEqual([seen.errors, seen.code], ['warning: -: is empty, so nothing was injected', 0]);
     });
 
     it('names the object that cannot be injected, writes nothing and exits 1', async () => {

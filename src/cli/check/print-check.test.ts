@@ -41,11 +41,11 @@ describe('printChecks', () => {
   const both = ['a.00000000', 'b.00000000'];
   const injected: Partial<CheckReport> = { result: 'Injected', injectedBy: both, existing: state('Stale') };
   const rows: [what: string, report: Partial<CheckReport>, row: RegExp][] = [
-    ['nobody injects, and there is no pod', {}, /\nshop +pod\/web +NotInjected +- +- +none is published\n/],
+    ['nobody injects, and there is no pod', {}, /\nshop +pod\/web +NotInjected +- +-\n {2}none is published\n/],
     [
       'several inject a pod that exists',
       injected,
-      /\nshop +pod\/web +Injected +a\.0{8},b\.0{8} +Stale +none is published\n/,
+      /\nshop +pod\/web +Injected +a\.0{8},b\.0{8} +Stale\n {2}none is published\n/,
     ],
   ];
   for (const [what, report, row] of rows) {

@@ -14,15 +14,15 @@ export function printChecks(
   const isOne = format === 'table' && reports.length === 1;
   if (!isOne)
     writeReport(terminal, format, reports, {
-      columns: ['NAMESPACE', 'OBJECT', 'RESULT', 'BY', 'NOW', 'WHY'],
+      columns: ['NAMESPACE', 'OBJECT', 'RESULT', 'BY', 'NOW'],
       row: (report) => [
         report.namespace,
         `${report.kind.toLowerCase()}/${report.name}`,
         report.result,
         report.injectedBy.join(',') || '-',
         report.existing?.state ?? '-',
-        report.message,
       ],
+      notes: ({ message }) => [message],
       empty: 'nothing that makes pods was found',
     });
   if (format !== 'table' || !(isOne || withSteps)) return;
