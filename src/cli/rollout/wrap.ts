@@ -18,15 +18,15 @@ export function wrap(text: string, columns: number, most = Infinity): string[] {
   return kept;
 }
 
-/** A word that is longer than a line ends after a comma, slash or hyphen if it can. */
+/** A word that is longer than a line ends after a comma or slash if it can, else after a hyphen. */
 function piecesOf(word: string, most: number): string[] {
   const columns = Math.max(1, most);
   const pieces: string[] = [];
   let rest = word;
   while (rest.length > columns) {
     const head = rest.slice(0, columns);
-    const end = Math.max(...[',', '/', '-'].map((each) => head.lastIndexOf(each))) + 1;
-    pieces.push(head.slice(0, end > 0 ? end : columns));
+    const end = Math.max(head.lastIndexOf(','), head.lastIndexOf('/')) + 1 || head.lastIndexOf('-') + 1 || columns;
+    pieces.push(head.slice(0, end));
     rest = rest.slice(pieces.at(-1)?.length);
   }
   return [...pieces, rest];
