@@ -17,8 +17,8 @@ export interface ClusterRehearsalOptions extends Pick<PassContext, 'targets' | '
   readonly wake: (name: string) => void;
 }
 
-/** Of as many workloads one pod each. */
-const mostPods = 20;
+/** Of as many workloads one pod each, a request each. */
+const mostPods = 10;
 /** Characters of JSON. A larger pod is left out. */
 const largestPod = 65_536;
 
