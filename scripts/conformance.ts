@@ -10,6 +10,7 @@ import { Golden, type Setting } from './conformance/golden.ts';
 import { hostileAnnotations } from './conformance/hostile-annotations.ts';
 import { httpCases, missingObject } from './conformance/http-cases.ts';
 import { kubeInjectCases } from './conformance/kube-inject-cases.ts';
+import { randomCases } from './conformance/random-cases.ts';
 import { formatTotals, readPending, runCases, type Report } from './conformance/report.ts';
 import { tableCases } from './conformance/table-cases.ts';
 import { templateCases } from './conformance/template-cases.ts';
@@ -44,6 +45,7 @@ function* allCases(golden: Golden): Generator<ConformanceCase> {
   yield* httpCases(golden);
   yield* templateCases(golden);
   yield* crossCases(golden);
+  yield* randomCases(golden);
 }
 
 function* chosen(cases: Iterable<ConformanceCase>): Generator<ConformanceCase> {

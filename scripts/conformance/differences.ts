@@ -1,5 +1,5 @@
-import { normalisePod } from '../../src/inject/kubernetes/typed-pod.ts';
 import { podStruct } from '../../src/inject/kubernetes/pod-schema.ts';
+import { normalisePod } from '../../src/inject/kubernetes/typed-pod.ts';
 import { isJsonObject, type JsonObject } from '../../src/inject/patch/json-value.ts';
 import { firstDifference, type Mismatch } from './conformance-case.ts';
 import type { Setting } from './golden.ts';
@@ -13,12 +13,14 @@ export interface PodContext {
   readonly proxy: boolean;
 }
 
-/** A class of pods in which the engine differs from Istio on purpose. */
+/** A class of rows in which the engine differs from Istio on purpose. */
 export interface PodDifference {
   readonly name: string;
   readonly reason: string;
-  /** Istio's pod as it would be without the defect; `undefined` where the defect does not show. */
-  readonly correct: (wanted: JsonObject, context: PodContext) => JsonObject | undefined;
+  /** Whether a row is of the class; what came of it does not count. */
+  readonly applies: (context: PodContext) => boolean;
+  /** A result, Istio's or ours, without that in which they differ: a pod, or `{ message }` of a denial. */
+  readonly without: (result: JsonObject, context: PodContext) => JsonObject;
 }
 
 export const podDifferences: readonly PodDifference[] = [
@@ -26,66 +28,138 @@ export const podDifferences: readonly PodDifference[] = [
     name: 'no-mesh-configuration',
     reason:
       'Without any mesh configuration (only a test can do that) Istio leads Prometheus to port 0; we take the defaults, as Istio does when its ConfigMap is empty.',
-    correct: (wanted, { setting }) => {
-      const metadata = isJsonObject(wanted.metadata) ? wanted.metadata : {};
-      const annotations = isJsonObject(metadata.annotations) ? metadata.annotations : {};
-      if (setting.mesh !== '' || annotations['prometheus.io/port'] !== '0') return undefined;
-      return { ...wanted, metadata: { ...metadata, annotations: { ...annotations, 'prometheus.io/port': '15020' } } };
-    },
+    applies: ({ setting }) => setting.mesh === '',
+    without: (result) => withoutAnnotations(result, (name) => name === 'prometheus.io/port'),
   },
   {
     name: 'metrics-without-proxy',
     reason:
       'Istio leads Prometheus to the proxy’s agent even when no template brings a proxy (again only in a test). We reroute metrics where there is something to reroute them to.',
-    correct: (wanted, { proxy }) => {
-      if (proxy) return undefined;
-      const metadata = isJsonObject(wanted.metadata) ? wanted.metadata : {};
-      const annotations = Object.entries(isJsonObject(metadata.annotations) ? metadata.annotations : {});
-      const own = Object.fromEntries(annotations.filter(([name]) => !name.startsWith('prometheus.io/')));
-      return { ...wanted, metadata: { ...metadata, annotations: own } };
-    },
+    applies: ({ proxy }) => !proxy,
+    without: (result) => withoutAnnotations(result, (name) => name.startsWith('prometheus.io/')),
   },
   {
     name: 'unknown-fields-move',
     reason:
       'A field of a container that Istio’s Kubernetes types do not know is out of sight of its patch, which goes by index: when containers move, the field ends up on another one. Ours stays where it is.',
-    correct: (wanted, { pod }) => {
-      const unknown = unknownFields(containersOf(pod));
-      if (unknown.size === 0) return undefined;
-      const names = new Set([...unknown.values()].flatMap((fields) => Object.keys(fields)));
-      const containers = containersOf(wanted).map((container) => ({
-        ...Object.fromEntries(Object.entries(container).filter(([name]) => !names.has(name))),
-        ...unknown.get(container.name),
-      }));
-      return { ...wanted, spec: { ...(wanted.spec as JsonObject), containers } };
+    applies: ({ pod }) => unknownFields(pod).size > 0,
+    without: (result, { pod }) => {
+      const unknown = unknownFields(pod);
+      const known = (container: JsonObject): JsonObject => withoutMembers(container, (name) => unknown.has(name));
+      return withSpec(result, { containers: containersOf(result).map(known) });
     },
+  },
+  {
+    name: 'quoted-probe-ports',
+    reason:
+      'A probe whose port is a number in quotes is valid: the kubelet reads the number. Istio rewrites such a probe to its agent and does not tell the agent the target, so the probe fails for ever. We tell it.',
+    applies: ({ pod }) => quotedPorts(pod).size > 0,
+    without: (result, { pod }) => {
+      const paths = quotedPorts(pod);
+      const listed = (container: JsonObject): JsonObject =>
+        Array.isArray(container.env)
+          ? { ...container, env: container.env.flatMap((each) => unlist(each, paths)) }
+          : container;
+      return withSpec(result, {
+        containers: containersOf(result).map(listed),
+        initContainers: containersOf(result, 'initContainers').map(listed),
+      });
+    },
+  },
+  {
+    name: 'unreadable-overrides',
+    reason:
+      'When proxy.istio.io/overrides cannot be read, Istio denies the pod with the text of Go’s JSON decoder, which names neither the annotation nor the pod. Ours names the annotation.',
+    applies: ({ pod }) => hasUnreadableOverrides(pod),
+    without: (result) => (result.message === undefined ? result : { message: '' }),
   },
 ];
 
-function containersOf(pod: JsonObject): JsonObject[] {
-  const containers = isJsonObject(pod.spec) ? pod.spec.containers : [];
+function withoutMembers(object: JsonObject, drop: (name: string) => boolean): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([name]) => !drop(name)));
+}
+
+function annotationsOf({ metadata }: JsonObject): JsonObject {
+  return isJsonObject(metadata) && isJsonObject(metadata.annotations) ? metadata.annotations : {};
+}
+
+function withoutAnnotations(pod: JsonObject, drop: (name: string) => boolean): JsonObject {
+  const metadata = isJsonObject(pod.metadata) ? pod.metadata : {};
+  return { ...pod, metadata: { ...metadata, annotations: withoutMembers(annotationsOf(pod), drop) } };
+}
+
+function withSpec(result: JsonObject, changes: JsonObject): JsonObject {
+  return isJsonObject(result.spec) ? { ...result, spec: { ...result.spec, ...changes } } : result;
+}
+
+function containersOf({ spec }: JsonObject, list: 'containers' | 'initContainers' = 'containers'): JsonObject[] {
+  const containers = isJsonObject(spec) ? spec[list] : [];
   return Array.isArray(containers) ? containers.filter(isJsonObject) : [];
 }
 
-/** By container name, the members that reading it as Go's type drops. */
-function unknownFields(containers: readonly JsonObject[]): Map<unknown, JsonObject> {
-  const found = new Map<unknown, JsonObject>();
-  for (const container of containers) {
-    const known = normalisePod(container, podStruct('v1.Container'));
-    const fields = Object.entries(container).filter(([name]) => !Object.hasOwn(known, name));
-    if (fields.length > 0) found.set(container.name, Object.fromEntries(fields));
-  }
-  return found;
+/** The members of containers that reading them as Go's type drops. */
+function unknownFields(pod: JsonObject): Set<string> {
+  return new Set(
+    containersOf(pod).flatMap((container) => {
+      const known = normalisePod(container, podStruct('v1.Container'));
+      return Object.keys(container).filter((name) => !Object.hasOwn(known, name));
+    }),
+  );
 }
 
-/** Compares two pods, and tells which deliberate difference explains where they part. */
-export function explainPod(actual: JsonObject, wanted: JsonObject, context: PodContext): Mismatch | undefined {
+/** The agent's paths for handlers whose port is a number in quotes that is not the name of a port. */
+function quotedPorts(pod: JsonObject): Set<string> {
+  const paths = new Set<string>();
+  for (const container of [...containersOf(pod), ...containersOf(pod, 'initContainers')]) {
+    const { readinessProbe, livenessProbe, startupProbe, lifecycle } = container;
+    const { preStop, postStart } = isJsonObject(lifecycle) ? lifecycle : {};
+    const handlers = { readinessProbe, livenessProbe, startupProbe, preStop, postStart };
+    for (const [field, handler] of Object.entries(handlers)) {
+      const { httpGet, tcpSocket } = isJsonObject(handler) ? handler : {};
+      const action = httpGet ?? tcpSocket;
+      const port = isJsonObject(action) ? action.port : undefined;
+      if (typeof port !== 'string' || !/^[+-]?\d+$/.test(port)) continue;
+      const [root, name] = field.endsWith('Probe')
+        ? [
+            'app-health',
+            `${field.replace(/nessProbe$|Probe$/, '')}z`.replace('readiz', 'readyz').replace('liveiz', 'livez'),
+          ]
+        : ['app-lifecycle', `${field.toLowerCase()}z`];
+      paths.add(`/${root}/${String(container.name)}/${name}`);
+    }
+  }
+  return paths;
+}
+
+/** The list of probers without those of some paths; nothing when it is empty then. */
+function unlist(variable: unknown, paths: ReadonlySet<string>): unknown[] {
+  if (!isJsonObject(variable) || variable.name !== 'ISTIO_KUBE_APP_PROBERS') return [variable];
+  const left = withoutMembers(JSON.parse(String(variable.value)) as JsonObject, (path) => paths.has(path));
+  return Object.keys(left).length === 0 ? [] : [{ ...variable, value: left }];
+}
+
+function hasUnreadableOverrides(pod: JsonObject): boolean {
+  const text = annotationsOf(pod)['proxy.istio.io/overrides'];
+  try {
+    const value: unknown = typeof text === 'string' ? JSON.parse(text) : null;
+    const lists = isJsonObject(value) ? [value.containers ?? [], value.initContainers ?? []] : [];
+    return value !== null && (!isJsonObject(value) || !lists.every(Array.isArray));
+  } catch {
+    return true;
+  }
+}
+
+/** Compares two results, and tells which deliberate differences explain where they part. */
+export function explainResult(actual: JsonObject, wanted: JsonObject, context: PodContext): Mismatch | undefined {
   const summary = firstDifference(actual, wanted, '');
   if (summary === undefined) return undefined;
-  for (const { name, correct } of podDifferences) {
-    const corrected = correct(wanted, context);
-    if (corrected !== undefined && firstDifference(actual, corrected, '') === undefined)
-      return { summary, difference: name };
-  }
-  return { summary };
+  const applicable = podDifferences.filter(({ applies }) => applies(context));
+  const without = (result: JsonObject): JsonObject =>
+    applicable.reduce((left, difference) => difference.without(left, context), result);
+  const difference = applicable.find(
+    (each) => firstDifference(each.without(actual, context), each.without(wanted, context), '') === undefined,
+  );
+  if (difference !== undefined) return { summary, difference: difference.name };
+  const left = firstDifference(without(actual), without(wanted), '');
+  return left === undefined ? { summary, difference: applicable.map(({ name }) => name)[0] ?? '' } : { summary: left };
 }

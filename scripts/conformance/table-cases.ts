@@ -11,15 +11,10 @@ import { parseStatus } from '../../src/inject/pod/injection-status.ts';
 import { useNativeSidecars } from '../../src/inject/pod/native-sidecars.ts';
 import { parsePathEnvironment } from '../../src/inject/pod/path-environment.ts';
 import type { EnvironmentVariable, Named, Pod } from '../../src/inject/pod/pod.ts';
-import { readPrometheusAnnotations, scrapeTargetsOf } from '../../src/inject/pod/prometheus-annotations.ts';
+import { readPrometheusAnnotations } from '../../src/inject/pod/prometheus-annotations.ts';
 import { workloadOf } from '../../src/inject/pod/workload.ts';
 import { encodeProbers, listProbers } from '../../src/inject/probes/handlers.ts';
-import {
-  addProbers,
-  isRewriteWanted,
-  resolveNamedPorts,
-  rewriteProbes,
-} from '../../src/inject/probes/take-over-probes.ts';
+import { addProbers, isRewriteWanted, rewriteProbes } from '../../src/inject/probes/take-over-probes.ts';
 import { compileLabelSelector, type CompiledSelector } from '../../src/selection/label-selector.ts';
 import { expectEqual, type ConformanceCase, type Mismatch } from './conformance-case.ts';
 import type { Golden } from './golden.ts';
@@ -89,17 +84,8 @@ const decisionTables: Readonly<Record<string, RowComparison>> = {
 /** How the agent takes over probes and hooks. */
 const probeTables: Readonly<Record<string, RowComparison>> = {
   dumpAppProbers: (row) => {
-    const { pod, podAfter, out, targetPort } = row as {
-      pod: JsonObject;
-      podAfter: JsonObject;
-      out: string;
-      targetPort: number;
-    };
-    const resolved = resolveNamedPorts(normalisePod(pod) as Pod);
-    return (
-      expectEqual(encodeProbers(listProbers(resolved, targetPort)), out) ??
-      expectEqual(resolved, normalisePod(podAfter))
-    );
+    const { pod, out, targetPort } = row as { pod: JsonObject; out: string; targetPort: number };
+    return expectEqual(encodeProbers(listProbers(normalisePod(pod) as Pod, targetPort)), out);
   },
   mergeOrAppendProbers: (row) => {
     const { env, out, previouslyInjected, probers } = row as {
@@ -154,8 +140,8 @@ const podTables: Readonly<Record<string, RowComparison>> = {
   getPrometheusScrapeConfiguration: (row) => {
     const { annotations, out } = row as { annotations: Record<string, string>; out: unknown };
     const pod = normalisePod({ metadata: { annotations } }) as Pod;
-    const { scrape = '', path = '', port = '' } = readPrometheusAnnotations(pod);
-    const targets = scrapeTargets(scrapeTargetsOf(pod));
+    const { scrape = '', path = '', port = '', targets: text } = readPrometheusAnnotations(pod);
+    const targets = scrapeTargets(text);
     return expectEqual({ scrape, path, port, ...(targets.length > 0 && { targets }) }, out);
   },
 };

@@ -3,7 +3,7 @@ import { setClusterEnvironment } from './finish/cluster-environment.ts';
 import { adjustInitContainerUser } from './finish/init-container-user.ts';
 import { setMetadata } from './finish/metadata.ts';
 import { orderContainers } from './finish/order-containers.ts';
-import { mergePrometheus, announceSecurePorts } from './finish/prometheus-merge.ts';
+import { mergePrometheus, announceSecurePort } from './finish/prometheus-merge.ts';
 import { Meter } from '../template/exec/meter.ts';
 import { InjectionFailure } from './injection-failure.ts';
 import type { InjectionRequest } from './injection-request.ts';
@@ -113,7 +113,7 @@ function finishProxy(
   let result = adjustInitContainerUser(pod, injection.pod, proxyConfig.interceptionMode);
   result = setClusterEnvironment(result, environment);
   result = mergePrometheus(result, statusPort, meshConfig.enablePrometheusMerge);
-  result = announceSecurePorts(result, proxyConfig);
+  result = announceSecurePort(result);
   return takeOverProbes(result, {
     rewriteByDefault: injector.values.rewriteProbes || rendered.rewriteProbes,
     statusPort,
@@ -154,7 +154,7 @@ function dataFor(injector: Injector, injection: PodInjection, { pod, workload }:
     Revision: settings.revision,
     NativeSidecars: nativeSidecars,
     ProxyImage: proxyImage(values, proxyConfig, annotations),
-    ProxyInitImage: proxyInitImage(values, meshConfig.defaultConfig as Message),
+    ProxyInitImage: proxyInitImage(values, annotations),
     ProxyUID: proxyIds.user,
     ProxyGID: proxyIds.group,
     InboundTrafficPolicyMode: inboundTrafficPolicyMode(meshConfig),

@@ -93,8 +93,8 @@ export function* loadInjectorInSteps(files: ConfigurationFiles, options: Injecto
     overrides.preset === 'Istio'
       ? undefined
       : yield* authorGuard(config.templates, settings.delimiters, family, overrides, values.all);
-  const warnings: string[] = [];
   const effective = semantics === 'KubeInject' ? onlyTemplates(config) : config;
+  const warnings = policyWarnings(effective.policy);
   return {
     files,
     semantics,
@@ -121,6 +121,12 @@ export function* loadInjectorInSteps(files: ConfigurationFiles, options: Injecto
     ...(rehearsal && { rehearsal }),
     ...(guard && { guard }),
   };
+}
+
+/** Istio takes any text for a policy, and injects nothing with one that it does not know. */
+function policyWarnings(policy: string): string[] {
+  if (['enabled', 'disabled'].includes(policy)) return [];
+  return [`config: policy is "${policy}", neither "enabled" nor "disabled": nothing is injected`];
 }
 
 /** What `istioctl kube-inject` reads of a config. */

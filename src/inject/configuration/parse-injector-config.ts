@@ -2,24 +2,34 @@ import { z } from 'zod';
 import { ConfigurationError } from '../../api/errors.ts';
 import { parseYaml } from '../yaml/parse-yaml.ts';
 import { YamlError } from '../yaml/yaml-error.ts';
-import { isNode, LineCounter, parseDocument } from 'yaml';
+import { resolvePlain } from '../yaml/plain-scalar.ts';
+import { formatFloat } from '../../template/functions/go/format-float.ts';
+import { isNode, isScalar, LineCounter, parseDocument } from 'yaml';
+
+/** A string of Go's: `null` and what is absent are empty. */
+const text = z
+  .string()
+  .nullish()
+  .transform((value) => value ?? '');
+const texts = z
+  .array(text)
+  .nullish()
+  .transform((values) => values ?? []);
 
 const selector = z.object({
-  matchLabels: z.record(z.string(), z.string()).nullish(),
-  matchExpressions: z
-    .array(z.object({ key: z.string(), operator: z.string(), values: z.array(z.string()).nullish() }))
-    .nullish(),
+  matchLabels: z.record(z.string(), text).nullish(),
+  matchExpressions: z.array(z.object({ key: text, operator: text, values: texts })).nullish(),
 });
 
 const configSchema = z.object({
-  policy: z.string().nullish(),
-  defaultTemplates: z.array(z.string()).nullish(),
-  templates: z.record(z.string(), z.string()).nullish(),
+  policy: text,
+  defaultTemplates: texts,
+  templates: z.record(z.string(), text).nullish(),
   template: z.string().nullish(),
-  aliases: z.record(z.string(), z.array(z.string())).nullish(),
+  aliases: z.record(z.string(), texts).nullish(),
   neverInjectSelector: z.array(selector).nullish(),
   alwaysInjectSelector: z.array(selector).nullish(),
-  injectedAnnotations: z.record(z.string(), z.string()).nullish(),
+  injectedAnnotations: z.record(z.string(), text).nullish(),
 });
 
 export type SelectorText = z.infer<typeof selector>;
@@ -42,11 +52,14 @@ const defaultTemplateName = 'sidecar';
 
 /**
  * Reads an injector config of either shape: `templates` by name, or the single `template` of Istio 1.x. With both, `templates` counts
- * (Istio's own ConfigMaps carry a `template` that makes old versions fail).
+ * (Istio's own ConfigMaps carry a `template` that makes old versions fail). A number or boolean where a string belongs becomes one, as by
+ * sigs.k8s.io/yaml: `on` is `"true"`, `1.10` is `"1.1"`.
  * @throws ConfigurationError naming key, line and column.
  */
 export function parseInjectorConfig(text: string): InjectorConfigText {
-  const parsed = configSchema.safeParse(readYaml(text) ?? {});
+  const yaml = readYaml(text) ?? {};
+  const strict = configSchema.safeParse(yaml);
+  const parsed = strict.success ? strict : configSchema.safeParse(withStrings(yaml, text, strict.error.issues));
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     const path = (issue?.path ?? []).map((part) => (typeof part === 'symbol' ? String(part) : part));
@@ -56,9 +69,9 @@ export function parseInjectorConfig(text: string): InjectorConfigText {
   const config = parsed.data;
   const legacy = (config.templates ?? undefined) === undefined && typeof config.template === 'string';
   const templates = legacy ? { [defaultTemplateName]: config.template ?? '' } : (config.templates ?? {});
-  const defaults = config.defaultTemplates ?? [];
+  const defaults = config.defaultTemplates;
   return {
-    policy: config.policy ?? '',
+    policy: config.policy,
     defaultTemplates: defaults.length > 0 ? defaults : [defaultTemplateName],
     templates: new Map(Object.entries(templates)),
     legacy,
@@ -76,6 +89,32 @@ function readYaml(text: string): unknown {
     if (!(error instanceof YamlError)) throw error;
     throw new ConfigurationError('config', `config: ${error.message}`, { cause: error });
   }
+}
+
+/** A config with texts in place of the numbers and booleans that the schema has found where strings belong. */
+function withStrings(config: unknown, text: string, issues: readonly z.core.$ZodIssue[]): unknown {
+  const document = parseDocument(text);
+  const copy = structuredClone(config);
+  for (const { code, path, ...issue } of issues) {
+    if (code !== 'invalid_type' || !('expected' in issue) || issue.expected !== 'string') continue;
+    const names = path as (string | number)[];
+    const parent = names.slice(0, -1).reduce((value, name) => (value as Record<string, unknown>)[name], copy);
+    const last = names.at(-1) ?? '';
+    const value = (parent as Record<string, unknown>)[last];
+    const node = document.getIn(names, true);
+    const source = isScalar(node) ? (node.source ?? '') : '';
+    if (typeof value === 'number' || typeof value === 'boolean')
+      (parent as Record<string, unknown>)[last] = goText(value, source);
+  }
+  return copy;
+}
+
+/** What sigs.k8s.io/yaml makes of a scalar where Go's type is a string. @param source of the scalar; floats and integers differ by it only */
+function goText(value: number | boolean, source: string): string {
+  if (typeof value === 'boolean') return String(value);
+  const resolved = resolvePlain(source);
+  if (typeof resolved === 'number') return String(resolved);
+  return /^[-+]?[\d_]+$/.test(source) ? String(BigInt(source.replaceAll('_', ''))) : formatFloat(value, 'g', -1);
 }
 
 /** Where a path stands in a YAML text, as ` (line 3, column 5)`; empty when it stands nowhere. For error messages only: it parses the text again. */

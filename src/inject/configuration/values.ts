@@ -14,6 +14,7 @@ export function parseValues(text: string) {
     all,
     hub: textAt(all, 'global', 'hub'),
     tag: tagAt(all),
+    variant: textAt(all, 'global', 'variant'),
     // Istio's name where they are empty.
     proxyImage: textAt(all, 'global', 'proxy', 'image') || 'proxyv2',
     proxyInitImage: textAt(all, 'global', 'proxy_init', 'image') || 'proxyv2',

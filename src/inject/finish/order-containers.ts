@@ -1,5 +1,4 @@
 import {
-  annotationOf,
   containersOf,
   initContainersOf,
   withContainers,
@@ -9,11 +8,10 @@ import {
 } from '../pod/pod.ts';
 import { coreDumpContainer, initContainer, proxyContainer, validationContainer } from '../pod/proxy-container.ts';
 
-/** Containers that an author wants to run before a native proxy, comma-separated. */
-export const beforeProxyAnnotation = 'sidecar.istio.io/init-containers-before-proxy';
+const aroundNativeProxy = [initContainer, validationContainer, proxyContainer, coreDumpContainer];
 
 /**
- * Puts the proxy's containers where they belong. The proxy is the last container, so that `kubectl exec` goes to the application, or the
+ * Puts the proxy's containers where they belong (Istio's reorderPod). The proxy is the last container, so that `kubectl exec` goes to the application, or the
  * first one when the application is held until it runs. A native proxy follows what sets up the network and precedes all other init
  * containers; without one the network is set up last, so that init containers still have it.
  */
@@ -22,15 +20,8 @@ export function orderContainers(pod: Pod, holdApplication: boolean): Pod {
   const initContainers = initContainersOf(pod);
   if (initContainers.length === 0) return ordered;
   const native = initContainers.some(({ name }) => name === proxyContainer);
-  if (native) return withInitContainers(ordered, orderAroundNativeProxy(initContainers, pod));
+  if (native) return withInitContainers(ordered, moveAllFirst(initContainers, aroundNativeProxy));
   return withInitContainers(ordered, orderWithoutNativeProxy(initContainers));
-}
-
-function orderAroundNativeProxy(initContainers: readonly Container[], pod: Pod): readonly Container[] {
-  const wanted = annotationOf(pod, beforeProxyAnnotation) ?? '';
-  const before = wanted === '' ? [] : [...new Set(wanted.split(','))];
-  const leading = [initContainer, validationContainer, ...before, proxyContainer, coreDumpContainer];
-  return moveAllFirst(initContainers, leading);
 }
 
 /** The containers of these names, in this order, and then the others; of several with one name the last is kept. */

@@ -8,18 +8,16 @@ import {
   replaceContainer,
   withAnnotations,
   type Pod,
-  type StringMap,
 } from '../pod/pod.ts';
+import { quoteString } from '../../template/quote.ts';
 import { escapeGoJson } from '../../template/functions/go/json-encode.ts';
 import {
+  hasSecurePort,
   readPrometheusAnnotations,
-  scrapeTargetsOf,
   withoutPrometheusAnnotations,
 } from '../pod/prometheus-annotations.ts';
 import { proxyContainer } from '../pod/proxy-container.ts';
 import { variable } from './cluster-environment.ts';
-import type { Message } from '../mesh/decode-message.ts';
-import { isJsonObject } from '../patch/json-value.ts';
 
 /** The ports that the proxy and its agent hold themselves; scraping them would be wrong or endless. */
 const reservedPorts: ReadonlyMap<number, string> = new Map([
@@ -37,22 +35,22 @@ const reservedPorts: ReadonlyMap<number, string> = new Map([
 type ScrapeTarget = Readonly<Record<'port' | 'path', string>>;
 
 /**
- * Istio's merging of metrics: what the pod's annotations told Prometheus becomes an environment variable of the proxy, and the annotations
- * lead to the proxy's agent, which scrapes the application and adds its own.
+ * Istio's merging of metrics (applyPrometheusMerge): what the pod's annotations told Prometheus becomes an environment variable of the proxy, and the
+ * annotations lead to the proxy's agent, which scrapes the application and adds its own.
  * @throws InjectionFailure when the annotations name a port that cannot be scraped
  */
 export function mergePrometheus(pod: Pod, statusPort: number, meshDefault: unknown): Pod {
-  const annotations = readPrometheusAnnotations(pod);
-  if (annotations.scrape !== undefined && parseBool(annotations.scrape) === false) return pod;
+  const { scrape = '', path = '', port = '', targets: text } = readPrometheusAnnotations(pod);
+  if (parseBool(scrape) === false) return pod;
   if (!isMergeEnabled(pod, meshDefault)) return pod;
   // Set by an earlier injection, or by somebody who knows what they do.
-  if (annotations.port === String(statusPort)) return pod;
-  const targets = scrapeTargets(scrapeTargetsOf(pod));
+  if (port === String(statusPort)) return pod;
+  const targets = scrapeTargets(text);
+  for (const target of targets) refuseReserved(target.port, 'targets: ', 'target port', statusPort);
+  if (targets.length === 0 && port !== '') refuseReserved(port, 'configuration: ', 'port', statusPort);
   const proxy = findContainer(pod, proxyContainer);
-  const { scrape = '', path = '', port = '' } = annotations;
   let result = pod;
   if (proxy !== undefined && (scrape !== '' || path !== '' || port !== '' || targets.length > 0)) {
-    refuseReservedPorts(port, targets);
     // Agents that know one target only scrape the first.
     const configuration = { scrape, path, port, ...targets[0], ...(targets.length > 0 && { targets }) };
     const value = escapeGoJson(JSON.stringify(configuration));
@@ -91,39 +89,28 @@ export function scrapeTargets(text: string | undefined): readonly ScrapeTarget[]
   return targets;
 }
 
-function refuseReservedPorts(port: string, targets: readonly ScrapeTarget[]): void {
-  const candidates = [...(port === '' ? [] : [port]), ...targets.map((target) => target.port)];
-  for (const candidate of candidates) {
-    const number = /^[+-]?\d+$/.test(candidate) ? Number(candidate) : NaN;
-    if (!(number >= 1 && number <= 65535)) refuse(`invalid port ${JSON.stringify(candidate)}`);
-    const reason = reservedPorts.get(number);
-    if (reason !== undefined) refuse(`port ${candidate} is reserved for Istio (${reason}) and cannot be scraped`);
-  }
+function refuseReserved(port: string, what: string, name: string, statusPort: number): void {
+  const number = /^[+-]?\d+$/.test(port) ? Number(port) : NaN;
+  const reason = reservedPorts.get(number);
+  let problem = '';
+  if (!(number >= 1 && number <= 65535)) problem = `invalid ${name} ${quoteString(port)}`;
+  else if (number === statusPort) problem = `${name} ${port} conflicts with agent port`;
+  else if (reason !== undefined) problem = `${name} ${port} is reserved for Istio (${reason}) and cannot be scraped`;
+  if (problem === '') return;
+  const message = `failed to process pod: invalid prometheus scrape ${what}${problem}`;
+  throw new InjectionFailure('InvalidPrometheusConfiguration', message);
 }
 
-function refuse(problem: string): never {
-  throw new InjectionFailure(
-    'InvalidPrometheusConfiguration',
-    `failed to process pod: invalid prometheus scrape configuration: ${problem}`,
-  );
-}
+const securePortVariable = 'ENVOY_SECURE_MERGED_METRICS_PORT';
 
-/** Ports with mutual TLS that proxyMetadata opens for metrics, and the annotations in which scrapers look for them. */
-const securePorts: readonly (readonly [variable: string, annotation: string])[] = [
-  ['ENVOY_SECURE_MERGED_METRICS_PORT', 'prometheus.istio.io/secure-port'],
-  ['ENVOY_SECURE_METRICS_PORT', 'prometheus.istio.io/secure-envoy-port'],
-];
-
-/** Announces the proxy's secure ports for metrics, where it has any and the pod does not announce others itself. */
-export function announceSecurePorts(pod: Pod, { proxyMetadata }: Message): Pod {
-  if (!isJsonObject(proxyMetadata) || findContainer(pod, proxyContainer) === undefined) return pod;
-  const announced: Record<string, string> = {};
-  for (const [variable, annotation] of securePorts) {
-    const port = Object.hasOwn(proxyMetadata, variable) ? proxyMetadata[variable] : '';
-    if (typeof port === 'string' && /^[1-9]\d*$/.test(port) && annotationOf(pod, annotation) === undefined)
-      announced[annotation] = port;
-  }
-  if (Object.keys(announced).length === 0) return pod;
-  const annotations: StringMap = pod.metadata.annotations ?? noStrings;
-  return withAnnotations(pod, { ...annotations, ...announced });
+/**
+ * Announces the port with mutual TLS on which the proxy offers the merged metrics, where its environment opens one and the pod does not announce another
+ * (Istio's applySecurePrometheusAnnotation).
+ */
+export function announceSecurePort(pod: Pod): Pod {
+  const annotations = pod.metadata.annotations ?? noStrings;
+  const env = findContainer(pod, proxyContainer)?.env ?? [];
+  const port = env.find(({ name, value = '' }) => name === securePortVariable && value !== '' && value !== '0')?.value;
+  if (port === undefined || hasSecurePort(annotations)) return pod;
+  return withAnnotations(pod, joinStrings(annotations, { 'prometheus.istio.io/secure-port': port }));
 }

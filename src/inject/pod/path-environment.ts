@@ -12,11 +12,12 @@ export function environmentName(key: string): string {
 }
 
 /**
- * The proxy environment that a webhook's URL path carries: `/inject/k/v/…`, where `--slash--` in a value stands for `/`, or the older
- * `/inject/:ENV:k=v:ENV:…`. A last key without a value is passed over.
+ * The proxy environment that a webhook's URL path carries (Istio's parseInjectEnvs): `/inject/k/v/…`, where `--slash--` in a value stands for `/`,
+ * or the older `/inject/:ENV:k=v:ENV:…`. Percent-encoding is undone first, as in Go's URL.Path. A last key without a value is passed over.
  */
 export function parsePathEnvironment(path: string): Environment {
-  const trimmed = path.endsWith('/') ? path.slice(0, -1) : path;
+  const plain = decoded(path);
+  const trimmed = plain.endsWith('/') ? plain.slice(0, -1) : plain;
   const start = trimmed.indexOf('/', trimmed.indexOf('/') + 1);
   const environment = new Map<string, string>();
   if (start < 0) return environment;
@@ -25,6 +26,14 @@ export function parsePathEnvironment(path: string): Environment {
     if (name !== '') environment.set(name, value);
   }
   return environment;
+}
+
+function decoded(path: string): string {
+  try {
+    return path.includes('%') ? decodeURIComponent(path) : path;
+  } catch {
+    return path;
+  }
 }
 
 function pairsOf(text: string): [string, string][] {

@@ -1,40 +1,37 @@
-import { annotationOf, noStrings, type Pod, type StringMap } from './pod.ts';
+import { noStrings, type Pod, type StringMap } from './pod.ts';
 
 /** Prometheus makes label names of annotations, so `prometheus.io/port`, `prometheus.io.port` and `prometheus-io/port` are one to it. */
 function sanitized(name: string): string {
-  return name.replace(/[^a-zA-Z0-9_]/g, '_');
+  return name.startsWith('prometheus') ? name.replace(/[^a-zA-Z0-9_]/g, '_') : '';
 }
 
-const scrapeName = 'prometheus_io_scrape';
-const portName = 'prometheus_io_port';
-const pathName = 'prometheus_io_path';
-const names: ReadonlySet<string> = new Set([scrapeName, portName, pathName]);
+const meanings: ReadonlyMap<string, 'scrape' | 'port' | 'path' | 'targets'> = new Map([
+  ['prometheus_io_scrape', 'scrape'],
+  ['prometheus_io_port', 'port'],
+  ['prometheus_io_path', 'path'],
+  ['prometheus_istio_io_scrape_targets', 'targets'],
+]);
 
-function isPrometheusName(name: string): boolean {
-  return name.startsWith('prometheus') && names.has(sanitized(name));
-}
-
-/** What a pod's annotations tell Prometheus, if anything. Of several spellings of one the last in the pod's order counts. */
+/**
+ * What a pod's annotations tell Prometheus, if anything; `targets` are several ones, `port:path`, comma-separated. Of several spellings of one the last
+ * in the pod's order counts (in Istio any of them, by chance).
+ */
 export function readPrometheusAnnotations(pod: Pod) {
-  const found = new Map<string, string>();
+  const found: { scrape?: string; port?: string; path?: string; targets?: string } = {};
   const annotations = pod.metadata.annotations ?? noStrings;
   for (const name of Object.keys(annotations)) {
-    if (isPrometheusName(name)) found.set(sanitized(name), annotations[name] ?? '');
+    const meaning = meanings.get(sanitized(name));
+    if (meaning !== undefined) found[meaning] = annotations[name] ?? '';
   }
-  return { scrape: found.get(scrapeName), port: found.get(portName), path: found.get(pathName) };
+  return found;
 }
 
-/** Several targets: `port:path`, comma-separated. */
-const targetsAnnotation = 'prometheus.istio.io/scrape-targets';
-
-/** The annotations without those that lead to what is scraped, in whatever spelling. */
+/** The annotations without those that lead to what is scraped, in whatever spelling (Istio's clearPrometheusAnnotations). */
 export function withoutPrometheusAnnotations(annotations: StringMap): StringMap {
-  return Object.fromEntries(
-    Object.entries(annotations).filter(([name]) => name !== targetsAnnotation && !isPrometheusName(name)),
-  );
+  return Object.fromEntries(Object.entries(annotations).filter(([name]) => !meanings.has(sanitized(name))));
 }
 
-/** The annotation that names several targets. */
-export function scrapeTargetsOf(pod: Pod): string | undefined {
-  return annotationOf(pod, targetsAnnotation);
+/** Whether the annotations announce a port with mutual TLS for metrics, in whatever spelling. */
+export function hasSecurePort(annotations: StringMap): boolean {
+  return Object.keys(annotations).some((name) => sanitized(name) === 'prometheus_istio_io_secure_port');
 }

@@ -54,13 +54,13 @@ const httpGetType = podStruct('v1.HTTPGetAction');
 const tcpSocketType = podStruct('v1.TCPSocketAction');
 const grpcType = podStruct('v1.GRPCAction');
 
-/** The probes and hooks that the agent has to take over, by its path. The pod's named ports are resolved. */
+/** The probes and hooks that the agent has to take over, by its path (Istio's DumpAppProbers). */
 export function listProbers(pod: Pod, statusPort: number): ProberList {
   const probers = new Map<string, string>();
   for (const container of [...initContainersOf(pod), ...containersOf(pod)]) {
     if (container.name === proxyContainer) continue;
     for (const { path, handler } of handlersOf(container)) {
-      const prober = describeProber(handler, statusPort);
+      const prober = describeProber(handler, container, statusPort);
       if (prober !== undefined) probers.set(path, prober);
     }
   }
@@ -73,15 +73,26 @@ export function encodeProbers(probers: ProberList): string {
   return `{${paths.map((path) => `${JSON.stringify(path)}:${probers.get(path) ?? 'null'}`).join(',')}}`;
 }
 
-function describeProber(handler: Handler, statusPort: number): string | undefined {
+function describeProber(handler: Handler, container: Container, statusPort: number): string | undefined {
   const { httpGet, tcpSocket, grpc, timeoutSeconds } = handler;
   const timeout =
     typeof timeoutSeconds === 'number' && timeoutSeconds !== 0 ? `,"timeoutSeconds":${timeoutSeconds}` : '';
   const action = httpGet ?? tcpSocket;
   if (action === undefined) return grpc && `{"grpc":${encodeGoJson(grpcType, grpc)}${timeout}}`;
-  // A port that is still a name belongs to nothing the agent could call.
-  if (typeof action.port !== 'number' || action.port === statusPort) return undefined;
+  const port = targetPort(action.port, container, statusPort);
+  if (port === undefined) return undefined;
   return httpGet === undefined
-    ? `{"tcpSocket":${encodeGoJson(tcpSocketType, action)}${timeout}}`
-    : `{"httpGet":${encodeGoJson(httpGetType, action)}${timeout}}`;
+    ? `{"tcpSocket":${encodeGoJson(tcpSocketType, { ...action, port })}${timeout}}`
+    : `{"httpGet":${encodeGoJson(httpGetType, { ...action, port })}${timeout}}`;
+}
+
+/**
+ * The number of a handler's port. `undefined` for the agent's own port, since such a handler was rewritten before, and for a name that no port of the
+ * container has. A number in quotes is a number, as for the kubelet.
+ */
+function targetPort(port: number | string, { ports }: Container, statusPort: number): number | undefined {
+  const named = port === '' ? undefined : ports?.findLast(({ name }) => name === port);
+  if (named !== undefined) return named.containerPort ?? 0;
+  if (typeof port === 'string' && !(/^[+-]?\d+$/.test(port) && Math.abs(Number(port)) < 2 ** 31)) return undefined;
+  return Number(port) === statusPort ? undefined : Number(port);
 }

@@ -9,7 +9,6 @@ import {
   type EnvironmentVariable,
   type Pod,
   mapContainers,
-  type Container,
   type Handler,
 } from '../pod/pod.ts';
 import { proxyContainer } from '../pod/proxy-container.ts';
@@ -34,9 +33,9 @@ export interface ProbeSettings {
  */
 export function takeOverProbes(pod: Pod, settings: ProbeSettings): Pod {
   if (findContainer(pod, proxyContainer) === undefined || !isRewriteWanted(pod, settings.rewriteByDefault)) return pod;
-  let result = resolveNamedPorts(pod);
-  const probers = listProbers(result, settings.statusPort);
-  const proxy = findContainer(result, proxyContainer);
+  let result = pod;
+  const probers = listProbers(pod, settings.statusPort);
+  const proxy = findContainer(pod, proxyContainer);
   if (proxy !== undefined && probers.size > 0) {
     const again = annotationOf(pod, settings.statusKey) !== undefined;
     result = replaceContainer(result, proxy, { ...proxy, env: addProbers(again, proxy.env ?? [], probers) });
@@ -80,29 +79,6 @@ function readProbers(text: string): ProberList | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** A pod whose probes and hooks name no ports, where they are ports of the container or numbers in quotes. */
-export function resolveNamedPorts(pod: Pod): Pod {
-  return mapContainers(pod, (container) =>
-    container.name === proxyContainer
-      ? container
-      : mapHandlers(container, ({ handler }) => resolveHandler(handler, container)),
-  );
-}
-
-function resolveHandler(handler: Handler, container: Container): Handler {
-  const action = handler.httpGet ?? handler.tcpSocket;
-  if (action === undefined || typeof action.port !== 'string') return handler;
-  const port = portNumber(action.port, container);
-  if (port === undefined) return handler;
-  return { ...handler, [handler.httpGet === undefined ? 'tcpSocket' : 'httpGet']: { ...action, port } };
-}
-
-function portNumber(name: string, container: Container): number | undefined {
-  const named = container.ports?.find((port) => port.name === name)?.containerPort ?? 0;
-  if (named > 0) return named;
-  return /^[+-]?\d+$/.test(name) && Math.abs(Number(name)) < 2 ** 31 ? Number(name) : undefined;
 }
 
 /** A pod whose probes and hooks go to the agent's status port, over HTTP, instead of to the application. */

@@ -5,7 +5,6 @@ import type { Steps } from '../../template/steps.ts';
 import type { Family } from '../configuration/family.ts';
 import { functionsOfFamily } from '../../template/functions/go/function-families.ts';
 import { builtins } from '../../template/functions/go/builtins.ts';
-import { beforeProxyAnnotation } from '../finish/order-containers.ts';
 import type { JsonObject } from '../patch/json-value.ts';
 import { proxyConfigAnnotation } from '../mesh/proxy-config.ts';
 import type { OwnWords } from './arguments.ts';
@@ -26,7 +25,7 @@ export interface AuthorGuard {
 }
 
 /** What the engine itself reads for a proxy. */
-const engineReads = [proxyConfigAnnotation, beforeProxyAnnotation];
+const engineReads = [proxyConfigAnnotation];
 const mostKnown = 64;
 
 /** Finds out what the templates of a configuration read. They have been compiled before: their syntax is right. */

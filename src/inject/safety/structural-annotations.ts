@@ -1,4 +1,3 @@
-import { beforeProxyAnnotation } from '../finish/order-containers.ts';
 import { imageTypeAnnotation } from '../template-data/proxy-image.ts';
 import { proxyConfigAnnotation } from '../mesh/proxy-config.ts';
 
@@ -13,7 +12,6 @@ const reasons: readonly (readonly [pattern: string, reason: string])[] = [
   ['sidecar.istio.io/bootstrapOverride', 'it mounts a ConfigMap that configures the proxy'],
   ['sidecar.istio.io/capNetBindService', 'it gives the proxy a capability, and user 0'],
   ['sidecar.istio.io/discoveryAddress', 'it decides who configures the proxy'],
-  [beforeProxyAnnotation, 'it decides which init containers run before the proxy'],
   ['sidecar.istio.io/interceptionMode', 'it decides whether traffic passes the proxy, and with which privileges'],
   ['sidecar.istio.io/nativeSidecar', 'it decides in which list of containers the proxy stands'],
   ['sidecar.istio.io/proxyImage', 'it chooses the image of the proxy'],

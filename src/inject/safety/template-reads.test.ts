@@ -58,7 +58,7 @@ describe('what a template reads of what an author writes', () => {
     ['{{ .ProxyConfig.Concurrency }}', ['proxy.istio.io/config!']],
     ['{{ .MeshConfig.DefaultConfig.Concurrency }}{{ .MeshConfig.TrustDomain }}', ['proxy.istio.io/config!']],
     ['{{ .ProxyImage }}', ['proxy.istio.io/config!', 'sidecar.istio.io/proxyImageType']],
-    ['- name: istio-proxy', ['proxy.istio.io/config*!', 'sidecar.istio.io/init-containers-before-proxy*!']],
+    ['- name: istio-proxy', ['proxy.istio.io/config*!']],
     [
       '{{ otelResourceAttributes .MeshConfig .ObjectMeta.Annotations .ObjectMeta.Labels "ns" .Spec.Containers }}',
       ['instance.id', 'namespace', 'version'].map((name) => `resource.opentelemetry.io/service.${name}`),

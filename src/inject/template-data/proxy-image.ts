@@ -5,30 +5,27 @@ import { isJsonObject } from '../patch/json-value.ts';
 /** The pod annotation that chooses the type of the proxy image, e.g. distroless. */
 export const imageTypeAnnotation = 'sidecar.istio.io/proxyImageType';
 
-/** `.ProxyImage`: hub, name and tag of the values; the type of image, e.g. distroless, of ProxyConfig or the pod's annotation. */
-export function proxyImage(
-  values: Values,
-  proxyConfig: Message,
-  annotations: Readonly<Record<string, string>>,
-): string {
-  return imageUrl(values, values.proxyImage, imageTypeOf(proxyConfig, annotations));
+type Annotations = Readonly<Record<string, string>>;
+
+/** `.ProxyImage` (Istio's ProxyImage): hub, name and tag of the values; its variant is ProxyConfig's type of image, else the values' variant. */
+export function proxyImage(values: Values, { image }: Message, annotations: Annotations): string {
+  const imageType = isJsonObject(image) && typeof image.imageType === 'string' ? image.imageType : '';
+  return imageUrl(values, values.proxyImage, imageType, annotations);
 }
 
-/** `.ProxyInitImage`: the same for the init container, whose type only the mesh decides; a name with a slash is a whole image already. */
-export function proxyInitImage(values: Values, meshProxyConfig: Message): string {
-  if (values.proxyInitImage.includes('/')) return values.proxyInitImage;
-  return imageUrl(values, values.proxyInitImage, imageTypeOf(meshProxyConfig, {}));
+/** `.ProxyInitImage` (Istio's ProxyInitImage): the same for the init container, whose variant does not depend on ProxyConfig. */
+export function proxyInitImage(values: Values, annotations: Annotations): string {
+  return imageUrl(values, values.proxyInitImage, '', annotations);
 }
 
-function imageTypeOf(proxyConfig: Message, annotations: Readonly<Record<string, string>>): string {
-  if (Object.hasOwn(annotations, imageTypeAnnotation)) return annotations[imageTypeAnnotation] ?? '';
-  const image = proxyConfig.image;
-  return isJsonObject(image) && typeof image.imageType === 'string' ? image.imageType : '';
-}
-
-/** The types that Istio publishes are a suffix of the tag; `default` is none. */
-function imageUrl({ hub, tag }: Values, name: string, imageType: string): string {
-  if (imageType === '') return `${hub}/${name}:${tag}`;
+/**
+ * Istio's proxyImageURL. The pod's annotation replaces the variant, also by an empty one. Variants that Istio publishes are replaced where the tag has
+ * one already; `default` is none.
+ */
+function imageUrl({ hub, tag, variant }: Values, name: string, imageType: string, annotations: Annotations): string {
+  const own = Object.hasOwn(annotations, imageTypeAnnotation) ? annotations[imageTypeAnnotation] : undefined;
+  const suffix = own ?? (imageType || variant);
+  if (suffix === '') return `${hub}/${name}:${tag}`;
   const plain = tag.replace(/-(distroless|debug)$/, '');
-  return `${hub}/${name}:${imageType === 'default' ? plain : `${plain}-${imageType}`}`;
+  return `${hub}/${name}:${suffix === 'default' ? plain : `${plain}-${suffix}`}`;
 }

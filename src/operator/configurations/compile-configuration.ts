@@ -21,8 +21,7 @@ export interface CompiledConfiguration {
   readonly files: ConfigurationFiles;
   readonly hash: string;
   readonly templates: number;
-  readonly warnings: readonly string[];
-  /** What was odd when typical pods were injected. */
+  /** What is odd in it, and when typical pods are injected. */
   readonly doubts: readonly string[];
 }
 
@@ -99,7 +98,8 @@ export class ConfigurationCompiler {
       refuseUseless(injector);
       refuseHopeless(injector);
       const { templateNames, warnings, rehearsal } = injector;
-      return { files, hash, templates: templateNames.length, warnings, doubts: rehearsal?.warnings ?? [] };
+      const doubts = [...warnings, ...(rehearsal?.warnings ?? [])];
+      return { files, hash, templates: templateNames.length, doubts };
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
       return placed(error, config, references);

@@ -145,9 +145,9 @@ export class RevisionProducer {
     const { compiler, refusals, rehearsal } = this.#options;
     try {
       const compiled = await compiler.compile(config, signal);
-      const { templates, hash, warnings } = compiled;
+      const { templates, hash } = compiled;
       const count = templates === 1 ? '1 template compiles' : `${templates} templates compile`;
-      findings.TemplatesValid = yes('Compiled', [`${count}; the configuration is ${hash}`, ...warnings].join('; '));
+      findings.TemplatesValid = yes('Compiled', `${count}; the configuration is ${hash}`);
       findings.TemplatesDoubtful = rehearsal.finding(pass, compiled);
       findings.refusedHash = undefined;
       refusals.settled(config.metadata.name, 'Configuration');
