@@ -27,6 +27,16 @@ describe('parseInjectorConfig', () => {
     assert.equal(config.legacy, false);
   });
 
+  it('takes null for nothing', () => {
+    const config = parseInjectorConfig(
+      'policy:\ndefaultTemplates:\ntemplates:\ninjectedAnnotations:\nneverInjectSelector: [{matchLabels: , matchExpressions: }]\nalwaysInjectSelector:\n',
+    );
+    assert.deepEqual(config, {
+      ...parseInjectorConfig(''),
+      neverInjectSelector: [{ matchLabels: {}, matchExpressions: [] }],
+    });
+  });
+
   it('has nothing in an empty text', () => {
     const config = parseInjectorConfig('');
     assert.equal(config.policy, '');

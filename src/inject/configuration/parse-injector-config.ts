@@ -10,14 +10,22 @@ const text = z
   .string()
   .nullish()
   .transform((value) => value ?? '');
-const texts = z
-  .array(text)
+const texts = listOf(text);
+const textMap = z
+  .record(z.string(), text)
   .nullish()
-  .transform((values) => values ?? []);
+  .transform((members) => members ?? {});
+
+function listOf<Item extends z.ZodType>(item: Item) {
+  return z
+    .array(item)
+    .nullish()
+    .transform((items) => items ?? []);
+}
 
 const selector = z.object({
-  matchLabels: z.record(z.string(), text).nullish(),
-  matchExpressions: z.array(z.object({ key: text, operator: text, values: texts })).nullish(),
+  matchLabels: textMap,
+  matchExpressions: listOf(z.object({ key: text, operator: text, values: texts })),
 });
 
 const configSchema = z.object({
@@ -26,9 +34,9 @@ const configSchema = z.object({
   templates: z.record(z.string(), text).nullish(),
   template: z.string().nullish(),
   aliases: z.record(z.string(), texts).nullish(),
-  neverInjectSelector: z.array(selector).nullish(),
-  alwaysInjectSelector: z.array(selector).nullish(),
-  injectedAnnotations: z.record(z.string(), text).nullish(),
+  neverInjectSelector: listOf(selector),
+  alwaysInjectSelector: listOf(selector),
+  injectedAnnotations: textMap,
 });
 
 export type SelectorText = z.infer<typeof selector>;
@@ -68,16 +76,15 @@ export function parseInjectorConfig(text: string): InjectorConfigText {
   const config = parsed.data;
   const legacy = (config.templates ?? undefined) === undefined && typeof config.template === 'string';
   const templates = legacy ? { [defaultTemplateName]: config.template ?? '' } : (config.templates ?? {});
-  const defaults = config.defaultTemplates;
   return {
     policy: config.policy,
-    defaultTemplates: defaults.length > 0 ? defaults : [defaultTemplateName],
+    defaultTemplates: config.defaultTemplates.length > 0 ? config.defaultTemplates : [defaultTemplateName],
     templates: new Map(Object.entries(templates)),
     legacy,
     aliases: new Map(Object.entries(config.aliases ?? {})),
-    neverInjectSelector: config.neverInjectSelector ?? [],
-    alwaysInjectSelector: config.alwaysInjectSelector ?? [],
-    injectedAnnotations: new Map(Object.entries(config.injectedAnnotations ?? {})),
+    neverInjectSelector: config.neverInjectSelector,
+    alwaysInjectSelector: config.alwaysInjectSelector,
+    injectedAnnotations: new Map(Object.entries(config.injectedAnnotations)),
   };
 }
 
