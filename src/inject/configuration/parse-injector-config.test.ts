@@ -71,8 +71,8 @@ describe('parseInjectorConfig', () => {
         `policy: ${yaml}\ninjectedAnnotations: {a: ${yaml}}\nneverInjectSelector: [{matchLabels: {b: ${yaml}}, matchExpressions: [{key: k, operator: In, values: [${yaml}]}]}]\n`,
       );
       const [selector] = config.neverInjectSelector;
-      const found = [config.policy, config.injectedAnnotations.get('a'), selector?.matchLabels?.b];
-      assert.deepEqual([...found, ...(selector?.matchExpressions?.[0]?.values ?? [])], [text, text, text, text]);
+      const found = [config.policy, config.injectedAnnotations.get('a'), selector?.matchLabels.b];
+      assert.deepEqual([...found, ...(selector?.matchExpressions[0]?.values ?? [])], [text, text, text, text]);
     });
   }
 

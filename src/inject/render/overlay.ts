@@ -1,9 +1,10 @@
+import { sortedKeys } from '../../template/go-string.ts';
 import { PodTypeError } from '../kubernetes/pod-type-error.ts';
 import { podType } from '../kubernetes/pod-schema.ts';
 import { normalisePod, type CanonicalItems } from '../kubernetes/typed-pod.ts';
 import { StrategicMergeError } from '../merge/merge-error.ts';
 import { strategicMerge } from '../merge/strategic-merge.ts';
-import type { JsonObject } from '../patch/json-value.ts';
+import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 import type { Pod } from '../pod/pod.ts';
 
 /** A part of a pod does not fit onto a pod. */
@@ -17,15 +18,33 @@ export class OverlayError extends Error {
  * @throws OverlayError
  */
 export function overlayPod(pod: Pod, part: JsonObject, items?: CanonicalItems): Pod {
+  let merged: JsonObject = pod;
   try {
-    return normalisePod(strategicMerge(pod, part), podType, pod, items) as Pod;
+    merged = strategicMerge(pod, part);
+    return normalisePod(merged, podType, pod, items) as Pod;
   } catch (error) {
     if (error instanceof StrategicMergeError)
       throw new OverlayError(`strategic merge: ${error.message}`, { cause: error });
     if (error instanceof PodTypeError)
-      throw new OverlayError(`unmarshal patched pod: ${error.message}`, { cause: error });
+      throw new OverlayError(`unmarshal patched pod: ${firstMistake(merged, error)}`, { cause: error });
     throw error;
   }
+}
+
+/** What Go says of a pod with several mistakes: it reads what encoding/json has written of maps, by name. */
+function firstMistake(pod: JsonObject, { message }: PodTypeError): string {
+  try {
+    normalisePod(sorted(pod));
+    return message;
+  } catch (error) {
+    return error instanceof PodTypeError ? error.message : message;
+  }
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(sortedKeys(value).map((name) => [name, sorted(value[name])]));
 }
 
 /** The pod that templates are merged onto first, to learn what they bring: Go's empty pod, whose containers are null. */
