@@ -11,8 +11,8 @@ export interface ConformanceCase {
 export interface Mismatch {
   /** One line: the path and both values. */
   readonly summary: string;
-  /** The name of the deliberate difference that explains it, if one does. */
-  readonly difference?: string;
+  /** The names of the deliberate differences that explain it, if they do. */
+  readonly differences?: readonly string[];
 }
 
 /** A mismatch unless both are equal. */

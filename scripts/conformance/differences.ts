@@ -17,6 +17,8 @@ export interface PodContext {
 export interface PodDifference {
   readonly name: string;
   readonly reason: string;
+  /** It was agreed that the class may be large. */
+  readonly common?: true;
   /** Whether a row is of the class; what came of it does not count. */
   readonly applies: (context: PodContext) => boolean;
   /** A result, Istio's or ours, without that in which they differ: a pod, or `{ message }` of a denial. */
@@ -53,17 +55,11 @@ export const podDifferences: readonly PodDifference[] = [
     name: 'quoted-probe-ports',
     reason:
       'A probe whose port is a number in quotes is valid: the kubelet reads the number. Istio rewrites such a probe to its agent and does not tell the agent the target, so the probe fails for ever. We tell it.',
+    common: true,
     applies: ({ pod }) => quotedPorts(pod).size > 0,
     without: (result, { pod }) => {
       const paths = quotedPorts(pod);
-      const listed = (container: JsonObject): JsonObject =>
-        Array.isArray(container.env)
-          ? { ...container, env: container.env.flatMap((each) => unlist(each, paths)) }
-          : container;
-      return withSpec(result, {
-        containers: containersOf(result).map(listed),
-        initContainers: containersOf(result, 'initContainers').map(listed),
-      });
+      return withVariables(result, (variable) => unlist(variable, paths));
     },
   },
   {
@@ -72,6 +68,20 @@ export const podDifferences: readonly PodDifference[] = [
       'When proxy.istio.io/overrides cannot be read, Istio denies the pod with the text of Go’s JSON decoder, which names neither the annotation nor the pod. Ours names the annotation.',
     applies: ({ pod }) => hasUnreadableOverrides(pod),
     without: (result) => (result.message === undefined ? result : { message: '' }),
+  },
+  {
+    name: 'spelled-twice',
+    reason:
+      'Prometheus takes prometheus.io/port, prometheus.io.port and prometheus_io_port for one. When a pod has two of them, Istio reads either, by chance, from call to call. We read the last one, always.',
+    applies: ({ pod }) => {
+      const names = Object.keys(annotationsOf(pod)).map((name) => name.replace(/[^a-zA-Z0-9_]/g, '_'));
+      return names.some((name, index) => name.startsWith('prometheus_') && names.indexOf(name) < index);
+    },
+    without: (result) =>
+      withoutAnnotations(
+        withVariables(result, (variable) => (variable.name === 'ISTIO_PROMETHEUS_ANNOTATIONS' ? [] : [variable])),
+        (name) => name.startsWith('prometheus'),
+      ),
   },
 ];
 
@@ -90,6 +100,16 @@ function withoutAnnotations(pod: JsonObject, drop: (name: string) => boolean): J
 
 function withSpec(result: JsonObject, changes: JsonObject): JsonObject {
   return isJsonObject(result.spec) ? { ...result, spec: { ...result.spec, ...changes } } : result;
+}
+
+/** A pod whose containers have other environment variables. */
+function withVariables(result: JsonObject, change: (variable: JsonObject) => JsonObject[]): JsonObject {
+  const changed = (container: JsonObject): JsonObject =>
+    Array.isArray(container.env)
+      ? { ...container, env: container.env.filter(isJsonObject).flatMap(change) }
+      : container;
+  const lists = ['containers', 'initContainers'] as const;
+  return withSpec(result, Object.fromEntries(lists.map((list) => [list, containersOf(result, list).map(changed)])));
 }
 
 function containersOf({ spec }: JsonObject, list: 'containers' | 'initContainers' = 'containers'): JsonObject[] {
@@ -132,34 +152,43 @@ function quotedPorts(pod: JsonObject): Set<string> {
 }
 
 /** The list of probers without those of some paths; nothing when it is empty then. */
-function unlist(variable: unknown, paths: ReadonlySet<string>): unknown[] {
-  if (!isJsonObject(variable) || variable.name !== 'ISTIO_KUBE_APP_PROBERS') return [variable];
-  const left = withoutMembers(JSON.parse(String(variable.value)) as JsonObject, (path) => paths.has(path));
+function unlist(variable: JsonObject, paths: ReadonlySet<string>): JsonObject[] {
+  if (variable.name !== 'ISTIO_KUBE_APP_PROBERS') return [variable];
+  const probers = parseObject(variable.value);
+  if (probers === undefined) return [variable];
+  const left = withoutMembers(probers, (path) => paths.has(path));
   return Object.keys(left).length === 0 ? [] : [{ ...variable, value: left }];
 }
 
 function hasUnreadableOverrides(pod: JsonObject): boolean {
   const text = annotationsOf(pod)['proxy.istio.io/overrides'];
+  if (text === undefined || text === 'null') return false;
+  const { containers = [], initContainers = [] } = parseObject(text) ?? { containers: text };
+  return ![containers, initContainers].every((list) => list === null || Array.isArray(list));
+}
+
+/** A text's JSON object; `undefined` when it is none. */
+function parseObject(text: unknown): JsonObject | undefined {
   try {
-    const value: unknown = typeof text === 'string' ? JSON.parse(text) : null;
-    const lists = isJsonObject(value) ? [value.containers ?? [], value.initContainers ?? []] : [];
-    return value !== null && (!isJsonObject(value) || !lists.every(Array.isArray));
+    const value: unknown = typeof text === 'string' ? JSON.parse(text) : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
-    return true;
+    return undefined;
   }
 }
 
-/** Compares two results, and tells which deliberate differences explain where they part. */
+/** Compares two results, and tells which deliberate differences explain where they part: those without which something is left. */
 export function explainResult(actual: JsonObject, wanted: JsonObject, context: PodContext): Mismatch | undefined {
   const summary = firstDifference(actual, wanted, '');
   if (summary === undefined) return undefined;
   const applicable = podDifferences.filter(({ applies }) => applies(context));
-  const without = (result: JsonObject): JsonObject =>
-    applicable.reduce((left, difference) => difference.without(left, context), result);
-  const difference = applicable.find(
-    (each) => firstDifference(each.without(actual, context), each.without(wanted, context), '') === undefined,
-  );
-  if (difference !== undefined) return { summary, difference: difference.name };
-  const left = firstDifference(without(actual), without(wanted), '');
-  return left === undefined ? { summary, difference: applicable.map(({ name }) => name)[0] ?? '' } : { summary: left };
+  const left = (differences: readonly PodDifference[]): string | undefined => {
+    const without = (result: JsonObject): JsonObject =>
+      differences.reduce((rest, difference) => difference.without(rest, context), result);
+    return firstDifference(without(actual), without(wanted), '');
+  };
+  const unexplained = left(applicable);
+  if (unexplained !== undefined) return { summary: unexplained };
+  const needed = applicable.filter((each) => left(applicable.filter((other) => other !== each)) !== undefined);
+  return { summary, differences: needed.map(({ name }) => name) };
 }

@@ -39,7 +39,7 @@ export function* httpCases(golden: Golden): Generator<ConformanceCase> {
         const message = result.outcome === 'failed' ? result.message.split('\n')[0] : undefined;
         const mismatch = expectEqual({ allowed: result.outcome !== 'failed', message }, wanted);
         const missing = request.object === null && result.outcome === 'failed' && !wanted.allowed;
-        return mismatch === undefined || !missing ? mismatch : { ...mismatch, difference: missingObject.name };
+        return mismatch === undefined || !missing ? mismatch : { ...mismatch, differences: [missingObject.name] };
       },
     };
   }

@@ -37,10 +37,10 @@ export function runCases(cases: Iterable<ConformanceCase>, pending: ReadonlySet<
       if (!pending.has(id)) continue;
       totals.failed += 1;
       lines.push(`${id}: passes; take it off the pending list`);
-    } else if (mismatch.difference !== undefined) {
+    } else if (mismatch.differences !== undefined) {
       totals.passed += 1;
       totals.differing += 1;
-      differences.set(mismatch.difference, [...(differences.get(mismatch.difference) ?? []), id]);
+      for (const name of mismatch.differences) differences.set(name, [...(differences.get(name) ?? []), id]);
     } else if (pending.has(id)) {
       totals.pending += 1;
     } else {
@@ -76,8 +76,7 @@ export function formatTotals({ groups }: Report): string[] {
 }
 
 function describe({ passed, failed, pending, differing }: GroupTotals): string {
-  const parts = [`${passed} passed`, `${failed} failed`];
+  const parts = [`${passed - differing} equal`, `${differing} differ on purpose`, `${failed} failed`];
   if (pending > 0) parts.push(`${pending} pending`);
-  if (differing > 0) parts.push(`${differing} of the passed differ on purpose`);
   return parts.join(', ');
 }

@@ -65,5 +65,5 @@ function explainRow(row: TemplateRow, actual: TemplateResult): Mismatch | undefi
   if (mismatch === undefined) return undefined;
   const summary = `${row.template} ${mismatch.summary}`;
   const difference = templateDifferences.find(({ explains }) => explains(row, actual));
-  return difference === undefined ? { summary } : { summary, difference: difference.name };
+  return difference === undefined ? { summary } : { summary, differences: [difference.name] };
 }

@@ -56,7 +56,8 @@ export function injectPod(injector: Injector, request: InjectionRequest, read: P
   const names = selectTemplates(pod, family.templatesKey, injector.defaultTemplates, injector.aliases);
   const view = { pod: reinsertOverrides(stripped, saved), workload: injection.workload };
   const dataOf = (seen: AuthorView): unknown => dataFor(injector, injection, seen);
-  const run = (seen: AuthorView): RenderedPod => runTemplates(injector.templates, names, dataOf(seen), pod, meter);
+  const run = (seen: AuthorView): RenderedPod =>
+    runTemplates(injector.templates, names, dataOf(seen), pod, injection.nativeSidecars, meter);
   const rendered =
     injector.guard === undefined
       ? run(view)

@@ -1,3 +1,4 @@
+import { trimSpace } from '../../template/functions/sprig/text/strings.ts';
 import { isIP } from 'node:net';
 import { readDigits } from '../../template/integer.ts';
 import { QuantityError, canonicalQuantity } from '../kubernetes/quantity.ts';
@@ -45,9 +46,10 @@ export const portProblem: ValueCheck = (value) => {
 /** A comma-separated list of ports, possibly empty; with `wildcard` also `*`. `name` is what messages call it. */
 export function portsProblem(name: string, wildcard: boolean): ValueCheck {
   return (value) => {
-    if (value === '' || (wildcard && value === '*')) return undefined;
-    for (const part of value.split(',')) {
-      const port = part.trim();
+    const ports = trimSpace(value);
+    if (ports === '' || (wildcard && value === '*')) return undefined;
+    for (const part of ports.split(',')) {
+      const port = trimSpace(part);
       const problem = onePortProblem(port);
       if (problem !== undefined) return `${name} invalid: failed parsing port '${port}': ${problem}`;
     }
@@ -56,7 +58,7 @@ export function portsProblem(name: string, wildcard: boolean): ValueCheck {
 }
 
 function onePortProblem(value: string): string | undefined {
-  const problem = parseUnsignedProblem(value.trim(), 2n ** 16n);
+  const problem = parseUnsignedProblem(trimSpace(value), 2n ** 16n);
   return problem === undefined ? undefined : `failed parsing port '${value}': ${problem}`;
 }
 
@@ -99,15 +101,15 @@ function addressProblem(address: string): string {
   return `ParseAddr(${quoted}): unable to parse IP`;
 }
 
-/** A comma-separated list of interface names, possibly empty. */
+/** A comma-separated list of interface names, possibly empty (Istio's ValidateInterfaceNames). */
 export const interfacesProblem: ValueCheck = (value) => {
   if (value === '') return undefined;
   for (const part of value.split(',')) {
-    const name = part.trim();
+    const name = trimSpace(part);
     if (name === '') return 'empty interface name';
     // The kernel's limit, counted in bytes.
     if (Buffer.byteLength(name) > 15) return `interface name ${JSON.stringify(name)} too long (max 15 chars)`;
-    if (!/^[a-zA-Z0-9_.-]+$/.test(name) || name === '.' || name === '..') {
+    if (!/^[a-zA-Z][a-zA-Z0-9_.-]*$/.test(name)) {
       return `interface name ${JSON.stringify(name)} contains invalid characters`;
     }
   }

@@ -34,6 +34,38 @@ describe('parseInjectorConfig', () => {
     assert.deepEqual(config.neverInjectSelector, []);
   });
 
+  /** Recorded from sigs.k8s.io/yaml 1.6.0, for a member of a map[string]string. */
+  const scalars: [yaml: string, text: string][] = [
+    ...(['on', 'Yes', 'true', 'y'] as const).map((yaml): [string, string] => [yaml, 'true']),
+    ['off', 'false'],
+    ['~', ''],
+    ['1.10', '1.1'],
+    ['1e3', '1000'],
+    ['1e21', '1e+21'],
+    ['1000000.0', '1e+06'],
+    ['123456789.5', '1.2345679e+08'],
+    ['12345678901234567890123', '1.2345679e+22'],
+    ['18446744073709551615', '18446744073709551615'],
+    ['-0', '0'],
+    ['-1.0', '-1'],
+    ['1_000', '1000'],
+    ['010', '8'],
+    ['0x1F', '31'],
+    ['+5', '5'],
+    ['9223372036854775807', '9223372036854775807'],
+    ['2001-02-03', '2001-02-03'],
+  ];
+  for (const [yaml, text] of scalars) {
+    it(`takes ${yaml} for the string ${JSON.stringify(text)}`, () => {
+      const config = parseInjectorConfig(
+        `policy: ${yaml}\ninjectedAnnotations: {a: ${yaml}}\nneverInjectSelector: [{matchLabels: {b: ${yaml}}, matchExpressions: [{key: k, operator: In, values: [${yaml}]}]}]\n`,
+      );
+      const [selector] = config.neverInjectSelector;
+      const found = [config.policy, config.injectedAnnotations.get('a'), selector?.matchLabels?.b];
+      assert.deepEqual([...found, ...(selector?.matchExpressions?.[0]?.values ?? [])], [text, text, text, text]);
+    });
+  }
+
   const wrong: [name: string, text: string, field: string, message: RegExp][] = [
     ['no YAML', 'policy: [', 'config', /^config: yaml: line \d/],
     ['a list', '- a', 'config', /^config: /],
@@ -50,8 +82,8 @@ describe('parseInjectorConfig', () => {
       /^config\.neverInjectSelector \(line 1, column 22\): /,
     ],
     [
-      'a boolean for a label',
-      'alwaysInjectSelector:\n- matchLabels: {a: yes}\n',
+      'a list for a label',
+      'alwaysInjectSelector:\n- matchLabels: {a: [b]}\n',
       'config.alwaysInjectSelector.0.matchLabels.a',
       /\(line 2, column 20\)/,
     ],

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { ConfigurationError } from '../../api/errors.ts';
 import { parseYaml } from '../yaml/parse-yaml.ts';
 import { YamlError } from '../yaml/yaml-error.ts';
-import { resolvePlain } from '../yaml/plain-scalar.ts';
-import { formatFloat } from '../../template/functions/go/format-float.ts';
+import { PlaceDependent, resolvePlain, UNSUPPORTED_KEY } from '../yaml/plain-scalar.ts';
 import { isNode, isScalar, LineCounter, parseDocument } from 'yaml';
 
 /** A string of Go's: `null` and what is absent are empty. */
@@ -109,12 +108,12 @@ function withStrings(config: unknown, text: string, issues: readonly z.core.$Zod
   return copy;
 }
 
-/** What sigs.k8s.io/yaml makes of a scalar where Go's type is a string. @param source of the scalar; floats and integers differ by it only */
+/** What sigs.k8s.io/yaml makes of a scalar where Go's type is a string: of a float its digits in single precision. @param source `''` for an alias */
 function goText(value: number | boolean, source: string): string {
-  if (typeof value === 'boolean') return String(value);
+  if (typeof value === 'boolean' || source === '') return String(value);
   const resolved = resolvePlain(source);
-  if (typeof resolved === 'number') return String(resolved);
-  return /^[-+]?[\d_]+$/.test(source) ? String(BigInt(source.replaceAll('_', ''))) : formatFloat(value, 'g', -1);
+  if (!(resolved instanceof PlaceDependent)) return String(resolved);
+  return resolved.key === UNSUPPORTED_KEY ? String(BigInt(source.replaceAll(/[_+]/g, ''))) : resolved.key;
 }
 
 /** Where a path stands in a YAML text, as ` (line 3, column 5)`; empty when it stands nowhere. For error messages only: it parses the text again. */

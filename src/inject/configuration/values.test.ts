@@ -4,13 +4,14 @@ import { parseValues } from './values.ts';
 describe('parseValues', () => {
   it('reads what the engine needs, of JSON and of YAML', () => {
     for (const text of [
-      '{"global": {"hub": "h", "tag": 1.20, "network": "net", "multiCluster": {"clusterName": "c"}, "proxy": {"image": "p", "holdApplicationUntilProxyStarts": true}, "proxy_init": {"image": "i"}}, "sidecarInjectorWebhook": {"rewriteAppHTTPProbe": true}}',
-      'global: {hub: h, tag: 1.2, network: net, multiCluster: {clusterName: c}, proxy: {image: p, holdApplicationUntilProxyStarts: true}, proxy_init: {image: i}}\nsidecarInjectorWebhook: {rewriteAppHTTPProbe: true}\n',
+      '{"global": {"hub": "h", "tag": 1.20, "variant": "debug", "network": "net", "multiCluster": {"clusterName": "c"}, "proxy": {"image": "p", "holdApplicationUntilProxyStarts": true}, "proxy_init": {"image": "i"}}, "sidecarInjectorWebhook": {"rewriteAppHTTPProbe": true}}',
+      'global: {hub: h, tag: 1.2, variant: debug, network: net, multiCluster: {clusterName: c}, proxy: {image: p, holdApplicationUntilProxyStarts: true}, proxy_init: {image: i}}\nsidecarInjectorWebhook: {rewriteAppHTTPProbe: true}\n',
     ]) {
       const { all, ...read } = parseValues(text);
       assert.deepEqual(read, {
         hub: 'h',
         tag: '1.2',
+        variant: 'debug',
         proxyImage: 'p',
         proxyInitImage: 'i',
         clusterName: 'c',

@@ -7,7 +7,7 @@ import { setClusterEnvironment } from './cluster-environment.ts';
 import { adjustInitContainerUser } from './init-container-user.ts';
 import { setMetadata } from './metadata.ts';
 import { orderContainers } from './order-containers.ts';
-import { isMergeEnabled, mergePrometheus, announceSecurePorts } from './prometheus-merge.ts';
+import { isMergeEnabled, mergePrometheus, announceSecurePort } from './prometheus-merge.ts';
 
 interface PodParts {
   readonly annotations?: Record<string, string>;
@@ -72,6 +72,18 @@ describe('mergePrometheus', () => {
     ['an opt-out of merging', unmerged, unmerged, undefined],
     ['an earlier injection', kept, kept, undefined],
     ['several targets', { [targetsKey]: '8080:/a, 9090' }, merged, { ...none, ...first, targets }],
+    [
+      'targets beside a port that cannot be scraped',
+      { [targetsKey]: '8080:/a, 9090', 'prometheus.io/port': 'x' },
+      merged,
+      { ...none, ...first, targets },
+    ],
+    [
+      'targets in another spelling',
+      { prometheus_istio_io_scrape_targets: '8080:/a,9090' },
+      merged,
+      { ...none, ...first, targets },
+    ],
     ['targets without a port', { [targetsKey]: ':/a' }, merged, undefined],
   ];
   for (const [name, annotations, after, variable] of rows) {
@@ -82,26 +94,36 @@ describe('mergePrometheus', () => {
     });
   }
 
-  for (const [port, message] of [
-    ['15090', 'port 15090 is reserved for Istio (Envoy Prometheus (already merged)) and cannot be scraped'],
-    ['http', 'invalid port "http"'],
-    ['70000', 'invalid port "70000"'],
-  ] as const) {
-    it(`refuses to scrape ${port}`, () => {
-      assert.throws(() => mergePrometheus(podOf({ annotations: { 'prometheus.io/port': port } }), 15020, true), {
-        reason: 'InvalidPrometheusConfiguration',
-        message: `failed to process pod: invalid prometheus scrape configuration: ${message}`,
-      });
+  const portKey = 'prometheus.io/port';
+  const refused: [annotation: string, value: string, problem: string][] = [
+    [
+      portKey,
+      '15090',
+      'configuration: port 15090 is reserved for Istio (Envoy Prometheus (already merged)) and cannot be scraped',
+    ],
+    [portKey, '015020', 'configuration: port 015020 conflicts with agent port'],
+    [portKey, 'http', 'configuration: invalid port "http"'],
+    [portKey, '\u2028', 'configuration: invalid port "\\u2028"'],
+    [portKey, '70000', 'configuration: invalid port "70000"'],
+    [
+      targetsKey,
+      '80:/a,15000:/b',
+      'targets: target port 15000 is reserved for Istio (Envoy admin) and cannot be scraped',
+    ],
+    [targetsKey, '15020', 'targets: target port 15020 conflicts with agent port'],
+    [targetsKey, 'x:/a', 'targets: invalid target port "x"'],
+  ];
+  for (const [annotation, value, problem] of refused) {
+    it(`refuses to scrape ${JSON.stringify(value)}, with a proxy and without`, () => {
+      for (const containers of [named('istio-proxy'), named('web')]) {
+        const pod = podOf({ annotations: { [annotation]: value }, containers });
+        assert.throws(() => mergePrometheus(pod, 15020, true), {
+          reason: 'InvalidPrometheusConfiguration',
+          message: `failed to process pod: invalid prometheus scrape ${problem}`,
+        });
+      }
     });
   }
-
-  it('refuses a reserved target', () => {
-    const annotations = { 'prometheus.istio.io/scrape-targets': '80:/a,15000:/b' };
-    assert.throws(
-      () => mergePrometheus(podOf({ annotations }), 15020, true),
-      /port 15000 is reserved for Istio \(Envoy admin\)/,
-    );
-  });
 
   it('asks the pod, then the mesh, then nobody', () => {
     assert.equal(isMergeEnabled(podOf({}), undefined), true);
@@ -110,22 +132,21 @@ describe('mergePrometheus', () => {
   });
 });
 
-describe('announceSecurePorts', () => {
-  const metadata = { proxyMetadata: { ENVOY_SECURE_MERGED_METRICS_PORT: '15092', ENVOY_SECURE_METRICS_PORT: '0' } };
-
-  it('announces ports that are open', () => {
-    assert.deepEqual(announceSecurePorts(podOf({}), metadata).metadata.annotations, {
-      'prometheus.istio.io/secure-port': '15092',
+describe('announceSecurePort', () => {
+  const key = 'prometheus.istio.io/secure-port';
+  const rows: [name: string, values: (string | undefined)[], annotations: Record<string, string>, port?: string][] = [
+    ['the first port that is open', [undefined, '0', '15092', '15093'], {}, '15092'],
+    ['no port', ['0'], {}],
+    ['the pod’s own announcement', ['15092'], { [key]: '1' }, '1'],
+    ['the pod’s own announcement in another spelling', ['15092'], { 'prometheus-istio.io/secure_port': '1' }],
+  ];
+  for (const [title, values, annotations, port] of rows) {
+    it(title, () => {
+      const env = values.map((value) => ({ name: 'ENVOY_SECURE_MERGED_METRICS_PORT', value }));
+      const pod = podOf({ annotations, containers: [{ name: 'istio-proxy', env }] });
+      assert.equal(announceSecurePort(pod).metadata.annotations?.[key], port);
     });
-  });
-
-  it('leaves the pod’s own announcement, pods without proxy, and meshes without ports', () => {
-    const own = podOf({ annotations: { 'prometheus.istio.io/secure-port': '1' } });
-    const plain = podOf({ containers: named('web') });
-    assert.equal(announceSecurePorts(own, metadata), own);
-    assert.equal(announceSecurePorts(plain, metadata), plain);
-    assert.equal(announceSecurePorts(podOf({}), {}).metadata.annotations, undefined);
-  });
+  }
 });
 
 describe('orderContainers', () => {
@@ -145,29 +166,17 @@ describe('orderContainers', () => {
   }
 
   /** Names without `istio-`, and `dump` for the container that enables core dumps. */
-  const rows: [name: string, wanted: string, before: string, after: string][] = [
-    ['the network last without a native proxy', '', 'dump init own validation', 'validation own init dump'],
-    ['around a native proxy', '', 'own dump proxy init', 'init proxy dump own'],
-    [
-      'each name once, the last container of several, and setup before all',
-      'b,init,b,a',
-      'a proxy b own b init',
-      'init b a proxy own',
-    ],
-    [
-      'what should run before a native proxy',
-      'late,early,nobody',
-      'own early proxy late validation',
-      'validation late early proxy own',
-    ],
+  const rows: [name: string, before: string, after: string][] = [
+    ['the network last without a native proxy', 'dump init own validation', 'validation own init dump'],
+    ['around a native proxy', 'own validation dump proxy init', 'init validation proxy dump own'],
+    ['each name once', 'a proxy own proxy init', 'init proxy a own'],
   ];
   const full = (names: string): string =>
     names.replaceAll(/proxy|init|validation/g, 'istio-$&').replace('dump', 'enable-core-dump');
-  for (const [name, wanted, before, after] of rows) {
+  for (const [name, before, after] of rows) {
     it(name, () => {
-      const annotations = wanted === '' ? {} : { 'sidecar.istio.io/init-containers-before-proxy': full(wanted) };
       const initContainers = named(...full(before).split(' '));
-      const pod = orderContainers(podOf({ annotations, containers: named('web'), initContainers }), false);
+      const pod = orderContainers(podOf({ containers: named('web'), initContainers }), false);
       assert.deepEqual(namesOf(pod), ['web', full(after)]);
     });
   }

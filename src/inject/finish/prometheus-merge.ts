@@ -9,6 +9,7 @@ import {
   withAnnotations,
   type Pod,
 } from '../pod/pod.ts';
+import { trimSpace } from '../../template/functions/sprig/text/strings.ts';
 import { quoteString } from '../../template/quote.ts';
 import { escapeGoJson } from '../../template/functions/go/json-encode.ts';
 import {
@@ -78,11 +79,11 @@ export function isMergeEnabled(pod: Pod, meshDefault: unknown): boolean {
 export function scrapeTargets(text: string | undefined): readonly ScrapeTarget[] {
   const targets: ScrapeTarget[] = [];
   for (const entry of (text ?? '').split(',')) {
-    const target = entry.trim();
+    const target = trimSpace(entry);
     if (target === '') continue;
     const colon = target.indexOf(':');
-    const port = (colon < 0 ? target : target.slice(0, colon)).trim();
-    const path = colon < 0 ? '' : target.slice(colon + 1).trim();
+    const port = trimSpace(colon < 0 ? target : target.slice(0, colon));
+    const path = colon < 0 ? '' : trimSpace(target.slice(colon + 1));
     if (port === '') return [];
     targets.push({ port, path: path === '' ? '/metrics' : path });
   }

@@ -78,7 +78,8 @@ function decodeField(field: MessageField, value: unknown): unknown {
 
 function isZero(value: unknown, field: MessageField): boolean {
   if (field.type.kind === 'enum') return value === field.type.names.get(0) || value === 0;
-  return value === 0 || value === '' || value === false || value === '0';
+  const isLong = field.type.kind === 'int64' || field.type.kind === 'uint64';
+  return value === 0 || value === '' || value === false || (isLong && value === '0');
 }
 
 function decodeValue(field: MessageField, value: unknown): unknown {
@@ -139,9 +140,12 @@ function decodeInteger(kind: keyof typeof bounds, value: unknown, goType: string
   const number = unquote(value);
   if (typeof number !== 'number') throw mismatch(number, goType);
   const [low, high] = bounds[kind];
-  const exact = Number.isInteger(number) ? exactInteger(value, number) : undefined;
+  // A quoted number must be written as an integer; YAML has made one of any other that is whole.
+  const isWritten = typeof value !== 'string' || /^\s*-?\d+\s*$/.test(value);
+  const exact = isWritten && Number.isInteger(number) ? exactInteger(value, number) : undefined;
   if (exact === undefined || exact < low || exact > high) {
-    throw new MessageError(`json: cannot unmarshal number ${number} into Go value of type ${goType}`);
+    const written = typeof value === 'string' ? value.trim() : number;
+    throw new MessageError(`json: cannot unmarshal number ${written} into Go value of type ${goType}`);
   }
   return kind === 'int64' || kind === 'uint64' ? exact.toString() : Number(exact);
 }

@@ -62,10 +62,29 @@ describe('proxyConfigProblems', () => {
       withTls({ ...mutual, ...insecure }),
       'invalid tracing TLS config: cannot specify CaCertificates or SubjectAltNames when InsecureSkipVerify is set true',
     ],
-    [{ privateKeyProvider: {} }, `${keyProvider} private key provider configuration is required`],
+    [
+      { privateKeyProvider: {} },
+      `${keyProvider} private key provider configuration is required`,
+      `${keyProvider} unknown private key provider`,
+    ],
     [{ privateKeyProvider: { qat: {} } }, `${keyProvider} pollDelay is required`],
     [{ privateKeyProvider: { cryptomb: { pollDelay: '0s' } } }, `${keyProvider} pollDelay must be non zero`],
     [{ privateKeyProvider: { cryptomb: { pollDelay: '10ms' } } }],
+    [
+      {
+        connectionSettings: { httpIdleTimeout: '-1s', listenerConnectionLimit: 0, http2InitialStreamWindowSize: 65534 },
+      },
+      ...[
+        'http_idle_timeout must be non-negative',
+        'http2_initial_stream_window_size must be at least 65535',
+        'listener_connection_limit must be positive',
+      ].map((problem) => `invalid connection settings: ${problem}`),
+    ],
+    [
+      {
+        connectionSettings: { httpIdleTimeout: '0s', listenerConnectionLimit: 1, http2InitialStreamWindowSize: 65535 },
+      },
+    ],
   ];
   for (const [changes, ...problems] of rows) {
     it(`finds ${problems.length} in ${JSON.stringify(changes)}`, () => {

@@ -3,7 +3,7 @@ import type { Message } from './decode-message.ts';
 import { parseGoDuration } from './go-duration.ts';
 import { portProblem, proxyAddressProblem } from './network-address.ts';
 
-/** What is wrong with a ProxyConfig, in the words of Istio's validation and in its order; empty when nothing is. */
+/** What is wrong with a ProxyConfig, in the words of Istio's ValidateMeshConfigProxyConfig and in its order; empty when nothing is. */
 export function proxyConfigProblems(config: Message): string[] {
   const problems: string[] = [];
   const check = (prefix: string, problem: string | undefined): void => {
@@ -29,7 +29,12 @@ export function proxyConfigProblems(config: Message): string[] {
   check('invalid authentication policy:', authenticationProblem(config.controlPlaneAuthPolicy));
   check('invalid status port:', portProblem(number(config, 'statusPort')));
   const provider = child(config, 'privateKeyProvider');
-  if (provider !== undefined) check('invalid private key provider configuration:', privateKeyProviderProblem(provider));
+  for (const problem of provider === undefined ? [] : privateKeyProviderProblems(provider)) {
+    problems.push(`invalid private key provider configuration: ${problem}`);
+  }
+  for (const problem of connectionSettingsProblems(child(config, 'connectionSettings'))) {
+    problems.push(`invalid connection settings: ${problem}`);
+  }
   return problems;
 }
 
@@ -77,6 +82,8 @@ function tlsProblems(tls: JsonObject): string[] {
   const simple = tls.mode === 'SIMPLE';
   const mutual = tls.mode === 'MUTUAL';
   const given = (...names: string[]): boolean => names.some((name) => Object.hasOwn(tls, name));
+  if (text(tls, 'credentialName').startsWith('configmap://'))
+    problems.push('invalid configmap:// credentialName: namespace must match the configuration namespace ""');
   if (tls.insecureSkipVerify === true && simple && given('caCertificates', 'credentialName', 'subjectAltNames')) {
     problems.push(
       'cannot specify CaCertificates or CredentialName or SubjectAltNames when InsecureSkipVerify is set true',
@@ -101,11 +108,34 @@ function authenticationProblem(policy: unknown): string | undefined {
   return `unrecognized control plane auth policy ${JSON.stringify(policy)}`;
 }
 
-function privateKeyProviderProblem(provider: JsonObject): string | undefined {
+function privateKeyProviderProblems(provider: JsonObject): string[] {
   const chosen = child(provider, 'cryptomb') ?? child(provider, 'qat');
-  if (chosen === undefined) return 'private key provider configuration is required';
-  if (!Object.hasOwn(chosen, 'pollDelay')) return 'pollDelay is required';
-  return chosen.pollDelay === '0s' ? 'pollDelay must be non zero' : undefined;
+  if (chosen === undefined) return ['private key provider configuration is required', 'unknown private key provider'];
+  if (!Object.hasOwn(chosen, 'pollDelay')) return ['pollDelay is required'];
+  return chosen.pollDelay === '0s' ? ['pollDelay must be non zero'] : [];
+}
+
+/** The least value of each setting of connections, its name in messages, and how they put it; durations count in seconds. */
+const leastSettings = [
+  ...['listener_per_connection_buffer_limit_bytes', 'cluster_per_connection_buffer_limit_bytes', 'http_idle_timeout'],
+  ...['http_max_connection_duration', 'http_drain_timeout', 'http_request_timeout', 'http_request_headers_timeout'],
+  ...['http_stream_idle_timeout', 'http_max_stream_duration'],
+  'http_max_concurrent_streams',
+  ...['http2_initial_stream_window_size', 'http2_initial_connection_window_size'],
+  ...['listener_connection_limit', 'global_downstream_connection_limit'],
+].map((name) => {
+  const json = name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+  if (name.includes('window_size')) return { name, json, least: 65535, wanted: 'at least 65535' };
+  const positive = name.endsWith('limit') || name.endsWith('streams');
+  return { name, json, least: positive ? 1 : 0, wanted: positive ? 'positive' : 'non-negative' };
+});
+
+function connectionSettingsProblems(settings: JsonObject = {}): string[] {
+  return leastSettings
+    .filter(({ json, least }) =>
+      typeof settings[json] === 'string' ? settings[json].startsWith('-') : Number(settings[json]) < least,
+    )
+    .map(({ name, wanted }) => `${name} must be ${wanted}`);
 }
 
 function child(parent: Readonly<JsonObject> | undefined, name: string): JsonObject | undefined {

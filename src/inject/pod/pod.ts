@@ -118,9 +118,14 @@ export function mapContainers(pod: Pod, change: (container: Container) => Contai
   return changedInit === initContainers ? result : withInitContainers(result, changedInit);
 }
 
-/** A pod with one container replaced, wherever it is. */
+/** A pod with one container replaced where it stands first, init containers last: two templates may share one. */
 export function replaceContainer(pod: Pod, previous: Container, next: Container): Pod {
-  return mapContainers(pod, (container) => (container === previous ? next : container));
+  let found = false;
+  return mapContainers(pod, (container) => {
+    if (found || container !== previous) return container;
+    found = true;
+    return next;
+  });
 }
 
 function mapShared<Item>(items: readonly Item[], change: (item: Item) => Item): readonly Item[] {

@@ -1,3 +1,4 @@
+import { trimSpace } from '../../template/functions/sprig/text/strings.ts';
 import { InjectionFailure } from '../injection-failure.ts';
 import { annotationOf, type Pod } from './pod.ts';
 
@@ -12,7 +13,7 @@ export function selectTemplates(
   aliases: ReadonlyMap<string, readonly string[]>,
 ): readonly string[] {
   const chosen = annotationOf(pod, templatesKey);
-  const names = chosen === undefined ? defaultTemplates : chosen.split(',').map((name) => name.trim());
+  const names = chosen === undefined ? defaultTemplates : chosen.split(',').map(trimSpace);
   const expanded = names.flatMap((name) => aliases.get(name) ?? [name]);
   if (chosen !== undefined && expanded.length > mostTemplates) {
     const problem = `annotation ${templatesKey} names ${expanded.length} templates, a pod can have ${mostTemplates}`;

@@ -1,10 +1,12 @@
 import type { ExecutionLimits } from '../../template/exec/execution.ts';
 import type { Meter } from '../../template/exec/meter.ts';
+import { quoteString } from '../../template/quote.ts';
 import { TemplateError } from '../../template/template-error.ts';
 import type { Template } from '../../template/template.ts';
 import { InjectionFailure } from '../injection-failure.ts';
 import type { JsonObject } from '../patch/json-value.ts';
 import {
+  annotationOf,
   containersOf,
   initContainersOf,
   withContainers,
@@ -44,6 +46,7 @@ export interface RenderedPod {
 /**
  * Renders templates one after the other and merges each onto the pod.
  * @param data What templates see (see template-data.ts).
+ * @param nativeSidecars Whether the proxy is to be an init container, where the pod has no say.
  * @param meter Counts what it costs, reading and merging included.
  * @throws InjectionFailure
  */
@@ -52,6 +55,7 @@ export function runTemplates(
   names: readonly string[],
   data: unknown,
   pod: Pod,
+  nativeSidecars: boolean,
   meter: Meter,
 ): RenderedPod {
   let result: MergedPod = { pod, templatePod: emptyPod, rewriteProbes: false };
@@ -64,7 +68,7 @@ export function runTemplates(
     meter.spend(text.length * readingCost);
     const output = readOutput(templates.outputs, text);
     meter.spend(mergingCost);
-    result = templates.legacy ? addLegacyOutput(result, output) : addOutput(result, output);
+    result = templates.legacy ? addLegacyOutput(result, output) : addOutput(result, output, nativeSidecars);
     texts.push(text);
     contents.push(output.content);
   }
@@ -94,12 +98,12 @@ const usualTemplates = 4;
 
 type MergedPod = Omit<RenderedPod, 'texts' | 'contents'>;
 
-function addOutput({ pod, templatePod, rewriteProbes }: MergedPod, output: TemplateOutput): MergedPod {
+function addOutput({ pod, templatePod, rewriteProbes }: MergedPod, output: TemplateOutput, native: boolean): MergedPod {
   const { content, onEmptyPod, items } = output;
   const added = failingAs(onTemplatePod, () =>
     templatePod === emptyPod ? onEmptyPod() : overlayPod(templatePod, content, items),
   );
-  const merged = failingAs(onPod, () => overlayPod(moveProxy(pod, added), content, items));
+  const merged = failingAs(onPod, () => overlayPod(moveProxy(pod, added, native), content, items));
   return { pod: merged, templatePod: added, rewriteProbes };
 }
 
@@ -117,7 +121,7 @@ function render(templates: TemplateSet, name: string, data: unknown, meter: Mete
     const known = [...templates.byName.keys()].sort().join(', ');
     throw new InjectionFailure(
       'UnknownTemplate',
-      `failed to run injection template: requested template ${JSON.stringify(name)} not found; have ${known}`,
+      `failed to run injection template: requested template ${quoteString(name)} not found; have ${known}`,
     );
   }
   try {
@@ -161,10 +165,12 @@ function failingAs(what: string, merge: () => Pod): Pod {
   }
 }
 
-/** The user's own proxy container goes where the template's is: containers, or init containers for a native sidecar. */
-function moveProxy(pod: Pod, templatePod: Pod): Pod {
+/** The user's own proxy container becomes an init container where the template's is a native sidecar (in Istio's RunTemplate). */
+function moveProxy(pod: Pod, templatePod: Pod, native: boolean): Pod {
   const isProxy = ({ name }: Container): boolean => name === proxyContainer;
-  if (!initContainersOf(templatePod).some(isProxy)) return pod;
+  const own = annotationOf(pod, 'sidecar.istio.io/nativeSidecar');
+  const isNative = own === 'true' || (own !== 'false' && native);
+  if (!isNative || !initContainersOf(templatePod).some(isProxy)) return pod;
   const moved = containersOf(pod).find(isProxy);
   if (moved === undefined) return pod;
   const others = containersOf(pod).filter((container) => container !== moved);
