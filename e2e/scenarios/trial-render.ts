@@ -11,7 +11,8 @@ import {
 } from '../harness/injector-configs.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { found, none } from '../harness/wait-for.ts';
-import { deployment, waitForDeployment } from '../harness/workloads.ts';
+import { clusterFlags, runInjector } from '../harness/injector-command.ts';
+import { barePod, deployment, waitForDeployment } from '../harness/workloads.ts';
 import { webhooks } from '../harness/webhook-configurations.ts';
 import { istioConfigMaps, istioTexts } from './istio-templates/istio-texts.ts';
 import { broken, doubtful } from './trial-render/templates.ts';
@@ -48,6 +49,7 @@ export const trialRender: Scenario = {
       });
     }
     await checkClustersPods(context);
+    await checkUnknownPolicy(context);
     const fine = await checkFine(context);
     return `${broken.length} templates that fail for every pod: none published, new or as an edit; ${doubtful.length} odd ones published with a word; ${fine} of Istio and the examples without`;
   },
@@ -113,6 +115,30 @@ async function checkClustersPods(context: ScenarioContext): Promise<void> {
   await context.checkNow('and it is published', () => after.status?.config?.hash !== before.status?.config?.hash);
   await applyUntilReady(client, configWith(working));
   await context.check('back to the one before: no doubt is left', async () => (await doubt())?.status === 'False');
+}
+
+/** Istio takes any text for a policy, and so do we where its format is read; nothing is injected, and everybody is told. */
+async function checkUnknownPolicy(context: ScenarioContext): Promise<void> {
+  const { client, cluster } = context;
+  const namespace = await context.namespace('policy', { 'istio.io/rev': 'policy' });
+  const config = `policy: On\nalwaysInjectSelector: [{matchLabels: {a: on}}]\ntemplates: {sidecar: ${JSON.stringify(working)}}\n`;
+  const metadata = { name: 'texts', namespace };
+  await client.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { config, values: '{}' } });
+  const configFrom = { namespace, name: 'texts', key: 'config' };
+  const published = await applyUntilReady(client, injectorConfig('policy', { injection: { configFrom } }));
+  const says = 'policy is "true", neither "enabled" nor "disabled": nothing is injected';
+  await context.checkNow('policy: On: published, and TemplatesDoubtful says what it is', () =>
+    found(condition(published, 'TemplatesDoubtful')?.message ?? '', `config: ${says}`),
+  );
+  await context.checkNow('pods that ask for injection are created without it', async () => {
+    const labels = { 'sidecar.istio.io/inject': 'true', a: 'true' };
+    return found((await containersOf(client, namespace, { labels })).join(), 'app');
+  });
+  await client.create(barePod(namespace, 'asks'));
+  await context.checkNow('check says why', async () => {
+    const { out } = await runInjector(['check', 'pod', 'asks', '-n', namespace, ...clusterFlags(cluster)]);
+    return out.replaceAll(/\s+/g, ' ').includes('the policy is "true", neither') || found(out, says);
+  });
 }
 
 /** Istio's own templates, and our examples. */

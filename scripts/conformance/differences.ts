@@ -104,10 +104,10 @@ function withSpec(result: JsonObject, changes: JsonObject): JsonObject {
 
 /** A pod whose containers have other environment variables. */
 function withVariables(result: JsonObject, change: (variable: JsonObject) => JsonObject[]): JsonObject {
-  const changed = (container: JsonObject): JsonObject =>
-    Array.isArray(container.env)
-      ? { ...container, env: container.env.filter(isJsonObject).flatMap(change) }
-      : container;
+  const changed = (container: JsonObject): JsonObject => {
+    const env = Array.isArray(container.env) ? container.env.filter(isJsonObject).flatMap(change) : [];
+    return { ...withoutMembers(container, (name) => name === 'env'), ...(env.length > 0 && { env }) };
+  };
   const lists = ['containers', 'initContainers'] as const;
   return withSpec(result, Object.fromEntries(lists.map((list) => [list, containersOf(result, list).map(changed)])));
 }

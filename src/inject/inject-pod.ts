@@ -52,7 +52,7 @@ export function injectPod(injector: Injector, request: InjectionRequest, read: P
   const statusText = annotationOf(pod, family.keys.status);
   const status = statusText === undefined ? undefined : parseStatus(statusText);
   const saved = savedOverrides(pod, family.overridesKey);
-  const stripped = status === undefined ? pod : stripPod(pod, status, family, String(statusPort));
+  const stripped = status?.isTyped === true ? stripPod(pod, status, family, String(statusPort)) : pod;
   const names = selectTemplates(pod, family.templatesKey, injector.defaultTemplates, injector.aliases);
   const view = { pod: reinsertOverrides(stripped, saved), workload: injection.workload };
   const dataOf = (seen: AuthorView): unknown => dataFor(injector, injection, seen);
@@ -123,7 +123,7 @@ function finishProxy(
 }
 
 /** A status annotation that cannot be read still says that there was an injection. */
-const unknownStatus: InjectionStatus = { containers: new Set(), initContainers: new Set() };
+const unknownStatus: InjectionStatus = { containers: new Set(), initContainers: new Set(), isTyped: false };
 
 /** Cluster and network: values, then the webhook's path, then the pod's label for the network. */
 function effectiveEnvironment({ values }: Injector, { pod, environment }: PodInjection): Environment {

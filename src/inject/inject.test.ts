@@ -244,7 +244,7 @@ describe('inject, refusing', () => {
       'saved overrides of the wrong shape',
       overrides('{"containers": 1}'),
       'InvalidOverrides',
-      /containers are no list/,
+      /cannot unmarshal number/,
     ],
     ['a reserved port', annotated({ 'prometheus.io/port': '15001' }), 'InvalidPrometheusConfiguration', /reserved/],
     ['a pod of the wrong types', containing({ name: 1 }), 'InvalidPod', /cannot unmarshal number/],

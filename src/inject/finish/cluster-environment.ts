@@ -2,6 +2,7 @@ import { compareStrings } from '../../template/go-string.ts';
 import { findContainer, replaceContainer, type Pod } from '../pod/pod.ts';
 import type { Environment } from '../pod/path-environment.ts';
 import { proxyContainer } from '../pod/proxy-container.ts';
+import { without } from '../pod/without.ts';
 
 /** Gives the proxy the environment of the webhook's path and the cluster: in place of the template's variables of these names, sorted, at the end. */
 export function setClusterEnvironment(pod: Pod, environment: Environment): Pod {
@@ -12,7 +13,7 @@ export function setClusterEnvironment(pod: Pod, environment: Environment): Pod {
     ...(proxy.env ?? []).filter(({ name }) => !environment.has(name)),
     ...names.map((name) => variable(name, environment.get(name) ?? '')),
   ];
-  return replaceContainer(pod, proxy, { ...proxy, env });
+  return replaceContainer(pod, proxy, env.length === 0 ? without(proxy, 'env') : { ...proxy, env });
 }
 
 /** An environment variable as Go encodes it: an empty value is left out. */

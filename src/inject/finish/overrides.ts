@@ -15,6 +15,7 @@ import {
   withInitContainers,
   type Container,
   type Pod,
+  type PodSpec,
 } from '../pod/pod.ts';
 import { without } from '../pod/without.ts';
 import { overlayPod, OverlayError } from '../render/overlay.ts';
@@ -28,7 +29,7 @@ export interface Overrides {
 const containerType = podStruct('v1.Container');
 const none: Overrides = { containers: [], initContainers: [] };
 
-/** The overrides that an earlier injection has saved in the annotation `key`. @throws InjectionFailure when unreadable */
+/** The overrides that an earlier injection has saved in the annotation `key`, as Go's encoding/json reads them: names in any case. @throws InjectionFailure when unreadable */
 export function savedOverrides(pod: Pod, key: string): Overrides {
   const text = annotationOf(pod, key);
   if (text === undefined) return none;
@@ -36,18 +37,14 @@ export function savedOverrides(pod: Pod, key: string): Overrides {
     const saved: unknown = JSON.parse(text);
     if (saved === null) return none;
     if (!isJsonObject(saved)) throw new Error('not an object');
-    return { containers: containersIn(saved.containers), initContainers: containersIn(saved.initContainers) };
+    const lists = Object.entries(saved).filter(([name]) => /^(initContainers|containers)$/i.test(name));
+    const { containers, initContainers } = normalisePod(Object.fromEntries(lists), podStruct('v1.PodSpec')) as PodSpec;
+    return { containers: containers ?? [], initContainers: initContainers ?? [] };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const message = `failed to run injection template: annotation ${key}: ${reason}`;
     throw new InjectionFailure('InvalidOverrides', message, { cause: error });
   }
-}
-
-function containersIn(value: unknown): Container[] {
-  if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) throw new Error('containers are no list');
-  return value.map((item) => normalisePod(item, containerType) as Container);
 }
 
 /** The pod with saved overrides put back where an earlier injection's containers have been taken away. */

@@ -19,9 +19,11 @@ export interface InjectionStatus {
   readonly containers: ReadonlySet<string>;
   /** Absent from older ones. */
   readonly revision?: string;
+  /** Whether all members have their types: Istio takes nothing off by a status that has not (injectionStatus), but knows its containers (parseStatus). */
+  readonly isTyped: boolean;
 }
 
-const nothing: InjectionStatus = { initContainers: new Set(), containers: new Set() };
+const nothing: InjectionStatus = { initContainers: new Set(), containers: new Set(), isTyped: true };
 
 /** The status annotation's content; `undefined` when it is no status. Older ones carry a version too, newer ones a revision. */
 export function parseStatus(text: string): InjectionStatus | undefined {
@@ -36,9 +38,10 @@ export function parseStatus(text: string): InjectionStatus | undefined {
   const initContainers = namesIn(status.initContainers);
   const containers = namesIn(status.containers);
   const others = [status.volumes, status.imagePullSecrets].map(namesIn);
-  if (initContainers === undefined || containers === undefined || others.includes(undefined)) return undefined;
-  const { revision } = status;
-  return { initContainers, containers, ...(typeof revision === 'string' ? { revision } : {}) };
+  if (initContainers === undefined || containers === undefined) return undefined;
+  const revision = status.revision ?? undefined;
+  const isTyped = !others.includes(undefined) && (revision === undefined || typeof revision === 'string');
+  return { initContainers, containers, isTyped, ...(typeof revision === 'string' ? { revision } : {}) };
 }
 
 function namesIn(value: unknown): ReadonlySet<string> | undefined {

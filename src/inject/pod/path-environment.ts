@@ -1,3 +1,5 @@
+import { toUpper } from '../../template/functions/sprig/text/letter-case.ts';
+
 /** Pairs of environment variable and value. */
 export type Environment = ReadonlyMap<string, string>;
 
@@ -8,7 +10,7 @@ const knownKeys: ReadonlyMap<string, string> = new Map([
 
 /** The environment variable that a key of the path stands for. */
 export function environmentName(key: string): string {
-  return knownKeys.get(key) ?? key.toUpperCase();
+  return knownKeys.get(key) ?? toUpper(key);
 }
 
 /**

@@ -18,6 +18,6 @@ export function workloadOf(pod: Pod): Workload {
   const controller = metadata.ownerReferences?.find((reference) => reference.controller === true);
   if (controller === undefined) return own;
   const { apiVersion, kind } = controller;
-  const name = controller.name === '' ? own.name : controller.name;
-  return { namespace, ...workloadBehind({ apiVersion, kind, name }, metadata.labels ?? {}) };
+  const behind = workloadBehind({ apiVersion, kind, name: controller.name }, metadata.labels ?? {});
+  return { namespace, ...behind, name: behind.name === '' ? own.name : behind.name };
 }

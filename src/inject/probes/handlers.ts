@@ -92,7 +92,7 @@ function describeProber(handler: Handler, container: Container, statusPort: numb
  */
 function targetPort(port: number | string, { ports }: Container, statusPort: number): number | undefined {
   const named = port === '' ? undefined : ports?.findLast(({ name }) => name === port);
-  if (named !== undefined) return named.containerPort ?? 0;
+  if (named !== undefined) return named.containerPort;
   if (typeof port === 'string' && !(/^[+-]?\d+$/.test(port) && Math.abs(Number(port)) < 2 ** 31)) return undefined;
   return Number(port) === statusPort ? undefined : Number(port);
 }

@@ -65,6 +65,15 @@ describe('takeOverProbes', () => {
     assert.deepEqual(web.livenessProbe, { httpGet: { path: '/app-health/web/livez', port: 15020 } });
   });
 
+  it('lists a probe of a port that is the agent’s own by name', () => {
+    const ports = [
+      { name: 'status', containerPort: 1 },
+      { name: 'status', containerPort: 15020 },
+    ];
+    const { probers } = takeOver(podWith({ ports, readinessProbe: { tcpSocket: { port: 'status' } } }));
+    assert.deepEqual(probers, { '/app-health/web/readyz': { tcpSocket: { port: 15020 } } });
+  });
+
   it('moves probes to the annotation’s port', () => {
     const pod = podWith({ readinessProbe: { httpGet: { port: 80 } } }, { 'status.sidecar.istio.io/port': '15099' });
     assert.equal(takeOver(pod).web.readinessProbe?.httpGet?.port, 15099);
@@ -109,6 +118,15 @@ describe('takeOverProbes', () => {
     it('does not touch probers that it cannot read', () => {
       const pod = podWith(probe, annotations, [{ name: 'ISTIO_KUBE_APP_PROBERS', value: '[1]' }]);
       assert.deepEqual(takeOver(pod).probers, [1]);
+    });
+
+    it('reads earlier probers as Go does', () => {
+      const value = '{"/a":{"HTTPGet":{"path":"/<"},"timeoutSeconds":0,"more":1},"/b":null}';
+      const pod = podWith({}, annotations, [{ name: 'ISTIO_KUBE_APP_PROBERS', value }]);
+      assert.deepEqual(takeOver(pod).probers, JSON.parse(value));
+      const both = takeOver(podWith(probe, annotations, [{ name: 'ISTIO_KUBE_APP_PROBERS', value }])).probers;
+      const own = { '/app-health/web/readyz': { httpGet: { path: '/', port: 80 } } };
+      assert.deepEqual(both, { '/a': { httpGet: { path: '/<', port: 0 } }, ...own, '/b': null });
     });
 
     it('adds probers where there are none', () => {

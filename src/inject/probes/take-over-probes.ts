@@ -1,6 +1,8 @@
 import { parseBool } from '../annotations/annotation-values.ts';
 import { variable } from '../finish/cluster-environment.ts';
-import { escapeGoJson } from '../../template/functions/go/json-encode.ts';
+import { podStruct } from '../kubernetes/pod-schema.ts';
+import { normalisePod } from '../kubernetes/typed-pod.ts';
+import { encodeGoJson } from '../pod/go-json.ts';
 import { isJsonObject } from '../patch/json-value.ts';
 import {
   annotationOf,
@@ -73,12 +75,23 @@ export function addProbers(
 function readProbers(text: string): ProberList | undefined {
   try {
     const value: unknown = JSON.parse(text);
+    if (value === null) return new Map();
     return isJsonObject(value)
-      ? new Map(Object.entries(value).map(([path, prober]) => [path, escapeGoJson(JSON.stringify(prober))]))
+      ? new Map(Object.entries(value).map(([path, prober]) => [path, encodeProber(prober)]))
       : undefined;
   } catch {
     return undefined;
   }
+}
+
+const probeType = podStruct('v1.Probe');
+
+/** A prober as Go's encoding/json reads and writes it. @throws when it is none */
+function encodeProber(prober: unknown): string {
+  if (prober === null) return 'null';
+  if (!isJsonObject(prober)) throw new TypeError('a prober is an object');
+  const members = Object.entries(prober).filter(([name]) => /^(httpGet|tcpSocket|grpc|timeoutSeconds)$/i.test(name));
+  return encodeGoJson(probeType, normalisePod(Object.fromEntries(members), probeType));
 }
 
 /** A pod whose probes and hooks go to the agent's status port, over HTTP, instead of to the application. */

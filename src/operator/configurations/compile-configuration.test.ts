@@ -65,14 +65,11 @@ describe('ConfigurationCompiler', () => {
   const istioTexts = { config: istio('a'), values: '{}', mesh: '' };
   const place = (key: string): string => `key "${key}" of configmap "v" in namespace "n": `;
   const missing = (key: string): string => `missing configuration map key "${key}" in configmap "v"`;
-  const switchedOn = istio('a').replace('enabled', '"on"');
   const unnamed = (name: string) => `config.defaultTemplates names "${name}", which is not in config.templates`;
   const mistakes: [what: string, texts: Partial<typeof istioTexts>, message: string][] = [
     ['a template', { config: 'templates:\n  sidecar: "{{ if }}"\n' }, 'config.templates.sidecar: line 1'],
     ['a config that is no YAML', { config: 'policy: [' }, 'config: '],
     ['a selector', { config: 'neverInjectSelector: [7]' }, 'config.neverInjectSelector'],
-    ['a policy that is none', { config: switchedOn }, 'config.policy must be enabled or disabled, found "on"'],
-    ['a config without a policy', { config: '' }, 'config.policy must be enabled or disabled, found nothing'],
     ['a config without templates', { config: 'policy: enabled' }, `${unnamed('sidecar')}; there are none`],
     [
       'a default template that does not exist',
@@ -88,6 +85,17 @@ describe('ConfigurationCompiler', () => {
       'cannot parse mesh config: defaultConfig',
     ],
   ];
+  for (const policy of ['on', '']) {
+    it(`takes a policy that only Istio takes, ${JSON.stringify(policy)}, and says so`, async () => {
+      const text = istio('a').replace('enabled', JSON.stringify(policy));
+      const compiler = compilerReading({ ...istioTexts, config: text });
+      const { doubts } = await compiler.compile(config(1, { configFrom, meshConfigFrom }), signal);
+      assert.deepEqual(doubts, [
+        `config: policy is "${policy}", neither "enabled" nor "disabled": nothing is injected`,
+      ]);
+    });
+  }
+
   const refusals: [what: string, texts: Record<string, string>, message: string][] = [
     ...mistakes.map(([what, texts, message]): [string, Record<string, string>, string] => {
       const [key = ''] = Object.keys(texts);

@@ -155,11 +155,7 @@ function mistakeIn(config: InjectorConfig): ConfigurationError | undefined {
  * A configuration that loads and yet injects no pod, or refuses every pod: an edit of somebody's ConfigMap to such a one is a mistake. Istio
  * takes it (and logs an error for each pod).
  */
-function refuseUseless({ rules: { policy }, defaultTemplates, aliases, templateNames }: Injector): void {
-  if (policy !== 'enabled' && policy !== 'disabled') {
-    const message = `config.policy must be enabled or disabled, found ${policy === '' ? 'nothing' : JSON.stringify(policy)}; correct it`;
-    throw new ConfigurationError('config.policy', message);
-  }
+function refuseUseless({ defaultTemplates, aliases, templateNames }: Injector): void {
   const unknown = defaultTemplates.find((name) => !templateNames.includes(name) && !aliases.has(name));
   if (unknown === undefined) return;
   const have = templateNames.length === 0 ? 'there are none' : `have ${templateNames.join(', ')}`;
