@@ -24,6 +24,22 @@ const gates: readonly Gate[] = [
     keepPrinted: true,
   },
   {
+    name: 'istio-differential',
+    about: '100,000 random pods against Istio’s own injector, some minutes',
+    command: ['scripts/istio-differential.ts', '--count=100000', '--seed=11'],
+    keepPrinted: true,
+  },
+  ...(golden === undefined
+    ? []
+    : [
+        {
+          name: 'istio-differential-templates',
+          about: '50,000 random pods against Istio’s own injector with its own templates, some minutes',
+          command: ['scripts/istio-differential.ts', '--count=50000', `--setups=${golden}/_random/setups`],
+          keepPrinted: true as const,
+        },
+      ]),
+  {
     name: 'safe-templates',
     about: '1,000,000 random templates with hostile authors against preset Safe, half an hour',
     command: ['scripts/safe-templates.ts', '--count=1000000', '--planted', '--record'],

@@ -6,7 +6,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { parseInjectorConfig } from '../src/api/injector-config/parse-injector-config.ts';
 import { loadInjector, type Injector } from '../src/inject/injector.ts';
 import { configurationFiles, type ReferencedTexts } from '../src/manifests/configuration-files.ts';
@@ -14,51 +14,10 @@ import { authorFields } from './hostile/author-fields.ts';
 import { noFigures, runHostile, type HostileFigures, type Target } from './hostile/hostile-run.ts';
 import { Random } from './template-recorder/random.ts';
 
-/** Templates that put annotations into YAML as they are, each in another way: the run must see what comes of that, and the check must refuse it. */
-const unsafeTemplates: Readonly<Record<string, string>> = {
-  'no quotes': `
-spec:
-  containers:
-  - name: sidecar
-    image: sidecar:1
-    env:
-    - name: TEAM
-      value: {{ index .ObjectMeta.Annotations "example.com/team" | default "none" }}
-`,
-  'quotes by hand': `
-spec:
-  containers:
-  - name: sidecar
-    image: sidecar:1
-    env:
-    - name: TEAM
-      value: "{{ index .ObjectMeta.Annotations "example.com/team" | default "none" }}"
-`,
-  'a flow map': `
-spec:
-  containers:
-  - {name: sidecar, image: "sidecar:1", args: [{{ index .ObjectMeta.Annotations "example.com/team" | default "none" }}]}
-`,
-  'a label': `
-metadata:
-  labels:
-    example.com/owner: {{ index .ObjectMeta.Labels "team" | default "none" }}
-spec:
-  containers:
-  - name: sidecar
-    image: sidecar:1
-`,
-  'a block': `
-spec:
-  containers:
-  - name: sidecar
-    image: sidecar:1
-    env:
-    - name: TEAM
-      value: |
-        {{ index .ObjectMeta.Annotations "example.com/team" | default "none" }}
-`,
-};
+/** Templates that are unsafe on purpose. */
+const unsafeTemplates = parse(
+  readFileSync(new URL('hostile/unsafe-templates.yaml', import.meta.url), 'utf8'),
+) as Readonly<Record<string, string>>;
 
 const { values } = parseArgs({
   options: { count: { type: 'string', default: '100000' }, seed: { type: 'string', default: '1' } },

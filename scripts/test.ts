@@ -69,6 +69,13 @@ const steps: Step[] = [
     rest: true,
   },
   {
+    name: 'pods against Istio',
+    command: [...typescript, 'scripts/istio-differential.ts', '--count=10000', '--seed=7'],
+    counts: 'summary',
+    needsGo: true,
+    rest: true,
+  },
+  {
     name: 'hostile annotations',
     command: [...typescript, 'scripts/hostile-annotations.ts'],
     counts: 'summary',

@@ -8,24 +8,24 @@ import { ordinaryPod, type AuthorField } from './author-fields.ts';
 import { HostileTexts } from './hostile-texts.ts';
 
 /** What became of hostile values: the last two must be 0 where the check is on. */
-export interface HostileFigures {
-  values: number;
-  pods: number;
-  /** Refused, naming what the author wrote. */
-  refused: number;
-  /** Injected, with the outline of a pod with benign values. */
-  equal: number;
-  /** Refused without a name. */
-  unnamed: number;
-  /** Injected with another outline. */
-  different: number;
-  /** Of these: with an added container, volume or privilege. */
-  escalated: number;
-  readonly examples: string[];
-}
+export type HostileFigures = ReturnType<typeof noFigures>;
 
-export function noFigures(): HostileFigures {
-  return { values: 0, pods: 0, refused: 0, equal: 0, unnamed: 0, different: 0, escalated: 0, examples: [] };
+export function noFigures() {
+  return {
+    values: 0,
+    pods: 0,
+    /** Refused, naming what the author wrote. */
+    refused: 0,
+    /** Injected, with the outline of a pod with benign values. */
+    equal: 0,
+    /** Refused without a name. */
+    unnamed: 0,
+    /** Injected with another outline. */
+    different: 0,
+    /** Of these: with an added container, volume or privilege. */
+    escalated: 0,
+    examples: [] as string[],
+  };
 }
 
 /** An injector and what its pods' authors can write. */

@@ -1,3 +1,4 @@
+import { hostileData } from '../hostile/hostile-texts.ts';
 import type { Random } from '../template-recorder/random.ts';
 import { functionsGiving, signatureOf, type Kind } from './functions.ts';
 
@@ -6,54 +7,14 @@ export const annotationNames = ['example.com/a', 'example.com/b', 'example.com/c
 export const labelNames = ['team', 'app'] as const;
 
 const literals: Readonly<Record<Kind, readonly string[]>> = {
-  text: [
-    '"x"',
-    '"debug"',
-    '"true"',
-    '"shop"',
-    '"a,b"',
-    '"-"',
-    '"/"',
-    '""',
-    '"1"',
-    '"TEAM"',
-    '`{"k":"v"}`',
-    '"8080"',
-    '"a: b"',
-    '" "',
-    '","',
-    '"web"',
-    '"1.2.3"',
-    '"k"',
-    '"a"',
-  ],
+  text: hostileData.literals,
   bool: ['true', 'false'],
   number: ['0', '1', '2', '3', '8080', '1.5', '(int64 7)', '-1'],
   list: ['(list "x" "y")', '(list 1 2)', '(list)', '(splitList "," "a,b,c")', '(until 3)', '(list "x" nil 2.5)'],
   map: ['(dict "k" "v")', '(dict "a" 1 "b" "x")', '(dict)', '(dict "k" (list 1 2))', '(dict "x" true)'],
   any: ['nil', '"x"', '1', 'true', '(dict "k" "v")'],
 };
-const formats = [
-  '%s',
-  '%v',
-  '%q',
-  'x-%s',
-  '%s-x',
-  '%.1s',
-  '%.3s',
-  '%5s',
-  '%x',
-  '%d',
-  '%t',
-  '%c',
-  '%T',
-  '%-3v',
-  '%05d',
-  '%#v',
-  'say %s now',
-  '--level=%s',
-  '%%',
-];
+const { formats } = hostileData;
 const patterns = ['^[a-z]+$', '[0-9]+', '.', '^$', 'x', '^x', 'true|yes', '[^a-z]', '(a)(b)?', '\\\\s', '[A-Z]'];
 const kinds: readonly Kind[] = ['text', 'text', 'text', 'bool', 'number', 'list', 'map'];
 

@@ -15,3 +15,9 @@ export function deepFreeze<T>(value: T): T {
   }
   return value;
 }
+
+/** The words of a message, sorted: Go gives the names in some in any order. What it says of YAML that it cannot read is left out. */
+export function sortedWords(message = ''): string {
+  const words = message.split(/\syaml: /)[0]?.split(/[\s,]+/) ?? [];
+  return words.sort().join(' ');
+}

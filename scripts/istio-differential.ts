@@ -1,0 +1,114 @@
+/**
+ * Compares src/inject with Istio's own injector on random pods: `istio-differential.ts [--count 20000] [--seed 1] [--setups DIR] [--show 20] [--record FILE --choose 1600]`.
+ * Builds scripts/istio-recorder (Go), which makes the pods and prints Istio's answers. Exits with 1 when an answer of ours differs. `--record` writes
+ * the answers that are the same, as the table that the unit tests replay.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import type { InjectionSettings } from '../src/api/injector-config/injection-settings.ts';
+import { inject } from '../src/inject/inject.ts';
+import { loadInjector, type Injector } from '../src/inject/injector.ts';
+import { sortedWords } from '../src/inject/merge/testdata/read-rows.ts';
+import type { JsonObject } from '../src/inject/patch/json-value.ts';
+import { mainThreadLimits } from '../src/server/worker/limits.ts';
+import { compareAnswer } from './conformance/webhook-cases.ts';
+
+interface Setup {
+  readonly name: string;
+  readonly revision: string;
+  readonly nativeSidecars: 'enabled' | 'disabled';
+  readonly config: string;
+  readonly values: string;
+  readonly mesh: string;
+}
+
+interface IstioCase {
+  readonly setup: string;
+  readonly group: string;
+  readonly path: string;
+  readonly namespace: string;
+  readonly pod: JsonObject;
+  readonly outcome: 'patched' | 'skipped' | 'denied' | 'panic';
+  readonly result?: JsonObject;
+  readonly message?: string;
+}
+
+const { values } = parseArgs({
+  options: {
+    count: { type: 'string', default: '20000' },
+    seed: { type: 'string', default: '1' },
+    setups: { type: 'string' },
+    show: { type: 'string', default: '20' },
+    record: { type: 'string' },
+    choose: { type: 'string', default: '0' },
+  },
+});
+const folder = mkdtempSync(path.join(tmpdir(), 'istio-differential-'));
+const injectors = new Map<string, { injector: Injector; mesh: string }>();
+const recorded: string[] = [];
+const counts = { compared: 0, panics: 0, explained: 0, differing: 0 };
+
+function load({ name, revision, nativeSidecars, config, values: yaml, mesh }: Setup): void {
+  const settings: Partial<InjectionSettings> = {
+    revision,
+    nativeSidecars: nativeSidecars === 'enabled' ? 'Enabled' : 'Disabled',
+  };
+  const files = { config, values: yaml, mesh, settings: JSON.stringify(settings) };
+  injectors.set(name, { injector: loadInjector(files, { semantics: 'Webhook', limits: mainThreadLimits }), mesh });
+}
+
+/** @returns whether the answers are the same */
+function compare({ setup, group, path: url, namespace, pod, outcome, result, message }: IstioCase): boolean {
+  if (outcome === 'panic') {
+    counts.panics += 1;
+    return false;
+  }
+  const { injector, mesh } = injectors.get(setup)!;
+  const features = { COMPLIANCE_POLICY: '', ENABLE_NATIVE_SIDECARS: '', PLATFORM: '' };
+  const setting = { config: '', values: '', mesh, features, cluster: { namespaces: null, nodes: null } };
+  const answer = { allowed: outcome !== 'denied', ...(message && { message }), ...(result && { podOut: result }) };
+  const request = { pod, namespace, path: url, nodes: [] };
+  let mismatch = compareAnswer(injector, request, { ...answer, once: true }, setting);
+  if (mismatch === undefined && message !== undefined) {
+    const ours = inject(injector, request);
+    const said = 'message' in ours ? ours.message : '';
+    if (sortedWords(said) !== sortedWords(message)) mismatch = { summary: `got ${said} want ${message}` };
+  }
+  counts.compared += 1;
+  if (mismatch === undefined) return true;
+  counts[mismatch.differences === undefined ? 'differing' : 'explained'] += 1;
+  if (mismatch.differences === undefined && counts.differing <= Number(values.show))
+    console.log(`${setup}, ${group}, ${url}: ${mismatch.summary}\n    ${namespace}: ${JSON.stringify(pod)}`);
+  return false;
+}
+
+try {
+  const binary = path.join(folder, 'recorder');
+  const cwd = path.join(import.meta.dirname, 'istio-recorder');
+  if (spawnSync('go', ['build', '-o', binary, '.'], { cwd, stdio: 'inherit' }).status !== 0)
+    throw new Error('go build of scripts/istio-recorder failed');
+  const setups = values.setups === undefined ? [] : ['-setups', path.resolve(values.setups)];
+  const recorder = spawn(binary, ['-count', values.count, '-seed', values.seed, '-choose', values.choose, ...setups], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  for await (const line of createInterface({ input: recorder.stdout })) {
+    const row = JSON.parse(line) as IstioCase | { readonly setup: Setup };
+    if (typeof row.setup !== 'string') load(row.setup);
+    else if (!compare(row as IstioCase)) continue;
+    recorded.push(`${line}\n`);
+  }
+} finally {
+  rmSync(folder, { recursive: true });
+}
+if (values.record !== undefined) writeFileSync(values.record, gzipSync(recorded.join(''), { level: 9 }));
+const { compared, panics, explained, differing } = counts;
+console.log(
+  `seed ${values.seed}: ${compared} answers compared in ${injectors.size} configurations, ${explained} differ on purpose, ${panics} make Istio panic`,
+);
+console.log(`${compared - differing} passed, ${differing} failed`);
+if (differing > 0 || compared === 0) process.exitCode = 1;

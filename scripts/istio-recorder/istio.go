@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+	corev1 "k8s.io/api/core/v1"
+
+	"istio.io/istio/pilot/pkg/features"
+	"istio.io/istio/pilot/pkg/model"
+	"istio.io/istio/pkg/config/mesh"
+	"istio.io/istio/pkg/config/mesh/meshwatcher"
+	"istio.io/istio/pkg/kube/inject"
+	"istio.io/istio/pkg/kube/multicluster"
+)
+
+// Setup is one configuration of Istio's injector.
+type Setup struct {
+	Name           string `json:"name"`
+	Revision       string `json:"revision"`
+	NativeSidecars string `json:"nativeSidecars"`
+	Config         string `json:"config"`
+	Values         string `json:"values"`
+	Mesh           string `json:"mesh"`
+	handler        http.Handler
+}
+
+func readSetups(folder string) []Setup {
+	text, err := os.ReadFile(filepath.Join(folder, "..", "setups.json"))
+	check(err)
+	var setups []Setup
+	check(json.Unmarshal(text, &setups))
+	for index := range setups {
+		setup := &setups[index]
+		for name, target := range map[string]*string{"config": &setup.Config, "values": &setup.Values, "mesh": &setup.Mesh} {
+			content, err := os.ReadFile(filepath.Join(folder, setup.Name, name))
+			check(err)
+			*target = string(content)
+		}
+	}
+	return setups
+}
+
+// load makes Istio's HTTP handler for a configuration.
+func (s *Setup) load() {
+	folder, err := os.MkdirTemp("", "istio-recorder")
+	check(err)
+	defer os.RemoveAll(folder)
+	config, values := filepath.Join(folder, "config"), filepath.Join(folder, "values")
+	check(os.WriteFile(config, []byte(s.Config), 0o600))
+	check(os.WriteFile(values, []byte(s.Values), 0o600))
+	meshConfig, err := mesh.ApplyMeshConfigDefaults(s.Mesh)
+	check(err)
+	watcher, err := inject.NewFileWatcher(config, values)
+	check(err)
+	environment := &model.Environment{Watcher: meshwatcher.NewTestWatcher(meshConfig), ConfigStore: model.NewFakeStore()}
+	push := &model.PushContext{}
+	push.ProxyConfigs = model.GetProxyConfigs(environment.ConfigStore, meshConfig)
+	environment.SetPushContext(push)
+	mux := http.NewServeMux()
+	s.useNativeSidecars()
+	_, err = inject.NewWebhook(inject.WebhookParameters{
+		Watcher: watcher, Env: environment, Mux: mux, Revision: s.Revision, MultiCluster: multicluster.NewFakeController(),
+	})
+	if err != nil {
+		check(fmt.Errorf("%s: %w", s.Name, err))
+	}
+	s.handler = mux
+}
+
+func (s *Setup) useNativeSidecars() {
+	features.EnableNativeSidecars = features.NativeSidecarModeDisabled
+	if s.NativeSidecars == "enabled" {
+		features.EnableNativeSidecars = features.NativeSidecarModeEnabled
+	}
+}
+
+// answer sends a pod to the handler and notes what came back.
+func (s *Setup) answer(one *Case) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			one.Outcome, one.Message = "panic", fmt.Sprint(cause)
+		}
+	}()
+	s.useNativeSidecars()
+	// The API server sends pods as Kubernetes' types write them.
+	var typed corev1.Pod
+	check(json.Unmarshal([]byte(encoded(one.Pod)), &typed))
+	pod, err := json.Marshal(typed)
+	check(err)
+	one.Pod = nil
+	check(json.Unmarshal(pod, &one.Pod))
+	body, err := json.Marshal(object{
+		"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
+		"request": object{"uid": "1", "namespace": one.Namespace, "object": json.RawMessage(pod)},
+	})
+	check(err)
+	request := httptest.NewRequest("POST", (&url.URL{Path: "/inject"}).String(), bytes.NewReader(body))
+	parsed, err := url.Parse(one.Path)
+	check(err)
+	request.URL = parsed
+	request.Header.Set("Content-Type", "application/json")
+	recorder := httptest.NewRecorder()
+	s.handler.ServeHTTP(recorder, request)
+	var review struct {
+		Response struct {
+			Allowed bool
+			Patch   []byte
+			Status  struct{ Message string }
+		}
+	}
+	if err := json.Unmarshal(recorder.Body.Bytes(), &review); err != nil {
+		check(fmt.Errorf("%s answered %d: %s", one.Path, recorder.Code, recorder.Body))
+	}
+	switch {
+	case !review.Response.Allowed:
+		one.Outcome, one.Message = "denied", review.Response.Status.Message
+	case review.Response.Patch == nil:
+		one.Outcome = "skipped"
+	default:
+		patch, err := jsonpatch.DecodePatch(review.Response.Patch)
+		check(err)
+		patched, err := patch.Apply(pod)
+		if err != nil {
+			// The API server refuses such an answer.
+			one.Outcome, one.Message = "panic", err.Error()
+			return
+		}
+		one.Outcome = "patched"
+		check(json.Unmarshal(patched, &one.Result))
+	}
+}

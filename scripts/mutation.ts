@@ -1,0 +1,124 @@
+/**
+ * Whether the unit tests notice small mistakes in what mirrors Istio: `mutation.ts [--only TEXT] [--sample N]`. Makes mutants (scripts/mutation/mutants.ts),
+ * runs the tests of src/inject that reach each, and prints a table and the survivors. Survivors that do no harm stand in scripts/mutation/survivors.json
+ * with the reason. Exits with 1 below 85 % killed, for a survivor without a reason and for a reason without a survivor.
+ */
+import { fork } from 'node:child_process';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { withMutants, type Mutant } from './mutation/mutants.ts';
+import type { MutationAnswer, MutationTask } from './mutation/worker.ts';
+
+/** A survivor that may live, and why. */
+type Excused = Pick<Mutant, 'file' | 'text' | 'mutation'> & { readonly reason: string };
+
+const targets =
+  /^(?:decide|(?:annotations|pod|finish|probes|merge|configuration)\/.*|template-data\/proxy-image|mesh\/.*proxy-config.*|render\/run-templates)\.ts$/;
+const [leastPercent, workers] = [85, 2];
+/** Milliseconds to load all tests, and for one test: after these a mutant has made it endless. */
+const [loading, oneTest] = [60_000, 8_000];
+const { values } = parseArgs({ options: { only: { type: 'string', default: '' }, sample: { type: 'string' } } });
+const excuses = JSON.parse(readFileSync(new URL('mutation/survivors.json', import.meta.url), 'utf8')) as Excused[];
+const root = path.join(import.meta.dirname, '..');
+const copy = path.join(root, '.build/mutation', String(process.pid));
+
+/** Copies `src` with mutants in it. */
+function plant(): Mutant[] {
+  cpSync(path.join(root, 'src'), copy, { recursive: true });
+  const mutants: Mutant[] = [];
+  for (const file of filesOfEngine()) {
+    if (!targets.test(file) || /\.test\.ts$|testdata/.test(file) || !file.includes(values.only)) continue;
+    const target = path.join(copy, 'inject', file);
+    const made = withMutants(file, readFileSync(target, 'utf8'), mutants.length);
+    writeFileSync(target, made.text);
+    mutants.push(...made.mutants);
+  }
+  const step = values.sample === undefined ? 1 : Math.max(1, mutants.length / Number(values.sample));
+  return mutants.filter(({ id }) => Math.floor(id / step) !== Math.floor((id - 1) / step));
+}
+
+function filesOfEngine(): string[] {
+  return readdirSync(path.join(copy, 'inject'), { recursive: true, encoding: 'utf8' }).sort();
+}
+
+/** Tries mutants in one process after the other, until each has an answer. */
+async function work(task: MutationTask, tell: (answer: Exclude<MutationAnswer, 'test'>) => void): Promise<void> {
+  for (const left = [...task.ids]; left.length > 0;) {
+    const argument = JSON.stringify({ ...task, ids: left } satisfies MutationTask);
+    const child = fork(path.join(import.meta.dirname, 'mutation/worker.ts'), [argument], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    const watch = (milliseconds: number): NodeJS.Timeout => setTimeout(() => child.kill('SIGKILL'), milliseconds);
+    let timer = watch(loading);
+    child.on('message', (message: MutationAnswer) => {
+      clearTimeout(timer);
+      timer = watch(oneTest);
+      if (message === 'test') return;
+      left.shift();
+      tell(message);
+    });
+    const status = await new Promise<number | null>((resolve) => child.on('exit', resolve));
+    clearTimeout(timer);
+    if (status === 2) throw new Error('the unit tests fail as they are');
+    // It was stopped, or it died of the mutant.
+    const id = status === 0 ? undefined : left.shift();
+    if (id !== undefined) tell({ id, killed: true, files: [] });
+  }
+}
+
+/** The mutants that no test notices: tried in a process with others first, and those that survive in a process of their own. */
+async function survivorsOf(mutants: readonly Mutant[]): Promise<Mutant[]> {
+  const names = filesOfEngine().filter((file) => file.endsWith('.test.ts'));
+  // The slowest comes last.
+  names.sort((one, other) => Number(one.includes('properties')) - Number(other.includes('properties')));
+  const files = names.map((file) => path.join(copy, 'inject', file));
+  const again: { id: number; files: readonly string[] }[] = [];
+  const lanes = Array.from({ length: workers }, (_, lane) => lane);
+  const first = lanes.map((lane) => {
+    const ids = mutants.map(({ id }) => id).filter((_, index) => index % workers === lane);
+    return work({ files, ids, fresh: false }, (answer) => {
+      if (!answer.killed) again.push(answer);
+    });
+  });
+  await Promise.all(first);
+  const surviving = new Set<number>();
+  const tryNext = async (): Promise<void> => {
+    for (let next = again.pop(); next !== undefined; next = again.pop()) {
+      const { id, files: reaching } = next;
+      surviving.add(id);
+      if (reaching.length === 0) continue;
+      await work({ files: reaching, ids: [id], fresh: true }, ({ killed }) => killed && surviving.delete(id));
+    }
+  };
+  await Promise.all(lanes.map(tryNext));
+  return mutants.filter(({ id }) => surviving.has(id));
+}
+
+function isSame(one: Excused, { file, text, mutation }: Mutant): boolean {
+  return one.file === file && one.text === text && one.mutation === mutation;
+}
+
+try {
+  const mutants = plant();
+  const survivors = await survivorsOf(mutants);
+  const harmful = survivors.filter((mutant) => !excuses.some((one) => isSame(one, mutant)));
+  const isStale = (one: Excused): boolean =>
+    mutants.some((mutant) => isSame(one, mutant)) && !survivors.some((mutant) => isSame(one, mutant));
+  for (const file of new Set(mutants.map((mutant) => mutant.file))) {
+    const count = (list: readonly Mutant[]): number => list.filter((mutant) => mutant.file === file).length;
+    const [all, lost] = [count(mutants), count(survivors)];
+    console.log(`${file.padEnd(40)} ${all} mutants, ${all - lost} killed, ${lost} survived`);
+  }
+  for (const { file, line, text, mutation } of harmful) console.log(`SURVIVED ${file}:${line} [${mutation}] ${text}`);
+  const stale = excuses.filter(isStale);
+  for (const { file, text, mutation } of stale) console.log(`NO SURVIVOR ${file} [${mutation}] ${text}`);
+  const percent = 100 * (1 - survivors.length / mutants.length);
+  console.log(
+    `${mutants.length} mutants, ${percent.toFixed(1)} % killed, ${survivors.length - harmful.length} survivors with a reason`,
+  );
+  console.log(`${mutants.length - harmful.length} passed, ${harmful.length + stale.length} failed`);
+  if (percent < leastPercent || harmful.length + stale.length > 0) process.exitCode = 1;
+} finally {
+  rmSync(copy, { recursive: true });
+}

@@ -1,0 +1,125 @@
+import ts from 'typescript';
+
+/** One small mistake in a file. */
+export interface Mutant {
+  readonly id: number;
+  readonly file: string;
+  readonly line: number;
+  /** The source that is changed, and to what: by these and the file it is known. */
+  readonly text: string;
+  readonly mutation: string;
+}
+
+const { SyntaxKind: Kind } = ts;
+const operators: ReadonlyMap<ts.SyntaxKind, readonly string[]> = new Map([
+  [Kind.AmpersandAmpersandToken, ['||']],
+  [Kind.BarBarToken, ['&&']],
+  [Kind.QuestionQuestionToken, ['&&']],
+  [Kind.EqualsEqualsEqualsToken, ['!==']],
+  [Kind.ExclamationEqualsEqualsToken, ['===']],
+  [Kind.LessThanToken, ['<=', '>=']],
+  [Kind.LessThanEqualsToken, ['<', '>']],
+  [Kind.GreaterThanToken, ['>=', '<=']],
+  [Kind.GreaterThanEqualsToken, ['>', '<']],
+  [Kind.PlusToken, ['-']],
+  [Kind.MinusToken, ['+']],
+]);
+
+/**
+ * A file with all its mutants in it: each is chosen by `$m(id)` when it is run, so that one process can try many.
+ * @param first the number of its first mutant
+ */
+export function withMutants(file: string, source: string, first: number): { mutants: Mutant[]; text: string } {
+  const tree = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true);
+  const mutants: Mutant[] = [];
+  const raw = (node: ts.Node): string => node.getText(tree);
+  const add = (node: ts.Node, mutation: string): string => {
+    const line = tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1;
+    const id = first + mutants.length;
+    mutants.push({ id, file, line, text: raw(node).replace(/\s+/g, ' ').slice(0, 160), mutation });
+    return `$m(${id})`;
+  };
+
+  /** What an expression becomes: a name of the change and the changed text. */
+  const changes = (node: ts.Node): (readonly [mutation: string, text: string])[] => {
+    if (isName(node)) return [];
+    const found: [string, string][] = isCondition(node) ? [['negated', `!(${raw(node)})`]] : [];
+    const { parent } = node;
+    if (ts.isArrowFunction(parent) && parent.body === node && !ts.isBlock(node)) found.push(['undefined', 'undefined']);
+    if (ts.isStringLiteralLike(node)) return [...found, node.text === '' ? ["'x'", "'x'"] : ["''", "''"]];
+    if (ts.isTemplateExpression(node)) return [...found, ["''", "''"]];
+    if (ts.isNumericLiteral(node)) return [...found, [String(Number(node.text) + 1), String(Number(node.text) + 1)]];
+    if (node.kind === Kind.TrueKeyword || node.kind === Kind.FalseKeyword) return [['!', `!${raw(node)}`]];
+    if (ts.isPrefixUnaryExpression(node) && node.operator === Kind.ExclamationToken)
+      return [['without !', raw(node.operand)]];
+    if (ts.isConditionalExpression(node)) {
+      const [condition, yes, no] = [node.condition, node.whenTrue, node.whenFalse].map(raw);
+      return [...found, ['arms swapped', `(${condition}) ? (${no}) : (${yes})`]];
+    }
+    if (!ts.isBinaryExpression(node)) return found;
+    return [
+      ...found,
+      ...(operators.get(node.operatorToken.kind) ?? []).map(
+        (to) => [to, `(${raw(node.left)}) ${to} (${raw(node.right)})`] as const,
+      ),
+    ];
+  };
+
+  const inside = (node: ts.Node): string => {
+    let text = '';
+    let at = node.getStart(tree);
+    ts.forEachChild(node, (child) => {
+      text += source.slice(at, child.getStart(tree)) + render(child);
+      at = child.end;
+    });
+    return text + source.slice(at, node.end);
+  };
+
+  const render = (node: ts.Node): string => {
+    if (ts.isTypeNode(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) return raw(node);
+    if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return raw(node);
+    if (ts.isSpreadElement(node) || ts.isSpreadAssignment(node)) {
+      const empty = ts.isSpreadElement(node) ? '[]' : '{}';
+      return `...(${add(node, 'left out')} ? ${empty} : ${render(node.expression)})`;
+    }
+    if (
+      ts.isBlock(node) &&
+      ts.isFunctionLike(node.parent) &&
+      !ts.isConstructorDeclaration(node.parent) &&
+      node.statements.length > 0
+    )
+      return `{ if (${add(node.statements[0]!, 'returns before')}) return undefined; ${inside(node).slice(1)}`;
+    if (canBeDropped(node)) return `{ if (!${add(node, 'left out')}) { ${inside(node)} } }`;
+    const chosen = changes(node).map(([mutation, text]) => `${add(node, mutation)} ? (${text}) : `);
+    return chosen.length === 0 ? inside(node) : `(${chosen.join('')}(${inside(node)}))`;
+  };
+  return { mutants, text: inside(tree) };
+}
+
+/** Whether a literal names a member, or stands for text that a function takes apart. */
+function isName(node: ts.Node): boolean {
+  const { parent } = node;
+  return (ts.isPropertyAssignment(parent) && parent.name === node) || ts.isTaggedTemplateExpression(parent);
+}
+
+/** A condition that is not negated by another change already. */
+function isCondition(node: ts.Node): boolean {
+  if (ts.isPrefixUnaryExpression(node) || (ts.isBinaryExpression(node) && isComparison(node))) return false;
+  const { parent } = node;
+  if (ts.isForStatement(parent) || ts.isConditionalExpression(parent)) return parent.condition === node;
+  return (ts.isIfStatement(parent) || ts.isWhileStatement(parent)) && parent.expression === node;
+}
+
+function isComparison({ operatorToken: { kind } }: ts.BinaryExpression): boolean {
+  return (
+    [Kind.EqualsEqualsEqualsToken, Kind.ExclamationEqualsEqualsToken].includes(kind) ||
+    /[<>]/.test(ts.tokenToString(kind) ?? '')
+  );
+}
+
+/** Statements without which the rest can be run. A function of nothing but a return is changed elsewhere. */
+function canBeDropped(node: ts.Node): boolean {
+  if (ts.isReturnStatement(node)) return !ts.isBlock(node.parent) || node.parent.statements[0] !== node;
+  if (ts.isExpressionStatement(node)) return !node.getText().startsWith('super(');
+  return ts.isThrowStatement(node) || ts.isContinueStatement(node) || ts.isBreakStatement(node);
+}

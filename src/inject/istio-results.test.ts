@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { inject } from './inject.ts';
+import { loadInjector, type Injector } from './injector.ts';
+import { deepFreeze, readRows, sortedWords } from './merge/testdata/read-rows.ts';
+import { applyJsonPatch } from './patch/apply-json-patch.ts';
+import type { JsonObject } from './patch/json-value.ts';
+
+/** A configuration of scripts/istio-recorder. */
+interface Setup extends Readonly<Record<'name' | 'revision' | 'config' | 'values' | 'mesh', string>> {
+  readonly nativeSidecars: 'enabled' | 'disabled';
+}
+
+/** A pod and what Istio answered. */
+interface Row {
+  readonly setup: string;
+  readonly group: string;
+  readonly path: string;
+  readonly namespace: string;
+  readonly pod: JsonObject;
+  readonly outcome: 'patched' | 'skipped' | 'denied';
+  readonly result?: JsonObject;
+  readonly message?: string;
+}
+
+const lines = readRows<Row | { setup: Setup }>(new URL('testdata/istio-results.jsonl.gz', import.meta.url));
+const rows = lines.filter((line): line is Row => typeof line.setup === 'string');
+const setups = lines.flatMap(({ setup }) => (typeof setup === 'string' ? [] : [setup]));
+
+function load({ config, values, mesh, revision, nativeSidecars }: Setup): Injector {
+  const settings = { revision, nativeSidecars: nativeSidecars === 'enabled' ? 'Enabled' : 'Disabled' };
+  return loadInjector({ config, values, mesh, settings: JSON.stringify(settings) });
+}
+
+describe(`inject answers as Istio's injector does (${rows.length} recorded pods)`, () => {
+  for (const setup of setups) {
+    let injector: Injector | undefined;
+    const own = rows.filter((row) => row.setup === setup.name);
+    for (const group of new Set(own.map((row) => row.group))) {
+      it(`in ${group}, configuration ${setup.name}`, () => {
+        injector ??= load(setup);
+        for (const { pod, namespace, path, outcome, result, message } of own.filter((row) => row.group === group)) {
+          const shown = `${path} ${namespace} ${JSON.stringify(pod)}`;
+          const answer = inject(injector, { pod: deepFreeze(pod), namespace, path, nodes: [] });
+          assert.equal({ injected: 'patched', skipped: 'skipped', failed: 'denied' }[answer.outcome], outcome, shown);
+          if (answer.outcome === 'failed') assert.equal(sortedWords(answer.message), sortedWords(message), shown);
+          if (answer.outcome !== 'injected') continue;
+          assert.deepEqual(answer.pod, result, shown);
+          assert.deepEqual(applyJsonPatch(pod, answer.patch), result, shown);
+        }
+      });
+    }
+  }
+});
