@@ -18,10 +18,11 @@ describe('the status annotation', () => {
   it('reads what other versions wrote', () => {
     const status = parseStatus('{"version":"abc","initContainers":["i"],"containers":["c"]}');
     assert.deepEqual([...(status?.initContainers ?? [])], ['i']);
-    assert.deepEqual(parseStatus('null'), { initContainers: new Set(), containers: new Set() });
+    assert.deepEqual(parseStatus('null'), { initContainers: new Set(), containers: new Set(), isTyped: true });
+    for (const text of ['{"volumes":{}}', '{"revision":7}']) assert.equal(parseStatus(text)?.isTyped, false);
   });
 
-  for (const text of ['', '[]', '"x"', '{"containers":"c"}', '{"initContainers":[1]}', '{"volumes":{}}', '{']) {
+  for (const text of ['', '[]', '"x"', '{"containers":"c"}', '{"initContainers":[1]}', '{']) {
     it(`does not take ${JSON.stringify(text)} for one`, () => {
       assert.equal(parseStatus(text), undefined);
     });
