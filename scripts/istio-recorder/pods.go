@@ -175,7 +175,7 @@ var annotated = map[string][]string{
 	"readiness.status.sidecar.istio.io/periodSeconds":       {"0", "1", "4294967295", "4294967296", "-1", "1.5", "", "+2", "1_0"},
 	"readiness.status.sidecar.istio.io/initialDelaySeconds": {"0", "007", " 1", "1s"},
 	"readiness.status.sidecar.istio.io/failureThreshold":    {"30", "x"},
-	"traffic.sidecar.istio.io/includeOutboundIPRanges":      {"*", "", "10.0.0.0/8", "10.0.0.0/8,fd00::/8", "10.0.0.0", "10.0.0.0/33", "10.0.0.0/8, 1.0.0.0/8", "::1/128", "::ffff:1.2.3.4/96", "01.0.0.0/8", "1.2.3.4/08", "fe80::1%eth0/64", "*,1.0.0.0/8", ",", "::/0", "1.2.3/8", "1:2:3:4:5:6:7:8/64", "1::2::3/8", "12345::/8"},
+	"traffic.sidecar.istio.io/includeOutboundIPRanges":      {"*", "", "10.0.0.0/8", "10.0.0.0/8,fd00::/8", "10.0.0.0", "10.0.0.0/33", "10.0.0.0/8, 1.0.0.0/8", "::1/128", "::ffff:1.2.3.4/96", "01.0.0.0/8", "1.2.3.4/08", "fe80::1%eth0/64", "*,1.0.0.0/8", ",", "::/0", "1.2.3/8", "1:2:3:4:5:6:7:8/64", "1::2::3/8", "12345::/8", "/8", "1.2.3.4/32", "1.2.3.4/33", "::/128", "1.2.3.4/007"},
 	"traffic.sidecar.istio.io/excludeOutboundIPRanges":      {"*", "", "169.254.169.254/32", "a", "1.1.1.1/32,", "256.0.0.0/8", "::/129", "1.1.1.1/-1", "1.1.1.1/+1", "1.1.1.1/"},
 	"traffic.sidecar.istio.io/includeInboundPorts":          {"*", "", "80", "80, 443", "80,,443", "70000", " ", "a", "80,*"},
 	"traffic.sidecar.istio.io/excludeInboundPorts":          {"*", "", "80", "0,65535", "80;81"},
@@ -203,11 +203,9 @@ var annotatedNames = func() []string {
 }()
 
 func annotate(g *generator, one *Case) {
-	name := pick(g, annotatedNames...)
-	entries(one, "annotations")[name] = pick(g, annotated[name]...)
-	if g.chance(15) {
-		name = pick(g, annotatedNames...)
-		entries(one, "annotations")[name] = annotated[name][0]
+	for count := 1 + g.Intn(4); count > 0; count-- {
+		name := pick(g, annotatedNames...)
+		entries(one, "annotations")[name] = pick(g, annotated[name]...)
 	}
 	if g.chance(25) {
 		entries(one, "annotations")["proxy.istio.io/config"] = pick(g, checkedConfigs...)

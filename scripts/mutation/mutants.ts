@@ -117,9 +117,13 @@ function isComparison({ operatorToken: { kind } }: ts.BinaryExpression): boolean
   );
 }
 
-/** Statements without which the rest can be run. A function of nothing but a return is changed elsewhere. */
+/** Statements without which the rest can be run, to another end. A function of nothing but a return is changed elsewhere. */
 function canBeDropped(node: ts.Node): boolean {
-  if (ts.isReturnStatement(node)) return !ts.isBlock(node.parent) || node.parent.statements[0] !== node;
+  if (ts.isReturnStatement(node)) {
+    const { statements } =
+      ts.isBlock(node.parent) && ts.isFunctionLike(node.parent.parent) ? node.parent : { statements: [] };
+    return statements[0] !== node && !(statements.at(-1) === node && node.expression?.getText() === 'undefined');
+  }
   if (ts.isExpressionStatement(node)) return !node.getText().startsWith('super(');
   return ts.isThrowStatement(node) || ts.isContinueStatement(node) || ts.isBreakStatement(node);
 }

@@ -1,4 +1,7 @@
-/** Runs the unit tests of a copy of `src` with one mutant after the other, as scripts/mutation.ts asks, and tells it what became of each. */
+/**
+ * Runs unit tests of a copy of `src` with one mutant after the other, as scripts/mutation.ts asks, and tells it what became of each. The tests have no
+ * hooks and no context: they are called here, since Mocha takes longer to begin than most of them to run.
+ */
 import Mocha from 'mocha';
 
 /** What a worker is asked. */
@@ -9,45 +12,51 @@ export interface MutationTask {
   readonly fresh: boolean;
 }
 
-/** That a test begins, or what became of a mutant, and the files whose tests reach it. */
+/** That it is alive, or what became of a mutant, and the files whose tests reach it. */
 export type MutationAnswer =
-  'test' | { readonly id: number; readonly killed: boolean; readonly files: readonly string[] };
+  'alive' | { readonly id: number; readonly killed: boolean; readonly files: readonly string[] };
 
 const { files, ids, fresh } = JSON.parse(process.argv[2]!) as MutationTask;
 let active = fresh ? ids[0] : undefined;
-/** Mutants that are reached while files are loaded, and by hooks. */
-const everywhere = new Set<number>();
-let reached = everywhere;
-const tests = new Map<string, { readonly reached: Set<number>; readonly file: string }>();
-Object.assign(globalThis, {
-  $m: (id: number): boolean => {
-    reached.add(id);
-    return id === active;
-  },
-});
+/** Mutants that are reached while files are loaded. */
+const atLoading = new Set<number>();
+let reached = atLoading;
+const isActive = (id: number): boolean => id === active;
+const isActiveAndKnown = (id: number): boolean => {
+  reached.add(id);
+  return id === active;
+};
+Object.assign(globalThis, { $m: fresh ? isActive : isActiveAndKnown });
 
-const mocha = new Mocha({ timeout: 30_000, reporter: watch as unknown as string });
-mocha.cleanReferencesAfterRun(false);
-for (const file of files) mocha.addFile(file);
-
-function watch(runner: Mocha.Runner): void {
-  runner.on('hook', () => (reached = everywhere));
-  runner.on('test', (test) => {
-    process.send!('test');
-    const known = tests.get(test.fullTitle()) ?? { reached: new Set<number>(), file: test.file ?? '' };
-    tests.set(test.fullTitle(), known);
-    ({ reached } = known);
-  });
+async function loadTests(): Promise<Mocha.Test[]> {
+  const mocha = new Mocha();
+  for (const file of files) mocha.addFile(file);
+  await mocha.loadFilesAsync();
+  const tests: Mocha.Test[] = [];
+  mocha.suite.eachTest((test: Mocha.Test) => tests.push(test));
+  return tests;
 }
 
-/** Runs tests; the title of one that failed. */
-async function run(mutant: number | undefined, isWanted: (title: string) => boolean): Promise<string | undefined> {
+async function fails(test: Mocha.Test): Promise<boolean> {
+  try {
+    await (test.fn as Mocha.AsyncFunc).call(test.ctx!);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** The first test that fails with a mutant. */
+async function firstFailing(tests: readonly Mocha.Test[], mutant: number): Promise<Mocha.Test | undefined> {
   active = mutant;
-  mocha.bail(mutant !== undefined).grep({ test: isWanted } as unknown as RegExp);
-  let failed: string | undefined;
-  await new Promise((resolve) => mocha.run(resolve).on('fail', (test) => (failed ??= test.fullTitle())));
-  active = undefined;
-  return failed;
+  let told = Date.now();
+  for (const test of tests) {
+    if (await fails(test)) return test;
+    if (Date.now() - told < 1000) continue;
+    told = Date.now();
+    process.send!('alive');
+  }
+  return undefined;
 }
 
 async function answer(id: number, killed: boolean, reaching: readonly string[]): Promise<void> {
@@ -56,32 +65,29 @@ async function answer(id: number, killed: boolean, reaching: readonly string[]):
 }
 
 async function tryAll(): Promise<void> {
-  await mocha.loadFilesAsync();
-  const broken = await run(undefined, () => true);
-  if (broken !== undefined) {
-    console.error(`without a mutant this fails: ${broken}`);
+  const tests = new Map((await loadTests()).map((test) => [test, new Set<number>()]));
+  for (const [test, own] of tests) {
+    reached = own;
+    if (!(await fails(test))) continue;
+    console.error(`without a mutant this fails: ${test.fullTitle()}`);
     process.exit(2);
   }
+  Object.assign(globalThis, { $m: isActive });
+  process.send!('alive');
   for (const id of ids) {
-    const reaching = [...tests].filter(([, test]) => test.reached.has(id));
-    const titles = new Set(reaching.map(([title]) => title));
-    const failed = titles.size === 0 ? undefined : await run(id, (title) => titles.has(title));
-    await answer(
-      id,
-      failed !== undefined,
-      everywhere.has(id) ? files : [...new Set(reaching.map(([, { file }]) => file))],
-    );
+    const reaching = [...tests].filter(([, own]) => own.has(id)).map(([test]) => test);
+    const failing = await firstFailing(reaching, id);
+    active = undefined;
+    const reachingFiles = atLoading.has(id) ? files : [...new Set(reaching.map(({ file }) => file!))];
+    await answer(id, failing !== undefined, reachingFiles);
     // What failed must work without the mutant: else something remembers it, and another process goes on.
-    if (failed !== undefined && (await run(undefined, (title) => title === failed)) !== undefined) return;
+    if (failing !== undefined && (await fails(failing))) return;
   }
 }
 
 async function tryFresh(id: number): Promise<void> {
-  const isLoaded = await mocha.loadFilesAsync().then(
-    () => true,
-    () => false,
-  );
-  await answer(id, !isLoaded || (await run(id, () => true)) !== undefined, files);
+  const tests = await loadTests().catch(() => undefined);
+  await answer(id, tests === undefined || (await firstFailing(tests, id)) !== undefined, files);
 }
 
 await (fresh ? tryFresh(ids[0]!) : tryAll());
