@@ -1,5 +1,7 @@
 import { podStruct } from '../../src/inject/kubernetes/pod-schema.ts';
 import { normalisePod } from '../../src/inject/kubernetes/typed-pod.ts';
+import type { EnvironmentVariable } from '../../src/inject/pod/pod.ts';
+import { addProbers } from '../../src/inject/probes/take-over-probes.ts';
 import { isJsonObject, type JsonObject } from '../../src/inject/patch/json-value.ts';
 import { firstDifference, type Mismatch } from './conformance-case.ts';
 import type { Setting } from './golden.ts';
@@ -154,7 +156,8 @@ function quotedPorts(pod: JsonObject): Set<string> {
 /** The list of probers without those of some paths; nothing when it is empty then. */
 function unlist(variable: JsonObject, paths: ReadonlySet<string>): JsonObject[] {
   if (variable.name !== 'ISTIO_KUBE_APP_PROBERS') return [variable];
-  const probers = parseObject(variable.value);
+  const [canonical] = addProbers(true, [variable as EnvironmentVariable], new Map());
+  const probers = parseObject(canonical?.value);
   if (probers === undefined) return [variable];
   const left = withoutMembers(probers, (path) => paths.has(path));
   return Object.keys(left).length === 0 ? [] : [{ ...variable, value: left }];
@@ -163,8 +166,14 @@ function unlist(variable: JsonObject, paths: ReadonlySet<string>): JsonObject[] 
 function hasUnreadableOverrides(pod: JsonObject): boolean {
   const text = annotationsOf(pod)['proxy.istio.io/overrides'];
   if (text === undefined || text === 'null') return false;
-  const { containers = [], initContainers = [] } = parseObject(text) ?? { containers: text };
-  return ![containers, initContainers].every((list) => list === null || Array.isArray(list));
+  const lists = Object.entries(parseObject(text) ?? { containers: text });
+  try {
+    const known = lists.filter(([name]) => /^(initContainers|containers)$/i.test(name));
+    normalisePod(Object.fromEntries(known), podStruct('v1.PodSpec'));
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 /** A text's JSON object; `undefined` when it is none. */
