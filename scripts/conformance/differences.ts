@@ -87,6 +87,8 @@ export const podDifferences: readonly PodDifference[] = [
   },
 ];
 
+const overridesAnnotation = 'proxy.istio.io/overrides';
+
 function withoutMembers(object: JsonObject, drop: (name: string) => boolean): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([name]) => !drop(name)));
 }
@@ -132,7 +134,9 @@ function unknownFields(pod: JsonObject): Set<string> {
 /** The agent's paths for handlers whose port is a number in quotes that is not the name of a port. */
 function quotedPorts(pod: JsonObject): Set<string> {
   const paths = new Set<string>();
-  for (const container of [...containersOf(pod), ...containersOf(pod, 'initContainers')]) {
+  const saved = { spec: parseObject(annotationsOf(pod)[overridesAnnotation]) ?? {} };
+  const lists = [pod, saved].flatMap((each) => [containersOf(each), containersOf(each, 'initContainers')]);
+  for (const container of lists.flat()) {
     const { readinessProbe, livenessProbe, startupProbe, lifecycle } = container;
     const { preStop, postStart } = isJsonObject(lifecycle) ? lifecycle : {};
     const handlers = { readinessProbe, livenessProbe, startupProbe, preStop, postStart };
@@ -164,7 +168,7 @@ function unlist(variable: JsonObject, paths: ReadonlySet<string>): JsonObject[] 
 }
 
 function hasUnreadableOverrides(pod: JsonObject): boolean {
-  const text = annotationsOf(pod)['proxy.istio.io/overrides'];
+  const text = annotationsOf(pod)[overridesAnnotation];
   if (text === undefined || text === 'null') return false;
   const lists = Object.entries(parseObject(text) ?? { containers: text });
   try {
