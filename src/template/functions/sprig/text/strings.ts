@@ -27,7 +27,7 @@ function trimSet(text: string, set: string): string {
   return characters.slice(start, end).join('');
 }
 
-function trimSpace(text: string): string {
+export function trimSpace(text: string): string {
   let start = 0;
   let end = text.length;
   while (start < end && space.test(text.charAt(start))) start += 1;
