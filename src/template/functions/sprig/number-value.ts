@@ -46,9 +46,10 @@ function stringToFloat64(text: string): number {
   return parseFloat64(text) ?? 0;
 }
 
-/** strconv.Atoi without its errors: out of range is the nearest int, no number is 0. */
+/** strconv.Atoi without its errors: out of range is the nearest int, no number is 0. What follows an overflow is not read. */
 export function atoi(text: string): bigint {
-  if (!/^[+-]?[0-9]+$/.test(text)) return 0n;
-  const digits = readDigits(text.replace(/^[+-]/, ''));
-  return clampInt64(text.startsWith('-') ? -digits : digits);
+  const [, sign, number = '', rest] = /^([+-]?)([0-9]+)(.*)$/s.exec(text) ?? [];
+  const digits = readDigits(number);
+  if (rest !== '' && digits < 2n ** 64n) return 0n;
+  return clampInt64(sign === '-' ? -digits : digits);
 }
