@@ -41,19 +41,11 @@ export function partsOf({ ext, loc }: GoTime): Record<string, number> {
   const seconds = BigInt.asUintN(64, ext + fromMarch + cyclesBefore * calendarCycle);
   // In a cycle that Date knows.
   const date = new Date(Number(seconds % calendarCycle) * 1000 + Date.UTC(2000, 2, 1));
-  const [shown, hour] = [date.getUTCFullYear(), date.getUTCHours()];
-  return {
-    year: shown - 2000 + 400 * Number(seconds / calendarCycle - cyclesBefore),
-    month: date.getUTCMonth() + 1,
-    day: date.getUTCDate(),
-    yearDay: Math.floor((date.getTime() - Date.UTC(shown, 0, 1)) / 86_400_000) + 1,
-    weekday: date.getUTCDay(),
-    half: Math.floor(hour / 12),
-    hour,
-    hour12: hour % 12 || 12,
-    minute: date.getUTCMinutes(),
-    second: date.getUTCSeconds(),
-  };
+  const [shown = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = date.toISOString().split(/\D/).map(Number);
+  const year = shown - 2000 + 400 * Number(seconds / calendarCycle - cyclesBefore);
+  const yearDay = Math.floor((date.getTime() - Date.UTC(shown, 0, 1)) / 86_400_000) + 1;
+  const [weekday, half, hour12] = [date.getUTCDay(), Math.floor(hour / 12), hour % 12 || 12];
+  return { year, month, day, yearDay, weekday, half, hour, hour12, minute, second };
 }
 
 function pad(number: number, width = 2, filler = '0'): string {
@@ -68,8 +60,9 @@ function namesOf(element: string): readonly string[] {
 }
 
 /** Go has no bound here; nothing that is meant is as long. */
-function checkLength(text: string): void {
-  if (text.length > 1000) throw new Error('time: a layout or a value of more than 1000 characters');
+function checkLength(...texts: readonly string[]): void {
+  if (texts.some((text) => text.length > 1000))
+    throw new Error('time: a layout or a value of more than 1000 characters');
 }
 
 /** Go's Time.Format. @throws Error for the abbreviation of a zone, where it is not known */
@@ -115,8 +108,7 @@ function patternOf(element: string): RegExp | string {
   if (/^[.,]9/.test(element)) return '^(?:[.,]\\d+)?';
   // Nine characters count, of which the first may be a sign.
   const counted = Math.min(length, 10) - 2;
-  if (/^[.,]/.test(element) && counted > 0) return `^[.,][\\d+-]\\d{${counted}}[^]{${length - 2 - counted}}`;
-  if (/^[.,]/.test(element)) return '^[.,]\\d';
+  if (/^[.,]/.test(element)) return `^[.,][\\d+-]\\d{${counted}}[^]{${length - 2 - counted}}`;
   if (element === '06') return '^[\\d+-]\\d';
   if (element.startsWith('_')) return `^ {0,${length - 1}}\\d{1,${length}}`;
   return length === 1 || element === '15' ? '^\\d\\d?' : `^\\d{${length}}`;
@@ -124,8 +116,7 @@ function patternOf(element: string): RegExp | string {
 
 /** Go's time.ParseInLocation in the local zone. @throws Error with Go's message */
 export function parseTime(layout: string, value: string): GoTime {
-  checkLength(layout);
-  checkLength(value);
+  checkLength(layout, value);
   const read: Record<string, number> = {};
   let [rest, wall, isUtc, zone, offset, at] = [value, 0, false, '', -1, 0];
   const failure = (reason: string): Error => new Error(`parsing time ${quoteBytes(value)}${reason}`);
@@ -139,8 +130,9 @@ export function parseTime(layout: string, value: string): GoTime {
   const skip = (text: string): string => take(text, `^${text.replace(/[^\w ]/g, '\\$&').replace(/ +/g, '(?: +|$)')}`);
   const takeFraction = (element: string): void => {
     const text = take(element).slice(0, 10);
-    if (Number(text.slice(1)) < 0) throw failure(': fractional second out of range');
-    if (text !== '') wall = Number(text.slice(1)) * 10 ** (10 - text.length);
+    const fraction = Number(text.slice(1)) * 10 ** (10 - text.length);
+    if (!(fraction >= 0)) throw failure(': fractional second out of range');
+    if (text !== '') wall = fraction;
   };
   const found = Array.from(layout.matchAll(elementForm));
   for (const [index, { 0: element, index: start }] of found.entries()) {
@@ -151,8 +143,7 @@ export function parseTime(layout: string, value: string): GoTime {
       const text = take(element);
       const place = namesOf(element).findIndex((name) => name.toLowerCase() === text.toLowerCase());
       const number = place < 0 ? Number(text) : place;
-      if (number > (largest[part] ?? Infinity) || (part === 'month' && number < 1))
-        throw failure(`: ${part.replace('12', '')} out of range`);
+      if (number > (largest[part] ?? Infinity) || (part === 'month' && number < 1)) throw failure(': out of range');
       read[part.replace('12', '')] = element === '06' ? number + (number >= 69 ? 1900 : 2000) : number;
       // A fraction may follow where the layout has none.
       if (part === 'second' && !/^[.,]/.test(found[index + 1]?.[0] ?? '')) takeFraction('.9');
@@ -165,9 +156,14 @@ export function parseTime(layout: string, value: string): GoTime {
   }
   skip(layout.slice(at));
   if (rest !== '') throw failure(`: extra text: ${quoteBytes(rest)}`);
-  const unix = unixSeconds(read);
-  if (!(Math.abs(offset) <= 90_060) || unix === undefined) throw failure(': day or time zone offset out of range');
-  const ext = BigInt(unix) + unixStart;
+  const { year = 0, yearDay, half, hour = 0, minute = 0, second = 0 } = read;
+  const date = new Date(0);
+  date.setUTCFullYear(year, yearDay === undefined ? (read.month ?? 1) - 1 : 0, yearDay ?? read.day ?? 1);
+  const [month, day] = [date.getUTCMonth() + 1, date.getUTCDate()];
+  const isDay = date.getUTCFullYear() === year && month === (read.month ?? month) && day === (read.day ?? day);
+  if (!isDay || Number.isNaN(offset)) throw failure(': day or time zone offset out of range');
+  const change = half === 1 && hour < 12 ? 12 : half === 0 && hour === 12 ? -12 : 0;
+  const ext = BigInt(date.setUTCHours(hour + change, minute, second) / 1000) + unixStart;
   if (isUtc) return { wall, ext, loc: null };
   const made = zone === '' ? onceMade.find((one) => one.offset === offset) : undefined;
   if (offset !== -1) return { wall, ext: ext - BigInt(offset), loc: made ?? { name: zone, offset } };
@@ -181,14 +177,4 @@ export function secondsOf(text: string): number {
   const [hours = 0, minutes = 0, seconds = 0] = (text.match(/\d\d/g) ?? []).map(Number);
   if (hours > 24 || minutes > 60 || seconds > 60) return NaN;
   return (hours * 3600 + minutes * 60 + seconds) * (text.includes('-') ? -1 : 1);
-}
-
-/** The seconds since 1970 of what was read, in its own zone; `undefined` for days that do not exist. */
-function unixSeconds({ year = 0, yearDay, half, hour = 0, minute = 0, second = 0, ...read }: Record<string, number>) {
-  const date = new Date(0);
-  date.setUTCFullYear(year, yearDay === undefined ? (read.month ?? 1) - 1 : 0, yearDay ?? read.day ?? 1);
-  const [month, day] = [date.getUTCMonth() + 1, date.getUTCDate()];
-  if (date.getUTCFullYear() !== year || month !== (read.month ?? month) || day !== (read.day ?? day)) return undefined;
-  const change = half === 1 && hour < 12 ? 12 : half === 0 && hour === 12 ? -12 : 0;
-  return date.setUTCHours(hour + change, minute, second) / 1000;
 }

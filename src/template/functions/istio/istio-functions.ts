@@ -1,15 +1,7 @@
 import { formatDuration } from '../../go-duration.ts';
 import { clampInt64 } from '../../integer.ts';
-import {
-  goFunction,
-  goVariadic,
-  looking,
-  meteredFunction,
-  meteredVariadic,
-  type FunctionTable,
-  type GoFunction,
-  type Parameter,
-} from '../go/go-function.ts';
+import { goFunction, goVariadic, looking, meteredFunction, meteredVariadic } from '../go/go-function.ts';
+import type { FunctionTable, GoFunction, Parameter } from '../go/go-function.ts';
 import { decodeJson } from '../go/json-decode.ts';
 import { encodeJson } from '../go/json-encode.ts';
 import { cost, mapCost, orElse, type Meter } from '../../exec/meter.ts';

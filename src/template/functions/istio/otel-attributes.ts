@@ -35,13 +35,8 @@ function text(value: unknown): string | undefined {
 
 function asksForConventions(mesh: unknown): boolean {
   const providers = property(mesh, 'extensionProviders');
-  return (
-    Array.isArray(providers) &&
-    providers.some(
-      (provider) =>
-        property(property(provider, 'opentelemetry'), 'serviceAttributeEnrichment') === 'OTEL_SEMANTIC_CONVENTIONS',
-    )
-  );
+  const enrichment = (one: unknown) => property(property(one, 'opentelemetry'), 'serviceAttributeEnrichment');
+  return Array.isArray(providers) && providers.some((one) => enrichment(one) === 'OTEL_SEMANTIC_CONVENTIONS');
 }
 
 /** The label's version, else the tag and the digest of the only container's image. */

@@ -1,16 +1,8 @@
 import { orElse, type Meter } from '../../exec/meter.ts';
 import { any, string } from '../../exec/parameters.ts';
 import { formatDuration, parseDuration } from '../../go-duration.ts';
-import {
-  calendarCycle,
-  formatTime,
-  localZone,
-  parseTime,
-  partsOf,
-  secondsOf,
-  unixStart,
-  type GoTime,
-} from '../../go-time.ts';
+import { calendarCycle, formatTime, localZone, parseTime, partsOf, secondsOf, unixStart } from '../../go-time.ts';
+import type { GoTime } from '../../go-time.ts';
 import { int64Type, intType, pointerTo, stringType } from '../../go-type.ts';
 import type { GoField, GoMethod, GoType, StructType } from '../../go-type.ts';
 import { Integer } from '../../integer.ts';
@@ -25,14 +17,11 @@ function field(name: string, type: GoType): GoField {
 }
 
 const locationFields = [field('name', stringType), field('offset', intType)];
+const location: StructType = { kind: 'struct', name: 'time.Location', fields: locationFields };
 const timeType: StructType & Parameter<TypedValue> = {
   kind: 'struct',
   name: 'time.Time',
-  fields: [
-    field('wall', { kind: 'uint64' }),
-    field('ext', int64Type),
-    field('loc', pointerTo({ kind: 'struct', name: 'time.Location', fields: locationFields })),
-  ],
+  fields: [field('wall', { kind: 'uint64' }), field('ext', int64Type), field('loc', pointerTo(location))],
   toJson: (raw) => {
     const { year = 0 } = partsOf(raw as GoTime);
     if (year >= 0 && year <= 9999 && Math.abs((raw as GoTime).loc?.offset ?? 0) < 86_400)
@@ -78,8 +67,8 @@ function timeOf(value: unknown): GoTime {
   if (value instanceof TypedValue && value.type === timeType) return value.raw as GoTime;
   const seconds = value instanceof Integer && /^int(?:32|64)$/.test(value.kind) ? value.value : value;
   if (typeof seconds === 'bigint') return { wall: 0, ext: BigInt.asIntN(64, seconds + unixStart), loc: localZone };
-  const given = `a date of type ${typeNameOf(value)} means the present time`;
-  throw new Error(`${given}; give a time (toDate) or seconds since 1970 (int64)`);
+  const advice = 'give a time (toDate) or seconds since 1970 (int64)';
+  throw new Error(`a date of type ${typeNameOf(value)} means the present time; ${advice}`);
 }
 
 /** Names that Intl knows and Go does not: in other cases, and its own old ones. */
@@ -112,7 +101,7 @@ function timeValue(time: GoTime): TypedValue {
 function later(duration: bigint, time: TypedValue): TypedValue {
   const { wall, ext, loc } = time.raw as GoTime;
   const nanoseconds = BigInt(wall) + duration;
-  const kept = BigInt.asUintN(64, nanoseconds % second < 0n ? (nanoseconds % second) + second : nanoseconds % second);
+  const kept = ((nanoseconds % second) + second) % second;
   return timeValue({ wall: Number(kept), ext: ext + (nanoseconds - kept) / second, loc });
 }
 
@@ -120,9 +109,7 @@ const second = 1_000_000_000n;
 /** The units that sprig rounds to, largest first, in seconds. */
 const roundUnits = Object.entries({ y: 31_536_000n, mo: 2_592_000n, d: 86_400n, h: 3600n, m: 60n, s: 1n });
 
-function int64Of(value: unknown): bigint {
-  return value instanceof Integer && value.kind === 'int64' ? value.value : 0n;
-}
+const int64Of = (value: unknown) => (value instanceof Integer && value.kind === 'int64' ? value.value : 0n);
 
 /** Seconds as a string or int64; anything else is 0. */
 function duration(value: unknown): string {
