@@ -40,6 +40,12 @@ const gates: readonly Gate[] = [
         },
       ]),
   {
+    name: 'mutation',
+    about: 'small mistakes in what mirrors Istio, which the unit tests must notice, half an hour',
+    command: ['scripts/mutation.ts'],
+    keepPrinted: true,
+  },
+  {
     name: 'safe-templates',
     about: '1,000,000 random templates with hostile authors against preset Safe, half an hour',
     command: ['scripts/safe-templates.ts', '--count=1000000', '--planted', '--record'],

@@ -17,7 +17,7 @@ const targets =
   /^(?:decide|(?:annotations|pod|finish|probes|merge|configuration)\/.*|template-data\/proxy-image|mesh\/.*proxy-config.*|render\/run-templates)\.ts$/;
 const [leastPercent, workers] = [85, 2];
 /** Milliseconds to load all tests, and for one test: after these a mutant has made it endless. */
-const [loading, oneTest] = [60_000, 8_000];
+const [loading, oneTest] = [120_000, 15_000];
 const { values } = parseArgs({ options: { only: { type: 'string', default: '' }, sample: { type: 'string' } } });
 const excuses = JSON.parse(readFileSync(new URL('mutation/survivors.json', import.meta.url), 'utf8')) as Excused[];
 const root = path.join(import.meta.dirname, '..');

@@ -16,6 +16,10 @@ export const hostileData = JSON.parse(readFileSync(new URL('texts.json', import.
   /** Texts as a template writes them, and formats of `printf`. */
   readonly literals: readonly string[];
   readonly formats: readonly string[];
+  /** Annotations that the engine or another family reads, what stands in some, and those that may be long. */
+  readonly engineAnnotations: readonly string[];
+  readonly engineTexts: readonly string[];
+  readonly longAnnotations: readonly string[];
 };
 const { additions, fragments } = hostileData;
 const kinds = Object.keys(fragments);

@@ -6,19 +6,12 @@ import { inject } from '../../src/inject/inject.ts';
 import { loadInjector, type Injector } from '../../src/inject/injector.ts';
 import { logFiles, proxyFiles } from '../../src/inject/testdata/configurations.ts';
 import { mainThreadLimits } from '../../src/server/worker/limits.ts';
+import { hostileData } from '../hostile/hostile-texts.ts';
 import { hostilePods } from './hostile-pods.ts';
 
+const { longAnnotations } = hostileData;
 /** The largest body that the main thread decides is 128 KiB; this leaves room for the review around the pod. */
 const longest = 127_000;
-const engineAnnotations: readonly string[] = [
-  'inject.istio.io/templates',
-  'proxy.istio.io/overrides',
-  'prometheus.io/port',
-  'prometheus.istio.io/scrape-targets',
-  'sidecar.istio.io/init-containers-before-proxy',
-  'sidecar.istio.io/rewriteAppHTTPProbers',
-  'sidecar.istio.io/status',
-];
 
 /** One injection of a pod with something as large as it can be. */
 export interface EngineInjection {
@@ -33,8 +26,8 @@ export function* engineInjections(full: boolean): Generator<EngineInjection> {
       const injector = loadInjector(withPreset(files, preset), { limits: mainThreadLimits });
       warmUp(injector);
       const annotations = full
-        ? [...new Set([...engineAnnotations, ...annotationsIn(files.config), ...validatedAnnotations])]
-        : engineAnnotations.slice(0, 2);
+        ? [...new Set([...longAnnotations, ...annotationsIn(files.config), ...validatedAnnotations])]
+        : longAnnotations.slice(0, 2);
       for (const { name, pod } of hostilePods(annotations, full)) {
         const request = { pod: pod(longest), namespace: 'shop' };
         yield { name: `${configuration}, ${preset}: ${name}`, run: () => inject(injector, request) };

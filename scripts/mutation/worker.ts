@@ -26,7 +26,7 @@ Object.assign(globalThis, {
   },
 });
 
-const mocha = new Mocha({ timeout: 5000, reporter: watch as unknown as string });
+const mocha = new Mocha({ timeout: 30_000, reporter: watch as unknown as string });
 mocha.cleanReferencesAfterRun(false);
 for (const file of files) mocha.addFile(file);
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../src/inject/patch/json-value.ts';
+import { hostileData } from '../hostile/hostile-texts.ts';
 import type { Random } from '../template-recorder/random.ts';
 import type { AuthorTexts } from './author-texts.ts';
 
@@ -8,16 +9,7 @@ export interface Author {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Annotations that the engine or another family reads. */
-const engineAnnotations = [
-  'sidecar.istio.io/init-containers-before-proxy',
-  'prometheus.io/scrape',
-  'sidecar.istio.io/rewriteAppHTTPProbers',
-  'inject.istio.io/templates',
-  'proxy.istio.io/config',
-  'sidecar.istio.io/bootstrapOverride',
-];
-const engineTexts = ['setup', 'prepare,setup', 'true', 'false', 'sidecar', 'other', 'concurrency: 2', 'x'];
+const { engineAnnotations, engineTexts } = hostileData;
 
 /** The pod without what its author writes into annotations and labels. */
 export const barePod: JsonObject = {
