@@ -16,17 +16,28 @@ export interface TemplateOutput {
 
 /** Enough for the workloads that are being rolled out at one time. */
 const capacity = 32;
+/** Of texts that came once. Many of them would live long enough to enter the old generation, whose collections then take a fifth of the CPU of pods that were never seen. */
+const freshCapacity = 4;
 /** Longer texts are read anew: a pod's author has a say in how long they are. */
 const longestRemembered = 65_536;
+
+interface Known {
+  readonly text: string;
+  readonly output: TemplateOutput;
+}
 
 /**
  * Reads what templates render, and remembers the last texts: the pods of one workload differ in their names only, so their templates mostly
  * render the same. What is remembered is shared between results and must not be changed.
  */
 export class TemplateOutputs {
+  /** Those that were used again. */
   readonly #known = new Map<string, TemplateOutput>();
-  /** The one used last: mostly it is the next one too, and a map that is changed with every pod is made anew all the time. */
-  #last: { readonly text: string; readonly output: TemplateOutput } | undefined;
+  /** The last ones of the others. No map: V8 replaces its table now and then, and an old table keeps what it holds alive. */
+  #fresh: Known[] = [];
+  #nextFresh = 0;
+  /** Of the known ones that used last: mostly it is the next one too. */
+  #last: Known | undefined;
 
   /**
    * @throws YamlError when the text is no YAML
@@ -34,11 +45,13 @@ export class TemplateOutputs {
    */
   read(text: string): TemplateOutput | undefined {
     if (this.#last?.text === text) return this.#last.output;
-    const known = this.#known.get(text);
+    const known = this.known(text);
     if (known !== undefined) {
       // The last one used is the last one forgotten.
       this.#known.delete(text);
       this.#known.set(text, known);
+      const [oldest] = this.#known.keys();
+      if (this.#known.size > capacity && oldest !== undefined) this.#known.delete(oldest);
       this.#last = { text, output: known };
       return known;
     }
@@ -49,26 +62,27 @@ export class TemplateOutputs {
     const onEmptyPod = (): Pod => (templatePod ??= overlayPod(emptyPod, content, items));
     const output: TemplateOutput = { content, onEmptyPod, items };
     if (text.length > longestRemembered) return output;
-    this.#known.set(text, output);
-    this.#last = { text, output };
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > capacity && oldest !== undefined) this.#known.delete(oldest);
+    this.#fresh[this.#nextFresh] = { text, output };
+    this.#nextFresh = (this.#nextFresh + 1) % freshCapacity;
     return output;
   }
 
   /** What a text says, where that is remembered; it is no reason to remember it longer. */
   known(text: string): TemplateOutput | undefined {
-    return this.#last?.text === text ? this.#last.output : this.#known.get(text);
+    return this.#known.get(text) ?? this.#fresh.find((one) => one.text === text)?.output;
   }
 
   /** What is remembered: texts, and what each says. */
   all(): ReadonlyMap<string, JsonObject> {
-    return new Map([...this.#known].map(([text, { content }]) => [text, content]));
+    const all = [...this.#fresh.map(({ text, output }) => [text, output] as const), ...this.#known];
+    return new Map(all.map(([text, { content }]) => [text, content]));
   }
 
   /** Lets go of all texts: pods that were only for trial are not remembered. */
   forget(): void {
     this.#known.clear();
+    this.#fresh = [];
+    this.#nextFresh = 0;
     this.#last = undefined;
   }
 }
