@@ -8,7 +8,8 @@ const nonAscii = /[^\0-\x7f]/;
 
 /** Whether the string holds bytes that are not UTF-8. */
 export function hasStrayBytes(text: string): boolean {
-  return loneEscape.test(text);
+  // Nearly all texts are well-formed, which V8 tells of most of them without looking at their characters.
+  return !text.isWellFormed() && loneEscape.test(text);
 }
 
 /** Whether bytes and UTF-16 units are the same thing for this string. */

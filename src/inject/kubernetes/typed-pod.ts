@@ -51,7 +51,7 @@ class Decoding {
     const parts = isJsonObject(known) ? known : undefined;
     let result: JsonObject = value;
     let seen = 0;
-    for (const name of Object.keys(value)) {
+    for (const name in value) {
       const member = value[name];
       const part = parts?.[name];
       // Canonical objects have canonical names only.
@@ -131,7 +131,7 @@ class Decoding {
   #map(type: MapType, value: unknown): unknown {
     if (!isJsonObject(value)) return this.#mismatch(type, value, {});
     let result: JsonObject = value;
-    for (const name of Object.keys(value)) {
+    for (const name in value) {
       const item = value[name];
       const decoded = item === null ? zeroOf(type.value) : this.#value(type.value, item);
       if (decoded === item) continue;
@@ -196,7 +196,7 @@ function isCanonicalScalar({ type, pointer, omitEmpty }: StructField, value: unk
 function firstMembers(value: JsonObject, count: number): JsonObject {
   const result: JsonObject = {};
   let seen = 0;
-  for (const name of Object.keys(value)) {
+  for (const name in value) {
     if (seen === count) break;
     setMember(result, name, value[name]);
     seen += 1;

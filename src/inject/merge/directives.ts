@@ -34,7 +34,7 @@ export function withoutDirectives(value: unknown, nulls: 'keep' | 'drop'): unkno
   const isDropped = (member: unknown): boolean => member === null && nulls === 'drop';
   if (hasPatchDirective(value) && !isDropped(value[PATCH_DIRECTIVE])) return undefined;
   let result: JsonObject = value;
-  for (const name of Object.keys(value)) {
+  for (const name in value) {
     const member = value[name];
     const kept = isDropped(member) ? undefined : withoutDirectives(member, nulls);
     if (kept === member) continue;
