@@ -106,11 +106,11 @@ class Decoding {
   #list(type: ListType, value: unknown, known: unknown): unknown {
     if (!Array.isArray(value)) return this.#mismatch(type, value, []);
     const items: readonly unknown[] = value;
-    const isKnown = membership(known);
+    const isKnown = Array.isArray(known) && known.length > 0 ? membership(known) : undefined;
     let result: unknown[] | undefined;
     for (let index = 0; index < items.length; index += 1) {
       const item = items[index];
-      const decoded = isKnown(item) ? item : this.#item(type, item);
+      const decoded = isKnown?.(item) === true ? item : this.#item(type, item);
       if (result === undefined && decoded !== item) result = items.slice(0, index);
       result?.push(decoded);
     }
@@ -151,8 +151,7 @@ class Decoding {
 }
 
 /** Whether an object is an item of a list that is canonical; most often the items stand in the order in which they are asked for. */
-function membership(known: unknown): (item: unknown) => boolean {
-  if (!Array.isArray(known) || known.length === 0) return () => false;
+function membership(known: readonly unknown[]): (item: unknown) => boolean {
   let next = 0;
   let rest: Set<unknown> | undefined;
   return (item) => {
