@@ -6,6 +6,7 @@ import { emptyPod, overlayPod } from './overlay.ts';
 
 /** A template's output, read. */
 export interface TemplateOutput {
+  readonly text: string;
   /** A part of a pod, or a SidecarInjectionSpec. */
   readonly content: JsonObject;
   /** Its content on an empty pod; read on first use. */
@@ -16,15 +17,10 @@ export interface TemplateOutput {
 
 /** Enough for the workloads that are being rolled out at one time. */
 const capacity = 32;
-/** Of texts that came once. Many of them would live long enough to enter the old generation, whose collections then take a fifth of the CPU of pods that were never seen. */
+/** Of texts that came once: more would live until they enter the old generation, which costs. */
 const freshCapacity = 4;
 /** Longer texts are read anew: a pod's author has a say in how long they are. */
 const longestRemembered = 65_536;
-
-interface Known {
-  readonly text: string;
-  readonly output: TemplateOutput;
-}
 
 /**
  * Reads what templates render, and remembers the last texts: the pods of one workload differ in their names only, so their templates mostly
@@ -33,18 +29,18 @@ interface Known {
 export class TemplateOutputs {
   /** Those that were used again. */
   readonly #known = new Map<string, TemplateOutput>();
-  /** The last ones of the others. No map: V8 replaces its table now and then, and an old table keeps what it holds alive. */
-  #fresh: Known[] = [];
+  /** The last of the others. No map: a table that V8 has replaced still keeps alive what it holds. */
+  #fresh: TemplateOutput[] = [];
   #nextFresh = 0;
   /** Of the known ones that used last: mostly it is the next one too. */
-  #last: Known | undefined;
+  #last: TemplateOutput | undefined;
 
   /**
    * @throws YamlError when the text is no YAML
    * @returns `undefined` when the text is no object; one without members for nothing but comments and space
    */
   read(text: string): TemplateOutput | undefined {
-    if (this.#last?.text === text) return this.#last.output;
+    if (this.#last?.text === text) return this.#last;
     const known = this.known(text);
     if (known !== undefined) {
       // The last one used is the last one forgotten.
@@ -52,7 +48,7 @@ export class TemplateOutputs {
       this.#known.set(text, known);
       const [oldest] = this.#known.keys();
       if (this.#known.size > capacity && oldest !== undefined) this.#known.delete(oldest);
-      this.#last = { text, output: known };
+      this.#last = known;
       return known;
     }
     const content = parseYaml(text) ?? {};
@@ -60,22 +56,21 @@ export class TemplateOutputs {
     let templatePod: Pod | undefined;
     const items: CanonicalItems = new Map();
     const onEmptyPod = (): Pod => (templatePod ??= overlayPod(emptyPod, content, items));
-    const output: TemplateOutput = { content, onEmptyPod, items };
+    const output: TemplateOutput = { text, content, onEmptyPod, items };
     if (text.length > longestRemembered) return output;
-    this.#fresh[this.#nextFresh] = { text, output };
+    this.#fresh[this.#nextFresh] = output;
     this.#nextFresh = (this.#nextFresh + 1) % freshCapacity;
     return output;
   }
 
   /** What a text says, where that is remembered; it is no reason to remember it longer. */
   known(text: string): TemplateOutput | undefined {
-    return this.#known.get(text) ?? this.#fresh.find((one) => one.text === text)?.output;
+    return this.#known.get(text) ?? this.#fresh.find((one) => one.text === text);
   }
 
   /** What is remembered: texts, and what each says. */
   all(): ReadonlyMap<string, JsonObject> {
-    const all = [...this.#fresh.map(({ text, output }) => [text, output] as const), ...this.#known];
-    return new Map(all.map(([text, { content }]) => [text, content]));
+    return new Map([...this.#fresh, ...this.#known.values()].map(({ text, content }) => [text, content]));
   }
 
   /** Lets go of all texts: pods that were only for trial are not remembered. */

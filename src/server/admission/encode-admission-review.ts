@@ -30,7 +30,7 @@ export function encodeDecision(decision: AdmissionDecision): string {
   return text;
 }
 
-/** Most patches fit in; a Buffer of its own for each would lie outside of the heap, where only the collector frees it. */
+/** Most patches fit in. A Buffer for each would lie outside of the heap until it is collected. */
 const scratch = Buffer.allocUnsafeSlow(64 * 1024);
 
 function toBase64(text: string): string {
