@@ -3,10 +3,7 @@ import { runInNewContext } from 'node:vm';
 
 /** Bytes of both halves of the young generation. Half of it costs a tenth more CPU for collections, twice of it 9 MiB and saves nothing that can be measured. */
 const youngGeneration = 8 * 1024 * 1024;
-/**
- * The old generation may grow by so many percent over what was alive before it is collected again.
- * V8's own choice for small heaps is up to 300. Hardly anything of a pod gets there.
- */
+/** The old generation may grow by so many percent before it is collected again: by V8's own choice by up to 300. */
 const growth = 20;
 /**
  * The thread collects its own garbage without helpers: with them it waits, in every collection, until the kernel has found each a core. On two cores that others use too the 99th

@@ -8,7 +8,6 @@ const nonAscii = /[^\0-\x7f]/;
 
 /** Whether the string holds bytes that are not UTF-8. */
 export function hasStrayBytes(text: string): boolean {
-  // Nearly all texts are well-formed, which V8 tells of most of them without looking at their characters.
   return !text.isWellFormed() && loneEscape.test(text);
 }
 

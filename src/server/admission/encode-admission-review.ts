@@ -34,7 +34,6 @@ export function encodeDecision(decision: AdmissionDecision): string {
 const scratch = Buffer.allocUnsafeSlow(64 * 1024);
 
 function toBase64(text: string): string {
-  // A UTF-16 unit has three bytes at most.
   if (text.length * 3 > scratch.length) return Buffer.from(text).toString('base64');
   return scratch.toString('base64', 0, scratch.write(text));
 }
