@@ -19,14 +19,21 @@ const rounds = 500;
  */
 export function boundHeap(): void {
   setFlagsFromString(`--heap-growing-percent=${growth}`);
-  // It grows fourfold at the first collection that finds it too small, so it is made too small, and then grows no more.
-  setFlagsFromString('--semi-space-growth-factor=4');
+  growYoungGeneration();
+  // V8 shrinks it when there is little to do, and by a factor of 1 it would stay small.
+  setInterval(growYoungGeneration, 2000).unref();
+  for (const flag of alone) setFlagsFromString(flag);
+}
+
+/** Collections that find it too small double it. */
+function growYoungGeneration(): void {
+  if (youngBytes() >= youngGeneration) return;
+  setFlagsFromString('--semi-space-growth-factor=2');
   const filling: object[] = [];
   for (let round = 0; round < rounds && youngBytes() < youngGeneration; round++) {
     for (let index = 0; index < 2_000; index++) filling.push({ index });
   }
   setFlagsFromString('--semi-space-growth-factor=1');
-  for (const flag of alone) setFlagsFromString(flag);
 }
 
 /**
