@@ -1,4 +1,5 @@
 import type { Scenario } from './harness/scenario-context.ts';
+import { admissionThroughput } from './scenarios/admission-throughput.ts';
 import { canaryUpgradeWalk } from './scenarios/canary-upgrade-walk.ts';
 import { canaryCases } from './scenarios/canary-cases.ts';
 import { canaryOperatorKilled } from './scenarios/canary-operator-killed.ts';
@@ -58,6 +59,7 @@ export const scenarios: Scenario[] = [
   hostileInput,
   stall,
   templateBomb,
+  admissionThroughput,
   trialRender,
   deadOperator,
   demoWalk,

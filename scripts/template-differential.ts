@@ -110,7 +110,8 @@ function buildRecorder(folder: string): string {
 /** What Go gives for each case, in order. A template that does not end ends the process: another takes the rest. */
 async function* goResults(cases: readonly TemplateCase[], binary: string): AsyncGenerator<GoResult> {
   for (let next = 0; next < cases.length;) {
-    const go = spawn(binary, [], { stdio: ['pipe', 'pipe', 'inherit'] });
+    // The local zone is UTC, as in Istio's container.
+    const go = spawn(binary, [], { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, TZ: 'UTC' } });
     // Feeding a process that has ended fails; the rest is for another.
     go.stdin.on('error', () => undefined);
     const ended = once(go, 'exit') as Promise<[number | null]>;

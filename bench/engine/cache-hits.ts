@@ -15,8 +15,8 @@ import { neverSeen, newPods, type PodMaker } from './pods.ts';
 /** Statements that the engine comes to only when it uses again what it has remembered, by what that is. */
 const hits: readonly (readonly [cache: string, file: string, statement: string])[] = [
   ['statements', 'src/template/exec/remembered-list.ts', 'execution.note(memory.places);'],
-  ['texts', 'src/inject/render/template-outputs.ts', 'return this.#last.output;'],
-  ['texts', 'src/inject/render/template-outputs.ts', 'this.#last = { text, output: known };'],
+  ['texts', 'src/inject/render/template-outputs.ts', 'return this.#last;'],
+  ['texts', 'src/inject/render/template-outputs.ts', 'this.#last = known;'],
   ['comparisons', 'src/inject/safety/check-author-texts.ts', 'return known;'],
 ];
 

@@ -1,4 +1,4 @@
-import { applyLoad } from './load.ts';
+import { applyLoad, atFraction } from './load.ts';
 import type { ChildServer } from './child-server.ts';
 import type { ReviewMaker } from './pod-reviews.ts';
 
@@ -18,9 +18,10 @@ export interface Comparison {
   readonly ours: number;
   /** ours / bare: what the injection costs as a multiple of what any webhook costs. */
   readonly ratio: number;
-  /** Milliseconds, with all connections busy. */
+  /** Milliseconds, with all connections busy; and the 99th percentile as a multiple of the bare server's. */
   readonly p50: number;
   readonly p99: number;
+  readonly p99Ratio: number;
   /** Decisions that were given again. */
   readonly reused: number;
   readonly failed: number;
@@ -54,7 +55,7 @@ export async function compareServers(
   await load(bare, answerBytes);
   const { reused: reusedBefore } = await ours.ask();
   const cpu = { bare: 0, ours: 0 };
-  const latencies: number[] = [];
+  const latencies: Record<'bare' | 'ours', number[]> = { bare: [], ours: [] };
   let failed = 0;
   for (let round = 0; round < rounds; round++) {
     for (const [kind, server, size] of [
@@ -65,11 +66,11 @@ export async function compareServers(
       const result = await load(server, size);
       cpu[kind] += server.usage().cpuMilliseconds - before;
       failed += result.failed;
-      if (kind === 'ours') latencies.push(...result.latencies);
+      latencies[kind].push(...result.latencies);
     }
   }
-  latencies.sort((a, b) => a - b);
-  const at = (fraction: number): number => latencies[Math.floor(latencies.length * fraction)] ?? 0;
+  const at = (kind: 'bare' | 'ours', part: number): number =>
+    atFraction(Float64Array.from(latencies[kind]).sort(), part);
   const count = rounds * requests;
   return {
     name,
@@ -78,8 +79,9 @@ export async function compareServers(
     bare: cpu.bare / count,
     ours: cpu.ours / count,
     ratio: cpu.ours / cpu.bare,
-    p50: at(0.5),
-    p99: at(0.99),
+    p50: at('ours', 0.5),
+    p99: at('ours', 0.99),
+    p99Ratio: at('ours', 0.99) / at('bare', 0.99),
     reused: (await ours.ask()).reused - reusedBefore,
     failed,
   };

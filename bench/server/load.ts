@@ -65,7 +65,7 @@ export async function applyLoad(settings: LoadSettings): Promise<LoadResult> {
 }
 
 /** The value below which a fraction of sorted values lies. */
-export function atFraction(sorted: readonly number[], fraction: number): number {
+export function atFraction(sorted: ArrayLike<number>, fraction: number): number {
   return sorted[Math.floor(sorted.length * fraction)] ?? 0;
 }
 

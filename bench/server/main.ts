@@ -29,7 +29,7 @@ function isWanted(part: (typeof parts)[number]): boolean {
   return only === undefined || only.includes(part);
 }
 
-const connections = 8;
+const connections = 4;
 const scratch = mkdtempSync(join(tmpdir(), 'injector-bench-'));
 
 function configurationFile(files: ConfigurationFiles): string {
@@ -51,7 +51,7 @@ async function compare(files: ConfigurationFiles, scenarios: readonly Scenario[]
           result.name.padEnd(24),
           `${result.bodyBytes} B in, ${result.answerBytes} B out`.padEnd(26),
           `bare ${result.bare.toFixed(3)} ms, ours ${result.ours.toFixed(3)} ms CPU, ratio ${result.ratio.toFixed(2)}`,
-          `p50 ${result.p50.toFixed(1)} ms, p99 ${result.p99.toFixed(1)} ms at ${connections} connections`,
+          `p50 ${result.p50.toFixed(1)} ms, p99 ${result.p99.toFixed(1)} ms (${result.p99Ratio.toFixed(1)} of bare's) at ${connections} connections`,
           `${result.reused} reused, ${result.failed} failed`,
         ].join(' | '),
       );
@@ -94,7 +94,7 @@ async function measure(name: string, set: ScenarioSet): Promise<Figures> {
     name,
     ...(isWanted('compare') && { comparisons: figuresOf(await compare(set.files, set.scenarios)) }),
     ...(isWanted('latency') && { latency: await latencyOf(set) }),
-    ...(isWanted('memory') && { memory: await measureMemory(scratch, set.files, set.newPods) }),
+    ...(isWanted('memory') && { memory: await measureMemory(scratch, set) }),
   };
 }
 

@@ -7,44 +7,45 @@ import type { ConfigurationFiles } from '../../src/api/injector-config/configura
 import type { Figures } from '../report.ts';
 import { certificatePair } from './benchmarked.ts';
 import { applyLoad } from './load.ts';
-import type { ReviewMaker } from './pod-reviews.ts';
 import { processUsage } from './process-usage.ts';
+import type { ScenarioSet } from './scenarios.ts';
 
 const published = join(import.meta.dirname, '..', '..', 'dist', 'injector.cjs');
-const requests = 6000;
+const requests = 50_000;
+/** Made at one time. */
+const batch = 5000;
 const connections = 8;
 
-/** Resident memory of what is published, as `injector serve` with the chart's environment: after its start and under full load of new pods; and what its start costs. */
-export async function measureMemory(folder: string, files: ConfigurationFiles, reviews: ReviewMaker): Promise<Figures> {
+/** Resident memory of what is published, as `injector serve` with the chart's environment: after its start and under full load of pods of which none was seen before; and what its start costs. */
+export async function measureMemory(folder: string, { files, scenarios, newPods }: ScenarioSet): Promise<Figures> {
+  const reviews = scenarios.find(({ name }) => name.endsWith('never seen'))?.reviews ?? newPods;
   const port = await freePort();
   const child = spawn(process.execPath, [published, 'serve', ...(await prepare(folder, files)), `--port=${port}`], {
     stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, MALLOC_ARENA_MAX: '1' },
+    env: { ...process.env, MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '262144' },
   });
   try {
     const started = performance.now();
-    const load = (count: number) =>
-      applyLoad({ port, path: '/inject?timeout=10s', connections, requests: count, body: reviews });
-    while (child.exitCode === null && !(await load(1).then(answered, () => false))) await sleep(20);
+    const load = (count: number, first: number) =>
+      applyLoad({ port, path: '/inject?timeout=10s', connections, requests: count, body: (n) => reviews(first + n) });
+    while (child.exitCode === null && !(await load(1, requests).then(Boolean, () => false))) await sleep(20);
     const startMilliseconds = performance.now() - started;
     const usage = () => processUsage(child.pid ?? 0);
     const startCpuMilliseconds = usage().cpuMilliseconds;
     await sleep(500);
     const idleBytes = usage().residentBytes;
-    await load(requests);
+    for (let sent = 0; sent < requests; sent += batch) await load(batch, sent);
     const { residentBytes: loadedBytes, peakResidentBytes: peakBytes } = usage();
     const shown = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
     console.log(
       `injector serve: first answer after ${startMilliseconds.toFixed(0)} ms, ${startCpuMilliseconds} ms CPU | ` +
-        `RSS ${shown(idleBytes)} idle, ${shown(loadedBytes)} after ${requests} new pods at full load, ${shown(peakBytes)} at most`,
+        `RSS ${shown(idleBytes)} idle, ${shown(loadedBytes)} after ${requests} different pods at full load, ${shown(peakBytes)} at most`,
     );
     return { startMilliseconds, startCpuMilliseconds, idleBytes, loadedBytes, peakBytes };
   } finally {
     child.kill('SIGKILL');
   }
 }
-
-const answered = (): boolean => true;
 
 /** Writes the files that it serves from, and says where they are. */
 async function prepare(folder: string, { config, values, mesh }: ConfigurationFiles): Promise<string[]> {

@@ -1,5 +1,7 @@
 import { podStruct } from '../../src/inject/kubernetes/pod-schema.ts';
 import { normalisePod } from '../../src/inject/kubernetes/typed-pod.ts';
+import type { EnvironmentVariable } from '../../src/inject/pod/pod.ts';
+import { addProbers } from '../../src/inject/probes/take-over-probes.ts';
 import { isJsonObject, type JsonObject } from '../../src/inject/patch/json-value.ts';
 import { firstDifference, type Mismatch } from './conformance-case.ts';
 import type { Setting } from './golden.ts';
@@ -85,6 +87,8 @@ export const podDifferences: readonly PodDifference[] = [
   },
 ];
 
+const overridesAnnotation = 'proxy.istio.io/overrides';
+
 function withoutMembers(object: JsonObject, drop: (name: string) => boolean): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([name]) => !drop(name)));
 }
@@ -130,7 +134,9 @@ function unknownFields(pod: JsonObject): Set<string> {
 /** The agent's paths for handlers whose port is a number in quotes that is not the name of a port. */
 function quotedPorts(pod: JsonObject): Set<string> {
   const paths = new Set<string>();
-  for (const container of [...containersOf(pod), ...containersOf(pod, 'initContainers')]) {
+  const saved = { spec: parseObject(annotationsOf(pod)[overridesAnnotation]) ?? {} };
+  const lists = [pod, saved].flatMap((each) => [containersOf(each), containersOf(each, 'initContainers')]);
+  for (const container of lists.flat()) {
     const { readinessProbe, livenessProbe, startupProbe, lifecycle } = container;
     const { preStop, postStart } = isJsonObject(lifecycle) ? lifecycle : {};
     const handlers = { readinessProbe, livenessProbe, startupProbe, preStop, postStart };
@@ -154,17 +160,24 @@ function quotedPorts(pod: JsonObject): Set<string> {
 /** The list of probers without those of some paths; nothing when it is empty then. */
 function unlist(variable: JsonObject, paths: ReadonlySet<string>): JsonObject[] {
   if (variable.name !== 'ISTIO_KUBE_APP_PROBERS') return [variable];
-  const probers = parseObject(variable.value);
+  const [canonical] = addProbers(true, [variable as EnvironmentVariable], new Map());
+  const probers = parseObject(canonical?.value);
   if (probers === undefined) return [variable];
   const left = withoutMembers(probers, (path) => paths.has(path));
   return Object.keys(left).length === 0 ? [] : [{ ...variable, value: left }];
 }
 
 function hasUnreadableOverrides(pod: JsonObject): boolean {
-  const text = annotationsOf(pod)['proxy.istio.io/overrides'];
+  const text = annotationsOf(pod)[overridesAnnotation];
   if (text === undefined || text === 'null') return false;
-  const { containers = [], initContainers = [] } = parseObject(text) ?? { containers: text };
-  return ![containers, initContainers].every((list) => list === null || Array.isArray(list));
+  const lists = Object.entries(parseObject(text) ?? { containers: text });
+  try {
+    const known = lists.filter(([name]) => /^(initContainers|containers)$/i.test(name));
+    normalisePod(Object.fromEntries(known), podStruct('v1.PodSpec'));
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 /** A text's JSON object; `undefined` when it is none. */

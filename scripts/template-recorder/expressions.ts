@@ -68,6 +68,12 @@ export const expressions = {
   ],
   stringMap: ['(split "," "x,y")', '(splitn "/" 2 .path)'],
   pointer: ['(semver "1.2.3")', '(semver .version)'],
+  // In UTC: other zones print as addresses where a format wants numbers.
+  time: [
+    '(toDate "2006-01-02T15:04Z07:00" "2024-02-29T23:59Z")',
+    '(toDate "" "x")',
+    '(date_modify "-36h" (toDate "MST" "UTC"))',
+  ],
   root: ['.', '$'],
 } as const;
 

@@ -1,7 +1,9 @@
 import type { ArgumentKind } from './expressions.ts';
 
 /** What a function's parameters should be for it to succeed; a last `…` repeats from none to three times. */
-type Signature = readonly (ArgumentKind | 'any' | 'number' | 'format' | 'small' | 'expression' | '…')[];
+type Signature = readonly (
+  ArgumentKind | 'any' | 'number' | 'format' | 'small' | 'expression' | 'layout' | 'zone' | '…'
+)[];
 
 const any1: Signature = ['any'];
 const text1: Signature = ['string'];
@@ -57,6 +59,11 @@ export const signatures: Readonly<Record<string, Signature>> = {
   compact: list1,
   concat: ['list', 'list', '…'],
   contains: text2,
+  date: ['layout', 'int64'],
+  dateInZone: ['layout', 'int64', 'zone'],
+  dateModify: ['string', 'time'],
+  date_in_zone: ['layout', 'time', 'zone'],
+  date_modify: ['string', 'time'],
   deepCopy: any1,
   deepEqual: ['any', 'any'],
   default: ['any', 'any'],
@@ -80,6 +87,8 @@ export const signatures: Readonly<Record<string, Signature>> = {
   hasPrefix: text2,
   hasSuffix: text2,
   hello: [],
+  htmlDate: ['time'],
+  htmlDateInZone: ['time', 'zone'],
   indent: ['small', 'string'],
   initial: list1,
   initials: text1,
@@ -106,6 +115,7 @@ export const signatures: Readonly<Record<string, Signature>> = {
   mustAppend: ['list', 'any'],
   mustChunk: ['small', 'list'],
   mustCompact: list1,
+  mustDateModify: ['string', 'time'],
   mustDeepCopy: any1,
   mustFirst: list1,
   mustFromJson: text1,
@@ -125,10 +135,12 @@ export const signatures: Readonly<Record<string, Signature>> = {
   mustRest: list1,
   mustReverse: list1,
   mustSlice: ['list', 'small', '…'],
+  mustToDate: ['layout', 'string'],
   mustToJson: any1,
   mustToPrettyJson: any1,
   mustToRawJson: any1,
   mustUniq: list1,
+  must_date_modify: ['string', 'time'],
   mustWithout: ['list', 'any', '…'],
   nindent: ['small', 'string'],
   nospace: text1,
@@ -176,6 +188,7 @@ export const signatures: Readonly<Record<string, Signature>> = {
   swapcase: text1,
   ternary: ['any', 'any', 'bool'],
   title: text1,
+  toDate: ['layout', 'string'],
   toDecimal: any1,
   toJson: any1,
   toPrettyJson: any1,
@@ -193,6 +206,7 @@ export const signatures: Readonly<Record<string, Signature>> = {
   typeIsLike: ['string', 'any'],
   typeOf: any1,
   uniq: list1,
+  unixEpoch: ['time'],
   unset: ['map', 'string'],
   until: ['small'],
   untilStep: ['small', 'small', 'small'],
@@ -227,11 +241,18 @@ export function familyOf(name: string): 'istio' | 'sprig' {
 /** Functions whose results Go orders at random: they are only used with something that orders them. */
 export const ordered: Readonly<Record<string, string>> = { keys: 'sortAlpha', values: 'len' };
 
+/** At which place a date stands; of what is no time and no integer sprig makes the present time. */
+const dates: Readonly<Record<string, number>> = {
+  ...{ date: 1, dateInZone: 1, date_in_zone: 1, htmlDate: 0, htmlDateInZone: 0 },
+};
+
 /**
- * Calls that are left out: data that contains itself would end Go's process, and copystructure makes zero values of types that are not
- * ours.
+ * Calls that are left out: data that contains itself would end Go's process, copystructure makes zero values of types that are not
+ * ours, and the present time is never the same.
  */
 export function isExcluded(name: string, place: number, kind: string): boolean {
+  if (name === 'durationRound') return kind === 'time';
+  if (place >= (dates[name] ?? Infinity)) return kind !== 'time' && kind !== 'int64';
   if (/^(?:mustM|m)erge/.test(name)) return kind === 'root';
   if (name === 'set') return kind === 'root' || (kind === 'map' && place === 2);
   return /eepCopy$/.test(name) && kind === 'pointer';

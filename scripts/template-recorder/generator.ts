@@ -3,7 +3,7 @@ import type { ArgumentKind } from './expressions.ts';
 import { familyOf, isExcluded, ordered, signatures } from './functions.ts';
 import { formatString, numberLiteral, regularExpression, stringLiteral } from './literals.ts';
 import type { Random } from './random.ts';
-import { specialTemplate } from './special.ts';
+import { sample, specialTemplate } from './special.ts';
 import { statements } from './statements.ts';
 import { typedTemplates } from './typed.ts';
 
@@ -36,6 +36,9 @@ export function argument(random: Random, wanted: string, name = '', place = 0): 
       return regularExpression(random);
     case 'string':
       return random.chance(0.25) ? stringLiteral(random) : expression(random, 'string');
+    case 'layout':
+    case 'zone':
+      return sample(random, wanted);
     case 'list':
       return expression(random, random.pick<ArgumentKind>(['list', 'list', 'strings', 'ints']));
     default:

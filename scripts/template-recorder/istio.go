@@ -71,6 +71,9 @@ func structToJSON(value any) string {
 }
 
 func mergeMaps(all ...map[string]string) map[string]string {
+	if len(all) == 0 {
+		return nil
+	}
 	merged := map[string]string{}
 	for _, one := range all {
 		maps.Copy(merged, one)

@@ -1,248 +1,36 @@
 import { formatString } from './literals.ts';
 import type { Random } from './random.ts';
 
+function items(text: string): string[] {
+  return text.split(/¦\n?/);
+}
+
 /** Arguments that matter to particular functions only. */
 const pools = {
-  version: [
-    ...[
-      '1.2.3',
-      'v1.2',
-      '1',
-      '1.2.3-rc.1',
-      '1.2.3-rc.10',
-      '1.2.3-alpha',
-      '1.2.3-alpha.beta',
-      '01.2',
-      '1.2.3-01',
-      '1.2.3+m',
-      'x',
-      '1.2.3.4',
-      '99999999999999999999',
-    ],
-    ...[
-      '0.0.0',
-      '0.2.5',
-      '0.0.3',
-      '2.0.0',
-      '1.9.9',
-      '2.0.0-0',
-      '1.2.4',
-      '1.3.0',
-      '0.0.3-a',
-      '',
-      ' 1.2.3',
-      '1.2.3-99999999999999999999',
-      '1.2.3-a-b.c',
-      '1.2.3-',
-    ],
-  ],
-  constraint: [
-    ...[
-      '>1',
-      '>=1.2',
-      '<2',
-      '~1.2',
-      '~1',
-      '^1.2.3',
-      '^0.2',
-      '^0.0.3',
-      '^0',
-      '^0.0',
-      '1.x',
-      '*',
-      '!=1.2.3',
-      '!=1.x',
-      '!=1.2.x',
-      '=1.2.3',
-      '=>1',
-      '=<1.2',
-      '<=1.2',
-      '<=1',
-      '<=1.2.3',
-    ],
-    ...[
-      '~>1.2.3',
-      ' >= 1.2, < 2 ',
-      '>1 <3',
-      '1.2 - 1.4',
-      '1 - 2',
-      '^1 || ^2',
-      '>1.2.3-alpha',
-      '~1.2.3-beta',
-      '>=1.2.3-rc.2',
-      '',
-      'foo',
-      '>=',
-      '1.2.3 ||',
-      '>x',
-      '!=1.2.3-rc.1',
-    ],
-    ...[
-      '~0',
-      '>1.x',
-      '>1.2.x',
-      '>1.2.3',
-      '<=1.x',
-      '~*',
-      '!=*',
-      'v1.2',
-      '>=1.2.3+m',
-      '^0.2.3',
-      '^2',
-      '!=1.2.x-rc.1',
-      '99999999999999999999',
-      '>1.2.3,',
-      '1.2.3-01',
-      '1||2',
-    ],
-  ],
-  url: [
-    ...[
-      'http://h/p',
-      'a:b@c',
-      'http://a b/',
-      'http://[::1]:80/',
-      '//h/p?q#f',
-      'mailto:x@y',
-      'http://u:p%40@h:8080/p%20a?q=1#f%20x',
-      'http://h:x/',
-      '1http://',
-      '%zz',
-      'http://%zz/',
-    ],
-    ...[
-      '/a:b',
-      'a:b/c',
-      ':x',
-      'http://a/%2f',
-      'x y',
-      'http://us er@h/',
-      'http://u@h@i/',
-      'HTTP://H/',
-      'http:///p',
-      'http:p',
-      'http:?q',
-      '?q#f',
-      '#f',
-      'http://h?',
-      'http://h#',
-      '*',
-      '',
-    ],
-    ...[
-      'http://h:1:2/',
-      'pg://h:1:2/',
-      'http://h%41/',
-      'http://h%C3%A9/',
-      'http://[::1',
-      'http://[fe80::1%25en0]/',
-      'http://[fe80::1%25e%20n]/',
-      'http://[x]/',
-      'http://[1.2.3.4]/',
-      'http://a[b]/',
-    ],
-    ...[
-      'http://[::1]x/',
-      'http://h/#%',
-      'http://h/?%zz',
-      'http://u:@h',
-      'http://:p@h',
-      '///p',
-      '././a:b',
-      'a b:c',
-      'http://é/ü?ö#ä',
-      "http://h/!$&'()*+,;=:@[]",
-      'http://h<>"/',
-      'http://h^/',
-      'http://[::1%2541]/',
-    ],
-  ],
-  base32: [
-    '',
-    'ME======',
-    'MFRA====',
-    'MFRGG===',
-    'MFRGGZA=',
-    'MFRGGZDF',
-    'ME',
-    'ME=====',
-    'M=======',
-    'MFRGG==',
-    'mfrgg===',
-    'ME======ME======',
-    'ME=A====',
-    'MFR=====',
-    'MFRGGZDFM',
-    '=',
-    'MFRGG===\\n',
-    'MF\\nRGG===',
-    'MFRGGZ==',
-    '77777777',
-    'ME=======',
-    'MFRGGZDF=',
-    'MFRGGZDFME======',
-  ],
-  base64: [
-    '',
-    'aGk',
-    'aGk=',
-    'a',
-    'aGk=x',
-    'a=Gk',
-    'aG\\nk=',
-    'YQ==',
-    'YQ=',
-    'YQ= =',
-    '*',
-    'YQ==\\n',
-    'Y Q==',
-    'YWJj',
-    'YWJjZA==',
-    'YWJjZA=',
-    'YWJjZ',
-    '/+8=',
-    '_-8=',
-    'YQ=\\n=',
-    'YQ==YQ==',
-    '=',
-    '====',
-    'YWJ\\n',
-    'YWJjYW\\nJ',
-    '8J+aog==',
-    '/w==',
-    'YR==',
-  ],
-  duration: [
-    '1h30m',
-    '90',
-    '1.5s',
-    '-3m',
-    '1µs',
-    '100h',
-    '800h',
-    '9000h',
-    'x',
-    '',
-    '5',
-    '+5',
-    '-0',
-    '.5s',
-    '1d',
-    '9223372036854775807',
-    '99999999999999999999',
-    '-99999999999999999999',
-    '1ns',
-    '1500ms',
-    '61s',
-    '0',
-    '1.s',
-    '.s',
-    '1h1',
-    '2562047h48m',
-    '3000000h',
-    '-2562047h47m16.854775808s',
-    '1.0000000001s',
-  ],
+  version:
+    items(String.raw`1.2.3¦v1.2¦1¦1.2.3-rc.1¦1.2.3-rc.10¦1.2.3-alpha¦1.2.3-alpha.beta¦01.2¦1.2.3-01¦1.2.3+m¦x¦1.2.3.4¦
+99999999999999999999¦0.0.0¦0.2.5¦0.0.3¦2.0.0¦1.9.9¦2.0.0-0¦1.2.4¦1.3.0¦0.0.3-a¦¦ 1.2.3¦
+1.2.3-99999999999999999999¦1.2.3-a-b.c¦1.2.3-`),
+  constraint:
+    items(String.raw`>1¦>=1.2¦<2¦~1.2¦~1¦^1.2.3¦^0.2¦^0.0.3¦^0¦^0.0¦1.x¦*¦!=1.2.3¦!=1.x¦!=1.2.x¦=1.2.3¦=>1¦=<1.2¦<=1.2¦<=1¦<=1.2.3¦
+~>1.2.3¦ >= 1.2, < 2 ¦>1 <3¦1.2 - 1.4¦1 - 2¦^1 || ^2¦>1.2.3-alpha¦~1.2.3-beta¦>=1.2.3-rc.2¦¦foo¦>=¦1.2.3 ||¦>x¦
+!=1.2.3-rc.1¦~0¦>1.x¦>1.2.x¦>1.2.3¦<=1.x¦~*¦!=*¦v1.2¦>=1.2.3+m¦^0.2.3¦^2¦!=1.2.x-rc.1¦99999999999999999999¦
+>1.2.3,¦1.2.3-01¦1||2`),
+  url: items(String.raw`http://h/p¦a:b@c¦http://a b/¦http://[::1]:80/¦//h/p?q#f¦mailto:x@y¦http://u:p%40@h:8080/p%20a?q=1#f%20x¦
+http://h:x/¦1http://¦%zz¦http://%zz/¦/a:b¦a:b/c¦:x¦http://a/%2f¦x y¦http://us er@h/¦http://u@h@i/¦HTTP://H/¦
+http:///p¦http:p¦http:?q¦?q#f¦#f¦http://h?¦http://h#¦*¦¦http://h:1:2/¦pg://h:1:2/¦http://h%41/¦http://h%C3%A9/¦
+http://[::1¦http://[fe80::1%25en0]/¦http://[fe80::1%25e%20n]/¦http://[x]/¦http://[1.2.3.4]/¦http://a[b]/¦
+http://[::1]x/¦http://h/#%¦http://h/?%zz¦http://u:@h¦http://:p@h¦///p¦././a:b¦a b:c¦http://é/ü?ö#ä¦
+http://h/!$&'()*+,;=:@[]¦http://h<>"/¦http://h^/¦http://[::1%2541]/`),
+  base32:
+    items(String.raw`¦ME======¦MFRA====¦MFRGG===¦MFRGGZA=¦MFRGGZDF¦ME¦ME=====¦M=======¦MFRGG==¦mfrgg===¦ME======ME======¦ME=A====¦
+MFR=====¦MFRGGZDFM¦=¦MFRGG===\n¦MF\nRGG===¦MFRGGZ==¦77777777¦ME=======¦MFRGGZDF=¦MFRGGZDFME======`),
+  base64:
+    items(String.raw`¦aGk¦aGk=¦a¦aGk=x¦a=Gk¦aG\nk=¦YQ==¦YQ=¦YQ= =¦*¦YQ==\n¦Y Q==¦YWJj¦YWJjZA==¦YWJjZA=¦YWJjZ¦/+8=¦_-8=¦YQ=\n=¦
+YQ==YQ==¦=¦====¦YWJ\n¦YWJjYW\nJ¦8J+aog==¦/w==¦YR==`),
+  duration:
+    items(String.raw`1h30m¦90¦1.5s¦-3m¦1µs¦100h¦800h¦9000h¦x¦¦5¦+5¦-0¦.5s¦1d¦9223372036854775807¦99999999999999999999¦
+-99999999999999999999¦1ns¦1500ms¦61s¦0¦1.s¦.s¦1h1¦2562047h48m¦3000000h¦-2562047h47m16.854775808s¦1.0000000001s`),
   name: [
     ...[
       'FirstName',
@@ -323,45 +111,11 @@ const pools = {
       'ﬃ',
     ],
   ],
-  text: [
-    '',
-    'a',
-    'one two three',
-    'averyveryverylongword',
-    ' lead',
-    'a  b',
-    'x averyveryverylongword y',
-    'one two averyveryverylongword',
-    'é è ê ë',
-    'ab cd ef gh ij',
-    'trailing ',
-    'now is the time for all',
-    'crème brûlée',
-    'tab\\tbed words',
-    'a\\nb c',
-  ],
-  path: [
-    'a/b/../c',
-    '/../a',
-    '//',
-    '/',
-    'a//b/',
-    '',
-    '.',
-    '..',
-    '../..',
-    '/a/b.c.d',
-    'x.',
-    '.hidden',
-    'a/..',
-    'a/../..',
-    '/a/./b/',
-    'b',
-    'a/b/',
-    '///x',
-    'x/.y/z',
-    'a.b/c',
-  ],
+  text: items(String.raw`¦a¦one two three¦averyveryverylongword¦ lead¦a  b¦x averyveryverylongword y¦one two averyveryverylongword¦
+é è ê ë¦ab cd ef gh ij¦trailing ¦now is the time for all¦crème brûlée¦tab\tbed words¦a\nb c`),
+  path: items(
+    String.raw`a/b/../c¦/../a¦//¦/¦a//b/¦¦.¦..¦../..¦/a/b.c.d¦x.¦.hidden¦a/..¦a/../..¦/a/./b/¦b¦a/b/¦///x¦x/.y/z¦a.b/c`,
+  ),
   replacement: [
     '$1-$2',
     '${1}x',
@@ -382,68 +136,14 @@ const pools = {
     '$é',
     '',
   ],
-  pattern: [
-    '(a)(r)?',
-    '(?P<n>r)b',
-    'x*',
-    '',
-    'b|',
-    '(o)(u)',
-    '^',
-    '$',
-    '\\\\b',
-    '[aeiou]',
-    'h(?P<n>a)(?P<m>z)?',
-    '(?P<n>x)|(?P<n>r)',
-    'a+?',
-    '.',
-    'harbour',
-    '(?i)HAR',
-    '[^[:space:]]',
-    '\\\\x{72}',
-    '(?m)$',
-    'é',
-    '()',
-  ],
+  pattern:
+    items(String.raw`(a)(r)?¦(?P<n>r)b¦x*¦¦b|¦(o)(u)¦^¦$¦\\b¦[aeiou]¦h(?P<n>a)(?P<m>z)?¦(?P<n>x)|(?P<n>r)¦a+?¦.¦harbour¦(?i)HAR¦
+[^[:space:]]¦\\x{72}¦(?m)$¦é¦()`),
   subject: ['harbour', '', 'aaa', 'rrbarr', 'héé', 'a,b,,c', 'x\\ny', '🚢r', ' '],
-  number: [
-    '1_000',
-    '0x1F',
-    '010',
-    '1e3',
-    ' 5',
-    '5.0',
-    '5.00',
-    '5.',
-    '-0',
-    'inf',
-    '-Inf',
-    'NaN',
-    '0b1',
-    '1e400',
-    '9223372036854775808',
-    '-9223372036854775809',
-    '-9223372036854775808',
-    '+7',
-    '0o17',
-    '08',
-    '.0',
-    '0.0',
-    '00',
-    '1.50',
-    '',
-    '-',
-    '0x',
-    '0x1p4',
-    '1__0',
-    'infinity',
-    '+nan',
-    '777',
-    '8',
-    '-17',
-    '1000000000000000000000',
-    '0.1',
-  ],
+  number:
+    items(String.raw`1_000¦0x1F¦010¦1e3¦ 5¦5.0¦5.00¦5.¦-0¦inf¦-Inf¦NaN¦0b1¦1e400¦9223372036854775808¦-9223372036854775809¦
+-9223372036854775808¦+7¦0o17¦08¦.0¦0.0¦00¦1.50¦¦-¦0x¦0x1p4¦1__0¦infinity¦+nan¦777¦8¦-17¦1000000000000000000000¦
+0.1`),
   scalar: [
     ...[
       'plain',
@@ -598,6 +298,28 @@ const pools = {
     ...['a', 'b', 'k10', 'k9', 'k1', '1', '10', '9', 'A', 'Z', '_', '-', 'é', 'É', '日', 'a-b', 'a_b', 'a.b', ''],
     ...[' ', 'y', 'null', 'a\nb', '🚢', '?'],
   ],
+  layout:
+    items(String.raw`2006-01-02T15:04:05Z07:00¦2006-01-02T15:04:05.999999999Z07:00¦2006-01-02¦Mon Jan _2 15:04:05 2006¦
+Mon, 02 Jan 2006 15:04:05 -0700¦Monday, 02-Jan-06 15:04:05¦02 Jan 06 15:04 -0700¦3:04PM¦Jan _2 15:04:05.000¦15:04:05¦
+2006-01-02 15:04:05¦2006 002¦06 __2¦3:4:5 pm¦2006-01-02 15:04:05 -07¦2006-01-02 15:04:05 -070000¦Z07¦Z0700¦Z070000¦
+2006-01-02 15:04:05 -07:00:00¦Z07:00:00¦.000¦.999¦15:04:05,000000¦15:04:05.9999999999999¦January 2 2006¦Janet¦Mondayx¦
+_2006¦__2006¦_2_2¦0000¦007¦1¦2¦11¦152¦.00¦.009¦.90¦PM pm AM¦¦%d¦é 2006¦2006\n01¦  2006  01 ¦-07x¦-0¦Z0¦(2006)*[01]+?¦
+20060102150405¦200601¦1504¦05.0¦5.9¦.0.9¦Jan2 1/2/06¦\xff2006¦2006|01`),
+  abbreviated: ['2006-01-02 15:04:05 MST', 'MST', '2006-01-02 15:04 MST -0700', '15:04 MST'],
+  /** What a time is made of, also wrongly. */
+  year: items('2024¦1999¦0001¦9999¦0000¦2000¦1900¦99¦07¦68¦69¦+5¦-5'),
+  month: items('01¦12¦2¦02¦13¦00¦0¦Feb¦february¦DECEMBER¦jun¦June¦9'),
+  day: items('01¦29¦30¦31¦28¦0¦32¦1¦ 7¦  7¦366¦365¦060¦061¦059'),
+  hour: items('00¦12¦23¦24¦5¦05¦11'),
+  second: items('00¦59¦60¦5¦05¦05.5¦05,123456789123¦05.¦05.+1'),
+  offset:
+    items(`¦Z¦+0000¦-0000¦+01:00¦-07:30¦+0530¦GMT¦UTC¦EST¦GMT+3¦GMT-12¦CEST¦PM¦AM¦pm¦am¦+03¦-23¦+24:00¦+25:00¦-00:00:01¦+010203¦
++01:02:03¦WITA¦ChST¦MeST¦ABCDE¦ABCDT¦ABCDEF¦GMT+24¦+3¦A¦+14:00¦+15:00¦+00:61¦-000001¦-00:00:30¦+0000 UTC¦-0000 GMT¦.5¦,5¦.-5`),
+  modification: items('1h¦-1.5h¦1ns¦-1ns¦x¦¦9223372036854775807ns¦-100000h¦24h¦999ms¦-999999999ns'),
+  seconds: items(`0¦-1¦951782399¦1711846799¦1711846800¦1729994400¦-62135596800¦-62135596801¦253402300799¦253402300800¦
+-62167219201¦-2208988800¦-5000000000¦99999999999¦-99999999999999¦88888888888888¦9223372036854775807¦-9223372036854775808`),
+  zone: items(`UTC¦¦Local¦Europe/Paris¦America/New_York¦Asia/Kolkata¦Australia/Lord_Howe¦Pacific/Apia¦US/Eastern¦utc¦IST¦
+europe/paris¦Nowhere/City¦PST¦Etc/GMT+5¦+01:00¦../x¦/etc¦Europe/Dublin¦America/St_Johns¦JST¦Japan¦EUROPE/PARIS¦Factory`),
   widths: ['-3', '-1', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '10', '12', '20', '30'],
 } as const;
 
@@ -643,6 +365,8 @@ const calls: readonly (readonly [string, ...Pool[]])[] = [
   ['regexFindAll', 'pattern', 'subject', 'widths'],
   ['regexSplit', 'pattern', 'subject', 'widths'],
   ['regexMatch', 'pattern', 'subject'],
+  ['maxf', 'number', 'number'],
+  ['minf', 'number', 'number', 'number'],
   ['int', 'number'],
   ['int64', 'number'],
   ['float64', 'number'],
@@ -666,7 +390,7 @@ const calls: readonly (readonly [string, ...Pool[]])[] = [
   ['plural', 'name', 'text', 'widths'],
 ];
 
-function sample(random: Random, pool: Pool): string {
+export function sample(random: Random, pool: Pool): string {
   const text = random.pick<string>(pools[pool]);
   return pool === 'widths' ? text : `"${text}"`;
 }
@@ -725,8 +449,49 @@ export function specialTemplate(random: Random): string {
   if (choice < 0.34)
     return `{{ printf ${formatString(random)} ${nested(random, 3)} ${random.pick(['1', '"x"', '2.5', '(add 1 2)', '(semver "1.2.3")', '1i'])} }}`;
   if (choice < 0.38) return versionMethod(random);
+  if (choice < 0.48) return timeTemplate(random);
   const [name, ...places] = random.pick(calls);
   return `{{ ${name} ${places.map((pool) => sample(random, pool)).join(' ')} }}`;
+}
+
+/** A time as text, in the forms of layouts. */
+function moment(random: Random): string {
+  const [year, month, day, hour, second, offset] = (['year', 'month', 'day', 'hour', 'second', 'offset'] as const).map(
+    (pool) => random.pick<string>(pools[pool]),
+  );
+  return random.pick([
+    `${year}-${month}-${day}T${hour}:10:${second}${offset}`,
+    `${year}-${month}-${day} ${hour}:10:${second} ${offset}`,
+    `${year}-${month}-${day}`,
+    `${hour}:59${offset}`,
+    `${hour}:59 ${offset}`,
+    `${month} ${day} ${year}`,
+    `${year} ${day}`,
+    `Mon ${month} ${day} ${hour}:10:${second} ${year}`,
+    `sunday, ${day}-${month}-${year} ${hour}:10:${second}`,
+    `${offset}`,
+  ]);
+}
+
+/** Times are made, changed, compared and written. Abbreviations of zones are not known: MST is only written of texts. */
+function timeTemplate(random: Random): string {
+  const any = (pool: Pool): string => sample(random, pool);
+  const layout = random.chance(0.8) ? any('layout') : any('abbreviated');
+  const made = `${random.pick(['toDate', 'mustToDate'])} ${layout} "${moment(random)}"`;
+  const seconds = random.pick(pools.seconds);
+  const parsed = random.pick(pools.layout.slice(0, 2));
+  switch (random.below(5)) {
+    case 0:
+      return `{{ ${random.pick(['dateInZone', 'date_in_zone'])} ${any('layout')} ${seconds} ${any('zone')} }} {{ htmlDateInZone ${seconds} ${any('zone')} }}`;
+    case 1:
+      return `{{ date ${layout} ${seconds} }} {{ htmlDate ${seconds} }} {{ toDate ${layout} (date ${layout} ${seconds}) }}`;
+    case 2:
+      return `{{ $t := ${made} }}{{ $t }} {{ unixEpoch $t }} {{ toJson $t }} {{ printf "%#v" $t }} {{ $t.Format ${any('layout')} }}`;
+    case 3:
+      return `{{ $t := ${made} }}{{ $u := ${random.pick(['dateModify', 'must_date_modify'])} ${any('modification')} $t }}{{ $u }} {{ eq $t $u }} {{ eq $u $u }} {{ deepEqual $t $u }} {{ $u.Unix }} {{ $u.UTC.YearDay }} {{ $u.Foo }}`;
+    default:
+      return `{{ $t := mustToDate "${parsed}" "20${10 + random.below(80)}-1${random.below(3)}-2${random.below(9)}T0${random.below(10)}:10:20.5${random.pick(pools.offset.slice(1, 6))}" }}{{ $t }} {{ toYaml $t }} {{ dateInZone ${any('layout')} $t ${any('zone')} }} {{ eq $t (toDate "${parsed}" "2024-02-29T00:00:00Z") }} {{ $t.Hour }}`;
+  }
 }
 
 function versionMethod(random: Random): string {

@@ -12,7 +12,7 @@ import { proxyConfigAnnotation } from './mesh/proxy-config.ts';
 import type { Message } from './mesh/decode-message.ts';
 import { proxyConfigsFor } from './mesh/proxy-configs-for.ts';
 import { isJsonObject } from './patch/json-value.ts';
-import { parseStatus, type InjectionStatus, stripPod } from './pod/injection-status.ts';
+import { injectionStatus, parseStatus, type InjectedNames, stripPod } from './pod/injection-status.ts';
 import { useNativeSidecars } from './pod/native-sidecars.ts';
 import { defaultProxyIds, openShiftProxyIds, withoutAssignedProxyUser } from './pod/open-shift.ts';
 import { reapplyOverrides, reinsertOverrides, savedOverrides } from './finish/overrides.ts';
@@ -50,9 +50,9 @@ export function injectPod(injector: Injector, request: InjectionRequest, read: P
   if (family.proxy) checkAnnotations(pod, meter);
   const statusPort = statusPortOf(injection.proxyConfigs.meshConfig);
   const statusText = annotationOf(pod, family.keys.status);
-  const status = statusText === undefined ? undefined : parseStatus(statusText);
+  const status = statusText === undefined ? undefined : injectionStatus(statusText);
   const saved = savedOverrides(pod, family.overridesKey);
-  const stripped = status?.isTyped === true ? stripPod(pod, status, family, String(statusPort)) : pod;
+  const stripped = status === undefined ? pod : stripPod(pod, status, family, String(statusPort));
   const names = selectTemplates(pod, family.templatesKey, injector.defaultTemplates, injector.aliases);
   const view = { pod: reinsertOverrides(stripped, saved), workload: injection.workload };
   const dataOf = (seen: AuthorView): unknown => dataFor(injector, injection, seen);
@@ -65,7 +65,7 @@ export function injectPod(injector: Injector, request: InjectionRequest, read: P
   const overridden = reapplyOverrides(rendered.pod, rendered.templatePod, {
     original: pod,
     saved,
-    status: statusText === undefined ? undefined : (status ?? unknownStatus),
+    status: statusText === undefined ? undefined : (parseStatus(statusText) ?? unknownStatus),
     key: family.overridesKey,
   });
   const environment = family.proxy ? effectiveEnvironment(injector, injection) : noEnvironment;
@@ -123,7 +123,7 @@ function finishProxy(
 }
 
 /** A status annotation that cannot be read still says that there was an injection. */
-const unknownStatus: InjectionStatus = { containers: new Set(), initContainers: new Set(), isTyped: false };
+const unknownStatus: InjectedNames = { containers: new Set(), initContainers: new Set() };
 
 /** Cluster and network: values, then the webhook's path, then the pod's label for the network. */
 function effectiveEnvironment({ values }: Injector, { pod, environment }: PodInjection): Environment {

@@ -40,14 +40,15 @@ const sized: Readonly<Record<string, (size: number) => unknown>> = {
   'string map': (size) => new TypedValue(stringMapType, map(size)),
 };
 
-/** A small value that a parameter accepts. */
-function small(type: GoType): unknown {
+/** A small value that a parameter accepts: an integer for any, where their number is fixed. */
+function small(type: GoType, fixed: boolean): unknown {
   if (type === istio.objectMetaType) return typed(istio.objectMetaType, { annotations: { a: 'b' } });
   if (([istio.containersType, istio.durationType, istio.meshConfigType] as readonly GoType[]).includes(type))
     return typed(type, null);
   if (type === istio.messageType) return null;
   if (type.kind === 'map') return typed(type, { a: 'b' });
-  const scalars: Readonly<Record<string, unknown>> = { int: 2n, float64: 1.5, bool: true };
+  if (type.name === 'time.Time') return functions.toDate?.invoke('2006', '2024');
+  const scalars: Readonly<Record<string, unknown>> = { int: 2n, float64: 1.5, bool: true, interface: fixed ? 2n : '1' };
   return scalars[type.kind] ?? '1';
 }
 
@@ -81,7 +82,8 @@ function* calls({ parameters, rest }: GoFunction, value: unknown): Generator<unk
   for (const more of rest === undefined ? [[]] : [[rest], [rest, rest], [rest, rest, rest]]) {
     const types = [...parameters, ...more];
     yield types.map(() => value);
-    for (const replaced of types.keys()) yield types.map((type, index) => (index === replaced ? value : small(type)));
+    for (const replaced of types.keys())
+      yield types.map((type, index) => (index === replaced ? value : small(type, rest === undefined)));
   }
 }
 
@@ -130,11 +132,15 @@ describe('the cost of every function', () => {
     assert.deepEqual([...untouched].sort(), [
       'applicationPorts',
       'formatDuration',
+      'htmlDate',
       'includeInboundPorts',
+      'mustDateModify',
+      'must_date_modify',
       'protoToJSON',
       'semver',
       'semverCompare',
       'seq',
+      'unixEpoch',
       'until',
       'untilStep',
     ]);

@@ -79,7 +79,7 @@ function fractionOf(digits: string, scale: bigint): bigint {
 }
 
 /** As Go's time package quotes: every byte that is not printable ASCII becomes `\xHH`. */
-function quoteBytes(text: string): string {
+export function quoteBytes(text: string): string {
   const pieces = Array.from(toBytes(text), (byte) => {
     if (byte < 0x20 || byte >= 0x80) return `\\x${byte.toString(16).padStart(2, '0')}`;
     return String.fromCharCode(byte).replace(/["\\]/, '\\$&');

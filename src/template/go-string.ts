@@ -8,7 +8,7 @@ const nonAscii = /[^\0-\x7f]/;
 
 /** Whether the string holds bytes that are not UTF-8. */
 export function hasStrayBytes(text: string): boolean {
-  return loneEscape.test(text);
+  return !text.isWellFormed() && loneEscape.test(text);
 }
 
 /** Whether bytes and UTF-16 units are the same thing for this string. */

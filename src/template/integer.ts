@@ -34,6 +34,12 @@ export function int64(value: bigint): Integer {
   return new Integer('int64', BigInt.asIntN(64, value));
 }
 
+/** The int64 that is nearest to a number. */
+export function clampInt64(value: bigint): bigint {
+  const limit = 2n ** 63n;
+  return value >= limit ? limit - 1n : value < -limit ? -limit : value;
+}
+
 /** Every integer of 64 bits has fewer digits. */
 const mostDigits = 20;
 const beyond = 10n ** BigInt(mostDigits);

@@ -3,7 +3,7 @@ import { podStruct } from '../kubernetes/pod-schema.ts';
 import { normalisePod } from '../kubernetes/typed-pod.ts';
 import { isJsonObject } from '../patch/json-value.ts';
 import { encodeGoJson } from '../pod/go-json.ts';
-import type { InjectionStatus } from '../pod/injection-status.ts';
+import type { InjectedNames } from '../pod/injection-status.ts';
 import {
   annotationOf,
   containersOf,
@@ -59,7 +59,7 @@ export function reinsertOverrides(pod: Pod, saved: Overrides): Pod {
 
 function missingFrom(present: readonly Container[], saved: readonly Container[]): Container[] {
   const names = new Set(present.map(({ name }) => name));
-  return saved.filter(({ name }) => !names.has(name));
+  return saved.filter(({ name }) => !names.has(name) && names.add(name));
 }
 
 /** The image with which a user says that the template's is meant; a container needs one. */
@@ -72,7 +72,7 @@ interface OverrideSources {
   /** Overrides that an earlier injection saved. */
   readonly saved: Overrides;
   /** What an earlier injection added; `undefined` when there was none. */
-  readonly status: InjectionStatus | undefined;
+  readonly status: InjectedNames | undefined;
   /** The annotation in which overrides are saved. */
   readonly key: string;
 }

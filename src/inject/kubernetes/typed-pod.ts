@@ -51,7 +51,7 @@ class Decoding {
     const parts = isJsonObject(known) ? known : undefined;
     let result: JsonObject = value;
     let seen = 0;
-    for (const name of Object.keys(value)) {
+    for (const name in value) {
       const member = value[name];
       const part = parts?.[name];
       // Canonical objects have canonical names only.
@@ -106,11 +106,11 @@ class Decoding {
   #list(type: ListType, value: unknown, known: unknown): unknown {
     if (!Array.isArray(value)) return this.#mismatch(type, value, []);
     const items: readonly unknown[] = value;
-    const isKnown = membership(known);
+    const isKnown = Array.isArray(known) && known.length > 0 ? membership(known) : undefined;
     let result: unknown[] | undefined;
     for (let index = 0; index < items.length; index += 1) {
       const item = items[index];
-      const decoded = isKnown(item) ? item : this.#item(type, item);
+      const decoded = isKnown?.(item) === true ? item : this.#item(type, item);
       if (result === undefined && decoded !== item) result = items.slice(0, index);
       result?.push(decoded);
     }
@@ -131,7 +131,7 @@ class Decoding {
   #map(type: MapType, value: unknown): unknown {
     if (!isJsonObject(value)) return this.#mismatch(type, value, {});
     let result: JsonObject = value;
-    for (const name of Object.keys(value)) {
+    for (const name in value) {
       const item = value[name];
       const decoded = item === null ? zeroOf(type.value) : this.#value(type.value, item);
       if (decoded === item) continue;
@@ -151,8 +151,7 @@ class Decoding {
 }
 
 /** Whether an object is an item of a list that is canonical; most often the items stand in the order in which they are asked for. */
-function membership(known: unknown): (item: unknown) => boolean {
-  if (!Array.isArray(known) || known.length === 0) return () => false;
+function membership(known: readonly unknown[]): (item: unknown) => boolean {
   let next = 0;
   let rest: Set<unknown> | undefined;
   return (item) => {
@@ -196,7 +195,7 @@ function isCanonicalScalar({ type, pointer, omitEmpty }: StructField, value: unk
 function firstMembers(value: JsonObject, count: number): JsonObject {
   const result: JsonObject = {};
   let seen = 0;
-  for (const name of Object.keys(value)) {
+  for (const name in value) {
     if (seen === count) break;
     setMember(result, name, value[name]);
     seen += 1;

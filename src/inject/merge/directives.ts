@@ -27,16 +27,22 @@ export function hasPatchDirective(value: unknown): boolean {
  */
 export function withoutDirectives(value: unknown, nulls: 'keep' | 'drop'): unknown {
   if (Array.isArray(value)) {
-    const items = value.map((item) => withoutDirectives(item, nulls));
-    return items.every((item, index) => item === value[index]) ? value : items.filter((item) => item !== undefined);
+    let items: unknown[] | undefined;
+    for (let index = 0; index < value.length; index += 1) {
+      const item: unknown = value[index];
+      const kept = withoutDirectives(item, nulls);
+      if (kept !== item) items ??= value.slice(0, index);
+      if (kept !== undefined) items?.push(kept);
+    }
+    return items ?? value;
   }
   if (!isJsonObject(value)) return value;
-  const isDropped = (member: unknown): boolean => member === null && nulls === 'drop';
-  if (hasPatchDirective(value) && !isDropped(value[PATCH_DIRECTIVE])) return undefined;
+  const dropped = nulls === 'drop' ? null : undefined;
+  if (hasPatchDirective(value) && value[PATCH_DIRECTIVE] !== dropped) return undefined;
   let result: JsonObject = value;
-  for (const name of Object.keys(value)) {
+  for (const name in value) {
     const member = value[name];
-    const kept = isDropped(member) ? undefined : withoutDirectives(member, nulls);
+    const kept = member === dropped ? undefined : withoutDirectives(member, nulls);
     if (kept === member) continue;
     if (result === value) result = { ...value };
     if (kept === undefined) Reflect.deleteProperty(result, name);

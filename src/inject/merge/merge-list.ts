@@ -55,6 +55,10 @@ function mergeKeyedItems(
     throw new StrategicMergeError(`cannot merge lists without merge key for ${kindName(schema.items)}`);
   }
   const { kept, patches } = applyItemDirectives(original, patch, mergeKey);
+  const together = [...patches, ...kept];
+  // Most often nothing that the patch brings is there already.
+  const keys = new Set(together.map((item) => item[mergeKey]));
+  if (keys.size === together.length && !keys.has(undefined)) return together;
   const merged = [...kept];
   const places = placesByKey(kept, mergeKey);
   for (const item of patches) {

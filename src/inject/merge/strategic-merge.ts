@@ -35,7 +35,8 @@ function mergeObjects(original: JsonObject, patch: JsonObject, schema: PatchSche
   const retained = retainKeys(original, patch);
   const ordered = mergeOrderedLists(retained.original, retained.patch, schema, mergeObjects);
   const draft = new Draft(ordered.original);
-  for (const [name, value] of Object.entries(ordered.patch)) {
+  for (const name in ordered.patch) {
+    const value = ordered.patch[name];
     if (name.startsWith(DELETE_FROM_LIST)) {
       mergeDeletionList(draft, directedList(name, DELETE_FROM_LIST), value, schema);
     } else if (value === null) {

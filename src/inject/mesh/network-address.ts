@@ -5,7 +5,8 @@ const dns1123Label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/i;
 /** Why a text is no `host:port`, in the words of Istio's ValidateProxyAddress; `undefined` when it is one. */
 export function proxyAddressProblem(address: string): string | undefined {
   const split = splitHostPort(address);
-  if ('problem' in split) return `unable to split ${JSON.stringify(address)}: address ${address}: ${split.problem}`;
+  const named = address === '' ? '' : `address ${address}: `;
+  if ('problem' in split) return `unable to split ${JSON.stringify(address)}: ${named}${split.problem}`;
   if (!/^[+-]?\d+$/.test(split.port)) {
     return `port (${split.port}) is not a number: strconv.Atoi: parsing ${JSON.stringify(split.port)}: invalid syntax`;
   }

@@ -37,7 +37,7 @@ describe('proxyConfigProblems', () => {
     [
       { tracing: { lightstep: {} } },
       'invalid lightstep config: address is required',
-      'invalid lightstep config: invalid lightstep address: unable to split "": address : missing port in address',
+      'invalid lightstep config: invalid lightstep address: unable to split "": missing port in address',
       'invalid lightstep config: access token is required',
     ],
     [{ statsdUdpAddress: 'x' }, `invalid statsd udp address "x": ${withoutPort}`],

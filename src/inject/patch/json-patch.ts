@@ -29,10 +29,10 @@ function diffValue(operations: JsonPatchOperation[], path: string, before: unkno
 }
 
 function diffObject(operations: JsonPatchOperation[], path: string, before: JsonObject, after: JsonObject): void {
-  for (const name of Object.keys(before)) {
+  for (const name in before) {
     if (!Object.hasOwn(after, name)) operations.push({ op: 'remove', path: `${path}/${escapeToken(name)}` });
   }
-  for (const name of Object.keys(after)) {
+  for (const name in after) {
     const value = after[name];
     if (!Object.hasOwn(before, name)) {
       operations.push({ op: 'add', path: `${path}/${escapeToken(name)}`, value });

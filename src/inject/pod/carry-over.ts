@@ -17,11 +17,11 @@ export function carryOver(raw: unknown, read: unknown, result: unknown): unknown
 
 function carryMembers(raw: JsonObject, read: JsonObject, result: JsonObject): JsonObject {
   const carried: JsonObject = {};
-  for (const name of Object.keys(raw)) {
+  for (const name in raw) {
     if (!Object.hasOwn(read, name) && !Object.hasOwn(result, name)) setMember(carried, name, raw[name]);
     else if (Object.hasOwn(result, name)) setMember(carried, name, carryOver(raw[name], read[name], result[name]));
   }
-  for (const name of Object.keys(result)) {
+  for (const name in result) {
     if (!Object.hasOwn(raw, name) && result[name] !== read[name]) setMember(carried, name, result[name]);
   }
   return carried;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { normalisePod } from '../kubernetes/typed-pod.ts';
-import { formatStatus, parseStatus } from './injection-status.ts';
+import { formatStatus, injectionStatus, parseStatus } from './injection-status.ts';
 import type { Pod } from './pod.ts';
 
 describe('the status annotation', () => {
@@ -12,19 +12,34 @@ describe('the status annotation', () => {
     const expected =
       '{"initContainers":null,"containers":["p"],"volumes":["v"],"imagePullSecrets":["s"],"revision":"default"}';
     assert.equal(text, expected);
-    assert.deepEqual([...(parseStatus(text)?.containers ?? [])], ['p']);
+    assert.deepEqual([...(injectionStatus(text)?.containers ?? [])], ['p']);
   });
 
   it('reads what other versions wrote', () => {
-    const status = parseStatus('{"version":"abc","initContainers":["i"],"containers":["c"]}');
+    const status = injectionStatus('{"version":"abc","initContainers":["i"],"containers":["c"]}');
     assert.deepEqual([...(status?.initContainers ?? [])], ['i']);
-    assert.deepEqual(parseStatus('null'), { initContainers: new Set(), containers: new Set(), isTyped: true });
-    for (const text of ['{"volumes":{}}', '{"revision":7}']) assert.equal(parseStatus(text)?.isTyped, false);
+    assert.deepEqual(injectionStatus('null'), { initContainers: new Set(), containers: new Set() });
   });
 
-  for (const text of ['', '[]', '"x"', '{"containers":"c"}', '{"initContainers":[1]}', '{']) {
+  it('knows the containers of what has another type elsewhere, by exact names only', () => {
+    const names = (text: string): string[] => [...(parseStatus(text)?.containers ?? [])];
+    assert.deepEqual(names('{"containers":["a"],"revision":7,"volumes":{}}'), ['a']);
+    assert.deepEqual(names('{"Containers":["a"]}'), []);
+    assert.deepEqual([...(injectionStatus('{"Containers":["a"]}')?.containers ?? [])], ['a']);
+  });
+
+  for (const text of [
+    '',
+    '[]',
+    '"x"',
+    '{"containers":"c"}',
+    '{"initContainers":[1]}',
+    '{"volumes":{}}',
+    '{"revision":7}',
+    '{',
+  ]) {
     it(`does not take ${JSON.stringify(text)} for one`, () => {
-      assert.equal(parseStatus(text), undefined);
+      assert.equal(injectionStatus(text), undefined);
     });
   }
 });

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../patch/json-value.ts';
+import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 import {
   containersOf,
   initContainersOf,
@@ -13,35 +13,51 @@ import type { Family } from '../configuration/family.ts';
 import { readPrometheusAnnotations, withoutPrometheusAnnotations } from './prometheus-annotations.ts';
 import { without } from './without.ts';
 
-/** What an injector has added to a pod, by name. */
-export interface InjectionStatus {
+/** The containers that an injector has added to a pod, by name. */
+export interface InjectedNames {
   readonly initContainers: ReadonlySet<string>;
   readonly containers: ReadonlySet<string>;
-  /** Absent from older ones. */
-  readonly revision?: string;
-  /** Whether all members have their types: Istio takes nothing off by a status that has not (injectionStatus), but knows its containers (parseStatus). */
-  readonly isTyped: boolean;
 }
 
-const nothing: InjectionStatus = { initContainers: new Set(), containers: new Set(), isTyped: true };
+/** What an injector has added to a pod. */
+export interface InjectionStatus extends InjectedNames {
+  /** Absent from older ones. */
+  readonly revision?: string;
+}
 
-/** The status annotation's content; `undefined` when it is no status. Older ones carry a version too, newer ones a revision. */
-export function parseStatus(text: string): InjectionStatus | undefined {
-  let status: unknown;
+/**
+ * The status annotation's content as Istio's injectionStatus reads it, into a struct: names in any case, and `undefined` when one member has another
+ * type. Older ones carry a version too, newer ones a revision.
+ */
+export function injectionStatus(text: string): InjectionStatus | undefined {
+  const members = Object.entries(readStatus(text) ?? { containers: text });
+  const status = new Map(members.map(([name, value]) => [name.toLowerCase(), value]));
+  const { containers, initContainers } = namesOf(status.get('containers'), status.get('initcontainers')) ?? {};
+  const others = namesOf(status.get('volumes'), status.get('imagepullsecrets'));
+  const revision = status.get('revision') ?? undefined;
+  if (containers === undefined || initContainers === undefined || others === undefined) return undefined;
+  if (revision === undefined) return { initContainers, containers };
+  return typeof revision === 'string' ? { initContainers, containers, revision } : undefined;
+}
+
+/** The containers of the status annotation as Istio's parseStatus reads them, whatever else is in it. */
+export function parseStatus(text: string): InjectedNames | undefined {
+  const status = readStatus(text);
+  return status && namesOf(status.containers, status.initContainers);
+}
+
+function readStatus(text: string): JsonObject | undefined {
   try {
-    status = JSON.parse(text);
+    const status: unknown = JSON.parse(text);
+    return status === null ? {} : isJsonObject(status) ? status : undefined;
   } catch {
     return undefined;
   }
-  if (status === null) return nothing;
-  if (!isJsonObject(status)) return undefined;
-  const initContainers = namesIn(status.initContainers);
-  const containers = namesIn(status.containers);
-  const others = [status.volumes, status.imagePullSecrets].map(namesIn);
-  if (initContainers === undefined || containers === undefined) return undefined;
-  const revision = status.revision ?? undefined;
-  const isTyped = !others.includes(undefined) && (revision === undefined || typeof revision === 'string');
-  return { initContainers, containers, isTyped, ...(typeof revision === 'string' ? { revision } : {}) };
+}
+
+function namesOf(inContainers: unknown, inInitContainers: unknown): InjectedNames | undefined {
+  const [containers, initContainers] = [namesIn(inContainers), namesIn(inInitContainers)];
+  return containers && initContainers && { initContainers, containers };
 }
 
 function namesIn(value: unknown): ReadonlySet<string> | undefined {
@@ -71,7 +87,7 @@ function namesOrNull(items: readonly Named[]): string[] | null {
  * The pod as it was before an earlier injection, as far as that can be known: without the containers that the status names, without the
  * annotations that led Prometheus to the proxy, without the status. Templates see this pod; nothing else of it reaches the result.
  */
-export function stripPod(pod: Pod, status: InjectionStatus, family: Family, statusPort: string): Pod {
+export function stripPod(pod: Pod, status: InjectedNames, family: Family, statusPort: string): Pod {
   const containers = containersOf(pod).filter(({ name }) => !status.containers.has(name));
   const initContainers = initContainersOf(pod).filter(({ name }) => !status.initContainers.has(name));
   let stripped = status.containers.size > 0 ? withContainers(pod, containers) : pod;

@@ -25,6 +25,7 @@ export function rehearse(injector: Injector, now: () => number, sample?: readonl
   const begun = now();
   const { outputs } = injector.templates;
   const failed: { kind: string; reason: FailureReason; message: string }[] = [];
+  const texts = new Map<string, JsonObject>();
   let injected = 0;
   outputs.forget();
   const typical = Array.from({ length: typicalPodKinds }, (_, index) =>
@@ -35,8 +36,8 @@ export function rehearse(injector: Injector, now: () => number, sample?: readonl
     const result = inject(injector, { pod, namespace, path: '/inject' });
     if (result.outcome === 'failed') failed.push({ kind, reason: result.reason, message: result.message });
     else if (result.outcome === 'injected') injected += 1;
+    for (const [text, content] of outputs.all()) texts.set(text, content);
   }
-  const texts = outputs.all();
   outputs.forget();
   const [first] = failed;
   if (first !== undefined && injected === 0 && sample === undefined) {

@@ -20,6 +20,8 @@ describe('TemplateOutputs', () => {
     }
     assert.equal(outputs.read('kept: 1'), kept);
     assert.notEqual(outputs.read('forgotten: 1'), forgotten);
+    assert.deepEqual([...outputs.all().keys()].slice(-2), ['other: 29', 'kept: 1'], 'four of those used once');
+    assert.equal(outputs.all().size, 5);
   });
 
   it('tells what it remembers without remembering it longer', () => {

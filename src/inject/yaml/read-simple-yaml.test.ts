@@ -58,7 +58,7 @@ describe('simple YAML', () => {
   a: 1⏎- b ¦ - a⏎  - b ¦ - - a ¦ -⏎  a: 1 ¦ - ¦ - "a"⏎  b ¦ a b: 1 ¦ a: {b} ¦ a: {b:} ¦
   a: {b: } ¦ a: {b: c d: e} ¦ a: {"b":1} ¦ a: [b ¦ a: [b: c] ¦ a: [b⏎  c] ¦ a: [,] ¦
   a: [b, # c⏎ d] ¦ a: {b:⏎ c} ¦ a: [b] c ¦ a: ["b" c] ¦ a: [b[c] ¦ a: [-] ¦ a: {b: "c ¦
-  a: [ ¦ a: ["`;
+  a: [ ¦ a: [" ¦ a: [b,⏎---⏎] ¦ a: [⏎%b] ¦ a:⏎...`;
   const left = table.split(/ ¦\s+/).map((text) => text.replaceAll('⏎', '\n'));
   left.push('', 'a: \t1', 'a: é', `a: ${'['.repeat(70)}${']'.repeat(70)}`, '- '.repeat(70));
   for (const text of left) {
@@ -89,7 +89,8 @@ describe('simple YAML', () => {
         for (const file of ['plain-scalar.ts', 'read-simple-yaml.ts']) {
           const text = readFileSync(path.join(import.meta.dirname, file), 'utf8');
           if (file === 'read-simple-yaml.ts') assert.equal(text.split(from).length, 2, 'the text stands there once');
-          writeFileSync(path.join(folder, file), text.replace(from, to));
+          const imports = text.replace("'../", `'${new URL('../', import.meta.url).href}`);
+          writeFileSync(path.join(folder, file), imports.replace(from, to));
         }
         const module = pathToFileURL(path.join(folder, 'read-simple-yaml.ts')).href;
         const { readSimpleYaml: mistaken } = (await import(module)) as { readSimpleYaml: typeof readSimpleYaml };

@@ -3,7 +3,7 @@ import { injectedByAnnotation } from '../../api/labels.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { readPodFacts } from '../../inject/pod/pod-facts.ts';
 import { workloadOfPod } from '../../routing/workload-key.ts';
-import { parseStatus } from '../../inject/pod/injection-status.ts';
+import { injectionStatus } from '../../inject/pod/injection-status.ts';
 
 /** The labels and annotations that anybody asks for: those of the families and those that selectors name. */
 export interface RelevantNames {
@@ -120,7 +120,7 @@ const statusLimit = 65_536;
  * containers, the pod has one of them. Otherwise the empty text. A pod's author can write a status that fits, too; it is no proof of an injection.
  */
 export function statedRevision(status: string, { spec }: KubernetesObject): string {
-  const parsed = status.length > statusLimit ? undefined : parseStatus(status);
+  const parsed = status.length > statusLimit ? undefined : injectionStatus(status);
   if (parsed?.revision === undefined) return '';
   const { containers, initContainers } = (spec ?? {}) as Record<string, unknown>;
   const there = new Set([containers, initContainers].flatMap(namesOf));

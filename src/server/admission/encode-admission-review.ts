@@ -22,12 +22,20 @@ export function encodeDecision(decision: AdmissionDecision): string {
     text += `,"status":${JSON.stringify({ status: 'Failure', code, reason, message, details })}`;
   }
   if (patch !== undefined && patch.length > 0) {
-    text += `,"patch":"${Buffer.from(JSON.stringify(patch)).toString('base64')}","patchType":"JSONPatch"`;
+    text += `,"patch":"${toBase64(JSON.stringify(patch))}","patchType":"JSONPatch"`;
   }
   if (warnings !== undefined && warnings.length > 0)
     text += `,"warnings":${JSON.stringify(warnings.map(shortenWarning))}`;
   if (auditAnnotations !== undefined) text += `,"auditAnnotations":${JSON.stringify(auditAnnotations)}`;
   return text;
+}
+
+/** Most patches fit in. A Buffer for each would lie outside of the heap until it is collected. */
+const scratch = Buffer.allocUnsafeSlow(64 * 1024);
+
+function toBase64(text: string): string {
+  if (text.length * 3 > scratch.length) return Buffer.from(text).toString('base64');
+  return scratch.toString('base64', 0, scratch.write(text));
 }
 
 /** metav1.StatusCause; kubectl puts the field before the message. */

@@ -1,13 +1,6 @@
 import { equal, less } from './comparison.ts';
-import {
-  GoFunction,
-  goFunction,
-  goVariadic,
-  looking,
-  meteredFunction,
-  meteredVariadic,
-  type FunctionTable,
-} from './go-function.ts';
+import { GoFunction, goFunction, goVariadic, looking, meteredFunction, meteredVariadic } from './go-function.ts';
+import type { FunctionTable } from './go-function.ts';
 import { index, lengthOf, slice } from '../../exec/indexing.ts';
 import { int } from '../../integer.ts';
 import { cost, shallowCost, type Meter } from '../../exec/meter.ts';

@@ -53,10 +53,8 @@ export function formatInteger(flags: Flags, value: bigint, base: 2 | 8 | 10 | 16
 
 /** %U: U+0041, with # also the character. */
 export function formatUnicode(flags: Flags, value: bigint): string {
-  const digits = value
-    .toString(16)
-    .toUpperCase()
-    .padStart(Math.max(flags.precision ?? 4, 4), '0');
+  const shortest = value.toString(16).toUpperCase();
+  const digits = shortest.padStart(Math.max(flags.precision ?? 4, 4), '0');
   const character =
     value <= 0x10ffffn && !(value >= 0xd800n && value < 0xe000n) ? String.fromCodePoint(Number(value)) : '';
   return pad(flags, `U+${digits}${flags.sharp && isPrintable(character) ? ` '${character}'` : ''}`, false);

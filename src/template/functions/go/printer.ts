@@ -74,13 +74,14 @@ export class Printer {
   #describe(value: unknown, verb: string): string | undefined {
     if (this.#erroring) return undefined;
     if (verb === 'w') return this.#badVerb(value, verb);
-    if (this.flags.sharpV || !'vsxXq'.includes(verb) || !(value instanceof TypedValue)) return undefined;
+    if (!'vsxXq'.includes(verb) || !(value instanceof TypedValue)) return undefined;
     const { type } = value;
-    const method = (type.kind === 'pointer' ? type.element : type).methods?.String;
+    const method = (type.kind === 'pointer' ? type.element : type).methods?.[this.flags.sharpV ? 'GoString' : 'String'];
     if (method === undefined || (method.pointerReceiver === true && type.kind !== 'pointer')) return undefined;
     // A method on T called through a nil *T panics; fmt prints <nil> then.
     if (value.isNil && type.kind === 'pointer' && method.pointerReceiver !== true) return '<nil>';
-    return this.#string(String(method.call(value.raw)), value, verb);
+    const text = String(method.call(value.raw));
+    return this.flags.sharpV ? this.#text(text) : this.#string(text, value, verb);
   }
 
   #string(text: string, value: unknown, verb: string): string {

@@ -1,3 +1,5 @@
+import { orElse } from '../../exec/meter.ts';
+import { parseTime } from '../../go-time.ts';
 import { parseFloat64, parseInteger } from '../../parse/number-literal.ts';
 
 /** How a scalar is written. */
@@ -11,8 +13,7 @@ const reserved: ReadonlySet<string> = new Set([
 ]);
 const float = /^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/;
 const sexagesimal = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/;
-const timestamp =
-  /^[0-9]{4}-([0-9]{1,2})-([0-9]{1,2})(?:[Tt]([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:[.,][0-9]+)?(?:Z|[-+]([0-9]{2}):([0-9]{2}))| ([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:[.,][0-9]+)?)?$/;
+const timestamps = ['2006-1-2T15:4:5Z07:00', '2006-1-2t15:4:5Z07:00', '2006-1-2 15:4:5', '2006-1-2'];
 
 /** Whether YAML 1.1, as go-yaml 2 reads it, takes the plain text for something else than a string. */
 export function resolvesToOther(text: string): boolean {
@@ -28,15 +29,8 @@ export function resolvesToOther(text: string): boolean {
 }
 
 function isTimestamp(text: string): boolean {
-  const match = timestamp.exec(text);
-  if (match === null) return false;
-  const [month = 0, day = 0, ...time] = match.slice(1).map((part: string | undefined) => Number(part ?? 0));
-  const [hour = 0, minute = 0, second = 0, zoneHour = 0, zoneMinute = 0, hour2 = 0, minute2 = 0, second2 = 0] = time;
-  const days = new Date(Date.UTC((Number(text.slice(0, 4)) % 400) + 2000, month, 0)).getUTCDate();
-  const inRange = month >= 1 && month <= 12 && day >= 1 && day <= days;
-  return (
-    inRange && hour + hour2 < 24 && minute + minute2 < 60 && second + second2 < 60 && zoneHour <= 24 && zoneMinute < 60
-  );
+  const reads = (layout: string): boolean => orElse(() => Boolean(parseTime(layout, text)), false);
+  return /^[0-9]{4}-[0-9]/.test(text) && timestamps.some(reads);
 }
 
 const lineBreak = /[\n\r\u0085\u2028\u2029]/;

@@ -17,7 +17,7 @@ const meta = named('v1.ObjectMeta', {
 });
 const duration = named('durationpb.Duration', {
   fields: [{ name: 'Seconds', json: 'seconds', type: int64Type }],
-  decode: (raw) => (raw === '95s' ? { seconds: 95 } : { nanos: 1500000 }),
+  decode: (raw) => ({ '95s': { seconds: 95 }, '1e10s': { seconds: 1e10 } })[raw as string] ?? { nanos: 1500000 },
 });
 const mesh = named('v1alpha1.MeshConfig', { protoToJson: (raw) => `mesh ${JSON.stringify(raw)}` });
 const dataType = named('test.Data', {
@@ -27,6 +27,7 @@ const dataType = named('test.Data', {
     { name: 'Drain', json: 'drain', type: pointerTo(duration) },
     { name: 'Wait', json: 'wait', type: pointerTo(duration) },
     { name: 'Short', json: 'short', type: pointerTo(duration) },
+    { name: 'Long', json: 'long', type: pointerTo(duration) },
     { name: 'Mesh', json: 'mesh', type: pointerTo(mesh) },
     { name: 'NoMesh', json: 'noMesh', type: pointerTo(mesh) },
     { name: 'Values', json: 'values', type: anyMapType },
@@ -37,7 +38,7 @@ const conventions = {
   extensionProviders: [{ name: 'o', opentelemetry: { serviceAttributeEnrichment: 'OTEL_SEMANTIC_CONVENTIONS' } }],
 };
 const base = {
-  meta: { annotations: { a: 'one', empty: '' }, labels: { app: 'web' } },
+  meta: { annotations: { a: 'one', empty: '', null: null }, labels: { app: 'web' } },
   containers: [
     {
       name: 'app',
@@ -48,6 +49,7 @@ const base = {
     { name: 'other' },
   ],
   drain: '95s',
+  long: '1e10s',
   short: '0.0015s',
   mesh: conventions,
   values: { a: null, b: { c: null, d: [null, 1, { e: null }] }, f: 'x' },
@@ -73,6 +75,10 @@ describe('Istio’s functions', () => {
       '{{ toJson (omitNil .Values) }} {{ toJson (omitNil (dict "a" nil)) }} {{ omitNil nil }} {{ toJson (omitNil (list nil)) }}',
       '{"b":{"d":[1]},"f":"x"} null <no value> null',
     ],
+    ['{{ toJson (omitNil (list (list) (dict) nil)) }} {{ omitNil (dict) }} {{ omitNil (list) }}', '[[],{}] map[] []'],
+    ['{{ toJsonMap }} {{ mergeMaps | toJson }} {{ mergeMaps | toJSON }} {{ toJsonMap nil }}', 'null null {} {}'],
+    ['{{ excludeInboundPort "\\u0085 80" "\\ufeff1" }} {{ annotation .Meta "null" 1 }}|', '\ufeff1,80 |'],
+    ['{{ formatDuration .Long }}', '2562047h47m16.854775807s'],
     [
       '{{ excludeInboundPort 80 "1, 2 ,,3" }} {{ excludeInboundPort "80" "80,1" }} {{ excludeInboundPort 0 "1" }} {{ excludeInboundPort " " "1" }}',
       '1,2,3,80 80,1 1 1',
@@ -83,7 +89,7 @@ describe('Istio’s functions', () => {
     ],
     [
       '{{ isset .Meta.Annotations "a" }} {{ isset .Meta.Annotations "zz" }} {{ omit .Meta.Annotations "a" }}',
-      'true false map[empty:]',
+      'true false map[empty: null:]',
     ],
     [
       '{{ appendMultusNetwork "" "ns/n" }} {{ appendMultusNetwork "a, n" "n" }} {{ appendMultusNetwork "a" "n" }}',
@@ -93,8 +99,12 @@ describe('Istio’s functions', () => {
     ['{{ appendMultusNetwork `[{"name":"n"}]` "ns/n" }}', '[{"name":"n"}, {"name": "n", "namespace": "ns"}]'],
     ['{{ appendMultusNetwork `[{"name":"n","namespace":"ns"}]` "ns/n" }}', '[{"name":"n","namespace":"ns"}]'],
     [
-      '{{ appendMultusNetwork `[{"name":"n"}]` "n" }} {{ appendMultusNetwork `[broken]` "n" }} {{ appendMultusNetwork `{"a":[]}` "n" }}',
-      '[{"name":"n"}] [broken] {"a":[]}',
+      '{{ appendMultusNetwork `[{"name":"n"}]` "n" }} {{ appendMultusNetwork `[broken]` "n" }} {{ appendMultusNetwork `["a"]` "n" }}',
+      '[{"name":"n"}] [broken] ["a"]',
+    ],
+    [
+      '{{ appendMultusNetwork `[null, {"name":"n","namespace":"o"}]` "n" }}',
+      '[null, {"name":"n","namespace":"o"}, {"name": "n"}]',
     ],
   ];
   for (const [template, wanted] of results) {
@@ -132,6 +142,11 @@ describe('Istio’s functions', () => {
     ],
     ['no version when the image has none', { containers: [{ name: 'c', image: 'r:5000/c' }] }, unversioned],
     ['no version when there is no image', { containers: [{ name: 'c' }] }, unversioned],
+    [
+      'the last tag, a digest with slashes, no name',
+      { containers: [{ image: 'a:b:1@x/y' }] },
+      'service.namespace=ns,service.version=1@x/y,service.instance.id=ns.$(POD_NAME).',
+    ],
     [
       'the label’s version before the image’s',
       { meta: { labels: { 'app.kubernetes.io/version': '7' } }, containers: base.containers.slice(0, 1) },

@@ -1,14 +1,7 @@
 import { formatDuration } from '../../go-duration.ts';
-import {
-  goFunction,
-  goVariadic,
-  looking,
-  meteredFunction,
-  meteredVariadic,
-  type FunctionTable,
-  type GoFunction,
-  type Parameter,
-} from '../go/go-function.ts';
+import { clampInt64 } from '../../integer.ts';
+import { goFunction, goVariadic, looking, meteredFunction, meteredVariadic } from '../go/go-function.ts';
+import type { FunctionTable, GoFunction, Parameter } from '../go/go-function.ts';
 import { decodeJson } from '../go/json-decode.ts';
 import { encodeJson } from '../go/json-encode.ts';
 import { cost, mapCost, orElse, type Meter } from '../../exec/meter.ts';
@@ -17,13 +10,12 @@ import { formatValue } from '../go/print-value.ts';
 import { sprint } from '../go/printf.ts';
 import { toLower } from '../sprig/text/letter-case.ts';
 import { emptyMap, stringMapOf } from '../sprig/elements.ts';
-import { occurrences, stringFunctions } from '../sprig/text/strings.ts';
-import { pointerTo, sliceOf, type GoType, type InterfaceType } from '../../go-type.ts';
-import { property, typed, type TypedValue } from '../../typed-value.ts';
+import { occurrences, stringFunctions, trimSpace } from '../sprig/text/strings.ts';
+import { pointerTo, sliceOf, stringMapType, type GoType, type InterfaceType } from '../../go-type.ts';
+import { property, typed, TypedValue } from '../../typed-value.ts';
 import { elementType, isPlainMap, rawElements, rawEntries } from '../../value-kind.ts';
 import { encodeYaml } from '../go/yaml-encode.ts';
 import { otelResourceAttributes } from './otel-attributes.ts';
-import { sortedKeys } from '../../go-string.ts';
 
 /** The types that Istio's functions demand, by Go name; whoever supplies the data describes their fields. */
 function named(name: string): GoType {
@@ -57,8 +49,10 @@ function indent(meter: Meter, count: bigint, text: string): string {
   return text.replaceAll('\n', `\n${' '.repeat(width)}`);
 }
 
-function merged(maps: readonly TypedValue[]): Record<string, string> {
-  return Object.assign(emptyMap(), ...maps.map(rawEntries)) as Record<string, string>;
+/** The entries of all maps; of none nil, as in Go. */
+function mergeMaps(...maps: readonly TypedValue[]): TypedValue {
+  if (maps.length === 0) return new TypedValue(stringMapType, null);
+  return stringMapOf(Object.assign(emptyMap(), ...maps.map(rawEntries)) as Record<string, string>);
 }
 
 /** Names and values in turn; the last name without a value gets "". */
@@ -70,11 +64,11 @@ function stringDictionary(...values: readonly string[]): TypedValue {
 
 /** A list of ports with one more, unless it is there already. */
 function excludeInboundPort(meter: Meter, port: unknown, excluded: string): string {
-  const added = sprint([port], meter).trim();
+  const added = trimSpace(sprint([port], meter));
   if (added === '' || added === '0') return excluded;
   const ports = excluded.split(',');
   if (ports.includes(added)) return excluded;
-  return [...ports.map((one) => one.trim()).filter((one) => one !== ''), added].join(',');
+  return [...ports.map(trimSpace).filter((one) => one !== ''), added].join(',');
 }
 
 /** The TCP ports of containers, as a list of numbers. */
@@ -92,7 +86,7 @@ function durationText(value: TypedValue): string {
   const { content } = typed(elementType(value), value.raw) as TypedValue;
   const seconds = BigInt((property(content, 'seconds') ?? 0) as string | number);
   const nanoseconds = BigInt((property(content, 'nanos') ?? 0) as string | number);
-  return formatDuration(seconds * 1_000_000_000n + nanoseconds);
+  return formatDuration(clampInt64(seconds * 1_000_000_000n + nanoseconds));
 }
 
 /** The type of a message says how it is written. */
@@ -104,7 +98,7 @@ function protoToJson(message: TypedValue | null): string {
 
 function annotation(meter: Meter, meta: TypedValue, name: string, otherwise: unknown): string {
   const value = property(property(meta.content, 'annotations'), name);
-  return value === undefined ? sprint([otherwise], meter) : formatValue(value, meter);
+  return value === undefined ? sprint([otherwise], meter) : formatValue(value ?? '', meter);
 }
 
 /**
@@ -135,7 +129,7 @@ export const istioFunctions: FunctionTable = {
     looksInto: true,
   }),
   kubevirtInterfaces: goFunction([string], (names) => names),
-  mergeMaps: goVariadic([], stringMap, (...maps) => stringMapOf(merged(maps))),
+  mergeMaps: goVariadic([], stringMap, mergeMaps),
   omit: goVariadic([stringMap], string, (map, ...keys) => {
     const omitted = new Set(keys);
     const kept = Object.entries(rawEntries(map) as Record<string, string>).filter(([key]) => !omitted.has(key));
@@ -152,7 +146,7 @@ export const istioFunctions: FunctionTable = {
     value === null ? '{}' : orElse(() => encodeJson(value, meter), '{}'),
   ),
   toJSON: meteredFunction([stringMap], (meter, map) => (map.isNil ? '{}' : encodeJson(map, meter))),
-  toJsonMap: meteredVariadic([], stringMap, (meter, ...maps) => encodeJson(stringMapOf(merged(maps)), meter)),
+  toJsonMap: meteredVariadic([], stringMap, (meter, ...maps) => encodeJson(mergeMaps(...maps), meter)),
   toLower: goFunction([string], toLower),
   toYaml: meteredFunction([any], (meter, value) => orElse(() => encodeYaml(value, meter), '')),
   valueOrDefault: goFunction([any, any], (value, other) => (value === null || value === '' ? other : value), looking),
@@ -166,7 +160,7 @@ function appendMultusNetwork(existing: string, network: string): string {
   if (existing === '') return network;
   const end = existing.lastIndexOf(']');
   if (end < 0) {
-    const names = existing.split(',').map((name) => name.trim());
+    const names = existing.split(',').map(trimSpace);
     return names.includes(network) ? existing : `${existing}, ${network}`;
   }
   const slash = network.indexOf('/');
@@ -174,23 +168,23 @@ function appendMultusNetwork(existing: string, network: string): string {
   const name = network.slice(slash + 1);
   const networks = orElse(() => decodeJson(existing), undefined);
   const isPresent = (item: unknown): boolean =>
-    property(item, 'name') === name && (namespace === '' || property(item, 'namespace') === namespace);
-  if (!Array.isArray(networks) || networks.some(isPresent)) return existing;
+    property(item, 'name') === name && (property(item, 'namespace') ?? '') === namespace;
+  const isReadable = Array.isArray(networks) && networks.every((item) => item === null || isPlainMap(item));
+  if (!isReadable || networks.some(isPresent)) return existing;
   const added = namespace === '' ? `{"name": "${name}"}` : `{"name": "${name}", "namespace": "${namespace}"}`;
   return `${existing.slice(0, end)}, ${added}${existing.slice(end)}`;
 }
 
-/** A value without its nils; maps and lists that are empty then are nil themselves. */
+/** A value without its nils; a list or map that held nothing else is nil itself, one that held none is the same. */
 function withoutNil(value: unknown, meter: Meter, depth: number): unknown {
   meter.visit(depth);
-  if (Array.isArray(value)) {
-    const kept = value.map((element) => withoutNil(element, meter, depth + 1)).filter((element) => element !== null);
-    return kept.length === 0 ? null : kept;
-  }
-  if (!isPlainMap(value)) return value ?? null;
-  meter.spend(cost.container + mapCost(value));
-  const kept = sortedKeys(value)
-    .map((key): [string, unknown] => [key, withoutNil(value[key], meter, depth + 1)])
+  if (!Array.isArray(value) && !isPlainMap(value)) return value ?? null;
+  meter.spend(cost.container + (Array.isArray(value) ? 0 : mapCost(value)));
+  const entries = Object.entries(value);
+  const kept = entries
+    .map(([key, element]): [string, unknown] => [key, withoutNil(element, meter, depth + 1)])
     .filter(([, element]) => element !== null);
-  return kept.length === 0 ? null : Object.fromEntries(kept);
+  const same = kept.length === entries.length && kept.every(([, element], index) => element === entries[index]?.[1]);
+  if (same || kept.length === 0) return same ? value : null;
+  return Array.isArray(value) ? kept.map(([, element]) => element) : Object.fromEntries(kept);
 }

@@ -35,25 +35,22 @@ function text(value: unknown): string | undefined {
 
 function asksForConventions(mesh: unknown): boolean {
   const providers = property(mesh, 'extensionProviders');
-  return (
-    Array.isArray(providers) &&
-    providers.some(
-      (provider) =>
-        property(property(provider, 'opentelemetry'), 'serviceAttributeEnrichment') === 'OTEL_SEMANTIC_CONVENTIONS',
-    )
-  );
+  const enrichment = (one: unknown) => property(property(one, 'opentelemetry'), 'serviceAttributeEnrichment');
+  return Array.isArray(providers) && providers.some((one) => enrichment(one) === 'OTEL_SEMANTIC_CONVENTIONS');
 }
 
-/** The label's version, else that of the only container's image: what follows its name. */
+/** The label's version, else the tag and the digest of the only container's image. */
 function versionOf(labels: unknown, containers: readonly unknown[]): string | undefined {
   const label = text(property(labels, versionLabel));
   if (label !== undefined || containers.length !== 1) return label;
-  const image = text(property(containers[0], 'image')) ?? '';
-  return /^(?:.*\/)?[^/:@]*[:@]([^/]+)$/.exec(image)?.[1];
+  const [name = '', ...digest] = (text(property(containers[0], 'image')) ?? '').split('@');
+  const colon = name.lastIndexOf(':');
+  const tag = colon > name.lastIndexOf('/') ? name.slice(colon + 1) : '';
+  return [tag, digest.join('@')].filter((part) => part !== '').join('@');
 }
 
 /** A pod without a known workload has no namespace here; Istio leaves that part empty. */
 function instanceOf(namespace: string, containers: readonly unknown[]): string | undefined {
-  const container = text(property(containers[0], 'name'));
-  return container === undefined ? undefined : `${namespace}.$(POD_NAME).${container}`;
+  if (containers.length === 0) return undefined;
+  return `${namespace}.$(POD_NAME).${text(property(containers[0], 'name')) ?? ''}`;
 }

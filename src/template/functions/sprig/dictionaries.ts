@@ -1,11 +1,5 @@
-import {
-  goFunction,
-  goVariadic,
-  looking,
-  meteredFunction,
-  meteredVariadic,
-  type FunctionTable,
-} from '../go/go-function.ts';
+import { goFunction, goVariadic, looking, meteredFunction, meteredVariadic } from '../go/go-function.ts';
+import type { FunctionTable } from '../go/go-function.ts';
 import { cost, mapCost, type Meter } from '../../exec/meter.ts';
 import { any, anyMap, string, type AnyMap } from '../../exec/parameters.ts';
 import { formatValue } from '../go/print-value.ts';
@@ -113,10 +107,7 @@ export const dictionaryFunctions: FunctionTable = {
   dig: goVariadic([], any, dig, looking),
   get: goFunction(
     [anyMap, string],
-    (map, key) => {
-      const value = property(rawEntries(map), key);
-      return value === undefined ? '' : value;
-    },
+    (map, key) => (Object.hasOwn(rawEntries(map), key) ? rawEntries(map)[key] : ''),
     looking,
   ),
   hasKey: goFunction([anyMap, string], (map, key) => Object.hasOwn(rawEntries(map), key), looking),

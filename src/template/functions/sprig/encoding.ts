@@ -42,10 +42,6 @@ export const encodingFunctions: FunctionTable = {
 const padding = 0x3d;
 const newlines: ReadonlySet<number | undefined> = new Set([0x0a, 0x0d]);
 
-function isSymbol(byte: number | undefined): boolean {
-  return byte !== undefined && /[A-Za-z0-9+/]/.test(String.fromCharCode(byte));
-}
-
 /**
  * Standard base64 with padding, line breaks ignored (Go's base64.StdEncoding).
  * @returns The bytes, or the offset that Go reports for wrong input.
@@ -57,7 +53,7 @@ function decodeBase64(source: Uint8Array): Uint8Array | number {
     while (newlines.has(source[at])) at += 1;
   };
   skipNewlines();
-  while (at < source.length && isSymbol(source[at])) {
+  while (at < source.length && /[A-Za-z0-9+/]/.test(String.fromCharCode(source[at] ?? 0))) {
     at += 1;
     symbols += 1;
     skipNewlines();

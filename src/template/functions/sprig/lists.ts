@@ -68,6 +68,11 @@ function chunks(size: number, value: unknown): TypedValue {
   return new TypedValue(sliceOf(anySliceType), parts);
 }
 
+function part(value: unknown, name: string, from: number, to?: number): unknown {
+  const elements = requireElements(value, `Cannot find ${name} on type`);
+  return elements.length === 0 ? nilSlice() : elements.slice(from, to);
+}
+
 function append(list: unknown, value: unknown): unknown[] {
   return [...requireElements(list, 'Cannot push on type'), value];
 }
@@ -86,17 +91,11 @@ export const listFunctions: FunctionTable = {
     has: meteredFunction([any, any], (meter, needle, haystack) => {
       return haystack !== null && includes(meter, requireElements(haystack, 'Cannot find has on type'), needle);
     }),
-    initial: goFunction([any], (value) => {
-      const elements = requireElements(value, 'Cannot find initial on type');
-      return elements.length === 0 ? nilSlice() : elements.slice(0, -1);
-    }),
+    initial: goFunction([any], (value) => part(value, 'initial', 0, -1)),
     last: goFunction([any], (value) => requireElements(value, 'Cannot find last on type').at(-1) ?? null),
     prepend: goFunction([any, any], (rest, value) => [value, ...requireElements(rest, 'Cannot prepend on type')]),
     push: goFunction([any, any], append),
-    rest: goFunction([any], (value) => {
-      const elements = requireElements(value, 'Cannot find rest on type');
-      return elements.length === 0 ? nilSlice() : elements.slice(1);
-    }),
+    rest: goFunction([any], (value) => part(value, 'rest', 1)),
     reverse: goFunction([any], (value) => [...requireElements(value, 'Cannot find reverse on type')].reverse()),
     slice: goVariadic([any], any, sliceList),
     uniq: meteredFunction([any], (meter, value) => {

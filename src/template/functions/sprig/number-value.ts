@@ -1,4 +1,4 @@
-import { Integer, readDigits } from '../../integer.ts';
+import { clampInt64, Integer, readDigits } from '../../integer.ts';
 import { parseFloat64, parseInteger } from '../../parse/number-literal.ts';
 import { typed, TypedValue } from '../../typed-value.ts';
 import { elementType } from '../../value-kind.ts';
@@ -29,8 +29,8 @@ export function floatToInt64(value: number): bigint {
 }
 
 function stringToInt64(text: string): bigint {
-  // "5.00" counts as an integer.
-  const value = parseInteger(text.replace(/\.0*$/, (zeros) => (zeros === '.' ? zeros : '')));
+  // "5.00" counts as an integer, and so does "5.0."; "5." does not.
+  const value = parseInteger(text.replace(/\.0+\.*$/, ''));
   return value !== undefined && BigInt.asIntN(64, value) === value ? value : 0n;
 }
 
@@ -46,11 +46,10 @@ function stringToFloat64(text: string): number {
   return parseFloat64(text) ?? 0;
 }
 
-/** strconv.Atoi without its errors: out of range is the nearest int, no number is 0. */
+/** strconv.Atoi without its errors: out of range is the nearest int, no number is 0. What follows an overflow is not read. */
 export function atoi(text: string): bigint {
-  if (!/^[+-]?[0-9]+$/.test(text)) return 0n;
-  const digits = readDigits(text.replace(/^[+-]/, ''));
-  const value = text.startsWith('-') ? -digits : digits;
-  const limit = 2n ** 63n;
-  return value >= limit ? limit - 1n : value < -limit ? -limit : value;
+  const [, sign, number = '', rest] = /^([+-]?)([0-9]+)(.*)$/s.exec(text) ?? [];
+  const digits = readDigits(number);
+  if (rest !== '' && digits < 2n ** 64n) return 0n;
+  return clampInt64(sign === '-' ? -digits : digits);
 }

@@ -62,6 +62,14 @@ function extreme(better: (left: bigint, right: bigint) => boolean): FunctionTabl
   );
 }
 
+/** Go's math.Max or math.Min: infinity, that way, beats what is no number. */
+function extremeFloat(best: typeof Math.max, infinity: number): FunctionTable[string] {
+  return goVariadic([any], any, (...values) => {
+    const numbers = values.map(toFloat64);
+    return numbers.includes(infinity) ? infinity : best(...numbers);
+  });
+}
+
 const max = extreme((left, right) => left > right);
 
 /** sprig's functions on numbers. */
@@ -80,9 +88,9 @@ export const numberFunctions: FunctionTable = {
   int: goFunction([any], toInt64),
   int64: goFunction([any], (value) => int64(toInt64(value))),
   max,
-  maxf: goVariadic([any], any, (first, ...others) => Math.max(toFloat64(first), ...others.map(toFloat64))),
+  maxf: extremeFloat(Math.max, Infinity),
   min: extreme((left, right) => left < right),
-  minf: goVariadic([any], any, (first, ...others) => Math.min(toFloat64(first), ...others.map(toFloat64))),
+  minf: extremeFloat(Math.min, -Infinity),
   mod: goFunction([any, any], (left, right) => int64(toInt64(left) % dividing(toInt64(right)))),
   mul: goVariadic([any], any, (first, ...others) =>
     int64(others.map(toInt64).reduce((product, value) => BigInt.asIntN(64, product * value), toInt64(first))),

@@ -1,8 +1,5 @@
 const reasons = {
-  'depends on the time of day or the time zone': [
-    ...['ago', 'date', 'dateInZone', 'dateModify', 'date_in_zone', 'date_modify', 'htmlDate', 'htmlDateInZone'],
-    ...['mustDateModify', 'mustToDate', 'must_date_modify', 'now', 'toDate', 'unixEpoch'],
-  ],
+  'depends on the present time': ['ago', 'now'],
   'is random': [
     ...['bcrypt', 'encryptAES', 'htpasswd', 'randAlpha', 'randAlphaNum', 'randAscii', 'randBytes', 'randInt'],
     ...['randNumeric', 'shuffle', 'uuidv4'],

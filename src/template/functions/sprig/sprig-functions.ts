@@ -1,6 +1,6 @@
 import type { FunctionTable } from '../go/go-function.ts';
 import { dictionaryFunctions } from './dictionaries.ts';
-import { durationFunctions } from './durations.ts';
+import { timeFunctions } from './times.ts';
 import { encodingFunctions } from './encoding.ts';
 import { listFunctions } from './lists.ts';
 import { numberFunctions } from './numbers.ts';
@@ -17,7 +17,7 @@ import { versionFunctions } from './versions.ts';
  */
 export const sprigFunctions: FunctionTable = {
   ...dictionaryFunctions,
-  ...durationFunctions,
+  ...timeFunctions,
   ...encodingFunctions,
   ...listFunctions,
   ...numberFunctions,

@@ -94,15 +94,11 @@ function parseReference(text: string) {
     const slash = rest.indexOf('/', 2);
     const authority = slash < 0 ? rest.slice(2) : rest.slice(2, slash);
     rest = slash < 0 ? '' : rest.slice(slash);
-    Object.assign(url, parseAuthority(url.scheme, authority));
+    const at = authority.lastIndexOf('@');
+    url.host = parseHost(url.scheme, authority.slice(at + 1));
+    if (at >= 0) url.userinfo = parseUserinfo(authority.slice(0, at));
   }
   return { ...url, path: unescape(rest, 'path'), fragment: unescape(fragment, 'fragment') };
-}
-
-function parseAuthority(scheme: string, authority: string) {
-  const at = authority.lastIndexOf('@');
-  const host = parseHost(scheme, authority.slice(at + 1));
-  return { host, userinfo: at < 0 ? '' : parseUserinfo(authority.slice(0, at)) };
 }
 
 /** User and password, escaped anew. */

@@ -96,7 +96,7 @@ export function occurrences(text: string, part: string): number {
 
 /** Go's strings.Split: by an empty separator into characters. */
 function splitText(meter: Meter, text: string, separator: string, units: number): string[] {
-  const parts = separator === '' ? splitCharacters(text) : splitAt(text, separator);
+  const parts = separator === '' ? Array.from(canonical(text)) : splitAt(text, separator);
   meter.spend(units * parts.length);
   return parts;
 }
@@ -205,13 +205,9 @@ export const stringFunctions: FunctionTable = {
 
 /** Go replaces the empty string before each character and at the end. */
 function replaceText(meter: Meter, text: string, old: string, replacement: string): string {
-  const parts = old === '' ? ['', ...splitCharacters(text), ''] : splitAt(text, old);
+  const parts = old === '' ? ['', ...Array.from(canonical(text)), ''] : splitAt(text, old);
   meter.spend((parts.length - 1) * (cost.element + replacement.length));
   return parts.join(replacement);
-}
-
-function splitCharacters(text: string): string[] {
-  return Array.from(canonical(text));
 }
 
 /** Applies to Go strings what works byte by byte: in the arguments each character is one byte, as in the result. */

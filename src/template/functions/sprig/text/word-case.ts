@@ -1,21 +1,11 @@
 import { canonical, toWellFormed } from '../../../go-string.ts';
 import { lowerCharacter, space, upperCharacter } from './letter-case.ts';
 
-function isConnector(character: string): boolean {
-  return character === '-' || character === '_' || space.test(character);
-}
-
-function isUpper(character: string): boolean {
-  return /\p{Lu}/u.test(character);
-}
-
-function isPunctuation(character: string): boolean {
-  return /\p{P}/u.test(character);
-}
-
-function isNumber(character: string): boolean {
-  return /\p{N}/u.test(character);
-}
+type Test = (character: string) => boolean;
+const isConnector: Test = (character) => character === '-' || character === '_' || space.test(character);
+const isUpper: Test = (character) => /\p{Lu}/u.test(character);
+const isPunctuation: Test = (character) => /\p{P}/u.test(character);
+const isNumber: Test = (character) => /\p{N}/u.test(character);
 
 /** xstrings.ToPascalCase: `foo_bar` → `FooBar`. Leading connectors stay, of several in the middle all but one. */
 export function pascalCase(text: string): string {
@@ -78,16 +68,15 @@ function runesOf(text: string): Rune[] {
 }
 
 /** A letter, but no Chinese character (in the ranges that xstrings knows). */
-function isAlphabet(character: string): boolean {
-  return /\p{L}/u.test(character) && !/[\u4e00-\u9fcc\u3400-\u4d85\u{20000}-\u{2b81d}]/u.test(character);
-}
+const isAlphabet: Test = (character) =>
+  /\p{L}/u.test(character) && !/[\u4e00-\u9fcc\u3400-\u4d85\u{20000}-\u{2b81d}]/u.test(character);
 
 /** Splits at changes of kind; capitals followed by small letters leave the last capital to the next word (HTTP|Server). */
 function wordAt(runes: readonly Rune[], start: number): Word {
   const first = runes[start]?.character;
   if (first === undefined) return { type: 'none', text: '', end: start };
   const at = (index: number): string => runes[index]?.character ?? '';
-  const until = (accept: (character: string) => boolean): number => {
+  const until = (accept: Test): number => {
     let end = start + 1;
     while (end < runes.length && accept(at(end))) end += 1;
     return end;
@@ -99,7 +88,7 @@ function wordAt(runes: readonly Rune[], start: number): Word {
   if (first === '\ufffd') return word('none', start + 1);
   if (isConnector(first)) return word('connector', until(isConnector));
   if (isPunctuation(first)) return word('punctuation', until(isPunctuation));
-  const lower = (character: string): boolean => isAlphabet(character) && !isUpper(character);
+  const lower: Test = (character) => isAlphabet(character) && !isUpper(character);
   if (isUpper(first)) {
     if (!isUpper(at(start + 1))) return word('upper', until(lower));
     const end = until(isUpper);
@@ -108,10 +97,8 @@ function wordAt(runes: readonly Rune[], start: number): Word {
   if (isAlphabet(first)) return word('alphabet', until(lower));
   if (isNumber(first)) return word('number', until(isNumber));
   const kinds = [isConnector, isPunctuation, isNumber, isAlphabet];
-  return word(
-    'other',
-    until((character) => !kinds.some((is) => is(character))),
-  );
+  const isOther: Test = (character) => !kinds.some((is) => is(character));
+  return word('other', until(isOther));
 }
 
 function lowered({ type, text }: Word, connector: string): string {

@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { processUsage } from '../../bench/server/process-usage.ts';
+import { applyAll } from '../harness/apply.ts';
+import { applyUntilReady, injectorConfig } from '../harness/injector-configs.ts';
+import { isInjected } from '../harness/pod.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { untilActive } from '../harness/until-active.ts';
+import { istioConfigMaps, istioTexts } from './istio-templates/istio-texts.ts';
+
+const revision = 'throughput';
+
+export const admissionThroughput: Scenario = {
+  name: 'admission-throughput',
+  about: 'how many pods a second the API server creates with and without the webhook, and the CPU of each process',
+  destructive: 'it needs the embedded control plane',
+  full: '60 seconds of creations with the webhook and 60 without, 3 minutes',
+  run: async (context) => {
+    const { client, cluster, size } = context;
+    const operator = await (await context.install()).startOperator();
+    const source = await context.namespace('istio');
+    await applyAll(client, istioConfigMaps(source, revision, istioTexts().texts));
+    const injection = {
+      configFrom: { namespace: source, name: `istio-sidecar-injector-${revision}`, key: 'config' },
+      meshConfigFrom: { namespace: source, name: `istio-${revision}`, key: 'mesh' },
+    };
+    await applyUntilReady(client, injectorConfig(revision, { injection }));
+    const plain = await context.namespace('plain');
+    const labels = { 'istio.io/rev': revision };
+    const mesh = await context.namespace('mesh', labels);
+    await untilActive(client, { namespace: { name: mesh, labels } });
+    const pids = new Map([['injector', operator.process.pid]]);
+    for (const name of ['kube-apiserver', 'etcd'] as const) pids.set(name, cluster.controlPlane?.component(name).pid);
+    const seconds = size === 'full' ? 60 : 5;
+    const without = await create(context, plain, seconds, pids);
+    const withWebhook = await create(context, mesh, seconds, pids);
+    context.measured({ seconds, without, withWebhook });
+    return `${without.perSecond} pods a second without the webhook, ${withWebhook.perSecond} with it`;
+  },
+};
+
+/** Creates pods for so long, up to 64 at a time, as fast as the machine does it all. */
+async function create(
+  context: ScenarioContext,
+  namespace: string,
+  seconds: number,
+  pids: ReadonlyMap<string, number | undefined>,
+) {
+  const wanted = namespace.endsWith('mesh');
+  const load = await context.startLoad({
+    namespace,
+    perSecond: 2000,
+    replicaSetPods: 0,
+    inspect: (pod) => (isInjected(pod) === wanted ? undefined : { kind: 'plain', what: 'not as its namespace says' }),
+  });
+  await sleep(3000);
+  const cpu = () => new Map([...pids].map(([name, pid]) => [name, processUsage(pid ?? 0).cpuMilliseconds]));
+  const [before, first] = [cpu(), load.creations.length];
+  await sleep(seconds * 1000);
+  const [after, creations] = [cpu(), load.creations.slice(first)];
+  await load.stop();
+  await context.checkNow(`each of ${creations.length} pods in ${namespace} is as its namespace says`, () =>
+    creations.every(({ failure, defect }) => failure === undefined && defect === undefined),
+  );
+  const milliseconds = [...after].map(([name, spent]) => {
+    const each = (spent - (before.get(name) ?? 0)) / creations.length;
+    return [name, Number(each.toFixed(3))] as const;
+  });
+  const perSecond = Math.round(creations.length / seconds);
+  context.say(`${namespace}: ${perSecond} a second; ms of CPU for one: ${milliseconds.join(' ').replaceAll(',', ' ')}`);
+  return { perSecond, cpuMilliseconds: Object.fromEntries(milliseconds) };
+}
