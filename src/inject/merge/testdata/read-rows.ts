@@ -16,8 +16,8 @@ export function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/** The words of a message, sorted: Go gives the names in some in any order. What it says of YAML that it cannot read is left out. */
+/** The words of a message, sorted: Go gives the names in some in any order. Why a YAML text or an address cannot be read is left out. */
 export function sortedWords(message = ''): string {
-  const words = message.split(/\syaml: /)[0]?.split(/[\s,]+/) ?? [];
+  const words = message.replace(/(?:yaml: |ParseAddr\().*/g, '').trim().split(/[\s,]+/);
   return words.sort().join(' ');
 }
