@@ -71,6 +71,8 @@ async function work(task: MutationTask, tell: (answer: Exclude<MutationAnswer, '
 async function survivorsOf(mutants: readonly Mutant[]): Promise<Mutant[]> {
   // Random tests take long, and find now this, now that.
   const names = filesOfEngine().filter((file) => file.endsWith('.test.ts') && !file.includes('properties'));
+  // What real Istio answers finds most.
+  names.sort((one, other) => Number(other.includes('istio-results')) - Number(one.includes('istio-results')));
   const files = names.map((file) => path.join(copy, 'inject', file));
   const again: { id: number; files: readonly string[] }[] = [];
   const lanes = Array.from({ length: workers }, (_, lane) => lane);

@@ -214,7 +214,11 @@ func annotate(g *generator, one *Case) {
 
 func chooseTemplates(g *generator, one *Case) {
 	entries(one, "annotations")["inject.istio.io/templates"] = pick(g, "sidecar", "gateway", "sidecar,extra", " sidecar , extra ", "both", "none", "twice",
-		"words", "again", "extra", "check", "extra,sidecar,check", "missing", "", ",", "sidecar,", "broken", "sparse", "plain", "sidecar,sidecar", "both,words", "Sidecar")
+		"words", "again", "extra", "check", "extra,sidecar,check", "missing", "", ",", "sidecar,", "broken", "sparse", "plain", "sidecar,sidecar", "both,words", "Sidecar", "always", "always")
+	if g.chance(20) {
+		g.add(one, "containers", g.proxy("istio-proxy"))
+		entries(one, "annotations")["sidecar.istio.io/nativeSidecar"] = pick(g, "true", "false", "no")
+	}
 	if g.chance(10) {
 		entries(one, "annotations")["fail"] = "now"
 	}

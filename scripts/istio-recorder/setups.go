@@ -14,7 +14,7 @@ defaultConfig:
   proxyMetadata: {ZONE: a, LEVEL: info}
   proxyHeaders: {server: {disabled: true}, requestId: {disabled: true}}
 `},
-	{Name: "classic", Revision: "default", NativeSidecars: "disabled", Config: config("policy: enabled\ninjectedAnnotations: {team: core, sidecar.istio.io/status: taken, count: '7'}", sidecar), Values: `
+	{Name: "classic", Revision: "default", NativeSidecars: "disabled", Config: config("policy: enabled\ninjectedAnnotations: {team: core, sidecar.istio.io/status: taken, count: '7'}", sidecar, always), Values: `
 global: {hub: registry.example, tag: 1.2-debug, variant: distroless}
 sidecarInjectorWebhook: {rewriteAppHTTPProbe: true}
 `, Mesh: "inboundTrafficPolicy: {mode: LOCALHOST}\n"},
@@ -64,7 +64,7 @@ neverInjectSelector:
 alwaysInjectSelector:
 - matchLabels: {app: job, team: "1"}`, sidecar), Values: "global: {tag: true, hub: '5'}", Mesh: "{}"},
 	{Name: "odd-policy", Revision: "default", NativeSidecars: "disabled", Config: config("policy: sometimes\nalwaysInjectSelector: [{matchLabels: {app: web}}]", sidecar), Values: "{}", Mesh: "{}"},
-	{Name: "plain", Revision: "1-2", NativeSidecars: "enabled", Config: config("policy: enabled\ninjectedAnnotations: {prometheus.io/port: '1', empty: ''}", sidecar, extra), Values: `
+	{Name: "plain", Revision: "1-2", NativeSidecars: "enabled", Config: config("policy: enabled\ninjectedAnnotations: {prometheus.io/port: '1', empty: ''}", sidecar, extra, always), Values: `
 global: {hub: h, tag: t-debug-distroless, variant: "", multiCluster: {clusterName: ""}}
 sidecarInjectorWebhook: {rewriteAppHTTPProbe: false}
 `, Mesh: "enablePrometheusMerge: true\ninboundTrafficPolicy: {mode: PASSTHROUGH}\ndefaultConfig: {holdApplicationUntilProxyStarts: false}\n"},
@@ -88,7 +88,7 @@ var sidecar = template{"sidecar", `
 {{- if eq $asked "true" }}{{ $native = true }}{{ else if eq $asked "false" }}{{ $native = false }}{{ end }}
 metadata:
   labels: {kind: {{ .TypeMeta.Kind | quote }}, owner: {{ .DeploymentMeta.Name | trunc 60 | quote }}}
-  annotations: {api: {{ .TypeMeta.APIVersion | quote }}, traffic: {{ .InboundTrafficPolicyMode }}, apps: "{{ range .Spec.Containers }}{{ .Name }} {{ end }}"}
+  annotations: {api: {{ .TypeMeta.APIVersion | quote }}, traffic: {{ .InboundTrafficPolicyMode }}, apps: "{{ range .Spec.Containers }}{{ .Name }} {{ end }}", inits: "{{ range .Spec.InitContainers }}{{ .Name }} {{ end }}", scraped: {{ index .ObjectMeta.Annotations "prometheus.io/port" | default "none" | quote }}}
 spec:
   initContainers:
   - name: istio-init
@@ -161,6 +161,11 @@ metadata:
 `}
 
 var broken = template{"broken", "spec: {containers: [{name: a, {{ .ObjectMeta.Name | quote }}]}\n"}
+
+// always has a native proxy, whatever the pod asks for.
+var always = template{"always", `
+spec: {initContainers: [{name: istio-proxy, image: proxy, restartPolicy: Always, env: [{name: APPS, value: "{{ len .Spec.Containers }}"}]}]}
+`}
 
 // sparse is nothing for most pods, and fails for some.
 var sparse = template{"sparse", `{{ if eq (annotation .ObjectMeta "fail" "") "now" }}{{ fail "no such thing" }}{{ end }}`}

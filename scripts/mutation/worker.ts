@@ -28,9 +28,9 @@ const isActiveAndKnown = (id: number): boolean => {
 };
 Object.assign(globalThis, { $m: fresh ? isActive : isActiveAndKnown });
 
-async function loadTests(): Promise<Mocha.Test[]> {
+async function loadTests(from: readonly string[]): Promise<Mocha.Test[]> {
   const mocha = new Mocha();
-  for (const file of files) mocha.addFile(file);
+  for (const file of from) mocha.addFile(file);
   await mocha.loadFilesAsync();
   const tests: Mocha.Test[] = [];
   mocha.suite.eachTest((test: Mocha.Test) => tests.push(test));
@@ -65,7 +65,7 @@ async function answer(id: number, killed: boolean, reaching: readonly string[]):
 }
 
 async function tryAll(): Promise<void> {
-  const tests = new Map((await loadTests()).map((test) => [test, new Set<number>()]));
+  const tests = new Map((await loadTests(files)).map((test) => [test, new Set<number>()]));
   for (const [test, own] of tests) {
     reached = own;
     if (!(await fails(test))) continue;
@@ -86,8 +86,11 @@ async function tryAll(): Promise<void> {
 }
 
 async function tryFresh(id: number): Promise<void> {
-  const tests = await loadTests().catch(() => undefined);
-  await answer(id, tests === undefined || (await firstFailing(tests, id)) !== undefined, files);
+  for (const file of files) {
+    const tests = await loadTests([file]).catch(() => undefined);
+    if (tests === undefined || (await firstFailing(tests, id)) !== undefined) return answer(id, true, files);
+  }
+  return answer(id, false, files);
 }
 
 await (fresh ? tryFresh(ids[0]!) : tryAll());

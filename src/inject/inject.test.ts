@@ -239,6 +239,7 @@ describe('inject, refusing', () => {
   const pods: [name: string, pod: JsonObject, reason: string, message: RegExp][] = [
     ['an annotation', annotated({ 'sidecar.istio.io/proxyCPU': 'x' }), 'InvalidAnnotation', oneError],
     ['an unknown template', annotated({ 'inject.istio.io/templates': 'nope' }), 'UnknownTemplate', notFound],
+    ['saved overrides that are a list', overrides('[]'), 'InvalidOverrides', /overrides: not an object$/],
     ['saved overrides that are none', overrides('['), 'InvalidOverrides', /annotation proxy\.istio\.io\/overrides/],
     [
       'saved overrides of the wrong shape',
