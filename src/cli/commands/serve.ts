@@ -15,10 +15,10 @@ import {
   annotationOverridesOption,
   istioSettings,
   kubeletVersionOption,
+  type NativeSidecarsChoice,
   nativeSidecarsOption,
 } from '../injection/injection-options.ts';
 import type { NodeFacts } from '../../inject/injection-request.ts';
-import type { NativeSidecarsChoice } from '../injection/injection-options.ts';
 import { readConfigurationDirectory } from '../injection/configuration-directory.ts';
 import { createLogger, type LogFormat, type LogLevel, logLevels } from '../logger.ts';
 import { parseDelimiters, parsePort, parseSeconds } from '../option-values.ts';

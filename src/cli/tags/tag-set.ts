@@ -1,7 +1,7 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { defaultRevision, type RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { addClusterOptions, type ClusterOptions, withCluster } from '../cluster-options.ts';
+import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { checkRights } from '../kill-switch/check-rights.ts';
 import { parseSeconds } from '../option-values.ts';
 import { describeFollowers, hasFollowers, readFollowers } from './followers.ts';
@@ -30,9 +30,8 @@ interface SetOptions extends ClusterOptions {
 
 /** `injector tag set`: everything is found out and asked before the one write that creates or moves the tag. */
 export function tagSetCommand(terminal: Terminal): Command {
-  return addClusterOptions(
-    new Command('set').description('create a tag, or move it').argument('<tag>', 'the name that namespaces follow'),
-  )
+  return clusterCommand('set', 'create a tag, or move it')
+    .argument('<tag>', 'the name that namespaces follow')
     .requiredOption('-r, --revision <revision>', 'the revision that it leads to')
     .option('--overwrite', 'move the tag if it exists')
     .option('-y, --skip-confirmation', 'answer yes to what would be asked')

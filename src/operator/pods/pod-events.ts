@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { messageOf } from '../../kube/api-error.ts';
 import type { EventRecorder } from '../../kube/event-recorder.ts';
 import type { ObjectStore } from '../../kube/object-store.ts';
 import type { Clock, Logger } from '../../kube/ports.ts';
@@ -138,11 +139,9 @@ export class PodEvents {
     const labels = namespaces.get(pod.namespace)?.metadata.labels ?? {};
     // What is published loads, since it was loaded before it was published.
     const explanations = await this.#explain(pod, labels).catch((error: unknown) => {
-      logger.warn('why a pod was not injected cannot be told', {
-        namespace: pod.namespace,
-        name: pod.record.metadata.name,
-        error: error instanceof Error ? error.message : String(error),
-      });
+      const { name } = pod.record.metadata;
+      const fields = { namespace: pod.namespace, name, error: messageOf(error) };
+      logger.warn('why a pod was not injected cannot be told', fields);
       return [];
     });
     for (const { injectorConfig, reason, note, isExpected } of explanations) {

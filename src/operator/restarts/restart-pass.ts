@@ -2,7 +2,6 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { RestartStatus } from '../../api/revision-tag/rollout-status.ts';
 import { restartBounds } from '../../api/revision-tag/rollout-strategy.ts';
-import type { EventRecorder } from '../../kube/event-recorder.ts';
 import type { Clock, Logger } from '../../kube/ports.ts';
 import type { OperatorMetrics, ReplicaReports } from '../ports.ts';
 import { resyncMs } from '../settings.ts';
@@ -10,14 +9,14 @@ import type { PodGroup } from '../usage/pod-group.ts';
 import type { FollowCollection, FollowedWorkloads } from './followed-workloads.ts';
 import { Leadership } from './leadership.ts';
 import { planTagRestarts, type TagRestarts } from './plan-tag-restarts.ts';
-import { RestartReports } from './restart-reports.ts';
+import { RestartReports, type RestartReportsOptions } from './restart-reports.ts';
 import { type AskingTag, asksForRestarts, type RestartSource } from './restart-source.ts';
 import { RestartTroubles } from './restart-troubles.ts';
 import { type RestartWriterOptions, writeRestart } from './restart-writer.ts';
 import { staleWorkloads } from './restart-candidates.ts';
 import type { Steps } from '../../rollout/restart-steps.ts';
 
-export interface RestartPassOptions extends RestartWriterOptions {
+export interface RestartPassOptions extends RestartWriterOptions, RestartReportsOptions {
   /** The tags of our class that can be read. */
   readonly tags: () => readonly RevisionTag[];
   /** A tag as stored. */
@@ -31,14 +30,11 @@ export interface RestartPassOptions extends RestartWriterOptions {
   readonly judgedBy: (tag: string) => string | null | undefined;
   readonly reports: Pick<ReplicaReports, 'lacking'>;
   readonly follow: FollowCollection;
-  readonly recorder: Pick<EventRecorder, 'record'>;
   readonly metrics: OperatorMetrics;
   readonly clock: Clock;
   readonly logger: Logger;
   /** There is something to do for {@link RestartPass.pass}. */
   readonly wake: () => void;
-  /** The status of a tag is to be written. */
-  readonly news: (tag: string) => void;
 }
 
 /** How often to look while there is anything to restart, and while there is nothing; what changes workloads wakes sooner. Milliseconds. */
