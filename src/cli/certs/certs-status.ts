@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type BundleReport, certificateReport, type CertificateReport } from './certificate-report.ts';
+import { certificateReport, type CertificateReport } from './certificate-report.ts';
 import { observeCertificates, readConfigs } from './read-certificates.ts';
 import { clusterCommand, withCluster, type ClusterOptions } from '../cluster-options.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -43,17 +43,16 @@ export function certsStatusCommand(terminal: Terminal): Command {
       writeReport(terminal, options.output, reports, {
         columns: ['NAME', 'PHASE', 'CERTIFICATE', 'EXPIRES', 'RENEWAL', 'AUTHORITY EXPIRES'],
         row: (report) => rowOf(report, Date.now()),
-        notes: ({ bundles }) => [`trusted: ${bundles.map(bundleText).join(' ') || 'by no webhook'}`],
+        notes: ({ bundles }) => {
+          const trusted = bundles.map(({ configuration, authorities }) => `${configuration}=${authorities.join('+')}`);
+          return [`trusted: ${trusted.join(' ') || 'by no webhook'}`];
+        },
         empty: 'there is no InjectorConfig',
       });
       const problems = reports.flatMap(({ name, problems }) => problems.map((problem) => `${name}: ${problem}`));
       for (const problem of options.output === 'table' ? problems : []) terminal.error(problem);
       if (problems.length > 0) terminal.setExitCode(exitCodes.failure);
     });
-}
-
-function bundleText({ configuration, authorities }: BundleReport): string {
-  return `${configuration}=${authorities.join('+')}`;
 }
 
 function rowOf({ name, phase, fingerprint, notAfter, renewAt, caNotAfter }: CertificateReport, now: number): string[] {
