@@ -59,9 +59,7 @@ export class InjectorOperator extends Operator {
   readonly #wakeUps: WakeUps;
   /** Only while we lead. */
   #loop: ReconcileLoop | undefined;
-  readonly #enqueue = (key: string): void => {
-    this.#loop?.add(key);
-  };
+  readonly #enqueue = (key: string): void => this.#loop?.add(key);
 
   constructor(options: InjectorOperatorOptions) {
     const restoreEnvironment = withoutDefaultKubeconfig();

@@ -159,9 +159,7 @@ export class Replica implements NodeSource {
     if (name !== undefined) this.#followSecret(objectNames(name).servingSecret);
     if (this.#loading) return;
     this.#loading = true;
-    setImmediate(() => {
-      void this.#loadAll();
-    });
+    setImmediate(() => void this.#loadAll());
   }
 
   async #loadAll(): Promise<void> {

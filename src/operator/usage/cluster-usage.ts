@@ -101,9 +101,7 @@ export class ClusterUsage implements UsageSource {
         const [kind, name = ''] = subject.split('/');
         if (kind === 'RevisionTag') this.#options.left?.(name, group);
       },
-      rulesWanted: (injectorConfig, hash) => {
-        void this.#loadRules(counting, injectorConfig, hash);
-      },
+      rulesWanted: (injectorConfig, hash) => void this.#loadRules(counting, injectorConfig, hash),
     });
     this.#reader = new SelectingWebhookReader(this.#options.namespace);
     const counting: Counting = {
