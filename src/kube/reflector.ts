@@ -8,14 +8,18 @@ import type { Clock, Logger, Random, WatchEnd, WatchObserver } from './ports.ts'
 import type { ListPage } from './request-options.ts';
 import type { ResourceKind } from './resource-kinds.ts';
 
-export interface ReflectorOptions<T extends KubernetesObject> {
-  client: Pick<ApiClient, 'list' | 'watch'>;
+/** With what any collection is followed. */
+export interface FollowingParts {
+  readonly client: Pick<ApiClient, 'list' | 'watch'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly observer?: WatchObserver;
+}
+
+export interface ReflectorOptions<T extends KubernetesObject> extends FollowingParts {
   resource: ResourceKind;
   store: ObjectStore<T>;
-  clock: Clock;
-  random: Random;
-  logger: Logger;
-  observer?: WatchObserver;
   namespace?: string | undefined;
   labelSelector?: string | undefined;
   fieldSelector?: string | undefined;

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { type CheckReport, checkSubject } from '../check/check-report.ts';
@@ -9,7 +9,7 @@ import { printChecks } from '../check/print-check.ts';
 import { readClusterFacts } from '../check/read-cluster-facts.ts';
 import { bringWebhooks, namespacesIn, readFileFacts } from '../check/read-file-facts.ts';
 import { type Subject, subjectOf } from '../check/subject.ts';
-import { addClusterOptions, type ClusterOptions, withCluster } from '../cluster-options.ts';
+import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { tellHealth } from '../report/tell-health.ts';
 import { type OutputFormat, outputOption } from '../report/write-report.ts';
@@ -33,13 +33,11 @@ interface CheckOptions extends ClusterOptions {
 
 /** `injector check`: what becomes of a pod that is created now, and why; the exit status is the worst answer. */
 export function checkCommand(terminal: Terminal): Command {
-  return addClusterOptions(
-    new Command('check')
-      .description(
-        'say step by step whether a pod would be injected, by which configuration, and what would change that',
-      )
-      .argument('[object...]', 'TYPE/NAME or TYPE NAME… (pod, workload, namespace); a bare NAME is a pod'),
+  return clusterCommand(
+    'check',
+    'say step by step whether a pod would be injected, by which configuration, and what would change that',
   )
+    .argument('[object...]', 'TYPE/NAME or TYPE NAME… (pod, workload, namespace); a bare NAME is a pod')
     .option('-n, --namespace <name>', "the namespace of objects that name none (default: the kubeconfig's, or default)")
     .option(
       '-f, --filename <file...>',

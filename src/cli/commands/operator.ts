@@ -16,9 +16,7 @@ export function operatorCommand(): Command {
     const kubeConfig = loadKubeConfig({ kubeconfig: options.kubeconfig, context: options.context });
     const namespace = ownNamespace(options.namespace, kubeConfig);
     const operator = await startOperator(options, kubeConfig, namespace, logger);
-    await untilSignal((signal) => {
-      logger.info('stopping', { signal, drainSeconds: options.drainSeconds });
-    });
+    await untilSignal((signal) => logger.info('stopping', { signal, drainSeconds: options.drainSeconds }));
     await operator.stop();
     logger.info('stopped');
   });

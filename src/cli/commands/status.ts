@@ -1,6 +1,6 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { revisionOf } from '../../api/injector-config/injector-config.ts';
-import { addClusterOptions, type ClusterOptions, withCluster } from '../cluster-options.ts';
+import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { exitCodes } from '../exit-codes.ts';
 import {
   formatTable,
@@ -31,11 +31,7 @@ interface StatusOptions extends ClusterOptions {
  * can wait for the end of a roll-out.
  */
 export function statusCommand(terminal: Terminal): Command {
-  return addClusterOptions(
-    new Command('status').description(
-      'pods against what they would get now; exit status 3 when some are stale or missing',
-    ),
-  )
+  return clusterCommand('status', 'pods against what they would get now; exit status 3 when some are stale or missing')
     .option('-n, --namespace <name>', 'pods of this namespace only')
     .option('--stale', 'only what has stale or missing pods')
     .addOption(outputOption())

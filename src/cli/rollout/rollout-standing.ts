@@ -1,6 +1,9 @@
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
-import { parseRolloutAction, rolloutActionAnnotation } from '../../api/revision-tag/rollout-action.ts';
-import type { RolloutAction } from '../../api/revision-tag/rollout-action.ts';
+import {
+  parseRolloutAction,
+  type RolloutAction,
+  rolloutActionAnnotation,
+} from '../../api/revision-tag/rollout-action.ts';
 import type { RolloutState } from '../../api/revision-tag/rollout-status.ts';
 
 /** A rollout under way: two revisions are in force. */

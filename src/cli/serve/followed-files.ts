@@ -56,9 +56,7 @@ export class FollowedFiles<Text, Value> {
 
   /** Checks every `milliseconds` until the returned function is called. */
   follow(milliseconds: number): () => void {
-    const timer = setInterval(() => {
-      void this.check();
-    }, milliseconds);
+    const timer = setInterval(() => void this.check(), milliseconds);
     return () => {
       clearInterval(timer);
     };

@@ -1,8 +1,8 @@
 import { X509Certificate, createPrivateKey } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { ConfigurationError } from '../../api/errors.ts';
 import type { ServingPairs } from '../../server/http/tls-server.ts';
 import type { CertifiedKey } from '../../certs/key-pair.ts';
+import { readFile } from '../files.ts';
 
 /** Texts of the two files. */
 export interface PairTexts {
@@ -16,7 +16,7 @@ export interface LoadedPair extends CertifiedKey {
 }
 
 export function readPair(certificateFile: string, keyFile: string): PairTexts {
-  return { certificatePem: read('--tls-cert', certificateFile), privateKeyPem: read('--tls-key', keyFile) };
+  return { certificatePem: readFile('--tls-cert', certificateFile), privateKeyPem: readFile('--tls-key', keyFile) };
 }
 
 /**
@@ -45,16 +45,6 @@ export function onePair(current: () => LoadedPair | undefined): ServingPairs {
       if (pair !== undefined) yield ['serve', pair.notAfter];
     },
   };
-}
-
-function read(flag: string, file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new ConfigurationError(flag, `${flag} ${file}: ${(error as NodeJS.ErrnoException).code ?? String(error)}`, {
-      cause: error,
-    });
-  }
 }
 
 function parse<Value>(flag: string, what: string, read: () => Value): Value {

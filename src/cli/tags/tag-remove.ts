@@ -1,8 +1,8 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { revisionOf } from '../../api/injector-config/injector-config.ts';
 import { defaultRevision, type RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { addClusterOptions, type ClusterOptions, withCluster } from '../cluster-options.ts';
+import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { checkRights } from '../kill-switch/check-rights.ts';
 import { noSuchTag } from './find-tag.ts';
 import { describeFollowers, hasFollowers, readFollowers } from './followers.ts';
@@ -18,9 +18,9 @@ interface RemoveOptions extends ClusterOptions {
 
 /** `injector tag remove`: asks first while namespaces or pods follow the tag. */
 export function tagRemoveCommand(terminal: Terminal): Command {
-  return addClusterOptions(
-    new Command('remove').description('remove a tag').argument('<tag>', 'the tag').alias('delete'),
-  )
+  return clusterCommand('remove', 'remove a tag')
+    .argument('<tag>', 'the tag')
+    .alias('delete')
     .option('-y, --skip-confirmation', 'answer yes to what would be asked')
     .action((name: string, options: RemoveOptions) =>
       withCluster(options, (client) => removeTag(client, name, options.skipConfirmation === true, terminal)),

@@ -2,10 +2,9 @@ import { Command, Option } from 'commander';
 import { stringify } from 'yaml';
 import { rolloutVerbs } from '../../api/revision-tag/rollout-action.ts';
 import type { Terminal } from '../terminal.ts';
-import { addClusterOptions, type ClusterOptions } from '../cluster-options.ts';
-import { formatNames, formatPodCounts, outputOption, writeReport } from '../report/write-report.ts';
+import { clusterCommand, type ClusterOptions } from '../cluster-options.ts';
+import { formatNames, formatPodCounts, type OutputFormat, outputOption, writeReport } from '../report/write-report.ts';
 import { tellHealth } from '../report/tell-health.ts';
-import type { OutputFormat } from '../report/write-report.ts';
 import { readClusterUsage } from '../usage/read-usage.ts';
 import { formatReadiness } from '../usage/readiness.ts';
 import { formatRestarts, formatStanding, tagReports } from '../usage/tag-report.ts';
@@ -59,7 +58,7 @@ interface ListOptions extends ClusterOptions {
 
 /** `injector tag list`: where each tag leads, and what follows it. */
 function tagListCommand(terminal: Terminal): Command {
-  return addClusterOptions(new Command('list').description('tags, where they lead, and what follows them'))
+  return clusterCommand('list', 'tags, where they lead, and what follows them')
     .addOption(outputOption())
     .action(async (options: ListOptions) => {
       const { installation, usage } = await readClusterUsage(options);

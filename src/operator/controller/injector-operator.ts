@@ -8,8 +8,7 @@ import type { ApiClient } from '../../kube/api-client.ts';
 import type { KubeConfig } from '../../kube/kube-config.ts';
 import { LeaseElector } from '../../kube/lease-elector.ts';
 import { ObjectStore } from '../../kube/object-store.ts';
-import type { Clock, Logger, Random } from '../../kube/ports.ts';
-import { Reflector, type ReflectorOptions } from '../../kube/reflector.ts';
+import { type FollowingParts, Reflector, type ReflectorOptions } from '../../kube/reflector.ts';
 import { apiVersionOf, kindServedAs, type ResourceKind, resourcePath } from '../../kube/resource-kinds.ts';
 import { ClusterView, injectorConfigs, namespaces, pods, revisionTags } from '../cluster-view.ts';
 import type { LoadConfiguration, OperatorMetrics, RehearsePods, ReplicaReports } from '../ports.ts';
@@ -19,7 +18,7 @@ import { createReconcilers, type Reconcilers } from './create-reconcilers.ts';
 import type { OperatorSettings } from '../settings.ts';
 import { otherKeys, tagIn, WakeUps } from './wake-ups.ts';
 
-export interface InjectorOperatorOptions {
+export interface InjectorOperatorOptions extends FollowingParts {
   readonly kubeConfig: KubeConfig;
   readonly client: ApiClient;
   readonly settings: OperatorSettings;
@@ -28,10 +27,7 @@ export interface InjectorOperatorOptions {
   /** Compiles a configuration as a replica will. */
   readonly load: LoadConfiguration;
   readonly rehearse: RehearsePods;
-  readonly logger: Logger;
   readonly metrics: OperatorMetrics;
-  readonly clock: Clock;
-  readonly random: Random;
   readonly generateKeyPair?: GenerateKeyPair;
 }
 
@@ -63,9 +59,7 @@ export class InjectorOperator extends Operator {
   readonly #wakeUps: WakeUps;
   /** Only while we lead. */
   #loop: ReconcileLoop | undefined;
-  readonly #enqueue = (key: string): void => {
-    this.#loop?.add(key);
-  };
+  readonly #enqueue = (key: string): void => this.#loop?.add(key);
 
   constructor(options: InjectorOperatorOptions) {
     const restoreEnvironment = withoutDefaultKubeconfig();
@@ -232,7 +226,7 @@ export class InjectorOperator extends Operator {
       ended.abort();
       this.#followPods(leading, true);
     };
-    const stores = this.#reconcilers.pods.begin(signal, again, isAgain);
+    const stores = this.#reconcilers.followPods(signal, again, isAgain);
     this.#follow(namespaces, stores.namespaces, { transform: stores.keepOfNamespace }, signal);
     this.#follow(pods, stores.pods, { transform: stores.keepOfPod, ...gentlyPaged }, signal);
   }
@@ -263,13 +257,7 @@ export class InjectorOperator extends Operator {
   ): void {
     const { client, clock, random, logger, metrics: observer } = this.#options;
     const reflector = new Reflector({
-      client,
-      resource,
-      store,
-      clock,
-      random,
-      logger,
-      observer,
+      ...{ client, clock, random, logger, observer, resource, store },
       // What server-side apply says we own decides whether there is something to write.
       transform: (object) => object,
       onRecovered: () => this.#loop?.recovered(),

@@ -6,10 +6,9 @@ import { parseBundle } from '../../certs/bundle.ts';
 import { isAccepted } from '../../certs/rotation/rotation-bundle.ts';
 import type { ServingPair } from '../../certs/verify-chain.ts';
 import type { NodeFacts } from '../../inject/injection-request.ts';
-import type { ApiClient } from '../../kube/api-client.ts';
+import { messageOf } from '../../kube/api-error.ts';
 import { ObjectStore, type StoreChange } from '../../kube/object-store.ts';
-import type { Clock, Logger, Random, WatchObserver } from '../../kube/ports.ts';
-import { Reflector, type ReflectorOptions } from '../../kube/reflector.ts';
+import { type FollowingParts, Reflector, type ReflectorOptions } from '../../kube/reflector.ts';
 import { configMaps, injectorConfigOf, nodes, ownedSelector, secrets } from '../cluster-view.ts';
 import { verifiedFiles } from '../configurations/last-good.ts';
 import type { InjectorRegistryPort, LoadConfiguration, NodeSource, ServingCertificatesPort } from '../ports.ts';
@@ -17,17 +16,12 @@ import { validatorReport, type ServedConfiguration } from './replica-lease.ts';
 import { servingPairOf } from '../certificates/secret-text.ts';
 import { keptConfigurations } from '../settings.ts';
 
-export interface ReplicaOptions {
-  readonly client: Pick<ApiClient, 'list' | 'watch'>;
+export interface ReplicaOptions extends FollowingParts {
   readonly namespace: string;
   readonly operatorClass: string;
   readonly registry: InjectorRegistryPort;
   readonly load: LoadConfiguration;
   readonly certificates: ServingCertificatesPort;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly observer?: WatchObserver;
 }
 
 /**
@@ -165,9 +159,7 @@ export class Replica implements NodeSource {
     if (name !== undefined) this.#followSecret(objectNames(name).servingSecret);
     if (this.#loading) return;
     this.#loading = true;
-    setImmediate(() => {
-      void this.#loadAll();
-    });
+    setImmediate(() => void this.#loadAll());
   }
 
   async #loadAll(): Promise<void> {
@@ -198,10 +190,7 @@ export class Replica implements NodeSource {
       logger.info('loaded', { injectorConfig: name, hash });
     } catch (error) {
       if (!(error instanceof ConfigurationError)) this.#tryAgainLater(object);
-      logger.error('a configuration cannot be loaded', {
-        configMap,
-        error: error instanceof Error ? error.message : String(error),
-      });
+      logger.error('a configuration cannot be loaded', { configMap, error: messageOf(error) });
     }
   }
 

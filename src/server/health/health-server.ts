@@ -39,9 +39,7 @@ export function createHealthServer(options: HealthServerOptions) {
           if (url.startsWith('/readyz')) noteReadiness(answer.status === 200, answer.body);
           writeAnswer(response, answer, answer.close);
         })
-        .catch((error: unknown) => {
-          response.destroy(error instanceof Error ? error : undefined);
-        });
+        .catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
     },
   );
   // The oldest gives way, so that idle clients cannot keep the kubelet out, which would restart us.

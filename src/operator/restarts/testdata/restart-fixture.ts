@@ -39,7 +39,7 @@ export class RestartFixture extends TagFixture {
   lead(): void {
     this.#leading.abort();
     this.#leading = new AbortController();
-    this.#stores = this.reconcilers.pods.begin(this.#leading.signal, () => {
+    this.#stores = this.reconcilers.followPods(this.#leading.signal, () => {
       throw new Error('the pods would have to be read again');
     });
     for (const store of [this.#stores.namespaces, this.#stores.pods]) store.keepOnly(new Set(), '1');

@@ -34,7 +34,7 @@ export class RolloutFixture extends TagFixture {
   follow(): void {
     this.#following.abort();
     this.#following = new AbortController();
-    const stores = this.reconcilers.pods.begin(this.#following.signal, () => {
+    const stores = this.reconcilers.followPods(this.#following.signal, () => {
       throw new Error('the pods would have to be read again');
     });
     const labels = { 'istio.io/rev': tag };
