@@ -10,8 +10,7 @@ import { subjectAltNames } from '../../certs/certificate-names.ts';
 import { generateRsaKeyPair } from '../../certs/key-pair.ts';
 import { readCertificate } from '../../certs/read-certificate.ts';
 import { describeFileError, readNamedFile } from '../files.ts';
-import type { Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
+import { type Terminal, UsageError } from '../terminal.ts';
 
 interface CreateOptions {
   readonly service: string;

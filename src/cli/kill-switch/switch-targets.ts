@@ -4,7 +4,7 @@ import { objectNames, tagWebhookConfiguration } from '../../api/names.ts';
 import { pathProbeName } from '../../api/path-probe.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { routeOf } from '../../routing/route.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../terminal.ts';
 import { injectorConfigs, mutatingWebhooks } from '../../operator/cluster-view.ts';
 import { listWhereKnown } from '../usage/read-installation.ts';
 import { ourWebhooksOf, webhooksOf } from '../../operator/webhooks/published-webhook.ts';
