@@ -1,4 +1,4 @@
-import type { RolloutState } from '../../src/api/revision-tag/rollout-status.ts';
+import type { RolloutState } from '../../src/api/revision-tag/revision-tag.ts';
 import { countingReason } from '../../src/rollout/hold.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
@@ -6,28 +6,15 @@ import { shortLeases } from '../harness/operator-process.ts';
 import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { found } from '../harness/wait-for.ts';
-import {
-  byOrder,
-  everyTrial,
-  isPassing,
-  kindOf,
-  oneOfEachKind,
-  otherLeaderTrials,
-  othersThan,
-  otherWays,
-  someTrials,
-  usageTrials,
-  type Trial,
-} from './canary-operator-killed/choose-targets.ts';
+import { byOrder, everyTrial, isPassing, kindOf, oneOfEachKind, otherLeaderTrials, othersThan, otherWays, someTrials, usageTrials, type Trial } from './canary-operator-killed/choose-targets.ts';
 import type { RolloutHistory } from './canary-operator-killed/history.ts';
 import { judgeRollout } from './canary-operator-killed/judge.ts';
 import { wronglyJudged } from './canary-operator-killed/negative-controls.ts';
 import { aborted, byOperator, byPerson, failing, failingName, type Plan } from './canary-operator-killed/plans.ts';
 import { rollOut, type Stage } from './canary-operator-killed/rollout.ts';
 import { Trials } from './canary-operator-killed/trials.ts';
-import { Workloads } from './canary/workloads.ts';
+import { Workloads, checkLossSeen, waitForRollout } from './canary/workloads.ts';
 import { auditedWrites, describeWrite, phaseBefore, tag, type RolloutWrite } from './canary-operator-killed/writes.ts';
-import { checkLossSeen, waitForRollout } from './canary/workloads.ts';
 
 const count = 13;
 

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { RolloutState } from '../../api/revision-tag/rollout-status.ts';
+import type { RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import type { OperatorMetrics, RestartFigures } from '../../operator/ports.ts';
 import { gaugeOf, registerTagGauges, restartGauges, rolloutGauges } from './tag-gauges.ts';
 import type { UsageFigures } from '../../operator/usage/usage-figures.ts';

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { RestartFigures } from '../../operator/ports.ts';
-import type { RolloutState } from '../../api/revision-tag/rollout-status.ts';
+import type { RolloutState } from '../../api/revision-tag/revision-tag.ts';
 
 /** A gauge that shows a state of tags; every series has label `tag`. */
 interface TagGauge<State> {
