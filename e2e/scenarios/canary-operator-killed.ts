@@ -6,7 +6,19 @@ import { shortLeases } from '../harness/operator-process.ts';
 import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { found } from '../harness/wait-for.ts';
-import { byOrder, everyTrial, isPassing, kindOf, oneOfEachKind, otherLeaderTrials, othersThan, otherWays, someTrials, usageTrials, type Trial } from './canary-operator-killed/choose-targets.ts';
+import {
+  byOrder,
+  everyTrial,
+  isPassing,
+  kindOf,
+  oneOfEachKind,
+  otherLeaderTrials,
+  othersThan,
+  otherWays,
+  someTrials,
+  usageTrials,
+  type Trial,
+} from './canary-operator-killed/choose-targets.ts';
 import type { RolloutHistory } from './canary-operator-killed/history.ts';
 import { judgeRollout } from './canary-operator-killed/judge.ts';
 import { wronglyJudged } from './canary-operator-killed/negative-controls.ts';

@@ -2,6 +2,7 @@ import {
   injectorConfigKind,
   injectorConfigPlural,
   injectorConfigSpecSchema,
+  injectorConfigStatusSchema,
 } from './injector-config/injector-config.ts';
 import {
   nameRules,
@@ -9,7 +10,6 @@ import {
   revisionIsImmutable,
   specRules,
 } from './injector-config/injector-config-rules.ts';
-import { injectorConfigStatusSchema } from './injector-config/injector-config-status.ts';
 import type { KubernetesObject } from './kubernetes/kubernetes.ts';
 import { ageColumn, column, customResourceDefinition, readyColumn, sinceColumn } from './resource-definition.ts';
 import {

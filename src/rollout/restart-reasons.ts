@@ -1,4 +1,4 @@
-import { injectedByAnnotation } from '../api/labels.ts';
+import { injectedByAnnotation } from '../api/names.ts';
 import { restartChoiceAnnotation } from '../api/revision-tag/restart-annotation.ts';
 import type { RestartStatus } from '../api/revision-tag/revision-tag.ts';
 import { isCurrent, type RestartCandidate } from './restart-candidate.ts';

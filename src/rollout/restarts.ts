@@ -2,7 +2,17 @@ import type { RestartStrategy } from '../api/revision-tag/rollout-strategy.ts';
 import type { RestartStatus } from '../api/revision-tag/revision-tag.ts';
 import { listedNames } from '../api/injector-config/usage-status.ts';
 import { RestartBounds } from './restart-bounds.ts';
-import { doneAt, forgottenAt, isCurrent, isRecent, lateAt, type OtherRestart, type RestartCandidate, restartedAt, type RestartSituation } from './restart-candidate.ts';
+import {
+  doneAt,
+  forgottenAt,
+  isCurrent,
+  isRecent,
+  lateAt,
+  type OtherRestart,
+  type RestartCandidate,
+  restartedAt,
+  type RestartSituation,
+} from './restart-candidate.ts';
 import { left, type Left, longestMessage, type Why, whyNever } from './restart-reasons.ts';
 import { forEach, type Steps } from './restart-steps.ts';
 import { workloadKey } from '../routing/workload-key.ts';

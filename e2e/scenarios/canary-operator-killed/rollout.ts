@@ -10,8 +10,26 @@ import type { Standstill } from '../../harness/standstill/standstill.ts';
 import { untilActive } from '../../harness/until-active.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { ask, pathOf, waitForRollout, type Workloads } from '../canary/workloads.ts';
-import { endOfStep, pathWritesOf, pauseOfStep, statesOf, type Absence, type RolloutEnd, type RolloutHistory, type StepSeen, type WrittenState } from './history.ts';
-import { directionOf, minimumPods, minReadySeconds, strategyOf, type Direction, type Plan, type WantedStep } from './plans.ts';
+import {
+  endOfStep,
+  pathWritesOf,
+  pauseOfStep,
+  statesOf,
+  type Absence,
+  type RolloutEnd,
+  type RolloutHistory,
+  type StepSeen,
+  type WrittenState,
+} from './history.ts';
+import {
+  directionOf,
+  minimumPods,
+  minReadySeconds,
+  strategyOf,
+  type Direction,
+  type Plan,
+  type WantedStep,
+} from './plans.ts';
 import { renewalsSince, tag, writesSince } from './writes.ts';
 
 export interface Stage {

@@ -1,6 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tagWebhookConfiguration } from '../../../src/api/names.ts';
-import { formatRolloutAction, rolloutActionAnnotation, type RolloutVerb } from '../../../src/api/revision-tag/rollout-action.ts';
+import {
+  formatRolloutAction,
+  rolloutActionAnnotation,
+  type RolloutVerb,
+} from '../../../src/api/revision-tag/rollout-action.ts';
 import type { RolloutState } from '../../../src/api/revision-tag/revision-tag.ts';
 import type { AuditLog } from '../../harness/audit-log.ts';
 import type { Replicas } from '../../harness/replicas/replicas.ts';

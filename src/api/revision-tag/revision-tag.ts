@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { dnsLabel, flag, conditionsSchema, count, optionalObject, optionalTime, whole } from '../kubernetes/field-types.ts';
+import {
+  dnsLabel,
+  flag,
+  conditionsSchema,
+  count,
+  optionalObject,
+  optionalTime,
+  whole,
+} from '../kubernetes/field-types.ts';
 import { defaultOperatorClass, type Resource } from '../injector-config/injector-config.ts';
 import { rolloutStrategySchema } from './rollout-strategy.ts';
 import { usageStatusFields, listedNames, workloadList } from '../injector-config/usage-status.ts';

@@ -5,10 +5,9 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { stringify } from 'yaml';
 import { durationMilliseconds } from '../../api/duration.ts';
 import { issueAuthority, issueServingCertificate } from '../../certs/issue-certificate.ts';
-import { joinBundle, parseBundle } from '../../certs/bundle.ts';
+import { joinBundle, parseBundle, readCertificate } from '../../certs/read-certificate.ts';
 import { subjectAltNames } from '../../certs/certificate-names.ts';
 import { generateRsaKeyPair } from '../../certs/key-pair.ts';
-import { readCertificate } from '../../certs/read-certificate.ts';
 import { describeFileError, readNamedFile } from '../files.ts';
 import { type Terminal, UsageError } from '../terminal.ts';
 

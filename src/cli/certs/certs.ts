@@ -5,7 +5,7 @@ import { certsRotateCommand } from './certs-rotate.ts';
 import { certsStatusCommand } from './certs-status.ts';
 import { patchCaBundle } from './patch-ca-bundle.ts';
 import { readNamedFile, writeNamedFile } from '../files.ts';
-import { joinBundle, parseBundle } from '../../certs/bundle.ts';
+import { joinBundle, parseBundle } from '../../certs/read-certificate.ts';
 import { caBundlesOf } from '../../operator/webhooks/published-webhook.ts';
 import { readConfigs, readConfigurations } from './read-certificates.ts';
 import { addClusterOptions, type ClusterOptions, withCluster } from '../cluster-options.ts';

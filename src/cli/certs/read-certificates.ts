@@ -1,7 +1,6 @@
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { labelNames } from '../../api/labels.ts';
-import { objectNames } from '../../api/names.ts';
+import { labelNames, objectNames } from '../../api/names.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { readReplicaLease, replicaOf } from '../../operator/replicas/replica-lease.ts';

@@ -14,8 +14,7 @@ import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
 import { tellHealth } from '../report/tell-health.ts';
 import { type OutputFormat, outputOption, writeData } from '../report/write-report.ts';
 import { oneLine } from '../rollout/wrap.ts';
-import { namedByPod } from '../usage/installation.ts';
-import { readInstallation } from '../usage/read-installation.ts';
+import { namedByPod, readInstallation } from '../usage/installation.ts';
 import { readUsage } from '../usage/read-usage.ts';
 
 /** One thing that nobody wants; the command mends it or says more. */

@@ -16,9 +16,9 @@ import {
   istioSettings,
   kubeletVersionOption,
   nativeSidecarsOption,
+  type NativeSidecarsChoice,
 } from '../injection/injection-options.ts';
 import type { NodeFacts } from '../../inject/injection-request.ts';
-import type { NativeSidecarsChoice } from '../injection/injection-options.ts';
 import { readConfigurationDirectory } from '../injection/configuration-directory.ts';
 import { createLogger, type LogFormat, type LogLevel, logLevels } from '../logger.ts';
 import { parseDelimiters, parsePort, parseSeconds } from '../option-values.ts';

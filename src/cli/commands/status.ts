@@ -12,8 +12,7 @@ import {
 } from '../report/write-report.ts';
 import { labelFamilies, labelMistakes } from '../../explain/label-mistakes.ts';
 import { tellHealth } from '../report/tell-health.ts';
-import type { Installation } from '../usage/installation.ts';
-import { readInstallation } from '../usage/read-installation.ts';
+import { type Installation, readInstallation } from '../usage/installation.ts';
 import { readUsage } from '../usage/read-usage.ts';
 import { formatRestarts, formatStanding, standingOf, type TagStanding } from '../usage/tag-report.ts';
 import { noPods, type PodCounts, type UsageReport, type WorkloadUsage } from '../usage/usage-report.ts';

@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { paused, promoted, restarting, rolledBack, rolloutState, rolloutTag, strategy } from '../testdata/rollout-tag.ts';
+import {
+  paused,
+  promoted,
+  restarting,
+  rolledBack,
+  rolloutState,
+  rolloutTag,
+  strategy,
+} from '../testdata/rollout-tag.ts';
 import type { RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import { ready } from '../testdata/revision-cluster.ts';
 import { drawRollout, duration } from './draw-rollout.ts';

@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { rolloutActionAnnotation } from '../../api/revision-tag/rollout-action.ts';
 import type { RevisionTag, RestartStatus, RolloutState } from '../../api/revision-tag/revision-tag.ts';
-import { paused, promoted, restarting, restartStatus, rolledBack, rolloutState, rolloutTag, strategy } from '../testdata/rollout-tag.ts';
+import {
+  paused,
+  promoted,
+  restarting,
+  restartStatus,
+  rolledBack,
+  rolloutState,
+  rolloutTag,
+  strategy,
+} from '../testdata/rollout-tag.ts';
 import { rolloutEnd } from './rollout-end.ts';
 
 describe('the end of a watched rollout', () => {

@@ -1,5 +1,9 @@
 import type { RevisionTag, RolloutState } from '../../api/revision-tag/revision-tag.ts';
-import { parseRolloutAction, rolloutActionAnnotation, type RolloutAction } from '../../api/revision-tag/rollout-action.ts';
+import {
+  parseRolloutAction,
+  rolloutActionAnnotation,
+  type RolloutAction,
+} from '../../api/revision-tag/rollout-action.ts';
 
 /** A rollout under way: two revisions are in force. */
 export type RolloutUnderWay = RolloutState & Required<Pick<RolloutState, 'canary' | 'step'>>;

@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { finalizer } from '../../api/labels.ts';
+import { finalizer } from '../../api/names.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import type { ClusterView } from '../cluster-view.ts';
 

@@ -1,6 +1,14 @@
 import type { RestartStrategy } from '../../api/revision-tag/rollout-strategy.ts';
 import type { RolloutPlace } from '../../api/revision-tag/revision-tag.ts';
-import { type CoveringBudget, isRecent, lateAt, type OtherRestart, type RestartCandidate, type RestartHold, type RestartSituation } from '../../rollout/restart-candidate.ts';
+import {
+  type CoveringBudget,
+  isRecent,
+  lateAt,
+  type OtherRestart,
+  type RestartCandidate,
+  type RestartHold,
+  type RestartSituation,
+} from '../../rollout/restart-candidate.ts';
 import { isRestartable } from '../../rollout/restart-reasons.ts';
 import { forEach, type Steps } from '../../rollout/restart-steps.ts';
 import { type RolloutWorkload, workloadKey } from '../../routing/workload-key.ts';

@@ -4,7 +4,7 @@ import { type RolloutState, defaultRevision, type RevisionTag } from '../../api/
 import { injectorConfigOf, tagOf } from '../cluster-view.ts';
 import { type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { validateRevisionTag } from '../../api/revision-tag/validate-revision-tag.ts';
+import { validateRevisionTag } from '../../api/revision-tag/revision-tag-rules.ts';
 import { claimOfTag, configWinner, nameOf, tagWinner } from '../../selection/pod-claims.ts';
 import { ConflictMemory } from '../webhooks/conflict-memory.ts';
 import { foreignOverlap } from '../../selection/foreign-overlap.ts';
