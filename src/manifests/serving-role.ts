@@ -1,6 +1,5 @@
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
-import { labelNames, managedBy } from '../api/labels.ts';
-import { servingRoleName } from '../api/names.ts';
+import { labelNames, managedBy, servingRoleName } from '../api/names.ts';
 import type { ManifestContext } from './manifest-context.ts';
 
 /**

@@ -7,8 +7,7 @@ import { followRotation } from './follow-rotation.ts';
 import { readConfigs, type ReadConfig } from './read-certificates.ts';
 import { clusterCommand, withCluster, type ClusterOptions } from '../cluster-options.ts';
 import { parseSeconds } from '../option-values.ts';
-import type { Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
+import { type Terminal, UsageError } from '../terminal.ts';
 import { injectorConfigs } from '../../operator/cluster-view.ts';
 
 interface RotateOptions extends ClusterOptions {

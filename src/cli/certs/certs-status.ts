@@ -2,10 +2,9 @@ import type { Command } from 'commander';
 import { certificateReport, type CertificateReport } from './certificate-report.ts';
 import { observeCertificates, readConfigs } from './read-certificates.ts';
 import { clusterCommand, withCluster, type ClusterOptions } from '../cluster-options.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodes, type Terminal } from '../terminal.ts';
 import { formatUntil, outputOption, writeReport, type OutputFormat } from '../report/write-report.ts';
 import { healthLines, isAlive, readOperatorHealth } from '../usage/operator-health.ts';
-import type { Terminal } from '../terminal.ts';
 
 interface StatusOptions extends ClusterOptions {
   readonly namespace?: string;

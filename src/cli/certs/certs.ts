@@ -1,12 +1,11 @@
 import { Command } from 'commander';
-import type { Terminal } from '../terminal.ts';
+import { type Terminal, UsageError } from '../terminal.ts';
 import { certsCreateCommand } from './certs-create.ts';
 import { certsRotateCommand } from './certs-rotate.ts';
 import { certsStatusCommand } from './certs-status.ts';
 import { patchCaBundle } from './patch-ca-bundle.ts';
 import { readNamedFile, writeNamedFile } from '../files.ts';
-import { UsageError } from '../usage-error.ts';
-import { joinBundle, parseBundle } from '../../certs/bundle.ts';
+import { joinBundle, parseBundle } from '../../certs/read-certificate.ts';
 import { caBundlesOf } from '../../operator/webhooks/published-webhook.ts';
 import { readConfigs, readConfigurations } from './read-certificates.ts';
 import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';

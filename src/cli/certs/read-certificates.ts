@@ -1,12 +1,11 @@
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { labelNames } from '../../api/labels.ts';
-import { objectNames } from '../../api/names.ts';
+import { labelNames, objectNames } from '../../api/names.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { secretText } from '../../operator/certificates/secret-text.ts';
 import { readReplicaLease, replicaOf } from '../../operator/replicas/replica-lease.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../terminal.ts';
 import type { CertificateObservation } from './certificate-report.ts';
 import { ourWebhooksOf } from '../../operator/webhooks/published-webhook.ts';
 import { injectorConfigs, leases, mutatingWebhooks, secrets } from '../../operator/cluster-view.ts';

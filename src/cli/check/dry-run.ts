@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { injectedByAnnotation } from '../../api/labels.ts';
+import { injectedByAnnotation } from '../../api/names.ts';
 import { creatableMetadata } from '../../explain/admission-pod.ts';
 import { injectedByOf } from '../../explain/stored-pod.ts';
 import { objectAt } from '../../inject/objects/workload-kinds.ts';

@@ -10,14 +10,11 @@ import { creationOf, surroundingsOf } from '../check/facts.ts';
 import { readClusterFacts } from '../check/read-cluster-facts.ts';
 import { plainSubject, type Subject, subjectOf } from '../check/subject.ts';
 import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
 import { tellHealth } from '../report/tell-health.ts';
 import { type OutputFormat, outputOption, writeData } from '../report/write-report.ts';
 import { oneLine } from '../rollout/wrap.ts';
-import type { Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
-import { namedByPod } from '../usage/installation.ts';
-import { readInstallation } from '../usage/read-installation.ts';
+import { namedByPod, readInstallation } from '../usage/installation.ts';
 import { readUsage } from '../usage/read-usage.ts';
 
 /** One thing that nobody wants; the command mends it or says more. */

@@ -15,8 +15,7 @@ import {
 import type { NodeFacts } from '../../inject/injection-request.ts';
 import { injectFiles } from '../injection/inject-files.ts';
 import { inFile } from '../injection/read-injector-config.ts';
-import type { Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
+import { type Terminal, UsageError } from '../terminal.ts';
 import { ConfigurationError } from '../../api/errors.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { ApiError } from '../../kube/api-error.ts';

@@ -5,7 +5,7 @@ import { createLogger } from '../logger.ts';
 import { addOperatorOptions, type OperatorOptions } from '../operator/operator-options.ts';
 import { startOperator } from '../operator/operator-process.ts';
 import { switchLogLevelOnSignal, untilSignal } from '../switch-log-level.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../terminal.ts';
 
 /** `injector operator`: runs until SIGTERM or SIGINT; a second signal ends it at once. */
 export function operatorCommand(): Command {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { revisionOf } from '../../api/injector-config/injector-config.ts';
 import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
 import {
   formatTable,
   type OutputFormat,
@@ -12,13 +12,10 @@ import {
 } from '../report/write-report.ts';
 import { labelFamilies, labelMistakes } from '../../explain/label-mistakes.ts';
 import { tellHealth } from '../report/tell-health.ts';
-import type { Terminal } from '../terminal.ts';
-import type { Installation } from '../usage/installation.ts';
-import { readInstallation } from '../usage/read-installation.ts';
+import { type Installation, readInstallation } from '../usage/installation.ts';
 import { readUsage } from '../usage/read-usage.ts';
 import { formatRestarts, formatStanding, standingOf, type TagStanding } from '../usage/tag-report.ts';
 import { noPods, type PodCounts, type UsageReport, type WorkloadUsage } from '../usage/usage-report.ts';
-import { UsageError } from '../usage-error.ts';
 
 interface StatusOptions extends ClusterOptions {
   readonly namespace?: string;

@@ -4,18 +4,12 @@ import type { ServingPairs } from '../../server/http/tls-server.ts';
 import type { CertifiedKey } from '../../certs/key-pair.ts';
 import { readFile } from '../files.ts';
 
-/** Texts of the two files. */
-export interface PairTexts {
-  readonly certificatePem: string;
-  readonly privateKeyPem: string;
-}
-
 /** A pair that can be served, and the end of its validity. */
 export interface LoadedPair extends CertifiedKey {
   readonly notAfter: Date;
 }
 
-export function readPair(certificateFile: string, keyFile: string): PairTexts {
+export function readPair(certificateFile: string, keyFile: string): CertifiedKey {
   return { certificatePem: readFile('--tls-cert', certificateFile), privateKeyPem: readFile('--tls-key', keyFile) };
 }
 
@@ -23,7 +17,7 @@ export function readPair(certificateFile: string, keyFile: string): PairTexts {
  * Checks that the two belong together.
  * @throws ConfigurationError naming the flag; never with anything of the key.
  */
-export function loadPair({ certificatePem, privateKeyPem }: PairTexts): LoadedPair {
+export function loadPair({ certificatePem, privateKeyPem }: CertifiedKey): LoadedPair {
   const leaf = parse('--tls-cert', 'a certificate', () => new X509Certificate(certificatePem));
   const key = parse('--tls-key', 'an unencrypted private key', () => createPrivateKey(privateKeyPem));
   if (!leaf.checkPrivateKey(key)) {

@@ -9,8 +9,7 @@ import { describeFollowers, hasFollowers, readFollowers } from './followers.ts';
 import { agrees, tagRights } from './precautions.ts';
 import { deleteTag } from './write-tag.ts';
 import type { Terminal } from '../terminal.ts';
-import type { Installation } from '../usage/installation.ts';
-import { readInstallation } from '../usage/read-installation.ts';
+import { type Installation, readInstallation } from '../usage/installation.ts';
 
 interface RemoveOptions extends ClusterOptions {
   readonly skipConfirmation?: true;

@@ -10,8 +10,7 @@ import { planTag } from './plan-tag.ts';
 import { tagManifest, type TagRequest } from './tag-manifest.ts';
 import { writeTag } from './write-tag.ts';
 import type { Terminal } from '../terminal.ts';
-import { keysOfTag } from '../usage/installation.ts';
-import { readInstallation } from '../usage/read-installation.ts';
+import { keysOfTag, readInstallation } from '../usage/installation.ts';
 import { restartBounds } from '../../api/revision-tag/rollout-strategy.ts';
 import { plural } from '../report/write-report.ts';
 import { readinessOf } from '../usage/readiness.ts';
@@ -161,7 +160,7 @@ const interval = 200;
  * @param seconds how long at most
  * @returns why they do not yet; undefined when they do
  */
-async function untilInForce(
+export async function untilInForce(
   client: Pick<ApiClient, 'find'>,
   name: string,
   generation: number,

@@ -5,14 +5,13 @@ import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodes, type Terminal } from '../terminal.ts';
 import { drawRollout } from '../rollout/draw-rollout.ts';
 import { wantsRestarts } from '../../operator/restarts/restart-source.ts';
 import { rolloutEnd } from '../rollout/rollout-end.ts';
 import { rolloutLine, rolloutRecord } from '../rollout/rollout-lines.ts';
 import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import { findTag, readTag } from './find-tag.ts';
-import type { Terminal } from '../terminal.ts';
 
 interface WatchOptions extends ClusterOptions {
   readonly output: 'text' | 'json';

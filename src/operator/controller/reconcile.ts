@@ -18,7 +18,7 @@ import { type Removal, RemovalBlockedError } from '../webhooks/removal.ts';
 import { no, type RevisionFindings, revisionStatus, yes } from './revision-status.ts';
 import { resyncMs, statusManager } from '../settings.ts';
 import type { UsageSource } from '../usage/usage-status.ts';
-import { finalizer } from '../../api/labels.ts';
+import { finalizer } from '../../api/names.ts';
 import type { ClusterView } from '../cluster-view.ts';
 
 export interface ReconcilerOptions extends PassContext {

@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { replicaAnnotations } from '../../api/labels.ts';
+import { replicaAnnotations } from '../../api/names.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { isConflict, isNotFound } from '../../kube/api-error.ts';
 import { ObjectStore, type StoreChange } from '../../kube/object-store.ts';

@@ -1,9 +1,8 @@
 import { ConfigurationError } from '../../api/errors.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { labelNames } from '../../api/labels.ts';
-import { objectNames, validatorNames } from '../../api/names.ts';
-import { parseBundle } from '../../certs/bundle.ts';
-import { isAccepted } from '../../certs/rotation/rotation-bundle.ts';
+import { labelNames, objectNames, validatorNames } from '../../api/names.ts';
+import { parseBundle } from '../../certs/read-certificate.ts';
+import { isAccepted } from '../../certs/rotation/rotation-state.ts';
 import type { ServingPair } from '../../certs/verify-chain.ts';
 import type { NodeFacts } from '../../inject/injection-request.ts';
 import { messageOf } from '../../kube/api-error.ts';

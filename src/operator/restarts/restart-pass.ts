@@ -1,6 +1,5 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
-import type { RestartStatus } from '../../api/revision-tag/rollout-status.ts';
+import type { RevisionTag, RestartStatus } from '../../api/revision-tag/revision-tag.ts';
 import { restartBounds } from '../../api/revision-tag/rollout-strategy.ts';
 import type { Clock, Logger } from '../../kube/ports.ts';
 import type { OperatorMetrics, ReplicaReports } from '../ports.ts';

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
-import type { RestartStatus } from '../../api/revision-tag/rollout-status.ts';
+import type { RevisionTag, RestartStatus } from '../../api/revision-tag/revision-tag.ts';
 import type { EventRecorder } from '../../kube/event-recorder.ts';
 import type { Clock } from '../../kube/ports.ts';
 import type { RestartCounts } from '../../rollout/restarts.ts';

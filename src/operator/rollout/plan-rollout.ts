@@ -1,6 +1,6 @@
 import { type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
 import { rolloutActionAnnotation } from '../../api/revision-tag/rollout-action.ts';
-import type { RolloutPlace, RolloutState } from '../../api/revision-tag/rollout-status.ts';
+import type { RolloutPlace, RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import type { RolloutPair, ShadowReport } from '../../rollout/shadow-report.ts';
 import type { ObservedPod, ObservedWorkload, RolloutObservation } from '../../rollout/observation.ts';
 import { type ConfigurationRef, isSameConfiguration } from '../../routing/route.ts';

@@ -1,4 +1,4 @@
-import type { RolloutPlace, RolloutState } from '../../api/revision-tag/rollout-status.ts';
+import type { RolloutPlace, RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import { isSameConfiguration, type RolloutRoute } from '../../routing/route.ts';
 
 /** What the cluster holds of a tag's rollout. */

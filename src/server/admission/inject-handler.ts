@@ -3,8 +3,7 @@ import type { InjectionRequest } from '../../inject/injection-request.ts';
 import type { FailureReason, InjectionResult } from '../../inject/injection-result.ts';
 import type { Injector } from '../../inject/injector.ts';
 import { isJsonObject } from '../../inject/patch/json-value.ts';
-import { type AdmissionDecision, allowed, denied } from './admission-decision.ts';
-import type { AdmissionRequest } from './admission-request.ts';
+import { type AdmissionDecision, allowed, denied, type AdmissionRequest } from './admission-decision.ts';
 import { annotateConfiguration } from './configuration-annotation.ts';
 
 /**

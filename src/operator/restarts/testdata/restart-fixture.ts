@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import type { KubernetesObject } from '../../../api/kubernetes/kubernetes.ts';
 import { restartedAnnotation } from '../../../api/revision-tag/restart-annotation.ts';
-import type { RestartStatus } from '../../../api/revision-tag/rollout-status.ts';
+import type { RestartStatus } from '../../../api/revision-tag/revision-tag.ts';
 import type { RestartFigures } from '../../ports.ts';
 import type { PodStores } from '../../pods/followed-pods.ts';
 import type { OperatorSettings } from '../../settings.ts';

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../api/kubernetes/kubernetes.ts';
 import { parseRoute } from '../../../routing/route.ts';
-import type { RolloutState } from '../../../api/revision-tag/rollout-status.ts';
+import type { RolloutState } from '../../../api/revision-tag/revision-tag.ts';
 import { getsCanary, rankOf } from '../../../routing/workload-key.ts';
 import type { PodStores } from '../../pods/followed-pods.ts';
 import { TagFixture } from '../../tags/testdata/tag-fixture.ts';
