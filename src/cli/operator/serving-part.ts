@@ -8,7 +8,7 @@ import { Replica } from '../../operator/replicas/replica.ts';
 import { ReviewedObjects } from '../../operator/controller/reviewed-objects.ts';
 import { createAdmissionServer } from '../../server/admission-server.ts';
 import { certificatesCheck } from '../../server/health/certificates-check.ts';
-import { listenerCheck } from '../../server/health/listener-check.ts';
+import { listenerCheck } from '../../server/health/certificates-check.ts';
 import { withPathProbe } from '../../server/admission/path-probe-route.ts';
 import { revisionRoute } from '../../server/admission/pod-routes.ts';
 import { comparisonBounds, RolloutComparisons } from '../../server/rollout/rollout-comparisons.ts';

@@ -1,9 +1,32 @@
-import { objectNames, servingRoleName, validatorNames } from '../../api/names.ts';
+import { objectNames, servingRoleName, validatorNames, labelNames, managedBy } from '../../api/names.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { servingRole } from '../../manifests/serving-role.ts';
 import { noWrites } from '../controller/owned-objects.ts';
 import type { PassContext } from '../controller/pass-context.ts';
 import { resyncMs } from '../settings.ts';
+import type { ManifestContext } from '../../manifests/manifest-context.ts';
+
+/**
+ * What replicas may read of Secrets: these, each by its name (a list or watch with `fieldSelector=metadata.name=…` is authorized by resourceNames;
+ * kubernetes.io/docs/reference/access-authn-authz/rbac, "Referring to resources").
+ * @param secretNames at least one: a rule without resourceNames would allow every Secret
+ */
+function servingRole(
+  secretNames: readonly [string, ...string[]],
+  { namespace, operatorClass }: Pick<ManifestContext, 'namespace' | 'operatorClass'>,
+): KubernetesObject {
+  return {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'Role',
+    metadata: {
+      name: servingRoleName(operatorClass),
+      namespace,
+      labels: { [labelNames.managedBy]: managedBy, [labelNames.operatorClass]: operatorClass },
+    },
+    rules: [
+      { apiGroups: [''], resources: ['secrets'], resourceNames: [...secretNames].sort(), verbs: ['list', 'watch'] },
+    ],
+  };
+}
 
 /**
  * A name stays this long after its Secret has gone: replicas let go of it later than we, and must not be refused meanwhile. Milliseconds.
