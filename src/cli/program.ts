@@ -32,12 +32,8 @@ export function createProgram(terminal: Terminal): Command {
     .showHelpAfterError('(injector COMMAND --help says more)')
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => {
-        terminal.out(text);
-      },
-      writeErr: (text) => {
-        terminal.error(text.trimEnd());
-      },
+      writeOut: (text) => terminal.out(text),
+      writeErr: (text) => terminal.error(text.trimEnd()),
     });
   for (const command of [
     operatorCommand(),

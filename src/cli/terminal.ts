@@ -45,9 +45,7 @@ export const processTerminal: Terminal = {
     const lines = createInterface({ input: process.stdin, output: process.stderr });
     try {
       return await new Promise<string>((resolve) => {
-        lines.once('close', () => {
-          resolve('');
-        });
+        lines.once('close', () => resolve(''));
         lines.question(question, resolve);
       });
     } finally {

@@ -111,13 +111,11 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
     const { shortest, longest } = watchSeconds;
     const timeoutSeconds = Math.round(shortest + random() * (longest - shortest));
     const hung = new AbortController();
-    const stop = (): void => {
-      hung.abort(signal.reason);
-    };
+    const stop = (): void => hung.abort(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
-    const cancel = clock.after((timeoutSeconds + graceSeconds) * 1000, () => {
-      hung.abort(new HungWatch(`the watch of ${resource.plural} did not end when it was due`));
-    });
+    const cancel = clock.after((timeoutSeconds + graceSeconds) * 1000, () =>
+      hung.abort(new HungWatch(`the watch of ${resource.plural} did not end when it was due`)),
+    );
     const began = clock.monotonic();
     let events = 0;
     try {
@@ -127,9 +125,7 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
         timeoutSeconds,
         signal: hung.signal,
         // A resumed watch may be quiet for long; that it was answered is the recovery. The back-off goes on until something comes.
-        onOpen: () => {
-          this.#recovered();
-        },
+        onOpen: () => this.#recovered(),
       });
       for await (const event of stream) {
         events += 1;

@@ -50,9 +50,7 @@ export function certsRotateCommand(terminal: Terminal): Command {
         const failure = await followRotation({
           nonce,
           read: () => client.find<ReadConfig>(injectorConfigs, name),
-          onProgress: (line) => {
-            terminal.error(line);
-          },
+          onProgress: (line) => terminal.error(line),
           pause: async () => {
             await setTimeout(interval);
             return performance.now() < deadline;

@@ -55,9 +55,7 @@ export function createServingPart(
   });
   const failed = new FailedInjections(
     () => shared.clock.now().getTime(),
-    () => {
-      reporter.changed();
-    },
+    () => reporter.changed(),
   );
   const reviewed = new ReviewedObjects({ ...shared, operatorClass, observer: metrics });
   const proxyConfigs = new ProxyConfigResources({ ...shared, observer: metrics });
@@ -92,9 +90,7 @@ export function createServingPart(
     close: () => server.close(0),
     /** Begins to follow the cluster and to report; returns at once. */
     start() {
-      replica.subscribe(() => {
-        reporter.changed();
-      });
+      replica.subscribe(() => reporter.changed());
       replica.start();
       reporter.start();
       proxyConfigs.start();

@@ -36,9 +36,7 @@ export function tagWatchCommand(terminal: Terminal): Command {
     .action((name: string, { output, ...options }: WatchOptions) =>
       withCluster(options, async (client) => {
         const abort = new AbortController();
-        const stop = terminal.onInterrupt(() => {
-          abort.abort();
-        });
+        const stop = terminal.onInterrupt(() => abort.abort());
         try {
           await watchTag(client, name, terminal, output, abort.signal);
         } finally {

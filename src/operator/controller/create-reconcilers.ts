@@ -95,12 +95,8 @@ export function createReconcilers(parts: ReconcilerParts) {
     claims: () => targets.claims(),
     namespace,
     rules: (name, hash) => rules.ofHash(name, hash),
-    news: (kind, name) => {
-      wake(kind === 'RevisionTag' ? tagKey(name) : name);
-    },
-    left: (tag, { traits }) => {
-      recent.left(tag, { namespace: traits.namespace, ...traits.workload });
-    },
+    news: (kind, name) => wake(kind === 'RevisionTag' ? tagKey(name) : name),
+    left: (tag, { traits }) => recent.left(tag, { namespace: traits.namespace, ...traits.workload }),
     clock,
     logger,
   });
@@ -131,12 +127,8 @@ export function createReconcilers(parts: ReconcilerParts) {
     usage,
     recorder,
     follow: parts.followCollection,
-    wake: () => {
-      wake(otherKeys.restarts);
-    },
-    news: (tag) => {
-      wake(tagKey(tag));
-    },
+    wake: () => wake(otherKeys.restarts),
+    news: (tag) => wake(tagKey(tag)),
   });
   const tags = new TagReconciler({
     ...shared,

@@ -77,9 +77,7 @@ export class InjectorOperator extends Operator {
       name: leaderLeaseName(context.operatorClass),
       identity: settings.identity,
       timeScale,
-      onHolder: (holder) => {
-        logger.info('another process leads; standing by', { holder });
-      },
+      onHolder: (holder) => logger.info('another process leads; standing by', { holder }),
     });
     this.#reconcilers = createReconcilers({
       ...options,
@@ -87,15 +85,12 @@ export class InjectorOperator extends Operator {
       view: this.#view,
       generateKeyPair: this.#keyPairs.take,
       wake: this.#enqueue,
-      onPublished: (name) => {
-        this.#wakeUps.tagsOf(name);
-      },
+      onPublished: (name) => this.#wakeUps.tagsOf(name),
       followObject: (resource, store, { namespace, name }, signal) => {
         this.#follow(resource, store, { namespace, fieldSelector: `metadata.name=${name}` }, signal);
       },
-      followCollection: ({ resource, store, keep, signal }) => {
-        this.#follow(resource, store, { transform: keep, ...gentlyPaged }, signal);
-      },
+      followCollection: ({ resource, store, keep, signal }) =>
+        this.#follow(resource, store, { transform: keep, ...gentlyPaged }, signal),
     });
     const { targets } = this.#reconcilers;
     this.#wakeUps = new WakeUps({ view: this.#view, targets, owner: settings.owner, add: this.#enqueue });
@@ -173,14 +168,10 @@ export class InjectorOperator extends Operator {
       logger.warn('no owner is given (--owner): if the operator is removed by force, its webhooks stay and block pods');
     }
     for (const { resource, store, ...where } of this.#view.owned()) {
-      store.subscribe((change) => {
-        this.#wakeUps.owned(change);
-      });
+      store.subscribe((change) => this.#wakeUps.owned(change));
       this.#follow(resource, store, where, this.#stop.signal);
     }
-    reports.subscribe(() => {
-      this.#wakeUps.all();
-    });
+    reports.subscribe(() => this.#wakeUps.all());
     await this.watchResource(group, version, injectorConfigPlural, ({ type, meta, object }) => {
       this.#wakeUps.config(meta.name, object as unknown as KubernetesObject, type === ResourceEventType.Deleted);
       return Promise.resolve();

@@ -63,9 +63,7 @@ export class ReplicaLeases implements ReplicaReports {
   /** Begins to follow; returns at once. */
   start(): void {
     const { namespace, operatorClass } = this.#options;
-    this.#store.subscribe((change) => {
-      this.#onLease(change);
-    });
+    this.#store.subscribe((change) => this.#onLease(change));
     const reflector = new Reflector({
       ...this.#options,
       resource: leases,
@@ -76,9 +74,7 @@ export class ReplicaLeases implements ReplicaReports {
         const known = this.#store.get(lease.metadata.name ?? '', lease.metadata.namespace);
         return keptOfLease(lease, this.#store.size < mostReplicas || known?.metadata.annotations !== undefined);
       },
-      onRecovered: () => {
-        this.#heardNothing();
-      },
+      onRecovered: () => this.#heardNothing(),
     });
     void reflector.run(this.#stop.signal);
   }

@@ -73,9 +73,7 @@ export class Replica implements NodeSource {
   start(): void {
     const { operatorClass } = this.#options;
     const owned = ownedSelector(operatorClass);
-    this.#configMaps.subscribe((change) => {
-      this.#onConfigMap(change);
-    });
+    this.#configMaps.subscribe((change) => this.#onConfigMap(change));
     this.#nodes.subscribe(({ object, before }) => {
       // Heartbeats change nothing here, and the list stays the same object for those who compare.
       const isNews =
@@ -139,9 +137,7 @@ export class Replica implements NodeSource {
     if (this.#secrets.has(name)) return;
     const followed = { store: new ObjectStore(), stop: new AbortController() };
     this.#secrets.set(name, followed);
-    followed.store.subscribe((change) => {
-      this.#onSecret(change);
-    });
+    followed.store.subscribe((change) => this.#onSecret(change));
     const signal = AbortSignal.any([this.#stop.signal, followed.stop.signal]);
     this.#follow({ resource: secrets, store: followed.store, fieldSelector: `metadata.name=${name}` }, signal);
   }
@@ -242,9 +238,7 @@ export class Replica implements NodeSource {
     if (name === undefined) return;
     // The pair stays served for late calls. An InjectorConfig that is applied again has another.
     if (this.#isGone(name)) this.#pairs.delete(objectNames(name).servingSecret);
-    this.#options.clock.after(lingerMs, () => {
-      this.#collect(name);
-    });
+    this.#options.clock.after(lingerMs, () => this.#collect(name));
   }
 
   /**

@@ -80,9 +80,7 @@ export class ClusterUsage implements UsageSource {
     });
     const { configs, tags, mutatingWebhooks } = options.view;
     for (const store of [configs, tags, mutatingWebhooks]) {
-      store.subscribe(() => {
-        this.#refreshSoon();
-      });
+      store.subscribe(() => this.#refreshSoon());
     }
   }
 
@@ -123,9 +121,7 @@ export class ClusterUsage implements UsageSource {
       const { name = '', labels = {} } = object.metadata;
       usage.setNamespace(name, type === 'Deleted' ? undefined : labels);
     });
-    stores.pods.subscribe(({ type, object, before }) => {
-      usage.setPod(before, type === 'Deleted' ? undefined : object);
-    });
+    stores.pods.subscribe(({ type, object, before }) => usage.setPod(before, type === 'Deleted' ? undefined : object));
     void Promise.all([stores.pods.synced(), stores.namespaces.synced()]).then(() => {
       counting.since = this.#options.clock.monotonic();
       for (const subject of counting.subjects) this.#snapshots.changed(subject);
