@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Condition, KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
-import { forceDeleteAnnotation } from '../../src/api/force-delete.ts';
+import { forceDeleteAnnotation } from '../../src/api/names.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { applyObject, readObjects } from './apply.ts';

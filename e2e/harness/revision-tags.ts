@@ -1,6 +1,6 @@
 import type { Condition, KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { tagWebhookConfiguration } from '../../src/api/names.ts';
-import type { RestartStatus } from '../../src/api/revision-tag/rollout-status.ts';
+import type { RestartStatus } from '../../src/api/revision-tag/revision-tag.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { applyObject, isTrue } from './apply.ts';

@@ -1,6 +1,6 @@
 import type { Figures } from '../../bench/report.ts';
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
-import { labelNames, managedBy } from '../../src/api/labels.ts';
+import { labelNames, managedBy } from '../../src/api/names.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { isNotFound } from '../../src/kube/api-error.ts';
 import { resourceKind, type ResourceKind } from '../../src/kube/resource-kinds.ts';

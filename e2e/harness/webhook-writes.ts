@@ -1,4 +1,4 @@
-import { isPathProbeName } from '../../src/api/path-probe.ts';
+import { isPathProbeName } from '../../src/api/names.ts';
 import type { AuditEvent, AuditLog } from './audit-log.ts';
 import { follow } from './follow.ts';
 import type { ScenarioContext } from './scenario-context.ts';

@@ -1,4 +1,4 @@
-import type { RolloutState } from '../../src/api/revision-tag/rollout-status.ts';
+import type { RolloutState } from '../../src/api/revision-tag/revision-tag.ts';
 import { countingReason } from '../../src/rollout/hold.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
@@ -25,9 +25,8 @@ import { wronglyJudged } from './canary-operator-killed/negative-controls.ts';
 import { aborted, byOperator, byPerson, failing, failingName, type Plan } from './canary-operator-killed/plans.ts';
 import { rollOut, type Stage } from './canary-operator-killed/rollout.ts';
 import { Trials } from './canary-operator-killed/trials.ts';
-import { Workloads } from './canary/workloads.ts';
+import { Workloads, checkLossSeen, waitForRollout } from './canary/workloads.ts';
 import { auditedWrites, describeWrite, phaseBefore, tag, type RolloutWrite } from './canary-operator-killed/writes.ts';
-import { checkLossSeen, waitForRollout } from './canary/workloads.ts';
 
 const count = 13;
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { rotateAnnotation } from '../../src/api/injector-config/rotate-request.ts';
-import { parseBundle } from '../../src/certs/bundle.ts';
+import { parseBundle } from '../../src/certs/read-certificate.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { applyObject } from '../harness/apply.ts';
 import { follow } from '../harness/follow.ts';

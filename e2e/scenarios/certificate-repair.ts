@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { serviceHostName } from '../../src/api/names.ts';
-import { bundleFingerprints, parseBundle } from '../../src/certs/bundle.ts';
+import { bundleFingerprints, parseBundle } from '../../src/certs/read-certificate.ts';
 import { readRotationRecord } from '../../src/certs/rotation/rotation-secret.ts';
 import { keyMatches, verifyServingPair } from '../../src/certs/verify-chain.ts';
 import { applyAll, objectOf } from '../harness/apply.ts';

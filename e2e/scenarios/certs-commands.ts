@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { load } from 'js-yaml';
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { objectNames, serviceHostName } from '../../src/api/names.ts';
-import { parseBundle } from '../../src/certs/bundle.ts';
+import { parseBundle } from '../../src/certs/read-certificate.ts';
 import { containersOf, refusal } from '../harness/admissions.ts';
 import { applyObject } from '../harness/apply.ts';
 import { freePort } from '../harness/free-port.ts';

@@ -1,6 +1,6 @@
 import { randomBytes, X509Certificate } from 'node:crypto';
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
-import { parseBundle } from '../../src/certs/bundle.ts';
+import { parseBundle } from '../../src/certs/read-certificate.ts';
 import { generateRsaKeyPair } from '../../src/certs/key-pair.ts';
 import { randomSerialNumber } from '../../src/certs/random-source.ts';
 import { issueServingCertificate } from '../../src/certs/issue-certificate.ts';

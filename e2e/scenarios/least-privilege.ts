@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
-import { labelNames, managedBy } from '../../src/api/labels.ts';
-import { objectNames, replicaLeaseName, validatorNames } from '../../src/api/names.ts';
+import { labelNames, managedBy, objectNames, replicaLeaseName, validatorNames } from '../../src/api/names.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { applyObject, isGone, objectOf } from '../harness/apply.ts';
 import {

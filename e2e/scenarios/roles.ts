@@ -1,4 +1,4 @@
-import { replicaAnnotations } from '../../src/api/labels.ts';
+import { replicaAnnotations } from '../../src/api/names.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import { loadKubeConfig } from '../../src/kube/kube-config.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';

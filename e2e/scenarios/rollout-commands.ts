@@ -1,4 +1,4 @@
-import type { RestartStatus, RolloutState } from '../../src/api/revision-tag/rollout-status.ts';
+import type { RestartStatus, RolloutState } from '../../src/api/revision-tag/revision-tag.ts';
 import { clusterFlags, injectorOutput, runInjector, startInjector } from '../harness/injector-command.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';

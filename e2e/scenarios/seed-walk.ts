@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
-import { labelNames, managedBy } from '../../src/api/labels.ts';
+import { labelNames, managedBy } from '../../src/api/names.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { containersOf, dryRun, refusal } from '../harness/admissions.ts';

@@ -2,6 +2,7 @@ import {
   injectorConfigKind,
   injectorConfigPlural,
   injectorConfigSpecSchema,
+  injectorConfigStatusSchema,
 } from './injector-config/injector-config.ts';
 import {
   nameRules,
@@ -9,12 +10,15 @@ import {
   revisionIsImmutable,
   specRules,
 } from './injector-config/injector-config-rules.ts';
-import { injectorConfigStatusSchema } from './injector-config/injector-config-status.ts';
 import type { KubernetesObject } from './kubernetes/kubernetes.ts';
 import { ageColumn, column, customResourceDefinition, readyColumn, sinceColumn } from './resource-definition.ts';
-import { revisionTagKind, revisionTagPlural, revisionTagSpecSchema } from './revision-tag/revision-tag.ts';
+import {
+  revisionTagKind,
+  revisionTagPlural,
+  revisionTagSpecSchema,
+  revisionTagStatusSchema,
+} from './revision-tag/revision-tag.ts';
 import { revisionTagRules, revisionTagSpecRules } from './revision-tag/revision-tag-rules.ts';
-import { revisionTagStatusSchema } from './revision-tag/revision-tag-status.ts';
 
 /** All CustomResourceDefinitions of this version, made from the zod schemas and the rules: `crds/` holds them as YAML. */
 export function customResourceDefinitions(): KubernetesObject[] {

@@ -7,8 +7,8 @@ import {
   tagProbeSubject,
   tagWebhookConfiguration,
   validatorNames,
+  pathProbeName,
 } from './names.ts';
-import { pathProbeName } from './path-probe.ts';
 import { nameRules } from './injector-config/injector-config-rules.ts';
 import { injectorConfig } from './testdata/injector-config.ts';
 

@@ -1,3 +1,6 @@
+import { group } from './injector-config/injector-config.ts';
+import type { KubernetesObject } from './kubernetes/kubernetes.ts';
+
 const prefix = 'sidecar-injector';
 
 /** Names of everything that belongs to an InjectorConfig. @param name its metadata.name */
@@ -65,4 +68,82 @@ export function validatorNames(operatorClass: string) {
 /** The name by which the API server calls a Service, and which its certificate must carry: `<service>.<namespace>.svc`. */
 export function serviceHostName(service: string, namespace: string): string {
   return `${service}.${namespace}.svc`;
+}
+
+/**
+ * Labels of the objects we write. Never `istio.io/rev` or `app: sidecar-injector`: istiod rewrites the caBundle of every webhook
+ * configuration that carries its own revision there.
+ */
+export const labelNames = {
+  /** The revision an object belongs to. */
+  revision: `${group}/revision`,
+  /** metadata.name of the InjectorConfig an object belongs to. */
+  injectorConfig: `${group}/injector-config`,
+  /** The RevisionTag that a webhook configuration is written for; the other labels say where it leads now. */
+  tag: `${group}/tag`,
+  /** The operator class that looks after an object. */
+  operatorClass: `${group}/operator-class`,
+  /** On hashed ConfigMaps: the hash of the configuration. */
+  configurationHash: `${group}/configuration-hash`,
+  /** On the Leases by which replicas report: their operator class. */
+  replica: `${group}/replica`,
+  managedBy: 'app.kubernetes.io/managed-by',
+} as const;
+
+/** Value of {@link labelNames.managedBy}. */
+export const managedBy = 'sidecar-injector';
+
+/** Annotation of an injected pod: `N.<hash8>`, the InjectorConfig and the configuration that injected it. */
+export const injectedByAnnotation = `${group}/config`;
+
+/** Annotations of a replica's Lease. */
+export const replicaAnnotations = {
+  /** What it serves, as JSON: InjectorConfig → hashes and the fingerprint of the certificate. */
+  serves: `${group}/serves`,
+  /** Of the program that the replica runs. */
+  version: `${group}/version`,
+  /** `true` once it is on its way out. */
+  draining: `${group}/draining`,
+  /** What it found when it rendered pods by both configurations of a rollout, as JSON (`src/rollout/shadow-report.ts`). */
+  shadow: `${group}/shadow`,
+  /** Which configurations could not inject pods in the last minutes, as JSON (`src/operator/replicas/failures-annotation.ts`). */
+  failures: `${group}/failures`,
+} as const;
+
+/** The finalizer with which the operator removes webhooks before anything that serves them. */
+export const finalizer = `${group}/cleanup`;
+
+/** Annotation with which an InjectorConfig or RevisionTag may be deleted although it is in use: `"true"`. */
+export const forceDeleteAnnotation = `${group}/force-delete`;
+
+/** Whether somebody has said that it may be deleted whoever uses it. */
+export function isDeletionForced({ metadata }: Pick<KubernetesObject, 'metadata'>): boolean {
+  return metadata.annotations?.[forceDeleteAnnotation] === 'true';
+}
+
+/**
+ * How a webhook is tried out before it may stop a pod: a twin of its configuration, which takes one ConfigMap and only by dry run, and a ConfigMap of
+ * the same name that carries a nonce. Whoever serves the webhook answers by putting more keys into it.
+ */
+export const pathProbeKeys = {
+  /** What is asked. */
+  nonce: 'nonce',
+  /** The nonce, given back. */
+  answer: 'answer',
+  /** Which replica answered. */
+  replica: 'replica',
+  /** The hash in the path by which it was called. */
+  configuration: 'configuration',
+} as const;
+
+const probePrefix = 'sidecar-injector-probe-';
+
+/** The name of the twin configuration of InjectorConfig `name`, or of `tag-T` for RevisionTag T, and of the ConfigMap. */
+export function pathProbeName(name: string): string {
+  return `${probePrefix}${name}`;
+}
+
+/** Whether a webhook configuration is such a twin: InjectorConfigs cannot be called so. */
+export function isPathProbeName(name: string): boolean {
+  return name.startsWith(probePrefix);
 }

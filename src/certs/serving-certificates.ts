@@ -1,4 +1,4 @@
-import { parseBundle } from './bundle.ts';
+import { parseBundle } from './read-certificate.ts';
 import { verifyServingPair, type ChainFault, type ServingPair } from './verify-chain.ts';
 
 /** A pair that is served, as the server's secure contexts are built from it. */

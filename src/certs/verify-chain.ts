@@ -1,6 +1,6 @@
 import { createPrivateKey, type X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
-import { parseBundle, type BundleEntry } from './bundle.ts';
+import { parseBundle, type BundleEntry } from './read-certificate.ts';
 import type { CertifiedKey } from './key-pair.ts';
 import forge from 'node-forge';
 

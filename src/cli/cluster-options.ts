@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Command } from 'commander';
 import { ApiClient } from '../kube/api-client.ts';
 import { loadKubeConfig, type KubeConfig } from '../kube/kube-config.ts';
 import { version } from './version.ts';
@@ -12,8 +12,10 @@ export interface ClusterOptions {
   readonly context?: string;
 }
 
-export function addClusterOptions(command: Command): Command {
-  return command
+/** A command that talks to a cluster. */
+export function clusterCommand(name: string, description: string): Command {
+  return new Command(name)
+    .description(description)
     .option('--kubeconfig <file>', 'a kubeconfig (default: $KUBECONFIG, ~/.kube/config, the ServiceAccount of the pod)')
     .option('--context <name>', 'a context of the kubeconfig instead of its current one');
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describeFileError, readNamedFile, writeNamedFile } from './files.ts';
 import { recordingTerminal } from './testdata/recording-terminal.ts';
 import { temporaryFolder } from './testdata/temporary-folder.ts';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from './terminal.ts';
 
 describe('files of the command line', () => {
   const { path } = temporaryFolder();

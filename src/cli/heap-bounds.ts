@@ -44,9 +44,7 @@ export function youngCollector(): () => void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as (options: { readonly type: 'minor' }) => void;
   setFlagsFromString('--no-expose-gc');
-  return () => {
-    collect({ type: 'minor' });
-  };
+  return () => collect({ type: 'minor' });
 }
 
 /** V8's default again, for a command that ends by itself: what it needs, as fast as it can. */

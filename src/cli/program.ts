@@ -15,12 +15,10 @@ import { serveCommand } from './commands/serve.ts';
 import { statusCommand } from './commands/status.ts';
 import { tagCommand } from './tags/tag.ts';
 import { templateCommand } from './commands/template.ts';
-import { exitCodes } from './exit-codes.ts';
+import { exitCodes, type Terminal, UsageError } from './terminal.ts';
 import { messageOf } from './files.ts';
 import { boundHeap, leaveHeapToGrow } from './heap-bounds.ts';
-import type { Terminal } from './terminal.ts';
 import { version } from './version.ts';
-import { UsageError } from './usage-error.ts';
 import { customResourceDefinitions } from '../api/crd.ts';
 
 /** Commands that serve until they are told to stop. */
@@ -34,12 +32,8 @@ export function createProgram(terminal: Terminal): Command {
     .showHelpAfterError('(injector COMMAND --help says more)')
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => {
-        terminal.out(text);
-      },
-      writeErr: (text) => {
-        terminal.error(text.trimEnd());
-      },
+      writeOut: (text) => terminal.out(text),
+      writeErr: (text) => terminal.error(text.trimEnd()),
     });
   for (const command of [
     operatorCommand(),

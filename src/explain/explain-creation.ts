@@ -1,5 +1,5 @@
 import { namespaceNameLabel } from '../api/kubernetes/system-namespaces.ts';
-import { injectedByAnnotation } from '../api/labels.ts';
+import { injectedByAnnotation } from '../api/names.ts';
 import { decide } from '../inject/decide.ts';
 import { inject } from '../inject/inject.ts';
 import type { Injector } from '../inject/injector.ts';

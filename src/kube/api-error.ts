@@ -12,21 +12,16 @@ export class ApiError extends Error {
   /** metav1.Status.details: the causes of `Invalid`, the field managers of a server-side apply `Conflict`. */
   readonly causes: readonly StatusCause[];
 
-  constructor(failure: ApiFailure, options?: ErrorOptions) {
+  constructor(
+    failure: Pick<ApiError, 'code' | 'reason' | 'message'> & Partial<Pick<ApiError, 'retryAfter' | 'causes'>>,
+    options?: ErrorOptions,
+  ) {
     super(failure.message, options);
     this.code = failure.code;
     this.reason = failure.reason;
     this.retryAfter = failure.retryAfter;
     this.causes = failure.causes ?? [];
   }
-}
-
-export interface ApiFailure {
-  code: number;
-  reason: string;
-  message: string;
-  retryAfter?: number | undefined;
-  causes?: readonly StatusCause[];
 }
 
 /** metav1.StatusCause. */

@@ -18,9 +18,7 @@ export const systemClock: Clock = {
       timer.unref();
     };
     arm(milliseconds);
-    return () => {
-      clearTimeout(timer);
-    };
+    return () => clearTimeout(timer);
   },
 };
 

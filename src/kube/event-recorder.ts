@@ -82,9 +82,9 @@ export class EventRecorder {
   }
 
   #write(request: () => Promise<unknown>): void {
-    request().catch((error: unknown) => {
-      this.#options.logger.debug('an event was not written', { error: messageOf(error) });
-    });
+    request().catch((error: unknown) =>
+      this.#options.logger.debug('an event was not written', { error: messageOf(error) }),
+    );
   }
 
   #eventObject(regarding: KubernetesObject, event: RecordedEvent): KubernetesObject {

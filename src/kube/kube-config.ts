@@ -23,9 +23,7 @@ export function loadKubeConfig({ kubeconfig, context }: KubeConfigOptions = {}):
   const config = new KubeConfig();
   const named = (process.env['KUBECONFIG'] ?? '').split(delimiter).filter(Boolean);
   if (kubeconfig === undefined && named.length === 0) {
-    attempt('kubeconfig', 'cannot load the kubeconfig', () => {
-      config.loadFromDefault();
-    });
+    attempt('kubeconfig', 'cannot load the kubeconfig', () => config.loadFromDefault());
   } else {
     const [field, files] = kubeconfig === undefined ? ['KUBECONFIG', named] : ['kubeconfig', [kubeconfig]];
     const there = files.filter(existsSync);
@@ -33,9 +31,7 @@ export function loadKubeConfig({ kubeconfig, context }: KubeConfigOptions = {}):
       throw new ConfigurationError(field, `${files.join(delimiter)}: there is no such file; name a kubeconfig`);
     }
     for (const file of there) {
-      attempt(field, `${file}: not a kubeconfig`, () => {
-        addFile(config, file);
-      });
+      attempt(field, `${file}: not a kubeconfig`, () => addFile(config, file));
     }
     rereadTokenFiles(config, there);
   }

@@ -86,9 +86,7 @@ export class LeaseElector {
     const { logger, name: lease, identity } = this.#options;
     logger.info('leading', { lease, identity });
     const leadership = new AbortController();
-    const stop = (): void => {
-      leadership.abort(signal.reason);
-    };
+    const stop = (): void => leadership.abort(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
     const renewal = this.#renewUntilLost(leadership);
     try {
@@ -112,9 +110,7 @@ export class LeaseElector {
       await pause(clock, Math.min(this.#retryMs, left()), leadership.signal);
       if (leadership.signal.aborted) return false;
       const attempt = new AbortController();
-      const cancel = clock.after(left(), () => {
-        attempt.abort(new Error('the renew deadline has passed'));
-      });
+      const cancel = clock.after(left(), () => attempt.abort(new Error('the renew deadline has passed')));
       const renewed = await this.#tryOnce(attempt.signal);
       cancel();
       if (renewed) renewedAt = clock.monotonic();

@@ -8,14 +8,18 @@ import type { Clock, Logger, Random, WatchEnd, WatchObserver } from './ports.ts'
 import type { ListPage } from './request-options.ts';
 import type { ResourceKind } from './resource-kinds.ts';
 
-export interface ReflectorOptions<T extends KubernetesObject> {
-  client: Pick<ApiClient, 'list' | 'watch'>;
+/** With what any collection is followed. */
+export interface FollowingParts {
+  readonly client: Pick<ApiClient, 'list' | 'watch'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly observer?: WatchObserver;
+}
+
+export interface ReflectorOptions<T extends KubernetesObject> extends FollowingParts {
   resource: ResourceKind;
   store: ObjectStore<T>;
-  clock: Clock;
-  random: Random;
-  logger: Logger;
-  observer?: WatchObserver;
   namespace?: string | undefined;
   labelSelector?: string | undefined;
   fieldSelector?: string | undefined;
@@ -107,13 +111,11 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
     const { shortest, longest } = watchSeconds;
     const timeoutSeconds = Math.round(shortest + random() * (longest - shortest));
     const hung = new AbortController();
-    const stop = (): void => {
-      hung.abort(signal.reason);
-    };
+    const stop = (): void => hung.abort(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
-    const cancel = clock.after((timeoutSeconds + graceSeconds) * 1000, () => {
-      hung.abort(new HungWatch(`the watch of ${resource.plural} did not end when it was due`));
-    });
+    const cancel = clock.after((timeoutSeconds + graceSeconds) * 1000, () =>
+      hung.abort(new HungWatch(`the watch of ${resource.plural} did not end when it was due`)),
+    );
     const began = clock.monotonic();
     let events = 0;
     try {
@@ -123,9 +125,7 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
         timeoutSeconds,
         signal: hung.signal,
         // A resumed watch may be quiet for long; that it was answered is the recovery. The back-off goes on until something comes.
-        onOpen: () => {
-          this.#recovered();
-        },
+        onOpen: () => this.#recovered(),
       });
       for await (const event of stream) {
         events += 1;

@@ -10,9 +10,10 @@ export async function readBody(
   timeoutMs: number,
   signal?: AbortSignal,
 ): Promise<string> {
-  const late = setTimeout(() => {
-    response.destroy(noAnswer('Timeout', `the answer from ${host} did not end within ${timeoutMs} ms`));
-  }, timeoutMs);
+  const late = setTimeout(
+    () => response.destroy(noAnswer('Timeout', `the answer from ${host} did not end within ${timeoutMs} ms`)),
+    timeoutMs,
+  );
   try {
     const chunks: Buffer[] = [];
     for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);

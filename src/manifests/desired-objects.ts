@@ -1,11 +1,10 @@
 import type { ConfigurationFiles } from '../api/injector-config/configuration-files.ts';
 import type { InjectorConfig } from '../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
-import { hashedConfigMapName, objectNames } from '../api/names.ts';
+import { hashedConfigMapName, objectNames, labelNames } from '../api/names.ts';
 import { authoritySecret, type CertificateMaterial, servingSecret } from './secrets.ts';
 import { type ManifestContext, revisionLabels } from './manifest-context.ts';
 import { webhookService } from './service.ts';
-import { labelNames } from '../api/labels.ts';
 
 /**
  * The Secret of the rotation, to be written first and with the resourceVersion that was read, so that two leaders cannot both go on from it.

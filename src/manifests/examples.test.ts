@@ -5,7 +5,7 @@ import { injectorConfigKind } from '../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { parseInjectorConfig } from '../api/injector-config/parse-injector-config.ts';
 import { parseRevisionTag } from '../api/revision-tag/parse-revision-tag.ts';
-import { validateRevisionTag } from '../api/revision-tag/validate-revision-tag.ts';
+import { validateRevisionTag } from '../api/revision-tag/revision-tag-rules.ts';
 import { validateInjectorConfig } from '../api/injector-config/validate-injector-config.ts';
 import { configurationReferences, type ConfigurationReference } from './configuration-references.ts';
 import { configurationFiles } from './configuration-files.ts';

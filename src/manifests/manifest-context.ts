@@ -1,6 +1,6 @@
 import type { OwnerReference } from '../api/kubernetes/kubernetes.ts';
 import { type InjectorConfig, revisionOf } from '../api/injector-config/injector-config.ts';
-import { labelNames, managedBy } from '../api/labels.ts';
+import { labelNames, managedBy } from '../api/names.ts';
 
 /** Where the operator lives and how it is reached: the same for every object it writes. */
 export interface ManifestContext {
@@ -17,7 +17,7 @@ export interface ManifestContext {
   readonly advertise?: { readonly host: string; readonly port: number };
 }
 
-/** The labels of every object of an InjectorConfig; {@link import('../api/labels.ts').labelNames} says what each means. */
+/** The labels of every object of an InjectorConfig; {@link import('../api/names.ts').labelNames} says what each means. */
 export function revisionLabels(config: InjectorConfig): Record<string, string> {
   return {
     [labelNames.managedBy]: managedBy,

@@ -1,7 +1,6 @@
 import { group } from '../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
-import { tagProbeSubject } from '../api/names.ts';
-import { pathProbeKeys, pathProbeName } from '../api/path-probe.ts';
+import { tagProbeSubject, pathProbeKeys, pathProbeName } from '../api/names.ts';
 import { namespaceNameLabel } from '../api/kubernetes/system-namespaces.ts';
 import type { ManifestContext } from './manifest-context.ts';
 import {

@@ -1,7 +1,6 @@
 import { group, injectorConfigPlural, version } from '../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
-import { labelNames, managedBy } from '../api/labels.ts';
-import { validatePath, validatorNames } from '../api/names.ts';
+import { labelNames, managedBy, validatePath, validatorNames } from '../api/names.ts';
 import { revisionTagPlural } from '../api/revision-tag/revision-tag.ts';
 import { authoritySecret, type CertificateMaterial, servingSecret } from './secrets.ts';
 import { clientConfig, webhookService } from './service.ts';

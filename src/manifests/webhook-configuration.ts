@@ -1,7 +1,6 @@
 import { group, type InjectorConfig } from '../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
-import { labelNames } from '../api/labels.ts';
-import { objectNames, tagWebhookConfiguration } from '../api/names.ts';
+import { labelNames, objectNames, tagWebhookConfiguration } from '../api/names.ts';
 import type { RevisionTag } from '../api/revision-tag/revision-tag.ts';
 import { formatRoute, type RolloutRoute } from '../routing/route.ts';
 import { selectorsFor } from '../selection/webhook-selectors.ts';

@@ -1,8 +1,13 @@
 import { once } from 'node:events';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
-import { labelNames, managedBy } from '../api/labels.ts';
-import { objectNames, servingRoleName, tagWebhookConfiguration } from '../api/names.ts';
-import { isPathProbeName } from '../api/path-probe.ts';
+import {
+  labelNames,
+  managedBy,
+  objectNames,
+  servingRoleName,
+  tagWebhookConfiguration,
+  isPathProbeName,
+} from '../api/names.ts';
 import { ObjectStore } from '../kube/object-store.ts';
 import type { ObjectKey } from '../kube/request-options.ts';
 import type { ReflectorOptions } from '../kube/reflector.ts';

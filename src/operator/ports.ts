@@ -1,6 +1,6 @@
 import type { ChainFault, ServingPair } from '../certs/verify-chain.ts';
 import type { ConfigurationFiles } from '../api/injector-config/configuration-files.ts';
-import type { RestartStatus, RolloutState } from '../api/revision-tag/rollout-status.ts';
+import type { RestartStatus, RolloutState } from '../api/revision-tag/revision-tag.ts';
 import type { ReportedFailure } from './replicas/failures-annotation.ts';
 import type { RolloutPair, ShadowReport } from '../rollout/shadow-report.ts';
 import type { NodeFacts } from '../inject/injection-request.ts';

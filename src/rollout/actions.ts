@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../api/errors.ts';
 import { parseRolloutAction, type RolloutVerb } from '../api/revision-tag/rollout-action.ts';
 import type { CanaryStrategy } from '../api/revision-tag/rollout-strategy.ts';
-import type { RolloutState } from '../api/revision-tag/rollout-status.ts';
+import type { RolloutState } from '../api/revision-tag/revision-tag.ts';
 import { startOrWait } from './hold.ts';
 import type { Moment } from './observation.ts';
 import { isActive, promote, rollBack, type Transition } from './transitions.ts';

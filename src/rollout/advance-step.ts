@@ -1,5 +1,5 @@
 import { type CanaryStep, type CanaryStrategy, untilResumed } from '../api/revision-tag/rollout-strategy.ts';
-import type { RolloutState } from '../api/revision-tag/rollout-status.ts';
+import type { RolloutState } from '../api/revision-tag/revision-tag.ts';
 import { type Evidence, evidenceWithout, podEvidence, shadowEvidence, withReport } from './evidence.ts';
 import { earlierFailures, earliest, judgementOf, nextFailure, worsening } from './health.ts';
 import { type Hold, holdOf, isIncomplete } from './hold.ts';

@@ -1,5 +1,5 @@
 import type { CanaryStrategy } from '../api/revision-tag/rollout-strategy.ts';
-import type { RolloutPhase } from '../api/revision-tag/rollout-status.ts';
+import type { RolloutPhase } from '../api/revision-tag/revision-tag.ts';
 import { evidenceAt, type Judgement } from './health.ts';
 import type { ObservedPod, RolloutObservation } from './observation.ts';
 import type { ActiveState } from './transitions.ts';

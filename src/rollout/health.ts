@@ -1,6 +1,6 @@
 import { durationMilliseconds } from '../api/duration.ts';
 import type { CanaryAnalysis, CanaryStrategy } from '../api/revision-tag/rollout-strategy.ts';
-import type { PodCounts, RolloutState } from '../api/revision-tag/rollout-status.ts';
+import type { PodCounts, RolloutState } from '../api/revision-tag/revision-tag.ts';
 import type { ObservedPod } from './observation.ts';
 
 /** By what pods are judged, and when. Milliseconds since 1970. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { RolloutState } from '../api/revision-tag/rollout-status.ts';
+import type { RolloutState } from '../api/revision-tag/revision-tag.ts';
 import { holdOf } from './hold.ts';
 import type { RolloutObservation } from './observation.ts';
 import { advanceRollout, type RolloutPass } from './rollout.ts';

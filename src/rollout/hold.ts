@@ -1,5 +1,5 @@
 import type { CanaryStep, CanaryStrategy } from '../api/revision-tag/rollout-strategy.ts';
-import type { RolloutPlace, RolloutState } from '../api/revision-tag/rollout-status.ts';
+import type { RolloutPlace, RolloutState } from '../api/revision-tag/revision-tag.ts';
 import type { Evidence } from './evidence.ts';
 import type { Moment } from './observation.ts';
 import { atRest, isActive, type RolloutEvent, startRollout, stepAt, type Transition } from './transitions.ts';

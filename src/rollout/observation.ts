@@ -1,4 +1,4 @@
-import type { RolloutPlace } from '../api/revision-tag/rollout-status.ts';
+import type { RolloutPlace } from '../api/revision-tag/revision-tag.ts';
 import type { ShadowReport } from './shadow-report.ts';
 
 /** What is known of one pod that one of the two revisions has injected; pods that have ended well or are on their way out do not count. */

@@ -1,6 +1,6 @@
-import { injectedByAnnotation } from '../api/labels.ts';
+import { injectedByAnnotation } from '../api/names.ts';
 import { restartChoiceAnnotation } from '../api/revision-tag/restart-annotation.ts';
-import type { RestartStatus } from '../api/revision-tag/rollout-status.ts';
+import type { RestartStatus } from '../api/revision-tag/revision-tag.ts';
 import { isCurrent, type RestartCandidate } from './restart-candidate.ts';
 import type { RolloutWorkload } from '../routing/workload-key.ts';
 

@@ -1,5 +1,5 @@
 import type { RestartStrategy } from '../api/revision-tag/rollout-strategy.ts';
-import type { RestartStatus } from '../api/revision-tag/rollout-status.ts';
+import type { RestartStatus } from '../api/revision-tag/revision-tag.ts';
 import { listedNames } from '../api/injector-config/usage-status.ts';
 import { RestartBounds } from './restart-bounds.ts';
 import {

@@ -1,5 +1,5 @@
 import type { CanaryStrategy } from '../api/revision-tag/rollout-strategy.ts';
-import type { RolloutState } from '../api/revision-tag/rollout-status.ts';
+import type { RolloutState } from '../api/revision-tag/revision-tag.ts';
 import { answerAction, refuseUnknown } from './actions.ts';
 import { advanceStep } from './advance-step.ts';
 import { countingReason, isIncomplete, startOrWait, takenBack, waitAtStable } from './hold.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { RolloutState } from '../api/revision-tag/rollout-status.ts';
+import type { RolloutState } from '../api/revision-tag/revision-tag.ts';
 import type { RolloutObservation } from './observation.ts';
 import { advanceRollout } from './rollout.ts';
 import { at, place, strategyOf } from './testdata/situation.ts';

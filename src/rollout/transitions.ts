@@ -1,5 +1,5 @@
 import type { CanaryStep } from '../api/revision-tag/rollout-strategy.ts';
-import type { RolloutPlace, RolloutState } from '../api/revision-tag/rollout-status.ts';
+import type { RolloutPlace, RolloutState } from '../api/revision-tag/revision-tag.ts';
 import { emptyShadowReport } from './shadow-report.ts';
 import type { Moment } from './observation.ts';
 import { isSameConfiguration } from '../routing/route.ts';

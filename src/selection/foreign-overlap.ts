@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
-import { labelNames, managedBy } from '../api/labels.ts';
+import { labelNames, managedBy } from '../api/names.ts';
 import { meet, type PodClaim } from './pod-claims.ts';
 import { keysOf } from './label-selector.ts';
 import type { SelectorPair } from './selecting-webhook.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubernetesObject, LabelSelector } from '../api/kubernetes/kubernetes.ts';
-import { labelNames } from '../api/labels.ts';
+import { labelNames } from '../api/names.ts';
 import { matchConditionNames } from '../api/injector-config/match-condition-names.ts';
 import type { WebhookKeys } from '../api/injector-config/webhook-keys.ts';
 import { apiServerMatcher, keysOf } from './label-selector.ts';

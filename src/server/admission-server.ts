@@ -40,9 +40,7 @@ export function createAdmissionServer(options: AdmissionServerOptions) {
   const limits: AdmissionLimits = { ...defaultAdmissionLimits, ...options.limits };
   const observer = createAdmissionObserver(log, metrics, clock, options.failed);
   const budget = new BodyBudget({ bytes: limits.maxBufferedBytes, bodies: limits.maxConcurrentBodies });
-  const guard = new ConnectionGuard(limits, () => {
-    metrics.dropped('pressure');
-  });
+  const guard = new ConnectionGuard(limits, () => metrics.dropped('pressure'));
   const memory = new DecisionMemory(limits.decisions);
   const server = createTlsServer(limits, certificates, log);
   let state: ServerState = 'idle';
@@ -100,9 +98,7 @@ export function createAdmissionServer(options: AdmissionServerOptions) {
       if (state === 'closing' || state === 'closed') return;
       state = 'closing';
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(() => {
-          guard.destroyAll();
-        }, timeout);
+        const timer = setTimeout(() => guard.destroyAll(), timeout);
         server.close(() => {
           clearTimeout(timer);
           resolve();

@@ -4,8 +4,7 @@ import {
   type RotateTarget,
 } from '../../../src/api/injector-config/rotate-request.ts';
 import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
-import { labelNames } from '../../../src/api/labels.ts';
-import { objectNames, serviceHostName } from '../../../src/api/names.ts';
+import { labelNames, objectNames, serviceHostName } from '../../../src/api/names.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { objectOf } from '../apply.ts';
 import type { AuditLog } from '../audit-log.ts';

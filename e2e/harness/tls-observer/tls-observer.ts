@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseBundle } from '../../../src/certs/bundle.ts';
+import { parseBundle } from '../../../src/certs/read-certificate.ts';
 import type { Replica } from '../replicas/replicas.ts';
 import { waitFor } from '../wait-for.ts';
 import { shakeHands } from './handshake.ts';

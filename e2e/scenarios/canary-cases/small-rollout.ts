@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RolloutState } from '../../../src/api/revision-tag/rollout-status.ts';
+import type { RolloutState } from '../../../src/api/revision-tag/revision-tag.ts';
 import { rankOf } from '../../../src/routing/workload-key.ts';
 import { applyObject } from '../../harness/apply.ts';
 import type { AuditLog } from '../../harness/audit-log.ts';

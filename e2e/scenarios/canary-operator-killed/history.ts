@@ -1,4 +1,4 @@
-import type { RolloutState } from '../../../src/api/revision-tag/rollout-status.ts';
+import type { RolloutState } from '../../../src/api/revision-tag/revision-tag.ts';
 import type { RolloutWrite } from './writes.ts';
 
 export interface StepSeen {

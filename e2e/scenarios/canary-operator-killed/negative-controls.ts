@@ -1,4 +1,4 @@
-import type { RolloutState } from '../../../src/api/revision-tag/rollout-status.ts';
+import type { RolloutState } from '../../../src/api/revision-tag/revision-tag.ts';
 import { everyWorkload } from '../../../src/routing/workload-key.ts';
 import { endOfStep, statesOf, type RolloutHistory, type StepSeen } from './history.ts';
 import { rules } from './judge.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RolloutState } from '../../../src/api/revision-tag/rollout-status.ts';
+import type { RolloutState } from '../../../src/api/revision-tag/revision-tag.ts';
 import { parseRoute, type Route } from '../../../src/routing/route.ts';
 import { applyObject } from '../../harness/apply.ts';
 import type { AuditLog } from '../../harness/audit-log.ts';
@@ -9,7 +9,7 @@ import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import type { Standstill } from '../../harness/standstill/standstill.ts';
 import { untilActive } from '../../harness/until-active.ts';
 import { waitFor } from '../../harness/wait-for.ts';
-import { ask, pathOf, waitForRollout } from '../canary/workloads.ts';
+import { ask, pathOf, waitForRollout, type Workloads } from '../canary/workloads.ts';
 import {
   endOfStep,
   pathWritesOf,
@@ -30,7 +30,6 @@ import {
   type Plan,
   type WantedStep,
 } from './plans.ts';
-import type { Workloads } from '../canary/workloads.ts';
 import { renewalsSince, tag, writesSince } from './writes.ts';
 
 export interface Stage {

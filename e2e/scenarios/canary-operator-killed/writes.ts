@@ -1,6 +1,6 @@
 import { tagWebhookConfiguration } from '../../../src/api/names.ts';
 import { parseRestartAnnotation, restartedAnnotation } from '../../../src/api/revision-tag/restart-annotation.ts';
-import type { RolloutState } from '../../../src/api/revision-tag/rollout-status.ts';
+import type { RolloutState } from '../../../src/api/revision-tag/revision-tag.ts';
 import type { AuditEvent } from '../../harness/audit-log.ts';
 import type { PassedWrite } from '../../harness/faulty-proxy/faulty-proxy-worker.ts';
 import type { Replicas } from '../../harness/replicas/replicas.ts';

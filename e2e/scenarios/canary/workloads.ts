@@ -5,7 +5,7 @@ import {
   rolloutActionAnnotation,
   type RolloutVerb,
 } from '../../../src/api/revision-tag/rollout-action.ts';
-import type { RolloutState } from '../../../src/api/revision-tag/rollout-status.ts';
+import type { RolloutState } from '../../../src/api/revision-tag/revision-tag.ts';
 import type { AuditLog } from '../../harness/audit-log.ts';
 import type { Replicas } from '../../harness/replicas/replicas.ts';
 import { revisionTag, revisionTags, type RevisionTagObject } from '../../harness/revision-tags.ts';

@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
-import { injectedByAnnotation } from '../../../src/api/labels.ts';
+import { injectedByAnnotation } from '../../../src/api/names.ts';
 import { inject } from '../../../src/inject/inject.ts';
 import type { NodeFacts, ProxyConfigResource } from '../../../src/inject/injection-request.ts';
 import type { Injector } from '../../../src/inject/injector.ts';

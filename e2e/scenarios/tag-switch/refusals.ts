@@ -1,6 +1,5 @@
 import type { Condition, KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
-import { labelNames } from '../../../src/api/labels.ts';
-import { tagWebhookConfiguration, validatorNames } from '../../../src/api/names.ts';
+import { labelNames, tagWebhookConfiguration, validatorNames } from '../../../src/api/names.ts';
 import { badRevisionTags } from '../../../src/api/testdata/bad-revision-tags.ts';
 import { refusal, refusalOf } from '../../harness/admissions.ts';
 import { applyObject, isGone, objectOf } from '../../harness/apply.ts';

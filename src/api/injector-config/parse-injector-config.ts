@@ -1,5 +1,9 @@
-import { injectorConfigKind, injectorConfigSpecSchema, type InjectorConfig } from './injector-config.ts';
-import { injectorConfigStatusSchema } from './injector-config-status.ts';
+import {
+  injectorConfigKind,
+  injectorConfigSpecSchema,
+  type InjectorConfig,
+  injectorConfigStatusSchema,
+} from './injector-config.ts';
 import { parseResource, type ParseOptions } from '../parse-resource.ts';
 
 /** Reads an InjectorConfig as the API server would: schema and defaults, no rules. @throws ConfigurationError */

@@ -4,7 +4,7 @@ import { apiVersion } from '../injector-config/injector-config.ts';
 import { parseRevisionTag } from './parse-revision-tag.ts';
 import { badRevisionTags } from '../testdata/bad-revision-tags.ts';
 import { revisionTag } from '../testdata/revision-tag.ts';
-import { validateRevisionTag } from './validate-revision-tag.ts';
+import { validateRevisionTag } from './revision-tag-rules.ts';
 
 const object = (name: string, spec: unknown): object => ({ apiVersion, kind: 'RevisionTag', metadata: { name }, spec });
 

@@ -1,7 +1,8 @@
 import { durationMilliseconds } from '../duration.ts';
 import { dnsLabelPattern } from '../kubernetes/field-types.ts';
-import type { ValidationRule } from '../injector-config/injector-config-rules.ts';
+import { type ValidationRule, brokenRules } from '../injector-config/injector-config-rules.ts';
 import { defaultRevision, type RevisionTag, type RevisionTagSpec } from './revision-tag.ts';
+import type { Mistake } from '../mistake.ts';
 
 /** Rules over the whole object. */
 export const revisionTagRules: readonly ValidationRule<RevisionTag>[] = [
@@ -72,3 +73,8 @@ export const revisionTagSpecRules: readonly ValidationRule<RevisionTagSpec>[] = 
     holds: ({ strategy }) => strategy?.canary !== undefined || (strategy?.rollback?.restart ?? 'None') === 'None',
   },
 ];
+
+/** Every mistake that shows without looking at the cluster: the rules that the CRD has in CEL. */
+export function validateRevisionTag(tag: RevisionTag): Mistake[] {
+  return [...brokenRules(revisionTagRules, tag), ...brokenRules(revisionTagSpecRules, tag.spec)];
+}

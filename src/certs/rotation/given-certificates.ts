@@ -1,7 +1,6 @@
-import { joinBundle, parseBundle } from '../bundle.ts';
+import { joinBundle, parseBundle, readCertificate } from '../read-certificate.ts';
 import type { CertifiedKey } from '../key-pair.ts';
-import { readCertificate } from '../read-certificate.ts';
-import { isAccepted } from './rotation-bundle.ts';
+import { isAccepted } from './rotation-state.ts';
 import { verifyServingPair, type ChainExpectation, type ChainFault, type ServingPair } from '../verify-chain.ts';
 
 /** A pair that somebody else has issued and that can serve: an input of the rotation in place of what it would issue itself. */

@@ -1,8 +1,9 @@
-import { bundleFingerprints, parseBundle, type BundleEntry } from '../bundle.ts';
+import { bundleFingerprints, parseBundle, type BundleEntry, readCertificate, shortName } from '../read-certificate.ts';
 import type { CertificatePolicy } from '../certificate-policy.ts';
-import { readCertificate, shortName } from '../read-certificate.ts';
-import { isAccepted, rotationBundle, wasAccepted } from './rotation-bundle.ts';
 import {
+  isAccepted,
+  rotationBundle,
+  wasAccepted,
   earliest,
   latest,
   changeOf,

@@ -1,8 +1,7 @@
 import type { CertificatePolicy } from '../certificate-policy.ts';
 import { shortName } from '../read-certificate.ts';
 import type { RecoveredRotation } from './recover-rotation.ts';
-import { isEverywhere } from './rotation-bundle.ts';
-import { changeOf, type RotationChange, type StoredAuthority } from './rotation-state.ts';
+import { isEverywhere, changeOf, type RotationChange, type StoredAuthority } from './rotation-state.ts';
 
 /** What decides whether a leaf may be served. */
 export interface RotationSituation extends Pick<RecoveredRotation, 'current' | 'expired'> {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { bundleFingerprints, parseBundle } from '../bundle.ts';
-import { readCertificate } from '../read-certificate.ts';
-import { isAccepted } from './rotation-bundle.ts';
+import { bundleFingerprints, parseBundle, readCertificate } from '../read-certificate.ts';
+import { isAccepted } from './rotation-state.ts';
 import { foreignPair } from '../testdata/damages.ts';
 import { keyPool } from '../testdata/key-pool.ts';
 import { decide, decided, settledWorld, worldBeforeRotation } from '../testdata/settled-world.ts';

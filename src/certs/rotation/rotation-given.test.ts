@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { parseBundle } from '../bundle.ts';
+import { parseBundle, readCertificate } from '../read-certificate.ts';
 import { keyPool } from '../testdata/key-pool.ts';
 import { SecretOwner } from '../testdata/secret-owner.ts';
 import { decide, decided, settledWorld } from '../testdata/settled-world.ts';
 import { names, second, shortPolicy, World } from '../testdata/world.ts';
-import { readCertificate } from '../read-certificate.ts';
 
 describe('rotate, with certificates that somebody else issues', function () {
   this.timeout(60_000);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { bundleFingerprints, parseBundle } from '../bundle.ts';
+import { bundleFingerprints, parseBundle } from '../read-certificate.ts';
 import { keyPool } from '../testdata/key-pool.ts';
 import { decided, settledWorld } from '../testdata/settled-world.ts';
 import { second, shortPolicy, type World } from '../testdata/world.ts';

@@ -1,7 +1,6 @@
 import { readCertificate } from '../read-certificate.ts';
-import { isAccepted } from './rotation-bundle.ts';
+import { isAccepted, earliest, type AnsweredRequest, type RotationState } from './rotation-state.ts';
 import type { RotationSituation } from './rotation-confirmation.ts';
-import { earliest, type AnsweredRequest, type RotationState } from './rotation-state.ts';
 import type { CertifiedKey } from '../key-pair.ts';
 
 /** A renewal that a person asks for. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { parseBundle } from '../bundle.ts';
+import { parseBundle } from '../read-certificate.ts';
 import { readRotationSecret, writeRotationSecret, type ReadRotationState, type SecretText } from './rotation-secret.ts';
 import type { RotationState } from './rotation-state.ts';
 import { World } from '../testdata/world.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { parseBundle } from '../bundle.ts';
-import { readCertificate } from '../read-certificate.ts';
+import { parseBundle, readCertificate } from '../read-certificate.ts';
 import { keyMatches } from '../verify-chain.ts';
 import {
   answeredRequest,

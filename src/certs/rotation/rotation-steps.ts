@@ -8,8 +8,8 @@ import { notePublication, servableAt, type RotationSituation } from './rotation-
 import { begins, type RenewalRequest } from './rotation-request.ts';
 import type { ObservedCertificates } from './recover-rotation.ts';
 import { isAuthorityOf, type CertificateSource, type GivenCertificates } from './given-certificates.ts';
-import { isAccepted } from './rotation-bundle.ts';
 import {
+  isAccepted,
   latest,
   renewalTime,
   changeOf,

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { bundleFingerprints } from '../bundle.ts';
-import { readCertificate } from '../read-certificate.ts';
+import { bundleFingerprints, readCertificate } from '../read-certificate.ts';
 import { rotate } from './rotation.ts';
 import { keyPool } from '../testdata/key-pool.ts';
 import { decide, decided, settledWorld, worldBeforeRotation } from '../testdata/settled-world.ts';

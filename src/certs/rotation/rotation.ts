@@ -1,14 +1,12 @@
-import { parseBundle } from '../bundle.ts';
+import { parseBundle, readCertificate } from '../read-certificate.ts';
 import { subjectAltNames } from '../certificate-names.ts';
 import { checkCertificatePolicy } from '../certificate-policy.ts';
 import type { CertificateSource } from './given-certificates.ts';
 import { randomFraction } from '../random-source.ts';
-import { readCertificate } from '../read-certificate.ts';
 import { recoverRotation } from './recover-rotation.ts';
-import { isAccepted, rotationBundle } from './rotation-bundle.ts';
-import { servableAt, type RotationSituation } from './rotation-confirmation.ts';
-import { finishRequest, forceRetirement, noteRequest } from './rotation-request.ts';
 import {
+  isAccepted,
+  rotationBundle,
   earliest,
   latest,
   renewalTime,
@@ -17,6 +15,8 @@ import {
   type RotationPhase,
   type RotationState,
 } from './rotation-state.ts';
+import { servableAt, type RotationSituation } from './rotation-confirmation.ts';
+import { finishRequest, forceRetirement, noteRequest } from './rotation-request.ts';
 import {
   stageGiven,
   takeGivenLeaf,

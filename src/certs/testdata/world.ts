@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { parseBundle } from '../bundle.ts';
+import { parseBundle, readCertificate } from '../read-certificate.ts';
 import type { CertificatePolicy } from '../certificate-policy.ts';
 import type { CertificateSource } from '../rotation/given-certificates.ts';
 import type { GenerateKeyPair, CertifiedKey } from '../key-pair.ts';
 import { rotate, type Rotation } from '../rotation/rotation.ts';
 import type { RotationInput } from '../rotation/rotation-steps.ts';
 import type { RenewalRequest } from '../rotation/rotation-request.ts';
-import { readCertificate } from '../read-certificate.ts';
 import { ServingCertificates } from '../serving-certificates.ts';
 import { verifyChain, verifyServingPair, type ServingPair } from '../verify-chain.ts';
 import { pooledKeys, seededBytes } from './key-pool.ts';

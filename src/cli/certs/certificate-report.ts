@@ -1,6 +1,6 @@
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { bundleFingerprints, parseBundle } from '../../certs/bundle.ts';
+import { bundleFingerprints, parseBundle } from '../../certs/read-certificate.ts';
 import { verifyChain } from '../../certs/verify-chain.ts';
 import { caBundleOf, ourWebhooksOf, type Webhook } from '../../operator/webhooks/published-webhook.ts';
 

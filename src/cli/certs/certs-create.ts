@@ -5,13 +5,11 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { stringify } from 'yaml';
 import { durationMilliseconds } from '../../api/duration.ts';
 import { issueAuthority, issueServingCertificate } from '../../certs/issue-certificate.ts';
-import { joinBundle, parseBundle } from '../../certs/bundle.ts';
+import { joinBundle, parseBundle, readCertificate } from '../../certs/read-certificate.ts';
 import { subjectAltNames } from '../../certs/certificate-names.ts';
 import { generateRsaKeyPair } from '../../certs/key-pair.ts';
-import { readCertificate } from '../../certs/read-certificate.ts';
 import { describeFileError, readNamedFile } from '../files.ts';
-import type { Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
+import { type Terminal, UsageError } from '../terminal.ts';
 
 interface CreateOptions {
   readonly service: string;

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { apiVersion, injectorConfigKind } from '../../api/injector-config/injector-config.ts';
 import { formatRotateRequest, rotateAnnotation, type RotateTarget } from '../../api/injector-config/rotate-request.ts';
 import { followRotation } from './follow-rotation.ts';
 import { readConfigs, type ReadConfig } from './read-certificates.ts';
-import { addClusterOptions, withCluster, type ClusterOptions } from '../cluster-options.ts';
+import { clusterCommand, withCluster, type ClusterOptions } from '../cluster-options.ts';
 import { parseSeconds } from '../option-values.ts';
-import type { Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
+import { type Terminal, UsageError } from '../terminal.ts';
 import { injectorConfigs } from '../../operator/cluster-view.ts';
 
 interface RotateOptions extends ClusterOptions {
@@ -24,11 +23,11 @@ const interval = 500;
 
 /** `injector certs rotate`: asks the operator for a renewal by an annotation; the operator does it as it does every renewal. */
 export function certsRotateCommand(terminal: Terminal): Command {
-  return addClusterOptions(
-    new Command('rotate')
-      .description('ask for a new serving certificate now, or for a new authority, without losing an admission')
-      .argument('<name>', 'the InjectorConfig'),
+  return clusterCommand(
+    'rotate',
+    'ask for a new serving certificate now, or for a new authority, without losing an admission',
   )
+    .argument('<name>', 'the InjectorConfig')
     .option('--ca', 'a new authority too, with overlap')
     .option(
       '--force',
@@ -51,9 +50,7 @@ export function certsRotateCommand(terminal: Terminal): Command {
         const failure = await followRotation({
           nonce,
           read: () => client.find<ReadConfig>(injectorConfigs, name),
-          onProgress: (line) => {
-            terminal.error(line);
-          },
+          onProgress: (line) => terminal.error(line),
           pause: async () => {
             await setTimeout(interval);
             return performance.now() < deadline;

@@ -1,11 +1,10 @@
-import { Command } from 'commander';
-import { type BundleReport, certificateReport, type CertificateReport } from './certificate-report.ts';
+import type { Command } from 'commander';
+import { certificateReport, type CertificateReport } from './certificate-report.ts';
 import { observeCertificates, readConfigs } from './read-certificates.ts';
-import { addClusterOptions, withCluster, type ClusterOptions } from '../cluster-options.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { clusterCommand, withCluster, type ClusterOptions } from '../cluster-options.ts';
+import { exitCodes, type Terminal } from '../terminal.ts';
 import { formatUntil, outputOption, writeReport, type OutputFormat } from '../report/write-report.ts';
 import { healthLines, isAlive, readOperatorHealth } from '../usage/operator-health.ts';
-import type { Terminal } from '../terminal.ts';
 
 interface StatusOptions extends ClusterOptions {
   readonly namespace?: string;
@@ -14,11 +13,8 @@ interface StatusOptions extends ClusterOptions {
 
 /** `injector certs status`: exit status 1 when there is a problem. */
 export function certsStatusCommand(terminal: Terminal): Command {
-  return addClusterOptions(
-    new Command('status')
-      .description('what is served and what API servers trust; exit status 1 when something is wrong')
-      .argument('[name...]', 'InjectorConfigs (default: all)'),
-  )
+  return clusterCommand('status', 'what is served and what API servers trust; exit status 1 when something is wrong')
+    .argument('[name...]', 'InjectorConfigs (default: all)')
     .option(
       '-n, --namespace <name>',
       "the operator's namespace (default: that of its replicas, or of the webhook's Service)",
@@ -46,17 +42,16 @@ export function certsStatusCommand(terminal: Terminal): Command {
       writeReport(terminal, options.output, reports, {
         columns: ['NAME', 'PHASE', 'CERTIFICATE', 'EXPIRES', 'RENEWAL', 'AUTHORITY EXPIRES'],
         row: (report) => rowOf(report, Date.now()),
-        notes: ({ bundles }) => [`trusted: ${bundles.map(bundleText).join(' ') || 'by no webhook'}`],
+        notes: ({ bundles }) => {
+          const trusted = bundles.map(({ configuration, authorities }) => `${configuration}=${authorities.join('+')}`);
+          return [`trusted: ${trusted.join(' ') || 'by no webhook'}`];
+        },
         empty: 'there is no InjectorConfig',
       });
       const problems = reports.flatMap(({ name, problems }) => problems.map((problem) => `${name}: ${problem}`));
       for (const problem of options.output === 'table' ? problems : []) terminal.error(problem);
       if (problems.length > 0) terminal.setExitCode(exitCodes.failure);
     });
-}
-
-function bundleText({ configuration, authorities }: BundleReport): string {
-  return `${configuration}=${authorities.join('+')}`;
 }
 
 function rowOf({ name, phase, fingerprint, notAfter, renewAt, caNotAfter }: CertificateReport, now: number): string[] {

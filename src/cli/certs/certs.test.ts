@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { parse } from 'yaml';
 import { formatRotateRequest, parseRotateRequest, rotateAnnotation } from '../../api/injector-config/rotate-request.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { parseBundle } from '../../certs/bundle.ts';
+import { parseBundle } from '../../certs/read-certificate.ts';
 import { verifyServingPair } from '../../certs/verify-chain.ts';
 import type { CertificateReport } from './certificate-report.ts';
 import { failure, FakeApiServer, json, type FakeRequest } from '../../kube/testdata/fake-api-server.ts';

@@ -1,15 +1,14 @@
 import { Command } from 'commander';
-import type { Terminal } from '../terminal.ts';
+import { type Terminal, UsageError } from '../terminal.ts';
 import { certsCreateCommand } from './certs-create.ts';
 import { certsRotateCommand } from './certs-rotate.ts';
 import { certsStatusCommand } from './certs-status.ts';
 import { patchCaBundle } from './patch-ca-bundle.ts';
 import { readNamedFile, writeNamedFile } from '../files.ts';
-import { UsageError } from '../usage-error.ts';
-import { joinBundle, parseBundle } from '../../certs/bundle.ts';
+import { joinBundle, parseBundle } from '../../certs/read-certificate.ts';
 import { caBundlesOf } from '../../operator/webhooks/published-webhook.ts';
 import { readConfigs, readConfigurations } from './read-certificates.ts';
-import { addClusterOptions, type ClusterOptions, withCluster } from '../cluster-options.ts';
+import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
 
 /** `injector certs`: what is served and trusted, a renewal by hand, and certificates for `injector serve`. */
 export function certsCommand(terminal: Terminal): Command {
@@ -46,11 +45,11 @@ interface ExportOptions extends ClusterOptions {
 
 /** `injector certs export-ca`: what API servers trust now, read back from the webhook. */
 function certsExportCommand(terminal: Terminal): Command {
-  return addClusterOptions(
-    new Command('export-ca')
-      .description("the authorities that API servers trust for an InjectorConfig's webhook now, as PEM")
-      .argument('<name>', 'the InjectorConfig'),
+  return clusterCommand(
+    'export-ca',
+    "the authorities that API servers trust for an InjectorConfig's webhook now, as PEM",
   )
+    .argument('<name>', 'the InjectorConfig')
     .option('-o, --output <file>', 'where to write (default: standard output)')
     .action(async (name: string, options: ExportOptions) => {
       const bundle = await withCluster(options, async (client) => {

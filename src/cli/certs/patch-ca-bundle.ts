@@ -1,6 +1,6 @@
 import { isMap, isScalar, isSeq, parseAllDocuments, type Document, type Node, type YAMLMap } from 'yaml';
-import { joinBundle, parseBundle } from '../../certs/bundle.ts';
-import { UsageError } from '../usage-error.ts';
+import { joinBundle, parseBundle } from '../../certs/read-certificate.ts';
+import { UsageError } from '../terminal.ts';
 
 /** One change of the text. */
 interface Edit {

@@ -1,11 +1,11 @@
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { labelNames } from '../../api/labels.ts';
-import { objectNames } from '../../api/names.ts';
+import { labelNames, objectNames } from '../../api/names.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
+import { secretText } from '../../operator/certificates/secret-text.ts';
 import { readReplicaLease, replicaOf } from '../../operator/replicas/replica-lease.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../terminal.ts';
 import type { CertificateObservation } from './certificate-report.ts';
 import { ourWebhooksOf } from '../../operator/webhooks/published-webhook.ts';
 import { injectorConfigs, leases, mutatingWebhooks, secrets } from '../../operator/cluster-view.ts';
@@ -69,7 +69,7 @@ export async function observeCertificates(
   return {
     ...seen,
     replicas: replicas instanceof ApiError ? new Map<string, string | undefined>() : replicas,
-    certificatePem: secret instanceof ApiError ? undefined : certificateOf(secret),
+    certificatePem: secret === undefined || secret instanceof ApiError ? undefined : secretText(secret)['tls.crt'],
     ...(secret instanceof ApiError ? { unreadable: `the serving Secret was not looked at: ${secret.message}` } : {}),
   };
 }
@@ -95,11 +95,6 @@ async function readReplicas(
       .filter(({ isDraining, serves }) => !isDraining && serves.has(name))
       .map(({ replica, serves }) => [replica, serves.get(name)?.certificate]),
   );
-}
-
-function certificateOf(secret: KubernetesObject | undefined): string | undefined {
-  const encoded = (secret?.data as Record<string, string> | undefined)?.['tls.crt'];
-  return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString('utf8');
 }
 
 async function unlessForbidden<Value>(reading: Promise<Value>): Promise<Value | ApiError> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
-import { askByDryRun } from './dry-run.ts';
+import { askByDryRun } from '../commands/check.ts';
 import { subjectOf, type Subject } from './subject.ts';
 
 const injectedBy = 'sidecar-injector.io/config';

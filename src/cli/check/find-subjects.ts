@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { apiVersionOf, knownKind, resourceKind, type ResourceKind } from '../../kube/resource-kinds.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../terminal.ts';
 import { controllerOf, plainSubject, subjectOf, type Subject } from './subject.ts';
 import { namespaces, pods } from '../../operator/cluster-view.ts';
 

@@ -1,7 +1,6 @@
 import { ConfigurationError } from '../../api/errors.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { labelNames } from '../../api/labels.ts';
-import { hashedConfigMapName } from '../../api/names.ts';
+import { labelNames, hashedConfigMapName } from '../../api/names.ts';
 import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
 import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
 import { podWebhooks, type WebhookTarget } from '../../explain/pod-webhook.ts';
@@ -11,7 +10,7 @@ import { apiVersionOf, type ResourceKind } from '../../kube/resource-kinds.ts';
 import * as kinds from '../../operator/cluster-view.ts';
 import { verifiedFiles } from '../../operator/configurations/last-good.ts';
 import { healthLines, readOperatorHealth } from '../usage/operator-health.ts';
-import { listWhereKnown } from '../usage/read-installation.ts';
+import { listWhereKnown } from '../usage/installation.ts';
 import { keyOf, type Facts, type FoundFiles } from './facts.ts';
 
 type Reader = Pick<ApiClient, 'find' | 'listAll'>;

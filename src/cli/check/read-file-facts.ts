@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { hashedConfigMapName } from '../../api/names.ts';
 import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
 import { revisionTagKind, type RevisionTag } from '../../api/revision-tag/revision-tag.ts';
-import { validateRevisionTag } from '../../api/revision-tag/validate-revision-tag.ts';
+import { validateRevisionTag } from '../../api/revision-tag/revision-tag-rules.ts';
 import { podClaims, winningClaim, nameOf } from '../../selection/pod-claims.ts';
 import { ownerOf } from '../../selection/webhook-owners.ts';
 import { configurationFiles } from '../../manifests/configuration-files.ts';

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { group, revisionOf } from '../../api/injector-config/injector-config.ts';
 import { explainCreation } from '../../explain/explain-creation.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
@@ -9,15 +9,12 @@ import { type CheckReport, changeInWords } from '../check/check-report.ts';
 import { creationOf, surroundingsOf } from '../check/facts.ts';
 import { readClusterFacts } from '../check/read-cluster-facts.ts';
 import { plainSubject, type Subject, subjectOf } from '../check/subject.ts';
-import { addClusterOptions, type ClusterOptions, withCluster } from '../cluster-options.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
+import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
 import { tellHealth } from '../report/tell-health.ts';
 import { type OutputFormat, outputOption, writeData } from '../report/write-report.ts';
 import { oneLine } from '../rollout/wrap.ts';
-import type { Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
-import { namedByPod } from '../usage/installation.ts';
-import { readInstallation } from '../usage/read-installation.ts';
+import { namedByPod, readInstallation } from '../usage/installation.ts';
 import { readUsage } from '../usage/read-usage.ts';
 
 /** One thing that nobody wants; the command mends it or says more. */
@@ -26,7 +23,7 @@ type Finding = Pick<CheckReport, 'namespace' | 'kind' | 'name' | 'reason' | 'mes
 /** `injector analyze`: all of a cluster that nobody wants, as far as injection goes. */
 export function analyzeCommand(terminal: Terminal): Command {
   const description = 'what is wrong with injection, where, and what mends it; exit status 3 when anything is';
-  return addClusterOptions(new Command('analyze').description(description))
+  return clusterCommand('analyze', description)
     .option('-n, --namespace <name>', 'this namespace only')
     .addOption(outputOption())
     .action(async (options: ClusterOptions & { readonly namespace?: string; readonly output: OutputFormat }) => {

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import type { CheckReport } from '../check/check-report.ts';
-import { runCommand, type Seen } from '../testdata/recording-terminal.ts';
+import { runCommand, type Seen, recordingTerminal } from '../testdata/recording-terminal.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { recordingTerminal } from '../testdata/recording-terminal.ts';
 import { temporaryFolder } from '../testdata/temporary-folder.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../terminal.ts';
 import { readFileObjects } from './check.ts';
 
 const config = `apiVersion: sidecar-injector.io/v1alpha1

@@ -1,24 +1,54 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { type CheckReport, checkSubject } from '../check/check-report.ts';
-import { askByDryRun } from '../check/dry-run.ts';
+import { type CheckReport, checkSubject, type DryRunAnswer } from '../check/check-report.ts';
 import { type Facts, surroundingsOf } from '../check/facts.ts';
 import { findSubjects, parseTargets } from '../check/find-subjects.ts';
 import { printChecks } from '../check/print-check.ts';
 import { readClusterFacts } from '../check/read-cluster-facts.ts';
 import { bringWebhooks, namespacesIn, readFileFacts } from '../check/read-file-facts.ts';
 import { type Subject, subjectOf } from '../check/subject.ts';
-import { addClusterOptions, type ClusterOptions, withCluster } from '../cluster-options.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
+import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
 import { tellHealth } from '../report/tell-health.ts';
 import { type OutputFormat, outputOption } from '../report/write-report.ts';
-import type { Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
 import { readDocuments } from '../../inject/objects/read-documents.ts';
-import { isJsonObject } from '../../inject/patch/json-value.ts';
+import { isJsonObject, type JsonObject } from '../../inject/patch/json-value.ts';
 import { listItems, objectAt } from '../../inject/objects/workload-kinds.ts';
 import { messageOf, readNamedFile } from '../files.ts';
+import { injectedByAnnotation } from '../../api/names.ts';
+import { creatableMetadata } from '../../explain/admission-pod.ts';
+import { injectedByOf } from '../../explain/stored-pod.ts';
+import { ApiError } from '../../kube/api-error.ts';
+
+/**
+ * Asks the API server by a dry run what it would store: nothing is stored. The pod of a name that exists is asked about under a generated one.
+ * @throws ApiError for what is no answer: no connection, no right to create pods
+ */
+export async function askByDryRun(client: Pick<ApiClient, 'request'>, subject: Subject): Promise<DryRunAnswer> {
+  const path = `/api/v1/namespaces/${encodeURIComponent(subject.namespace)}/pods`;
+  const options = { query: { dryRun: 'All' }, body: JSON.stringify(creatable(subject)) };
+  try {
+    const stored = (await client.request('POST', path, options)) as KubernetesObject;
+    const injectedBy = injectedByOf(stored);
+    return injectedBy.length === 0
+      ? { result: 'NotInjected', injectedBy, message: 'it would be stored without a sidecar of ours' }
+      : { result: 'Injected', injectedBy, message: `it would be stored injected by ${injectedBy.join(', ')}` };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code < 400) throw error;
+    // The right to create pods, or the namespace, is missing: that says nothing about injection.
+    if ((error.code === 403 && error.message.includes(' cannot create ')) || error.code === 404) throw error;
+    return { result: 'Refused', injectedBy: [], message: error.message };
+  }
+}
+
+function creatable({ pod, stored }: Subject): JsonObject {
+  const { name, ...others } = creatableMetadata(pod);
+  const written = Object.entries(objectAt(pod, ['metadata', 'annotations']));
+  const annotations = Object.fromEntries(written.filter(([key]) => key !== injectedByAnnotation));
+  const named = stored === undefined ? { name } : { generateName: others.generateName ?? `${String(name)}-` };
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { ...others, ...named, annotations }, spec: pod.spec };
+}
 
 interface CheckOptions extends ClusterOptions {
   readonly namespace?: string;
@@ -33,13 +63,11 @@ interface CheckOptions extends ClusterOptions {
 
 /** `injector check`: what becomes of a pod that is created now, and why; the exit status is the worst answer. */
 export function checkCommand(terminal: Terminal): Command {
-  return addClusterOptions(
-    new Command('check')
-      .description(
-        'say step by step whether a pod would be injected, by which configuration, and what would change that',
-      )
-      .argument('[object...]', 'TYPE/NAME or TYPE NAME… (pod, workload, namespace); a bare NAME is a pod'),
+  return clusterCommand(
+    'check',
+    'say step by step whether a pod would be injected, by which configuration, and what would change that',
   )
+    .argument('[object...]', 'TYPE/NAME or TYPE NAME… (pod, workload, namespace); a bare NAME is a pod')
     .option('-n, --namespace <name>', "the namespace of objects that name none (default: the kubeconfig's, or default)")
     .option(
       '-f, --filename <file...>',

@@ -62,9 +62,11 @@ async function pause(client: ApiClient, config: KubernetesObject, isDryRun: bool
   const what = `InjectorConfig ${config.metadata.name ?? ''}`;
   if ((config.spec as { paused?: boolean } | undefined)?.paused === true) return { line: `${what}: paused already` };
   if (isDryRun) return { line: `${what}: would be paused` };
-  return attempt(what, 'paused', async () => {
-    await client.patch(config, 'merge', { spec: { paused: true } }, { fieldManager: commandLineManager });
-  });
+  return attempt(
+    what,
+    'paused',
+    async () => await client.patch(config, 'merge', { spec: { paused: true } }, { fieldManager: commandLineManager }),
+  );
 }
 
 async function withdraw(client: ApiClient, webhook: KubernetesObject, isDryRun: boolean): Promise<Deed> {

@@ -17,7 +17,7 @@ import {
   readOperatorHealth,
   staleSince,
 } from '../usage/operator-health.ts';
-import { listWhereKnown } from '../usage/read-installation.ts';
+import { listWhereKnown } from '../usage/installation.ts';
 
 interface EnableOptions extends SwitchOptions {
   /** Seconds; 0: do not wait. */

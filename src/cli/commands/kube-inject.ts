@@ -3,25 +3,25 @@ import type { ConfigurationFiles } from '../../api/injector-config/configuration
 import { loadInjector } from '../../inject/injector.ts';
 import { ApiClient } from '../../kube/api-client.ts';
 import { loadKubeConfig } from '../../kube/kube-config.ts';
+import type { ClusterOptions } from '../cluster-options.ts';
 import { readNamedFile } from '../files.ts';
 import {
   annotationOverridesOption,
   istioSettings,
   kubeletVersionOption,
+  type NativeSidecarsChoice,
   nativeSidecarsOption,
 } from '../injection/injection-options.ts';
 import type { NodeFacts } from '../../inject/injection-request.ts';
-import type { NativeSidecarsChoice } from '../injection/injection-options.ts';
 import { injectFiles } from '../injection/inject-files.ts';
 import { inFile } from '../injection/read-injector-config.ts';
-import type { Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
+import { type Terminal, UsageError } from '../terminal.ts';
 import { ConfigurationError } from '../../api/errors.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { configMaps } from '../../operator/cluster-view.ts';
 
-interface KubeInjectOptions {
+interface KubeInjectOptions extends ClusterOptions {
   readonly filename: readonly string[];
   readonly output?: string;
   readonly injectConfigFile?: string;
@@ -34,15 +34,12 @@ interface KubeInjectOptions {
   readonly nativeSidecars: NativeSidecarsChoice;
   readonly annotationOverrides?: string;
   readonly kubeletVersion: readonly NodeFacts[];
-  readonly kubeconfig?: string;
-  readonly context?: string;
 }
 
 /** How a command reaches a cluster; only called when a flag does not replace what the cluster would say. */
-export type Connect = (options: Pick<KubeInjectOptions, 'kubeconfig' | 'context'>) => Pick<ApiClient, 'get' | 'close'>;
+export type Connect = (options: ClusterOptions) => Pick<ApiClient, 'get' | 'close'>;
 
-const connectForReal: Connect = (options) =>
-  new ApiClient(loadKubeConfig({ kubeconfig: options.kubeconfig, context: options.context }));
+const connectForReal: Connect = ({ kubeconfig, context }) => new ApiClient(loadKubeConfig({ kubeconfig, context }));
 
 /**
  * `injector kube-inject`: Istio's command of that name, with its flags, its semantics and its results. What no file supplies is read from Istio's ConfigMaps; with all files

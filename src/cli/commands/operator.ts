@@ -5,7 +5,7 @@ import { createLogger } from '../logger.ts';
 import { addOperatorOptions, type OperatorOptions } from '../operator/operator-options.ts';
 import { startOperator } from '../operator/operator-process.ts';
 import { switchLogLevelOnSignal, untilSignal } from '../switch-log-level.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../terminal.ts';
 
 /** `injector operator`: runs until SIGTERM or SIGINT; a second signal ends it at once. */
 export function operatorCommand(): Command {
@@ -16,9 +16,7 @@ export function operatorCommand(): Command {
     const kubeConfig = loadKubeConfig({ kubeconfig: options.kubeconfig, context: options.context });
     const namespace = ownNamespace(options.namespace, kubeConfig);
     const operator = await startOperator(options, kubeConfig, namespace, logger);
-    await untilSignal((signal) => {
-      logger.info('stopping', { signal, drainSeconds: options.drainSeconds });
-    });
+    await untilSignal((signal) => logger.info('stopping', { signal, drainSeconds: options.drainSeconds }));
     await operator.stop();
     logger.info('stopped');
   });

@@ -1,5 +1,5 @@
-import { Command } from 'commander';
-import { addClusterOptions, type ClusterOptions } from '../cluster-options.ts';
+import type { Command } from 'commander';
+import { clusterCommand, type ClusterOptions } from '../cluster-options.ts';
 import { formatNames, formatPodCounts, formatUntil, outputOption, writeReport } from '../report/write-report.ts';
 import type { OutputFormat } from '../report/write-report.ts';
 import { tellHealth } from '../report/tell-health.ts';
@@ -14,7 +14,7 @@ interface RevisionsOptions extends ClusterOptions {
 
 /** `injector revisions`: every injector of the cluster, somebody else's too, and who uses it. */
 export function revisionsCommand(terminal: Terminal): Command {
-  return addClusterOptions(new Command('revisions').description('every injector of the cluster and who uses it'))
+  return clusterCommand('revisions', 'every injector of the cluster and who uses it')
     .addOption(outputOption())
     .action(async (options: RevisionsOptions) => {
       const { installation, usage } = await readClusterUsage(options);

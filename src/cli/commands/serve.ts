@@ -15,10 +15,10 @@ import {
   annotationOverridesOption,
   istioSettings,
   kubeletVersionOption,
+  type NativeSidecarsChoice,
   nativeSidecarsOption,
 } from '../injection/injection-options.ts';
 import type { NodeFacts } from '../../inject/injection-request.ts';
-import type { NativeSidecarsChoice } from '../injection/injection-options.ts';
 import { readConfigurationDirectory } from '../injection/configuration-directory.ts';
 import { createLogger, type LogFormat, type LogLevel, logLevels } from '../logger.ts';
 import { parseDelimiters, parsePort, parseSeconds } from '../option-values.ts';
@@ -80,9 +80,8 @@ async function serve(options: ServeOptions): Promise<void> {
   const logger = createLogger(options.logLevel, options.logFormat ?? (process.stderr.isTTY ? 'text' : 'json'));
   switchLogLevelOnSignal(logger, options.logLevel);
   const settings = settingsOf(options);
-  const onProblem = (what: string) => (problem: string) => {
+  const onProblem = (what: string) => (problem: string) =>
     logger.error(`${what} cannot be loaded; the last good one stays`, { problem });
-  };
   const clock = (): number => performance.now();
   const worker = new ReviewWorker({ log: logger, clock });
   const trials = new ConfigurationTrials({ log: logger, clock });
@@ -94,17 +93,13 @@ async function serve(options: ServeOptions): Promise<void> {
       hash: configurationHash(files),
       injector: await loader.load(files),
     }),
-    onLoaded: ({ hash, injector }) => {
-      logger.info('loaded the configuration', { hash, warnings: injector.warnings });
-    },
+    onLoaded: ({ hash, injector }) => logger.info('loaded the configuration', { hash, warnings: injector.warnings }),
     onProblem: onProblem('the configuration'),
   });
   const pair = new FollowedFiles({
     read: () => readPair(options.tlsCert, options.tlsKey),
     load: loadPair,
-    onLoaded: ({ notAfter }) => {
-      logger.info('loaded the serving certificate', { notAfter: notAfter.toISOString() });
-    },
+    onLoaded: ({ notAfter }) => logger.info('loaded the serving certificate', { notAfter: notAfter.toISOString() }),
     onProblem: onProblem('the serving certificate'),
   });
   await configuration.check();
@@ -127,9 +122,7 @@ async function serve(options: ServeOptions): Promise<void> {
   await server.listen();
   logger.info('serving', { ...server.address });
   const stopFollowing = [configuration.follow(followInterval), pair.follow(followInterval)];
-  await untilSignal((signal) => {
-    logger.info('stopping', { signal, drainSeconds: options.drainSeconds });
-  });
+  await untilSignal((signal) => logger.info('stopping', { signal, drainSeconds: options.drainSeconds }));
   await shutDown(server, { ...defaultShutDownTimes, drain: options.drainSeconds * 1000 });
   await worker.close();
   await trials.close();

@@ -1,7 +1,7 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { revisionOf } from '../../api/injector-config/injector-config.ts';
-import { addClusterOptions, type ClusterOptions, withCluster } from '../cluster-options.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
+import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
 import {
   formatTable,
   type OutputFormat,
@@ -12,13 +12,10 @@ import {
 } from '../report/write-report.ts';
 import { labelFamilies, labelMistakes } from '../../explain/label-mistakes.ts';
 import { tellHealth } from '../report/tell-health.ts';
-import type { Terminal } from '../terminal.ts';
-import type { Installation } from '../usage/installation.ts';
-import { readInstallation } from '../usage/read-installation.ts';
+import { type Installation, readInstallation } from '../usage/installation.ts';
 import { readUsage } from '../usage/read-usage.ts';
 import { formatRestarts, formatStanding, standingOf, type TagStanding } from '../usage/tag-report.ts';
 import { noPods, type PodCounts, type UsageReport, type WorkloadUsage } from '../usage/usage-report.ts';
-import { UsageError } from '../usage-error.ts';
 
 interface StatusOptions extends ClusterOptions {
   readonly namespace?: string;
@@ -31,11 +28,7 @@ interface StatusOptions extends ClusterOptions {
  * can wait for the end of a roll-out.
  */
 export function statusCommand(terminal: Terminal): Command {
-  return addClusterOptions(
-    new Command('status').description(
-      'pods against what they would get now; exit status 3 when some are stale or missing',
-    ),
-  )
+  return clusterCommand('status', 'pods against what they would get now; exit status 3 when some are stale or missing')
     .option('-n, --namespace <name>', 'pods of this namespace only')
     .option('--stale', 'only what has stale or missing pods')
     .addOption(outputOption())

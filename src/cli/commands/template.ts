@@ -1,16 +1,17 @@
 import { Command, Option } from 'commander';
 import { renderBatch, type RenderOptions } from '../../template/batch.ts';
-import { functionFamilies, functionsOfFamily } from '../../template/functions/go/function-families.ts';
-import type { FunctionFamily } from '../../template/functions/go/function-families.ts';
+import {
+  functionFamilies,
+  functionsOfFamily,
+  type FunctionFamily,
+} from '../../template/functions/go/function-families.ts';
 import { decodeJson } from '../../template/functions/go/json-decode.ts';
 import { omittedFunctions } from '../../template/functions/sprig/omitted-functions.ts';
 import { TemplateError } from '../../template/template-error.ts';
 import { compileTemplate } from '../../template/template.ts';
 import { parseDelimiters } from '../option-values.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
 import { messageOf, readNamedFile, writeNamedFile } from '../files.ts';
-import type { Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
 
 interface TemplateOptions {
   readonly file?: string;

@@ -1,9 +1,8 @@
 import type { Injector } from '../../inject/injector.ts';
 import { kubeInject } from '../../inject/kube-inject.ts';
 import type { FileContext } from '../../inject/objects/inject-object.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodes, type Terminal } from '../terminal.ts';
 import { readNamedFile, writeNamedFile } from '../files.ts';
-import type { Terminal } from '../terminal.ts';
 
 /**
  * Injects the workloads of the named files and writes all of it, joined by `---`, or nothing when one of them fails.

@@ -4,7 +4,7 @@ import { type AnnotationOverrides, istioOverrides } from '../../api/injector-con
 import { parseAnnotationOverrides } from '../../api/injector-config/parse-annotation-overrides.ts';
 import { ConfigurationError } from '../../api/errors.ts';
 import { readFile } from '../files.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../terminal.ts';
 import type { NodeFacts } from '../../inject/injection-request.ts';
 import type { InjectionSettings } from '../../api/injector-config/injection-settings.ts';
 import { istioKeys } from '../../api/injector-config/webhook-keys.ts';

@@ -5,8 +5,7 @@ import { configurationFiles, type ReferencedTexts } from '../../manifests/config
 import { configurationReferences } from '../../manifests/configuration-references.ts';
 import { readNamedFile } from '../files.ts';
 import { parseDelimiters } from '../option-values.ts';
-import type { Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
+import { type Terminal, UsageError } from '../terminal.ts';
 import { annotationOverridesOption, istioSettings, type NativeSidecarsChoice } from './injection-options.ts';
 import { readConfigurationDirectory } from './configuration-directory.ts';
 import { readInjectorConfig } from './read-injector-config.ts';

@@ -5,7 +5,7 @@ import type { Mistake } from '../../api/mistake.ts';
 import { injectorConfigKind, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
 import { validateInjectorConfig } from '../../api/injector-config/validate-injector-config.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../terminal.ts';
 
 /**
  * Reads the one InjectorConfig of a YAML file, which may hold other objects beside it, and checks it as the API server does; unlike there, an unknown field is a mistake.

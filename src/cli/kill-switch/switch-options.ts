@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import { ApiClient } from '../../kube/api-client.ts';
 import { loadKubeConfig } from '../../kube/kube-config.ts';
 import type { ClusterOptions } from '../cluster-options.ts';
-import { exitCodes } from '../exit-codes.ts';
-import type { Terminal } from '../terminal.ts';
+import { exitCodes, type Terminal } from '../terminal.ts';
 import { checkSelection, type SwitchSelection } from './switch-targets.ts';
 
 /** Makes the connection, so that a test can bring its own. */

@@ -1,12 +1,10 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { labelNames, managedBy } from '../../api/labels.ts';
-import { objectNames, tagWebhookConfiguration } from '../../api/names.ts';
-import { pathProbeName } from '../../api/path-probe.ts';
+import { labelNames, managedBy, objectNames, tagWebhookConfiguration, pathProbeName } from '../../api/names.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { routeOf } from '../../routing/route.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../terminal.ts';
 import { injectorConfigs, mutatingWebhooks } from '../../operator/cluster-view.ts';
-import { listWhereKnown } from '../usage/read-installation.ts';
+import { listWhereKnown } from '../usage/installation.ts';
 import { ourWebhooksOf, webhooksOf } from '../../operator/webhooks/published-webhook.ts';
 
 /** Which injectors are meant: some revisions, or all of them. */

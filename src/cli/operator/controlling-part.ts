@@ -1,6 +1,6 @@
 import type { ApiClient } from '../../kube/api-client.ts';
-import type { Clock, Logger, Random } from '../../kube/ports.ts';
 import type { KubeConfig } from '../../kube/kube-config.ts';
+import type { FollowingParts } from '../../kube/reflector.ts';
 import { requireServerVersion } from '../../kube/server-version.ts';
 import { InjectorOperator } from '../../operator/controller/injector-operator.ts';
 import { ReplicaLeases } from '../../operator/replicas/replica-leases.ts';
@@ -9,14 +9,11 @@ import type { OperatorSettings } from '../../operator/settings.ts';
 import type { OperatorOptions } from './operator-options.ts';
 
 /** What the parts of an operator process share. */
-export interface PartContext {
+export interface PartContext extends FollowingParts {
   readonly client: ApiClient;
   readonly namespace: string;
   /** Names this process among candidates and replicas. */
   readonly identity: string;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
   readonly metrics: OperatorMetrics;
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { restartStatusSchema, rolloutStatusSchema } from '../../api/revision-tag/rollout-status.ts';
+import { restartStatusSchema, rolloutStatusSchema } from '../../api/revision-tag/revision-tag.ts';
 import { offeredMetrics, type OfferedMetric } from '../testdata/offered-metrics.ts';
 
 interface Target {

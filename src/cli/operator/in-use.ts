@@ -1,4 +1,4 @@
-import { forceDeleteAnnotation, isDeletionForced } from '../../api/force-delete.ts';
+import { forceDeleteAnnotation, isDeletionForced } from '../../api/names.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { UsageStatus } from '../../api/injector-config/usage-status.ts';
 

@@ -1,7 +1,8 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { RolloutState } from '../../api/revision-tag/rollout-status.ts';
+import type { RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import type { OperatorMetrics, RestartFigures } from '../../operator/ports.ts';
-import { gaugeOf, registerTagGauges, restartGauges, rolloutGauges } from './tag-gauges.ts';
+import { registerTagGauges, restartGauges, rolloutGauges } from './tag-gauges.ts';
+import { registerMetrics } from '../../server/metrics/register-metrics.ts';
 import type { UsageFigures } from '../../operator/usage/usage-figures.ts';
 
 /** What can happen in a rollout, as its Events say. */
@@ -19,6 +20,7 @@ const rolloutReasons = [
 /** The controller's figures for Prometheus. Labels are bounded: names of InjectorConfigs and tags, kinds, conditions, outcomes, 100 namespaces. */
 export function prometheusOperatorMetrics(registry: Registry): Required<OperatorMetrics> {
   const registers = [registry];
+  const { series } = registerMetrics(registry);
   const counter = (name: string, labelNames: string[], help: string): Counter =>
     new Counter({ name, help, labelNames, registers });
   const gauge = (name: string, labelNames: string[], help: string): Gauge =>
@@ -100,8 +102,7 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
   registerTagGauges(registry, restartGauges, restarts);
   registerTagGauges(registry, rolloutGauges, rollouts);
   let readUsage: () => UsageFigures | undefined = () => undefined;
-  gaugeOf(
-    registry,
+  series(
     'injector_pods',
     'Pods by the InjectorConfig that injected them (or would; empty: one that is gone), the tag that they follow and whether they have what they would get now. Of the leader.',
     ['injector', 'tag', 'state'],
@@ -110,8 +111,7 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
         Object.entries(counts).map(([state, pods]) => [{ injector, tag, state }, pods] as const),
       ),
   );
-  gaugeOf(
-    registry,
+  series(
     'injector_namespace_pods',
     'The same pods by namespace: the 100 in which most is to be done, and (others). Of the leader.',
     ['namespace', 'state'],

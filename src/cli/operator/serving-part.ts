@@ -8,7 +8,7 @@ import { Replica } from '../../operator/replicas/replica.ts';
 import { ReviewedObjects } from '../../operator/controller/reviewed-objects.ts';
 import { createAdmissionServer } from '../../server/admission-server.ts';
 import { certificatesCheck } from '../../server/health/certificates-check.ts';
-import { listenerCheck } from '../../server/health/listener-check.ts';
+import { listenerCheck } from '../../server/health/certificates-check.ts';
 import { withPathProbe } from '../../server/admission/path-probe-route.ts';
 import { revisionRoute } from '../../server/admission/pod-routes.ts';
 import { comparisonBounds, RolloutComparisons } from '../../server/rollout/rollout-comparisons.ts';
@@ -55,9 +55,7 @@ export function createServingPart(
   });
   const failed = new FailedInjections(
     () => shared.clock.now().getTime(),
-    () => {
-      reporter.changed();
-    },
+    () => reporter.changed(),
   );
   const reviewed = new ReviewedObjects({ ...shared, operatorClass, observer: metrics });
   const proxyConfigs = new ProxyConfigResources({ ...shared, observer: metrics });
@@ -92,9 +90,7 @@ export function createServingPart(
     close: () => server.close(0),
     /** Begins to follow the cluster and to report; returns at once. */
     start() {
-      replica.subscribe(() => {
-        reporter.changed();
-      });
+      replica.subscribe(() => reporter.changed());
       replica.start();
       reporter.start();
       proxyConfigs.start();

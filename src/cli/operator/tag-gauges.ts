@@ -1,6 +1,7 @@
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { registerMetrics } from '../../server/metrics/register-metrics.ts';
 import type { RestartFigures } from '../../operator/ports.ts';
-import type { RolloutState } from '../../api/revision-tag/rollout-status.ts';
+import type { RolloutState } from '../../api/revision-tag/revision-tag.ts';
 
 /** A gauge that shows a state of tags; every series has label `tag`. */
 interface TagGauge<State> {
@@ -72,29 +73,10 @@ export function registerTagGauges<State>(
   gauges: readonly TagGauge<State>[],
   states: ReadonlyMap<string, State>,
 ): void {
+  const { series } = registerMetrics(registry);
   for (const { name, help, labels, of } of gauges) {
-    gaugeOf(registry, name, help, ['tag', ...labels], () =>
+    series(name, help, ['tag', ...labels], () =>
       [...states].flatMap(([tag, state]) => of(state).map(([values, figure]) => [{ tag, ...values }, figure] as const)),
     );
   }
-}
-
-/** A gauge whose series are read when somebody asks. */
-export function gaugeOf(
-  registry: Registry,
-  name: string,
-  help: string,
-  labelNames: string[],
-  series: () => readonly (readonly [labels: Record<string, string>, figure: number])[],
-): void {
-  new Gauge({
-    name,
-    help,
-    labelNames,
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const [labels, figure] of series()) this.set(labels, figure);
-    },
-  });
 }

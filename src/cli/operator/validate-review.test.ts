@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { AdmissionRequest } from '../../server/admission/admission-request.ts';
+import type { AdmissionRequest } from '../../server/admission/admission-decision.ts';
 import { loadInjector } from '../../inject/injector.ts';
 import { TagTargets } from '../../operator/tags/tag-targets.ts';
 import { validateReview } from './validate-review.ts';

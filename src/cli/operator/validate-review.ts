@@ -6,12 +6,12 @@ import { parseInjectorConfig } from '../../api/injector-config/parse-injector-co
 import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
 import { revisionTagKind } from '../../api/revision-tag/revision-tag.ts';
 import { validateInjectorConfig } from '../../api/injector-config/validate-injector-config.ts';
-import { validateRevisionTag } from '../../api/revision-tag/validate-revision-tag.ts';
+import { validateRevisionTag } from '../../api/revision-tag/revision-tag-rules.ts';
 import { refuseHopeless } from '../../inject/rehearsal/rehearse.ts';
 import { configurationFiles, inSpec } from '../../manifests/configuration-files.ts';
 import type { LoadConfiguration } from '../../operator/ports.ts';
 import type { TagTargets } from '../../operator/tags/tag-targets.ts';
-import type { AdmissionRequest } from '../../server/admission/admission-request.ts';
+import type { AdmissionRequest } from '../../server/admission/admission-decision.ts';
 import type { Validation } from '../../server/admission/validate-route.ts';
 import { messageOf } from '../files.ts';
 import { inUseRefusal } from './in-use.ts';

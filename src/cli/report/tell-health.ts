@@ -1,5 +1,4 @@
-import { exitCodes } from '../exit-codes.ts';
-import type { Terminal } from '../terminal.ts';
+import { exitCodes, type Terminal } from '../terminal.ts';
 import { healthLines, isAlive, type OperatorHealth } from '../usage/operator-health.ts';
 import type { OutputFormat } from './write-report.ts';
 

@@ -8,7 +8,7 @@ import {
   rolloutTag,
   strategy,
 } from '../testdata/rollout-tag.ts';
-import type { RolloutState } from '../../api/revision-tag/rollout-status.ts';
+import type { RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import { ready } from '../testdata/revision-cluster.ts';
 import { drawRollout, duration } from './draw-rollout.ts';
 import { rolloutLine } from './rollout-lines.ts';

@@ -1,6 +1,5 @@
-import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import type { RevisionTag, RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import type { CanaryStep } from '../../api/revision-tag/rollout-strategy.ts';
-import type { RolloutState } from '../../api/revision-tag/rollout-status.ts';
 import type { Screen } from '../terminal.ts';
 import { formatStanding, standingOf } from '../usage/tag-report.ts';
 import { drawRestarts } from './restart-lines.ts';

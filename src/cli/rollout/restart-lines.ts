@@ -1,5 +1,4 @@
-import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
-import type { RestartStatus } from '../../api/revision-tag/rollout-status.ts';
+import type { RevisionTag, RestartStatus } from '../../api/revision-tag/revision-tag.ts';
 import { wantsRestarts } from '../../operator/restarts/restart-source.ts';
 import { plural } from '../report/write-report.ts';
 import { cut, oneLine, wrap } from './wrap.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { rolloutActionAnnotation } from '../../api/revision-tag/rollout-action.ts';
-import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
-import type { RestartStatus, RolloutState } from '../../api/revision-tag/rollout-status.ts';
+import type { RevisionTag, RestartStatus, RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import {
   paused,
   promoted,

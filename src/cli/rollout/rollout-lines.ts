@@ -1,5 +1,4 @@
-import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
-import type { PodCounts, RolloutState } from '../../api/revision-tag/rollout-status.ts';
+import type { RevisionTag, PodCounts, RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import { readinessOf } from '../usage/readiness.ts';
 import { restartLine, restartsOf } from './restart-lines.ts';
 import { afterRollback, pendingAction, rolloutUnderWay } from './rollout-standing.ts';

@@ -1,7 +1,9 @@
-import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
-import { parseRolloutAction, rolloutActionAnnotation } from '../../api/revision-tag/rollout-action.ts';
-import type { RolloutAction } from '../../api/revision-tag/rollout-action.ts';
-import type { RolloutState } from '../../api/revision-tag/rollout-status.ts';
+import type { RevisionTag, RolloutState } from '../../api/revision-tag/revision-tag.ts';
+import {
+  parseRolloutAction,
+  rolloutActionAnnotation,
+  type RolloutAction,
+} from '../../api/revision-tag/rollout-action.ts';
 
 /** A rollout under way: two revisions are in force. */
 export type RolloutUnderWay = RolloutState & Required<Pick<RolloutState, 'canary' | 'step'>>;

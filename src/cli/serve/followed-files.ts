@@ -56,11 +56,7 @@ export class FollowedFiles<Text, Value> {
 
   /** Checks every `milliseconds` until the returned function is called. */
   follow(milliseconds: number): () => void {
-    const timer = setInterval(() => {
-      void this.check();
-    }, milliseconds);
-    return () => {
-      clearInterval(timer);
-    };
+    const timer = setInterval(() => void this.check(), milliseconds);
+    return () => clearInterval(timer);
   }
 }

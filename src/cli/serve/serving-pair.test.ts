@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { issueAuthority, issueServingCertificate } from '../../certs/issue-certificate.ts';
 import { temporaryFolder } from '../testdata/temporary-folder.ts';
-import { loadPair, onePair, readPair, type PairTexts } from './serving-pair.ts';
+import type { CertifiedKey } from '../../certs/key-pair.ts';
+import { loadPair, onePair, readPair } from './serving-pair.ts';
 
 describe('the serving pair of files', () => {
-  let pair: PairTexts;
+  let pair: CertifiedKey;
   let otherKey: string;
   const { path, write } = temporaryFolder();
   const keys = () => {
@@ -32,7 +33,7 @@ describe('the serving pair of files', () => {
     assert.deepEqual([...onePair(() => undefined).expiries()], []);
   });
 
-  const refused: [string, () => PairTexts, RegExp][] = [
+  const refused: [string, () => CertifiedKey, RegExp][] = [
     ['a key of another pair', () => ({ ...pair, privateKeyPem: otherKey }), /--tls-key.*does not belong/],
     ['no certificate', () => ({ ...pair, certificatePem: 'x' }), /--tls-cert: the file does not hold a certificate/],
     ['no key', () => ({ ...pair, privateKeyPem: 'secret' }), /--tls-key: the file does not hold an unencrypted/],
@@ -45,6 +46,6 @@ describe('the serving pair of files', () => {
   }
 
   it('names the flag of a file that is missing', () => {
-    assert.throws(() => readPair(path('none'), ''), /--tls-cert .*none: ENOENT/);
+    assert.throws(() => readPair(path('none'), ''), /--tls-cert .*none: no such file/);
   });
 });

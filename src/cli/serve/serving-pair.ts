@@ -1,29 +1,23 @@
 import { X509Certificate, createPrivateKey } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { ConfigurationError } from '../../api/errors.ts';
 import type { ServingPairs } from '../../server/http/tls-server.ts';
 import type { CertifiedKey } from '../../certs/key-pair.ts';
-
-/** Texts of the two files. */
-export interface PairTexts {
-  readonly certificatePem: string;
-  readonly privateKeyPem: string;
-}
+import { readFile } from '../files.ts';
 
 /** A pair that can be served, and the end of its validity. */
 export interface LoadedPair extends CertifiedKey {
   readonly notAfter: Date;
 }
 
-export function readPair(certificateFile: string, keyFile: string): PairTexts {
-  return { certificatePem: read('--tls-cert', certificateFile), privateKeyPem: read('--tls-key', keyFile) };
+export function readPair(certificateFile: string, keyFile: string): CertifiedKey {
+  return { certificatePem: readFile('--tls-cert', certificateFile), privateKeyPem: readFile('--tls-key', keyFile) };
 }
 
 /**
  * Checks that the two belong together.
  * @throws ConfigurationError naming the flag; never with anything of the key.
  */
-export function loadPair({ certificatePem, privateKeyPem }: PairTexts): LoadedPair {
+export function loadPair({ certificatePem, privateKeyPem }: CertifiedKey): LoadedPair {
   const leaf = parse('--tls-cert', 'a certificate', () => new X509Certificate(certificatePem));
   const key = parse('--tls-key', 'an unencrypted private key', () => createPrivateKey(privateKeyPem));
   if (!leaf.checkPrivateKey(key)) {
@@ -45,16 +39,6 @@ export function onePair(current: () => LoadedPair | undefined): ServingPairs {
       if (pair !== undefined) yield ['serve', pair.notAfter];
     },
   };
-}
-
-function read(flag: string, file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new ConfigurationError(flag, `${flag} ${file}: ${(error as NodeJS.ErrnoException).code ?? String(error)}`, {
-      cause: error,
-    });
-  }
 }
 
 function parse<Value>(flag: string, what: string, read: () => Value): Value {

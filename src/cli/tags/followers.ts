@@ -2,8 +2,14 @@ import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { traitsOf } from '../../operator/usage/pod-traits.ts';
 import { formatNames, plural } from '../report/write-report.ts';
-import { type Installation, keysOfTag, namedByNamespace, namedByPod, namespacesNaming } from '../usage/installation.ts';
-import { forEachPod } from '../usage/read-installation.ts';
+import {
+  type Installation,
+  keysOfTag,
+  namedByNamespace,
+  namedByPod,
+  namespacesNaming,
+  forEachPod,
+} from '../usage/installation.ts';
 
 /** Who would lose an injector with a tag: what names it by labels, injected or not. */
 export interface Followers {

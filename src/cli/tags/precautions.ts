@@ -1,6 +1,4 @@
-import { exitCodes } from '../exit-codes.ts';
-import type { Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
+import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
 
 /** What changing a tag needs: to see who follows it, and the verbs on the tag itself. */
 export function tagRights(...verbs: readonly string[]): string[] {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { formatRolloutAction, rolloutActionAnnotation } from '../../api/revision-tag/rollout-action.ts';
 import type { RolloutAction, RolloutVerb } from '../../api/revision-tag/rollout-action.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { addClusterOptions, type ClusterOptions, withCluster } from '../cluster-options.ts';
+import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { checkRights } from '../kill-switch/check-rights.ts';
 import { parseSeconds } from '../option-values.ts';
 import { findTag, readTag } from './find-tag.ts';
@@ -31,7 +31,8 @@ const interval = 200;
 
 /** `injector tag promote|abort|resume|retry`: asks the operator by an annotation, and waits until it has answered. */
 export function tagActionCommand(verb: RolloutVerb, terminal: Terminal): Command {
-  return addClusterOptions(new Command(verb).description(described[verb]).argument('<tag>', 'the tag'))
+  return clusterCommand(verb, described[verb])
+    .argument('<tag>', 'the tag')
     .option('--timeout <seconds>', 'how long to wait for the answer (0: not at all)', parseSeconds, 60)
     .action((name: string, options: ActionOptions) =>
       withCluster(options, async (client) => {

@@ -2,7 +2,7 @@ import { ConfigurationError } from '../../api/errors.ts';
 import { apiVersion } from '../../api/injector-config/injector-config.ts';
 import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
 import { revisionTagKind, type RevisionTag } from '../../api/revision-tag/revision-tag.ts';
-import { validateRevisionTag } from '../../api/revision-tag/validate-revision-tag.ts';
+import { validateRevisionTag } from '../../api/revision-tag/revision-tag-rules.ts';
 
 /** What a person asks for. */
 export interface TagRequest {

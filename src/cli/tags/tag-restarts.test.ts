@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { RestartStatus, RolloutState } from '../../api/revision-tag/rollout-status.ts';
+import type { RestartStatus, RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import type { Seen, Surroundings } from '../testdata/recording-terminal.ts';
 import { ready, RevisionCluster } from '../testdata/revision-cluster.ts';
 import { promoted, restarting, restartStatus, rolledBack, rolloutTag, strategy } from '../testdata/rollout-tag.ts';

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { parseRolloutAction, rolloutActionAnnotation } from '../../api/revision-tag/rollout-action.ts';
-import type { RolloutState } from '../../api/revision-tag/rollout-status.ts';
-import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
-import { asSoonAs } from '../testdata/recording-terminal.ts';
-import type { Seen, Surroundings } from '../testdata/recording-terminal.ts';
+import type { RolloutState, RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import { asSoonAs, type Seen, type Surroundings } from '../testdata/recording-terminal.ts';
 import { refusal, RevisionCluster } from '../testdata/revision-cluster.ts';
 import { paused, promoted, rolledBack, rolloutState, rolloutTag, strategy } from '../testdata/rollout-tag.ts';
 

@@ -1,23 +1,23 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { defaultRevision, type RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { addClusterOptions, type ClusterOptions, withCluster } from '../cluster-options.ts';
+import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { checkRights } from '../kill-switch/check-rights.ts';
 import { parseSeconds } from '../option-values.ts';
 import { describeFollowers, hasFollowers, readFollowers } from './followers.ts';
 import { agrees, tagRights } from './precautions.ts';
-import { untilInForce } from './follow-tag.ts';
 import { planTag } from './plan-tag.ts';
 import { tagManifest, type TagRequest } from './tag-manifest.ts';
 import { writeTag } from './write-tag.ts';
 import type { Terminal } from '../terminal.ts';
-import { keysOfTag } from '../usage/installation.ts';
-import { readInstallation } from '../usage/read-installation.ts';
+import { keysOfTag, readInstallation } from '../usage/installation.ts';
 import { restartBounds } from '../../api/revision-tag/rollout-strategy.ts';
 import { plural } from '../report/write-report.ts';
 import { readinessOf } from '../usage/readiness.ts';
 import { restartLine } from '../rollout/restart-lines.ts';
 import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { revisionTags } from '../../operator/cluster-view.ts';
 
 interface SetOptions extends ClusterOptions {
   readonly revision: string;
@@ -30,9 +30,8 @@ interface SetOptions extends ClusterOptions {
 
 /** `injector tag set`: everything is found out and asked before the one write that creates or moves the tag. */
 export function tagSetCommand(terminal: Terminal): Command {
-  return addClusterOptions(
-    new Command('set').description('create a tag, or move it').argument('<tag>', 'the name that namespaces follow'),
-  )
+  return clusterCommand('set', 'create a tag, or move it')
+    .argument('<tag>', 'the name that namespaces follow')
     .requiredOption('-r, --revision <revision>', 'the revision that it leads to')
     .option('--overwrite', 'move the tag if it exists')
     .option('-y, --skip-confirmation', 'answer yes to what would be asked')
@@ -149,4 +148,46 @@ function describeStanding(tag: RevisionTag): string {
     return `asks for revision ${revision} already, pods get ${stableRevision}: ${reason}: ${message}`;
   const restarts = restartLine(tag);
   return `leads to revision ${revision} already${restarts === undefined ? '' : `; ${restarts}`}`;
+}
+
+/** Milliseconds between two looks. */
+const interval = 200;
+
+/**
+ * Waits until new pods get what a tag asks for, or until the rollout to it is under way.
+ * @param generation of the tag as it was written
+ * @param isRollout whether the tag gets there in steps
+ * @param seconds how long at most
+ * @returns why they do not yet; undefined when they do
+ */
+export async function untilInForce(
+  client: Pick<ApiClient, 'find'>,
+  name: string,
+  generation: number,
+  isRollout: boolean,
+  seconds: number,
+): Promise<string | undefined> {
+  const end = performance.now() + seconds * 1000;
+  for (;;) {
+    const tag = await client.find<RevisionTag>(revisionTags, name);
+    if (tag === undefined) return 'somebody has deleted it';
+    if (isRollout && hasBegun(tag, generation)) return undefined;
+    const why = whyNotInForce(tag, generation);
+    if (why === undefined || performance.now() >= end) return why;
+    await sleep(interval);
+  }
+}
+
+function hasBegun(tag: RevisionTag, generation: number): boolean {
+  const isSeen = (tag.status?.observedGeneration ?? 0) >= generation;
+  return isSeen && rolloutUnderWay(tag)?.canary.revision === tag.spec.revision;
+}
+
+function whyNotInForce({ metadata, spec, status }: RevisionTag, generation: number): string | undefined {
+  const { ready, reason, message } = readinessOf({
+    metadata: { generation: Math.max(generation, metadata.generation ?? 0) },
+    ...(status === undefined ? {} : { status }),
+  });
+  if (ready && status?.stableRevision === spec.revision) return undefined;
+  return `${reason}: ${message}`;
 }

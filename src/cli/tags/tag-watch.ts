@@ -1,18 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
-import { addClusterOptions, type ClusterOptions, withCluster } from '../cluster-options.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
+import { exitCodes, type Terminal } from '../terminal.ts';
 import { drawRollout } from '../rollout/draw-rollout.ts';
 import { wantsRestarts } from '../../operator/restarts/restart-source.ts';
 import { rolloutEnd } from '../rollout/rollout-end.ts';
 import { rolloutLine, rolloutRecord } from '../rollout/rollout-lines.ts';
 import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import { findTag, readTag } from './find-tag.ts';
-import type { Terminal } from '../terminal.ts';
 
 interface WatchOptions extends ClusterOptions {
   readonly output: 'text' | 'json';
@@ -28,20 +27,16 @@ const patience = 60_000;
  * is nothing more to restart (0), or nothing more is restarted (3).
  */
 export function tagWatchCommand(terminal: Terminal): Command {
-  return addClusterOptions(
-    new Command('watch')
-      .description(
-        'show a rollout until it is promoted, and restarts until they are done; exit status 3 when it is rolled back, or they stop',
-      )
-      .argument('<tag>', 'the tag'),
+  return clusterCommand(
+    'watch',
+    'show a rollout until it is promoted, and restarts until they are done; exit status 3 when it is rolled back, or they stop',
   )
+    .argument('<tag>', 'the tag')
     .addOption(new Option('-o, --output <format>', 'how to print').choices(['text', 'json']).default('text'))
     .action((name: string, { output, ...options }: WatchOptions) =>
       withCluster(options, async (client) => {
         const abort = new AbortController();
-        const stop = terminal.onInterrupt(() => {
-          abort.abort();
-        });
+        const stop = terminal.onInterrupt(() => abort.abort());
         try {
           await watchTag(client, name, terminal, output, abort.signal);
         } finally {

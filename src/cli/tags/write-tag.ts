@@ -1,4 +1,4 @@
-import { forceDeleteAnnotation, isDeletionForced } from '../../api/force-delete.ts';
+import { forceDeleteAnnotation, isDeletionForced } from '../../api/names.ts';
 import { apiVersion } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { type RevisionTag, revisionTagKind } from '../../api/revision-tag/revision-tag.ts';

@@ -1,6 +1,5 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { labelNames } from '../../api/labels.ts';
-import { leaderLeaseName, replicaLeaseName } from '../../api/names.ts';
+import { labelNames, leaderLeaseName, replicaLeaseName } from '../../api/names.ts';
 
 /** The Leases of a leader and a replica that were heard of at a time. */
 export function operatorLeases(last = new Date(), namespace = 'injection'): KubernetesObject[] {

@@ -1,7 +1,6 @@
 import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
-import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import type { RevisionTag, RestartStatus, RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import { formatRoute } from '../../routing/route.ts';
-import type { RestartStatus, RolloutState } from '../../api/revision-tag/rollout-status.ts';
 import { ready } from './revision-cluster.ts';
 
 const place = (revision: string) => ({ revision, injectorConfig: revision, hash: '0'.repeat(8) });

@@ -10,8 +10,7 @@ import { SelectingWebhookReader } from '../../selection/read-selecting-webhooks.
 import { surroundingsOf } from '../check/facts.ts';
 import { readConfigurations } from '../check/read-cluster-facts.ts';
 import { withCluster, type ClusterOptions } from '../cluster-options.ts';
-import { configOfTag, type Installation } from './installation.ts';
-import { forEachPod, readInstallation } from './read-installation.ts';
+import { configOfTag, type Installation, forEachPod, readInstallation } from './installation.ts';
 import { type UsageReport, UsageTally } from './usage-report.ts';
 
 /** Pods against what they would get now, and what could not be found out. */

@@ -1,5 +1,5 @@
 import { revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
-import { labelNames, managedBy } from '../../api/labels.ts';
+import { labelNames, managedBy } from '../../api/names.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { defaultRevision } from '../../api/revision-tag/revision-tag.ts';
 import { istioKeys } from '../../api/injector-config/webhook-keys.ts';

@@ -1,5 +1,4 @@
-import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
-import type { RestartStatus, RolloutState } from '../../api/revision-tag/rollout-status.ts';
+import type { RevisionTag, RestartStatus, RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import { plural } from '../report/write-report.ts';
 import { restartsOf } from '../rollout/restart-lines.ts';
 import { rolloutUnderWay } from '../rollout/rollout-standing.ts';

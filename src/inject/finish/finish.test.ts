@@ -5,8 +5,8 @@ import { normalisePod } from '../kubernetes/typed-pod.ts';
 import { containersOf, findContainer, initContainersOf, type Pod } from '../pod/pod.ts';
 import { setClusterEnvironment } from './cluster-environment.ts';
 import { adjustInitContainerUser } from './init-container-user.ts';
-import { setMetadata } from './metadata.ts';
-import { orderContainers } from './order-containers.ts';
+import { setMetadata } from './cluster-environment.ts';
+import { orderContainers } from './init-container-user.ts';
 import { isMergeEnabled, mergePrometheus, announceSecurePort } from './prometheus-merge.ts';
 
 interface PodParts {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { portProblem, proxyAddressProblem } from './network-address.ts';
+import { portProblem, proxyAddressProblem } from './validate-proxy-config.ts';
 
 describe('proxyAddressProblem', () => {
   const right = ['zipkin.example:9411', 'zipkin:1', '10.0.0.1:80', '[::1]:80', 'name.:443', '127.0.0.1:65535'];

@@ -5,7 +5,7 @@ import { loadInjector, type Injector } from '../injector.ts';
 import { normalisePod } from '../kubernetes/typed-pod.ts';
 import { refuseHopeless, rehearse } from './rehearse.ts';
 import { typicalPod, typicalPodKinds } from './typical-pods.ts';
-import { unknownFields } from './unknown-fields.ts';
+import { unknownFields } from './rehearse.ts';
 
 interface Given {
   readonly template?: string;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { compileTemplates } from '../configuration/compile-templates.ts';
+import { compileTemplates } from '../injector.ts';
 import { parseInjectorConfig } from '../configuration/parse-injector-config.ts';
 import { familyOf } from '../configuration/family.ts';
 import { istioKeys } from '../../api/injector-config/webhook-keys.ts';

@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import { rotateAnnotation } from '../../api/injector-config/rotate-request.ts';
 import { issueAuthority, issueServingCertificate } from '../../certs/issue-certificate.ts';
-import { parseBundle } from '../../certs/bundle.ts';
+import { parseBundle } from '../../certs/read-certificate.ts';
 import { seededBytes } from '../../certs/testdata/key-pool.ts';
 import type { ServingPair } from '../../certs/verify-chain.ts';
 import { secrets as secretKind } from '../cluster-view.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { rotateAnnotation } from '../../api/injector-config/rotate-request.ts';
-import { bundleFingerprints } from '../../certs/bundle.ts';
+import { bundleFingerprints } from '../../certs/read-certificate.ts';
 import { eachTest } from '../testdata/operator-fixture.ts';
 import { TagFixture } from '../tags/testdata/tag-fixture.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { rotateAnnotation } from '../../api/injector-config/rotate-request.ts';
-import { parseBundle } from '../../certs/bundle.ts';
+import { parseBundle } from '../../certs/read-certificate.ts';
 import { eachTest } from '../testdata/operator-fixture.ts';
 import { RevisionFixture } from '../testdata/revision-fixture.ts';
 

@@ -1,5 +1,5 @@
-import { configurationHash } from '../../api/injector-config/configuration-hash.ts';
 import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
+import { configurationHash } from '../../api/injector-config/configuration-hash.ts';
 import { ConfigurationError, TooCostlyError } from '../../api/errors.ts';
 import { revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import { validateInjectorConfig } from '../../api/injector-config/validate-injector-config.ts';

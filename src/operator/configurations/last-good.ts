@@ -1,7 +1,7 @@
 import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import { configurationHash } from '../../api/injector-config/configuration-hash.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { labelNames } from '../../api/labels.ts';
+import { labelNames } from '../../api/names.ts';
 
 const keys = ['config', 'values', 'mesh', 'settings'] as const;
 

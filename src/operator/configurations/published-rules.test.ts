@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { LoadConfiguration } from '../ports.ts';
-import { PublishedRules } from './published-rules.ts';
+import { type PublishedRules, publishedRules } from './published-rules.ts';
 import { context, eachTest, loadAtOnce } from '../testdata/operator-fixture.ts';
 import { RevisionFixture } from '../testdata/revision-fixture.ts';
 
@@ -16,7 +16,7 @@ describe('PublishedRules', () => {
     };
     await fixture.install();
     await fixture.caughtUp();
-    rules = new PublishedRules(fixture.view, context.namespace, load);
+    rules = publishedRules(fixture.view, context.namespace, load);
   });
 
   it('are those of the configuration that the webhook points at, loaded once', async () => {

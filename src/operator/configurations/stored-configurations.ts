@@ -1,8 +1,7 @@
 import { configurationHash } from '../../api/injector-config/configuration-hash.ts';
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { labelNames } from '../../api/labels.ts';
-import { hashedConfigMapName, objectNames } from '../../api/names.ts';
+import { labelNames, hashedConfigMapName, objectNames } from '../../api/names.ts';
 import { configurationObjects, hashedConfigMap } from '../../manifests/desired-objects.ts';
 import type { CompiledConfiguration } from './compile-configuration.ts';
 import { filesOf, verifiedFiles } from './last-good.ts';

@@ -14,10 +14,10 @@ import { FollowedObjects, type FollowedObjectsOptions } from '../followed-object
 import type { PassContext } from './pass-context.ts';
 import type { LoadConfiguration, RehearsePods } from '../ports.ts';
 import { PodEvents } from '../pods/pod-events.ts';
-import { FollowedPods } from '../pods/followed-pods.ts';
+import { followPods, type PodStores } from '../pods/followed-pods.ts';
 import { RevisionProducer } from './produce-revision.ts';
 import { Publication } from '../webhooks/publication.ts';
-import { PublishedRules } from '../configurations/published-rules.ts';
+import { publishedRules } from '../configurations/published-rules.ts';
 import { RevisionReconciler } from './reconcile.ts';
 import { Refusals } from './refusals.ts';
 import { Removal } from '../webhooks/removal.ts';
@@ -53,7 +53,7 @@ export interface ReconcilerParts extends Omit<PassContext, 'owned' | 'targets' |
   readonly onPublished: (injectorConfig: string) => void;
 }
 
-/** What works on the keys of the queue; `targets` is where tags lead, `pods` follows pods and namespaces while we lead. */
+/** What works on the keys of the queue; `targets` is where tags lead, `followPods` begins to follow pods and namespaces while we lead. */
 export type Reconcilers = ReturnType<typeof createReconcilers>;
 
 /** Puts the reconcilers together. */
@@ -83,24 +83,20 @@ export function createReconcilers(parts: ReconcilerParts) {
     certificates: new CertificateKeeper({ ...context, client, random: randomBytes, generateKeyPair }),
     known: new KnownRevisions(parts.onPublished),
   };
-  const servingRole = new ServingRoleKeeper({ view, owned, context: settings.context, clock, logger });
+  const servingRole = new ServingRoleKeeper(context);
   const nonce = (): string => randomBytes(16).toString('hex');
   const check = new ReachabilityCheck({ view, client, webhooks: owned, clock, nonce, logger });
   const webhooks = new WebhookWriter(view, owned, check, clock);
   const configurations = new StoredConfigurations(context);
-  const rules = new PublishedRules(view, namespace, parts.load);
+  const rules = publishedRules(view, namespace, parts.load);
   const recent = new RecentWorkloads(clock, (leaving) => usage.isLeaving(leaving));
   const usage = new ClusterUsage({
     view,
     claims: () => targets.claims(),
     namespace,
     rules: (name, hash) => rules.ofHash(name, hash),
-    news: (kind, name) => {
-      wake(kind === 'RevisionTag' ? tagKey(name) : name);
-    },
-    left: (tag, { traits }) => {
-      recent.left(tag, { namespace: traits.namespace, ...traits.workload });
-    },
+    news: (kind, name) => wake(kind === 'RevisionTag' ? tagKey(name) : name),
+    left: (tag, { traits }) => recent.left(tag, { namespace: traits.namespace, ...traits.workload }),
     clock,
     logger,
   });
@@ -131,12 +127,8 @@ export function createReconcilers(parts: ReconcilerParts) {
     usage,
     recorder,
     follow: parts.followCollection,
-    wake: () => {
-      wake(otherKeys.restarts);
-    },
-    news: (tag) => {
-      wake(tagKey(tag));
-    },
+    wake: () => wake(otherKeys.restarts),
+    news: (tag) => wake(tagKey(tag)),
   });
   const tags = new TagReconciler({
     ...shared,
@@ -163,6 +155,15 @@ export function createReconcilers(parts: ReconcilerParts) {
     logger,
     namespace,
   });
-  const pods = new FollowedPods(podEvents, usage, clock);
-  return { revisions, tags, targets, validator: new ValidatorReconciler(shared), servingRole, restarts, pods };
+  const beginPods = (signal: AbortSignal, again: () => void, isAgain?: boolean): PodStores =>
+    followPods({ podEvents, usage, clock }, signal, again, isAgain);
+  return {
+    revisions,
+    tags,
+    targets,
+    validator: new ValidatorReconciler(shared),
+    servingRole,
+    restarts,
+    followPods: beginPods,
+  };
 }

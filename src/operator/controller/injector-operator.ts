@@ -8,8 +8,7 @@ import type { ApiClient } from '../../kube/api-client.ts';
 import type { KubeConfig } from '../../kube/kube-config.ts';
 import { LeaseElector } from '../../kube/lease-elector.ts';
 import { ObjectStore } from '../../kube/object-store.ts';
-import type { Clock, Logger, Random } from '../../kube/ports.ts';
-import { Reflector, type ReflectorOptions } from '../../kube/reflector.ts';
+import { type FollowingParts, Reflector, type ReflectorOptions } from '../../kube/reflector.ts';
 import { apiVersionOf, kindServedAs, type ResourceKind, resourcePath } from '../../kube/resource-kinds.ts';
 import { ClusterView, injectorConfigs, namespaces, pods, revisionTags } from '../cluster-view.ts';
 import type { LoadConfiguration, OperatorMetrics, RehearsePods, ReplicaReports } from '../ports.ts';
@@ -19,7 +18,7 @@ import { createReconcilers, type Reconcilers } from './create-reconcilers.ts';
 import type { OperatorSettings } from '../settings.ts';
 import { otherKeys, tagIn, WakeUps } from './wake-ups.ts';
 
-export interface InjectorOperatorOptions {
+export interface InjectorOperatorOptions extends FollowingParts {
   readonly kubeConfig: KubeConfig;
   readonly client: ApiClient;
   readonly settings: OperatorSettings;
@@ -28,10 +27,7 @@ export interface InjectorOperatorOptions {
   /** Compiles a configuration as a replica will. */
   readonly load: LoadConfiguration;
   readonly rehearse: RehearsePods;
-  readonly logger: Logger;
   readonly metrics: OperatorMetrics;
-  readonly clock: Clock;
-  readonly random: Random;
   readonly generateKeyPair?: GenerateKeyPair;
 }
 
@@ -63,9 +59,7 @@ export class InjectorOperator extends Operator {
   readonly #wakeUps: WakeUps;
   /** Only while we lead. */
   #loop: ReconcileLoop | undefined;
-  readonly #enqueue = (key: string): void => {
-    this.#loop?.add(key);
-  };
+  readonly #enqueue = (key: string): void => this.#loop?.add(key);
 
   constructor(options: InjectorOperatorOptions) {
     const restoreEnvironment = withoutDefaultKubeconfig();
@@ -83,9 +77,7 @@ export class InjectorOperator extends Operator {
       name: leaderLeaseName(context.operatorClass),
       identity: settings.identity,
       timeScale,
-      onHolder: (holder) => {
-        logger.info('another process leads; standing by', { holder });
-      },
+      onHolder: (holder) => logger.info('another process leads; standing by', { holder }),
     });
     this.#reconcilers = createReconcilers({
       ...options,
@@ -93,15 +85,12 @@ export class InjectorOperator extends Operator {
       view: this.#view,
       generateKeyPair: this.#keyPairs.take,
       wake: this.#enqueue,
-      onPublished: (name) => {
-        this.#wakeUps.tagsOf(name);
-      },
+      onPublished: (name) => this.#wakeUps.tagsOf(name),
       followObject: (resource, store, { namespace, name }, signal) => {
         this.#follow(resource, store, { namespace, fieldSelector: `metadata.name=${name}` }, signal);
       },
-      followCollection: ({ resource, store, keep, signal }) => {
-        this.#follow(resource, store, { transform: keep, ...gentlyPaged }, signal);
-      },
+      followCollection: ({ resource, store, keep, signal }) =>
+        this.#follow(resource, store, { transform: keep, ...gentlyPaged }, signal),
     });
     const { targets } = this.#reconcilers;
     this.#wakeUps = new WakeUps({ view: this.#view, targets, owner: settings.owner, add: this.#enqueue });
@@ -179,14 +168,10 @@ export class InjectorOperator extends Operator {
       logger.warn('no owner is given (--owner): if the operator is removed by force, its webhooks stay and block pods');
     }
     for (const { resource, store, ...where } of this.#view.owned()) {
-      store.subscribe((change) => {
-        this.#wakeUps.owned(change);
-      });
+      store.subscribe((change) => this.#wakeUps.owned(change));
       this.#follow(resource, store, where, this.#stop.signal);
     }
-    reports.subscribe(() => {
-      this.#wakeUps.all();
-    });
+    reports.subscribe(() => this.#wakeUps.all());
     await this.watchResource(group, version, injectorConfigPlural, ({ type, meta, object }) => {
       this.#wakeUps.config(meta.name, object as unknown as KubernetesObject, type === ResourceEventType.Deleted);
       return Promise.resolve();
@@ -232,7 +217,7 @@ export class InjectorOperator extends Operator {
       ended.abort();
       this.#followPods(leading, true);
     };
-    const stores = this.#reconcilers.pods.begin(signal, again, isAgain);
+    const stores = this.#reconcilers.followPods(signal, again, isAgain);
     this.#follow(namespaces, stores.namespaces, { transform: stores.keepOfNamespace }, signal);
     this.#follow(pods, stores.pods, { transform: stores.keepOfPod, ...gentlyPaged }, signal);
   }
@@ -263,13 +248,7 @@ export class InjectorOperator extends Operator {
   ): void {
     const { client, clock, random, logger, metrics: observer } = this.#options;
     const reflector = new Reflector({
-      client,
-      resource,
-      store,
-      clock,
-      random,
-      logger,
-      observer,
+      ...{ client, clock, random, logger, observer, resource, store },
       // What server-side apply says we own decides whether there is something to write.
       transform: (object) => object,
       onRecovered: () => this.#loop?.recovered(),

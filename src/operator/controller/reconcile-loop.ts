@@ -44,9 +44,7 @@ export class ReconcileLoop {
 
   /** Works until the signal aborts and what was under way has ended. */
   async run(signal: AbortSignal): Promise<void> {
-    const stop = (): void => {
-      this.#queue.stop();
-    };
+    const stop = (): void => this.#queue.stop();
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop, { once: true });
     await Promise.all(Array.from({ length: workers }, () => this.#work(signal)));

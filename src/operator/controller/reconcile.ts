@@ -7,7 +7,6 @@ import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { writeStatus } from '../../kube/status-writer.ts';
 import { ConflictMemory } from '../webhooks/conflict-memory.ts';
-import { hasFinalizer, holdFinalizer, releaseFinalizer } from './finalizers.ts';
 import { configWinner, nameOf, type PodClaim } from '../../selection/pod-claims.ts';
 import { noWrites } from './owned-objects.ts';
 import { otherInstallation } from './validator-reconcile.ts';
@@ -19,6 +18,8 @@ import { type Removal, RemovalBlockedError } from '../webhooks/removal.ts';
 import { no, type RevisionFindings, revisionStatus, yes } from './revision-status.ts';
 import { resyncMs, statusManager } from '../settings.ts';
 import type { UsageSource } from '../usage/usage-status.ts';
+import { finalizer } from '../../api/names.ts';
+import type { ClusterView } from '../cluster-view.ts';
 
 export interface ReconcilerOptions extends PassContext {
   readonly client: Pick<ApiClient, 'apply' | 'patch'>;
@@ -242,4 +243,40 @@ function asFarAsKnown(object: KubernetesObject): InjectorConfig {
 
 function asError(value: unknown): Error {
   return value instanceof Error ? value : new Error(String(value));
+}
+
+/** Whether an InjectorConfig waits for us before it may go. */
+function hasFinalizer(object: KubernetesObject): boolean {
+  return object.metadata.finalizers?.includes(finalizer) ?? false;
+}
+
+interface Writing {
+  readonly client: Pick<ApiClient, 'patch'>;
+  readonly view: ClusterView;
+}
+
+/** Without it a deletion would leave a webhook that nobody answers; so it is there before anything else is. */
+function holdFinalizer(writing: Writing, object: KubernetesObject, signal: AbortSignal): Promise<KubernetesObject> {
+  if (hasFinalizer(object)) return Promise.resolve(object);
+  return setFinalizers(writing, object, [...(object.metadata.finalizers ?? []), finalizer], signal);
+}
+
+/** Nothing is left: the object may go. */
+async function releaseFinalizer(writing: Writing, object: KubernetesObject, signal: AbortSignal): Promise<void> {
+  const others = (object.metadata.finalizers ?? []).filter((each) => each !== finalizer);
+  await setFinalizers(writing, object, others, signal);
+}
+
+/** Onto the version that was read: others add and remove finalizers too. */
+async function setFinalizers(
+  { client, view }: Writing,
+  object: KubernetesObject,
+  finalizers: string[],
+  signal: AbortSignal,
+): Promise<KubernetesObject> {
+  const { resourceVersion } = object.metadata;
+  const written = await client.patch(object, 'merge', { metadata: { finalizers, resourceVersion } }, { signal });
+  // Being deleted and without finalizers it is gone now; the watch says so.
+  if (written.metadata.deletionTimestamp === undefined) view.configs.upsert(written);
+  return written;
 }

@@ -1,32 +1,21 @@
-import type { ApiClient } from '../../kube/api-client.ts';
 import { ObjectStore } from '../../kube/object-store.ts';
-import type { Clock, Logger, Random, WatchObserver } from '../../kube/ports.ts';
-import { Reflector } from '../../kube/reflector.ts';
+import { type FollowingParts, Reflector } from '../../kube/reflector.ts';
 import { injectorConfigs, revisionTags, statedTarget } from '../cluster-view.ts';
 import { TagTargets } from '../tags/tag-targets.ts';
-
-export interface ReviewedObjectsOptions {
-  readonly client: ApiClient;
-  readonly operatorClass: string;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly observer?: WatchObserver;
-}
 
 /**
  * The InjectorConfigs and RevisionTags of the cluster, followed by every replica that answers the validating webhook: what one of them may be depends
  * on the others. What replicas see is a moment old; reconcile checks the same again.
  */
 export class ReviewedObjects {
-  readonly #options: ReviewedObjectsOptions;
+  readonly #options: FollowingParts;
   readonly #configs = new ObjectStore();
   readonly #tags = new ObjectStore();
   readonly #stop = new AbortController();
   /** Where tags lead, as their status says. */
   readonly targets: TagTargets;
 
-  constructor(options: ReviewedObjectsOptions) {
+  constructor(options: FollowingParts & { readonly operatorClass: string }) {
     this.#options = options;
     const targetOf = (tag: string): string | undefined => statedTarget(this.#tags.get(tag));
     this.targets = new TagTargets({ configs: this.#configs, tags: this.#tags, targetOf }, options.operatorClass);

@@ -17,40 +17,39 @@ const unwatchedMs = 60_000;
 /** The API server's times are whole seconds. Milliseconds. */
 const secondMs = 1000;
 
-/** The one list of pods and namespaces that is followed while we lead, for all who ask: Events about pods, and who uses what. */
-export class FollowedPods {
-  readonly #podEvents: Pick<PodEvents, 'begin'>;
-  readonly #usage: Pick<ClusterUsage, 'begin'>;
-  readonly #clock: Pick<Clock, 'now'>;
+/** Who asks for the pods and namespaces of the cluster. */
+interface PodReaders {
+  readonly podEvents: Pick<PodEvents, 'begin'>;
+  readonly usage: Pick<ClusterUsage, 'begin'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
 
-  constructor(podEvents: Pick<PodEvents, 'begin'>, usage: Pick<ClusterUsage, 'begin'>, clock: Pick<Clock, 'now'>) {
-    this.#podEvents = podEvents;
-    this.#usage = usage;
-    this.#clock = clock;
-  }
-
-  /**
-   * The stores to fill until the signal aborts.
-   * @param again more is asked of pods than was kept: end this and begin anew
-   * @param isAgain whether it is that beginning anew, so that whatever came before has been looked at
-   */
-  begin(signal: AbortSignal, again: () => void, isAgain = false): PodStores {
-    const stores: FollowedStores = { pods: new ObjectStore<PodRecord>(), namespaces: new ObjectStore() };
-    const unwatched = isAgain ? secondMs : unwatchedMs;
-    const groupOf = this.#usage.begin(stores, signal, again);
-    const note = this.#podEvents.begin(stores, new Date(this.#clock.now().getTime() - unwatched), signal);
-    return {
-      ...stores,
-      keepOfPod: (pod) => {
-        const record = podRecord(pod, groupOf(pod));
-        note(pod, record);
-        return record;
-      },
-      keepOfNamespace: ({ apiVersion, kind, metadata }) => {
-        const { name = '', uid = '', labels = {}, resourceVersion = '', deletionTimestamp } = metadata;
-        const leaving = deletionTimestamp === undefined ? {} : { deletionTimestamp };
-        return { apiVersion, kind, metadata: { name, uid, labels, resourceVersion, ...leaving } };
-      },
-    };
-  }
+/**
+ * The stores to fill until the signal aborts: one list of pods and namespaces for Events about pods and for who uses what.
+ * @param again more is asked of pods than was kept: end this and begin anew
+ * @param isAgain whether it is that beginning anew, so that whatever came before has been looked at
+ */
+export function followPods(
+  { podEvents, usage, clock }: PodReaders,
+  signal: AbortSignal,
+  again: () => void,
+  isAgain = false,
+): PodStores {
+  const stores: FollowedStores = { pods: new ObjectStore<PodRecord>(), namespaces: new ObjectStore() };
+  const unwatched = isAgain ? secondMs : unwatchedMs;
+  const groupOf = usage.begin(stores, signal, again);
+  const note = podEvents.begin(stores, new Date(clock.now().getTime() - unwatched), signal);
+  return {
+    ...stores,
+    keepOfPod: (pod) => {
+      const record = podRecord(pod, groupOf(pod));
+      note(pod, record);
+      return record;
+    },
+    keepOfNamespace: ({ apiVersion, kind, metadata }) => {
+      const { name = '', uid = '', labels = {}, resourceVersion = '', deletionTimestamp } = metadata;
+      const leaving = deletionTimestamp === undefined ? {} : { deletionTimestamp };
+      return { apiVersion, kind, metadata: { name, uid, labels, resourceVersion, ...leaving } };
+    },
+  };
 }

@@ -5,7 +5,7 @@ import type { RecordedEvent } from '../../kube/event-recorder.ts';
 import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
 import { ManualClock } from '../../kube/testdata/manual-clock.ts';
 import { PodEventLimits, PodEvents } from './pod-events.ts';
-import { FollowedPods, type PodStores } from './followed-pods.ts';
+import { followPods, type PodStores } from './followed-pods.ts';
 import { injectorConfig } from '../testdata/operator-fixture.ts';
 import { rules } from '../usage/testdata/counted-pods.ts';
 
@@ -45,7 +45,7 @@ describe('PodEvents', () => {
       namespace: 'injection',
     });
     const uncounted = { begin: () => () => undefined };
-    stores = new FollowedPods(podEvents, uncounted, clock).begin(stop.signal, () => undefined);
+    stores = followPods({ podEvents, usage: uncounted, clock }, stop.signal, () => undefined);
     const labels = { 'istio.io/rev': 'blue' };
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels, uid: 'n' }, status: {} };
     stores.namespaces.replace([stores.keepOfNamespace(namespace)], '1');

@@ -1,14 +1,15 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { messageOf } from '../../kube/api-error.ts';
 import type { EventRecorder } from '../../kube/event-recorder.ts';
 import type { ObjectStore } from '../../kube/object-store.ts';
-import type { Clock, Logger } from '../../kube/ports.ts';
+import type { Clock } from '../../kube/ports.ts';
 import { explainSelected, explainUnselected, type PodExplanation } from '../../explain/explain-pod.ts';
 import { labelFamilies, type LabelMistake, labelMistakes } from '../../explain/label-mistakes.ts';
 import type { ClaimingObjects } from '../../selection/pod-claims.ts';
 import { arrivedPod, type ArrivedPod } from './pod-record.ts';
 import type { PodRecord } from '../usage/pod-group.ts';
 import { PodSelection, webhookOwners } from '../../selection/webhook-owners.ts';
-import type { OperatorMetrics } from '../ports.ts';
+import type { PassContext } from '../controller/pass-context.ts';
 import type { PublishedRules } from '../configurations/published-rules.ts';
 
 /** The pods and namespaces of the cluster, as the leader follows them. */
@@ -17,14 +18,11 @@ export interface FollowedStores {
   readonly namespaces: ObjectStore;
 }
 
-export interface PodEventsOptions {
+export interface PodEventsOptions extends Pick<PassContext, 'metrics' | 'clock' | 'logger'> {
   /** The InjectorConfigs and tags of our class, and where those lead now. */
   readonly claims: () => ClaimingObjects;
   readonly rules: Pick<PublishedRules, 'of'>;
   readonly recorder: Pick<EventRecorder, 'record'>;
-  readonly metrics: OperatorMetrics;
-  readonly clock: Clock;
-  readonly logger: Logger;
   /** The operator's own namespace. */
   readonly namespace: string;
 }
@@ -80,7 +78,7 @@ export class PodEvents {
       const isNews =
         record.injectedBy === undefined &&
         pods.get(record.metadata.name ?? '', record.metadata.namespace) === undefined &&
-        (pods.hasSynced || isYounger(pod, since));
+        (pods.hasSynced || Date.parse(pod.metadata.creationTimestamp ?? '') > since.getTime());
       const arrived = isNews ? arrivedPod(pod, record, this.#annotationNames()) : undefined;
       if (arrived !== undefined) arrivals.set(record, arrived);
     };
@@ -138,11 +136,9 @@ export class PodEvents {
     const labels = namespaces.get(pod.namespace)?.metadata.labels ?? {};
     // What is published loads, since it was loaded before it was published.
     const explanations = await this.#explain(pod, labels).catch((error: unknown) => {
-      logger.warn('why a pod was not injected cannot be told', {
-        namespace: pod.namespace,
-        name: pod.record.metadata.name,
-        error: error instanceof Error ? error.message : String(error),
-      });
+      const { name } = pod.record.metadata;
+      const fields = { namespace: pod.namespace, name, error: messageOf(error) };
+      logger.warn('why a pod was not injected cannot be told', fields);
       return [];
     });
     for (const { injectorConfig, reason, note, isExpected } of explanations) {
@@ -174,10 +170,6 @@ export class PodEvents {
       .claims()
       .configs.flatMap(({ spec: { webhook } }) => [webhook.keys.inject, webhook.keys.status]);
   }
-}
-
-function isYounger({ metadata: { creationTimestamp } }: KubernetesObject, since: Date): boolean {
-  return Date.parse(creationTimestamp ?? '') > since.getTime();
 }
 
 /** So many pods of one maker (a ReplicaSet, a Job) get an Event for one reason within {@link windowMs}: the others' Events would say the same. */

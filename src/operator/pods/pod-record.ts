@@ -1,4 +1,4 @@
-import { injectedByAnnotation } from '../../api/labels.ts';
+import { injectedByAnnotation } from '../../api/names.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { DecisionFacts } from '../../inject/decide.ts';
 import { readPodFacts } from '../../inject/pod/pod-facts.ts';

@@ -1,11 +1,9 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ProxyConfigResource } from '../../inject/injection-request.ts';
-import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError, isNotFound } from '../../kube/api-error.ts';
 import { pause } from '../../kube/clock.ts';
 import { ObjectStore } from '../../kube/object-store.ts';
-import type { Clock, Logger, Random, WatchObserver } from '../../kube/ports.ts';
-import { Reflector } from '../../kube/reflector.ts';
+import { type FollowingParts, Reflector } from '../../kube/reflector.ts';
 import type { ListOptions, ListPage } from '../../kube/request-options.ts';
 import type { ResourceKind } from '../../kube/resource-kinds.ts';
 
@@ -21,26 +19,18 @@ const proxyConfigs: ResourceKind = {
 /** How often we look whether a collection that could not be read can be read now. Milliseconds. */
 const lookAgainMs = 60_000;
 
-export interface ProxyConfigResourcesOptions {
-  readonly client: Pick<ApiClient, 'list' | 'watch'>;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly observer?: WatchObserver;
-}
-
 /**
  * Istio's ProxyConfig resources of the whole cluster, followed where the API server serves them. A cluster may get their definition later, or lose
  * it: while they are not served there are none, and once a minute we look again.
  */
 export class ProxyConfigResources {
-  readonly #options: ProxyConfigResourcesOptions;
+  readonly #options: FollowingParts;
   readonly #store = new ObjectStore();
   readonly #stop = new AbortController();
   #list: readonly ProxyConfigResource[] | undefined;
   #settled = false;
 
-  constructor(options: ProxyConfigResourcesOptions) {
+  constructor(options: FollowingParts) {
     this.#options = options;
     this.#store.subscribe(() => {
       this.#list = undefined;
@@ -82,7 +72,7 @@ export class ProxyConfigResources {
   }
 
   /** A client that ends its reflector when the collection is not served, or not for us: the reflector itself would ask for ever. */
-  #givingUp(given: AbortController): Pick<ApiClient, 'list' | 'watch'> {
+  #givingUp(given: AbortController): FollowingParts['client'] {
     const { client, logger } = this.#options;
     const list = async <T = KubernetesObject>(resource: ResourceKind, options?: ListOptions): Promise<ListPage<T>> => {
       try {

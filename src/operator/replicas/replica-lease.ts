@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { labelNames, managedBy, replicaAnnotations } from '../../api/labels.ts';
-import { replicaLeaseName } from '../../api/names.ts';
+import { labelNames, managedBy, replicaAnnotations, replicaLeaseName } from '../../api/names.ts';
 import type { PairReport } from '../../rollout/shadow-report.ts';
 import { readFailures, type ReportedFailure, writeFailures } from './failures-annotation.ts';
 import { readShadowReports, writeShadowReports } from './shadow-annotation.ts';

@@ -163,14 +163,12 @@ describe('ReplicaLeases', () => {
     ];
     reports.start();
     assert.deepEqual(reports.shadowReport(pair), emptyShadowReport);
-    let shadowTold = 0;
-    reports.subscribeShadow(() => (shadowTold += 1));
     cluster.put('leases', lease('one', ['1'], { shadow: others.map((other) => ({ ...found, ...other })) }));
     cluster.put('leases', lease('two', ['1'], { shadow: [found] }));
-    await until(() => shadowTold === 2 && live().length === 2);
+    await until(() => reports.shadowReport(pair).compared === 3 && live().length === 2);
     const before = told;
     cluster.put('leases', lease('one', ['1'], { shadow: [{ ...found, changed: ['b', 'c'], error: 'because' }] }));
-    await until(() => shadowTold === 3);
+    await until(() => reports.shadowReport(pair).compared === 6);
     assert.equal(told, before);
     const { changed, ...counts } = reports.shadowReport(pair);
     assert.deepEqual(counts, { compared: 6, failed: 2, differing: 4, error: 'because' });

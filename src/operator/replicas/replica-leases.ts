@@ -1,10 +1,9 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { replicaAnnotations } from '../../api/labels.ts';
+import { replicaAnnotations } from '../../api/names.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { isConflict, isNotFound } from '../../kube/api-error.ts';
 import { ObjectStore, type StoreChange } from '../../kube/object-store.ts';
-import type { Clock, Logger, Random, WatchObserver } from '../../kube/ports.ts';
-import { Reflector } from '../../kube/reflector.ts';
+import { type FollowingParts, Reflector } from '../../kube/reflector.ts';
 import { leases } from '../cluster-view.ts';
 import {
   addShadowReports,
@@ -17,14 +16,10 @@ import type { ReplicaReport, ReplicaReports } from '../ports.ts';
 import { addFailures, type ReportedFailure } from './failures-annotation.ts';
 import { keptOfLease, readReplicaLease, replicaLeaseSelector, replicaOf, type ReplicaState } from './replica-lease.ts';
 
-export interface ReplicaLeasesOptions {
+export interface ReplicaLeasesOptions extends FollowingParts {
   readonly client: Pick<ApiClient, 'list' | 'watch' | 'delete'>;
   readonly namespace: string;
   readonly operatorClass: string;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly observer?: WatchObserver;
   /** What the time until an expired Lease is removed is divided by, for tests; 1 otherwise. */
   readonly timeScale?: number;
 }
@@ -33,8 +28,6 @@ interface Seen {
   readonly state: ReplicaState;
   /** What its annotations say of what it serves, for comparing. */
   readonly text: string;
-  /** And of rollouts. */
-  readonly shadow: string;
   /** How long it counts after a change, in milliseconds. */
   readonly durationMs: number;
   /** When we saw it change last, by our own clock. */
@@ -59,7 +52,6 @@ export class ReplicaLeases implements ReplicaReports {
   readonly #store = new ObjectStore();
   readonly #seen = new Map<string, Seen>();
   readonly #listeners: (() => void)[] = [];
-  readonly #shadowListeners: (() => void)[] = [];
   readonly #stop = new AbortController();
   /** Calls off the wait for the next Lease to expire. */
   #stopWaiting: () => void = () => undefined;
@@ -71,9 +63,7 @@ export class ReplicaLeases implements ReplicaReports {
   /** Begins to follow; returns at once. */
   start(): void {
     const { namespace, operatorClass } = this.#options;
-    this.#store.subscribe((change) => {
-      this.#onLease(change);
-    });
+    this.#store.subscribe((change) => this.#onLease(change));
     const reflector = new Reflector({
       ...this.#options,
       resource: leases,
@@ -84,9 +74,7 @@ export class ReplicaLeases implements ReplicaReports {
         const known = this.#store.get(lease.metadata.name ?? '', lease.metadata.namespace);
         return keptOfLease(lease, this.#store.size < mostReplicas || known?.metadata.annotations !== undefined);
       },
-      onRecovered: () => {
-        this.#heardNothing();
-      },
+      onRecovered: () => this.#heardNothing(),
     });
     void reflector.run(this.#stop.signal);
   }
@@ -145,10 +133,6 @@ export class ReplicaLeases implements ReplicaReports {
       .reduce<ReportedFailure | undefined>(addFailures, undefined);
   }
 
-  subscribeShadow(listener: () => void): void {
-    this.#shadowListeners.push(listener);
-  }
-
   /**
    * Deletes the Leases of replicas that have been gone for long, each only if it is still as it was; for the leader.
    * Resolves with the milliseconds until it wants to be called again.
@@ -177,10 +161,7 @@ export class ReplicaLeases implements ReplicaReports {
     else this.#seen.set(replica, { ...read(object), at });
     this.#awaitExpiry();
     const wasLive = before !== undefined && at - before.at < before.durationMs;
-    const after = this.#seen.get(replica);
-    if (after?.shadow !== before?.shadow) for (const listener of this.#shadowListeners) listener();
-    if (wasLive && after?.text === before.text) return;
-    this.#tell();
+    if (!wasLive || this.#seen.get(replica)?.text !== before.text) this.#tell();
   }
 
   /** That a Lease expires is news too, and nobody but our own clock tells. */
@@ -214,11 +195,10 @@ function read(lease: KubernetesObject): Omit<Seen, 'at'> {
   const { leaseDurationSeconds } = (lease.spec ?? {}) as { leaseDurationSeconds?: number };
   const durationMs = Math.min(longestMs, Math.max(1, leaseDurationSeconds ?? 15) * 1000);
   const { annotations = {} } = lease.metadata;
-  const { shadow: shadowName, failures } = replicaAnnotations;
-  const { [shadowName]: shadow = '' } = annotations;
-  const others = Object.entries(annotations).filter(([name]) => name !== shadowName && name !== failures);
+  const { shadow, failures } = replicaAnnotations;
+  const others = Object.entries(annotations).filter(([name]) => name !== shadow && name !== failures);
   const state = readReplicaLease(lease);
   // That one fails is news, and not that it fails again.
   const failing = (state.failures ?? []).map(({ injectorConfig, hash }) => `${injectorConfig}.${hash}`).sort();
-  return { state, text: JSON.stringify([others, failing]), shadow, durationMs };
+  return { state, text: JSON.stringify([others, failing]), durationMs };
 }

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { ApiError, isConflict, isNotFound } from '../../kube/api-error.ts';
+import { ApiError, isConflict, isNotFound, messageOf } from '../../kube/api-error.ts';
 import { pause } from '../../kube/clock.ts';
 import { microTime } from '../../kube/event-recorder.ts';
 import type { Clock, Logger } from '../../kube/ports.ts';
@@ -215,8 +215,4 @@ export class ReplicaReporter {
     this.#told = { message, at: now };
     logger.warn(message, { error });
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,15 +1,13 @@
 import { ConfigurationError } from '../../api/errors.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { labelNames } from '../../api/labels.ts';
-import { objectNames, validatorNames } from '../../api/names.ts';
-import { parseBundle } from '../../certs/bundle.ts';
-import { isAccepted } from '../../certs/rotation/rotation-bundle.ts';
+import { labelNames, objectNames, validatorNames } from '../../api/names.ts';
+import { parseBundle } from '../../certs/read-certificate.ts';
+import { isAccepted } from '../../certs/rotation/rotation-state.ts';
 import type { ServingPair } from '../../certs/verify-chain.ts';
 import type { NodeFacts } from '../../inject/injection-request.ts';
-import type { ApiClient } from '../../kube/api-client.ts';
+import { messageOf } from '../../kube/api-error.ts';
 import { ObjectStore, type StoreChange } from '../../kube/object-store.ts';
-import type { Clock, Logger, Random, WatchObserver } from '../../kube/ports.ts';
-import { Reflector, type ReflectorOptions } from '../../kube/reflector.ts';
+import { type FollowingParts, Reflector, type ReflectorOptions } from '../../kube/reflector.ts';
 import { configMaps, injectorConfigOf, nodes, ownedSelector, secrets } from '../cluster-view.ts';
 import { verifiedFiles } from '../configurations/last-good.ts';
 import type { InjectorRegistryPort, LoadConfiguration, NodeSource, ServingCertificatesPort } from '../ports.ts';
@@ -17,17 +15,12 @@ import { validatorReport, type ServedConfiguration } from './replica-lease.ts';
 import { servingPairOf } from '../certificates/secret-text.ts';
 import { keptConfigurations } from '../settings.ts';
 
-export interface ReplicaOptions {
-  readonly client: Pick<ApiClient, 'list' | 'watch'>;
+export interface ReplicaOptions extends FollowingParts {
   readonly namespace: string;
   readonly operatorClass: string;
   readonly registry: InjectorRegistryPort;
   readonly load: LoadConfiguration;
   readonly certificates: ServingCertificatesPort;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly observer?: WatchObserver;
 }
 
 /**
@@ -80,9 +73,7 @@ export class Replica implements NodeSource {
   start(): void {
     const { operatorClass } = this.#options;
     const owned = ownedSelector(operatorClass);
-    this.#configMaps.subscribe((change) => {
-      this.#onConfigMap(change);
-    });
+    this.#configMaps.subscribe((change) => this.#onConfigMap(change));
     this.#nodes.subscribe(({ object, before }) => {
       // Heartbeats change nothing here, and the list stays the same object for those who compare.
       const isNews =
@@ -146,9 +137,7 @@ export class Replica implements NodeSource {
     if (this.#secrets.has(name)) return;
     const followed = { store: new ObjectStore(), stop: new AbortController() };
     this.#secrets.set(name, followed);
-    followed.store.subscribe((change) => {
-      this.#onSecret(change);
-    });
+    followed.store.subscribe((change) => this.#onSecret(change));
     const signal = AbortSignal.any([this.#stop.signal, followed.stop.signal]);
     this.#follow({ resource: secrets, store: followed.store, fieldSelector: `metadata.name=${name}` }, signal);
   }
@@ -165,9 +154,7 @@ export class Replica implements NodeSource {
     if (name !== undefined) this.#followSecret(objectNames(name).servingSecret);
     if (this.#loading) return;
     this.#loading = true;
-    setImmediate(() => {
-      void this.#loadAll();
-    });
+    setImmediate(() => void this.#loadAll());
   }
 
   async #loadAll(): Promise<void> {
@@ -198,10 +185,7 @@ export class Replica implements NodeSource {
       logger.info('loaded', { injectorConfig: name, hash });
     } catch (error) {
       if (!(error instanceof ConfigurationError)) this.#tryAgainLater(object);
-      logger.error('a configuration cannot be loaded', {
-        configMap,
-        error: error instanceof Error ? error.message : String(error),
-      });
+      logger.error('a configuration cannot be loaded', { configMap, error: messageOf(error) });
     }
   }
 
@@ -254,9 +238,7 @@ export class Replica implements NodeSource {
     if (name === undefined) return;
     // The pair stays served for late calls. An InjectorConfig that is applied again has another.
     if (this.#isGone(name)) this.#pairs.delete(objectNames(name).servingSecret);
-    this.#options.clock.after(lingerMs, () => {
-      this.#collect(name);
-    });
+    this.#options.clock.after(lingerMs, () => this.#collect(name));
   }
 
   /**

@@ -1,38 +1,50 @@
-import { objectNames, servingRoleName, validatorNames } from '../../api/names.ts';
+import { objectNames, servingRoleName, validatorNames, labelNames, managedBy } from '../../api/names.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import type { Clock, Logger } from '../../kube/ports.ts';
+import { noWrites } from '../controller/owned-objects.ts';
+import type { PassContext } from '../controller/pass-context.ts';
+import { resyncMs } from '../settings.ts';
 import type { ManifestContext } from '../../manifests/manifest-context.ts';
-import { servingRole } from '../../manifests/serving-role.ts';
-import type { ClusterView } from '../cluster-view.ts';
-import { noWrites, type OwnedObjects } from '../controller/owned-objects.ts';
 
-export interface ServingRoleKeeperOptions {
-  readonly view: ClusterView;
-  readonly owned: OwnedObjects;
-  readonly context: Pick<ManifestContext, 'namespace' | 'operatorClass'>;
-  readonly clock: Clock;
-  readonly logger: Logger;
+/**
+ * What replicas may read of Secrets: these, each by its name (a list or watch with `fieldSelector=metadata.name=…` is authorized by resourceNames;
+ * kubernetes.io/docs/reference/access-authn-authz/rbac, "Referring to resources").
+ * @param secretNames at least one: a rule without resourceNames would allow every Secret
+ */
+function servingRole(
+  secretNames: readonly [string, ...string[]],
+  { namespace, operatorClass }: Pick<ManifestContext, 'namespace' | 'operatorClass'>,
+): KubernetesObject {
+  return {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'Role',
+    metadata: {
+      name: servingRoleName(operatorClass),
+      namespace,
+      labels: { [labelNames.managedBy]: managedBy, [labelNames.operatorClass]: operatorClass },
+    },
+    rules: [
+      { apiGroups: [''], resources: ['secrets'], resourceNames: [...secretNames].sort(), verbs: ['list', 'watch'] },
+    ],
+  };
 }
 
 /**
  * A name stays this long after its Secret has gone: replicas let go of it later than we, and must not be refused meanwhile. Milliseconds.
  */
 const lingerMs = 120_000;
-/** Everything is looked at again after this long even when nothing happens. Milliseconds. */
-const resyncMs = 600_000;
 
 /**
  * Keeps the Role by which replicas may read the serving Secrets, each by its name. A name is in it before the Secret and the ConfigMap that
  * makes replicas look for it are written, so no replica is ever refused.
  */
 export class ServingRoleKeeper {
-  readonly #options: ServingRoleKeeperOptions;
+  readonly #options: Pick<PassContext, 'view' | 'owned' | 'settings' | 'clock' | 'logger'>;
   /** Since when a name of the Role has been of no use. */
   readonly #uselessSince = new Map<string, number>();
   /** One write at a time: each says all the names. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(options: ServingRoleKeeperOptions) {
+  constructor(options: PassContext) {
     this.#options = options;
   }
 
@@ -55,9 +67,9 @@ export class ServingRoleKeeper {
   }
 
   async #writeNow(admitted: string | undefined, signal: AbortSignal): Promise<void> {
-    const { owned, context, logger } = this.#options;
+    const { owned, settings, logger } = this.#options;
     const live = this.#live();
-    const desired = servingRole(this.#wanted(admitted), context);
+    const desired = servingRole(this.#wanted(admitted), settings.context);
     const writes = noWrites();
     // Only onto the version that was read: of two leaders one gets a Conflict and looks again.
     const { resourceVersion } = live?.metadata ?? {};
@@ -69,10 +81,11 @@ export class ServingRoleKeeper {
   }
 
   #wanted(admitted: string | undefined): [string, ...string[]] {
-    const { view, context, clock } = this.#options;
+    const { view, settings, clock } = this.#options;
+    const own = settings.context.operatorClass;
     const configs = view.configs.list().filter(({ spec }) => {
       const { operatorClass = 'default' } = (spec ?? {}) as { operatorClass?: string };
-      return operatorClass === context.operatorClass;
+      return operatorClass === own;
     });
     const owners = [...configs.map(({ metadata: { name = '' } }) => name), ...view.names()];
     const names = new Set(owners.map((name) => objectNames(name).servingSecret));
@@ -85,12 +98,12 @@ export class ServingRoleKeeper {
       this.#uselessSince.set(name, since);
       if (now - since < lingerMs) names.add(name);
     }
-    return [validatorNames(context.operatorClass).servingSecret, ...names];
+    return [validatorNames(own).servingSecret, ...names];
   }
 
   #live(): KubernetesObject | undefined {
-    const { view, context } = this.#options;
-    return view.roles.get(servingRoleName(context.operatorClass), context.namespace);
+    const { view, settings } = this.#options;
+    return view.roles.get(servingRoleName(settings.context.operatorClass), settings.context.namespace);
   }
 
   /** The names that the Role holds now. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { labelNames } from '../../api/labels.ts';
+import { labelNames } from '../../api/names.ts';
 import { noWorkload } from '../../routing/workload-key.ts';
 import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
 import { judgedPath } from './create-restarts.ts';

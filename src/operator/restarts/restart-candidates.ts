@@ -1,5 +1,5 @@
 import type { RestartStrategy } from '../../api/revision-tag/rollout-strategy.ts';
-import type { RolloutPlace } from '../../api/revision-tag/rollout-status.ts';
+import type { RolloutPlace } from '../../api/revision-tag/revision-tag.ts';
 import {
   type CoveringBudget,
   isRecent,

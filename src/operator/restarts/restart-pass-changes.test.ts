@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { RestartStatus } from '../../api/revision-tag/rollout-status.ts';
+import type { RestartStatus } from '../../api/revision-tag/revision-tag.ts';
 import { tagKey } from '../controller/wake-ups.ts';
 import { bounds, RestartFixture } from './testdata/restart-fixture.ts';
 

@@ -1,23 +1,29 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
-import type { RestartStatus } from '../../api/revision-tag/rollout-status.ts';
+import type { RevisionTag, RestartStatus } from '../../api/revision-tag/revision-tag.ts';
 import { restartBounds } from '../../api/revision-tag/rollout-strategy.ts';
-import type { EventRecorder } from '../../kube/event-recorder.ts';
 import type { Clock, Logger } from '../../kube/ports.ts';
 import type { OperatorMetrics, ReplicaReports } from '../ports.ts';
-import { resyncMs } from '../settings.ts';
+import { restartManager, resyncMs } from '../settings.ts';
 import type { PodGroup } from '../usage/pod-group.ts';
 import type { FollowCollection, FollowedWorkloads } from './followed-workloads.ts';
 import { Leadership } from './leadership.ts';
 import { planTagRestarts, type TagRestarts } from './plan-tag-restarts.ts';
-import { RestartReports } from './restart-reports.ts';
+import { RestartReports, type RestartReportsOptions } from './restart-reports.ts';
 import { type AskingTag, asksForRestarts, type RestartSource } from './restart-source.ts';
-import { RestartTroubles } from './restart-troubles.ts';
-import { type RestartWriterOptions, writeRestart } from './restart-writer.ts';
+import { failedWrite, RestartTroubles, type Trouble } from './restart-troubles.ts';
 import { staleWorkloads } from './restart-candidates.ts';
 import type { Steps } from '../../rollout/restart-steps.ts';
+import {
+  formatRestartAnnotation,
+  restartedAnnotation,
+  withRestart,
+} from '../../api/revision-tag/restart-annotation.ts';
+import type { LeaderClient } from '../controller/leading-client.ts';
+import type { WorkloadRecord } from './workload-record.ts';
 
-export interface RestartPassOptions extends RestartWriterOptions {
+export interface RestartPassOptions extends RestartReportsOptions {
+  /** Writes only while we lead, asked before each write. */
+  readonly client: Pick<LeaderClient, 'apply'>;
   /** The tags of our class that can be read. */
   readonly tags: () => readonly RevisionTag[];
   /** A tag as stored. */
@@ -31,14 +37,11 @@ export interface RestartPassOptions extends RestartWriterOptions {
   readonly judgedBy: (tag: string) => string | null | undefined;
   readonly reports: Pick<ReplicaReports, 'lacking'>;
   readonly follow: FollowCollection;
-  readonly recorder: Pick<EventRecorder, 'record'>;
   readonly metrics: OperatorMetrics;
   readonly clock: Clock;
   readonly logger: Logger;
   /** There is something to do for {@link RestartPass.pass}. */
   readonly wake: () => void;
-  /** The status of a tag is to be written. */
-  readonly news: (tag: string) => void;
 }
 
 /** How often to look while there is anything to restart, and while there is nothing; what changes workloads wakes sooner. Milliseconds. */
@@ -222,9 +225,7 @@ export class RestartPass implements RestartSource {
     if (this.#leadership?.leading === leading) return this.#leadership;
     this.#leadership?.end();
     const { follow, clock } = this.#options;
-    const changed = (): void => {
-      this.#wakeSoon();
-    };
+    const changed = (): void => this.#wakeSoon();
     const leadership = new Leadership({ leading, follow, clock, changed });
     this.#leadership = leadership;
     const forget = (): void => {
@@ -271,5 +272,34 @@ export class Turns {
       this.spent += this.#clock.monotonic() - began;
       await new Promise((resolve) => setImmediate(resolve));
     }
+  }
+}
+
+/**
+ * Restarts a workload for a tag: one annotation of the pod template, by server-side apply and only onto the very version that was read. So whoever
+ * else writes, an answer that is lost or a second leader ends in a Conflict (409), never in a second restart.
+ * Rejects where the failure says nothing of this workload ({@link failedWrite}), and when the signal aborts.
+ * @param workload as it was looked at
+ * @param target `N.<hash8>`: what its pods are to get
+ * @returns the object as stored, or why it came to nothing
+ */
+async function writeRestart(
+  { client, clock }: Pick<RestartPassOptions, 'client' | 'clock'>,
+  workload: WorkloadRecord,
+  { tag, target, signal }: { readonly tag: string; readonly target: string; readonly signal: AbortSignal },
+): Promise<{ readonly stored: KubernetesObject } | { readonly trouble: Trouble }> {
+  const { apiVersion, kind, metadata, restarts } = workload;
+  const value = formatRestartAnnotation(withRestart(restarts, { tag, target, at: clock.now().getTime() }));
+  const spec = { template: { metadata: { annotations: { [restartedAnnotation]: value } } } };
+  const began = clock.monotonic();
+  try {
+    // By force: somebody may have applied what he read from the cluster, our annotation with it.
+    const how = { fieldManager: restartManager, force: true, signal };
+    return { stored: await client.apply<KubernetesObject>({ apiVersion, kind, metadata, spec }, how) };
+  } catch (error) {
+    const failed = failedWrite(error);
+    if (failed === undefined) throw error;
+    const message = error instanceof Error ? error.message : String(error);
+    return { trouble: { ...failed, message, took: clock.monotonic() - began, record: workload } };
   }
 }

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
-import type { RestartStatus } from '../../api/revision-tag/rollout-status.ts';
+import type { RevisionTag, RestartStatus } from '../../api/revision-tag/revision-tag.ts';
 import type { EventRecorder } from '../../kube/event-recorder.ts';
 import type { Clock } from '../../kube/ports.ts';
 import type { RestartCounts } from '../../rollout/restarts.ts';
@@ -59,7 +58,12 @@ export class RestartReports {
     const now = this.#options.clock.monotonic();
     const shown = this.#shown.get(tag);
     if (isDeepStrictEqual(shown?.status, status)) return;
-    if (shown !== undefined && now - shown.at < figuresMs && isSameCourse(shown.status, status)) return;
+    if (
+      shown !== undefined &&
+      now - shown.at < figuresMs &&
+      isDeepStrictEqual(courseOf(shown.status), courseOf(status))
+    )
+      return;
     this.#shown.set(tag, { status, at: now });
     this.#options.news(tag);
   }
@@ -76,12 +80,8 @@ export class RestartReports {
   }
 }
 
-/** Whether two statuses differ in figures alone. */
-function isSameCourse(one: RestartStatus, other: RestartStatus): boolean {
-  return isDeepStrictEqual(withoutFigures(one), withoutFigures(other));
-}
-
-function withoutFigures({ phase, path, waiting, untouched }: RestartStatus): unknown {
+/** What of a status is no figure. */
+function courseOf({ phase, path, waiting, untouched }: RestartStatus): unknown {
   const names = (list: RestartStatus['waiting']) => {
     return list.map(({ namespace, kind, name, reason }) => [namespace, kind, name, reason]);
   };

@@ -1,5 +1,4 @@
-import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
-import type { RestartStatus } from '../../api/revision-tag/rollout-status.ts';
+import type { RevisionTag, RestartStatus } from '../../api/revision-tag/revision-tag.ts';
 
 /** What `status.restarts` of tags is to say; the tag's own pass writes it, since a status has one writer. */
 export interface RestartSource {

@@ -1,5 +1,5 @@
 import type { KubernetesObject, ObjectMeta } from '../../api/kubernetes/kubernetes.ts';
-import { injectedByAnnotation } from '../../api/labels.ts';
+import { injectedByAnnotation } from '../../api/names.ts';
 import {
   parseRestartAnnotation,
   restartChoiceAnnotation,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { RolloutRoute } from '../../routing/route.ts';
 import { noWorkload } from '../../routing/workload-key.ts';
-import type { RolloutState } from '../../api/revision-tag/rollout-status.ts';
-import { isInForce, knownState, rolloutOf, withShare } from './rollout-memory.ts';
+import type { RolloutState } from '../../api/revision-tag/revision-tag.ts';
+import { isInForce, knownState, rolloutOf, withShare } from './plan-rollout.ts';
 
 const old = { revision: 'old', injectorConfig: 'old', hash: '0000000a' };
 const next = { revision: 'next', injectorConfig: 'next', hash: '0000000b' };

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import type { RolloutState } from '../../api/revision-tag/rollout-status.ts';
-import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import type { RolloutState, RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { RolloutPass } from '../../rollout/rollout.ts';
 import type { Clock } from '../../kube/ports.ts';
 import type { ReplicaReports } from '../ports.ts';

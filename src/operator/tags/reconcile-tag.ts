@@ -1,11 +1,10 @@
 import { ConfigurationError } from '../../api/errors.ts';
 import { tagProbeSubject, tagWebhookConfiguration } from '../../api/names.ts';
-import type { RolloutState } from '../../api/revision-tag/rollout-status.ts';
+import { type RolloutState, defaultRevision, type RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { injectorConfigOf, tagOf } from '../cluster-view.ts';
 import { type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { defaultRevision, type RevisionTag } from '../../api/revision-tag/revision-tag.ts';
-import { validateRevisionTag } from '../../api/revision-tag/validate-revision-tag.ts';
+import { validateRevisionTag } from '../../api/revision-tag/revision-tag-rules.ts';
 import { claimOfTag, configWinner, nameOf, tagWinner } from '../../selection/pod-claims.ts';
 import { ConflictMemory } from '../webhooks/conflict-memory.ts';
 import { foreignOverlap } from '../../selection/foreign-overlap.ts';

@@ -1,6 +1,5 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
-import type { RolloutState } from '../../api/revision-tag/rollout-status.ts';
+import type { RevisionTag, RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import type { UsageSource } from '../usage/usage-status.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { writeStatus } from '../../kube/status-writer.ts';

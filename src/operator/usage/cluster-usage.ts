@@ -2,6 +2,7 @@ import { type InjectorConfig, revisionOf } from '../../api/injector-config/injec
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { UsageStatus } from '../../api/injector-config/usage-status.ts';
 import type { DecisionRules } from '../../inject/decide.ts';
+import { messageOf } from '../../kube/api-error.ts';
 import type { Clock, Logger } from '../../kube/ports.ts';
 import type { ClusterView } from '../cluster-view.ts';
 import type { ClaimingObjects } from '../../selection/pod-claims.ts';
@@ -79,9 +80,7 @@ export class ClusterUsage implements UsageSource {
     });
     const { configs, tags, mutatingWebhooks } = options.view;
     for (const store of [configs, tags, mutatingWebhooks]) {
-      store.subscribe(() => {
-        this.#refreshSoon();
-      });
+      store.subscribe(() => this.#refreshSoon());
     }
   }
 
@@ -100,9 +99,7 @@ export class ClusterUsage implements UsageSource {
         const [kind, name = ''] = subject.split('/');
         if (kind === 'RevisionTag') this.#options.left?.(name, group);
       },
-      rulesWanted: (injectorConfig, hash) => {
-        void this.#loadRules(counting, injectorConfig, hash);
-      },
+      rulesWanted: (injectorConfig, hash) => void this.#loadRules(counting, injectorConfig, hash),
     });
     this.#reader = new SelectingWebhookReader(this.#options.namespace);
     const counting: Counting = {
@@ -124,9 +121,7 @@ export class ClusterUsage implements UsageSource {
       const { name = '', labels = {} } = object.metadata;
       usage.setNamespace(name, type === 'Deleted' ? undefined : labels);
     });
-    stores.pods.subscribe(({ type, object, before }) => {
-      usage.setPod(before, type === 'Deleted' ? undefined : object);
-    });
+    stores.pods.subscribe(({ type, object, before }) => usage.setPod(before, type === 'Deleted' ? undefined : object));
     void Promise.all([stores.pods.synced(), stores.namespaces.synced()]).then(() => {
       counting.since = this.#options.clock.monotonic();
       for (const subject of counting.subjects) this.#snapshots.changed(subject);
@@ -240,8 +235,8 @@ export class ClusterUsage implements UsageSource {
   async #loadRules(counting: Counting, injectorConfig: string, hash: string): Promise<void> {
     const { rules: load, clock, logger } = this.#options;
     const rules = await load(injectorConfig, hash).catch((error: unknown) => {
-      const text = error instanceof Error ? error.message : String(error);
-      logger.warn('the rules of a published configuration cannot be read', { injectorConfig, hash, error: text });
+      const fields = { injectorConfig, hash, error: messageOf(error) };
+      logger.warn('the rules of a published configuration cannot be read', fields);
       return undefined;
     });
     if (this.#counting !== counting) return;

@@ -1,5 +1,4 @@
-import type { DecisionRules } from '../../inject/decide.ts';
-import { decide } from '../../inject/decide.ts';
+import { decide, type DecisionRules } from '../../inject/decide.ts';
 import { getsCanary, rankOf } from '../../routing/workload-key.ts';
 import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
 import type { SelectingWebhookIndex } from '../../selection/selecting-webhook-index.ts';

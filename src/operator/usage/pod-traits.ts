@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { injectedByAnnotation } from '../../api/labels.ts';
+import { injectedByAnnotation } from '../../api/names.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { readPodFacts } from '../../inject/pod/pod-facts.ts';
 import { workloadOfPod } from '../../routing/workload-key.ts';

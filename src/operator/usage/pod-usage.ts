@@ -4,9 +4,8 @@ import type { WebhookKeys } from '../../api/injector-config/webhook-keys.ts';
 import type { PodGroup, PodRecord } from './pod-group.ts';
 import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
 import { labelTexts, SelectingWebhookIndex } from '../../selection/selecting-webhook-index.ts';
-import { MultiMap, namedBy, stateOf, subjectsOf } from './multi-map.ts';
-import { elsewhere, type FamilyMember, judgePod, memberOf, type PodJudgement } from './judge-pod.ts';
-import { noPods, type PodCounts, UsageSubject } from './usage-subject.ts';
+import { elsewhere, type FamilyMember, judgePod, memberOf, type PodJudgement, type PodState } from './judge-pod.ts';
+import { noPods, type PodCounts, subjectOf, UsageSubject } from './usage-subject.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -306,4 +305,54 @@ export class PodUsage {
 
 function nameOf(pod: PodRecord): string {
   return pod.metadata.name ?? '';
+}
+
+/** Several values to a key. */
+class MultiMap<K, V> {
+  readonly #values = new Map<K, Set<V>>();
+
+  get(key: K): Iterable<V> {
+    return this.#values.get(key) ?? [];
+  }
+
+  has(key: K): boolean {
+    return this.#values.has(key);
+  }
+
+  add(key: K, value: V): void {
+    const values = this.#values.get(key);
+    if (values === undefined) this.#values.set(key, new Set([value]));
+    else values.add(value);
+  }
+
+  delete(key: K, value: V): void {
+    const values = this.#values.get(key);
+    values?.delete(value);
+    if (values?.size === 0) this.#values.delete(key);
+  }
+}
+
+/** The state that counts. */
+function stateOf({ state }: PodJudgement): PodState | undefined {
+  return state === 'none' || state === 'undecided' ? undefined : state;
+}
+
+/** Whom a judgement concerns: the InjectorConfig at which the pod counts, the one and the tag that it follows. */
+function subjectsOf(judgement: PodJudgement): [subject: string, state: PodState | undefined][] {
+  const { injectorConfig, selectedBy, isUser } = judgement;
+  if (!isUser) return [];
+  const state = stateOf(judgement);
+  const subjects: [string, PodState | undefined][] = [[subjectOf('InjectorConfig', injectorConfig), state]];
+  if (selectedBy !== undefined && selectedBy.injectorConfig !== injectorConfig) {
+    subjects.push([subjectOf('InjectorConfig', selectedBy.injectorConfig), undefined]);
+  }
+  if (selectedBy?.tag !== undefined) subjects.push([subjectOf('RevisionTag', selectedBy.tag), state]);
+  return subjects;
+}
+
+/** The InjectorConfigs and the tag that a namespace names when its labels select a webhook. */
+function namedBy({ injectorConfig, tag, canary }: SelectingWebhook): string[] {
+  const configs = new Set([injectorConfig, ...(canary === undefined ? [] : [canary.injectorConfig])]);
+  const subjects = [...configs].map((name) => subjectOf('InjectorConfig', name));
+  return tag === undefined ? subjects : [...subjects, subjectOf('RevisionTag', tag)];
 }

@@ -6,7 +6,7 @@ import { cruise, type ICruiseResult } from 'dependency-cruiser';
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { injectorConfigOf } from '../cluster-view.ts';
-import { isAccepted } from '../../certs/rotation/rotation-bundle.ts';
+import { isAccepted } from '../../certs/rotation/rotation-state.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import type { WebhookConfiguration } from '../../manifests/webhook-configuration.ts';
 import { noWrites, type OwnedObjects } from '../controller/owned-objects.ts';

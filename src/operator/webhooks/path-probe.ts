@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { pathProbeKeys } from '../../api/path-probe.ts';
+import { pathProbeKeys } from '../../api/names.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { pause } from '../../kube/clock.ts';

@@ -1,6 +1,6 @@
 import { ourWebhooksOf } from './published-webhook.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { pathProbeName } from '../../api/path-probe.ts';
+import { pathProbeName } from '../../api/names.ts';
 import type { Logger } from '../../kube/ports.ts';
 import { parseWebhookRoute } from '../../routing/route.ts';
 import { probeConfigMap, probeConfiguration, probeSubject } from '../../manifests/probe-objects.ts';

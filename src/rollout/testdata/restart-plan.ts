@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { restartStatusSchema, type RestartStatus } from '../../api/revision-tag/rollout-status.ts';
+import { restartStatusSchema, type RestartStatus } from '../../api/revision-tag/revision-tag.ts';
 import type { OtherRestart, RestartCandidate, RestartSituation } from '../restart-candidate.ts';
 import { atOnce } from '../restart-steps.ts';
 import { planRestarts, type RestartPlan } from '../restarts.ts';

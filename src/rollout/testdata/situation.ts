@@ -1,6 +1,6 @@
 import { revisionTag } from '../../api/testdata/revision-tag.ts';
 import type { CanaryStrategy, RestartStrategy } from '../../api/revision-tag/rollout-strategy.ts';
-import type { RolloutPlace } from '../../api/revision-tag/rollout-status.ts';
+import type { RolloutPlace } from '../../api/revision-tag/revision-tag.ts';
 import type { ObservedPod, ObservedWorkload, RolloutObservation } from '../observation.ts';
 
 /** 2026-01-01, in milliseconds. */

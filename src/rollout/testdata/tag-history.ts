@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { CanaryStrategy } from '../../api/revision-tag/rollout-strategy.ts';
-import { rolloutStatusSchema, type RolloutState } from '../../api/revision-tag/rollout-status.ts';
+import { rolloutStatusSchema, type RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import type { ObservedPod, RolloutObservation } from '../observation.ts';
 import { advanceRollout, type RolloutPass } from '../rollout.ts';
 import { at, observation, readyPods, start, strategyOf } from './situation.ts';

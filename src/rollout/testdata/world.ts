@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { CanaryStrategy } from '../../api/revision-tag/rollout-strategy.ts';
-import { rolloutStatusSchema, type RolloutPlace, type RolloutState } from '../../api/revision-tag/rollout-status.ts';
+import { rolloutStatusSchema, type RolloutPlace, type RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import type { ObservedPod, RolloutObservation } from '../observation.ts';
 import { advanceRollout, type RolloutPass } from '../rollout.ts';
 import { getsCanary, rankOf } from '../../routing/workload-key.ts';

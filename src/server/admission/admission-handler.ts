@@ -1,5 +1,4 @@
-import type { AdmissionDecision } from './admission-decision.ts';
-import type { AdmissionRequest, ReviewVersion } from './admission-request.ts';
+import type { AdmissionDecision, AdmissionRequest, ReviewVersion } from './admission-decision.ts';
 import type { MalformedReview } from './decode-admission-review.ts';
 import type { HttpAnswer } from '../http/http-answer.ts';
 

@@ -1,7 +1,6 @@
-import { type AdmissionDecision, denied } from './admission-decision.ts';
+import { type AdmissionDecision, denied, type AdmissionRequest, reviewVersions } from './admission-decision.ts';
 import type { AdmissionRoute, HeavyReviews, ReviewVerdict, RouteHandler } from './admission-handler.ts';
 import type { AdmissionObserver } from '../metrics/admission-observer.ts';
-import { type AdmissionRequest, reviewVersions } from './admission-request.ts';
 import { type DecisionMemory, questionOf } from './decision-memory.ts';
 import { decodeAdmissionReview, type MalformedReview } from './decode-admission-review.ts';
 import { encodeDecision, joinReview } from './encode-admission-review.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { nameForPeople } from './admission-request.ts';
+import { nameForPeople } from './admission-decision.ts';
 import { podCreation } from '../testdata/reviews.ts';
 
 describe('nameForPeople', () => {

@@ -1,4 +1,4 @@
-import { injectedByAnnotation } from '../../api/labels.ts';
+import { injectedByAnnotation } from '../../api/names.ts';
 import type { JsonPatchOperation } from '../../inject/patch/json-patch.ts';
 import { isJsonObject, type JsonObject } from '../../inject/patch/json-value.ts';
 

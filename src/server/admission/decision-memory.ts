@@ -1,6 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { AdmissionDecision } from './admission-decision.ts';
-import { type AdmissionRequest, withoutObjects } from './admission-request.ts';
+import { type AdmissionDecision, type AdmissionRequest, withoutObjects } from './admission-decision.ts';
 import { type ReviewBytes, splitReview } from './review-bytes.ts';
 
 /** A decision and all that it came from. */

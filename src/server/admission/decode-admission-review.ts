@@ -4,7 +4,7 @@ import {
   type AdmissionRequest,
   type ReviewVersion,
   reviewVersions,
-} from './admission-request.ts';
+} from './admission-decision.ts';
 
 /** What is wrong with a review, and its version and uid where they are known: then it is refused in its own terms. */
 export interface MalformedReview {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { type AdmissionDecision, allowed, denied } from './admission-decision.ts';
+import { type AdmissionDecision, allowed, denied, type ReviewVersion } from './admission-decision.ts';
 import { encodeDecision, joinReview, shortenWarning } from './encode-admission-review.ts';
-import type { ReviewVersion } from './admission-request.ts';
 import { answeredReview, patchOf } from '../testdata/reviews.ts';
 
 const encode = (decision: AdmissionDecision, uid = 'uid-1', version: ReviewVersion = 'admission.k8s.io/v1'): string =>

@@ -1,5 +1,4 @@
-import type { AdmissionDecision } from './admission-decision.ts';
-import type { ReviewVersion } from './admission-request.ts';
+import type { AdmissionDecision, ReviewVersion } from './admission-decision.ts';
 
 /** The answered AdmissionReview as JSON, in the version of the question, with its uid. @param encodedDecision see {@link encodeDecision} */
 export function joinReview(version: ReviewVersion, uid: string, encodedDecision: string): string {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import type { InjectionRequest } from '../../inject/injection-request.ts';
 import type { FailureReason, InjectionResult, SkipReason } from '../../inject/injection-result.ts';
-import type { AdmissionDecision } from './admission-decision.ts';
-import type { AdmissionRequest } from './admission-request.ts';
+import type { AdmissionDecision, AdmissionRequest } from './admission-decision.ts';
 import { decideInjection, type InjectionTarget, type Surroundings } from './inject-handler.ts';
 import { podCreation, somePod } from '../testdata/reviews.ts';
 import { someInjector } from '../testdata/some-injector.ts';

@@ -1,10 +1,9 @@
 import { inject as injectPod } from '../../inject/inject.ts';
 import type { InjectionRequest } from '../../inject/injection-request.ts';
-import type { FailureReason, InjectionResult, SkipReason } from '../../inject/injection-result.ts';
+import type { FailureReason, InjectionResult } from '../../inject/injection-result.ts';
 import type { Injector } from '../../inject/injector.ts';
 import { isJsonObject } from '../../inject/patch/json-value.ts';
-import { type AdmissionDecision, allowed, denied } from './admission-decision.ts';
-import type { AdmissionRequest } from './admission-request.ts';
+import { type AdmissionDecision, allowed, denied, type AdmissionRequest } from './admission-decision.ts';
 import { annotateConfiguration } from './configuration-annotation.ts';
 
 /**
@@ -58,7 +57,9 @@ export function decideInjection(
     }
     case 'skipped': {
       const { reason, message } = result;
-      const warnings = isWish(reason) ? result.warnings : [`not injected by ${name}: ${message}`, ...result.warnings];
+      // What the pod's author asked for is no warning.
+      const isWish = reason === 'OptedOutByLabel' || reason === 'OptedOutByAnnotation';
+      const warnings = isWish ? result.warnings : [`not injected by ${name}: ${message}`, ...result.warnings];
       return audited(target, { outcome, reason, allowed: true, warnings, injector });
     }
     case 'failed': {
@@ -76,11 +77,6 @@ export function notAPodCreation(request: AdmissionRequest): { reason: string; wh
   if (resource !== undefined && resource !== 'pods') return { reason: 'NotAPod', what };
   if (subResource !== '') return { reason: 'SubResource', what };
   return { reason: 'NotACreation', what };
-}
-
-/** The pod's author asked for it: no warning. */
-function isWish(reason: SkipReason): boolean {
-  return reason === 'OptedOutByLabel' || reason === 'OptedOutByAnnotation';
 }
 
 /** The code that the user's own request gets: theirs to mend, or the injector's owner's. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import type { AdmissionDecision } from './admission-decision.ts';
+import type { AdmissionDecision, AdmissionRequest } from './admission-decision.ts';
 import type { AdmissionRoute } from './admission-handler.ts';
-import type { AdmissionRequest } from './admission-request.ts';
 import { withPathProbe } from './path-probe-route.ts';
 import { podCreation } from '../testdata/reviews.ts';
 

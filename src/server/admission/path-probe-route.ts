@@ -1,13 +1,11 @@
-import { tagProbeSubject } from '../../api/names.ts';
-import { pathProbeKeys, pathProbeName } from '../../api/path-probe.ts';
+import { tagProbeSubject, pathProbeKeys, pathProbeName } from '../../api/names.ts';
 import { isJsonObject } from '../../inject/patch/json-value.ts';
 import { parseRoute } from '../../routing/route.ts';
-import { type AdmissionDecision, allowed } from './admission-decision.ts';
+import { type AdmissionDecision, allowed, type AdmissionRequest } from './admission-decision.ts';
 import type { AdmissionRoute } from './admission-handler.ts';
-import type { AdmissionRequest } from './admission-request.ts';
 
 /**
- * A route that also answers when its own path is tried out (see `src/api/path-probe.ts`): exactly what a pod would meet, up to the decision.
+ * A route that also answers when its own path is tried out (see `pathProbeKeys`): exactly what a pod would meet, up to the decision.
  * @param replica who says so
  */
 export function withPathProbe(route: AdmissionRoute, replica: string): AdmissionRoute {

@@ -1,4 +1,4 @@
-import { reviewVersions } from './admission-request.ts';
+import { reviewVersions } from './admission-decision.ts';
 
 /** The bytes of a review around its uid: the API server gives every review a new uid, and all pods of a ReplicaSet the same rest. */
 export type ReviewBytes = Readonly<NonNullable<ReturnType<typeof splitReview>>>;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Mistake } from '../../api/mistake.ts';
-import type { AdmissionDecision } from './admission-decision.ts';
-import type { AdmissionRequest } from './admission-request.ts';
+import type { AdmissionDecision, AdmissionRequest } from './admission-decision.ts';
 import { podCreation } from '../testdata/reviews.ts';
 import { validateRoute, type ValidateObject } from './validate-route.ts';
 

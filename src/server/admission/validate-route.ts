@@ -1,8 +1,7 @@
 import type { Mistake } from '../../api/mistake.ts';
 import { validatePath } from '../../api/names.ts';
-import { type AdmissionDecision, allowed, denied } from './admission-decision.ts';
+import { type AdmissionDecision, allowed, denied, type AdmissionRequest } from './admission-decision.ts';
 import type { AdmissionRoute } from './admission-handler.ts';
-import type { AdmissionRequest } from './admission-request.ts';
 
 /** What is to be said of an object. */
 export interface Validation {

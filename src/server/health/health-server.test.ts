@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { ConfigurationError } from '../../api/errors.ts';
 import { answerProbe, createHealthServer } from './health-server.ts';
-import { listenerCheck } from './listener-check.ts';
+import { listenerCheck } from './certificates-check.ts';
 import type { ReadinessCheck } from './readiness.ts';
 import { RecordingLog } from '../testdata/recording-log.ts';
 import { startTestServer } from '../testdata/test-server.ts';

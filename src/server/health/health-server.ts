@@ -39,16 +39,12 @@ export function createHealthServer(options: HealthServerOptions) {
           if (url.startsWith('/readyz')) noteReadiness(answer.status === 200, answer.body);
           writeAnswer(response, answer, answer.close);
         })
-        .catch((error: unknown) => {
-          response.destroy(error instanceof Error ? error : undefined);
-        });
+        .catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
     },
   );
   // The oldest gives way, so that idle clients cannot keep the kubelet out, which would restart us.
   const guard = new ConnectionGuard({ maxConnections, maxUnprovenConnections: maxConnections }, () => undefined);
-  server.on('connection', (socket: Socket) => {
-    guard.admit(socket);
-  });
+  server.on('connection', (socket: Socket) => guard.admit(socket));
 
   /** One line for each change. */
   function noteReadiness(ready: boolean, report: string): void {
@@ -69,9 +65,7 @@ export function createHealthServer(options: HealthServerOptions) {
     /** Closes last of all: a draining process still has to answer that it is not ready. */
     close: () =>
       new Promise<void>((resolve) => {
-        server.close(() => {
-          resolve();
-        });
+        server.close(() => resolve());
         server.closeAllConnections();
       }),
   };

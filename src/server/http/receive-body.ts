@@ -73,13 +73,9 @@ export function receiveBody(
     const [only] = pieces;
     settle(only !== undefined && pieces.length === 1 ? only : Buffer.concat(pieces, length));
   });
-  request.on('close', () => {
-    settle(undefined);
-  });
+  request.on('close', () => settle(undefined));
   budget.enter(holder);
-  return () => {
-    settle(textAnswer(408, 'the body did not arrive in time'));
-  };
+  return () => settle(textAnswer(408, 'the body did not arrive in time'));
 }
 
 function overBudget(): HttpAnswer {

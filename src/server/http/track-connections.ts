@@ -65,9 +65,7 @@ export function trackConnections(
     socket.end(rawAnswer(error.code));
     // Closed with unread bytes, the connection would be reset, and the client might never see the answer.
     const timer = setTimeout(() => socket.destroy(), lingerTimeout);
-    socket.once('close', () => {
-      clearTimeout(timer);
-    });
+    socket.once('close', () => clearTimeout(timer));
   });
 
   return {

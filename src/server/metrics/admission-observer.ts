@@ -1,5 +1,4 @@
-import type { AdmissionDecision } from '../admission/admission-decision.ts';
-import { type AdmissionRequest, nameForPeople } from '../admission/admission-request.ts';
+import { type AdmissionDecision, type AdmissionRequest, nameForPeople } from '../admission/admission-decision.ts';
 import type { LogPort, MonotonicClock } from '../ports.ts';
 import type { FailedInjections } from './failed-injections.ts';
 import type { ServerMetrics } from './server-metrics.ts';

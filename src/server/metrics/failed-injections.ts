@@ -1,5 +1,4 @@
-import type { AdmissionDecision } from '../admission/admission-decision.ts';
-import { type AdmissionRequest, nameForPeople } from '../admission/admission-request.ts';
+import { type AdmissionDecision, type AdmissionRequest, nameForPeople } from '../admission/admission-decision.ts';
 
 /** Pods that one configuration could not inject, by its own fault. Texts are bounded. */
 export interface FailedInjection {

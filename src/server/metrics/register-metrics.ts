@@ -1,5 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
+type Series = readonly (readonly [labels: Record<string, string>, figure: number])[];
+
 /** Makes metrics of one registry. Labels must be bounded. */
 export function registerMetrics(registry: Registry) {
   const registers = [registry];
@@ -16,6 +18,18 @@ export function registerMetrics(registry: Registry) {
         registers,
         collect() {
           this.set(read());
+        },
+      }),
+    /** A gauge whose series are read when somebody scrapes. */
+    series: (name: string, help: string, labelNames: string[], read: () => Series) =>
+      new Gauge({
+        name,
+        help,
+        labelNames,
+        registers,
+        collect() {
+          this.reset();
+          for (const [labels, figure] of read()) this.set(labels, figure);
         },
       }),
   };

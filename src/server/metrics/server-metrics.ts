@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { AdmissionDecision } from '../admission/admission-decision.ts';
 import { registerMetrics } from './register-metrics.ts';
 
@@ -23,7 +23,7 @@ export class ServerMetrics {
   #expiries: () => Iterable<readonly [serverName: string, notAfter: Date]> = () => [];
 
   constructor(registry: Registry) {
-    const { counter, histogram, gauge } = registerMetrics(registry);
+    const { counter, histogram, gauge, series } = registerMetrics(registry);
     this.#metrics = {
       requests: counter(
         'injector_admission_requests_total',
@@ -90,18 +90,10 @@ export class ServerMetrics {
     gauge('injector_admission_remembered_bytes', rememberedHelp, reading('rememberedBytes'));
     gauge('injector_connections', 'Open connections.', reading('connections'));
     gauge('injector_connections_unproven', unprovenHelp, reading('unprovenConnections'));
-    const expiries = (): Iterable<readonly [string, Date]> => this.#expiries();
-    new Gauge({
-      name: 'injector_serving_certificate_not_after_seconds',
-      help: 'End of validity of each served leaf, in seconds since 1970.',
-      labelNames: ['server_name'],
-      registers: [registry],
-      collect() {
-        this.reset();
-        for (const [serverName, notAfter] of expiries())
-          this.set({ server_name: serverName }, notAfter.getTime() / 1000);
-      },
-    });
+    const expiryHelp = 'End of validity of each served leaf, in seconds since 1970.';
+    series('injector_serving_certificate_not_after_seconds', expiryHelp, ['server_name'], () =>
+      [...this.#expiries()].map(([server_name, notAfter]) => [{ server_name }, notAfter.getTime() / 1000]),
+    );
   }
 
   /** Where the gauges read from: the server, once there is one. */

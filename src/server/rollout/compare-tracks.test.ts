@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { InjectionResult } from '../../inject/injection-result.ts';
-import type { AdmissionRequest } from '../admission/admission-request.ts';
+import type { AdmissionRequest } from '../admission/admission-decision.ts';
 import type { InjectPod } from '../admission/inject-handler.ts';
 import { podCreation, somePod } from '../testdata/reviews.ts';
 import { brokenInjector, canaryInjector, stableInjector } from '../testdata/rollout-injectors.ts';

@@ -1,7 +1,7 @@
 import { inject as injectPod } from '../../inject/inject.ts';
 import type { InjectionResult } from '../../inject/injection-result.ts';
 import { isJsonObject } from '../../inject/patch/json-value.ts';
-import type { AdmissionRequest } from '../admission/admission-request.ts';
+import type { AdmissionRequest } from '../admission/admission-decision.ts';
 import {
   type InjectionTarget,
   type InjectPod,

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { everyWorkload, noWorkload, rankOf } from '../../routing/workload-key.ts';
-import type { AdmissionDecision } from '../admission/admission-decision.ts';
-import type { AdmissionRequest } from '../admission/admission-request.ts';
+import type { AdmissionDecision, AdmissionRequest } from '../admission/admission-decision.ts';
 import { revisionRoute } from '../admission/pod-routes.ts';
 import { podCreation, somePod } from '../testdata/reviews.ts';
 import { rolloutPath, rolloutSource } from '../testdata/rollout-injectors.ts';

@@ -1,6 +1,5 @@
 import { getsCanary, rankOf, workloadOfPod } from '../../routing/workload-key.ts';
-import type { AdmissionDecision, RolloutTrack } from '../admission/admission-decision.ts';
-import type { AdmissionRequest } from '../admission/admission-request.ts';
+import type { AdmissionDecision, RolloutTrack, AdmissionRequest } from '../admission/admission-decision.ts';
 import {
   decideInjection,
   type InjectionTarget,

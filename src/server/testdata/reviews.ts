@@ -1,4 +1,4 @@
-import type { AdmissionRequest } from '../admission/admission-request.ts';
+import type { AdmissionRequest } from '../admission/admission-decision.ts';
 
 export const injectPath = '/revisions/default/0a1b2c3d/inject';
 

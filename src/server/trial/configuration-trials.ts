@@ -102,9 +102,7 @@ export class ConfigurationTrials {
     const [trial] = this.#waiting.splice(Math.max(place, 0), 1);
     if (trial === undefined) {
       if (this.#process === undefined) return;
-      this.#idleTimer = setTimeout(() => {
-        this.#endProcess();
-      }, this.#limits.idle).unref();
+      this.#idleTimer = setTimeout(() => this.#endProcess(), this.#limits.idle).unref();
       return;
     }
     const running: RunningTrial = { ...trial, started: clock(), processorTime: 0, timer: undefined };

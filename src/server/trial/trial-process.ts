@@ -73,9 +73,7 @@ export class TrialProcess {
       this.#isOver = true;
       lost(isMemory, `${problem} ${this.#complaint}`.trim());
     };
-    this.#child.on('error', (error) => {
-      end(false, error.message);
-    });
+    this.#child.on('error', (error) => end(false, error.message));
     this.#exited = new Promise((resolve) => {
       // When its standard error has been read, too.
       this.#child.on('close', (code, signal) => {

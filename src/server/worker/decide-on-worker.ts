@@ -1,6 +1,12 @@
-import { type AdmissionDecision, denied, type RolloutTrack } from '../admission/admission-decision.ts';
+import {
+  type AdmissionDecision,
+  denied,
+  type RolloutTrack,
+  type AdmissionRequest,
+  type ReviewVersion,
+  reviewVersions,
+} from '../admission/admission-decision.ts';
 import type { HeavyReview, HeavyReviews, HeavyVerdict } from '../admission/admission-handler.ts';
-import { type AdmissionRequest, type ReviewVersion, reviewVersions } from '../admission/admission-request.ts';
 import { encodeDecision } from '../admission/encode-admission-review.ts';
 import type { InjectionTarget, Surroundings } from '../admission/inject-handler.ts';
 import { splitReview } from '../admission/review-bytes.ts';

@@ -1,6 +1,10 @@
 import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
-import type { AdmissionDecision, RolloutTrack } from '../admission/admission-decision.ts';
-import type { AdmissionRequest, ReviewVersion } from '../admission/admission-request.ts';
+import type {
+  AdmissionDecision,
+  RolloutTrack,
+  AdmissionRequest,
+  ReviewVersion,
+} from '../admission/admission-decision.ts';
 import type { MalformedReview } from '../admission/decode-admission-review.ts';
 import type { InjectionTarget, Surroundings } from '../admission/inject-handler.ts';
 import type { Comparison } from '../rollout/compare-tracks.ts';

@@ -1,5 +1,5 @@
 import { loadInjector, type Injector } from '../../inject/injector.ts';
-import { withoutObjects } from '../admission/admission-request.ts';
+import { withoutObjects } from '../admission/admission-decision.ts';
 import { decodeAdmissionReview } from '../admission/decode-admission-review.ts';
 import { encodeDecision } from '../admission/encode-admission-review.ts';
 import { decideInjection, type InjectionTarget, type Surroundings } from '../admission/inject-handler.ts';

@@ -129,9 +129,7 @@ export class ReviewWorker {
       this.#tell(job, 'late', 0);
     }
     if (this.#thread === undefined) return;
-    this.#idleTimer = setTimeout(() => {
-      this.#endThread();
-    }, this.bounds.idle).unref();
+    this.#idleTimer = setTimeout(() => this.#endThread(), this.bounds.idle).unref();
   }
 
   #start(job: WorkerJob): void {
@@ -177,12 +175,10 @@ export class ReviewWorker {
       if (message.kind === 'decoded') this.#running?.job.read(message);
       else this.#finish(message);
     });
-    thread.on('error', (error: NodeJS.ErrnoException) => {
-      lose(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory' : 'crash', error);
-    });
-    thread.on('exit', (code) => {
-      lose('crash', new Error(`the worker's thread ended with code ${code}`));
-    });
+    thread.on('error', (error: NodeJS.ErrnoException) =>
+      lose(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory' : 'crash', error),
+    );
+    thread.on('exit', (code) => lose('crash', new Error(`the worker's thread ended with code ${code}`)));
     return thread;
   }
 

@@ -23,9 +23,7 @@ function serveTrials(): void {
   goFirstWhereMemoryIsShort();
   // A terminal tells all processes; when to end is for the other one to say.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
-  process.on('disconnect', () => {
-    process.exit();
-  });
+  process.on('disconnect', () => process.exit());
   process.on('message', (message: ToTrial) => {
     answer(tryConfiguration(message));
   });

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import type { KubernetesObject } from '../../../api/kubernetes/kubernetes.ts';
 import { restartedAnnotation } from '../../../api/revision-tag/restart-annotation.ts';
-import type { RestartStatus } from '../../../api/revision-tag/rollout-status.ts';
+import type { RestartStatus } from '../../../api/revision-tag/revision-tag.ts';
 import type { RestartFigures } from '../../ports.ts';
 import type { PodStores } from '../../pods/followed-pods.ts';
 import type { OperatorSettings } from '../../settings.ts';
@@ -39,7 +39,7 @@ export class RestartFixture extends TagFixture {
   lead(): void {
     this.#leading.abort();
     this.#leading = new AbortController();
-    this.#stores = this.reconcilers.pods.begin(this.#leading.signal, () => {
+    this.#stores = this.reconcilers.followPods(this.#leading.signal, () => {
       throw new Error('the pods would have to be read again');
     });
     for (const store of [this.#stores.namespaces, this.#stores.pods]) store.keepOnly(new Set(), '1');

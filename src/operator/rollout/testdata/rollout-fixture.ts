@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../api/kubernetes/kubernetes.ts';
 import { parseRoute } from '../../../routing/route.ts';
-import type { RolloutState } from '../../../api/revision-tag/rollout-status.ts';
+import type { RolloutState } from '../../../api/revision-tag/revision-tag.ts';
 import { getsCanary, rankOf } from '../../../routing/workload-key.ts';
 import type { PodStores } from '../../pods/followed-pods.ts';
 import { TagFixture } from '../../tags/testdata/tag-fixture.ts';
@@ -34,7 +34,7 @@ export class RolloutFixture extends TagFixture {
   follow(): void {
     this.#following.abort();
     this.#following = new AbortController();
-    const stores = this.reconcilers.pods.begin(this.#following.signal, () => {
+    const stores = this.reconcilers.followPods(this.#following.signal, () => {
       throw new Error('the pods would have to be read again');
     });
     const labels = { 'istio.io/rev': tag };

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { issueAuthority } from './issue-certificate.ts';
-import { bundleFingerprints, joinBundle, parseBundle } from './bundle.ts';
-import { readCertificate } from './read-certificate.ts';
+import { bundleFingerprints, joinBundle, parseBundle, readCertificate } from './read-certificate.ts';
 import { keyPool, seededBytes } from './testdata/key-pool.ts';
 
 describe('bundles', () => {
