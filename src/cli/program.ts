@@ -1,31 +1,40 @@
 import { Command, CommanderError, Option } from 'commander';
 import { stringify } from 'yaml';
 import { ConfigurationError } from '../api/errors.ts';
-import { analyzeCommand } from './commands/analyze.ts';
-import { annotationsCommand } from './commands/annotations.ts';
-import { certsCommand } from './certs/certs.ts';
-import { checkCommand } from './commands/check.ts';
-import { disableCommand } from './commands/disable.ts';
-import { enableCommand } from './commands/enable.ts';
-import { injectCommand } from './commands/inject.ts';
-import { kubeInjectCommand } from './commands/kube-inject.ts';
-import { operatorCommand } from './commands/operator.ts';
-import { revisionsCommand } from './commands/revisions.ts';
 import { serveCommand } from './commands/serve.ts';
-import { statusCommand } from './commands/status.ts';
-import { tagCommand } from './tags/tag.ts';
-import { templateCommand } from './commands/template.ts';
 import { exitCodes, type Terminal, UsageError } from './terminal.ts';
 import { messageOf } from './files.ts';
 import { boundHeap, leaveHeapToGrow } from './heap-bounds.ts';
 import { version } from './version.ts';
-import { customResourceDefinitions } from '../api/crd.ts';
 
 /** Commands that serve until they are told to stop. */
 const longRunning = new Set(['operator', 'serve']);
 
-/** The whole command line, talking to the given terminal. */
-export function createProgram(terminal: Terminal): Command {
+/**
+ * Each command, loaded when it is called: `serve` would hold the operator's libraries for months (8 MB). `serve` itself, with the engine, is loaded in any case: V8 makes faster code of
+ * modules that the bundle need not load later.
+ */
+const commands: Readonly<Record<string, (terminal: Terminal) => Command | Promise<Command>>> = {
+  operator: async () => (await import('./commands/operator.ts')).operatorCommand(),
+  inject: async (terminal) => (await import('./commands/inject.ts')).injectCommand(terminal),
+  annotations: async (terminal) => (await import('./commands/annotations.ts')).annotationsCommand(terminal),
+  'kube-inject': async (terminal) => (await import('./commands/kube-inject.ts')).kubeInjectCommand(terminal),
+  serve: serveCommand,
+  template: async (terminal) => (await import('./commands/template.ts')).templateCommand(terminal),
+  tag: async (terminal) => (await import('./tags/tag.ts')).tagCommand(terminal),
+  revisions: async (terminal) => (await import('./commands/revisions.ts')).revisionsCommand(terminal),
+  status: async (terminal) => (await import('./commands/status.ts')).statusCommand(terminal),
+  certs: async (terminal) => (await import('./certs/certs.ts')).certsCommand(terminal),
+  check: async (terminal) => (await import('./commands/check.ts')).checkCommand(terminal),
+  analyze: async (terminal) => (await import('./commands/analyze.ts')).analyzeCommand(terminal),
+  disable: async (terminal) => (await import('./commands/disable.ts')).disableCommand(terminal),
+  enable: async (terminal) => (await import('./commands/enable.ts')).enableCommand(terminal),
+  crd: crdCommand,
+  version: versionCommand,
+};
+
+/** The command line as far as this call needs it, talking to the given terminal. */
+async function createProgram(terminal: Terminal, name = ''): Promise<Command> {
   const program = new Command('injector')
     .description('Sidecar injectors for Kubernetes: the operator, and its engine for files.')
     .version(version, '--version', 'print the version number')
@@ -35,24 +44,9 @@ export function createProgram(terminal: Terminal): Command {
       writeOut: (text) => terminal.out(text),
       writeErr: (text) => terminal.error(text.trimEnd()),
     });
-  for (const command of [
-    operatorCommand(),
-    injectCommand(terminal),
-    annotationsCommand(terminal),
-    kubeInjectCommand(terminal),
-    serveCommand(),
-    templateCommand(terminal),
-    tagCommand(terminal),
-    revisionsCommand(terminal),
-    statusCommand(terminal),
-    certsCommand(terminal),
-    checkCommand(terminal),
-    analyzeCommand(terminal),
-    disableCommand(terminal),
-    enableCommand(terminal),
-    crdCommand(terminal),
-    versionCommand(terminal),
-  ]) {
+  const called = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  for (const load of called === undefined ? Object.values(commands) : [called]) {
+    const command = await load(terminal);
     program.addCommand(command);
     inherit(command, program);
   }
@@ -72,7 +66,8 @@ function inherit(command: Command, parent: Command): void {
 /** Runs the command line to its end; a failure is one line on standard error and the exit status. */
 export async function run(terminal: Terminal, argv: readonly string[]): Promise<void> {
   try {
-    await createProgram(terminal).parseAsync([...argv], { from: 'user' });
+    const program = await createProgram(terminal, argv[0]);
+    await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) {
       // Commander has printed the help or the mistake already.
@@ -105,7 +100,8 @@ function crdCommand(terminal: Terminal): Command {
   return new Command('crd')
     .description('print the CustomResourceDefinitions')
     .addOption(new Option('-o, --output <format>', 'how to print').choices(['yaml', 'json']).default('yaml'))
-    .action((options: { output: string }) => {
+    .action(async (options: { output: string }) => {
+      const { customResourceDefinitions } = await import('../api/crd.ts');
       const items = customResourceDefinitions();
       const asYaml = (item: unknown): string => stringify(item, { lineWidth: 0, aliasDuplicateObjects: false });
       terminal.out(
