@@ -99,7 +99,7 @@ async function survivorsOf(mutants: readonly Mutant[]): Promise<Mutant[]> {
 }
 
 function nameOf({ file, text, mutation }: Mutant): string {
-  return `${file} [${mutation}] ${text}`;
+  return `${file}: ${mutation}: ${text}`;
 }
 
 try {
