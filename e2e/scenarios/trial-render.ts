@@ -132,7 +132,7 @@ async function checkUnknownPolicy(context: ScenarioContext): Promise<void> {
   );
   await context.checkNow('pods that ask for injection are created without it', async () => {
     const labels = { 'sidecar.istio.io/inject': 'true', a: 'true' };
-    return found((await containersOf(client, namespace, { labels })).join(), 'app');
+    return found((await containersOf(client, namespace, { labels })).join(), 'sleep');
   });
   await client.create(barePod(namespace, 'asks'));
   await context.checkNow('check says why', async () => {

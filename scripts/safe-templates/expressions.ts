@@ -100,6 +100,15 @@ export class Expressions {
       case 'small':
         if (hot && random.chance(0.5)) return `(mod (len ${this.of('text', depth)}) 9 | int)`;
         return String(random.pick([0, 1, 1, 2, 3, 5, 8, -1]));
+      case 'layout':
+        return random.chance(0.2)
+          ? some('text')
+          : `"${random.pick(['2006-01-02', 'Jan _2 15:04:05.000', 'Monday MST', '-0700'])}"`;
+      case 'zone':
+        return random.chance(0.2) ? some('text') : `"${random.pick(['UTC', 'Europe/Berlin', 'nowhere'])}"`;
+      case 'time':
+      case 'int64':
+        return random.pick([`(len ${some('text')} | int64)`, `(toDate "2006-01-02" ${some('text')})`]);
       case 'meta':
         return '$.ObjectMeta';
       case 'name':

@@ -7,12 +7,12 @@ export type Kind = 'text' | 'bool' | 'number' | 'list' | 'map' | 'any';
 
 /** Every function by what it gives; `any` is what one of its arguments is, or holds. */
 const names: Readonly<Record<Kind, string>> = {
-  text: `abbrev abbrevboth adler32sum annotation appendMultusNetwork applicationPorts b32dec b32enc b64dec b64enc base camelcase cat clean dir directory duration
-    durationRound env excludeInboundPort excludeInterfaces ext formatDuration hello html includeInboundPorts indent initials join js kebabcase kindOf kubevirtInterfaces
+  text: `abbrev abbrevboth adler32sum annotation appendMultusNetwork applicationPorts b32dec b32enc b64dec b64enc base camelcase cat clean date dateInZone date_in_zone dir directory duration
+    durationRound env excludeInboundPort excludeInterfaces ext formatDuration hello html htmlDate htmlDateInZone includeInboundPorts indent initials join js kebabcase kindOf kubevirtInterfaces
     lower mustRegexFind mustRegexReplaceAll mustRegexReplaceAllLiteral mustToJson mustToPrettyJson mustToRawJson nindent nospace osBase osClean osDir osExt
     otelResourceAttributes plural print printf println protoToJSON quote regexFind regexQuoteMeta regexReplaceAll regexReplaceAllLiteral repeat replace semver seq
     sha1sum sha256sum sha512sum snakecase squote structToJSON substr swapcase title toJSON toJson toJsonMap toLower toPrettyJson toRawJson toString toYaml trim
-    trimAll trimPrefix trimSuffix trimall trunc typeOf untitle upper urlJoin urlquery wrap wrapWith`,
+    trimAll trimPrefix trimSuffix trimall trunc typeOf unixEpoch untitle upper urlJoin urlquery wrap wrapWith`,
   bool: `all any contains deepEqual empty eq ge gt has hasKey hasPrefix hasSuffix isAbs isset kindIs le lt mustHas mustRegexMatch ne not osIsAbs regexMatch
     semverCompare typeIs typeIsLike`,
   number: `add add1 add1f addf atoi biggest ceil div divf float64 floor int int64 len max maxf min minf mod mul mulf round sub subf toDecimal`,
@@ -20,7 +20,8 @@ const names: Readonly<Record<Kind, string>> = {
     mustReverse mustSlice mustUniq mustWithout pluck prepend push regexFindAll regexSplit rest reverse slice sortAlpha splitList toStrings tuple uniq until untilStep
     values without`,
   map: `dict fromJSON fromJson merge mergeMaps mergeOverwrite mustFromJson mustMerge mustMergeOverwrite omit pick set split splitn strdict unset urlParse`,
-  any: `and call coalesce deepCopy default dig first get index last mustDeepCopy mustFirst mustLast omitNil or ternary valueOrDefault`,
+  any: `and call coalesce dateModify date_modify deepCopy default dig first get index last mustDateModify mustDeepCopy mustFirst mustLast mustToDate
+    must_date_modify omitNil or ternary toDate valueOrDefault`,
 };
 
 /** The names of the functions that give a kind. */

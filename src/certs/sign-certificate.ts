@@ -70,12 +70,11 @@ export function signCertificate(
   ]);
   const key: forge.pki.rsa.PrivateKey = {
     ...forge.pki.privateKeyFromPem(signer.privateKeyPem),
-    sign: () => sign('sha256', derOf(certificate.tbsCertificate), signer.privateKeyPem).toString('binary'),
+    sign: () => {
+      const der = Buffer.from(forge.asn1.toDer(certificate.tbsCertificate).getBytes(), 'binary');
+      return sign('sha256', der, signer.privateKeyPem).toString('binary');
+    },
   };
   certificate.sign(key, forge.md.sha256.create());
   return forge.pki.certificateToPem(certificate).replaceAll('\r\n', '\n');
-}
-
-function derOf(structure: forge.asn1.Asn1): Buffer {
-  return Buffer.from(forge.asn1.toDer(structure).getBytes(), 'binary');
 }

@@ -1,8 +1,8 @@
 import { annotationProblems } from './annotations/validate-annotations.ts';
-import { setClusterEnvironment } from './finish/cluster-environment.ts';
-import { adjustInitContainerUser } from './finish/init-container-user.ts';
-import { setMetadata } from './finish/cluster-environment.ts';
-import { orderContainers } from './finish/init-container-user.ts';
+import { setClusterEnvironment } from './finish/environment-and-metadata.ts';
+import { adjustInitContainerUser } from './finish/proxy-containers.ts';
+import { setMetadata } from './finish/environment-and-metadata.ts';
+import { orderContainers } from './finish/proxy-containers.ts';
 import { mergePrometheus, announceSecurePort } from './finish/prometheus-merge.ts';
 import { Meter } from '../template/exec/meter.ts';
 import { InjectionFailure } from './injection-failure.ts';

@@ -143,14 +143,17 @@ export function* loadInjectorInSteps(files: ConfigurationFiles, options: Injecto
       ? undefined
       : yield* authorGuard(config.templates, settings.delimiters, family, overrides, values.all);
   const effective = semantics === 'KubeInject' ? onlyTemplates(config) : config;
-  const warnings = policyWarnings(effective.policy);
+  const { policy } = effective;
+  // Istio takes any text for a policy, and injects nothing with one that it does not know.
+  const unknown = `config: policy is "${policy}", neither "enabled" nor "disabled": nothing is injected`;
+  const warnings = policy === 'enabled' || policy === 'disabled' ? [] : [unknown];
   return {
     files,
     semantics,
     settings: semantics === 'KubeInject' ? { ...settings, revision: '' } : settings,
     family,
     rules: {
-      policy: effective.policy,
+      policy,
       neverInject: compileSelectors('neverInjectSelector', effective.neverInjectSelector, warnings),
       alwaysInject: compileSelectors('alwaysInjectSelector', effective.alwaysInjectSelector, warnings),
       ignoredNamespaces: new Set(systemNamespaces),
@@ -170,12 +173,6 @@ export function* loadInjectorInSteps(files: ConfigurationFiles, options: Injecto
     ...(rehearsal && { rehearsal }),
     ...(guard && { guard }),
   };
-}
-
-/** Istio takes any text for a policy, and injects nothing with one that it does not know. */
-function policyWarnings(policy: string): string[] {
-  if (['enabled', 'disabled'].includes(policy)) return [];
-  return [`config: policy is "${policy}", neither "enabled" nor "disabled": nothing is injected`];
 }
 
 /** What `istioctl kube-inject` reads of a config. */

@@ -98,20 +98,32 @@ function formatOffset(offset: number, element: string): string {
 const zoneForm =
   /^(?:ChST|MeST|GMT(?:[+-]0*(?:1?\d|2[0-3])(?!\d))?|(?=[^]{3})[+-]0*(?:1?\d|2[0-3])(?!\d)|(?:[A-Z]{3,4}T|WITA|[A-Z]{3})(?![A-Z]))/;
 
-/** How an element is read. */
+/** How an element is read: an expression, or a shape in which `d` is a digit, `s` a sign, `n` either, `p` a point or comma, and `*` anything. */
 function patternOf(element: string): RegExp | string {
   const { length } = element;
-  const named = namesOf(element).filter((name) => name !== '');
-  if (named.length > 0) return new RegExp(`^(?:${named.join('|')})`, length > 2 ? 'i' : '');
   if (element === 'MST') return zoneForm;
-  if (/^[-Z]/.test(element)) return `^[+-]${element.slice(1).replace(/\d/g, '\\d')}`;
-  if (/^[.,]9/.test(element)) return '^(?:[.,]\\d+)?';
+  if (/^[-Z]/.test(element)) return `s${element.slice(1).replace(/\d/g, 'd')}`;
+  if (/^[.,]9/.test(element)) return /^(?:[.,]\d+)?/;
   // Nine characters count, of which the first may be a sign.
   const counted = Math.min(length, 10) - 2;
-  if (/^[.,]/.test(element)) return `^[.,][\\d+-]\\d{${counted}}[^]{${length - 2 - counted}}`;
-  if (element === '06') return '^[\\d+-]\\d';
-  if (element.startsWith('_')) return `^ {0,${length - 1}}\\d{1,${length}}`;
-  return length === 1 || element === '15' ? '^\\d\\d?' : `^\\d{${length}}`;
+  if (/^[.,]/.test(element)) return `pn${'d'.repeat(counted)}${'*'.repeat(length - 2 - counted)}`;
+  if (element === '06') return 'nd';
+  if (element.startsWith('_')) return length === 2 ? /^ ?\d{1,2}/ : /^ {0,2}\d{1,3}/;
+  return length === 1 || element === '15' ? /^\d\d?/ : 'd'.repeat(length);
+}
+
+const shapes: Readonly<Record<string, RegExp>> = { d: /\d/, s: /[+-]/, n: /[\d+-]/, p: /[.,]/, '*': /[^]/ };
+
+/** What an element reads at the beginning of a text; `undefined` where that does not suit it. */
+function beginningFor(element: string, text: string): string | undefined {
+  const names = namesOf(element).filter((name) => name !== '');
+  const plain = (name: string): string => (element.length > 2 ? name.toLowerCase() : name);
+  const found = names.find((name) => plain(text.slice(0, name.length)) === plain(name));
+  if (names.length > 0) return found && text.slice(0, found.length);
+  const pattern = patternOf(element);
+  if (typeof pattern !== 'string') return pattern.exec(text)?.[0];
+  const fits = Array.from(pattern).every((shape, at) => shapes[shape]?.test(text.charAt(at)) ?? shape === text[at]);
+  return fits ? text.slice(0, pattern.length) : undefined;
 }
 
 /** Go's time.ParseInLocation in the local zone. @throws Error with Go's message */
@@ -120,14 +132,24 @@ export function parseTime(layout: string, value: string): GoTime {
   const read: Record<string, number> = {};
   let [rest, wall, isUtc, zone, offset, at] = [value, 0, false, '', -1, 0];
   const failure = (reason: string): Error => new Error(`parsing time ${quoteBytes(value)}${reason}`);
-  const take = (element: string, pattern = patternOf(element)): string => {
-    const text = new RegExp(pattern).exec(rest)?.[0];
-    if (text === undefined)
-      throw failure(` as ${quoteBytes(layout)}: cannot parse ${quoteBytes(rest)} as ${quoteBytes(element)}`);
+  const unfit = (element: string): Error =>
+    failure(` as ${quoteBytes(layout)}: cannot parse ${quoteBytes(rest)} as ${quoteBytes(element)}`);
+  const take = (element: string): string => {
+    const text = beginningFor(element, rest);
+    if (text === undefined) throw unfit(element);
     rest = rest.slice(text.length);
     return text;
   };
-  const skip = (text: string): string => take(text, `^${text.replace(/[^\w ]/g, '\\$&').replace(/ +/g, '(?: +|$)')}`);
+  const skip = (text: string): void => {
+    let left = rest;
+    for (const [run] of text.matchAll(/ +|[^ ]+/g)) {
+      // Spaces stand for any number of them, at the end for none.
+      const found = run.startsWith(' ') ? (/^ +/.exec(left)?.[0] ?? '') : run;
+      if (run.startsWith(' ') ? found === '' && left !== '' : !left.startsWith(run)) throw unfit(text);
+      left = left.slice(found.length);
+    }
+    rest = left;
+  };
   const takeFraction = (element: string): void => {
     const text = take(element).slice(0, 10);
     const fraction = Number(text.slice(1)) * 10 ** (10 - text.length);

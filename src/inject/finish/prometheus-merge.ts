@@ -18,7 +18,7 @@ import {
   withoutPrometheusAnnotations,
 } from '../pod/prometheus-annotations.ts';
 import { proxyContainer } from '../pod/proxy-container.ts';
-import { variable } from './cluster-environment.ts';
+import { variable } from './environment-and-metadata.ts';
 
 /** The ports that the proxy and its agent hold themselves; scraping them would be wrong or endless. */
 const reservedPorts: ReadonlyMap<number, string> = new Map([

@@ -1,5 +1,5 @@
 import { parseBool } from '../annotations/annotation-values.ts';
-import { variable } from '../finish/cluster-environment.ts';
+import { variable } from '../finish/environment-and-metadata.ts';
 import { podStruct } from '../kubernetes/pod-schema.ts';
 import { normalisePod } from '../kubernetes/typed-pod.ts';
 import { encodeGoJson } from '../pod/go-json.ts';

@@ -50,7 +50,7 @@ const intOrString: StructType = {
     IntValue: {
       pointerReceiver: true,
       result: intType,
-      call: (raw) => (typeof raw === 'string' ? atoi(raw) : numberOf(raw)),
+      call: (raw) => (typeof raw !== 'string' ? numberOf(raw) : /^[+-]?\d+$/.test(raw) ? Number(raw) : 0),
     },
   },
   decode: (raw) => (typeof raw === 'string' ? { type: 1, strVal: raw } : { type: 0, intVal: numberOf(raw) }),
@@ -59,10 +59,6 @@ const intOrString: StructType = {
 
 function numberOf(raw: unknown): number {
   return typeof raw === 'number' ? raw : 0;
-}
-
-function atoi(text: string): number {
-  return /^[+-]?\d+$/.test(text) ? Number(text) : 0;
 }
 
 /** metav1.Time: RFC 3339 in JSON, in UTC. */

@@ -20,7 +20,9 @@ const goSchema = new Schema({
     scalar('tag:yaml.org,2002:binary', decodeBase64),
     scalar('tag:yaml.org,2002:merge', (text) => (text === '<<' ? resolvePlain(text) : undefined)),
     ...(['scalar', 'sequence', 'mapping'] as const).flatMap((kind) =>
-      ['!', 'tag:'].map((prefix) => new Type(prefix, { kind, multi: true, construct: keep })),
+      ['!', 'tag:'].map(
+        (prefix) => new Type(prefix, { kind, multi: true, construct: (value: unknown) => value ?? '' }),
+      ),
     ),
   ],
 });
@@ -41,11 +43,6 @@ function plain(name: string, isOfKind: (value: unknown) => boolean): Type {
     const value = resolvePlain(text);
     return isOfKind(value) ? value : undefined;
   });
-}
-
-/** A tag without a value stands for an empty text. */
-function keep(value: unknown): unknown {
-  return value ?? '';
 }
 
 function decodeBase64(text: string): string | undefined {

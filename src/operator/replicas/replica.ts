@@ -271,7 +271,9 @@ export class Replica implements NodeSource {
   /** The hashes of an InjectorConfig's ConfigMaps. */
   #stored(name: string): (string | undefined)[] {
     const all = this.#configMaps.list();
-    return all.filter((object) => injectorConfigOf(object) === name).map(hashOf);
+    return all
+      .filter((object) => injectorConfigOf(object) === name)
+      .map(({ metadata }) => metadata.labels?.[labelNames.configurationHash]);
   }
 
   #isGone(name: string): boolean {
@@ -283,10 +285,6 @@ export class Replica implements NodeSource {
   #tell(): void {
     for (const listener of this.#listeners) listener();
   }
-}
-
-function hashOf(configMap: KubernetesObject): string | undefined {
-  return configMap.metadata.labels?.[labelNames.configurationHash];
 }
 
 /**

@@ -44,7 +44,9 @@ export const builtins: FunctionTable = {
   printf: meteredVariadic([string], any, (meter, format, ...values) => sprintf(format, values, meter), looking),
   println: meteredVariadic([], any, (meter, ...values) => sprintln(values, meter), looking),
   slice: goVariadic([reflected], reflected, slice),
-  urlquery: meteredVariadic([], any, (meter, ...values) => escapeUrlQuery(textOf(values, meter))),
+  urlquery: meteredVariadic([], any, (meter, ...values) =>
+    Array.from(toBytes(textOf(values, meter)), (byte) => queryEscapes[byte]).join(''),
+  ),
 };
 
 /**
@@ -108,8 +110,3 @@ const queryEscapes: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
   if (/[A-Za-z0-9\-_.~]/.test(character)) return character;
   return character === ' ' ? '+' : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
 });
-
-/** The builtin `urlquery`: Go's url.QueryEscape, which keeps letters, digits and -_.~ and writes a space as +. */
-function escapeUrlQuery(text: string): string {
-  return Array.from(toBytes(text), (byte) => queryEscapes[byte]).join('');
-}

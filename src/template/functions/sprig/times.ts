@@ -86,7 +86,8 @@ function zoneAt(meter: Meter, zone: string, time: GoTime): GoTime['loc'] {
   // Rules repeat with the calendar, of which Date knows less than Go; none is older than 1811.
   const within = unix > 2n ** 40n ? (unix % calendarCycle) + calendarCycle : unix;
   const date = Math.max(Number(within), -5e9) * 1000;
-  return { name: undefined, offset: secondsOf(format.format(date).replace(/.*GMT/, '')) };
+  const shown = format.format(date);
+  return { name: undefined, offset: secondsOf(shown.slice(shown.lastIndexOf('GMT') + 3)) };
 }
 
 function dateInZone(meter: Meter, layout: string, date: unknown, zone: string): string {

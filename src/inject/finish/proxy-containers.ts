@@ -25,7 +25,8 @@ export function orderContainers(pod: Pod, holdApplication: boolean): Pod {
   if (initContainers.length === 0) return ordered;
   const native = initContainers.some(({ name }) => name === proxyContainer);
   if (native) return withInitContainers(ordered, moveAllFirst(initContainers, aroundNativeProxy));
-  return withInitContainers(ordered, orderWithoutNativeProxy(initContainers));
+  const network = moveLast(moveFirst(initContainers, validationContainer), initContainer);
+  return withInitContainers(ordered, moveLast(network, coreDumpContainer));
 }
 
 /** The containers of these names, in this order, and then the others; of several with one name the last is kept. */
@@ -37,10 +38,6 @@ function moveAllFirst(containers: readonly Container[], names: readonly string[]
     else others.push(container);
   }
   return [...[...moved.values()].filter((container) => container !== undefined), ...others];
-}
-
-function orderWithoutNativeProxy(initContainers: readonly Container[]): readonly Container[] {
-  return moveLast(moveLast(moveFirst(initContainers, validationContainer), initContainer), coreDumpContainer);
 }
 
 function moveFirst(containers: readonly Container[], name: string): readonly Container[] {
