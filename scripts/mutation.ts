@@ -10,16 +10,18 @@ import { parseArgs } from 'node:util';
 import { withMutants, type Mutant } from './mutation/mutants.ts';
 import type { MutationAnswer, MutationTask } from './mutation/worker.ts';
 
-/** A survivor that may live, and why. */
-type Excused = Pick<Mutant, 'file' | 'text' | 'mutation'> & { readonly reason: string };
-
 const targets =
   /^(?:decide|(?:annotations|pod|finish|probes|merge|configuration)\/.*|template-data\/proxy-image|mesh\/.*proxy-config.*|render\/run-templates)\.ts$/;
 const [leastPercent, workers] = [85, 2];
 /** Milliseconds to load all tests, and for one test: after these a mutant has made it endless. */
 const [loading, oneTest] = [120_000, 15_000];
 const { values } = parseArgs({ options: { only: { type: 'string', default: '' }, sample: { type: 'string' } } });
-const excuses = JSON.parse(readFileSync(new URL('mutation/survivors.json', import.meta.url), 'utf8')) as Excused[];
+/** Survivors that may live, by why. */
+const reasons = JSON.parse(readFileSync(new URL('mutation/survivors.json', import.meta.url), 'utf8')) as Record<
+  string,
+  string[]
+>;
+const excused = new Set(Object.values(reasons).flat());
 const root = path.join(import.meta.dirname, '..');
 const copy = path.join(root, '.build/mutation', String(process.pid));
 
@@ -96,24 +98,23 @@ async function survivorsOf(mutants: readonly Mutant[]): Promise<Mutant[]> {
   return mutants.filter(({ id }) => surviving.has(id));
 }
 
-function isSame(one: Excused, { file, text, mutation }: Mutant): boolean {
-  return one.file === file && one.text === text && one.mutation === mutation;
+function nameOf({ file, text, mutation }: Mutant): string {
+  return `${file}: ${mutation}: ${text}`;
 }
 
 try {
   const mutants = plant();
   const survivors = await survivorsOf(mutants);
-  const harmful = survivors.filter((mutant) => !excuses.some((one) => isSame(one, mutant)));
-  const isStale = (one: Excused): boolean =>
-    mutants.some((mutant) => isSame(one, mutant)) && !survivors.some((mutant) => isSame(one, mutant));
+  const harmful = survivors.filter((mutant) => !excused.has(nameOf(mutant)));
+  const lost = new Set(survivors.map(nameOf));
+  const stale = [...excused].filter((name) => !lost.has(name) && mutants.some((mutant) => nameOf(mutant) === name));
   for (const file of new Set(mutants.map((mutant) => mutant.file))) {
     const count = (list: readonly Mutant[]): number => list.filter((mutant) => mutant.file === file).length;
-    const [all, lost] = [count(mutants), count(survivors)];
-    console.log(`${file.padEnd(40)} ${all} mutants, ${all - lost} killed, ${lost} survived`);
+    const [all, some] = [count(mutants), count(survivors)];
+    console.log(`${file.padEnd(40)} ${all} mutants, ${all - some} killed, ${some} survived`);
   }
-  for (const { file, line, text, mutation } of harmful) console.log(`SURVIVED ${file}:${line} [${mutation}] ${text}`);
-  const stale = excuses.filter(isStale);
-  for (const { file, text, mutation } of stale) console.log(`NO SURVIVOR ${file} [${mutation}] ${text}`);
+  for (const mutant of harmful) console.log(`SURVIVED line ${mutant.line} of ${nameOf(mutant)}`);
+  for (const name of stale) console.log(`NO SURVIVOR ${name}`);
   const percent = 100 * (1 - survivors.length / mutants.length);
   console.log(
     `${mutants.length} mutants, ${percent.toFixed(1)} % killed, ${survivors.length - harmful.length} survivors with a reason`,

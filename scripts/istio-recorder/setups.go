@@ -157,6 +157,7 @@ var words = template{"words", `
 metadata:
   annotations:
     network: {{ index .ObjectMeta.Labels "topology.istio.io/network" | default "none" | quote }}
+    defaults: "{{ .ProxyConfig.StatNameLength }} {{ .ProxyConfig.ProxyAdminPort }} {{ .ProxyConfig.StatusPort }} {{ .ProxyConfig.DiscoveryAddress }} {{ .ProxyConfig.BinaryPath }} {{ .ProxyConfig.ConfigPath }}"
     status: {{ hasKey (.ObjectMeta.Annotations | default dict | toJson | fromJson) "sidecar.istio.io/status" | quote }}
 `}
 

@@ -5,7 +5,7 @@ export interface Mutant {
   readonly id: number;
   readonly file: string;
   readonly line: number;
-  /** The source that is changed, and to what: by these and the file it is known. */
+  /** The line, and what is changed in it to what: by these and the file a mutant is known. */
   readonly text: string;
   readonly mutation: string;
 }
@@ -36,7 +36,9 @@ export function withMutants(file: string, source: string, first: number): { muta
   const add = (node: ts.Node, mutation: string): string => {
     const line = tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1;
     const id = first + mutants.length;
-    mutants.push({ id, file, line, text: raw(node).replace(/\s+/g, ' ').slice(0, 160), mutation });
+    const what = raw(node).replace(/\s+/g, ' ').slice(0, 80);
+    const text = source.split('\n', line).at(-1)!.trim();
+    mutants.push({ id, file, line, text, mutation: `${what} → ${mutation}` });
     return `$m(${id})`;
   };
 

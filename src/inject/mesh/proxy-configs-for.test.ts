@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { loadInjector } from '../injector.ts';
 import { inject } from '../inject.ts';
+import type { JsonObject } from '../patch/json-value.ts';
 import type { Pod } from '../pod/pod.ts';
 import { logFiles, proxyFiles } from '../testdata/configurations.ts';
 import { proxyConfigsFor } from './proxy-configs-for.ts';
@@ -28,6 +29,32 @@ describe('proxyConfigsFor', () => {
     assert.equal(configs.proxyConfig, configs.proxyConfig);
     assert.equal(configs.holdApplication, true);
     assert.equal(reads(), 1);
+  });
+
+  it('lays a resource that selects the pod over the annotation', () => {
+    const { pod } = countingPod('{concurrency: 7, statusPort: 15999}');
+    const metadata = { name: 'own', namespace: 'shop', creationTimestamp: '2026-01-01T00:00:00Z' };
+    const configs = proxyConfigsFor(
+      loadInjector(proxyFiles),
+      { ...pod, metadata: { ...pod.metadata, namespace: 'shop', labels: { app: 'web' } } },
+      [
+        { metadata, spec: { selector: { matchLabels: { app: 'web' } }, concurrency: 1 } },
+        { metadata, spec: { concurrency: 3 } },
+      ],
+    );
+    assert.deepEqual([configs.proxyConfig.concurrency, configs.proxyConfig.statusPort], [1, 15999]);
+  });
+
+  it('applies the annotation to the whole mesh for the command line', () => {
+    const injector = loadInjector(proxyFiles, { semantics: 'KubeInject' });
+    const plain = countingPod('{}').pod;
+    const { meshConfig } = proxyConfigsFor(injector, countingPod('statusPort: 15999').pod, undefined);
+    assert.deepEqual(
+      [meshConfig.rootNamespace, (meshConfig.defaultConfig as JsonObject).statusPort],
+      ['istio-system', 15999],
+    );
+    assert.equal(proxyConfigsFor(injector, { ...plain, metadata: {} }, undefined).meshConfig, injector.meshConfig);
+    assert.throws(() => proxyConfigsFor(injector, countingPod('{').pod, undefined), { reason: 'InvalidProxyConfig' });
   });
 
   it('has no getters of its own, by which V8 would keep every pod until a full collection', () => {

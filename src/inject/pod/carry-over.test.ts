@@ -26,6 +26,17 @@ describe('carryOver', () => {
     assert.deepEqual(carryOver({ image: 'a' }, read, { ...read, image: 'b' }), { image: 'b' });
   });
 
+  it('takes a list for a list only, and the first of two items of one name', () => {
+    assert.deepEqual(carryOver({ a: [1] }, { a: [2] }, { a: 'b' }), { a: 'b' });
+    const raw = [{ name: 'a', future: 1 }, { name: 'a', future: 2 }, { future: 3 }];
+    const read = [{ name: 'a' }, { name: 'a' }, {}];
+    assert.deepEqual(carryOver(raw, read, [read[1], { name: 'a', image: 'i' }, read[2]]), [
+      raw[1],
+      { name: 'a', future: 1, image: 'i' },
+      raw[2],
+    ]);
+  });
+
   it('drops what was taken away, also where names are those of Object', () => {
     const raw = JSON.parse('{"__proto__": {"x": 1}, "gone": 1, "constructor": 2}') as Record<string, unknown>;
     const result = carryOver(raw, { gone: 1, constructor: 2 }, { constructor: 3 }) as Record<string, unknown>;

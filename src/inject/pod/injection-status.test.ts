@@ -36,6 +36,7 @@ describe('the status annotation', () => {
     '{"initContainers":[1]}',
     '{"volumes":{}}',
     '{"revision":7}',
+    '{"imagePullSecrets":7}',
     '{',
   ]) {
     it(`does not take ${JSON.stringify(text)} for one`, () => {

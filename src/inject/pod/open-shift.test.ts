@@ -15,6 +15,7 @@ describe('openShiftProxyIds', () => {
     ['no metadata', undefined, 1337, 1337],
     ['ranges that cannot be read', { [users]: 'many', [groups]: '1/2,x' }, 1337, 1337],
     ['numbers beyond 32 bits', { [users]: '4294967296/1' }, 1337, 1337],
+    ['the last number of 32 bits', { [users]: '4294967295/1' }, 4294967295, 4294967295],
   ];
   for (const [name, annotations, user, group] of rows) {
     it(name, () => {

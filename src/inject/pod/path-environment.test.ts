@@ -13,6 +13,7 @@ describe('parsePathEnvironment', () => {
     ['/inject/:ENV:cluster=east:ENV:root=/a/b:ENV:=x:ENV:flag', { ISTIO_META_CLUSTER_ID: 'east', ROOT: '/a/b' }],
     ['/inject/:ENV:empty=', { EMPTY: '' }],
     ['/inject//x', {}],
+    ['/inject/zone/a%2', { ZONE: 'a%2' }],
   ];
   for (const [path, environment] of rows) {
     it(`reads ${JSON.stringify(path)}`, () => {

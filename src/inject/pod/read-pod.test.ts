@@ -41,6 +41,7 @@ describe('readPodFacts', () => {
   const wrong: [name: string, pod: unknown, message: string][] = [
     ['a list', [], 'the pod must be an object, not an array'],
     ['metadata', { metadata: 'x' }, "the pod's metadata must be an object, not string"],
+    ['spec', { spec: 'x' }, "the pod's spec must be an object, not string"],
     ['hostNetwork', { spec: { hostNetwork: 'yes' } }, "the pod's spec.hostNetwork must be a boolean, not string"],
     ['the namespace', { metadata: { namespace: 1 } }, "the pod's metadata.namespace must be a string, not number"],
     ['labels', { metadata: { labels: [] } }, "the pod's metadata.labels must be an object, not an array"],
@@ -48,7 +49,8 @@ describe('readPodFacts', () => {
   ];
   for (const [name, pod, message] of wrong) {
     it(`refuses ${name} of the wrong type`, () => {
-      const isMeant = (error: unknown) => error instanceof InjectionFailure && error.message === message;
+      const isMeant = (error: unknown) =>
+        error instanceof InjectionFailure && error.reason === 'InvalidPod' && error.message === message;
       assert.throws(() => readPodFacts(pod, ''), isMeant);
     });
   }
