@@ -26,13 +26,13 @@ export function workloadBehind({ apiVersion, kind, name }: Maker, labels: Readon
 }
 
 function behindReplicaSet(replicaSet: Maker, labels: Readonly<Record<string, unknown>>): Maker {
-  const rollout = textOf(labels, 'rollouts-pod-template-hash');
-  if (rollout !== '' && replicaSet.name.endsWith(rollout)) {
-    return { apiVersion: 'v1alpha1', kind: 'Rollout', name: withoutSuffix(replicaSet.name, `-${rollout}`) };
-  }
   const deployment = textOf(labels, 'pod-template-hash');
-  if (deployment === '' || !replicaSet.name.endsWith(deployment)) return replicaSet;
-  return { ...replicaSet, kind: 'Deployment', name: withoutSuffix(replicaSet.name, `-${deployment}`) };
+  if (deployment !== '' && replicaSet.name.endsWith(deployment)) {
+    return { ...replicaSet, kind: 'Deployment', name: withoutSuffix(replicaSet.name, `-${deployment}`) };
+  }
+  const rollout = textOf(labels, 'rollouts-pod-template-hash');
+  if (rollout === '' || !replicaSet.name.endsWith(rollout)) return replicaSet;
+  return { apiVersion: 'v1alpha1', kind: 'Rollout', name: withoutSuffix(replicaSet.name, `-${rollout}`) };
 }
 
 function textOf(labels: Readonly<Record<string, unknown>>, name: string): string {

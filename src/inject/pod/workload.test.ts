@@ -14,6 +14,13 @@ describe('workloadOf', () => {
     ['a ReplicaSet of its own', 'apps/v1 ReplicaSet', {}, 'web', 'apps/v1 ReplicaSet web'],
     ['a ReplicaSet without the hash', 'apps/v1 ReplicaSet', hashed, 'web', 'apps/v1 ReplicaSet web'],
     ['a Rollout’s pod', 'apps/v1 ReplicaSet', hashedByArgo, 'web-x1', 'v1alpha1 Rollout web'],
+    [
+      'one with both labels',
+      'apps/v1 ReplicaSet',
+      { ...hashedByArgo, 'pod-template-hash': 'x1' },
+      'web-x1',
+      'apps/v1 Deployment web',
+    ],
     ['a CronJob’s pod', 'batch/v1 Job', {}, 'backup-28391040', 'batch/v1 CronJob backup'],
     ['a Job with a short number', 'batch/v1 Job', {}, 'backup-12', 'batch/v1 Job backup-12'],
     ['a DeploymentConfig’s pod', 'v1 ReplicationController', deployed, 'dc-1', 'v1 DeploymentConfig dc'],
