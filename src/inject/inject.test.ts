@@ -124,6 +124,11 @@ describe('inject', () => {
     const { names, containers } = injected(proxyFiles, containing(own), { nodes: newNodes });
     assert.deepEqual(names, ['istio-init', 'istio-proxy', 'web']);
     assert.equal(containers[1]?.image, 'mine');
+    // Where a template has a native sidecar though none is wanted, the container is not moved.
+    const files = rendering('spec: {initContainers: [{name: istio-proxy, restartPolicy: Always}]}');
+    const unwanted = { ...containing(own), metadata: { annotations: { 'sidecar.istio.io/nativeSidecar': 'false' } } };
+    assert.deepEqual(injected(files, unwanted, { nodes: newNodes }).names, ['istio-proxy', 'web', 'istio-proxy']);
+    assert.deepEqual(injected(files, containing(own)).names, ['istio-proxy', 'web', 'istio-proxy']);
   });
 
   it('holds the application when the mesh or the pod says so', () => {
@@ -247,6 +252,15 @@ describe('inject, refusing', () => {
       'InvalidOverrides',
       /cannot unmarshal number/,
     ],
+    ...['containers', 'initContainers'].map((list): [string, JsonObject, string, RegExp] => {
+      const own = {
+        name: list === 'containers' ? 'istio-proxy' : 'istio-init',
+        resources: { requests: { $patch: '1' } },
+      };
+      const what = list === 'containers' ? 'container' : 'init container';
+      const message = new RegExp(`^failed to re apply container: failed to apply sidecar ${what}: .* patch type: 1 `);
+      return [`a directive in ${list}`, podOf({ spec: { [list]: [own] } }), 'InvalidOverrides', message];
+    }),
     ['a reserved port', annotated({ 'prometheus.io/port': '15001' }), 'InvalidPrometheusConfiguration', /reserved/],
     ['a pod of the wrong types', containing({ name: 1 }), 'InvalidPod', /cannot unmarshal number/],
     ['metadata that is none', { metadata: [] }, 'InvalidPod', /^json: cannot unmarshal array into Go struct field/],

@@ -56,6 +56,7 @@ describe('parseInjectorConfig', () => {
     ['123456789.5', '1.2345679e+08'],
     ['12345678901234567890123', '1.2345679e+22'],
     ['18446744073709551615', '18446744073709551615'],
+    ['18_446_744_073_709_551_615', '18446744073709551615'],
     ['-0', '0'],
     ['-1.0', '-1'],
     ['1_000', '1000'],
@@ -76,7 +77,19 @@ describe('parseInjectorConfig', () => {
     });
   }
 
+  it('takes an alias for the string that its anchor is', () => {
+    const { injectedAnnotations } = parseInjectorConfig('policy: &a 5\ninjectedAnnotations: {a: *a, b: true}\n');
+    assert.deepEqual(Object.fromEntries(injectedAnnotations), { a: '5', b: 'true' });
+  });
+
   const wrong: [name: string, text: string, field: string, message: RegExp][] = [
+    [
+      'a number for a list',
+      'defaultTemplates: 5\npolicy: 1\n',
+      'config.defaultTemplates',
+      /^config\.defaultTemplates \(line 1, column 19\): Invalid input: expected array, received number$/,
+    ],
+    ['an alias of no texts', 'a: &a {x: {}}\ntemplates: *a\n', 'config.templates.x', /^\S+ \(line 2, column 12\): /],
     ['no YAML', 'policy: [', 'config', /^config: yaml: line \d/],
     ['a list', '- a', 'config', /^config: /],
     [

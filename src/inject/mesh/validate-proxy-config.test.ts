@@ -55,6 +55,10 @@ describe('proxyConfigProblems', () => {
       'invalid tracing TLS config: cannot specify client certificates or CA certificate or CA CRL If credentialName is set',
     ],
     [
+      withTls({ mode: 'SIMPLE', caCrl: '/crl', credentialName: 'c' }),
+      'invalid tracing TLS config: cannot specify client certificates or CA certificate or CA CRL If credentialName is set',
+    ],
+    [
       withTls({ ...simple, ...insecure }),
       'invalid tracing TLS config: cannot specify CaCertificates or CredentialName or SubjectAltNames when InsecureSkipVerify is set true',
     ],
