@@ -241,6 +241,9 @@ describe('inject, refusing', () => {
   const notFound = /requested template "nope" not found; have log, sidecar$/;
   const noBoolean = /^json: cannot unmarshal string into Go struct field .*hostNetwork of type bool/;
   const overrides = (text: string): JsonObject => annotated({ 'proxy.istio.io/overrides': text });
+  const directed = (name: string): JsonObject[] => [{ name, resources: { requests: { $patch: '1' } } }];
+  const reapplied = (kind: string): RegExp =>
+    new RegExp(`^failed to re apply container: failed to apply sidecar ${kind}container: .*unknown patch type: 1 `);
   const pods: [name: string, pod: JsonObject, reason: string, message: RegExp][] = [
     ['an annotation', annotated({ 'sidecar.istio.io/proxyCPU': 'x' }), 'InvalidAnnotation', oneError],
     ['an unknown template', annotated({ 'inject.istio.io/templates': 'nope' }), 'UnknownTemplate', notFound],
@@ -252,15 +255,8 @@ describe('inject, refusing', () => {
       'InvalidOverrides',
       /cannot unmarshal number/,
     ],
-    ...['containers', 'initContainers'].map((list): [string, JsonObject, string, RegExp] => {
-      const own = {
-        name: list === 'containers' ? 'istio-proxy' : 'istio-init',
-        resources: { requests: { $patch: '1' } },
-      };
-      const what = list === 'containers' ? 'container' : 'init container';
-      const message = new RegExp(`^failed to re apply container: failed to apply sidecar ${what}: .* patch type: 1 `);
-      return [`a directive in ${list}`, podOf({ spec: { [list]: [own] } }), 'InvalidOverrides', message];
-    }),
+    ['a directive', podOf({ spec: { containers: directed('istio-proxy') } }), 'InvalidOverrides', reapplied('')],
+    ['another', podOf({ spec: { initContainers: directed('istio-init') } }), 'InvalidOverrides', reapplied('init ')],
     ['a reserved port', annotated({ 'prometheus.io/port': '15001' }), 'InvalidPrometheusConfiguration', /reserved/],
     ['a pod of the wrong types', containing({ name: 1 }), 'InvalidPod', /cannot unmarshal number/],
     ['metadata that is none', { metadata: [] }, 'InvalidPod', /^json: cannot unmarshal array into Go struct field/],

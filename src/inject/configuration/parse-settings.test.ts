@@ -18,8 +18,7 @@ describe('parseSettings', () => {
 
   it('takes what is there and completes the keys', () => {
     const keys = { inject: 'logs.example/inject' };
-    const platform = 'Kubernetes';
-    const written = { revision: 'r1', delimiters: ['<', '>'], nativeSidecars: 'Auto', platform, keys };
+    const written = { revision: 'r1', delimiters: ['<', '>'], nativeSidecars: 'Auto', platform: 'Kubernetes', keys };
     const settings = parseSettings(JSON.stringify(written));
     assert.deepEqual(settings, { ...parseSettings(''), ...written, keys: { ...istioKeys, ...keys } });
   });
@@ -30,12 +29,7 @@ describe('parseSettings', () => {
     ['one delimiter', '{"delimiters": ["[["]}', 'settings.delimiters', /^settings\.delimiters: .*2 items/],
     ['an unknown mode', '{"nativeSidecars": "Sometimes"}', 'settings.nativeSidecars', /"Disabled"$/],
     ['a key that is no text', '{"keys": {"status": 1}}', 'settings.keys.status', /expected string/],
-    [
-      'an environment that is no text',
-      '{"pathEnvironment": {"net": 1}}',
-      'settings.pathEnvironment.net',
-      /expected string/,
-    ],
+    ['an environment that is no text', '{"pathEnvironment": {"net": 1}}', 'settings.pathEnvironment.net', /string/],
   ];
   for (const [name, text, field, message] of wrong) {
     it(`refuses ${name}, naming ${field}`, () => {

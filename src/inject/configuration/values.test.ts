@@ -34,22 +34,16 @@ describe('parseValues', () => {
     assert.deepEqual(parseValues('{global: null}').hub, '');
   });
 
-  const unreadable = 'values: could not parse configuration values';
-  const wrong: [name: string, text: string, field: string, problem: string][] = [
-    ['no YAML', 'a: [', 'values', `${unreadable}: yaml: line 2: unexpected end of the stream within a flow collection`],
-    ['a list', '- a', 'values', `${unreadable}: not an object`],
-    ['a number for a name', '{"global": {"hub": 1}}', 'values.global.hub', 'values.global.hub must be a string, not 1'],
-    [
-      'a text for an object',
-      '{"global": "x"}',
-      'values.global.hub',
-      'values.global.hub must be below an object, not "x"',
-    ],
+  const wrong: [name: string, text: string, field: string, problem: RegExp][] = [
+    ['no YAML', 'a: [', 'values', /^values: could not parse configuration values: yaml: line/],
+    ['a list', '- a', 'values', /^values: could not parse configuration values: not an object$/],
+    ['a number for a name', '{"global": {"hub": 1}}', 'values.global.hub', /must be a string, not 1$/],
+    ['a text for an object', '{"global": "x"}', 'values.global.hub', /must be below an object, not "x"$/],
     [
       'a text for a flag',
       '{"global": {"proxy": {"holdApplicationUntilProxyStarts": "yes"}}}',
       'values.global.proxy.holdApplicationUntilProxyStarts',
-      'values.global.proxy.holdApplicationUntilProxyStarts must be a boolean, not "yes"',
+      /must be a boolean, not "yes"$/,
     ],
   ];
   for (const [name, text, field, message] of wrong) {

@@ -34,12 +34,9 @@ describe('setClusterEnvironment', () => {
     ]);
   });
 
-  it('needs a proxy', () => {
+  it('needs a proxy, and changes the first of two that share a container', () => {
     const pod = podOf({ containers: named('web') });
     assert.equal(setClusterEnvironment(pod, new Map([['A', 'a']])), pod);
-  });
-
-  it('changes the first of two places that share a container', () => {
     const shared = [{ name: 'istio-proxy', resources: {} }];
     const { spec } = setClusterEnvironment(podOf({ containers: shared, initContainers: shared }), new Map([['A', '']]));
     assert.deepEqual([spec.containers, spec.initContainers], [[{ ...shared[0], env: [{ name: 'A' }] }], shared]);

@@ -46,11 +46,9 @@ describe('withoutAssignedProxyUser', () => {
   });
 
   it('leaves another user, and a proxy without one', () => {
-    const application = { runAsUser: 1000 };
-    for (const pod of [podWith({ runAsUser: 2000 }, application), podWith(undefined, application)])
+    const own = { runAsUser: 1000 };
+    // Init containers come last, as in Istio.
+    for (const pod of [podWith({ runAsUser: 2000 }, own), podWith(undefined, own), podWith(own, own, { runAsUser: 3 })])
       assert.equal(withoutAssignedProxyUser(pod), pod);
-    // The init containers come last, as in Istio.
-    const withSetup = podWith(application, application, { runAsUser: 3 });
-    assert.equal(withoutAssignedProxyUser(withSetup), withSetup);
   });
 });
