@@ -57,10 +57,11 @@ describe('decide', () => {
   }
 
   it('warns of a value that is neither true nor false and goes on', () => {
-    const decision = decide(rules, { ...pod, labels: { [key]: 'yes' } });
-    assert.equal(decision.reason, 'PolicyEnabled');
-    assert.deepEqual(decision.warnings, [
-      'the pod\'s label mesh.example/inject is "yes", neither "true" nor "false": ignored',
-    ]);
+    for (const kind of ['label', 'annotation']) {
+      const decision = decide(rules, { ...pod, [`${kind}s`]: { [key]: 'yes' } });
+      assert.equal(decision.reason, 'PolicyEnabled');
+      const warning = `the pod's ${kind} mesh.example/inject is "yes", neither "true" nor "false": ignored`;
+      assert.deepEqual(decision.warnings, [warning]);
+    }
   });
 });

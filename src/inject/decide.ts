@@ -40,7 +40,7 @@ export function decide(rules: DecisionRules, pod: DecisionFacts): Decision {
 
   const { injectKey: key, policy } = rules;
   const byLabel = Object.hasOwn(pod.labels, key);
-  const byAnnotation = !byLabel && Object.hasOwn(pod.annotations, key);
+  const byAnnotation = Object.hasOwn(pod.annotations, key);
   const own = (byLabel ? pod.labels[key] : byAnnotation ? pod.annotations[key] : undefined) ?? '';
   let warnings: readonly string[] = [];
   if (own !== '') {

@@ -124,6 +124,11 @@ describe('inject', () => {
     const { names, containers } = injected(proxyFiles, containing(own), { nodes: newNodes });
     assert.deepEqual(names, ['istio-init', 'istio-proxy', 'web']);
     assert.equal(containers[1]?.image, 'mine');
+    // Where a template has a native sidecar though none is wanted, the container is not moved.
+    const files = rendering('spec: {initContainers: [{name: istio-proxy, restartPolicy: Always}]}');
+    const unwanted = { ...containing(own), metadata: { annotations: { 'sidecar.istio.io/nativeSidecar': 'false' } } };
+    assert.deepEqual(injected(files, unwanted, { nodes: newNodes }).names, ['istio-proxy', 'web', 'istio-proxy']);
+    assert.deepEqual(injected(files, containing(own)).names, ['istio-proxy', 'web', 'istio-proxy']);
   });
 
   it('holds the application when the mesh or the pod says so', () => {
@@ -236,6 +241,9 @@ describe('inject, refusing', () => {
   const notFound = /requested template "nope" not found; have log, sidecar$/;
   const noBoolean = /^json: cannot unmarshal string into Go struct field .*hostNetwork of type bool/;
   const overrides = (text: string): JsonObject => annotated({ 'proxy.istio.io/overrides': text });
+  const directed = (name: string): JsonObject[] => [{ name, resources: { requests: { $patch: '1' } } }];
+  const reapplied = (kind: string): RegExp =>
+    new RegExp(`^failed to re apply container: failed to apply sidecar ${kind}container: .*unknown patch type: 1 `);
   const pods: [name: string, pod: JsonObject, reason: string, message: RegExp][] = [
     ['an annotation', annotated({ 'sidecar.istio.io/proxyCPU': 'x' }), 'InvalidAnnotation', oneError],
     ['an unknown template', annotated({ 'inject.istio.io/templates': 'nope' }), 'UnknownTemplate', notFound],
@@ -247,6 +255,8 @@ describe('inject, refusing', () => {
       'InvalidOverrides',
       /cannot unmarshal number/,
     ],
+    ['a directive', podOf({ spec: { containers: directed('istio-proxy') } }), 'InvalidOverrides', reapplied('')],
+    ['another', podOf({ spec: { initContainers: directed('istio-init') } }), 'InvalidOverrides', reapplied('init ')],
     ['a reserved port', annotated({ 'prometheus.io/port': '15001' }), 'InvalidPrometheusConfiguration', /reserved/],
     ['a pod of the wrong types', containing({ name: 1 }), 'InvalidPod', /cannot unmarshal number/],
     ['metadata that is none', { metadata: [] }, 'InvalidPod', /^json: cannot unmarshal array into Go struct field/],

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { KnownTemplates } from './configuration/known-templates.ts';
 import { readConfigurationAtOnce } from './configuration/read-configuration.ts';
 import { inject } from './inject.ts';
 import { loadInjector, loadInjectorInSteps, type Injector } from './injector.ts';
@@ -65,6 +66,17 @@ describe('loadInjector', () => {
     const injector = loadInjector(files, { read });
     assert.equal(injector.files, files);
     assert.deepEqual([injector.templateNames, injector.rules.policy, injector.values.hub], [['a'], 'disabled', 'h']);
+  });
+
+  it('shares templates with its own revision only, until 64 others came', () => {
+    const known = new KnownTemplates();
+    const load = (revision: number): unknown =>
+      loadInjector({ ...files, settings: `{"revision": "${revision}"}` }, { known }).templates.byName.get('sidecar');
+    const first = load(0);
+    for (let other = 1; other < 64; other += 1) assert.notEqual(load(other), first);
+    assert.equal(load(0), first);
+    load(64);
+    assert.notEqual(load(0), first);
   });
 
   it('stops between texts, between templates and within them', () => {

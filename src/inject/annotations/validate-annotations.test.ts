@@ -32,6 +32,7 @@ describe('annotationProblems', () => {
 
   const quantityPattern = '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$';
   const long = 'sixteencharslong';
+  const notAPort = `${"failed parsing port '*': ".repeat(2)}strconv.ParseUint: parsing "*": invalid syntax`;
   const outOfRange = 'strconv.ParseUint: parsing "70000": value out of range';
   const bad: [annotation: string, value: string, problem: string][] = [
     ['sidecar.istio.io/proxyCPU', '1\n- x', 'value contains control characters'],
@@ -56,13 +57,15 @@ describe('annotationProblems', () => {
         ['includeOutboundIPRanges', '01.0.0.0/8', 'ParseAddr("01.0.0.0"): IPv4 field has octet with leading zero'],
         ['includeOutboundIPRanges', '1.2/8', 'ParseAddr("1.2"): unable to parse IP'],
         ['includeOutboundIPRanges', '1.x.0.0/8', 'ParseAddr("1.x.0.0"): unexpected character (at "x.0.0")'],
-        ['includeOutboundIPRanges', 'fe80::%eth0/64', 'IPv6 zones cannot be present in a prefix'],
+        ['includeOutboundIPRanges', 'x/8', 'ParseAddr("x"): unable to parse IP'],
+        ['includeOutboundIPRanges', '::1%eth0/64', 'IPv6 zones cannot be present in a prefix'],
       ] as const
     ).map(([name, block, problem]): [string, string, string] => [
       `traffic.sidecar.istio.io/${name}`,
       block,
       `${name.replace('Outbound', '')} invalid: failed parsing cidr '${block}': netip.ParsePrefix("${block}"): ${problem}`,
     ]),
+    ['traffic.sidecar.istio.io/excludeOutboundPorts', '*', `excludeOutboundPorts invalid: ${notAPort}`],
     ['istio.io/reroute-virtual-interfaces', 'eth0,', 'empty interface name'],
     ['traffic.sidecar.istio.io/kubevirtInterfaces', long, `interface name "${long}" too long (max 15 chars)`],
     ['traffic.sidecar.istio.io/excludeInterfaces', '..', 'interface name ".." contains invalid characters'],

@@ -1,6 +1,6 @@
 import type { Template } from '../../template/template.ts';
 
-/** So many configurations' templates are known; the one noted first is forgotten first. */
+/** So many configurations' templates are known; the one that came first is forgotten first. */
 const capacity = 64;
 
 /**
@@ -26,7 +26,6 @@ export class KnownTemplates {
       const template = compiled.get(name);
       if (template !== undefined) known.set(text, new WeakRef(template));
     }
-    this.#byContext.delete(context);
     this.#byContext.set(context, known);
     const [oldest] = this.#byContext.keys();
     if (this.#byContext.size > capacity && oldest !== undefined) this.#byContext.delete(oldest);

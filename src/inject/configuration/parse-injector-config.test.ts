@@ -19,6 +19,7 @@ describe('parseInjectorConfig', () => {
     assert.deepEqual([...config.templates], [['sidecar', 'containers: []']]);
     assert.deepEqual(config.defaultTemplates, ['sidecar']);
     assert.equal(config.legacy, true);
+    assert.equal(parseInjectorConfig('policy: &a 5\ntemplates: {a: *a}\n').templates.get('a'), '5');
   });
 
   it('prefers named templates', () => {
@@ -56,6 +57,7 @@ describe('parseInjectorConfig', () => {
     ['123456789.5', '1.2345679e+08'],
     ['12345678901234567890123', '1.2345679e+22'],
     ['18446744073709551615', '18446744073709551615'],
+    ['18_446_744_073_709_551_615', '18446744073709551615'],
     ['-0', '0'],
     ['-1.0', '-1'],
     ['1_000', '1000'],
@@ -77,6 +79,8 @@ describe('parseInjectorConfig', () => {
   }
 
   const wrong: [name: string, text: string, field: string, message: RegExp][] = [
+    ['a number for a list', 'defaultTemplates: 5', 'config.defaultTemplates', /column 19\): .*, received number$/],
+    ['an alias of no texts', 'a: &a {x: {}}\ntemplates: *a\n', 'config.templates.x', /^\S+ \(line 2, column 12\): /],
     ['no YAML', 'policy: [', 'config', /^config: yaml: line \d/],
     ['a list', '- a', 'config', /^config: /],
     [

@@ -69,7 +69,7 @@ export function parseInjectorConfig(text: string): InjectorConfigText {
   const parsed = strict.success ? strict : configSchema.safeParse(withStrings(yaml, text, strict.error.issues));
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
-    const path = (issue?.path ?? []).map((part) => (typeof part === 'symbol' ? String(part) : part));
+    const path = (issue?.path ?? []) as (string | number)[];
     const field = ['config', ...path].join('.');
     throw new ConfigurationError(field, `${field}${locateInYaml(text, path)}: ${issue?.message ?? 'invalid'}`);
   }
@@ -101,23 +101,23 @@ function readYaml(text: string): unknown {
 function withStrings(config: unknown, text: string, issues: readonly z.core.$ZodIssue[]): unknown {
   const document = parseDocument(text);
   const copy = structuredClone(config);
-  for (const { code, path, ...issue } of issues) {
-    if (code !== 'invalid_type' || !('expected' in issue) || issue.expected !== 'string') continue;
-    const names = path as (string | number)[];
+  for (const issue of issues) {
+    if (issue.code !== 'invalid_type' || issue.expected !== 'string') continue;
+    const names = issue.path as (string | number)[];
     const parent = names.slice(0, -1).reduce((value, name) => (value as Record<string, unknown>)[name], copy);
     const last = names.at(-1) ?? '';
     const value = (parent as Record<string, unknown>)[last];
     const node = document.getIn(names, true);
-    const source = isScalar(node) ? (node.source ?? '') : '';
+    const source = isScalar(node) ? node.source : undefined;
     if (typeof value === 'number' || typeof value === 'boolean')
       (parent as Record<string, unknown>)[last] = goText(value, source);
   }
   return copy;
 }
 
-/** What sigs.k8s.io/yaml makes of a scalar where Go's type is a string: of a float its digits in single precision. @param source `''` for an alias */
-function goText(value: number | boolean, source: string): string {
-  if (typeof value === 'boolean' || source === '') return String(value);
+/** What sigs.k8s.io/yaml makes of a scalar where Go's type is a string: of a float its digits in single precision. @param source absent of an alias */
+function goText(value: number | boolean, source: string | undefined): string {
+  if (source === undefined) return String(value);
   const resolved = resolvePlain(source);
   if (!(resolved instanceof PlaceDependent)) return String(resolved);
   return resolved.key === UNSUPPORTED_KEY ? String(BigInt(source.replaceAll(/[_+]/g, ''))) : resolved.key;

@@ -18,24 +18,22 @@ describe('parseSettings', () => {
 
   it('takes what is there and completes the keys', () => {
     const keys = { inject: 'logs.example/inject' };
-    const written = { revision: 'r1', delimiters: ['[[', ']]'], nativeSidecars: 'Disabled', keys };
+    const written = { revision: 'r1', delimiters: ['<', '>'], nativeSidecars: 'Auto', platform: 'Kubernetes', keys };
     const settings = parseSettings(JSON.stringify(written));
-    assert.equal(settings.revision, 'r1');
-    assert.deepEqual(settings.delimiters, ['[[', ']]']);
-    assert.deepEqual(settings.keys, { ...istioKeys, ...keys });
+    assert.deepEqual(settings, { ...parseSettings(''), ...written, keys: { ...istioKeys, ...keys } });
   });
 
-  const wrong: [name: string, text: string, field: string][] = [
-    ['no JSON', '{', 'settings'],
-    ['a list', '[]', 'settings'],
-    ['one delimiter', '{"delimiters": ["[["]}', 'settings.delimiters'],
-    ['an unknown mode', '{"nativeSidecars": "Sometimes"}', 'settings.nativeSidecars'],
-    ['a key that is no text', '{"keys": {"status": 1}}', 'settings.keys.status'],
-    ['an environment that is no text', '{"pathEnvironment": {"net": 1}}', 'settings.pathEnvironment.net'],
+  const wrong: [name: string, text: string, field: string, problem: RegExp][] = [
+    ['no JSON', '{', 'settings', /^settings: not JSON: \S/],
+    ['a list', '[]', 'settings', /^settings: .*expected object/],
+    ['one delimiter', '{"delimiters": ["[["]}', 'settings.delimiters', /^settings\.delimiters: .*2 items/],
+    ['an unknown mode', '{"nativeSidecars": "Sometimes"}', 'settings.nativeSidecars', /"Disabled"$/],
+    ['a key that is no text', '{"keys": {"status": 1}}', 'settings.keys.status', /expected string/],
+    ['an environment that is no text', '{"pathEnvironment": {"net": 1}}', 'settings.pathEnvironment.net', /string/],
   ];
-  for (const [name, text, field] of wrong) {
+  for (const [name, text, field, message] of wrong) {
     it(`refuses ${name}, naming ${field}`, () => {
-      assert.throws(() => parseSettings(text), { name: 'ConfigurationError', field });
+      assert.throws(() => parseSettings(text), { name: 'ConfigurationError', field, message });
     });
   }
 });

@@ -34,20 +34,21 @@ describe('parseValues', () => {
     assert.deepEqual(parseValues('{global: null}').hub, '');
   });
 
-  const wrong: [name: string, text: string, field: string][] = [
-    ['no YAML', 'a: [', 'values'],
-    ['a list', '- a', 'values'],
-    ['a number for a name', '{"global": {"hub": 1}}', 'values.global.hub'],
-    ['a text for an object', '{"global": "x"}', 'values.global.hub'],
+  const wrong: [name: string, text: string, field: string, problem: RegExp][] = [
+    ['no YAML', 'a: [', 'values', /^values: could not parse configuration values: yaml: line/],
+    ['a list', '- a', 'values', /^values: could not parse configuration values: not an object$/],
+    ['a number for a name', '{"global": {"hub": 1}}', 'values.global.hub', /must be a string, not 1$/],
+    ['a text for an object', '{"global": "x"}', 'values.global.hub', /must be below an object, not "x"$/],
     [
       'a text for a flag',
       '{"global": {"proxy": {"holdApplicationUntilProxyStarts": "yes"}}}',
       'values.global.proxy.holdApplicationUntilProxyStarts',
+      /must be a boolean, not "yes"$/,
     ],
   ];
-  for (const [name, text, field] of wrong) {
+  for (const [name, text, field, message] of wrong) {
     it(`refuses ${name}`, () => {
-      assert.throws(() => parseValues(text), { name: 'ConfigurationError', field });
+      assert.throws(() => parseValues(text), { name: 'ConfigurationError', field, message });
     });
   }
 });

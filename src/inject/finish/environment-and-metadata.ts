@@ -2,7 +2,6 @@ import { compareStrings } from '../../template/go-string.ts';
 import { findContainer, replaceContainer, type Pod, joinStrings, noStrings, type StringMap } from '../pod/pod.ts';
 import type { Environment } from '../pod/path-environment.ts';
 import { proxyContainer } from '../pod/proxy-container.ts';
-import { without } from '../pod/without.ts';
 import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import type { Injector } from '../injector.ts';
 import { formatStatus } from '../pod/injection-status.ts';
@@ -41,12 +40,12 @@ export function setMetadata(
 export function setClusterEnvironment(pod: Pod, environment: Environment): Pod {
   const proxy = findContainer(pod, proxyContainer);
   if (proxy === undefined || environment.size === 0) return pod;
-  const names = [...environment.keys()].sort(compareStrings);
+  const sorted = [...environment].sort(([left], [right]) => compareStrings(left, right));
   const env = [
     ...(proxy.env ?? []).filter(({ name }) => !environment.has(name)),
-    ...names.map((name) => variable(name, environment.get(name) ?? '')),
+    ...sorted.map(([name, value]) => variable(name, value)),
   ];
-  return replaceContainer(pod, proxy, env.length === 0 ? without(proxy, 'env') : { ...proxy, env });
+  return replaceContainer(pod, proxy, { ...proxy, env });
 }
 
 /** An environment variable as Go encodes it: an empty value is left out. */

@@ -34,9 +34,12 @@ describe('setClusterEnvironment', () => {
     ]);
   });
 
-  it('needs a proxy', () => {
+  it('needs a proxy, and changes the first of two that share a container', () => {
     const pod = podOf({ containers: named('web') });
     assert.equal(setClusterEnvironment(pod, new Map([['A', 'a']])), pod);
+    const shared = [{ name: 'istio-proxy', resources: {} }];
+    const { spec } = setClusterEnvironment(podOf({ containers: shared, initContainers: shared }), new Map([['A', '']]));
+    assert.deepEqual([spec.containers, spec.initContainers], [[{ ...shared[0], env: [{ name: 'A' }] }], shared]);
   });
 });
 
@@ -227,6 +230,8 @@ describe('adjustInitContainerUser', () => {
     const pod = podOf({ containers: [proxy] });
     assert.equal(adjustInitContainerUser(pod, original({ privileged: true }), undefined), pod);
     assert.equal(adjustInitContainerUser(pod, original({ runAsUser: 5 }), undefined), pod);
+    const withoutProxy = podOf({ containers: named('web'), initContainers: [setup] });
+    assert.equal(adjustInitContainerUser(withoutProxy, original({ runAsUser: 5 }), 'TPROXY'), withoutProxy);
   });
 });
 

@@ -22,7 +22,6 @@ const aroundNativeProxy = [initContainer, validationContainer, proxyContainer, c
 export function orderContainers(pod: Pod, holdApplication: boolean): Pod {
   const ordered = withContainers(pod, (holdApplication ? moveFirst : moveLast)(containersOf(pod), proxyContainer));
   const initContainers = initContainersOf(pod);
-  if (initContainers.length === 0) return ordered;
   const native = initContainers.some(({ name }) => name === proxyContainer);
   if (native) return withInitContainers(ordered, moveAllFirst(initContainers, aroundNativeProxy));
   const network = moveLast(moveFirst(initContainers, validationContainer), initContainer);
@@ -87,7 +86,8 @@ function withSecurityContext(container: Container, changes: SecurityContext): Co
 
 /** The argument after `-u` is the user whose traffic the rules let pass. */
 function withUserArgument(container: Container, user: number): Container {
-  const flag = container.args?.indexOf('-u') ?? -1;
-  if (flag < 0 || container.args === undefined || flag + 1 >= container.args.length) return container;
-  return { ...container, args: container.args.with(flag + 1, String(user)) };
+  const { args = [] } = container;
+  const place = args.indexOf('-u') + 1;
+  if (place === 0 || place >= args.length) return container;
+  return { ...container, args: args.with(place, String(user)) };
 }

@@ -28,8 +28,7 @@ export function hasPatchDirective(value: unknown): boolean {
 export function withoutDirectives(value: unknown, nulls: 'keep' | 'drop'): unknown {
   if (Array.isArray(value)) {
     let items: unknown[] | undefined;
-    for (let index = 0; index < value.length; index += 1) {
-      const item: unknown = value[index];
+    for (const [index, item] of (value as unknown[]).entries()) {
       const kept = withoutDirectives(item, nulls);
       if (kept !== item) items ??= value.slice(0, index);
       if (kept !== undefined) items?.push(kept);

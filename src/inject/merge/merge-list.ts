@@ -31,14 +31,13 @@ export function deleteFromList(
   schema: ListSchema,
   mergeObjects: MergeObjects,
 ): readonly unknown[] {
-  if (original.length === 0 && deleted.length === 0) return original;
   if (objectLists(original, deleted) !== undefined) return mergeList(original, deleted, schema, mergeObjects);
   const gone = new Set(deleted);
   return original.some((item) => gone.has(item)) ? original.filter((item) => !gone.has(item)) : original;
 }
 
 function mergeScalars(original: readonly unknown[], patch: readonly unknown[], schema: ListSchema): readonly unknown[] {
-  if (schema.mergeKey !== '') throw badArgument('object', original[0] ?? patch[0]);
+  if (schema.mergeKey !== '') throw badArgument('object', [...original, ...patch][0]);
   const patched = new Set(patch);
   const originalOnly = [...new Set(original)].filter((item) => !patched.has(item));
   return orderElements([...patched], originalOnly, patch, original, (item) => item);
@@ -93,7 +92,6 @@ function applyItemDirectives(
   mergeKey: string,
 ): { kept: readonly JsonObject[]; patches: readonly JsonObject[] } {
   const directing = patch.filter((item) => Object.hasOwn(item, PATCH_DIRECTIVE));
-  if (directing.length === 0) return { kept: original, patches: patch };
   const patches = patch.filter((item) => !Object.hasOwn(item, PATCH_DIRECTIVE));
   let kept = original;
   let replaced = false;
@@ -152,24 +150,20 @@ export function orderElements<T>(
   const originalPlaces = placesOf(originalOrder, keyOf);
   const right = sortByPlace(patchItems, placesOf(patchOrder, keyOf), keyOf);
   const left = sortByPlace(originalOnlyItems, originalPlaces, keyOf);
-  if (left.length === 0) return right;
   const merged: T[] = [];
   let next = 0;
+  // What the original does not have is before and behind nothing.
+  const placeOf = (item: T): number => originalPlaces.get(keyOf(item)) ?? NaN;
   for (const item of right) {
-    const place = originalPlaces.get(keyOf(item));
+    const place = placeOf(item);
     for (; next < left.length; next += 1) {
       const waiting = left[next] as T;
-      if (!isBefore(originalPlaces.get(keyOf(waiting)), place)) break;
+      if (!(placeOf(waiting) < place)) break;
       merged.push(waiting);
     }
     merged.push(item);
   }
   return [...merged, ...left.slice(next)];
-}
-
-/** Whether both stand in the original, in that order. */
-function isBefore(place: number | undefined, other: number | undefined): boolean {
-  return place !== undefined && other !== undefined && place < other;
 }
 
 /** Where each key stands first. */
@@ -184,15 +178,16 @@ function placesOf<T>(order: readonly T[], keyOf: ItemKey<T>): ReadonlyMap<unknow
 
 interface Placed<T> {
   readonly item: T;
-  readonly place: number | undefined;
+  /** NaN when it has none. */
+  readonly place: number;
 }
 
 /** Stable. Items without a place are sorted as Kubernetes happens to sort them. */
 function sortByPlace<T>(items: readonly T[], places: ReadonlyMap<unknown, number>, keyOf: ItemKey<T>): readonly T[] {
-  const placed = items.map((item): Placed<T> => ({ item, place: places.get(keyOf(item)) }));
-  const sorted = placed.some(({ place }) => place === undefined)
+  const placed = items.map((item): Placed<T> => ({ item, place: places.get(keyOf(item)) ?? NaN }));
+  const sorted = placed.some(({ place }) => Number.isNaN(place))
     ? insertByPlace(placed)
-    : placed.toSorted((left, right) => (left.place ?? 0) - (right.place ?? 0));
+    : placed.toSorted((left, right) => left.place - right.place);
   return sorted.map(({ item }) => item);
 }
 
@@ -203,12 +198,7 @@ function sortByPlace<T>(items: readonly T[], places: ReadonlyMap<unknown, number
 function insertByPlace<T>(items: readonly Placed<T>[]): readonly Placed<T>[] {
   const sorted: Placed<T>[] = [];
   for (const item of items) {
-    let index = sorted.length;
-    for (; index > 0; index -= 1) {
-      const placeAhead = sorted[index - 1]?.place;
-      if (item.place !== undefined && placeAhead !== undefined && item.place >= placeAhead) break;
-    }
-    sorted.splice(index, 0, item);
+    sorted.splice(sorted.findLastIndex((ahead) => item.place >= ahead.place) + 1, 0, item);
   }
   return sorted;
 }

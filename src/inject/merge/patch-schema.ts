@@ -24,7 +24,7 @@ export function memberSchema({ type }: PatchSchema, name: string): StructField {
   const field =
     type.kind === 'struct' ? (type.byName.get(name) ?? type.byFoldedName.get(name.toLowerCase())) : undefined;
   if (field !== undefined) return field;
-  const struct = type.kind === 'struct' ? type.localName : type.goName.slice(type.goName.indexOf('.') + 1);
+  const struct = type.goName.slice(type.goName.indexOf('.') + 1);
   throw new StrategicMergeError(
     `unable to find api field in struct ${struct} for the json field ${JSON.stringify(name)}`,
   );
@@ -43,6 +43,5 @@ export function listSchema(schema: PatchSchema, name: string): ListSchema {
 /** What Go's reflect.Kind calls the type. */
 export function kindName({ type, pointer }: PatchSchema): string {
   if (pointer) return 'ptr';
-  if (type.kind === 'list') return 'slice';
-  return type.kind === 'custom' ? 'struct' : type.kind;
+  return type.kind === 'list' ? 'slice' : type.kind;
 }

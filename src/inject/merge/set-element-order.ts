@@ -91,7 +91,7 @@ function checkOrder(patch: readonly unknown[], order: readonly unknown[], mergeK
   const items = mergeKey === '' ? patch : patch.filter((item) => asObject(item)[PATCH_DIRECTIVE] !== 'delete');
   let next = 0;
   for (const named of order) {
-    while (next < items.length && hasPatchDirective(items[next])) next += 1;
+    while (hasPatchDirective(items[next])) next += 1;
     if (next >= items.length) return;
     if (haveSameKey(items[next], named, mergeKey)) next += 1;
   }

@@ -99,6 +99,7 @@ describe('strategicMerge', () => {
       assert.equal(merged.metadata, original.metadata);
       assert.equal(merged.spec.containers[0], original.spec.containers[0]);
       assert.deepEqual(merged.spec.containers[1], { name: 'log', tty: true });
+      assert.equal(strategicMerge({}, original).spec, original.spec);
     });
   });
 

@@ -21,6 +21,7 @@ const workload = resource('workload', 'shop', {
   environmentVariables: { ALL: 'workload' },
 });
 const other = resource('other', 'shop', { selector: { matchLabels: { app: 'db' } }, concurrency: 9 });
+const invalid = resource('invalid', 'shop', { selector: { matchLabels: { 'no label': 'x' } }, concurrency: 7 });
 const elsewhere = resource('elsewhere', 'bank', { concurrency: 8 });
 
 describe('effectiveProxyConfig', () => {
@@ -30,7 +31,7 @@ describe('effectiveProxyConfig', () => {
     ['the root namespace over the mesh', [root], 2, { ALL: 'root', MESH: 'm', ROOT: 'r' }],
     ['the namespace over the root', [own, root], 2, { ALL: 'own', MESH: 'm', OWN: 'o', ROOT: 'r' }],
     ['a selector over all', [workload, own, root], 2, { ALL: 'workload', MESH: 'm', OWN: 'o', ROOT: 'r' }],
-    ['selectors that do not match, other namespaces', [other, elsewhere], 1, { ALL: 'mesh', MESH: 'm' }],
+    ['selectors that do not match, other namespaces', [other, elsewhere, invalid], 1, { ALL: 'mesh', MESH: 'm' }],
   ];
   for (const [name, resources, concurrency, metadata] of rows) {
     it(name, () => {
@@ -50,6 +51,7 @@ describe('effectiveProxyConfig', () => {
     const older = resource('z', 'shop', { concurrency: 5 }, '2026-01-01T00:00:00Z');
     const newer = resource('a', 'shop', { concurrency: 6 }, '2026-02-01T00:00:00Z');
     assert.equal(effectiveProxyConfig(layers, pod, undefined, [newer, older]).concurrency, 5);
+    assert.equal(effectiveProxyConfig(layers, pod, undefined, [older, newer]).concurrency, 5);
   });
 
   it('does not let a zero of the annotation override', () => {

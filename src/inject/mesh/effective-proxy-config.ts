@@ -9,14 +9,15 @@ import { decodeProxyConfig, defaultProxyConfig, overlayProxyConfig } from './pro
 export interface ProxyConfigLayers {
   /** Defaults and mesh, merged. */
   readonly mesh: Message;
-  readonly rootNamespace: string;
+  /** No text where the mesh has none. */
+  readonly rootNamespace: unknown;
 }
 
 /** The part of the effective ProxyConfig that no pod changes. */
 export function proxyConfigLayers(meshConfig: Message): ProxyConfigLayers {
   return {
     mesh: overlayProxyConfig(defaultProxyConfig, meshConfig.defaultConfig as Message),
-    rootNamespace: typeof meshConfig.rootNamespace === 'string' ? meshConfig.rootNamespace : '',
+    rootNamespace: meshConfig.rootNamespace,
   };
 }
 
@@ -31,12 +32,10 @@ export function effectiveProxyConfig(
   resources: readonly ProxyConfigResource[] = [],
 ): Message {
   let config = layers.mesh;
-  if (resources.length === 0) return annotation === undefined ? config : overlayProxyConfig(config, annotation);
   const ordered = [...resources].sort(byAge);
-  const inNamespace = (namespace: string): ProxyConfigResource[] =>
+  const inNamespace = (namespace: unknown): ProxyConfigResource[] =>
     ordered.filter((resource) => resource.metadata.namespace === namespace);
-  if (layers.rootNamespace !== '')
-    config = overlayFirst(config, inNamespace(layers.rootNamespace).filter(withoutSelector));
+  config = overlayFirst(config, inNamespace(layers.rootNamespace).filter(withoutSelector));
   const own = inNamespace(pod.namespace);
   if (pod.namespace !== layers.rootNamespace) config = overlayFirst(config, own.filter(withoutSelector));
   if (annotation !== undefined) config = overlayProxyConfig(config, annotation);

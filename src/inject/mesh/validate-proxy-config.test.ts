@@ -4,6 +4,8 @@ import { applyProxyConfig, defaultProxyConfig } from './proxy-config.ts';
 import { proxyConfigProblems } from './validate-proxy-config.ts';
 
 const withoutPort = 'unable to split "x": address x: missing port in address';
+const twoSources =
+  'invalid tracing TLS config: cannot specify client certificates or CA certificate or CA CRL If credentialName is set';
 const keyProvider = 'invalid private key provider configuration:';
 
 describe('proxyConfigProblems', () => {
@@ -50,10 +52,8 @@ describe('proxyConfigProblems', () => {
       'invalid tracing TLS config: client certificate required for mutual tls',
       'invalid tracing TLS config: private key required for mutual tls',
     ],
-    [
-      withTls({ ...simple, credentialName: 'c' }),
-      'invalid tracing TLS config: cannot specify client certificates or CA certificate or CA CRL If credentialName is set',
-    ],
+    [withTls({ ...simple, credentialName: 'c' }), twoSources],
+    [withTls({ mode: 'SIMPLE', caCrl: '/crl', credentialName: 'c' }), twoSources],
     [
       withTls({ ...simple, ...insecure }),
       'invalid tracing TLS config: cannot specify CaCertificates or CredentialName or SubjectAltNames when InsecureSkipVerify is set true',

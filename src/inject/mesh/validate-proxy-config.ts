@@ -37,7 +37,6 @@ function splitHostPort(address: string): { host: string; port: string } | { prob
   }
   const end = address.indexOf(']');
   if (end < 0) return { problem: "missing ']' in address" };
-  if (end + 1 === address.length) return { problem: 'missing port in address' };
   if (end + 1 !== colon)
     return { problem: address[end + 1] === ':' ? 'too many colons in address' : 'missing port in address' };
   return { host: address.slice(1, end), port };
@@ -45,10 +44,8 @@ function splitHostPort(address: string): { host: string; port: string } | { prob
 
 /** A fully qualified name whose last part is not a number; a trailing dot is fine. */
 function isHostname(host: string): boolean {
-  if (host === '' || host.length > 255) return false;
+  if (host === '' || host.length > 255 || /(?:^|\.)\d+$/.test(host)) return false;
   const labels = host.split('.');
-  const last = labels.at(-1) ?? '';
-  if (/^[+-]?\d+$/.test(last)) return false;
   return labels.every(
     (label, index) => (label === '' && index === labels.length - 1) || (label.length <= 63 && dns1123Label.test(label)),
   );

@@ -6,11 +6,11 @@ import type { Pod } from './pod.ts';
 describe('the status annotation', () => {
   it('lists what was added, empty lists as null', () => {
     const templatePod = normalisePod({
-      spec: { containers: [{ name: 'p' }], volumes: [{ name: 'v', emptyDir: {} }], imagePullSecrets: [{ name: 's' }] },
+      spec: { containers: [{ name: 'p' }], volumes: [{ name: 'v', emptyDir: {} }], imagePullSecrets: [{}] },
     }) as Pod;
     const text = formatStatus(templatePod, '');
     const expected =
-      '{"initContainers":null,"containers":["p"],"volumes":["v"],"imagePullSecrets":["s"],"revision":"default"}';
+      '{"initContainers":null,"containers":["p"],"volumes":["v"],"imagePullSecrets":[""],"revision":"default"}';
     assert.equal(text, expected);
     assert.deepEqual([...(injectionStatus(text)?.containers ?? [])], ['p']);
   });

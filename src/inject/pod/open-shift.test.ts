@@ -25,13 +25,14 @@ describe('openShiftProxyIds', () => {
 });
 
 describe('withoutAssignedProxyUser', () => {
-  const podWith = (proxy: object | undefined, application: object | undefined): Pod =>
+  const podWith = (proxy: object | undefined, application: object | undefined, setup: object = {}): Pod =>
     normalisePod({
       spec: {
         containers: [
           { name: 'web', ...(application && { securityContext: application }) },
           { name: 'istio-proxy', ...(proxy && { securityContext: proxy }) },
         ],
+        initContainers: [{ name: 'setup', securityContext: setup }],
       },
     }) as Pod;
 
@@ -40,11 +41,14 @@ describe('withoutAssignedProxyUser', () => {
       podWith({ runAsUser: 1000, runAsGroup: 1000, privileged: false }, { runAsUser: 1000 }),
     );
     assert.deepEqual(findContainer(pod, 'istio-proxy')?.securityContext, { privileged: false });
+    const withoutUsers = withoutAssignedProxyUser(podWith({ runAsGroup: 1000 }, undefined));
+    assert.deepEqual(findContainer(withoutUsers, 'istio-proxy')?.securityContext, {});
   });
 
   it('leaves another user, and a proxy without one', () => {
-    for (const pod of [podWith({ runAsUser: 2000 }, { runAsUser: 1000 }), podWith(undefined, { runAsUser: 1000 })]) {
+    const own = { runAsUser: 1000 };
+    // Init containers come last, as in Istio.
+    for (const pod of [podWith({ runAsUser: 2000 }, own), podWith(undefined, own), podWith(own, own, { runAsUser: 3 })])
       assert.equal(withoutAssignedProxyUser(pod), pod);
-    }
   });
 });

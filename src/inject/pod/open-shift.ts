@@ -1,5 +1,5 @@
 import type { NamespaceMetadata } from '../injection-request.ts';
-import { containersOf, findContainer, noStrings, replaceContainer, type Pod } from './pod.ts';
+import { containersOf, findContainer, initContainersOf, noStrings, replaceContainer, type Pod } from './pod.ts';
 import { initContainer, proxyContainer, validationContainer } from './proxy-container.ts';
 import { without } from './without.ts';
 
@@ -40,7 +40,7 @@ export function withoutAssignedProxyUser(pod: Pod): Pod {
   const proxy = findContainer(pod, proxyContainer);
   if (proxy?.securityContext === undefined) return pod;
   const proxyUser = proxy.securityContext.runAsUser ?? 0;
-  const applications = containersOf(pod).filter(
+  const applications = [...containersOf(pod), ...initContainersOf(pod)].filter(
     ({ name }) => ![proxyContainer, validationContainer, initContainer].includes(name),
   );
   const applicationUser =

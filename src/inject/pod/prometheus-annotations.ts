@@ -18,10 +18,9 @@ const meanings: ReadonlyMap<string, 'scrape' | 'port' | 'path' | 'targets'> = ne
  */
 export function readPrometheusAnnotations(pod: Pod) {
   const found: { scrape?: string; port?: string; path?: string; targets?: string } = {};
-  const annotations = pod.metadata.annotations ?? noStrings;
-  for (const name of Object.keys(annotations)) {
+  for (const [name, value] of Object.entries(pod.metadata.annotations ?? noStrings)) {
     const meaning = meanings.get(sanitized(name));
-    if (meaning !== undefined) found[meaning] = annotations[name] ?? '';
+    if (meaning !== undefined) found[meaning] = value;
   }
   return found;
 }

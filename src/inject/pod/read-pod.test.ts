@@ -39,6 +39,7 @@ describe('readPodFacts', () => {
   });
 
   const wrong: [name: string, pod: unknown, message: string][] = [
+    ['nothing', null, 'the pod must be an object, not null'],
     ['a list', [], 'the pod must be an object, not an array'],
     ['metadata', { metadata: 'x' }, "the pod's metadata must be an object, not string"],
     ['spec', { spec: 'x' }, "the pod's spec must be an object, not string"],

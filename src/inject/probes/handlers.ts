@@ -69,8 +69,8 @@ export function listProbers(pod: Pod, statusPort: number): ProberList {
 
 /** The list as the agent reads it from its environment: one object, keys sorted. */
 export function encodeProbers(probers: ProberList): string {
-  const paths = [...probers.keys()].sort(compareStrings);
-  return `{${paths.map((path) => `${JSON.stringify(path)}:${probers.get(path) ?? 'null'}`).join(',')}}`;
+  const sorted = [...probers].sort(([left], [right]) => compareStrings(left, right));
+  return `{${sorted.map(([path, prober]) => `${JSON.stringify(path)}:${prober}`).join(',')}}`;
 }
 
 function describeProber(handler: Handler, container: Container, statusPort: number): string | undefined {

@@ -116,8 +116,10 @@ describe('takeOverProbes', () => {
     });
 
     it('does not touch probers that it cannot read', () => {
-      const pod = podWith(probe, annotations, [{ name: 'ISTIO_KUBE_APP_PROBERS', value: '[1]' }]);
-      assert.deepEqual(takeOver(pod).probers, [1]);
+      for (const value of ['[1]', '{"/a":1}']) {
+        const pod = podWith(probe, annotations, [{ name: 'ISTIO_KUBE_APP_PROBERS', value }]);
+        assert.deepEqual(takeOver(pod).probers, JSON.parse(value));
+      }
     });
 
     it('reads earlier probers as Go does', () => {

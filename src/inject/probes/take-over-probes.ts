@@ -85,13 +85,15 @@ function readProbers(text: string): ProberList | undefined {
 }
 
 const probeType = podStruct('v1.Probe');
+const proberMembers = /^(httpGet|tcpSocket|grpc|timeoutSeconds)$/i;
 
 /** A prober as Go's encoding/json reads and writes it. @throws when it is none */
 function encodeProber(prober: unknown): string {
   if (prober === null) return 'null';
-  if (!isJsonObject(prober)) throw new TypeError('a prober is an object');
-  const members = Object.entries(prober).filter(([name]) => /^(httpGet|tcpSocket|grpc|timeoutSeconds)$/i.test(name));
-  return encodeGoJson(probeType, normalisePod(Object.fromEntries(members), probeType));
+  const members = isJsonObject(prober)
+    ? Object.fromEntries(Object.entries(prober).filter(([name]) => proberMembers.test(name)))
+    : prober;
+  return encodeGoJson(probeType, normalisePod(members, probeType));
 }
 
 /** A pod whose probes and hooks go to the agent's status port, over HTTP, instead of to the application. */

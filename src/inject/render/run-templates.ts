@@ -145,7 +145,7 @@ function readOutput(outputs: TemplateOutputs, text: string): TemplateOutput {
     if (output !== undefined) return output;
   } catch (error) {
     cause = error;
-    detail = error instanceof Error ? `\n${error.message}` : '';
+    detail = `\n${(error as Error).message}`;
   }
   throw new InjectionFailure(
     'InvalidTemplateOutput',
