@@ -29,9 +29,21 @@ const names: Readonly<Record<string, readonly string[]>> = {
 const largest: Readonly<Record<string, number>> = { month: 12, hour: 23, hour12: 12, minute: 59, second: 59 };
 
 /** The elements of layouts but zones and fractions. */
-const partNames =
-  'January month Jan month 01 month 1 month Monday weekday Mon weekday PM half pm half 2006 year 06 year 02 day _2 day 2 day 002 yearDay __2 yearDay 15 hour 03 hour12 3 hour12 04 minute 4 minute 05 second 5 second';
-const parts = new Map(Array.from(partNames.matchAll(/(\S+) (\S+)/g), ([, element = '', part = '']) => [element, part]));
+const elements = {
+  month: 'January Jan 01 1',
+  weekday: 'Monday Mon',
+  half: 'PM pm',
+  year: '2006 06',
+  day: '02 _2 2',
+  yearDay: '002 __2',
+  hour: '15',
+  hour12: '03 3',
+  minute: '04 4',
+  second: '05 5',
+};
+const parts = new Map(
+  Object.entries(elements).flatMap(([part, texts]) => texts.split(' ').map((text) => [text, part] as const)),
+);
 const elementForm =
   /January|Jan(?![a-z])|Monday|Mon(?![a-z])|MST|0[1-6]|002|15|2006|__2|_2(?!006)|PM|pm|[-Z]07(?:00(?:00)?|:00(?::00)?)?|[.,](?:0+|9+)(?!\d)|[1-5]/g;
 
