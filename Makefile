@@ -2,7 +2,7 @@
 NODE := node --import ./scripts/typescript/register.js
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help install build demo test test-all test-rest unit check e2e e2e-list up down kubeconfig gates bench generate record verify format conformance clean
+.PHONY: help install build demo demo-quick test test-all test-rest unit check e2e e2e-list up down kubeconfig gates bench generate record verify format conformance clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,6 +22,9 @@ build: dist/injector.cjs ## dist/injector.cjs, the one file that runs everywhere
 
 demo: build ## a cluster, the operator and an injected pod in one go (KEEP=1 leaves it up)
 	@$(NODE) e2e/demo.ts
+
+demo-quick: build ## a bare pod before and after, with etcd and kube-apiserver of this machine: seconds
+	@$(NODE) e2e/demo-quick.ts
 
 test: install ## types, lint, layers, unit, golden, core scenarios on a real API server
 	@$(NODE) scripts/test.ts

@@ -1,13 +1,16 @@
 /**
  * `make demo`: an API server, the chart, the operator, one InjectorConfig and one Deployment, before and after. `KEEP=1` leaves it up.
- * A cluster that `make up` started is used and stays; a cluster of the user's own is used with `--destructive --advertise HOST` only.
+ * A cluster that `make up` started is used and stays; a cluster of the user's own is used when it is named, and asked for: `CLUSTER=<context> ADVERTISE=<host> make demo`.
  */
 import { join, relative } from 'node:path';
-import { parseArgs } from 'node:util';
+import { createInterface } from 'node:readline/promises';
 import type { KubernetesObject } from '../src/api/kubernetes/kubernetes.ts';
+import { loadKubeConfig } from '../src/kube/kube-config.ts';
+import { resourceKind } from '../src/kube/resource-kinds.ts';
 import { applyAll, objectOf, readObjects } from './harness/apply.ts';
 import { buildBinaries } from './harness/build.ts';
-import { namesOwnCluster, openCluster, type Cluster } from './harness/cluster.ts';
+import { openCluster, type Cluster } from './harness/cluster.ts';
+import { findPrograms } from './harness/control-plane.ts';
 import { applyUntilReady, deleteForced, exampleConfig, injectorConfigs } from './harness/injector-configs.ts';
 import { installChart } from './harness/installation.ts';
 import { onInterrupt } from './harness/interrupt.ts';
@@ -23,24 +26,16 @@ const report = (line: string) => {
 };
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: {
-      destructive: { type: 'boolean', default: false },
-      context: { type: 'string' },
-      advertise: { type: 'string' },
-    },
-  });
-  const choice = { context: values.context, advertiseHost: values.advertise };
-  const own = namesOwnCluster(choice);
-  if (own && (!values.destructive || choice.advertiseHost === undefined)) {
-    console.error(
-      'KUBECONFIG or --context names a cluster of your own. The demo installs an injector there that selects every namespace labelled\n' +
-        'istio-injection=enabled, and the cluster must reach this machine: run e2e/demo.ts --destructive --advertise HOST, or unset KUBECONFIG',
-    );
-    return 2;
-  }
+  const { CLUSTER = '', ADVERTISE = '' } = process.env;
+  const own = CLUSTER !== '';
+  const choice = own ? { context: CLUSTER, advertiseHost: ADVERTISE } : {};
+  if (own && !(await isWanted(CLUSTER, ADVERTISE))) return 2;
   // On a cluster of the user's own nothing is kept: its pods must not wait for a process on this machine.
-  const keep = !own && (process.env['KEEP'] ?? '') !== '' && process.env['KEEP'] !== '0';
+  const keep = !own && isSet('KEEP');
+  if (!own && findPrograms() !== undefined)
+    report(
+      'etcd and kube-apiserver are on this machine: `make demo-quick` shows the injected pod with them, in seconds',
+    );
   const started = Date.now();
   await buildBinaries(report, !own);
   const { cluster, stays } = own ? { cluster: await openCluster(choice, report), stays: false } : await openStage(keep);
@@ -51,6 +46,7 @@ async function main(): Promise<number> {
   const stopInterrupting = onInterrupt(() => end(true));
   let failed = true;
   try {
+    if (own) await refuseWhatIsThere(cluster);
     await demonstrate(cluster, { keep, stays: own || stays });
     failed = false;
     if (keep) report(howToTryMore(cluster));
@@ -61,9 +57,54 @@ async function main(): Promise<number> {
   }
   stopInterrupting();
   if (failed || !keep) await end(failed);
-  const rest = stays || own ? '' : ', nothing is left running; KEEP=1 make demo leaves it up';
+  const kept = `, the control plane goes on${keep ? '' : ' without an operator'}: \`make down\` stops it`;
+  const rest = own ? '' : stays ? kept : ', nothing is left running; KEEP=1 make demo leaves it up';
   if (!failed) report(`done in ${((Date.now() - started) / 1000).toFixed(1)} s${rest}`);
   return failed ? 1 : 0;
+}
+
+/** What is removed at the end must not be there before. */
+async function refuseWhatIsThere({ client }: Cluster): Promise<void> {
+  for (const name of [systemNamespace, namespace]) {
+    if ((await client.find(resourceKind('v1', 'Namespace'), name)) === undefined) continue;
+    throw new Error(`namespace ${name} is there already, and the demo removes it at its end: name another cluster`);
+  }
+}
+
+/** Says what happens to a cluster of the user's own, and asks. */
+async function isWanted(context: string, advertise: string): Promise<boolean> {
+  const server = loadKubeConfig({ context }).getCurrentCluster()?.server ?? '';
+  if (advertise === '') {
+    console.error(
+      `The webhook of the demo runs on this machine, and the API server of ${context} must reach it: say under which name with\n` +
+        `ADVERTISE=<host> (k3d: host.k3d.internal, minikube: host.minikube.internal, kind with Docker Desktop: host.docker.internal)`,
+    );
+    return false;
+  }
+  if (/^[\d.]+$|:/.test(advertise)) {
+    console.error(
+      `ADVERTISE=${advertise}: it must be a DNS name such as host.docker.internal (a Service cannot point to an IP)`,
+    );
+    return false;
+  }
+  report(
+    `context ${context}, ${server}: the demo installs the chart in namespace ${systemNamespace} (two CustomResourceDefinitions,\n` +
+      `roles, policies), an InjectorConfig that selects every namespace labelled istio-injection=enabled, and namespace ${namespace}.\n` +
+      `Its webhook is served by this machine, ${advertise}. At the end it removes all of it.`,
+  );
+  if (isSet('YES')) return true;
+  if (!process.stdin.isTTY) {
+    console.error('nobody is there to agree: say YES=1');
+    return false;
+  }
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const answer = await terminal.question('Go on? [y/N] ');
+  terminal.close();
+  return /^y(es)?$/i.test(answer.trim());
+}
+
+function isSet(name: string): boolean {
+  return !['', '0'].includes(process.env[name] ?? '');
 }
 
 /** The standing cluster if there is one or it is wanted, else one of this run's own. */
@@ -156,8 +197,11 @@ async function removeTraces(cluster: Cluster, examples: KubernetesObject[], char
     if (object.kind === 'InjectorConfig') await deleteForced(client, object);
     else await client.delete(object);
   }
-  const all = () => client.listAll(injectorConfigs);
-  await waitFor('the InjectorConfig to be gone', async () => (await all()).items.length === 0);
+  // A cluster that stays may have more of them, which nobody would answer for any more.
+  const all = async () => (await client.listAll(injectorConfigs)).items;
+  for (const config of await all())
+    await deleteForced(client, { ...exampleConfig('hello.yaml'), metadata: config.metadata });
+  await waitFor('the InjectorConfigs to be gone', async () => (await all()).length === 0);
   for (const object of [...chart].reverse()) await client.delete(object);
   await client.delete(objectOf('v1', 'Namespace', systemNamespace));
 }

@@ -14,14 +14,17 @@ import { controlPlane } from './scenarios/control-plane.ts';
 import { demoWalk } from './scenarios/demo-walk.ts';
 import { deadOperator } from './scenarios/dead-operator.ts';
 import { faults } from './scenarios/faults.ts';
+import { exportedKubeconfig } from './scenarios/exported-kubeconfig.ts';
 import { foreignComesAndGoes } from './scenarios/foreign-comes-and-goes.ts';
 import { givenCertificates } from './scenarios/given-certificates.ts';
 import { hostileInput } from './scenarios/hostile-input.ts';
 import { istioTemplates } from './scenarios/istio-templates.ts';
+import { installUninstall } from './scenarios/install-uninstall.ts';
 import { kubeMachinery } from './scenarios/kube-machinery.ts';
 import { killSwitch } from './scenarios/kill-switch.ts';
 import { kubesphereWalk } from './scenarios/kubesphere-walk.ts';
 import { rollingRestarts } from './scenarios/rolling-restarts.ts';
+import { readme } from './scenarios/readme.ts';
 import { relist } from './scenarios/relist.ts';
 import { repair } from './scenarios/repair.ts';
 import { labelTruthTable } from './scenarios/label-truth-table.ts';
@@ -43,6 +46,7 @@ import { oneWriter } from './scenarios/one-writer.ts';
 import { upgradeInTheMiddle } from './scenarios/upgrade-in-the-middle.ts';
 import { webhookLost } from './scenarios/webhook-lost.ts';
 import { uninstall } from './scenarios/uninstall.ts';
+import { stopwatch } from './scenarios/stopwatch.ts';
 import { tagSwitch } from './scenarios/tag-switch.ts';
 import { seedWalk } from './scenarios/seed-walk.ts';
 
@@ -63,6 +67,8 @@ export const scenarios: Scenario[] = [
   trialRender,
   deadOperator,
   demoWalk,
+  readme,
+  exportedKubeconfig,
   foreignComesAndGoes,
   roles,
   killSwitch,
@@ -91,8 +97,10 @@ export const scenarios: Scenario[] = [
   relist,
   revisionScale,
   uninstall,
+  installUninstall,
   kubeMachinery,
   controlPlane,
+  stopwatch,
   // Last: it reads what all the others have left in the audit log.
   leastPrivilege,
 ];

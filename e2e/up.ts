@@ -1,7 +1,4 @@
-/**
- * `make up`: starts the embedded control plane and leaves it running; starting it twice changes nothing.
- * With a cluster of the user's own there is nothing to start.
- */
+/** `make up`: starts the embedded control plane and leaves it running; starting it twice changes nothing. */
 import { buildBinaries } from './harness/build.ts';
 import { openStandingCluster, standingCluster } from './harness/standing-cluster.ts';
 

@@ -7,14 +7,20 @@
  * Compares with scripts/baseline/*.txt; with `--record` it writes them. Checks are read from logs of e2e/run.ts, as far as some are given. A sentence
  * that went for a reason stands in scripts/baseline/gone.txt, with that reason behind `#`.
  */
+import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
-import { renderChart } from '../e2e/harness/installation.ts';
+import { load } from 'js-yaml';
+import { parseObjects } from '../e2e/harness/apply.ts';
+import { findHelm } from '../e2e/harness/build.ts';
+import { paths } from '../e2e/harness/paths.ts';
 import { scenarios } from '../e2e/scenarios.ts';
+import { readChart } from '../src/cli/install/chart-files.ts';
+import { renderChart } from '../src/cli/install/render-chart.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const folder = path.join(import.meta.dirname, 'baseline');
@@ -24,23 +30,14 @@ const {
   positionals: logs,
 } = parseArgs({ allowPositionals: true, options: { record: { type: 'boolean', default: false } } });
 
-/** `injector A B --help` of every command, whole. */
-async function commands(words: readonly string[] = []): Promise<string[]> {
-  const { stdout } = await execute(process.execPath, [path.join(root, 'dist/injector.cjs'), ...words, '--help'], {
-    env: { ...process.env, COLUMNS: '80' },
-  });
-  const listed = stdout.split('\nCommands:\n')[1] ?? '';
-  const names = [...listed.matchAll(/^ {2}([a-z-]+)(?: |$)/gm)]
-    .map(([, name]) => name!)
-    .filter((name) => name !== 'help');
-  const below: string[] = [];
-  for (const name of names) below.push(...(await commands([...words, name])));
-  return [`$ injector ${[...words, '--help'].join(' ')}`, ...stdout.trimEnd().split('\n'), '', ...below];
+/** `injector A B --help` of every command, whole: `generate.ts --check` holds the page to the code. */
+function commands(): string[] {
+  return readFileSync(path.join(root, 'docs/reference/commands.md'), 'utf8').split('\n');
 }
 
-/** Names of metrics: a test holds docs/observability.md to the code. */
+/** Names of metrics. */
 function metrics(): string[] {
-  const page = readFileSync(path.join(root, 'docs/observability.md'), 'utf8');
+  const page = readFileSync(path.join(root, 'docs/reference/metrics.md'), 'utf8');
   return [...new Set(page.match(/\b(?:injector|sidecar_injection)_[a-z_]*[a-z]\b/g))].sort();
 }
 
@@ -59,15 +56,38 @@ const chartValues: Readonly<Record<string, Record<string, unknown>>> = {
   },
 };
 
-/** Digests of resource definitions and of chart renders. */
+/** Value sets of the chart's own, at the ends of their ranges, and what only a comparison with helm is about. */
+const comparedValues: Readonly<Record<string, Record<string, unknown>>> = {
+  ...chartValues,
+  ...Object.fromEntries(
+    readdirSync(path.join(paths.chart, 'ci')).map((file) => [
+      file,
+      load(readFileSync(path.join(paths.chart, 'ci', file), 'utf8')) as Record<string, unknown>,
+    ]),
+  ),
+  'defaults taken away': { runAsUser: null, nodeSelector: { 'kubernetes.io/os': null, pool: 'x' }, tolerations: null },
+  'a user of OpenShift': { runAsUser: 1_000_650_000, operator: { extraArgs: ['--x=yes', '--y=: #'] } },
+};
+
+/** Digests of resource definitions and of chart renders, which must be those of `helm template`. */
 async function manifests(): Promise<string[]> {
   const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
   const crds = readdirSync(path.join(root, 'crds')).sort();
   const lines = crds.map((file) => `crds/${file} ${digest(readFileSync(path.join(root, 'crds', file), 'utf8'))}`);
   const scratch = mkdtempSync(path.join(tmpdir(), 'injector-baseline-'));
   try {
-    for (const [name, values] of Object.entries(chartValues)) {
-      const objects = await renderChart({ name: 'injector', namespace: 'injector-system', values }, scratch);
+    const helm = await findHelm((line) => console.log(line));
+    const release = { name: 'injector', namespace: 'injector-system', service: 'Helm' };
+    for (const [name, values] of Object.entries(comparedValues)) {
+      const { objects } = renderChart(readChart(), release, values);
+      const file = path.join(scratch, 'values.json');
+      writeFileSync(file, JSON.stringify(values));
+      const flags = ['--namespace', release.namespace, '--values', file, '--include-crds', '--kube-version', '1.36.3'];
+      const { stdout } = await execute(helm, ['template', release.name, paths.chart, ...flags], {
+        maxBuffer: 64 << 20,
+      });
+      assert.deepEqual(objects, parseObjects(stdout), `chart, ${name}: we render something else than helm`);
+      if (!Object.hasOwn(chartValues, name)) continue;
       for (const { kind, metadata, ...rest } of objects) {
         lines.push(`chart, ${name}: ${kind} ${metadata.name ?? ''} ${digest(JSON.stringify([metadata, rest]))}`);
       }
@@ -102,7 +122,7 @@ function checks(): string[] {
 }
 
 const parts: Readonly<Record<string, readonly string[]>> = {
-  commands: await commands(),
+  commands: commands(),
   metrics: metrics(),
   manifests: await manifests(),
   ...(logs.length === 0 ? {} : { checks: checks() }),

@@ -1,12 +1,14 @@
 /**
- * Writes the files that are made from the source: `crds/*.yaml`, the chart's copy of them, and the pages of fields in `docs/`. With `--check` writes nothing and fails when a
+ * Writes the files that are made from the source: `crds/*.yaml`, the chart's copy of them, the pages of fields in `docs/` and those of `docs/reference/`. With `--check` writes nothing and fails when a
  * file is not what it would write (`npm run verify`).
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { stringify } from 'yaml';
 import { customResourceDefinitions } from '../src/api/crd.ts';
+import { pages as referencePages } from './reference.ts';
 import type { KubernetesObject } from '../src/api/kubernetes/kubernetes.ts';
+import { performancePage } from './performance-page.ts';
 
 interface Schema {
   readonly type?: string;
@@ -93,6 +95,14 @@ for (const definition of definitions) {
   const page = pages[definition.metadata.name ?? ''];
   if (page === undefined) throw new Error(`no page is named for ${definition.metadata.name ?? ''}`);
   files.push({ path: join(root, 'docs', page), text: resourceReference(definition) });
+}
+
+const measurements = join(root, 'docs', 'measurements');
+files.push({ path: join(root, 'docs', 'performance.md'), text: performancePage(measurements) });
+
+const source = 'Generated from the source by `make generate`.';
+for (const [name, [title, ...parts]] of Object.entries(referencePages)) {
+  files.push({ path: join(root, 'docs/reference', `${name}.md`), text: `${[title, source, ...parts].join('\n\n')}\n` });
 }
 
 const stale = files.filter(({ path, text }) => !existsSync(path) || readFileSync(path, 'utf8') !== text);

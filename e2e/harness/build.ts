@@ -1,13 +1,25 @@
 /**
- * Builds what the scenarios run on: the control plane (e2e/controlplane) and helm. Skipped when nothing changed.
+ * Builds what the scenarios run on: the control plane (e2e/controlplane), and for some helm and kubectl. What is built lies in the user's cache folder under a
+ * digest of what decides it, so that every clone finds it there; .build/bin leads to it.
  * Called by the harness before a cluster starts, and by itself: `node --import ./scripts/typescript/register.js e2e/harness/build.ts`.
  */
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setInterval } from 'node:timers';
 import { promisify } from 'node:util';
@@ -17,29 +29,30 @@ const run = promisify(execFile);
 const needed = { major: 1, minor: 26 };
 const kubernetesVersion = /^\tk8s\.io\/kubernetes v1\.(\d+)\.(\d+)$/m;
 const helmModule = 'helm.sh/helm/v4/cmd/helm@v4.3.1';
+/** Programs that no clone has used for so many days are removed from the cache. */
+const keptDays = 30;
 
 interface Target {
+  /** What messages call it. */
   name: string;
-  output: string;
-  /** Everything that decides the binary; a change means a build. */
+  /** The name of its file. */
+  program: string;
+  /** Everything that decides the program beside Go and the arguments; a change means a build. */
   inputs: string[];
   directory: string;
-  /** Arguments of `go`; `-v` among them makes it print one line for each package it compiles. */
-  arguments: string[];
-  environment?: Record<string, string>;
+  /** What `go install` installs. */
+  package: string;
+  linkerFlags: string;
 }
 
 /**
- * Builds the control plane and helm into .build/bin unless their stamps say that nothing changed.
+ * Builds the control plane into .build/bin unless it is there or in the cache.
  *
- * @param controlPlane false for a cluster of the user's own, which needs helm only
+ * @param controlPlane false for a cluster of the user's own, which needs nothing
  * @throws Error when Go is missing or a build fails, with the compiler's last lines.
  */
 export async function buildBinaries(report: (line: string) => void, controlPlane = true): Promise<void> {
-  const go = await goToolchain();
-  mkdirSync(paths.binaries, { recursive: true });
-  if (controlPlane) await buildTarget(controlPlaneTarget(), go, report);
-  await buildTarget(helmTarget(), go, report);
+  if (controlPlane) await buildTarget(controlPlaneTarget(), await goToolchain(), report);
 }
 
 function controlPlaneTarget(): Target {
@@ -53,13 +66,14 @@ function controlPlaneTarget(): Target {
     throw new Error('e2e/controlplane/go.mod requires no k8s.io/kubernetes v1.x.y');
   // Released binaries carry their version this way; without it the API server says v0.0.0 and helm refuses charts.
   const version = 'k8s.io/component-base/version';
-  const flags = `-s -w -X ${version}.gitVersion=v1.${minor}.${patch} -X ${version}.gitMajor=1 -X ${version}.gitMinor=${minor}`;
+  const flags = `-X ${version}.gitVersion=v1.${minor}.${patch} -X ${version}.gitMajor=1 -X ${version}.gitMinor=${minor}`;
   return {
     name: 'control plane',
-    output: paths.controlPlane,
+    program: 'controlplane',
     inputs: files,
     directory: paths.controlPlaneSources,
-    arguments: ['build', '-v', '-ldflags', flags, '-o', paths.controlPlane, '.'],
+    package: '.',
+    linkerFlags: `-s -w ${flags}`,
   };
 }
 
@@ -72,36 +86,59 @@ export async function buildKubectl(report: (line: string) => void): Promise<void
   const { inputs, directory } = controlPlaneTarget();
   const kubectl = {
     name: 'kubectl',
-    output: paths.kubectl,
+    program: 'kubectl',
     inputs: [...inputs, readFileSync(join(directory, 'kubectl', 'main.go'), 'utf8')],
     directory,
-    arguments: ['build', '-v', '-ldflags', '-s -w', '-o', paths.kubectl, './kubectl'],
+    package: './kubectl',
+    linkerFlags: '-s -w',
   };
   await buildTarget(kubectl, await goToolchain(), report);
 }
 
-function helmTarget(): Target {
-  return {
+/** helm, with which tests compare what we render: the one on the PATH, else built. Resolves with how to call it. */
+export async function findHelm(report: (line: string) => void): Promise<string> {
+  const found = await run('helm', ['version']).catch(() => undefined);
+  if (found !== undefined) return 'helm';
+  const helm = {
     name: 'helm',
-    output: paths.helm,
-    inputs: [helmModule],
+    program: 'helm',
+    inputs: [],
     // `go install module@version` must not see a go.mod of the directory it runs in.
     directory: tmpdir(),
-    arguments: ['install', '-v', '-ldflags', '-s -w', helmModule],
-    environment: { GOBIN: paths.binaries },
+    package: helmModule,
+    linkerFlags: '-s -w',
   };
+  await buildTarget(helm, await goToolchain(), report);
+  return paths.helm;
 }
 
 async function buildTarget(target: Target, go: string, report: (line: string) => void): Promise<void> {
-  const stamp = join(paths.binaries, `.${basename(target.output)}.stamp`);
-  // Without the output's path: checkouts that share one folder of binaries must not build in turn.
-  const decisive = target.arguments.filter((argument) => argument !== target.output);
+  const { program, inputs, linkerFlags } = target;
   const digest = createHash('sha256')
-    .update(JSON.stringify([go, decisive, target.inputs]))
+    .update(JSON.stringify([go, target.package, linkerFlags, inputs]))
     .digest('hex');
-  if (existsSync(target.output) && existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
-  await runGo(target, report);
-  writeFileSync(stamp, digest);
+  const { XDG_CACHE_HOME: named = '' } = process.env;
+  const cache = join(named === '' ? join(homedir(), '.cache') : named, 'sidecar-injector');
+  const kept = join(cache, `${program}-${digest.slice(0, 16)}`);
+  if (existsSync(kept)) {
+    utimesSync(kept, new Date(), new Date());
+  } else {
+    mkdirSync(cache, { recursive: true });
+    // Renamed when it is whole: another clone may build the same at the same time.
+    const folder = mkdtempSync(join(cache, 'building-'));
+    try {
+      await runGo(target, folder, report);
+      renameSync(join(folder, program), kept);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+    for (const path of readdirSync(cache).map((name) => join(cache, name)))
+      if (Date.now() - statSync(path).mtimeMs > keptDays * 86_400_000) rmSync(path, { recursive: true });
+  }
+  mkdirSync(paths.binaries, { recursive: true });
+  const link = join(paths.binaries, `${program}-${process.pid}`);
+  symlinkSync(kept, link);
+  renameSync(link, join(paths.binaries, program));
 }
 
 /**
@@ -119,7 +156,7 @@ async function goToolchain(): Promise<string> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     throw new Error(
-      `the embedded control plane and helm are built with ${wanted}, and there is no \`go\` on the PATH: install it from https://go.dev/dl/`,
+      `the embedded control plane is built with ${wanted}, and there is no \`go\` on the PATH: install it from https://go.dev/dl/`,
       { cause: error },
     );
   }
@@ -129,7 +166,7 @@ async function goToolchain(): Promise<string> {
     Number(major) === 1 && Number(minor) >= 21 && (await run('go', ['env', 'GOTOOLCHAIN'])).stdout.trim() !== 'local';
   if (!recent && !fetches)
     throw new Error(
-      `the embedded control plane and helm are built with ${wanted}; this is ${version}: install a newer one from https://go.dev/dl/`,
+      `the embedded control plane is built with ${wanted}; this is ${version}: install a newer one from https://go.dev/dl/`,
     );
   return version;
 }
@@ -149,7 +186,7 @@ if (process.argv[1] !== undefined && import.meta.filename === process.argv[1]) {
  *
  * @throws Error with the last lines of Go's output when it fails.
  */
-async function runGo(build: Target, report: (line: string) => void): Promise<void> {
+async function runGo(build: Target, folder: string, report: (line: string) => void): Promise<void> {
   const started = Date.now();
   const terminal = process.stdout.isTTY;
   let packages = 0;
@@ -162,9 +199,9 @@ async function runGo(build: Target, report: (line: string) => void): Promise<voi
     return `building ${build.name}: ${elapsed}, ${packages} packages compiled${fetched}`;
   };
   report(`building ${build.name} (minutes when Go's cache is cold, seconds when it is warm) …`);
-  const child = spawn('go', build.arguments, {
+  const child = spawn('go', ['install', '-v', '-ldflags', build.linkerFlags, build.package], {
     cwd: build.directory,
-    env: { ...process.env, ...build.environment },
+    env: { ...process.env, GOOS: '', GOARCH: '', GOBIN: folder },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const read = (line: string) => {
@@ -190,8 +227,7 @@ async function runGo(build: Target, report: (line: string) => void): Promise<voi
   try {
     const [code] = (await once(child, 'close')) as [number | null];
     if (interruption.signal.aborted) throw new Error(`building the ${build.name} was interrupted`);
-    if (code !== 0)
-      throw new Error(`\`go ${build.arguments[0] ?? ''}\` failed for the ${build.name}:\n${tail.join('\n')}`);
+    if (code !== 0) throw new Error(`\`go install\` failed for the ${build.name}:\n${tail.join('\n')}`);
   } finally {
     clearInterval(timer);
     process.removeListener('SIGINT', stop).removeListener('SIGTERM', stop);

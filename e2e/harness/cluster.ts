@@ -6,7 +6,7 @@ import { loadKubeConfig } from '../../src/kube/kube-config.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { isTrue } from './apply.ts';
 import { buildBinaries } from './build.ts';
-import { startControlPlane, type ControlPlane } from './control-plane.ts';
+import { startControlPlane, type ControlPlane, type FoundPrograms } from './control-plane.ts';
 import { paths } from './paths.ts';
 import { createRunDirectory, openStandingDirectory, type RunDirectory } from './run-directory.ts';
 import { waitFor } from './wait-for.ts';
@@ -20,6 +20,8 @@ export interface Cluster {
   controlPlane: ControlPlane | undefined;
   /** Whether its nodes are KWOK's: pods become ready and no program runs in them. */
   fakeNodes: boolean;
+  /** Whether anybody makes pods of Deployments and puts them on nodes. */
+  hasControllers: boolean;
   /** The host under which the cluster's API server reaches processes on this machine. */
   advertiseHost: string;
   /** Logs and kubeconfigs of the processes that act on this cluster; each of them has this path in its command line. */
@@ -28,16 +30,22 @@ export interface Cluster {
 }
 
 export interface ClusterChoice {
-  /** A context of the user's kubeconfig; names the user's own cluster, as $KUBECONFIG does. */
+  /** A context of the user's kubeconfig: only this names the user's own cluster. */
   context?: string | undefined;
   /** For the user's own cluster: where its API server reaches this machine. */
   advertiseHost?: string | undefined;
+  /** An API server alone, by programs of this machine. */
+  found?: FoundPrograms;
 }
 
-/** Whether the user has named a cluster of their own, by $KUBECONFIG or by a context; what `make up` started is not one. */
+/** Whether the user has named a cluster of their own. An exported KUBECONFIG names none: many people have one. */
 export function namesOwnCluster(choice: ClusterChoice): boolean {
-  const kubeconfig = process.env['KUBECONFIG'] ?? '';
-  return choice.context !== undefined || (kubeconfig !== '' && kubeconfig !== join(paths.standing, 'kubeconfig'));
+  return choice.context !== undefined;
+}
+
+/** A process of ours that is told no kubeconfig must not find the user's. */
+export function hideUsersClusters(): void {
+  process.env['KUBECONFIG'] = join(paths.runs, 'no-kubeconfig');
 }
 
 /**
@@ -51,13 +59,15 @@ export async function openCluster(
   standing = false,
 ): Promise<Cluster> {
   const own = namesOwnCluster(choice);
-  await buildBinaries(report, !own);
+  await buildBinaries(report, !own && choice.found === undefined);
   if (own) return await openOwnCluster(choice);
+  hideUsersClusters();
   const started = Date.now();
-  const { run, controlPlane } = await startAnywhere(standing);
+  const { run, controlPlane } = await startAnywhere(standing, choice.found);
+  const hasControllers = choice.found === undefined;
   try {
     const client = administrator(controlPlane.kubeconfig);
-    await createNodes(client, ['node-a', 'node-b']);
+    if (hasControllers) await createNodes(client, ['node-a', 'node-b']);
     report(`the control plane is ready after ${((Date.now() - started) / 1000).toFixed(1)} s, logs in ${run.path}`);
     return {
       description: `an embedded control plane at ${client.server}`,
@@ -66,6 +76,7 @@ export async function openCluster(
       client,
       controlPlane,
       fakeNodes: true,
+      hasControllers,
       advertiseHost: 'localhost',
       run,
       stop: async (failed) => {
@@ -81,11 +92,14 @@ export async function openCluster(
 }
 
 /** Another process may take a chosen port before a component listens on it. The start is then repeated with other ports. */
-async function startAnywhere(standing: boolean): Promise<{ run: RunDirectory; controlPlane: ControlPlane }> {
+async function startAnywhere(
+  standing: boolean,
+  found: FoundPrograms | undefined,
+): Promise<{ run: RunDirectory; controlPlane: ControlPlane }> {
   for (let left = 2; ; left--) {
     const run = standing ? openStandingDirectory() : createRunDirectory();
     try {
-      return { run, controlPlane: await startControlPlane(run) };
+      return { run, controlPlane: await startControlPlane(run, found) };
     } catch (error) {
       run.remove(true);
       if (left === 0 || !String(error).includes('address already in use')) throw error;
@@ -120,6 +134,7 @@ async function openOwnCluster(choice: ClusterChoice): Promise<Cluster> {
     client,
     controlPlane: undefined,
     fakeNodes: false,
+    hasControllers: true,
     advertiseHost,
     run,
     stop: (failed) => {

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { createClusterCertificates, type ClientName } from './certificates.ts';
 import {
   auditLogFile,
@@ -15,13 +15,29 @@ import type { RunDirectory } from './run-directory.ts';
 
 const startTimeout = 90_000;
 
+/** Programs of this machine: an API server alone, without controllers, scheduler and nodes. */
+export interface FoundPrograms {
+  etcd: string;
+  'kube-apiserver': string;
+}
+
+/** Looks in the folder that KUBEBUILDER_ASSETS names, as controller-runtime's envtest does, and on the PATH. */
+export function findPrograms(): FoundPrograms | undefined {
+  const { KUBEBUILDER_ASSETS: assets = '', PATH: path = '' } = process.env;
+  const folders = [assets, ...path.split(delimiter)].filter((folder) => folder !== '');
+  const find = (program: string) => folders.map((folder) => join(folder, program)).find((file) => existsSync(file));
+  const [etcd, apiServer] = [find('etcd'), find('kube-apiserver')];
+  return etcd === undefined || apiServer === undefined ? undefined : { etcd, 'kube-apiserver': apiServer };
+}
+
 /**
  * Starts etcd and the API server together, then the rest, and returns when all of them are ready (about 5 s on two cores).
  *
+ * @param found is used in place of what was built: these two alone
  * @throws Error with the end of the log of the component that failed; nothing is left running then.
  */
-export async function startControlPlane(run: RunDirectory) {
-  if (!existsSync(paths.controlPlane))
+export async function startControlPlane(run: RunDirectory, found?: FoundPrograms) {
+  if (found === undefined && !existsSync(paths.controlPlane))
     throw new Error(`${paths.controlPlane} is missing: build it first (e2e/harness/build.ts)`);
   const { path: directory } = run;
   const [certificates, ports] = await Promise.all([
@@ -39,13 +55,16 @@ export async function startControlPlane(run: RunDirectory) {
   };
   const kubeconfig = kubeconfigFor('admin');
   const commands = componentArguments(directory, ports, certificates, kubeconfigFor);
+  // Nobody makes the ServiceAccounts that this plugin wants each pod to have.
+  if (found !== undefined) commands['kube-apiserver'].push('--disable-admission-plugins=ServiceAccount');
+  const [first, rest] = [componentNames.slice(0, 2), componentNames.slice(2)];
   const processes = Object.fromEntries(
-    componentNames.map((name) => [
+    (found === undefined ? componentNames : first).map((name) => [
       name,
       new ManagedProcess({
         name,
-        command: paths.controlPlane,
-        arguments: [name, ...commands[name]],
+        command: (found as Partial<Record<ComponentName, string>> | undefined)?.[name] ?? paths.controlPlane,
+        arguments: found === undefined ? [name, ...commands[name]] : commands[name],
         logFile: join(directory, `${name}.log`),
         onSpawn: run.recordProcess,
       }),
@@ -65,8 +84,8 @@ export async function startControlPlane(run: RunDirectory) {
     await Promise.all(Object.values(processes).map((each) => each.kill()));
   };
   try {
-    await Promise.all([restart('etcd'), restart('kube-apiserver')]);
-    await Promise.all([restart('kube-controller-manager'), restart('kube-scheduler'), restart('kwok')]);
+    await Promise.all(first.map(restart));
+    if (found === undefined) await Promise.all(rest.map(restart));
   } catch (error) {
     await stop();
     throw error;

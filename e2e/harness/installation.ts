@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
-import { applyAll, parseObjects } from './apply.ts';
+import { readChart } from '../../src/cli/install/chart-files.ts';
+import { renderChart } from '../../src/cli/install/render-chart.ts';
+import { applyAll } from './apply.ts';
 import { chartWorkloads, flagValue, type ChartWorkload } from './chart-workloads.ts';
 import type { Cluster } from './cluster.ts';
 import {
@@ -14,23 +12,30 @@ import {
 } from './operator-process.ts';
 import { serviceAccountKubeconfig } from './service-account.ts';
 import { podsMatching, waitForDeployment, waitForEarlierNamespace } from './workloads.ts';
-import { paths } from './paths.ts';
 
 /**
  * Installs the chart into a namespace under Pod Security `restricted`, server-side applied, CRDs first.
  * The chart's Deployments get their pods from the fake kubelets; the operator under test runs as processes on this machine, each with a token of the
  * chart's ServiceAccount and the flags that the chart gives the container, save addresses and ports.
+ *
+ * @param apply in another way, such as by `injector install`
  */
-export async function installChart(cluster: Cluster, namespace: string, values: Record<string, unknown> = {}) {
+export async function installChart(
+  cluster: Cluster,
+  namespace: string,
+  values: Record<string, unknown> = {},
+  apply: (objects: KubernetesObject[]) => Promise<unknown> = (objects) => applyAll(cluster.client, objects),
+) {
   const { client } = cluster;
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted', 'e2e.sidecar-injector.io/scenario': 'true' };
-  const objects = await renderChart({ name: 'injector-operator', namespace, values }, cluster.run.path);
+  const { objects } = renderChart(readChart(), { name: 'injector-operator', namespace, service: 'Helm' }, values);
   const workloads = chartWorkloads(objects, namespace);
   // Real kubelets would start a second operator beside the process under test.
   if (!cluster.fakeNodes) for (const { deployment } of workloads) deployment.spec.replicas = 0;
   await waitForEarlierNamespace(client, namespace);
-  await applyAll(client, [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } }, ...objects]);
-  for (const { deployment } of workloads) await waitForDeployment(client, namespace, deployment.metadata.name);
+  await apply([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } }, ...objects]);
+  for (const { deployment } of cluster.hasControllers ? workloads : [])
+    await waitForDeployment(client, namespace, deployment.metadata.name);
   const username = ({ account }: ChartWorkload) => `system:serviceaccount:${namespace}:${account}`;
   const writer = workloads.find(({ role }) => role !== 'webhook');
   if (writer === undefined) throw new Error('the chart renders no Deployment that leads');
@@ -85,23 +90,4 @@ export function workloadFor(workloads: ChartWorkload[], role: OperatorRole | und
     workloads[0];
   if (found === undefined) throw new Error('the chart renders no Deployment');
   return found;
-}
-
-const run = promisify(execFile);
-
-/**
- * Renders our chart, CRDs included, with real helm; no cluster is asked.
- *
- * @param directory where the values file is written
- * @throws Error with what helm said
- */
-export async function renderChart(
-  release: { name: string; namespace: string; values: Record<string, unknown> },
-  directory: string,
-): Promise<KubernetesObject[]> {
-  const values = join(directory, `${release.name}-${release.namespace}-values.json`);
-  writeFileSync(values, JSON.stringify(release.values));
-  const flags = ['--namespace', release.namespace, '--values', values, '--include-crds', '--kube-version', '1.36.3'];
-  const { stdout } = await run(paths.helm, ['template', release.name, paths.chart, ...flags], { maxBuffer: 64 << 20 });
-  return parseObjects(stdout);
 }

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { request, type Agent } from 'node:https';
 import { text as readText } from 'node:stream/consumers';
 import { barePod } from './workloads.ts';
@@ -13,7 +12,6 @@ export interface ReviewTarget {
 
 export interface ReviewAnswer {
   status: number;
-  headers: IncomingHttpHeaders;
   text: string;
   review: AnsweredReview | undefined;
 }
@@ -24,7 +22,6 @@ interface AnsweredReview {
 }
 
 interface PostOptions {
-  contentType?: string | undefined;
   /** Keeps connections; otherwise each review has one of its own. */
   agent?: Agent;
   /** Called when a connection is opened for it. */
@@ -35,7 +32,7 @@ interface PostOptions {
 export function postReview(
   target: ReviewTarget,
   body: string,
-  { contentType = 'application/json', agent, onConnect }: PostOptions = {},
+  { agent, onConnect }: PostOptions = {},
 ): Promise<ReviewAnswer> {
   return new Promise((resolve, reject) => {
     const outgoing = request(
@@ -47,12 +44,12 @@ export function postReview(
         servername: target.serverName,
         ca: target.authority,
         agent: agent ?? false,
-        headers: { 'content-type': contentType, 'content-length': Buffer.byteLength(body) },
+        headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
       },
       (response) => {
-        const { statusCode: status = 0, headers } = response;
+        const { statusCode: status = 0 } = response;
         readText(response).then((text) => {
-          resolve({ status, headers, text, review: parse(text) });
+          resolve({ status, text, review: parse(text) });
         }, reject);
       },
     );
@@ -75,7 +72,7 @@ function parse(text: string): AnsweredReview | undefined {
 }
 
 /** The text of a review by which the API server asks for the admission of a pod. */
-export function podReview(uid: string, apiVersion = 'admission.k8s.io/v1', changes: object = {}): string {
+export function podReview(uid: string): string {
   const request = {
     uid,
     kind: { group: '', version: 'v1', kind: 'Pod' },
@@ -83,7 +80,6 @@ export function podReview(uid: string, apiVersion = 'admission.k8s.io/v1', chang
     namespace: 'default',
     operation: 'CREATE',
     object: barePod('default', 'posted'),
-    ...changes,
   };
-  return JSON.stringify({ apiVersion, kind: 'AdmissionReview', request });
+  return JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request });
 }

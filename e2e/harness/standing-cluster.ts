@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { administrator, openCluster, type Cluster } from './cluster.ts';
+import { administrator, hideUsersClusters, openCluster, type Cluster } from './cluster.ts';
 import { onInterrupt } from './interrupt.ts';
 import { paths } from './paths.ts';
 import { endListedProcesses, openStandingDirectory } from './run-directory.ts';
@@ -23,6 +23,7 @@ export async function openStandingCluster(report: (line: string) => void): Promi
 export async function standingCluster(): Promise<Cluster | undefined> {
   const kubeconfig = join(paths.standing, 'kubeconfig');
   if (!existsSync(kubeconfig)) return undefined;
+  hideUsersClusters();
   const client = administrator(kubeconfig);
   try {
     await client.request('GET', '/readyz', { timeoutMs: 2000 });
@@ -31,12 +32,13 @@ export async function standingCluster(): Promise<Cluster | undefined> {
     return undefined;
   }
   return {
-    description: `the control plane that \`make up\` started, at ${client.server}`,
+    description: `the control plane that goes on until \`make down\`, at ${client.server}`,
     kubeconfig,
     context: undefined,
     client,
     controlPlane: undefined,
     fakeNodes: true,
+    hasControllers: true,
     advertiseHost: 'localhost',
     run: openStandingDirectory(),
     stop: () => {

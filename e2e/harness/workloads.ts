@@ -67,12 +67,8 @@ export function barePod(namespace: string, name: string, options: WorkloadOption
 }
 
 function podSpec(options: WorkloadOptions): Pod['spec'] {
-  const container = {
-    name: 'sleep',
-    image: 'busybox:1.37',
-    command: ['sleep', 'infinity'],
-    ports: [{ containerPort: 8080 }],
-  };
+  const ports = [{ containerPort: 8080 }];
+  const container = { name: 'sleep', image: 'busybox:1.37', command: ['sleep', 'infinity'], ports };
   return { containers: [container], ...options.spec };
 }
 

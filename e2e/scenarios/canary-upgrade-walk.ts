@@ -237,7 +237,7 @@ const kinds = [injectorConfigs, revisionTags, webhooks, resourceKind('v1', 'Name
 /** A call, what it must say, and its exit status. */
 const refusals: readonly (readonly [string, RegExp, number])[] = [
   ['tag set 1-25 --revision 1-24', /InjectorConfig 1-25 has the revision 1-25/, 1],
-  ['tag set prod-new --revision 1-99', /no InjectorConfig has this revision; there are 1-24, 1-25/, 1],
+  ['tag set prod-new --revision 1-99', /no InjectorConfig has this revision; there are: 1-24, 1-25/, 1],
   ['tag set prod-new --revision prod-stable', /this is a tag, not a revision/, 1],
   ['tag set prod-stable --revision 1-25', /exists and leads to revision 1-24; --overwrite moves it/, 1],
   ['tag set prod-stable --revision unreached --overwrite', /unreached is not ready: NotReachable/, 1],

@@ -65,7 +65,7 @@ async function startCommanded(context: ScenarioContext) {
   return { context, operator, username, run, status, served, authorities };
 }
 
-/** What an operator's certificates are asked for: status, renewals in all three ways, the authorities; and what is said when it cannot be done. */
+/** What an operator's certificates are asked for: status, renewals in all three ways, the authorities; and what is said while the operator is away. */
 async function checkOperatorCommands(context: ScenarioContext) {
   const audit = context.startAudit();
   const commanded = await startCommanded(context);
@@ -76,7 +76,6 @@ async function checkOperatorCommands(context: ScenarioContext) {
     () => first.problems.length === 0 && found(first.fingerprint ?? '', firstServed),
   );
   const milliseconds = await checkRotations(commanded, firstServed);
-  await checkMistakes(commanded);
   await checkTrouble(commanded);
   const asked = (audit?.events() ?? []).filter(({ user }) => user.username === commanded.username);
   await context.checkNow(
@@ -128,22 +127,6 @@ async function checkRotations(commanded: Commanded, firstServed: string) {
     ),
   );
   return { leaf: leaf.milliseconds, authority: authority.milliseconds, force: force.milliseconds };
-}
-
-async function checkMistakes(commanded: Commanded): Promise<void> {
-  const mistakes: [argv: string[], says: RegExp][] = [
-    [['rotate', name, '--force'], /--force: goes with --ca/],
-    [['rotate', 'nobody'], /nobody does not exist; there are: commanded/],
-    [['export-ca', 'nobody'], /nobody does not exist/],
-    [['status', 'nobody'], /nobody does not exist/],
-  ];
-  for (const [argv, says] of mistakes) {
-    const { code, errors } = await commanded.run(...argv);
-    await commanded.context.checkNow(
-      `certs ${argv.join(' ')}: exit status 2, and what to do`,
-      () => says.test(errors) && found(String(code), '2'),
-    );
-  }
 }
 
 /** The operator is away and somebody empties the caBundle: status says so, export-ca has nothing, a rotation waits for its operator. */

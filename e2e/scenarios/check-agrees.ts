@@ -264,9 +264,9 @@ async function checkByCommand(context: ScenarioContext): Promise<void> {
     const isForeseen = reports.length === 2 && reports.every(({ dryRun }) => dryRun?.foreseen === true);
     return result.code === 4 && isForeseen && reports.map((each) => each.result).join() === 'Refused,NotInjected';
   });
-  await context.check('check of what is not there: exit status 1', async () => {
+  await context.check('check of what is not there: exit status 2', async () => {
     const { code, errors } = await check('deployment/nobody', '-n', namespace);
-    return code === 1 && errors.includes('nobody');
+    return code === 2 && errors.includes('nobody');
   });
 }
 

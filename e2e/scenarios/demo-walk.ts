@@ -1,16 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, rmSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { buildKubectl } from '../harness/build.ts';
-import { paths, repository } from '../harness/paths.ts';
+import { paths } from '../harness/paths.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-
-/** What a command ended with, and all it said. */
-interface Said {
-  readonly code: number | null;
-  readonly text: string;
-}
+import { runInShell, type Said } from '../harness/shell.ts';
 
 /** What is looked at after a command of the list; each other one ends with 0. `code` 124: it goes on until somebody stops it. */
 const expected: [command: RegExp, says: RegExp, code?: number][] = [
@@ -36,19 +29,17 @@ export const demoWalk: Scenario = {
     });
     const environment: NodeJS.ProcessEnv = { ...process.env, STANDING: cluster, KEEP: '1' };
     environment.PATH = `${paths.binaries}${delimiter}${environment.PATH ?? ''}`;
-    // With a cluster of the user's own the demo asks for flags.
-    delete environment.KUBECONFIG;
     try {
-      const first = await run('make demo', environment);
+      const first = await runInShell('make demo', environment);
       await context.checkNow('the first demo shows the pod injected', () => shows(first, /sleep-\S+ +2\/2 +Running/));
-      const second = await run('make demo', environment);
+      const second = await runInShell('make demo', environment);
       await context.checkNow('the second one uses the same cluster', () =>
-        shows(second, /the control plane that `make up` started/),
+        shows(second, /the control plane that goes on until `make down`/),
       );
       await walk(context, second.text, environment);
       await context.checkNow('nothing is left of it', () => !existsSync(directory));
     } finally {
-      await run('make down', environment);
+      await runInShell('make down', environment);
       rmSync(directory, { recursive: true, force: true });
     }
     return `${String(context.passed)} checks of the demo's list`;
@@ -64,7 +55,8 @@ async function walk(context: ScenarioContext, printed: string, environment: Node
   const settings = lines.filter((line) => /^ +(export|alias) /.test(line));
   for (const line of lines.filter((each) => !settings.includes(each))) {
     const [, says = /(?:)/, code = 0] = expected.find(([command]) => command.test(line)) ?? [];
-    const said = await run(['shopt -s expand_aliases', ...settings, line].join('\n'), environment, code === 124);
+    const script = ['shopt -s expand_aliases', ...settings, line].join('\n');
+    const said = await runInShell(script, environment, { isEndless: code === 124 });
     await context.checkNow(`$ ${line.trim()}`, () => {
       if (said.code !== code) throw new Error(`it ends with ${String(said.code)}: ${said.text}`);
       return shows(said, says);
@@ -75,16 +67,4 @@ async function walk(context: ScenarioContext, printed: string, environment: Node
 function shows({ text }: Said, what: RegExp): boolean {
   if (what.test(text)) return true;
   throw new Error(`it says ${text}`);
-}
-
-/** @param isEndless to be stopped after two seconds */
-async function run(script: string, environment: NodeJS.ProcessEnv, isEndless = false): Promise<Said> {
-  const child = spawn('bash', ['-c', script], { cwd: repository, env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
-  let text = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (part: string) => (text += part));
-  const timer = setTimeout(() => child.kill(), isEndless ? 2000 : 300_000);
-  const [code] = (await once(child, 'exit')) as [number | null];
-  clearTimeout(timer);
-  return { code: isEndless && code === null ? 124 : code, text };
 }

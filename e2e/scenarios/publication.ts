@@ -52,14 +52,8 @@ export const publication: Scenario = {
     const { created, lost } = losses.report();
     const mixed = lost.filter(({ kind }) => kind !== 'refused');
     await context.checkNow(`of ${created} pods 0 were mixed or plain`, () => mixed.length === 0);
-    context.measured({
-      created,
-      edits,
-      configurationsSeen: published.marks.size,
-      mixed: 0,
-      frozen,
-      readyAgainAfterMilliseconds,
-    });
+    const configurationsSeen = published.marks.size;
+    context.measured({ created, edits, configurationsSeen, mixed: 0, frozen, readyAgainAfterMilliseconds });
     return `${created} pods, ${edits.good + edits.back + edits.broken} edits (${edits.broken} broken): 0 mixed; a frozen replica: published after ${frozen.publishedAfterMilliseconds} ms, ${frozen.lost} of at most ${frozen.connections} lost`;
   },
 };

@@ -8,7 +8,6 @@ import { freePort } from '../harness/free-port.ts';
 import {
   applyUntilReady,
   condition,
-  deleteForced,
   eventsAbout,
   injectorConfig,
   smallConfig,
@@ -19,12 +18,11 @@ import { answersOk } from '../harness/managed-process.ts';
 import type { OperatorProcess } from '../harness/operator-process.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { found } from '../harness/wait-for.ts';
-import { checkReviews } from './resource-validation/reviews.ts';
 
 export const resourceValidation: Scenario = {
   name: 'resource-validation',
   core: true,
-  about: 'bad objects, templates, references, AdmissionReviews and starts: one clear error each, nobody else disturbed',
+  about: 'bad objects, templates and starts: one clear error each, nobody else disturbed',
   paired: true,
   run: async (context) => {
     const installation = await context.install();
@@ -33,16 +31,13 @@ export const resourceValidation: Scenario = {
     const byWebhook = await checkObjects(context, ['webhook']);
     const bystander = await applyUntilReady(context.client, smallConfig('bystander'));
     await checkTemplates(context, installation, operator);
-    await checkReferences(context);
-    await checkOverlap(context, operator);
-    const reviews = await checkReviews(context, installation, operator);
     await checkStarts(context, installation, operator);
     await context.check('the other revision was Ready all the time', async () => {
       const now = await applyUntilReady(context.client, smallConfig('bystander'));
       deepEqual(now.status?.conditions, bystander.status?.conditions);
       return true;
     });
-    return `${bySchema} objects refused by the API server, ${byWebhook} by the webhook; ${reviews} bad reviews answered`;
+    return `${bySchema} objects refused by the API server, ${byWebhook} by the webhook`;
   },
 };
 
@@ -74,79 +69,6 @@ async function checkObjects(context: ScenarioContext, refusedBy: BadInjectorConf
 function creationError({ client }: ScenarioContext, { name = 'bad', spec }: BadInjectorConfig) {
   const object = { ...objectOf('sidecar-injector.io/v1alpha1', 'InjectorConfig', name), spec };
   return refusalOf(() => client.create(object, { dryRun: true }));
-}
-
-/** A reference to a ConfigMap that does not exist yet: said plainly, and mended by creating it. */
-async function checkReferences(context: ScenarioContext): Promise<void> {
-  const { client } = context;
-  const namespace = await context.namespace('references', { 'istio.io/rev': 'referring' });
-  const config = smallConfig('referring');
-  const template = 'spec:\n  containers:\n  - name: {{ .Values.name }}\n    image: x\n';
-  config.spec.injection = {
-    templates: { sidecar: template },
-    valuesFrom: { namespace, name: 'values', key: 'values' },
-  };
-  const { metadata } = await applyObject(client, config);
-  const waiting = await waitForCondition(client, 'referring', 'Ready', 'False', metadata.generation);
-  const said = JSON.stringify(waiting.status?.conditions);
-  await context.checkNow('a missing valuesFrom ConfigMap is named in a condition', () =>
-    said.includes(String.raw`could not read valid configmap \"values\" from namespace \"${namespace}\"`),
-  );
-  await context.check(
-    'meanwhile its pods start plain',
-    async () => (await containersOf(client, namespace)).length === 1,
-  );
-
-  const values = objectOf('v1', 'ConfigMap', 'values', namespace);
-  await client.create({ ...values, data: { other: '{}' } });
-  await context.check('so is a missing key', async () => {
-    const { status } = await waitForCondition(client, 'referring', 'Ready', 'False', metadata.generation);
-    return JSON.stringify(status?.conditions).includes('key');
-  });
-  await client.patch(values, 'merge', { data: { values: '{"name": "referred"}' } });
-  await context.check('the ConfigMap appears: Ready', () => waitForCondition(client, 'referring', 'Ready', 'True'));
-  await context.check('and its values are injected', async () =>
-    (await containersOf(client, namespace)).includes('referred'),
-  );
-  await client.patch(values, 'merge', { data: { values: '{"name": "changed"}' } });
-  await context.check('an edit of the ConfigMap is followed', async () =>
-    (await containersOf(client, namespace)).includes('changed'),
-  );
-}
-
-/** Two InjectorConfigs of one revision: the older one stays, the younger one says why it does nothing, and takes over when it may. */
-async function checkOverlap(context: ScenarioContext, operator: OperatorProcess): Promise<void> {
-  const { client } = context;
-  const named = (name: string) => {
-    const config = smallConfig(name);
-    return { ...config, spec: { ...config.spec, revision: 'contested' } };
-  };
-  const namespace = await context.namespace('contested', { 'istio.io/rev': 'contested' });
-  const containers = async () => (await containersOf(client, namespace)).join();
-  const elder = await applyUntilReady(client, named('elder'));
-  await context.check(
-    'a second InjectorConfig of the same revision is refused, with the field and the first',
-    async () => {
-      const message = await refusalOf(() => client.create(named('younger'), { dryRun: true }));
-      return message !== undefined && /spec\.revision: InjectorConfig elder takes the same pods/.test(message);
-    },
-  );
-  // While nobody answers the validating webhook it is taken, and said by reconcile.
-  operator.process.freeze();
-  const { metadata } = await applyObject(client, named('younger')).finally(() => {
-    operator.process.unfreeze();
-  });
-  const overlapped = await waitForCondition(client, 'younger', 'Ready', 'False', metadata.generation);
-  await context.checkNow(
-    'a second InjectorConfig of the same revision says Overlap and names the first',
-    () =>
-      condition(overlapped, 'Overlap')?.status === 'True' &&
-      condition(overlapped, 'Overlap')?.message.includes('elder'),
-  );
-  await context.check('pods are injected once, by the first', async () => found(await containers(), 'elder,sleep'));
-  await deleteForced(client, elder);
-  await waitForCondition(client, 'younger', 'Ready', 'True');
-  await context.check('the first goes, the second takes over', async () => found(await containers(), 'sleep,younger'));
 }
 
 const badTemplate = 'spec:\n  containers:\n  - name: {{ .Values.name \n    image: x\n';

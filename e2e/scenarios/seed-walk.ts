@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
-import { labelNames, managedBy } from '../../src/api/names.ts';
+import { labelNames } from '../../src/api/names.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { containersOf, dryRun, refusal } from '../harness/admissions.ts';
@@ -22,7 +22,7 @@ import { isInjected } from '../harness/pod.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { untilActive } from '../harness/until-active.ts';
 import { found, waitFor } from '../harness/wait-for.ts';
-import { validatingWebhooks, webhookNamed, webhooks } from '../harness/webhook-configurations.ts';
+import { webhooks } from '../harness/webhook-configurations.ts';
 import {
   barePod,
   deployment,
@@ -81,7 +81,6 @@ export const seedWalk: Scenario = {
     await walkDeletion(context, installation);
     await walkOutage(context, operator);
     const memory = operator.residentMemory();
-    await walkUninstall(context, installation);
     return `apply → Ready ${times.ready} ms, apply → first injected pod ${times.firstPod} ms, operator RSS ${memory} MiB`;
   },
 };
@@ -95,28 +94,6 @@ async function createSleep(client: ApiClient, namespace: string, replicas = 1): 
 /** `2/2 1/1` and the like: its pods, oldest first. */
 async function columnsOf(client: ApiClient, namespace: string): Promise<string> {
   return (await podsOf(client, namespace, 'sleep')).map(readyColumn).join(' ');
-}
-
-/** The release goes while the operator is dead already: garbage collection takes the webhooks, so nobody waits for them. */
-async function walkUninstall(context: ScenarioContext, installation: Installation): Promise<void> {
-  const { client } = context;
-  await applyUntilReady(client, smallConfig('orphaned'));
-  const namespace = await context.namespace('orphaned', { 'istio.io/rev': 'orphaned' });
-  await Promise.all(installation.operators.map(({ process }) => process.kill()));
-  await context.check(
-    'the operator is dead, its webhooks refuse',
-    async () => (await refusal(client, barePod(namespace, 'pod'))) !== undefined,
-  );
-  const { owner } = installation;
-  if (owner === undefined) throw new Error('the chart passes no --owner to the operator');
-  await client.delete(webhookNamed(owner));
-  for (const kind of [webhooks, validatingWebhooks]) {
-    await context.check(`the release's owner object goes: no ${kind.kind} of ours is left`, async () => {
-      const { items } = await client.listAll(kind, { labelSelector: `${labelNames.managedBy}=${managedBy}` });
-      return items.length === 0;
-    });
-  }
-  await context.check('and pods start plain', async () => (await containersOf(client, namespace)).length === 1);
 }
 
 /** The first thing anybody tries: label a namespace, restart a Deployment, see 2/2; take the label away again. */

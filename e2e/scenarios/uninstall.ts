@@ -105,17 +105,8 @@ async function ours({ client }: ScenarioContext, kind: ResourceKind): Promise<un
  * configurations first, kinds that it does not know last.
  */
 const order = [
-  'ValidatingWebhookConfiguration',
-  'MutatingWebhookConfiguration',
-  'Service',
-  'Deployment',
-  'RoleBinding',
-  'Role',
-  'ClusterRoleBinding',
-  'ClusterRole',
-  'ServiceAccount',
-  'PodDisruptionBudget',
-  'NetworkPolicy',
+  ...['ValidatingWebhookConfiguration', 'MutatingWebhookConfiguration', 'Service', 'Deployment', 'RoleBinding', 'Role'],
+  ...['ClusterRoleBinding', 'ClusterRole', 'ServiceAccount', 'PodDisruptionBudget', 'NetworkPolicy'],
 ];
 
 /**

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { deflateRawSync } from 'node:zlib';
-import { build, type Plugin } from 'esbuild';
+import { build, type OnLoadResult, type Plugin } from 'esbuild';
+import { readChart } from '../../src/cli/install/chart-files.ts';
 import { leanLibraries } from './lean-libraries.ts';
 
 export interface BundleOptions {
@@ -29,7 +30,7 @@ export async function bundle(entryPoint: string, outfile: string, { boundedHeap 
     keepNames: false,
     banner: { js: `#!/usr/bin/env node${prelude}` },
     logLevel: 'warning',
-    plugins: [leanLibraries, workerText],
+    plugins: [leanLibraries, workerText, chartText],
   });
   const text = inAscii(await readFile(outfile, 'utf8'));
   await writeFile(outfile, text);
@@ -69,13 +70,27 @@ const workerText: Plugin = {
         logLevel: 'warning',
         plugins: [leanLibraries],
       });
-      const packed = deflateRawSync(outputFiles[0]?.contents ?? '').toString('base64');
-      const unpack = `inflateRawSync(Buffer.from('${packed}', 'base64')).toString()`;
-      return {
-        contents: `import { inflateRawSync } from 'node:zlib';
-          export const workerProgram = { get source() { return ${unpack}; }, isText: true };`,
-        resolveDir: '.',
-      };
+      const unpack = packed(outputFiles[0]?.contents ?? '');
+      return packedModule(`export const workerProgram = { get source() { return ${unpack}; }, isText: true };`);
     });
   },
 };
+
+/** Puts our chart into the bundle (see src/cli/install/chart-files.ts), so that `injector install` needs no file beside it. */
+const chartText: Plugin = {
+  name: 'chart-text',
+  setup(outer) {
+    outer.onLoad({ filter: /[\\/]cli[\\/]install[\\/]chart-files\.ts$/ }, () =>
+      packedModule(`export const readChart = () => JSON.parse(${packed(JSON.stringify(readChart()))});`),
+    );
+  },
+};
+
+/** The expression that unpacks a text. */
+function packed(text: string | Uint8Array): string {
+  return `inflateRawSync(Buffer.from('${deflateRawSync(text).toString('base64')}', 'base64')).toString()`;
+}
+
+function packedModule(contents: string): OnLoadResult {
+  return { contents: `import { inflateRawSync } from 'node:zlib';\n${contents}`, resolveDir: '.' };
+}

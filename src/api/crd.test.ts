@@ -70,10 +70,8 @@ for (const definition of definitions) {
         assert.ok(schema.type !== undefined || free, `${path} has no type`);
         for (const keyword of Object.keys(schema)) assert.ok(keywords.has(keyword), `${path}: ${keyword}`);
         assert.notEqual(schema.additionalProperties, false, path);
-        assert.ok(
-          schema.properties === undefined || schema.additionalProperties === undefined,
-          `${path} is object and map`,
-        );
+        const { properties, additionalProperties } = schema;
+        assert.ok(properties === undefined || additionalProperties === undefined, `${path} is object and map`);
       }
     });
 
@@ -97,10 +95,8 @@ for (const definition of definitions) {
     it('has rules whose fieldPath is a field of the schema, and whose message begins with that field', () => {
       const check = (schema: Schema, at: string): void => {
         for (const { fieldPath, message } of schema['x-kubernetes-validations']!) {
-          const found = fieldPath
-            .slice(1)
-            .split('.')
-            .reduce<Schema | undefined>((node, key) => node?.properties?.[key], schema);
+          const keys = fieldPath.slice(1).split('.');
+          const found = keys.reduce<Schema | undefined>((node, key) => node?.properties?.[key], schema);
           assert.ok(found, `${at}${fieldPath} is not in the schema`);
           assert.ok(message.startsWith(`${at}${fieldPath}`.replace(/^\./, '')), message);
         }

@@ -41,12 +41,7 @@ export function customResourceDefinitions(): KubernetesObject[] {
         // Times are texts: the API server prints dates as ages, and those in the future as <invalid>.
         column('Expires', 'status.certificate.notAfter', 'When the serving certificate expires unless it is renewed.'),
         column('Renews', 'status.certificate.renewAt', 'When the next renewal is due.', { priority: 1 }),
-        column(
-          'Authority Expires',
-          'status.certificate.caNotAfter',
-          'When the authority of the serving certificate expires unless it is replaced.',
-          { priority: 1 },
-        ),
+        column('Authority Expires', 'status.certificate.caNotAfter', authorityExpires, { priority: 1 }),
         column('Phase', 'status.certificate.phase', 'Where the rotation of the certificates stands.', { priority: 1 }),
         ageColumn,
       ],
@@ -68,12 +63,7 @@ export function customResourceDefinitions(): KubernetesObject[] {
         readyColumn('Reason', 'reason', 'Why they do or do not.'),
         sinceColumn,
         column('Rollout', 'status.rollout.phase', 'Where the rollout stands.'),
-        column(
-          'Weight',
-          'status.rollout.weight',
-          'The share of the workloads that gets the canary, in percent.',
-          integer,
-        ),
+        column('Weight', 'status.rollout.weight', weight, integer),
         column('Pods', 'status.injected.total', 'Pods that were injected by way of the tag.', integer),
         column('Stale', 'status.injected.stale', 'Pods that would get something else now.', integer),
         ageColumn,
@@ -83,3 +73,5 @@ export function customResourceDefinitions(): KubernetesObject[] {
 }
 
 const integer = { type: 'integer' } as const;
+const authorityExpires = 'When the authority of the serving certificate expires unless it is replaced.';
+const weight = 'The share of the workloads that gets the canary, in percent.';

@@ -1,4 +1,4 @@
-import { group } from './injector-config/injector-config.ts';
+import { ownName } from './own-names.ts';
 import type { KubernetesObject } from './kubernetes/kubernetes.ts';
 
 const prefix = 'sidecar-injector';
@@ -75,18 +75,12 @@ export function serviceHostName(service: string, namespace: string): string {
  * configuration that carries its own revision there.
  */
 export const labelNames = {
-  /** The revision an object belongs to. */
-  revision: `${group}/revision`,
-  /** metadata.name of the InjectorConfig an object belongs to. */
-  injectorConfig: `${group}/injector-config`,
-  /** The RevisionTag that a webhook configuration is written for; the other labels say where it leads now. */
-  tag: `${group}/tag`,
-  /** The operator class that looks after an object. */
-  operatorClass: `${group}/operator-class`,
-  /** On hashed ConfigMaps: the hash of the configuration. */
-  configurationHash: `${group}/configuration-hash`,
-  /** On the Leases by which replicas report: their operator class. */
-  replica: `${group}/replica`,
+  revision: ownName('revision'),
+  injectorConfig: ownName('injector-config'),
+  tag: ownName('tag'),
+  operatorClass: ownName('operator-class'),
+  configurationHash: ownName('configuration-hash'),
+  replica: ownName('replica'),
   managedBy: 'app.kubernetes.io/managed-by',
 } as const;
 
@@ -94,27 +88,22 @@ export const labelNames = {
 export const managedBy = 'sidecar-injector';
 
 /** Annotation of an injected pod: `N.<hash8>`, the InjectorConfig and the configuration that injected it. */
-export const injectedByAnnotation = `${group}/config`;
+export const injectedByAnnotation = ownName('config');
 
-/** Annotations of a replica's Lease. */
+/** Annotations of a replica's Lease; JSON but for `version` and `draining`. */
 export const replicaAnnotations = {
-  /** What it serves, as JSON: InjectorConfig → hashes and the fingerprint of the certificate. */
-  serves: `${group}/serves`,
-  /** Of the program that the replica runs. */
-  version: `${group}/version`,
-  /** `true` once it is on its way out. */
-  draining: `${group}/draining`,
-  /** What it found when it rendered pods by both configurations of a rollout, as JSON (`src/rollout/shadow-report.ts`). */
-  shadow: `${group}/shadow`,
-  /** Which configurations could not inject pods in the last minutes, as JSON (`src/operator/replicas/failures-annotation.ts`). */
-  failures: `${group}/failures`,
+  serves: ownName('serves'),
+  version: ownName('version'),
+  draining: ownName('draining'),
+  shadow: ownName('shadow'),
+  failures: ownName('failures'),
 } as const;
 
 /** The finalizer with which the operator removes webhooks before anything that serves them. */
-export const finalizer = `${group}/cleanup`;
+export const finalizer = ownName('cleanup');
 
 /** Annotation with which an InjectorConfig or RevisionTag may be deleted although it is in use: `"true"`. */
-export const forceDeleteAnnotation = `${group}/force-delete`;
+export const forceDeleteAnnotation = ownName('force-delete');
 
 /** Whether somebody has said that it may be deleted whoever uses it. */
 export function isDeletionForced({ metadata }: Pick<KubernetesObject, 'metadata'>): boolean {

@@ -21,24 +21,20 @@ export function parseResource<Kind extends string, Spec, Status>(
 ): Resource<Kind, Spec, Status> {
   const source = record(kind, object, 'the document');
   if (source.apiVersion !== apiVersion || source.kind !== kind) {
-    throw new ConfigurationError(
-      'kind',
-      `expected apiVersion ${apiVersion} and kind ${kind}, found ${show(source.apiVersion)} and ${show(source.kind)}`,
-    );
+    const message = `expected apiVersion ${apiVersion} and kind ${kind}, found ${show(source.apiVersion)} and ${show(source.kind)}`;
+    throw new ConfigurationError('kind', message);
   }
   const metadata = record(kind, source.metadata, 'metadata') as ObjectMeta;
   const name: unknown = metadata.name;
-  if (typeof name !== 'string' || name === '') {
+  if (typeof name !== 'string' || name === '')
     throw new ConfigurationError('metadata.name', `${kind}: metadata.name: must be a name, found ${show(name)}`);
-  }
   const sourceSpec = source.spec;
   const parsed = specSchema.safeParse(sourceSpec);
   if (!parsed.success) throw mistake(`${kind} ${name}`, sourceSpec, parsed.error);
   if (options.unknownFields === 'refuse') {
     const [first] = unknownFields(sourceSpec, parsed.data, 'spec');
-    if (first !== undefined) {
+    if (first !== undefined)
       throw new ConfigurationError(first, `${kind} ${name}: ${first}: no such field; remove it or correct its name`);
-    }
   }
   const { status: sourceStatus, ...rest } = source;
   // A status is ours; one that somebody broke is treated as lost, never as a reason to stop.
@@ -83,9 +79,8 @@ function show(value: unknown): string {
 
 /** Paths, below `at`, of the fields that a schema dropped: there in `source`, gone from `parsed`. */
 function unknownFields(source: unknown, parsed: unknown, at: string): string[] {
-  if (Array.isArray(source) && Array.isArray(parsed)) {
+  if (Array.isArray(source) && Array.isArray(parsed))
     return source.flatMap((item: unknown, index) => unknownFields(item, parsed[index], `${at}[${index}]`));
-  }
   if (!isRecord(source) || !isRecord(parsed)) return [];
   return Object.entries(source).flatMap(([key, value]) =>
     Object.hasOwn(parsed, key) ? unknownFields(value, parsed[key], `${at}.${key}`) : [`${at}.${key}`],

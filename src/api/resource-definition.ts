@@ -69,20 +69,23 @@ export function column(name: string, path: string, description: string, more?: P
   return { name, type: 'string', description, jsonPath: `.${path}`, ...more };
 }
 
+const date = { type: 'date' } as const;
+const ready = 'status.conditions[?(@.type=="Ready")]';
+
 /** How old an object is, as a column. */
-export const ageColumn = column('Age', 'metadata.creationTimestamp', 'Time since creation.', { type: 'date' });
+export const ageColumn = column('Age', 'metadata.creationTimestamp', 'Time since creation.', date);
 
 /** For how long the condition Ready has been what it is, as a column. */
 export const sinceColumn = column(
   'Since',
-  'status.conditions[?(@.type=="Ready")].lastTransitionTime',
+  `${ready}.lastTransitionTime`,
   'For how long it has been ready or not.',
-  { type: 'date' },
+  date,
 );
 
 /** The status or reason of the condition Ready, as a column. */
 export function readyColumn(name: string, field: 'status' | 'reason', description: string): PrinterColumn {
-  return column(name, `status.conditions[?(@.type=="Ready")].${field}`, description);
+  return column(name, `${ready}.${field}`, description);
 }
 
 function openAPIV3Schema(resource: ResourceDefinition): JsonSchema {

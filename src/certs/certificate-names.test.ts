@@ -3,11 +3,8 @@ import { CertificatePolicyError } from './certificate-policy.ts';
 import { subjectAltNames } from './certificate-names.ts';
 
 const base = { service: 'sidecar-injector-a', namespace: 'injection' };
-const own = [
-  'sidecar-injector-a.injection.svc',
-  'sidecar-injector-a.injection.svc.cluster.local',
-  'sidecar-injector-a.injection',
-];
+const host = 'sidecar-injector-a.injection';
+const own = [`${host}.svc`, `${host}.svc.cluster.local`, host];
 
 describe('subjectAltNames', () => {
   const good: [string, string[], { dns: string[]; ip: string[] }][] = [
@@ -37,9 +34,7 @@ describe('subjectAltNames', () => {
   }
 
   it('refuses a Service name that is no DNS label', () => {
-    assert.throws(() => subjectAltNames({ ...base, service: 'a/b' }), {
-      name: 'CertificatePolicyError',
-      field: 'service',
-    });
+    const refusal = { name: 'CertificatePolicyError', field: 'service' };
+    assert.throws(() => subjectAltNames({ ...base, service: 'a/b' }), refusal);
   });
 });

@@ -28,10 +28,8 @@ export function subjectAltNames(names: CertificateNames): { readonly dns: string
     } else if (isDnsName(host)) {
       dns.add(host);
     } else {
-      throw new CertificatePolicyError(
-        `hosts[${index}]`,
-        `host ${JSON.stringify(given)} is neither a DNS name nor an IP address: give the host alone, without scheme, port or path`,
-      );
+      const message = `host ${JSON.stringify(given)} is neither a DNS name nor an IP address: give the host alone, without scheme, port or path`;
+      throw new CertificatePolicyError(`hosts[${index}]`, message);
     }
   }
   for (const name of dns) {

@@ -7,11 +7,8 @@ import { verifyServingPair } from './verify-chain.ts';
 
 const hour = 3_600_000;
 const now = new Date('2026-03-01T12:00:00.750Z');
-const names = {
-  service: 'sidecar-injector-1-24',
-  namespace: 'injection',
-  hosts: ['injector.example.com', '[2001:db8::1]'],
-};
+const hosts = ['injector.example.com', '[2001:db8::1]'];
+const names = { service: 'sidecar-injector-1-24', namespace: 'injection', hosts };
 
 async function issue({ at = now, caDuration = 24 * hour, leafDuration = hour, seed = 1 } = {}) {
   const keys = await keyPool();

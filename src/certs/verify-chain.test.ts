@@ -24,10 +24,8 @@ function custom(
 ): string {
   const subject = { organizationName: 'tests', commonName };
   const validity = { notBefore: later(-hour), notAfter: later(hour) };
-  return signCertificate(
-    { serialNumber: '41', subject, publicKeyPem: keys.publicKeyPem, ...validity, extensions },
-    signer,
-  );
+  const { publicKeyPem } = keys;
+  return signCertificate({ serialNumber: '41', subject, publicKeyPem, ...validity, extensions }, signer);
 }
 
 /** A pair that is its own authority. */

@@ -9,17 +9,21 @@ export interface ServingPair extends CertifiedKey {
   readonly caPem: string;
 }
 
+/** What may be wrong with a serving pair. */
+export const chainFaults = {
+  Unreadable: 'no certificate in PEM was found',
+  KeyMismatch: 'the private key does not belong to the certificate',
+  NotYetValid: 'the certificate is not valid yet',
+  Expired: 'the certificate is no longer valid',
+  Untrusted: 'no authority of `ca.crt` has issued the certificate',
+  NameMissing: 'the certificate lacks the name by which the API server calls',
+  WrongUsage: 'the certificate is not for servers (extended key usage)',
+  Unsupported: 'Go does not accept its signature or key',
+} as const;
+
 /** Why the API server would refuse a serving pair. */
 export interface ChainFault {
-  readonly reason:
-    | 'Unreadable'
-    | 'KeyMismatch'
-    | 'NotYetValid'
-    | 'Expired'
-    | 'Untrusted'
-    | 'NameMissing'
-    | 'WrongUsage'
-    | 'Unsupported';
+  readonly reason: keyof typeof chainFaults;
   /** One sentence without secrets. */
   readonly message: string;
 }
@@ -133,9 +137,8 @@ function signatureFault(certificate: X509Certificate): string | undefined {
   const algorithm = signatureAlgorithm(certificate);
   const refused = refusedAlgorithms[algorithm];
   if (refused !== undefined) return `the signature algorithm ${refused} is not accepted by the API server`;
-  if (certificate.serialNumber.startsWith('-')) {
+  if (certificate.serialNumber.startsWith('-'))
     return 'the serial number is negative, which the API server does not accept';
-  }
   const bits = certificate.publicKey.asymmetricKeyDetails?.modulusLength;
   return bits !== undefined && bits < 1024 ? `an RSA key of ${bits} bits is not accepted by the API server` : undefined;
 }

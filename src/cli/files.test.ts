@@ -27,7 +27,11 @@ describe('files of the command line', () => {
       () => {
         writeNamedFile(terminal, '--output', inNothing, 'x');
       },
-      refused(`--output ${inNothing}: no such file`),
+      refused(`--output ${inNothing}: its directory does not exist`),
+    );
+    assert.throws(
+      () => writeNamedFile(terminal, '-o', 'yaml', 'x'),
+      refused('-o yaml: names a file here; ./yaml if that is meant'),
     );
     await assert.rejects(
       readNamedFile(terminal, '--filename', path()),
@@ -36,7 +40,7 @@ describe('files of the command line', () => {
   });
 
   const errors: [error: unknown, words: string][] = [
-    [Object.assign(new Error('x'), { code: 'EACCES' }), 'permission denied'],
+    [Object.assign(new Error('x'), { code: 'EACCES' }), 'permission denied; change its mode, or name another file'],
     [Object.assign(new Error('too many'), { code: 'EMFILE' }), 'too many'],
     ['a text', 'a text'],
   ];

@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { type Terminal, UsageError } from './terminal.ts';
 
 /**
@@ -24,18 +25,21 @@ export function writeNamedFile(terminal: Terminal, option: string, file: string 
     terminal.out(text);
     return;
   }
+  if (/^(?:yaml|json)$/.test(file))
+    throw new UsageError(`${option} ${file}: names a file here; ./${file} if that is meant`);
   try {
     writeFileSync(file, text);
   } catch (error) {
-    throw new UsageError(`${option} ${file}: ${describeFileError(error)}`, { cause: error });
+    const problem = existsSync(dirname(file)) ? describeFileError(error) : 'its directory does not exist';
+    throw new UsageError(`${option} ${file}: ${problem}`, { cause: error });
   }
 }
 
 const reasons: Record<string, string> = {
-  ENOENT: 'no such file',
+  ENOENT: 'no such file; check the path',
   EISDIR: 'is a directory, a file is needed',
-  EACCES: 'permission denied',
-  ENOTDIR: 'a part of the path is not a directory',
+  EACCES: 'permission denied; change its mode, or name another file',
+  ENOTDIR: 'a part of the path is not a directory; check the path',
 };
 
 /** What is wrong with a file, in words. */

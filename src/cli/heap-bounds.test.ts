@@ -22,8 +22,9 @@ describe('the heap', () => {
     return Number(result.stdout);
   }
 
-  it('of a server has a young generation of 8 MiB', () => {
+  it('of a server has a young generation of 8 MiB, of any other command it grows as V8 likes', () => {
     assert.equal(youngGeneration('boundHeap();'), 8);
+    assert.ok(youngGeneration('leaveHeapToGrow();') > 8);
   });
 
   it('is collected when asked, young garbage only', () => {
@@ -39,9 +40,5 @@ describe('the heap', () => {
     const options = ['--semi-space-growth-factor=1', ...process.execArgv, '--input-type=module'];
     const { stdout, stderr } = spawnSync(process.execPath, [...options, '-e', script], { encoding: 'utf8' });
     assert.equal(stdout, '1,1,1 undefined\n', stderr);
-  });
-
-  it('of any other command grows as V8 likes', () => {
-    assert.ok(youngGeneration('leaveHeapToGrow();') > 8);
   });
 });

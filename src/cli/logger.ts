@@ -17,11 +17,8 @@ function readable(info: Logform.TransformableInfo): string {
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => ` ${key}=${shown(value)}`)
     .join('');
-  return `${String(timestamp)} ${level.padEnd(5)} ${printable(onOneLine(String(message)))}${rest}`;
-}
-
-function onOneLine(text: string): string {
-  return text.replaceAll(/\s+/g, (space) => (space.includes('\n') ? ' | ' : space));
+  const text = String(message).replaceAll(/\s+/g, (space) => (space.includes('\n') ? ' | ' : space));
+  return `${String(timestamp)} ${level.padEnd(5)} ${printable(text)}${rest}`;
 }
 
 function shown(value: unknown): string {

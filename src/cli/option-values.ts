@@ -1,13 +1,25 @@
 import { InvalidArgumentError } from 'commander';
 
-/** A port; 0 means any free one. */
-export function parsePort(text: string): number {
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || value > 65_535) {
-    throw new InvalidArgumentError('It must be a port: a number from 0 (any free one) to 65535.');
-  }
-  return value;
+/** A parser of numbers from `least` to `most` that are written as the pattern says. */
+function numberWithin(pattern: RegExp, least: number, most: number, message: string) {
+  return (text: string): number => {
+    const value = Number(text);
+    if (!pattern.test(text) || value < least || value > most) throw new InvalidArgumentError(message);
+    return value;
+  };
 }
+
+const decimal = /^\d+(\.\d+)?$/;
+const portMessage = 'It must be a port: a number from 0 (any free one) to 65535.';
+
+/** A port; 0 means any free one. */
+export const parsePort = numberWithin(/^\d+$/, 0, 65_535, portMessage);
+/** Seconds, up to an hour. */
+export const parseSeconds = numberWithin(decimal, 0, 3600, 'It must be a number of seconds from 0 to 3600.');
+/** A whole number from 1 to a million. */
+export const parseCount = numberWithin(/^[1-9]\d*$/, 1, 1_000_000, 'It must be a whole number from 1 to 1000000.');
+/** A number of at least 1. */
+export const parseFactor = numberWithin(decimal, 1, Infinity, 'It must be a number of at least 1.');
 
 /** What can be part of an object's name: a DNS subdomain (RFC 1123) that leaves room for a prefix. */
 export function parseIdentity(text: string): string {
@@ -19,39 +31,12 @@ export function parseIdentity(text: string): string {
   return text;
 }
 
-/** Seconds, up to an hour. */
-export function parseSeconds(text: string): number {
-  const value = Number(text);
-  if (!/^\d+(\.\d+)?$/.test(text) || value > 3600) {
-    throw new InvalidArgumentError('It must be a number of seconds from 0 to 3600.');
-  }
-  return value;
-}
-
-/** A whole number from 1 to a million. */
-export function parseCount(text: string): number {
-  if (!/^[1-9]\d{0,6}$/.test(text) || Number(text) > 1_000_000) {
-    throw new InvalidArgumentError('It must be a whole number from 1 to 1000000.');
-  }
-  return Number(text);
-}
-
-/** A number of at least 1. */
-export function parseFactor(text: string): number {
-  const value = Number(text);
-  if (!/^\d+(\.\d+)?$/.test(text) || value < 1) {
-    throw new InvalidArgumentError('It must be a number of at least 1.');
-  }
-  return value;
-}
-
 /** `LEFT,RIGHT`, for example `[[,]]`. */
 export function parseDelimiters(text: string): readonly [string, string] {
   const [left = '', right = '', ...rest] = text.split(',');
   if (left === '' || right === '' || rest.length > 0) {
-    throw new InvalidArgumentError(
-      'It must be the left and the right delimiter with a comma between, for example [[,]].',
-    );
+    const message = 'It must be the left and the right delimiter with a comma between, for example [[,]].';
+    throw new InvalidArgumentError(message);
   }
   return [left, right];
 }

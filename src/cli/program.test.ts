@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
-import { runCommand } from './testdata/recording-terminal.ts';
+import type { Command } from 'commander';
+import { createProgram } from './program.ts';
+import { recordingTerminal, runCommand } from './testdata/recording-terminal.ts';
+import { RevisionCluster } from './testdata/revision-cluster.ts';
 import { temporaryFolder } from './testdata/temporary-folder.ts';
 
 describe('the command line', () => {
@@ -19,10 +22,13 @@ describe('the command line', () => {
     const noValuesBeside = new RegExp(`--values-file: name a file with key values ${beside}`);
     const scale = '--test-certificate-time-scale';
     const rows: [string, () => string[], RegExp][] = [
-      ['an unknown command', () => ['fly'], /unknown command 'fly'/],
-      ['an unknown option', () => ['crd', '--fast'], /unknown option '--fast'/],
+      ['an unknown command', () => ['tga'], /unknown command 'tga'\n\(Did you mean tag\?\)/],
+      ['an unknown subcommand', () => ['tag', 'lst'], /unknown command 'lst'\n\(Did you mean list\?\)/],
+      ['an unknown option', () => ['crd', '--outptu'], /unknown option '--outptu'\n\(Did you mean --output\?\)/],
+      ['an unknown choice', () => ['crd', '-o', 'jsn'], /choices are yaml, json\.\n\(Did you mean json\?\)/],
       ['inject without a file', () => ['inject', '-c', 'x'], /required option '-f, --filename/],
       ['inject without an injector', () => ['inject', '-f', '-'], /--config FILE .* or --config-dir DIRECTORY/],
+      ['annotations without an injector', () => ['annotations'], /--config FILE .* or --config-dir DIRECTORY/],
       ['a file that is not there', () => ['inject', '-f', '-', '-c', '/nowhere'], /--config \/nowhere: no such file/],
       ['a folder for a file', () => ['inject', '-f', '-', '-c', path()], /is a directory/],
       ['an object of another kind', () => ['inject', '-f', '-', '-c', file('k', 'kind: Pod')], /expected apiVersion/],
@@ -77,7 +83,8 @@ describe('the command line', () => {
   });
 
   it('prints its version, for people and for programs', async () => {
-    assert.match((await runCommand(['--version'])).out, /^\d+\.\d+\.\d+\n$/);
+    const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+    assert.equal((await runCommand(['--version'])).out, `${(JSON.parse(manifest) as { version: string }).version}\n`);
     assert.match((await runCommand(['version'])).out, /^injector \d+\.\d+\.\d+ \(node v/);
     const { out } = await runCommand(['version', '-o', 'json']);
     assert.deepEqual(Object.keys(JSON.parse(out) as object), ['version', 'node', 'platform']);
@@ -93,10 +100,54 @@ describe('the command line', () => {
     assert.deepEqual([list.kind, list.items.length], ['List', 2]);
   });
 
-  it('shows its help on standard output', async () => {
-    const seen = await runCommand(['--help']);
-    assert.match(seen.out, /inject .*operator|operator.*inject/s);
-    assert.equal(seen.code, 0);
+  it('ends the help of each command with two examples that the command takes, in 80 columns', async () => {
+    const program = await createProgram(recordingTerminal().terminal);
+    const ends = ({ commands }: Command): Command[] => commands.flatMap((each) => [each, ...ends(each)]);
+    for (const command of ends(program)) command.action(() => undefined);
+    for (const command of [program, ...ends(program)]) {
+      let text = '';
+      command.configureOutput({ writeOut: (part) => (text += part) }).outputHelp();
+      assert.doesNotMatch(text, /.{81}/, command.name());
+      const examples = text.split('\nExamples:\n')[1]?.trimEnd().split('\n') ?? [];
+      assert.equal(examples.length, 2, command.name());
+      for (const line of examples) {
+        const [, ...words] = line.replace(/[|<>].*/, '').match(/\S+/g) ?? [];
+        await program.parseAsync(words, { from: 'user' });
+      }
+    }
+  });
+
+  describe('completes', () => {
+    const cluster = new RevisionCluster();
+    before(async () => {
+      await cluster.start();
+      cluster.addRevision('1-24');
+      cluster.addTag('prod', '1-24');
+    });
+    after(() => cluster.stop());
+    beforeEach(() => (process.env['KUBECONFIG'] = cluster.kubeconfig));
+    afterEach(() => delete process.env['KUBECONFIG']);
+    const rows: [current: string, words: string[], expected: string[]][] = [
+      ['ta', [], ['tag']],
+      ['r', ['tag'], ['remove', 'resume', 'retry']],
+      ['--over', ['tag', 'set', 'x'], ['--overwrite']],
+      ['j', ['crd', '-o'], ['json']],
+      ['', ['completion'], ['bash', 'fish', 'powershell', 'zsh']],
+      ['', ['crd', 'x'], []],
+      ['p', ['tag', 'set', '-r', '1-24'], ['prod']],
+      ['1', ['certs', 'status', '1-24'], ['1-24']],
+      ['', ['tag', 'watch', '--context', 'nowhere'], []],
+    ];
+    for (const [current, words, expected] of rows) {
+      it(`${words.join(' ')} ${current}…`, async () => {
+        const seen = await runCommand(['__complete', `--current=${current}`, '--', ...words]);
+        assert.deepEqual([seen.out.split('\n').slice(0, -1), seen.errors, seen.code], [expected, '', 0]);
+      });
+    }
+
+    it('by a script for each shell', async () => {
+      assert.match((await runCommand(['completion', 'powershell'])).out, /__complete "--current=/);
+    });
   });
 
   describe('template', () => {

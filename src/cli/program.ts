@@ -1,10 +1,14 @@
 import { Command, CommanderError, Option } from 'commander';
 import { stringify } from 'yaml';
 import { ConfigurationError } from '../api/errors.ts';
+import { ApiError } from '../kube/api-error.ts';
 import { serveCommand } from './commands/serve.ts';
 import { exitCodes, type Terminal, UsageError } from './terminal.ts';
+import { nearestName } from '../explain/nearest-name.ts';
+import { examplesOf } from './examples.ts';
 import { messageOf } from './files.ts';
 import { boundHeap, leaveHeapToGrow } from './heap-bounds.ts';
+import { widthOf } from './report/write-report.ts';
 import { version } from './version.ts';
 
 /** Commands that serve until they are told to stop. */
@@ -15,6 +19,8 @@ const longRunning = new Set(['operator', 'serve']);
  * modules that the bundle need not load later.
  */
 const commands: Readonly<Record<string, (terminal: Terminal) => Command | Promise<Command>>> = {
+  install: async (terminal) => (await import('./install/install.ts')).installCommand(terminal),
+  uninstall: async (terminal) => (await import('./install/uninstall.ts')).uninstallCommand(terminal),
   operator: async () => (await import('./commands/operator.ts')).operatorCommand(),
   inject: async (terminal) => (await import('./commands/inject.ts')).injectCommand(terminal),
   annotations: async (terminal) => (await import('./commands/annotations.ts')).annotationsCommand(terminal),
@@ -29,12 +35,19 @@ const commands: Readonly<Record<string, (terminal: Terminal) => Command | Promis
   analyze: async (terminal) => (await import('./commands/analyze.ts')).analyzeCommand(terminal),
   disable: async (terminal) => (await import('./commands/disable.ts')).disableCommand(terminal),
   enable: async (terminal) => (await import('./commands/enable.ts')).enableCommand(terminal),
+  completion: async (terminal) => (await import('./completion/completion.ts')).completionCommand(terminal),
   crd: crdCommand,
   version: versionCommand,
 };
 
+/** The command that the scripts of `completion` call. */
+async function completer(terminal: Terminal): Promise<Command> {
+  const { completeCommand } = await import('./completion/complete.ts');
+  return completeCommand(terminal, Object.keys(commands), (name) => createProgram(terminal, name));
+}
+
 /** The command line as far as this call needs it, talking to the given terminal. */
-async function createProgram(terminal: Terminal, name = ''): Promise<Command> {
+export async function createProgram(terminal: Terminal, name = ''): Promise<Command> {
   const program = new Command('injector')
     .description('Sidecar injectors for Kubernetes: the operator, and its engine for files.')
     .version(version, '--version', 'print the version number')
@@ -43,30 +56,44 @@ async function createProgram(terminal: Terminal, name = ''): Promise<Command> {
     .configureOutput({
       writeOut: (text) => terminal.out(text),
       writeErr: (text) => terminal.error(text.trimEnd()),
+      outputError: (text, write) => write(text.replace(/'([^']*)' is invalid. Allowed choices are (.*)\.$/m, suggest)),
+      getOutHelpWidth: () => widthOf(terminal),
     });
-  const called = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  const called = name === '__complete' ? completer : Object.hasOwn(commands, name) ? commands[name] : undefined;
   for (const load of called === undefined ? Object.values(commands) : [called]) {
-    const command = await load(terminal);
-    program.addCommand(command);
-    inherit(command, program);
+    program.addCommand(await load(terminal));
   }
-  program.hook('preAction', (_program, command) => {
-    if (longRunning.has(command.name())) boundHeap();
-    else leaveHeapToGrow();
-  });
+  inherit(program, program, '');
   return program;
 }
 
-/** The settings of the program for a command and those below it: without them commander would end the process itself. */
-function inherit(command: Command, parent: Command): void {
-  command.copyInheritedSettings(parent);
-  for (const below of command.commands) inherit(below, command);
+/** Without the program's settings commander would end the process itself; the help ends with examples. */
+function inherit(command: Command, program: Command, name: string): void {
+  if (command !== program) command.copyInheritedSettings(program);
+  command.addHelpText('after', examplesOf(name));
+  for (const below of command.commands) inherit(below, program, `${name} ${below.name()}`.trim());
 }
+
+/** Adds to the message that a value is none of the choices which one was probably meant. */
+function suggest(message: string, value: string, choices: string): string {
+  const meant = nearestName(value, choices.split(', '));
+  return meant === undefined ? message : `${message}\n(Did you mean ${meant}?)`;
+}
+
+/** What to do next where the API server does not answer (0), or knows nobody of these credentials. */
+const adviceByStatus: Readonly<Record<number, string>> = {
+  0: '; is the cluster up? --context names another',
+  401: '; log in again, or name other credentials with --kubeconfig',
+};
 
 /** Runs the command line to its end; a failure is one line on standard error and the exit status. */
 export async function run(terminal: Terminal, argv: readonly string[]): Promise<void> {
   try {
     const program = await createProgram(terminal, argv[0]);
+    program.hook('preAction', (_program, command) => {
+      if (longRunning.has(command.name())) boundHeap();
+      else leaveHeapToGrow();
+    });
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) {
@@ -74,7 +101,8 @@ export async function run(terminal: Terminal, argv: readonly string[]): Promise<
       terminal.setExitCode(error.exitCode === 0 ? exitCodes.success : exitCodes.usage);
       return;
     }
-    terminal.error(`error: ${messageOf(error)}`);
+    const advice = error instanceof ApiError ? (adviceByStatus[error.code] ?? '') : '';
+    terminal.error(`error: ${messageOf(error)}${advice}`);
     const usage = error instanceof UsageError || error instanceof ConfigurationError;
     terminal.setExitCode(usage ? exitCodes.usage : exitCodes.failure);
   }

@@ -28,12 +28,8 @@ export interface Screen {
 
 /** The process's own terminal. */
 export const processTerminal: Terminal = {
-  out(text) {
-    process.stdout.write(text);
-  },
-  error(line) {
-    process.stderr.write(`${line}\n`);
-  },
+  out: (text) => void process.stdout.write(text),
+  error: (line) => void process.stderr.write(`${line}\n`),
   async readInput() {
     const chunks: Buffer[] = [];
     for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
@@ -76,16 +72,15 @@ export class UsageError extends Error {
 }
 
 /** What the command line's exit status says. */
-export const exitCodes = {
-  success: 0,
-  /** The command ran and its answer is no: a template that fails, a cluster that refuses. */
-  failure: 1,
-  /** The call itself is wrong: an unknown option, a missing file. */
-  usage: 2,
-  /** The command did its work and found what nobody wants: pods that are not injected as they would be now, or would not be. */
-  negative: 3,
-  /** `check`: a pod would be refused. */
-  refused: 4,
-  /** `check`: what becomes of a pod cannot be told here. */
-  unknown: 5,
-} as const;
+export const exitCodes = { success: 0, failure: 1, usage: 2, negative: 3, refused: 4, unknown: 5 } as const;
+
+/** What each means, for people; `make generate` writes the page of reference from it. */
+export const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
+  success: 'done, and nothing is wrong',
+  failure: 'the answer is no, or something failed: a template, a cluster that refuses, no operator that is alive',
+  usage: 'the call is wrong: an unknown option, value or object, options that exclude each other, a missing file',
+  negative:
+    'found what nobody wants: `status` stale or missing pods; `analyze` anything; `check` not injected, or twice; `tag watch` rolled back, or restarts that stopped',
+  refused: '`check`: the pod would be refused',
+  unknown: '`check`: what becomes of the pod cannot be told',
+};

@@ -34,7 +34,9 @@ function withDefaults(given: JsonObject, isMirror: boolean): JsonObject {
   const account = textOf(given.serviceAccountName) ?? textOf(given.serviceAccount) ?? 'default';
   const volumes = listOf(given.volumes);
   const tokenVolume =
-    isMirror || given.automountServiceAccountToken === false || volumes.some(isTokenVolume)
+    isMirror ||
+    given.automountServiceAccountToken === false ||
+    volumes.some(({ name }) => textOf(name)?.startsWith('kube-api-access-'))
       ? undefined
       : { name: 'kube-api-access-00000', projected: { defaultMode: 0o644, sources: [] } };
   const containers = (list: unknown): JsonObject[] =>
@@ -83,10 +85,6 @@ function pullPolicy(image: string): string {
   const name = image.slice(image.lastIndexOf('/') + 1);
   const [, tag = 'latest'] = name.split(':');
   return tag === 'latest' && !name.includes('@') ? 'Always' : 'IfNotPresent';
-}
-
-function isTokenVolume({ name }: JsonObject): boolean {
-  return typeof name === 'string' && name.startsWith('kube-api-access-');
 }
 
 function listOf(value: unknown): JsonObject[] {

@@ -40,11 +40,7 @@ const table: [what: string, asked: PodCreation, advice: string[]][] = [
     creation({ labels: { [inject]: 'false' } }, enabled),
     [`Injected: Pod label ${inject}=null`],
   ],
-  [
-    'an annotation that opts out: the label beats it',
-    creation({ annotations: { [inject]: 'false' } }, enabled),
-    [byLabel],
-  ],
+  ['an annotation that the label beats', creation({ annotations: { [inject]: 'false' } }, enabled), [byLabel]],
   ['a never-selector: the label overrules it', creation({ labels: { never: 'yes' } }, enabled), [byLabel]],
   ['the host network', creation({ spec: { hostNetwork: true } }, enabled), ['Injected: hostNetwork']],
   ['a namespace that the webhooks exclude by its name: nothing helps', creation({}, enabled, 'closed'), []],

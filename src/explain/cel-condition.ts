@@ -34,7 +34,8 @@ export function evaluateCondition(expression: string, input: ConditionInput): Co
   const beyond = (message: string): ConditionResult => ({ result: 'unknown', message: unknown[0]?.message ?? message });
   try {
     unknown = unknownParts(environment.parse(expression).ast, input.request);
-    const parsed = environment.parse(withFailing(expression, unknown));
+    const failingAt = (text: string, { start, end }: UnknownPart) => text.slice(0, start) + failing + text.slice(end);
+    const parsed = environment.parse(unknown.reduceRight(failingAt, expression));
     const checked = parsed.check();
     if (!checked.valid) return beyond(`it cannot be checked here: ${firstLine(checked.error)}`);
     const context = { object: celValue(input.object), oldObject: null, request: celValue(input.request) };
@@ -46,10 +47,6 @@ export function evaluateCondition(expression: string, input: ConditionInput): Co
     if (!(error instanceof EvaluationError)) return beyond(`it cannot be evaluated here: ${firstLine(error)}`);
     return unknown.length > 0 ? beyond('') : { result: 'error', message: firstLine(error) };
   }
-}
-
-function withFailing(expression: string, parts: readonly UnknownPart[]): string {
-  return parts.reduceRight((text, { start, end }) => text.slice(0, start) + failing + text.slice(end), expression);
 }
 
 /** JSON as CEL sees it: whole numbers are int64 (as in unstructured objects of the API server). */

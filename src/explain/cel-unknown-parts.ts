@@ -48,9 +48,8 @@ function problemOf(node: ASTNode, request: JsonObject): string | undefined {
     case '.':
     case '.?': {
       const [receiver, field] = node.args;
-      if (isUserInfo(receiver) && field !== 'username' && field !== 'groups') {
+      if (isUserInfo(receiver) && field !== 'username' && field !== 'groups')
         return `request.userInfo.${field} is not known here`;
-      }
       // An absent object has no fields; what becomes of that depends on the implementation.
       if (receiver.op === 'id' && receiver.args === 'oldObject') return 'oldObject is only compared with null here';
       if (receiver.op !== 'id' || receiver.args !== 'request') return undefined;

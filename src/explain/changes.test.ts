@@ -17,12 +17,7 @@ describe('withChanges', () => {
     ['an annotation is taken away', annotated({ a: '1', b: '2' }), annotation('a', null), annotated({ b: '2' })],
     ['a pod without metadata gets it', {}, annotation('a', '1'), annotated({ a: '1' })],
     ['labels that are none are replaced', labelled(7), label('a', '1'), labelled({ a: '1' })],
-    [
-      'the host network is left',
-      { spec: { hostNetwork: true, x: 1 } },
-      hostNetwork,
-      { spec: { hostNetwork: false, x: 1 } },
-    ],
+    ['the host network', { spec: { hostNetwork: true, x: 1 } }, hostNetwork, { spec: { hostNetwork: false, x: 1 } }],
     ['a pod without a spec too', {}, hostNetwork, { spec: { hostNetwork: false } }],
   ];
   for (const [what, pod, change, after] of pods) {

@@ -21,9 +21,8 @@ function withChange(creation: PodCreation, change: Change): PodCreation {
     const labels = edited(namespace.labels, change) as Record<string, string>;
     return { ...creation, namespace: { ...namespace, labels } };
   }
-  if (change.field === 'hostNetwork') {
+  if (change.field === 'hostNetwork')
     return { ...creation, pod: { ...pod, spec: { ...objectAt(pod, ['spec']), hostNetwork: false } } };
-  }
   const part = `${change.field}s`;
   const after = edited(objectAt(pod, ['metadata', part]), change);
   return { ...creation, pod: { ...pod, metadata: { ...objectAt(pod, ['metadata']), [part]: after } } };

@@ -40,28 +40,10 @@ describe('explainCreation', () => {
     ['the host network', creation({ spec: { hostNetwork: true } }, enabled), plain, 'NotInjected', 'HostNetwork'],
     ['an excluded namespace', creation({}, enabled, 'kube-system'), plain, 'NotInjected', 'ExcludedNamespace'],
     ['the policy', creation({}, enabled), strict, 'NotInjected', 'PolicyDisabled'],
-    [
-      'a selector before the policy',
-      creation({ labels: never }, enabled),
-      strict,
-      'NotInjected',
-      'NeverInjectSelector',
-    ],
-    [
-      'an annotation that is not allowed',
-      creation({ annotations: other }, enabled),
-      plain,
-      'Refused',
-      'AnnotationNotAllowed',
-    ],
+    ['a selector beats the policy', creation({ labels: never }, enabled), strict, 'NotInjected', 'NeverInjectSelector'],
+    ['a forbidden annotation', creation({ annotations: other }, enabled), plain, 'Refused', 'AnnotationNotAllowed'],
     ['no webhook at all', creation({}, enabled), surroundings([], {}), 'NotInjected', 'NoWebhook'],
-    [
-      'a configuration that cannot be read',
-      creation({}, enabled),
-      surroundings([standard], {}),
-      'Unknown',
-      'ConfigurationUnknown',
-    ],
+    ['no configuration', creation({}, enabled), surroundings([standard], {}), 'Unknown', 'ConfigurationUnknown'],
   ];
   for (const [what, asked, around, ...expected] of table) {
     it(`${what}: ${expected.join(' ')}`, () => {

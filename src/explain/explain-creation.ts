@@ -107,9 +107,8 @@ function ask(each: PodWebhook, creation: PodCreation, pod: JsonObject, surroundi
   const { failurePolicy = 'Fail', reinvocationPolicy = 'Never' } = webhook;
   const { called, steps, ...choice } = chooseWebhook(webhook, creation, pod);
   const found = { configuration, webhook: webhook.name, target, failurePolicy, reinvocationPolicy, ...choice };
-  if (called !== 'Yes') {
+  if (called !== 'Yes')
     return { finding: { ...found, outcome: called === 'No' ? 'NotCalled' : called, steps }, isCalled: false };
-  }
   if (target === undefined) {
     const message = 'it is asked; what another injector answers is not known here';
     return { finding: { ...found, outcome: 'Called', reason: 'Foreign', message, steps }, isCalled: true };
@@ -178,9 +177,8 @@ function summary(findings: readonly WebhookFinding[]): Pick<CreationFinding, 'ou
     // A foreign webhook that may be asked or not changes nothing of ours, unless it refuses the pod.
     return outcome === 'Unknown' && (target !== undefined || failurePolicy === 'Fail');
   });
-  if (unknown !== undefined && (injected.length === 0 || unknown.target !== undefined)) {
+  if (unknown !== undefined && (injected.length === 0 || unknown.target !== undefined))
     return { outcome: 'Unknown', reason: unknown.reason, message: unknown.message };
-  }
   if (injected.length > 0) {
     return { outcome: 'Injected', reason: 'Injected', message: injected.map(({ message }) => message).join('; ') };
   }
@@ -193,13 +191,11 @@ function summary(findings: readonly WebhookFinding[]): Pick<CreationFinding, 'ou
 
 function notSelected(ours: readonly WebhookFinding[]): { reason: string; message: string } {
   const [nearest] = [...ours].sort((one, other) => distance(one) - distance(other));
-  if (nearest === undefined) {
+  if (nearest === undefined)
     return { reason: 'NoWebhook', message: 'no InjectorConfig has a webhook: none is published' };
-  }
   const { unmet } = nearest;
-  if (unmet.namespace.some(({ key }) => key === namespaceNameLabel)) {
+  if (unmet.namespace.some(({ key }) => key === namespaceNameLabel))
     return { reason: 'ExcludedNamespace', message: 'pods of this namespace are never injected' };
-  }
   const [need] = unmet.pod;
   if (unmet.namespace.length === 0 && unmet.pod.length === 1 && need?.operator === 'NotIn') {
     const label = nearest.message.replace(/^the pod's /, '');

@@ -120,13 +120,7 @@ describe('why a pod that a webhook takes is not injected', () => {
       'NotCalled',
       /was not asked; it was made before the webhook was there, or before [^;]*namespace$/,
     ],
-    [
-      'nobody asked, perhaps',
-      careless,
-      {},
-      'NotCalled',
-      /failurePolicy is Ignore, or one of spec\.webhook\.matchConditions/,
-    ],
+    ['maybe not asked', careless, {}, 'NotCalled', /failurePolicy is Ignore, or one of spec\.webhook\.matchConditions/],
     ['paused', injectorConfig('blue', { paused: true }), {}, 'Paused', /spec\.paused/],
   ];
   for (const [name, of, fields, reason, note] of rows) {
@@ -162,12 +156,7 @@ describe('why a pod that no webhook takes is not injected', () => {
   const rows: [name: string, pod: Partial<DecisionFacts>, namespace: Record<string, string>, note?: RegExp][] = [
     ['it does not ask', {}, {}],
     ['another injector did it', { ...asking, annotations: { 'sidecar.istio.io/status': '{}' } }, {}],
-    [
-      'its namespace says no',
-      asking,
-      { 'istio-injection': 'disabled' },
-      /the namespace's label istio-injection is "disabled"$/,
-    ],
+    ['by namespace', asking, { 'istio-injection': 'disabled' }, /the namespace's label istio-injection is "disabled"$/],
     [
       'a revision that is not there',
       { labels: { ...asking.labels, 'istio.io/rev': 'red' } },

@@ -1,5 +1,6 @@
 import { revisionOf, type InjectorConfig } from '../api/injector-config/injector-config.ts';
 import { decide, type DecisionFacts, type DecisionRules } from '../inject/decide.ts';
+import type { SkipReason } from '../inject/injection-result.ts';
 import type { Labels } from '../selection/label-selector.ts';
 import { isInjected, type PodSelection } from '../selection/webhook-owners.ts';
 import type { WebhookOwner } from '../selection/webhook-selectors.ts';
@@ -9,7 +10,7 @@ export interface PodExplanation {
   /** The InjectorConfig that would have injected it; undefined when none takes it. */
   readonly injectorConfig: string | undefined;
   /** A reason of `decide`, or `NotSelected`, `Paused`, `NotPublished`, `NotCalled`. */
-  readonly reason: string;
+  readonly reason: SkipReason | 'NotSelected' | 'Paused' | 'NotPublished' | 'NotCalled';
   readonly note: string;
   /** Whether somebody configured it so; otherwise it should not have happened. */
   readonly isExpected: boolean;
@@ -27,12 +28,11 @@ export function explainSelected(
   const injectorConfig = config.metadata.name;
   const by = tag === undefined ? '' : `, by tag ${tag.metadata.name}`;
   const named = `InjectorConfig ${injectorConfig} (revision ${revisionOf(config)}${by})`;
-  const unexpected = (reason: string, note: string): PodExplanation => {
+  const unexpected = (reason: PodExplanation['reason'], note: string): PodExplanation => {
     return { injectorConfig, reason, note, isExpected: false };
   };
-  if (config.spec.paused) {
+  if (config.spec.paused)
     return unexpected('Paused', `not injected: ${named} is paused (spec.paused); make the pod again once it is not`);
-  }
   if (rules === undefined) {
     return unexpected('NotPublished', `not injected: ${named} is not published; its conditions say why`);
   }

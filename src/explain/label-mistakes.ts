@@ -3,6 +3,7 @@ import { defaultRevision, type RevisionTag } from '../api/revision-tag/revision-
 import type { WebhookKeys } from '../api/injector-config/webhook-keys.ts';
 import type { Labels } from '../selection/label-selector.ts';
 import type { Change } from './changes.ts';
+import { edits, namesThere, nearestName } from './nearest-name.ts';
 
 /** Label names of injectors, and the revisions and tags that go by them. */
 export interface LabelFamily {
@@ -76,9 +77,7 @@ export function labelMistakes(
     const name = isDefault ? defaultRevision : isSilent ? undefined : labels[keys.revision];
     if (name === undefined || names.includes(name)) continue;
     const meant = nearestName(name, names);
-    const there = names.length === 0 ? 'there are none' : `there are: ${[...names].sort().join(', ')}`;
-    const advice = meant === undefined ? '' : `; ${meant} was probably meant`;
-    const what = `leads nowhere: there is no revision or tag ${name}; ${there}${advice}`;
+    const what = `leads nowhere: there is no revision or tag ${name}; ${namesThere(name, names)}`;
     add(isDefault ? keys[key] : keys.revision, 'UnknownRevision', what, meant && keys.revision, meant);
   }
   // What each label of the families should have been here.
@@ -98,36 +97,8 @@ export function labelMistakes(
   return [...byLabel.values()];
 }
 
-/** The one name that was probably meant. Names with other digits are other versions. */
-function nearestName(name: string, names: readonly string[]): string | undefined {
-  const digits = (each: string): string => each.replaceAll(/\D/g, '');
-  const near = names.filter((each) => digits(each) === digits(name) && edits(plain(each), plain(name)) <= 1);
-  const same = near.filter((each) => plain(each) === plain(name));
-  const [meant, ...others] = same.length > 0 ? same : near;
-  return others.length === 0 ? meant : undefined;
-}
-
-/** As `1.25` and `1-25` are one for people. */
-function plain(name: string): string {
-  return name.toLowerCase().replaceAll(/[._-]/g, '');
-}
-
 /** All letters but two, or one is how the other begins: `istio-inject`, `istio-injection`. */
 function isNear(label: string, known: string): boolean {
   const begins = label.length >= known.length / 2 && (known.startsWith(label) || label.startsWith(known));
   return begins || (Math.abs(label.length - known.length) <= 2 && edits(label, known) <= 2);
-}
-
-/** Levenshtein's distance. Both are label names: at most 317 characters. */
-function edits(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (let index = 1; index <= one.length; index += 1) {
-    const next = [index];
-    for (let place = 1; place <= other.length; place += 1) {
-      const change = (row[place - 1] ?? 0) + (one[index - 1] === other[place - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[place] ?? 0) + 1, (next[place - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[other.length] ?? 0;
 }

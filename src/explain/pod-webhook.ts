@@ -57,12 +57,7 @@ export function podWebhooks(configurations: readonly KubernetesObject[]): PodWeb
     .flatMap(({ metadata: { name = '', creationTimestamp }, webhooks }) =>
       (Array.isArray(webhooks) ? (webhooks as MutatingWebhook[]) : [])
         .filter(({ rules = [] }) => rules.some(takesPodCreations))
-        .map((webhook) => ({
-          configuration: name,
-          createdAt: creationTimestamp,
-          webhook,
-          ...targetsOf(webhook),
-        })),
+        .map((webhook) => ({ configuration: name, createdAt: creationTimestamp, webhook, ...targetsOf(webhook) })),
     );
 }
 

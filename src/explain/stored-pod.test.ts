@@ -21,13 +21,7 @@ const table: [what: string, pod: KubernetesObject, now: typeof injected, state: 
   ['another InjectorConfig beside', stored('default.00000000,logs.11111111'), injected, 'Stale', /make it again/],
   ['it has none, and would get none', stored(undefined), plain, 'Plain', /not injected/],
   ['it has one, and would get none', stored('default.00000000'), plain, 'Leftover', /would not be now/],
-  [
-    'older than the webhook',
-    stored(undefined, '2026-01-01T00:00:00Z'),
-    injected,
-    'Missing',
-    /before the webhook configuration a/,
-  ],
+  ['older pod', stored(undefined, '2026-01-01T00:00:00Z'), injected, 'Missing', /before the webhook configuration a/],
   ['younger than the webhook', stored(undefined), injected, 'Missing', /changed since/],
   ['what its author made up is no entry', stored('rubbish,default'), plain, 'Plain', /not injected/],
 ];

@@ -63,18 +63,16 @@ function whyMissing(
   for (const { configuration, webhook, failurePolicy } of injecting) {
     const found = webhooks.find((each) => each.configuration === configuration && each.webhook.name === webhook);
     const since = found?.createdAt;
-    if (since !== undefined && made !== '' && since > made) {
+    if (since !== undefined && made !== '' && since > made)
       return `it was made at ${made}, before the webhook configuration ${configuration} (${since})`;
-    }
     const keys = keysOf(found?.webhook.namespaceSelector ?? {});
     const labelled = lastLabelled(namespace, keys);
     if (labelled !== undefined && made !== '' && labelled.time > made) {
       const { key, manager, time } = labelled;
       return `it was made at ${made}, and label ${key} of its namespace was written after that, by ${manager} (${time})`;
     }
-    if (failurePolicy === 'Ignore') {
+    if (failurePolicy === 'Ignore')
       return `${configuration} has failurePolicy Ignore, and may have been away when it was made; or a label or the configuration has changed since`;
-    }
   }
   return 'its labels, those of its namespace or the configuration have changed since it was made, or the webhook was away (paused, disabled)';
 }

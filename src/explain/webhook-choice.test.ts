@@ -27,11 +27,7 @@ const table: [what: string, webhook: Partial<MutatingWebhook>, choice: string][]
   ['conditions that hold', { matchConditions: [yes, yes] }, 'Yes Selected'],
   ['one that is false', { matchConditions: [yes, no] }, 'No MatchCondition'],
   ['one that fails, under Fail', { matchConditions: [yes, error] }, 'Refused MatchConditionFailed'],
-  [
-    'Fail is the default',
-    { matchConditions: [error], failurePolicy: undefined } as never,
-    'Refused MatchConditionFailed',
-  ],
+  ['by default', { matchConditions: [error], failurePolicy: undefined } as never, 'Refused MatchConditionFailed'],
   ['one that fails, under Ignore', { matchConditions: [error], failurePolicy: 'Ignore' }, 'No MatchConditionFailed'],
   ['false beats failing, whatever the order', { matchConditions: [error, no] }, 'No MatchCondition'],
   ['false beats unknown', { matchConditions: [unknown, no] }, 'No MatchCondition'],

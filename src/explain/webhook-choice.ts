@@ -51,9 +51,7 @@ export function chooseWebhook(webhook: MutatingWebhook, creation: PodCreation, p
     selected('ObjectSelector', "the pod's", unmet.pod, podLabels),
   ];
   const refusals = steps.filter(({ result }) => result === 'No').map(({ message }) => message);
-  if (refusals.length > 0) {
-    return { called: 'No', reason: 'NotSelected', message: refusals.join('; '), steps, unmet };
-  }
+  if (refusals.length > 0) return { called: 'No', reason: 'NotSelected', message: refusals.join('; '), steps, unmet };
   const conditions = conditionSteps(webhook, creation, pod);
   return { ...verdictOf(conditions, webhook.failurePolicy ?? 'Fail'), steps: [...steps, ...conditions], unmet };
 }
@@ -100,9 +98,8 @@ function verdictOf(
 ): Pick<WebhookChoice, 'called' | 'reason' | 'message'> {
   const of = (wanted: Step['result']): Step | undefined => conditions.find(({ result }) => result === wanted);
   const no = of('No');
-  if (no !== undefined) {
+  if (no !== undefined)
     return { called: 'No', reason: generated[no.name ?? '']?.reason ?? 'MatchCondition', message: no.message };
-  }
   const unknown = of('Unknown');
   if (unknown !== undefined) return { called: 'Unknown', reason: 'MatchCondition', message: unknown.message };
   const error = of('Error');

@@ -37,13 +37,7 @@ describe('decide', () => {
       ['an empty label against the annotation', {}, { ...labelled(''), ...annotated('false') }, true, 'PolicyEnabled'],
       ['a never selector', { neverInject: batch, alwaysInject: batch }, aBatch, false, 'NeverInjectSelector'],
       ['an always selector', { ...disabled, alwaysInject: batch }, aBatch, true, 'AlwaysInjectSelector'],
-      [
-        'an opt-in against a never selector',
-        { neverInject: batch },
-        labelled('true', aBatch.labels),
-        true,
-        'OptedInByLabel',
-      ],
+      ['opt-in, never selector', { neverInject: batch }, labelled('true', aBatch.labels), true, 'OptedInByLabel'],
       ['an invalid selector', { neverInject: [{ invalid: 'broken' }] }, aBatch, true, 'PolicyEnabled'],
       ['another family’s label', {}, foreign, true, 'PolicyEnabled'],
     ];

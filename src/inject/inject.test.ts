@@ -249,12 +249,7 @@ describe('inject, refusing', () => {
     ['an unknown template', annotated({ 'inject.istio.io/templates': 'nope' }), 'UnknownTemplate', notFound],
     ['saved overrides that are a list', overrides('[]'), 'InvalidOverrides', /overrides: not an object$/],
     ['saved overrides that are none', overrides('['), 'InvalidOverrides', /annotation proxy\.istio\.io\/overrides/],
-    [
-      'saved overrides of the wrong shape',
-      overrides('{"containers": 1}'),
-      'InvalidOverrides',
-      /cannot unmarshal number/,
-    ],
+    ['saved overrides of a wrong shape', overrides('{"containers": 1}'), 'InvalidOverrides', /cannot unmarshal number/],
     ['a directive', podOf({ spec: { containers: directed('istio-proxy') } }), 'InvalidOverrides', reapplied('')],
     ['another', podOf({ spec: { initContainers: directed('istio-init') } }), 'InvalidOverrides', reapplied('init ')],
     ['a reserved port', annotated({ 'prometheus.io/port': '15001' }), 'InvalidPrometheusConfiguration', /reserved/],
@@ -265,11 +260,7 @@ describe('inject, refusing', () => {
   const outputs: [name: string, template: string, message: RegExp][] = [
     ['output that is no YAML', 'a: [', /strategic merge: invalid JSON document\nyaml: /],
     ['output that is no object', 'text', /strategic merge: invalid JSON document$/],
-    [
-      'output of wrong types',
-      'spec: {containers: 1}',
-      /failed applying injection overlay: unmarshal patched pod: json/,
-    ],
+    ['wrong types', 'spec: {containers: 1}', /failed applying injection overlay: unmarshal patched pod: json/],
     ['output that cannot be merged', 'spec: {containers: [{image: a}]}', /strategic merge: .*merge key: name/],
   ];
   const rendered = (template: string): InjectionResult => run(rendering(template), podOf());

@@ -2,29 +2,33 @@ import type { JsonPatchOperation } from './patch/json-patch.ts';
 import type { JsonObject } from './patch/json-value.ts';
 
 /** Why a pod is left alone: identifiers, fit for metric labels. */
-export type SkipReason =
-  | 'HostNetwork'
-  | 'IgnoredNamespace'
-  | 'OptedOutByLabel'
-  | 'OptedOutByAnnotation'
-  | 'NeverInjectSelector'
-  | 'PolicyDisabled'
-  | 'PolicyUnknown';
+export const skipReasons = {
+  HostNetwork: "it uses the node's network, which is never redirected",
+  IgnoredNamespace: 'system namespaces are never injected',
+  OptedOutByLabel: 'its label says so',
+  OptedOutByAnnotation: 'its annotation says so',
+  NeverInjectSelector: '`neverInjectSelector` takes it',
+  PolicyDisabled: 'the policy is `disabled`, and it does not ask',
+  PolicyUnknown: 'the policy is neither `enabled` nor `disabled`',
+} as const;
+export type SkipReason = keyof typeof skipReasons;
 
 /** Why a pod that should be injected cannot be: identifiers, fit for metric labels. */
-export type FailureReason =
-  | 'InvalidPod'
-  | 'InvalidAnnotation'
-  | 'AnnotationNotAllowed'
-  | 'UnsafeAnnotation'
-  | 'InvalidProxyConfig'
-  | 'InvalidOverrides'
-  | 'UnknownTemplate'
-  | 'TemplateFailed'
-  | 'TemplateLimit'
-  | 'InvalidTemplateOutput'
-  | 'InvalidPrometheusConfiguration'
-  | 'Internal';
+export const failureReasons = {
+  InvalidPod: 'it is not what a pod has to be',
+  InvalidAnnotation: 'an annotation has a value that it cannot have',
+  AnnotationNotAllowed: '`annotationOverrides` does not allow an annotation or label that it has',
+  UnsafeAnnotation: 'an annotation or label would add more than a value',
+  InvalidProxyConfig: 'its annotation with a ProxyConfig cannot be read',
+  InvalidOverrides: 'the containers that it overrides cannot be read',
+  UnknownTemplate: 'it names a template that there is not',
+  TemplateFailed: 'a template failed',
+  TemplateLimit: 'a template took more steps, time or output than it may',
+  InvalidTemplateOutput: 'a template rendered something that is no part of a pod',
+  InvalidPrometheusConfiguration: 'its annotations for Prometheus cannot be merged',
+  Internal: 'a mistake of this program: please report it',
+} as const;
+export type FailureReason = keyof typeof failureReasons;
 
 /** What became of one pod. Refusals are data: {@link inject} does not throw. */
 export type InjectionResult =

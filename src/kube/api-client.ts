@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
-import { isNotFound } from './api-error.ts';
+import { ignoreNotFound } from './api-error.ts';
 import { apiVersionOf, resourceKind, resourcePath, type ResourceKind } from './resource-kinds.ts';
 import type {
   ApiClientOptions,
@@ -49,12 +49,7 @@ export class ApiClient {
     name: string,
     options: ReadOptions = {},
   ): Promise<T | undefined> {
-    try {
-      return await this.get<T>(resource, name, options);
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
+    return await this.get<T>(resource, name, options).catch(ignoreNotFound);
   }
 
   /** Reads one page of a collection. */

@@ -41,6 +41,11 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** For `catch`: undefined for an object that does not exist; other errors are thrown again. */
+export function ignoreNotFound(error: unknown): undefined {
+  if (!isNotFound(error)) throw error;
+}
+
 /** True when the object (or, for a discovery request, the resource) does not exist. */
 export function isNotFound(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === 404;

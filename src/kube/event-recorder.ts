@@ -13,10 +13,10 @@ export interface EventRecorderOptions {
   instance: string;
 }
 
-export interface RecordedEvent {
+export interface RecordedEvent<Reason extends string = string> {
   type: 'Normal' | 'Warning';
   /** One CamelCase word, e.g. `Published`. */
-  reason: string;
+  reason: Reason;
   /** What was being done, one word, e.g. `Reconcile`. */
   action: string;
   /** A sentence for people; cut at 1024 bytes, the limit of events.k8s.io/v1. Never holds secrets. */
@@ -42,7 +42,7 @@ const noteLimit = 1024;
  * Events about objects (events.k8s.io/v1). The same event again becomes a series; many different ones about one object are thinned out.
  * Recording returns at once and never fails: an event that cannot be written is worth a debug line.
  */
-export class EventRecorder {
+export class EventRecorder<Reason extends string = string> {
   readonly #options: EventRecorderOptions;
   readonly #series = new Map<string, Series>();
   /** By uid: when the bucket of new events will be full again. */
@@ -53,7 +53,7 @@ export class EventRecorder {
     this.#options = options;
   }
 
-  record(regarding: KubernetesObject, event: RecordedEvent): void {
+  record(regarding: KubernetesObject, event: RecordedEvent<Reason>): void {
     const { client, clock } = this.#options;
     const now = clock.monotonic();
     this.#forgetOld(now);
@@ -113,12 +113,8 @@ export class EventRecorder {
   }
 
   #forgetOld(now: number): void {
-    for (const [key, series] of this.#series) {
-      if (now - series.lastSeen > seriesMs) this.#series.delete(key);
-    }
-    for (const [uid, fullAt] of this.#buckets) {
-      if (fullAt <= now) this.#buckets.delete(uid);
-    }
+    for (const [key, series] of this.#series) if (now - series.lastSeen > seriesMs) this.#series.delete(key);
+    for (const [uid, fullAt] of this.#buckets) if (fullAt <= now) this.#buckets.delete(uid);
   }
 }
 

@@ -76,6 +76,7 @@ describe('loadKubeConfig', () => {
     ['an unknown context', asked('third'), other],
     ['a context without its cluster', asked('lost'), /current-context "lost" leads to no cluster/],
     ['a file that is something else', () => (broken(), asked()()), /config: not a kubeconfig/],
+    ['an empty file', () => (writeFileSync(file, '\n'), asked()()), /config: not a kubeconfig: it is empty/],
     ['a default that is something else', () => (broken(), {}), /config: not a kubeconfig/],
     ['a list without a file', () => ((process.env.KUBECONFIG = '/a:/b'), {}), /\/a:\/b: there is no such file/],
   ];

@@ -28,11 +28,12 @@ export function loadKubeConfig({ kubeconfig, context }: KubeConfigOptions = {}):
     const [field, files] = kubeconfig === undefined ? ['KUBECONFIG', named] : ['kubeconfig', [kubeconfig]];
     const there = files.filter(existsSync);
     if (there.length === 0) {
-      throw new ConfigurationError(field, `${files.join(delimiter)}: there is no such file; name a kubeconfig`);
+      throw new ConfigurationError(
+        field,
+        `${files.join(delimiter)}: there is no such file; name one by --kubeconfig or KUBECONFIG`,
+      );
     }
-    for (const file of there) {
-      attempt(field, `${file}: not a kubeconfig`, () => addFile(config, file));
-    }
+    for (const file of there) attempt(field, `${file}: not a kubeconfig`, () => addFile(config, file));
     rereadTokenFiles(config, there);
   }
   chooseContext(config, context);
@@ -42,6 +43,7 @@ export function loadKubeConfig({ kubeconfig, context }: KubeConfigOptions = {}):
 /** Adds what no earlier file has named, as kubectl does: the library takes the last context and refuses names that stand twice. */
 function addFile(config: KubeConfig, file: string): void {
   const added = new KubeConfig();
+  if (readFileSync(file, 'utf8').trim() === '') throw new Error('it is empty');
   added.loadFromFile(file);
   const byName = <T extends { name: string }>(known: T[] = [], more: T[]): T[] => [
     ...known,
@@ -73,16 +75,13 @@ function chooseContext(config: KubeConfig, context: string | undefined): void {
   const cluster = config.getCurrentCluster();
   // With nothing to load the library makes up a cluster, which nobody has had for years.
   if (cluster?.server === 'http://localhost:8080' && config.getCurrentUser()?.token === undefined) {
-    throw new ConfigurationError(
-      'kubeconfig',
-      'there is no kubeconfig: name one with --kubeconfig or KUBECONFIG, or run in a pod with a ServiceAccount',
-    );
+    const message =
+      'there is no kubeconfig: name one with --kubeconfig or KUBECONFIG, or run in a pod with a ServiceAccount';
+    throw new ConfigurationError('kubeconfig', message);
   }
   if (cluster === null) {
-    throw new ConfigurationError(
-      'context',
-      `the kubeconfig's current-context ${JSON.stringify(config.getCurrentContext())} leads to no cluster; name one with --context`,
-    );
+    const message = `the kubeconfig's current-context ${JSON.stringify(config.getCurrentContext())} leads to no cluster; name one with --context`;
+    throw new ConfigurationError('context', message);
   }
 }
 

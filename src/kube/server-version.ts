@@ -20,8 +20,6 @@ export async function requireServerVersion(client: Pick<ApiClient, 'request'>, l
   const [majorNumber, minorNumber] = [Number.parseInt(major ?? '', 10), Number.parseInt(minor ?? '', 10)];
   if (Number.isNaN(majorNumber) || Number.isNaN(minorNumber)) return;
   if (majorNumber > oldest.major || (majorNumber === oldest.major && minorNumber >= oldest.minor)) return;
-  throw new ConfigurationError(
-    'API server',
-    `the API server is Kubernetes ${gitVersion ?? `${majorNumber}.${minorNumber}`}; the operator needs ${oldest.major}.${oldest.minor} or later (matchConditions of webhooks): upgrade the cluster first`,
-  );
+  const message = `the API server is Kubernetes ${gitVersion ?? `${majorNumber}.${minorNumber}`}; the operator needs ${oldest.major}.${oldest.minor} or later (matchConditions of webhooks): upgrade the cluster first`;
+  throw new ConfigurationError('API server', message);
 }

@@ -18,12 +18,7 @@ describe('the texts of a configuration', () => {
   const repeated = `a: &a ${'x'.repeat(60_000)}\nb: [${Array(20).fill('*a').join(', ')}]\n`;
   const noJson = /^spec\.injection\.valuesFrom: the text is no JSON, and YAML may have 65536 characters/;
   for (const [what, injection, values, message] of [
-    [
-      'values that are mostly indentation',
-      { values: nested(200, zeros) },
-      '',
-      /^spec\.injection\.values is larger than/,
-    ],
+    ['values, mostly indentation', { values: nested(200, zeros) }, '', /^spec\.injection\.values is larger than/],
     ['a mesh config that is', { meshConfig: nested(200, zeros) }, '', /^spec\.injection\.meshConfig is larger than/],
     ['values that nest too deeply', { values: nested(400, 0) }, '', /^spec\.injection\.values nests deeper than 300/],
     ['values by reference that repeat a long text', { valuesFrom }, repeated, /^spec\.injection\.valuesFrom is larger/],

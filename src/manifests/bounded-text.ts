@@ -13,9 +13,8 @@ const maximumDepth = 300;
 export function refuseUnbounded(value: unknown, field: string): void {
   let length = 0;
   const walk = (inner: unknown, depth: number): void => {
-    if (depth > maximumDepth) {
+    if (depth > maximumDepth)
       throw new ConfigurationError(field, `${field} nests deeper than ${maximumDepth} levels; make it flatter`);
-    }
     length += 2 * depth + (typeof inner === 'string' ? inner.length : 1);
     if (length > maximumConfigurationBytes) {
       const problem = `${field} is larger than the 900 KiB that fit in a ConfigMap`;

@@ -49,10 +49,8 @@ export function inSpec(error: ConfigurationError): ConfigurationError {
 
 function textOf({ field, namespace, name, key }: ConfigurationReference, text: string | undefined): string {
   if (text !== undefined) return text;
-  throw new ConfigurationError(
-    field,
-    `${field}: key ${key} of ConfigMap ${namespace}/${name} was not read: supply its text`,
-  );
+  const message = `${field}: key ${key} of ConfigMap ${namespace}/${name} was not read: supply its text`;
+  throw new ConfigurationError(field, message);
 }
 
 /** The keys of Istio's injector config; empty lists and maps are left out, as Istio's own file does. */

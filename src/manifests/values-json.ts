@@ -25,9 +25,8 @@ export function valuesJson(text: string, field: string): string {
     refuseUnbounded(value, field);
     json = canonicalJson(value);
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new ConfigurationError(field, `${field}: the text must be a JSON or YAML map, found ${kind(value)}`);
-  }
   return json;
 }
 
@@ -38,9 +37,7 @@ function readYaml(text: string, field: string): unknown {
     const detail = String(error)
       .replace(/^\w+: /, '')
       .replace(/:?\n[\s\S]*/, '');
-    throw new ConfigurationError(field, `${field}: the text is neither JSON nor YAML: ${detail}`, {
-      cause: error,
-    });
+    throw new ConfigurationError(field, `${field}: the text is neither JSON nor YAML: ${detail}`, { cause: error });
   }
 }
 

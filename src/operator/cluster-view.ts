@@ -57,18 +57,14 @@ export class ClusterView {
   owned(): Followed[] {
     const labelSelector = ownedSelector(this.#operatorClass);
     const ours = { namespace: this.#namespace, labelSelector };
+    const fieldSelector = `metadata.name=${servingRoleName(this.#operatorClass)}`;
     return [
       { resource: configMaps, store: this.configMaps, ...ours },
       { resource: secrets, store: this.secrets, ...ours },
       { resource: services, store: this.services, ...ours },
       { resource: mutatingWebhooks, store: this.mutatingWebhooks },
       { resource: validatingWebhooks, store: this.validatingWebhooks, labelSelector },
-      {
-        resource: roles,
-        store: this.roles,
-        namespace: this.#namespace,
-        fieldSelector: `metadata.name=${servingRoleName(this.#operatorClass)}`,
-      },
+      { resource: roles, store: this.roles, namespace: this.#namespace, fieldSelector },
     ];
   }
 

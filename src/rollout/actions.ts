@@ -68,9 +68,8 @@ function carryOut(
   if (verb === 'retry') {
     if (state.phase !== 'RolledBack')
       return 'retry: nothing was rolled back; a rollout begins when spec.revision changes';
-    if (strategy === undefined || observed.wanted === undefined) {
+    if (strategy === undefined || observed.wanted === undefined)
       return `retry: revision ${observed.revision} cannot be led to now (condition RevisionReady); ask again when it can`;
-    }
     return startOrWait(state, observed.wanted, strategy, moment);
   }
   if (!isActive(state)) {

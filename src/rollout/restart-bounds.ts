@@ -59,9 +59,8 @@ export class RestartBounds {
   /** A sentence when no other workload of this namespace may be restarted now. */
   reached(namespace: string): string | undefined {
     const { maxUnavailableWorkloads, perNamespace } = this.#bounds;
-    if (this.#restarting.size >= maxUnavailableWorkloads) {
+    if (this.#restarting.size >= maxUnavailableWorkloads)
       return this.#say('', this.#restarting, '(maxUnavailableWorkloads)');
-    }
     const here = this.#byNamespace.get(namespace);
     if (here === undefined || here.size < perNamespace) return undefined;
     return this.#say(namespace, here, '(perNamespace)');

@@ -28,22 +28,19 @@ export function whyNever(candidate: RestartCandidate): Why | undefined {
   const { kind, updateType, partition = 0, restarted, target } = candidate;
   const because = (reason: string, message: string): Why => ({ reason, message });
   if (kind === 'Pod') return because('NoController', 'nothing makes this pod again: make it anew yourself');
-  if (kind === 'Job' || kind === 'CronJob') {
+  if (kind === 'Job' || kind === 'CronJob')
     return because('Job', 'pods of Jobs end by themselves; the next ones get what is current');
-  }
   if (!isRestartable(kind)) return because('UnknownKind', `a ${kind} is restarted by its own tools`);
   if (candidate.leftOut !== undefined) return candidate.leftOut;
-  if (candidate.isExcluded === true) {
+  if (candidate.isExcluded === true)
     return because('Excluded', `its annotation ${restartChoiceAnnotation} says so: make its pods anew yourself`);
-  }
   if (candidate.isInjectedByHand === true) {
     const injected = `its pod template has been injected already (annotation ${injectedByAnnotation})`;
     return because('InjectedByHand', `${injected}: take the sidecar out of the template`);
   }
   if (candidate.paused) return because('Paused', 'it is paused (spec.paused): resume it, and it is restarted');
-  if (updateType === 'OnDelete') {
+  if (updateType === 'OnDelete')
     return because('OnDelete', 'its pods are replaced only when somebody deletes them (OnDelete)');
-  }
   if (partition > 0) {
     const below = `its pods below ordinal ${partition} are not replaced (spec.updateStrategy.rollingUpdate.partition)`;
     return because('Partitioned', `${below}: set it to 0, and it is restarted`);

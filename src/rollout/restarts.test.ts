@@ -14,6 +14,9 @@ import {
 } from './testdata/restart-plan.ts';
 import type { OtherRestart, RestartCandidate } from './restart-candidate.ts';
 
+/** A restart so many seconds after the beginning. */
+const since = (seconds: number, of = target) => ({ target: of, at: at(seconds).getTime() });
+
 describe('planRestarts', () => {
   it('has nothing to do where nothing is stale', () => {
     const { restart, status, at: next } = plan([candidate('a', { stale: 0 })]);
@@ -31,8 +34,7 @@ describe('planRestarts', () => {
     assert.deepEqual([status.phase, status.stale, status.inProgress], ['Waiting', 2, 0]);
     assert.equal(status.message, '2 wait; shop/Deployment/a: it is restarted next');
     assert.deepEqual([counts.restarting, counts.waiting], [0, 2]);
-    const restarted = { target, at: at(990).getTime() };
-    const going = plan([incomplete('z', { stale: 1, restarted }), candidate('a')], wide).status;
+    const going = plan([incomplete('z', { stale: 1, restarted: since(990) }), candidate('a')], wide).status;
     assert.deepEqual([going.phase, going.message, going.inProgress], ['Restarting', '1 restarting, 1 to come', 1]);
   });
 
@@ -60,15 +62,13 @@ describe('planRestarts', () => {
     ['what was injected by hand', { isInjectedByHand: true }, 'InjectedByHand'],
     ['a StatefulSet with a partition', { kind: 'StatefulSet', partition: 1 }, 'Partitioned'],
     ['what somebody else knows why to leave', { leftOut: { reason: 'NotAsked', message: 'no' } }, 'NotAsked'],
-    ['what was restarted for this already', { restarted: { target, at: at(0).getTime() } }, 'StillStale'],
+    ['what was restarted for this already', { restarted: since(0) }, 'StillStale'],
     ['what somebody has turned back', { restarted: { target, at: at(0).getTime(), isLost: true } }, 'Reverted'],
   ] as const) {
     it(`reports ${title} instead of touching it, and goes on with others`, () => {
       const { restart, status } = plan([candidate('a', fields), candidate('b')]);
-      assert.deepEqual(
-        [names(restart), reasons(status.untouched), reasons(status.waiting)],
-        [['b'], [`a ${reason}`], ['b Next']],
-      );
+      const said = [names(restart), reasons(status.untouched), reasons(status.waiting)];
+      assert.deepEqual(said, [['b'], [`a ${reason}`], ['b Next']]);
       const alone = plan([candidate('a', fields)]).status;
       assert.equal(alone.phase, 'Idle');
       const named = /^nothing to restart; 1 left to somebody else: shop\/\w+\/a: .*$/;
@@ -88,8 +88,8 @@ describe('planRestarts', () => {
   }
 
   it('leaves alone what is not complete, unless that is our doing', () => {
-    const recently = { target: older, at: at(900).getTime() };
-    const longAgo = { target: older, at: at(1000 - 24 * 3600).getTime() };
+    const recently = since(900, older);
+    const longAgo = since(1000 - 24 * 3600, older);
     const budgets = [{ name: 'none', disruptionsAllowed: 0 }];
     const cases: readonly (readonly [RestartCandidate, string])[] = [
       [incomplete('a'), 'NotComplete'],
@@ -109,14 +109,13 @@ describe('planRestarts', () => {
   });
 
   it('turns round what is restarting for another target without counting it twice, and first of all', () => {
-    const restarted = { target: older, at: at(100).getTime() };
-    const late = incomplete('a', { restarted, stale: 1 });
+    const late = incomplete('a', { restarted: since(100, older), stale: 1 });
     const { restart, status } = plan([late, candidate('b')]);
     assert.deepEqual([names(restart), status.inProgress, reasons(status.waiting)], [['a'], 1, ['a Next', 'b Bound']]);
   });
 
   it('turns round all of them where the bound has become smaller than what is restarting', () => {
-    const restarted = { target: older, at: at(100).getTime() };
+    const restarted = since(100, older);
     const { restart, status } = plan(['a', 'b'].map((name) => incomplete(name, { restarted, stale: 1 })));
     assert.deepEqual([names(restart), status.inProgress], [['a', 'b'], 2]);
   });
@@ -157,11 +156,8 @@ describe('planRestarts', () => {
 
   it('counts those whose writes fail among those that wait', () => {
     const hold = (reason: string, isFailure: boolean) => ({ hold: { reason, message: 'no', isFailure } });
-    const { counts } = plan([
-      candidate('a', hold('Failed', true)),
-      candidate('b', hold('NotServed', false)),
-      candidate('c'),
-    ]);
+    const all = [candidate('a', hold('Failed', true)), candidate('b', hold('NotServed', false)), candidate('c')];
+    const { counts } = plan(all);
     assert.deepEqual([counts.waiting, counts.failing], [3, 1]);
   });
 
@@ -171,15 +167,14 @@ describe('planRestarts', () => {
     assert.deepEqual(names(plan(own, wide).restart), ['c', 'a', 'b']);
     const inOrder = ['a Bound', 'b Bound', 'c Next'];
     assert.deepEqual(reasons(plan(own).status.waiting), inOrder, 'named in order all the same');
-    const restarted = { target: older, at: at(900).getTime() };
-    const blamed = incomplete('z', { ...deferred, restarted });
+    const blamed = incomplete('z', { ...deferred, restarted: since(900, older) });
     assert.deepEqual(names(plan([candidate('c'), blamed], wide).restart), ['z', 'c']);
   });
 });
 
 describe('planRestarts, when what was restarted gets worse,', () => {
   it('stops while a restarted one is not complete in time, and goes on when it is', () => {
-    const restarted = { target, at: at(0).getTime() };
+    const restarted = since(0);
     const bounds = boundsOf({ maxUnavailableWorkloads: 10, perNamespace: 10 });
     const late = ['p', 'q', 'r', 's'].map((name) => incomplete(name, { stale: 0, restarted }));
     const { restart, status } = plan([...late, candidate('a')], bounds, 600);
@@ -196,7 +191,7 @@ describe('planRestarts, when what was restarted gets worse,', () => {
   });
 
   it('does not stop while a restarted one comes further, however long all of it takes', () => {
-    const restarted = { target, at: at(0).getTime() };
+    const restarted = since(0);
     const slow = incomplete('z', { stale: 0, restarted, progressedAt: at(500).getTime() });
     const going = plan([slow, candidate('a')], one, 1099);
     assert.deepEqual([going.status.phase, going.at], ['Restarting', at(1100).getTime()]);
@@ -206,15 +201,14 @@ describe('planRestarts, when what was restarted gets worse,', () => {
   });
 
   it('does not take what fails a day later for its own doing', () => {
-    const restarted = { target, at: at(0).getTime() };
     const day = 24 * 3600;
-    const failing = incomplete('z', { stale: 0, restarted });
+    const failing = incomplete('z', { stale: 0, restarted: since(0) });
     assert.equal(plan([failing, candidate('a')], one, day - 1).status.phase, 'Stopped');
     assert.deepEqual(names(plan([failing, candidate('a')], one, day).restart), ['a']);
   });
 
   describe('when pods crash', () => {
-    const restarted = { target, at: at(990).getTime() };
+    const restarted = since(990);
 
     it('stops at once', () => {
       const { restart, status } = plan([incomplete('z', { stale: 0, restarted, crashing: 2 }), candidate('a')], wide);
@@ -247,7 +241,7 @@ describe('planRestarts, when what was restarted gets worse,', () => {
   });
 
   it('stops when new pods have no sidecar', () => {
-    const restarted = { target, at: at(900).getTime() };
+    const restarted = since(900);
     const bare = candidate('z', { stale: 0, restarted, uninjected: 2 });
     const { restart, status } = plan([bare, candidate('a')]);
     assert.deepEqual([names(restart), status.phase], [[], 'Stopped']);
@@ -256,7 +250,7 @@ describe('planRestarts, when what was restarted gets worse,', () => {
 
   it('stops when the last three that were restarted are as stale as before', () => {
     const restartedAt = (seconds: number, fields: object = {}) =>
-      candidate(`w${seconds}`, { restarted: { target, at: at(seconds).getTime() }, ...fields });
+      candidate(`w${seconds}`, { restarted: since(seconds), ...fields });
     const three = [100, 200, 300].map((seconds) => restartedAt(seconds));
     const { restart, status } = plan([...three, candidate('a')]);
     assert.deepEqual([names(restart), status.phase, reasons(status.waiting)], [[], 'Stopped', ['a Stopped']]);
@@ -265,7 +259,7 @@ describe('planRestarts, when what was restarted gets worse,', () => {
     const goesOn = (...others: RestartCandidate[]) => names(plan([...others, candidate('a')]).restart).join();
     assert.equal(goesOn(...three.slice(1)), 'a', 'two are not enough');
     assert.equal(goesOn(...three, restartedAt(400, { stale: 0 })), 'a', 'the latest one was of use');
-    const forOther = restartedAt(100, { restarted: { target: older, at: at(100).getTime() } });
+    const forOther = restartedAt(100, { restarted: since(100, older) });
     assert.equal(goesOn(...three.slice(1), forOther), 'a', 'one was for another target');
     assert.equal(goesOn(restartedAt(50, { stale: 0 }), ...three), '', 'what was before does not matter');
     assert.equal(plan(three).status.phase, 'Idle', 'where nothing is left to restart nothing stops');
@@ -274,14 +268,13 @@ describe('planRestarts, when what was restarted gets worse,', () => {
 
 describe('planRestarts, by how far workloads have come,', () => {
   it('counts those that are restarting, by the annotation alone', () => {
-    const restarted = { target, at: at(990).getTime() };
-    const { restart, status, at: next } = plan([incomplete('z', { stale: 1, restarted }), candidate('a')]);
+    const { restart, status, at: next } = plan([incomplete('z', { stale: 1, restarted: since(990) }), candidate('a')]);
     assert.deepEqual([names(restart), status.inProgress, status.stale, status.untouched], [[], 1, 2, []]);
     assert.equal(next, at(990 + 600).getTime(), 'when it is late');
   });
 
   it('waits until a restarted one has been complete for long enough', () => {
-    const restarted = { target, at: at(900).getTime() };
+    const restarted = since(900);
     const done = (since: number) => candidate('z', { stale: 0, restarted, completeSince: at(since).getTime() });
     const waiting = plan([done(995), candidate('a')]);
     assert.deepEqual([names(waiting.restart), waiting.at], [[], at(1005).getTime()]);
@@ -290,7 +283,7 @@ describe('planRestarts, by how far workloads have come,', () => {
   });
 
   it('is at it until it has been complete for long enough once, and not again when it is scaled later', () => {
-    const restarted = { target, at: at(900).getTime() };
+    const restarted = since(900);
     const scaled = (completedFor: number) => incomplete('z', { stale: 0, restarted, completedFor });
     assert.deepEqual(names(plan([scaled(9_999), candidate('a')]).restart), []);
     const { restart, status, at: next } = plan([scaled(10_000), candidate('a')], one, 5000);
@@ -302,10 +295,9 @@ describe('planRestarts, by how far workloads have come,', () => {
   });
 
   it('believes no annotation from the future', () => {
-    const restarted = (seconds: number) => ({ target, at: at(seconds).getTime() });
-    const z = incomplete('z', { stale: 0, restarted: restarted(1000 + 25 * 3600) });
+    const z = incomplete('z', { stale: 0, restarted: since(1000 + 25 * 3600) });
     assert.deepEqual(names(plan([z, candidate('a')]).restart), ['a']);
-    const done = candidate('z', { stale: 0, restarted: restarted(2000), completeSince: at(1000).getTime() });
+    const done = candidate('z', { stale: 0, restarted: since(2000), completeSince: at(1000).getTime() });
     assert.deepEqual(names(plan([done, candidate('a')], one, 1010).restart), ['a'], 'complete is complete');
     assert.deepEqual(names(plan([done, candidate('a')], one, 1009).restart), []);
   });

@@ -168,9 +168,8 @@ function whyNotNow(candidate: RestartCandidate, running: RestartBounds, isBlamed
   if (tag !== undefined) return { reason: 'OtherTag', message: `it is being restarted for RevisionTag ${tag}` };
   if (!isBlamed) {
     const budget = running.exhausted(candidate);
-    if (budget !== undefined) {
+    if (budget !== undefined)
       return { reason: 'Budget', message: `PodDisruptionBudget ${budget} allows no disruption now` };
-    }
     if (candidate.completeSince === undefined) {
       return { reason: 'NotComplete', message: 'not all of its pods are ready and of its present template' };
     }
@@ -215,9 +214,8 @@ function troubleOf(
 ): string | undefined {
   const { crashing = 0, uninjected = 0, completeSince } = candidate;
   if (crashing > 0) return `restarted, and ${crashing} of its new pods crash`;
-  if (uninjected > 0) {
+  if (uninjected > 0)
     return `restarted, and ${uninjected} of its new pods have no sidecar: see why, and make them anew`;
-  }
   const isLate =
     isInProgress && completeSince === undefined && lateAt(restartedAt(candidate), candidate, bounds) <= now;
   return isLate ? 'restarted and not complete in time (readyTimeout)' : undefined;

@@ -39,10 +39,8 @@ describe('A rollout is rolled back', () => {
     assert.equal(tag.see(1, { pods: left }), 'RolledBack/PodsFailing');
     assert.equal(tag.see(2, { pods: left, action: 'retry:a' }), 'Progressing/StepStarted');
     assert.equal(tag.see(3, { pods: left }), 'WaitingForPods/EarlierPodsFailing');
-    assert.match(
-      tag.now.message,
-      /^step 1 \(5 percent\) waits for .*: shop\/pod-0, shop\/pod-1; delete them, or restart/,
-    );
+    const waits = /^step 1 \(5 percent\) waits for .*: shop\/pod-0, shop\/pod-1; delete them, or restart/;
+    assert.match(tag.now.message, waits);
     const within = { ...left, canary: [...left.canary, ...readyPods(18, 4)] };
     assert.equal(tag.see(64, { pods: within }), 'Progressing/StepStarted', 'within the bound');
     assert.equal(

@@ -15,10 +15,8 @@ describe('advanceRollout', () => {
     assert.equal(tag.see(1), 'WaitingForPods/NotEnoughPods');
     assert.equal(tag.due, undefined);
     assert.equal(tag.see(20, { pods: healthy(10) }), 'Progressing/WatchingPods');
-    assert.deepEqual(tag.now.pods, {
-      stable: { ready: 100, failing: 0, total: 100 },
-      canary: { ready: 3, failing: 0, total: 3 },
-    });
+    const all = { ready: 100, failing: 0, total: 100 };
+    assert.deepEqual(tag.now.pods, { stable: all, canary: { ready: 3, failing: 0, total: 3 } });
     assert.equal(tag.due, 70);
     assert.equal(tag.see(69.9, { pods: healthy(10) }), 'Progressing/WatchingPods');
     assert.equal(tag.now.threshold, threshold);

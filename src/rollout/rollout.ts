@@ -44,9 +44,8 @@ export function advanceRollout({ state, strategy, ...moment }: RolloutSituation)
   const moved = followSpec(current, strategy, moment);
   if (moved !== undefined) return { ...moved, at: isActive(moved.state) ? now : countedAt(moved.state, observed) };
   const { state: answered, events, isMoved } = answerAction(current, strategy, moment);
-  if (strategy === undefined || !isActive(answered)) {
+  if (strategy === undefined || !isActive(answered))
     return { state: answered, at: countedAt(answered, observed), events };
-  }
   if (isMoved) return { state: answered, at: now, events };
   const step = advanceStep(answered, strategy, moment);
   return { state: step.state, at: step.at, events: [...events, ...step.events] };

@@ -6,10 +6,22 @@ import { isSameConfiguration } from '../routing/route.ts';
 import { countBelow, thresholdFor } from '../routing/threshold.ts';
 import { everyWorkload, noWorkload } from '../routing/workload-key.ts';
 
+/** What is told of a rollout in Events. */
+export const rolloutEvents = {
+  RolloutStarted: 'a rollout begins',
+  StepStarted: 'a step of a rollout begins',
+  RolloutPaused: 'a step waits for `injector tag resume`',
+  RolloutResumed: 'the pause of a step is over',
+  Promoted: 'every pod gets the canary now',
+  RolledBack: 'the canary was taken back',
+  RolloutAborted: 'the rollout is over, by an edit of the spec',
+  ActionRefused: '`injector tag promote`, `abort`, `resume` or `retry` would come to nothing',
+} as const;
+
 /** What is to be told to people. */
 export interface RolloutEvent {
   readonly type: 'Normal' | 'Warning';
-  readonly reason: string;
+  readonly reason: keyof typeof rolloutEvents;
   readonly message: string;
 }
 

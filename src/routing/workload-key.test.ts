@@ -58,11 +58,7 @@ describe('workloadOfPod, given what no API server sends,', () => {
     ['a word for controller', { metadata: { name: 'one', ownerReferences: [{ controller: 'true' }] } }, 'shop/Pod/one'],
     ['a controller without a name', controller({ kind: 'Job', name: 3 }), 'shop/Job/'],
     ['a number for a label', controller(replicaSet, { 'pod-template-hash': 1 }), 'shop/ReplicaSet/a-1'],
-    [
-      'a text for the labels',
-      controller({ kind: 'ReplicationController', name: 'a' }, 'x'),
-      'shop/ReplicationController/a',
-    ],
+    ['labels as a text', controller({ kind: 'ReplicationController', name: 'a' }, 'x'), 'shop/ReplicationController/a'],
   ];
   for (const [title, pod, expected] of cases) {
     it(`takes ${title} for absent`, () => {

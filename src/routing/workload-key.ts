@@ -24,9 +24,8 @@ export function workloadOfPod(pod: unknown, namespace: string): RolloutWorkload 
   const { ownerReferences } = metadata;
   const owners = (Array.isArray(ownerReferences) ? ownerReferences : []).map(recordOf);
   const controller = owners.find((owner) => owner.controller === true);
-  if (controller === undefined) {
+  if (controller === undefined)
     return { namespace, kind: 'Pod', name: textOf(metadata.generateName) || textOf(metadata.name) };
-  }
   const { apiVersion, kind, name } = controller;
   const maker = { apiVersion: textOf(apiVersion), kind: textOf(kind), name: textOf(name) };
   const workload = workloadBehind(maker, recordOf(metadata.labels));

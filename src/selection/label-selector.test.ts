@@ -41,11 +41,7 @@ describe('compileLabelSelector', () => {
     ['a prefix with capitals', { matchLabels: { 'Example.com/a': 'c' } }, /not a label name/],
     ['In without values', { matchExpressions: [{ key: 'a', operator: 'In' }] }, /operator In of key "a" needs values/],
     ['Exists with values', { matchExpressions: [{ key: 'a', operator: 'Exists', values: ['x'] }] }, /takes no values/],
-    [
-      'an unknown operator',
-      { matchExpressions: [{ key: 'a', operator: 'Gt' as 'In', values: ['1'] }] },
-      /operator "Gt"/,
-    ],
+    ['odd operator', { matchExpressions: [{ key: 'a', operator: 'Gt' as 'In', values: ['1'] }] }, /operator "Gt"/],
   ];
   for (const [name, selector, why] of invalid) {
     it(`refuses ${name}`, () => {

@@ -54,9 +54,8 @@ export interface PublishedConfiguration extends ConfigurationRef {
  */
 export function publishedConfiguration(configuration: KubernetesObject): PublishedConfiguration | undefined {
   const webhooks = Array.isArray(configuration.webhooks) ? (configuration.webhooks as Webhook[]) : [];
-  if (!webhooks.every(({ rules = [] }) => rules.some(({ resources = [] }) => resources.includes('pods')))) {
+  if (!webhooks.every(({ rules = [] }) => rules.some(({ resources = [] }) => resources.includes('pods'))))
     return undefined;
-  }
   const routes = webhooks.map(({ clientConfig }) => routeOf(clientConfig));
   const [route] = routes;
   if (route === undefined || !routes.every((each) => isDeepStrictEqual(each, route))) return undefined;

@@ -25,12 +25,26 @@ describe('the admission server under pressure', () => {
   });
 
   describe('bounds bodies', () => {
-    it('413 for one that says it is too large, without reading it all', async () => {
-      const { open } = await start({ limits: { maxBodyBytes: 1000, lingerTimeout: 20 } });
-      const socket = await open();
-      socket.write(`${postHead(1000000000)}{`);
-      assert.match(await received(socket), /^HTTP\/1\.1 413 [^]*Connection: close[^]*limit is 1000\n$/);
-    });
+    const jsonBounds = { maxDepth: 10, maxValues: 10 };
+    const [ends, late] = [/413 [^]*Connection: close[^]*limit is 1000\n$/, /408 [^]*the body did not arrive in time/];
+    for (const [what, limits, text, answer] of [
+      ['413 for one that says it is too large', { maxBodyBytes: 1000 }, [`${postHead(1000000000)}{`], ends],
+      ['408 for one that is late by its own timeout', {}, [`${postHead(10, `${injectPath}?timeout=20ms`)}{`], late],
+      ['408 for a head that is late', { headersTimeout: 30, bodyTimeout: 30 }, ['POST /'], /408 /],
+      [
+        '400 as soon as one holds what no review does',
+        { jsonBounds },
+        [`${postHead(10000000)}[[[`, '[,[,[,[,[,'],
+        /400 [^]*the body holds more than 10 values/,
+      ],
+    ] as const) {
+      it(`${what}, without reading it all`, async () => {
+        const { open } = await start({ limits: { lingerTimeout: 10, ...limits } });
+        const socket = await open();
+        for (const each of text) socket.write(each);
+        assert.match(await received(socket), new RegExp(`^HTTP/1\\.1 ${answer.source}`));
+      });
+    }
 
     it('413 for one that becomes too large, though the client sends all of it before it reads', async () => {
       const { post } = await start({ limits: { maxBodyBytes: 100_000 } });
@@ -46,20 +60,6 @@ describe('the admission server under pressure', () => {
       const feed = setInterval(() => socket.write('x'.repeat(50_000)), 1);
       assert.match(await all, /^HTTP\/1\.1 413 /);
       clearInterval(feed);
-    });
-
-    it('408 for one that does not arrive in time; the request may ask for less time', async () => {
-      const { open } = await start({ limits: { lingerTimeout: 10 } });
-      const socket = await open();
-      socket.write(`${postHead(10, `${injectPath}?timeout=20ms`)}{`);
-      assert.match(await received(socket), /^HTTP\/1\.1 408 [^]*the body did not arrive in time/);
-    });
-
-    it('408 for a head that does not arrive in time', async () => {
-      const { open } = await start({ limits: { headersTimeout: 30, bodyTimeout: 30 } });
-      const socket = await open();
-      socket.write('POST /');
-      assert.match(await received(socket), /^HTTP\/1\.1 408 /);
     });
 
     it('answers a first request on a connection that was silent for longer than a head may take, but none after `keepAliveTimeout`', async () => {
@@ -107,14 +107,6 @@ describe('the admission server under pressure', () => {
       await until(async () => (await registry.metrics()).includes('injector_admission_in_flight 1\n'));
       assert.equal((await post()).status, 200);
       assert.match(await refused, /^HTTP\/1\.1 503 [^]*too many bodies at once/);
-    });
-
-    it('400 as soon as a body holds what no review does', async () => {
-      const { open } = await start({ limits: { jsonBounds: { maxDepth: 10, maxValues: 10 }, lingerTimeout: 10 } });
-      const socket = await open();
-      socket.write(`${postHead(10000000)}[[[`);
-      socket.write('[,[,[,[,[,');
-      assert.match(await received(socket), /^HTTP\/1\.1 400 [^]*the body holds more than 10 values/);
     });
 
     it('and the time for everything, answers too', async () => {

@@ -39,21 +39,6 @@ describe('the admission server', () => {
       assert.deepEqual([status, answeredReview(body).response.allowed], [200, true]);
     });
 
-    const plain = { 'Content-Type': 'text/plain', 'Content-Length': review.length };
-    for (const [what, options, status, header] of [
-      ['an unknown path', { path: '/nowhere' }, 404, undefined],
-      ['another method', { method: 'PUT' }, 405, undefined],
-      ['another type', { headers: plain }, 415, undefined],
-      ['an unknown configuration', { path: '/revisions/default/99999999/inject?timeout=10s' }, 503, '1'],
-    ] as const) {
-      it(`${what} with ${status} and ends the connection`, async () => {
-        const { post } = await start();
-        const answer = await post(review, options);
-        const { connection, 'retry-after': retryAfter } = answer.headers;
-        assert.deepEqual([answer.status, connection, retryAfter], [status, 'close', header]);
-      });
-    }
-
     it('what is not HTTP with 400, and what has too long a head with 431', async () => {
       const { open } = await start();
       const [garbage, long] = [await open(), await open()];

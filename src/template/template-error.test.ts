@@ -22,13 +22,7 @@ describe('template errors', () => {
     ['an unknown function like no other', '{{ zzzzzzzz }}', 1, 3, 'function "zzzzzzzz" not defined'],
     ['an unclosed action', '{{ .x', 1, 5, 'unclosed action'],
     ['an action unclosed over lines', 'a\n{{ .x\n\n', 4, 0, 'unclosed action started at sidecar:2'],
-    [
-      'a comment unclosed over lines',
-      '{{ if .x\n"a\n',
-      2,
-      0,
-      'unterminated quoted string in action started at sidecar:1',
-    ],
+    ['a text unclosed over lines', '{{ if .x\n"a\n', 2, 0, 'unterminated quoted string in action started at sidecar:1'],
     ['an {{end}} too many', 'é {{ .x }}\nb{{ end }}', 2, 8, 'unexpected {{end}}'],
     ['a missing {{end}}', '{{ if .x }}a', 1, 12, 'unexpected EOF'],
     ['a character that means nothing', '{{ § }}', 1, 3, "unrecognized character in action: U+00A7 '§'"],
@@ -37,13 +31,7 @@ describe('template errors', () => {
     ['a {{break}} outside of {{range}}', '{{ break }}', 1, 3, '{{break}} outside {{range}}'],
     ['a break with an argument', '{{ range .x }}{{ break 1 }}{{ end }}', 1, 23, 'unexpected "1" in {{break}}'],
     ['an undefined variable', '{{ $x }}', 1, 3, 'undefined variable "$x"'],
-    [
-      'a long token at the wrong place',
-      '{{ template abcdefghijklmnop }}',
-      1,
-      12,
-      'unexpected "abcdefghij"... in template clause',
-    ],
+    ['a long wrong token', '{{ template abcdefghijklmnop }}', 1, 12, 'unexpected "abcdefghij"... in template clause'],
     ['deep nesting', `{{ ${'('.repeat(500)} }}`, 1, 403, 'max expression depth exceeded'],
   ];
   for (const [title, template, line, column, reason] of syntax) {

@@ -42,13 +42,17 @@ export class Template {
 
   /**
    * Renders the template over `data` (plain JSON, or a TypedValue), which only functions such as `set` change, as in Go.
+   * @param name Of a template that the text defines, to render that, as Go's ExecuteTemplate does.
    * @returns The output; bytes that are not UTF-8 are U+FFFD.
    * @throws TemplateError of kind `execution` or `limit`.
    */
-  execute(data: unknown, limits: ExecutionLimits = {}): string {
+  execute(data: unknown, limits: ExecutionLimits = {}, name = this.name): string {
     const execution = new Execution(this.#program, data ?? undefined, limits);
+    const run = name === this.name ? this.#root : this.#program.templates.get(name);
     try {
-      this.#root(execution, execution.data);
+      if (run === undefined) throw execution.error(`template "${name}" not defined`);
+      execution.executing = name;
+      run(execution, execution.data);
       return toWellFormed(execution.finish());
     } catch (error) {
       // Data that contains itself (`set . "x" .`) is endless to print.

@@ -59,11 +59,8 @@ describe('typed values', () => {
   });
 
   it('read integers from numbers, decimal strings and bigints', () => {
-    const data = typed(struct(int64Type, int64Type, uint32Type), {
-      f0: '9007199254740993',
-      f1: 9007199254740993n,
-      f2: 7,
-    });
+    const type = struct(int64Type, int64Type, uint32Type);
+    const data = typed(type, { f0: '9007199254740993', f1: 9007199254740993n, f2: 7 });
     const rendered = render('{{ .F0 }} {{ .F1 }} {{ .F2 }} {{ eq .F0 .F1 }}', data);
     assert.equal(rendered, '9007199254740993 9007199254740993 7 true');
   });

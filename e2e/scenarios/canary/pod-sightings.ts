@@ -42,14 +42,8 @@ export class PodSightings {
         continue;
       }
       const created = Date.parse(creationTimestamp);
-      this.#seen.set(uid, {
-        uid,
-        name,
-        workload: workloadOf(pod),
-        maker: makerOf(pod),
-        created,
-        readyAt: readyAt(pod),
-      });
+      const maker = makerOf(pod);
+      this.#seen.set(uid, { uid, name, workload: workloadOf(pod), maker, created, readyAt: readyAt(pod) });
       const defect = markDefect(pod);
       if (defect !== undefined) this.#defects.push(`pod ${this.namespace}/${name}: ${defect.what}`);
     }

@@ -54,7 +54,6 @@ async function checkDifferences(applying: Applying): Promise<void> {
         'Created by patch 201; Unchanged by ; Unchanged by ; Updated by patch 200',
       ),
   );
-  bench.compare('apply', 'an object that is as it should be', '0 requests', '1 patch');
 }
 
 async function checkForeignManager(applying: Applying): Promise<void> {
@@ -89,7 +88,6 @@ async function checkForeignManager(applying: Applying): Promise<void> {
   applying.now += second.retryAfter ?? 0;
   const third = await applying.apply(desired);
   await context.checkNow('and do then', () => found(third.writes, 'patch 409, patch 200'));
-  bench.compare('apply', 'force against a manager who writes again', 'once a second at most', 'as often as called');
 }
 
 /** What others co-own does not go away with an apply, and without its required fields the whole object is invalid. */

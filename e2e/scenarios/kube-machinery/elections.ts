@@ -109,9 +109,6 @@ export async function checkElections(bench: Workbench): Promise<void> {
       () => handOver <= longestRetry + 1 + late,
     );
     await context.checkNow(`never two held it (${samples} looks)`, () => most === 1 && samples > 500);
-    bench.compare('lease', 'held for, renewed within, tried every', '15 s, 10 s, 2 s', '15 s, 10 s, 2 s');
-    bench.compare('lease', 'takeover after a death', `${took.toFixed(1)} s of 15 to 23.8 s`, '15 to 23.8 s');
-    bench.compare('lease', 'takeover after a release', `${handOver.toFixed(1)} s of at most 4.4 s`, 'at most 4.4 s');
   } finally {
     clearInterval(sampling);
     await Promise.all(all.map((each) => each.stop()));

@@ -14,7 +14,7 @@ type Options = Omit<ReflectorOptions<KubernetesObject>, 'client' | 'store' | 'cl
 
 /** A client that notes what is read through it, and when (milliseconds since 1970). */
 class NotedReads implements Reads {
-  readonly lists: { at: number; limit: number | undefined; continue: string | undefined }[] = [];
+  readonly lists: { at: number; continue: string | undefined }[] = [];
   /** With the bookmark that had come last when it was asked for. */
   readonly watches: { at: number; resourceVersion: string; bookmark: string | undefined }[] = [];
   /** How many watches the API server has agreed to. */
@@ -27,7 +27,7 @@ class NotedReads implements Reads {
   }
 
   list<T = KubernetesObject>(resource: ResourceKind, options: ListOptions = {}): Promise<ListPage<T>> {
-    this.lists.push({ at: Date.now(), limit: options.limit, continue: options.continue });
+    this.lists.push({ at: Date.now(), continue: options.continue });
     return this.#client.list<T>(resource, options);
   }
 
@@ -58,15 +58,11 @@ export class Followed {
   readonly ends: { reason: WatchEnd; at: number }[] = [];
   /** Every wait that the reflector has asked for, and when (milliseconds since 1970): what it meant to do, however late it was done. */
   readonly waits: { at: number; milliseconds: number }[] = [];
-  changes = 0;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
 
   constructor(client: Reads, options: Options) {
     this.reads = new NotedReads(client);
-    this.store.subscribe(() => {
-      this.changes += 1;
-    });
     const reflector = new Reflector({
       ...options,
       client: this.reads,

@@ -8,7 +8,6 @@ import { objectOf } from '../../harness/apply.ts';
 import type { AuditEvent, AuditLog } from '../../harness/audit-log.ts';
 import type { ControlPlane } from '../../harness/control-plane.ts';
 import { FaultyProxy } from '../../harness/faulty-proxy/faulty-proxy.ts';
-import { alignColumns } from '../../harness/pod-table.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { serviceAccountKubeconfig } from '../../harness/service-account.ts';
 import type { Standstill } from '../../harness/standstill/standstill.ts';
@@ -26,8 +25,6 @@ export class Workbench {
   readonly namespace: string;
   readonly #audit: AuditLog;
   readonly #kubeconfig: string;
-  /** Part, figure, ours, and client-go's. */
-  readonly #comparisons: [string, string, string, string][] = [];
 
   private constructor(
     context: ScenarioContext,
@@ -84,18 +81,6 @@ export class Workbench {
     return this.requestsOf(name)
       .filter(({ verb }) => ['create', 'update', 'patch', 'delete'].includes(verb))
       .map(({ verb, responseStatus }) => `${verb} ${responseStatus?.code ?? '?'}`);
-  }
-
-  compare(part: string, figure: string, ours: string, clientGo: string): void {
-    this.#comparisons.push([part, figure, ours, clientGo]);
-  }
-
-  report(): void {
-    const table = alignColumns([['PART', 'FIGURE', 'OURS', 'CLIENT-GO'], ...this.#comparisons]);
-    for (const line of table.split('\n')) this.context.say(line);
-    this.context.measured(
-      Object.fromEntries(this.#comparisons.map(([part, figure, ours]) => [`${part}: ${figure}`, ours])),
-    );
   }
 }
 

@@ -20,9 +20,8 @@ import { checkContest } from './contest.ts';
 const seconds = 3;
 const betweenMs = 50;
 
-/** Others write to our webhooks, each in its own way: one that is fought, one that is tolerated, and one whose rule must not meet us at all. */
+/** Others write to our webhooks, each in its own way: one that is tolerated, and one whose rule must not meet us at all. */
 export async function checkSecondWriters(context: ScenarioContext, installation: Installation): Promise<void> {
-  await checkSelectors(context, installation);
   await checkNarrowing(context);
   await checkIstiod(context, installation);
 }
@@ -31,24 +30,6 @@ export async function checkSecondWriters(context: ScenarioContext, installation:
 async function says(client: ApiClient, name: string, type: string, text: string): Promise<boolean> {
   const { status } = await waitForCondition(client, name, type, 'True');
   return status?.conditions?.some(({ message }) => message.includes(text)) === true;
-}
-
-async function checkSelectors(context: ScenarioContext, installation: Installation): Promise<void> {
-  const name = 'selected';
-  const { client } = context;
-  await applyUntilReady(client, smallConfig(name));
-  const configuration = objectNames(name).webhookConfiguration;
-  const original = await webhookOf(client, name);
-  const audit = context.startAudit();
-  const emptied = original.webhooks.map((webhook) => ({ ...webhook, namespaceSelector: {} }));
-  const { username } = installation;
-  const write = () => client.patch(original, 'merge', { webhooks: emptied }, { fieldManager: 'widener' });
-  await checkContest(context, { says: 'selectors emptied', seconds, audit, username, configuration, write });
-  await context.check('a Conflict condition names who does it', () => says(client, name, 'Conflict', 'widener'));
-  await context.check('and the selectors are ours again', async () => {
-    const { webhooks } = await webhookOf(client, name);
-    return webhooks.every(({ namespaceSelector }) => namespaceSelector.matchExpressions.length > 0);
-  });
 }
 
 /** As the admissions enforcer of AKS does: an update under its own name that adds expressions to each namespaceSelector. */

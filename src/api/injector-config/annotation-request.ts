@@ -17,8 +17,6 @@ export function parseAnnotationRequest<Word extends string>(
   if (word !== undefined) return [word, nonce];
   const field = `metadata.annotations[${annotation}]`;
   const given = JSON.stringify(value.slice(0, 100));
-  throw new ConfigurationError(
-    field,
-    `${field}: ${given} is no request; write one of ${words.join(', ')}, a colon, and a word of your own (letters, digits, -) that was not used before`,
-  );
+  const message = `${field}: ${given} is no request; write one of ${words.join(', ')}, a colon, and a word of your own (letters, digits, -) that was not used before`;
+  throw new ConfigurationError(field, message);
 }

@@ -1,8 +1,8 @@
 import { parseAnnotationRequest } from './annotation-request.ts';
-import { group } from './injector-config.ts';
+import { ownName } from '../own-names.ts';
 
 /** Annotation of an InjectorConfig by which a person asks for a renewal: `<what>:<nonce>`. */
-export const rotateAnnotation = `${group}/rotate`;
+export const rotateAnnotation = ownName('rotate');
 
 /** What can be asked for; `authority-force` also drops the old authority before its last certificate has expired. */
 export const rotateTargets = ['leaf', 'authority', 'authority-force'] as const;

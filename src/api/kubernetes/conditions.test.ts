@@ -3,13 +3,7 @@ import { isTrue, mergeConditions, setCondition } from './conditions.ts';
 
 const now = new Date('2026-02-03T04:05:06.789Z');
 const later = new Date('2026-03-03T04:05:06Z');
-const ready = {
-  type: 'Ready',
-  status: 'True',
-  reason: 'Ready',
-  message: 'all is well',
-  observedGeneration: 1,
-} as const;
+const ready = { type: 'Ready', status: 'True', reason: 'Ready', message: 'all well', observedGeneration: 1 } as const;
 
 describe('setCondition', () => {
   it('adds a condition with the time in whole seconds', () => {

@@ -27,9 +27,8 @@ export function workloadBehind({ apiVersion, kind, name }: Maker, labels: Readon
 
 function behindReplicaSet(replicaSet: Maker, labels: Readonly<Record<string, unknown>>): Maker {
   const deployment = textOf(labels, 'pod-template-hash');
-  if (deployment !== '' && replicaSet.name.endsWith(deployment)) {
+  if (deployment !== '' && replicaSet.name.endsWith(deployment))
     return { ...replicaSet, kind: 'Deployment', name: withoutSuffix(replicaSet.name, `-${deployment}`) };
-  }
   const rollout = textOf(labels, 'rollouts-pod-template-hash');
   if (rollout === '' || !replicaSet.name.endsWith(rollout)) return replicaSet;
   return { apiVersion: 'v1alpha1', kind: 'Rollout', name: withoutSuffix(replicaSet.name, `-${rollout}`) };

@@ -86,11 +86,7 @@ describe('validateRevisionTag', () => {
     ['restarts alone', 'prod', { strategy: { restart: {} } }],
     ['one step for everybody', 'prod', canary({ weight: 100 })],
     ['shadow steps alone', 'prod', canary(shadow, { ...shadow, pause: '1h30m' })],
-    [
-      'shadow, steps and pauses',
-      'prod',
-      canary(shadow, { weight: 1, pause: 'UntilResumed' }, { weight: 2, pause: '10s' }),
-    ],
+    ['steps and pauses', 'prod', canary(shadow, { weight: 1, pause: 'UntilResumed' }, { weight: 2, pause: '10s' })],
   ] as const) {
     it(`has nothing against ${title}`, () => {
       assert.deepEqual(validateRevisionTag(revisionTag(name, spec)), []);

@@ -1,11 +1,11 @@
 import { dnsLabelPattern } from '../kubernetes/field-types.ts';
-import { group } from '../injector-config/injector-config.ts';
+import { ownName } from '../own-names.ts';
 
 /** Annotation of a pod template: for which tags the workload was restarted. Writing it is the restart, and all that is remembered of it. */
-export const restartedAnnotation = `${group}/restarted`;
+export const restartedAnnotation = ownName('restarted');
 
 /** Annotation of a Deployment, StatefulSet or DaemonSet: `"false"` leaves it out of all restarts. */
-export const restartChoiceAnnotation = `${group}/restart`;
+export const restartChoiceAnnotation = ownName('restart');
 
 /** One restart, as the annotation says it. */
 export interface WorkloadRestart {

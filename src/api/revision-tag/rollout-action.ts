@@ -1,8 +1,8 @@
 import { parseAnnotationRequest } from '../injector-config/annotation-request.ts';
-import { group } from '../injector-config/injector-config.ts';
+import { ownName } from '../own-names.ts';
 
 /** Annotation of a RevisionTag by which a person steers a rollout: `<verb>:<nonce>`. */
-export const rolloutActionAnnotation = `${group}/action`;
+export const rolloutActionAnnotation = ownName('action');
 
 /** `promote`: make the canary stable. `abort`: back to stable. `resume`: end the pause. `retry`: begin again after a rollback. */
 export const rolloutVerbs = ['promote', 'abort', 'resume', 'retry'] as const;

@@ -12,10 +12,7 @@ import { verifyServingPair } from '../verify-chain.ts';
 describe('rotate, when something is lost or somebody else has written', () => {
   before(keyPool);
 
-  for (const [what, stored] of [
-    ['deleted', undefined],
-    ['emptied', {}],
-  ] as const) {
+  for (const [what, stored] of Object.entries({ deleted: undefined, emptied: {} })) {
     it(`with the stored Secret ${what}, serves the old leaf until a new authority is trusted beside the old one`, async () => {
       const world = await settledWorld();
       const old = world.serving!;

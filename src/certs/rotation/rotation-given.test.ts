@@ -51,12 +51,10 @@ describe('rotate, with certificates that somebody else issues', function () {
     const { certificatePem } = await owner.pair(world.now);
     const there = await untilServed(certificatePem);
     assert.ok(there.seconds >= 60 && there.seconds < 90, `${there.seconds} s`);
-    assert.deepEqual(there.changes, [
-      'Staged Authority',
-      'Published Authority',
-      'Swapped Authority',
-      'Issued ServingCertificate',
-    ]);
+    assert.equal(
+      there.changes.join(),
+      'Staged Authority,Published Authority,Swapped Authority,Issued ServingCertificate',
+    );
     assert.equal(inBundle(), 2);
 
     world.source = undefined;

@@ -115,9 +115,8 @@ export function readRotationSecret(data: SecretText, defaults: RecordDefaults): 
   const unknownHistory = { terms: defaults.authority, lastLeafNotAfter: defaults.retireAfter };
   const readAuthority = (name: string, recorded: AuthorityRecord | undefined): StoredAuthority | undefined => {
     const part = readPart(data, name, recorded, faults);
-    if (part === undefined || part.privateKeyPem !== undefined || recorded?.given === true) {
+    if (part === undefined || part.privateKeyPem !== undefined || recorded?.given === true)
       return part && { ...part, ...historyOf(recorded ?? unknownHistory) };
-    }
     orphans.push({ certificatePem: part.certificatePem, retireAfter: defaults.retireAfter });
     return undefined;
   };
@@ -163,9 +162,8 @@ function readPart(
   if (recorded?.given === true) return { certificatePem };
   // An authority of somebody else's may have a key with which we cannot sign.
   const isUsable = name === 'tls' || entry.x509.publicKey.asymmetricKeyType === 'rsa';
-  if (isUsable && privateKeyPem !== undefined && keyMatches(entry.x509, privateKeyPem)) {
+  if (isUsable && privateKeyPem !== undefined && keyMatches(entry.x509, privateKeyPem))
     return { certificatePem, privateKeyPem };
-  }
   faults.push(`${name}.key is missing, is not RSA, or does not belong to ${name}.crt`);
   return { certificatePem };
 }

@@ -138,9 +138,8 @@ export async function renewLeaf(
   const leaf = issueServingCertificate({ certificatePem, privateKeyPem }, names, keys, { now, duration, random });
   const { dns, ip } = subjectAltNames(names);
   const [fault] = verifyServingPair({ ...leaf, caPem: authority.certificatePem }, { now, names: [...dns, ...ip] });
-  if (fault !== undefined) {
+  if (fault !== undefined)
     throw new Error(`the serving certificate just issued does not verify (${fault.message}); nothing is published`);
-  }
   const terms = { issuedAt: now, duration, keySize: policy.keySize, jitter: randomFraction(random) };
   return withLeaf(state, authority, { ...leaf, terms }, reason, changes);
 }
@@ -216,9 +215,8 @@ function leafDue(
   if (until <= now) return undefined;
   if (leaf === undefined) return 'no serving certificate is stored';
   const facts = readCertificate(leaf.certificatePem);
-  if (!isAccepted(leaf.certificatePem, authority.certificatePem, facts.notBefore)) {
+  if (!isAccepted(leaf.certificatePem, authority.certificatePem, facts.notBefore))
     return 'the serving certificate is not of the present authority';
-  }
   if (isRequested) return 'asked for';
   const { dns, ip } = subjectAltNames(names);
   const missing = [...dns, ...ip].filter((name) => !coversName(facts.x509, name));
@@ -235,9 +233,8 @@ function timeDue(
   now: Date,
 ): string | undefined {
   const facts = readCertificate(certificatePem);
-  if (facts.notBefore > now) {
+  if (facts.notBefore > now)
     return `valid only from ${facts.notBefore.toISOString()}: a clock was wrong when it was issued`;
-  }
   const renewAt = renewalTime(facts.notAfter, terms, policy);
   return renewAt <= now
     ? `due for renewal since ${renewAt.toISOString()}, expires ${facts.notAfter.toISOString()}`
@@ -245,8 +242,7 @@ function timeDue(
 }
 
 function changedTerms(terms: IssueTerms, duration: number, keySize: number): string | undefined {
-  if (terms.duration !== duration) {
+  if (terms.duration !== duration)
     return `issued for ${durationText(terms.duration)}, ${durationText(duration)} is wanted now`;
-  }
   return terms.keySize === keySize ? undefined : `issued with ${terms.keySize} bits, ${keySize} are wanted now`;
 }

@@ -113,12 +113,8 @@ describe('certs status', () => {
     const { config } = observation();
     const certificate = { ...config.status?.certificate, renewAt: '2026-03-01T16:00:00Z' } as const;
     const renewed = { ...config, status: { ...config.status, certificate } };
-    const given = {
-      config: renewed,
-      certificatePem: shortLived,
-      now: after(0.75),
-      replicas: new Map<string, string>(),
-    };
+    const replicas = new Map<string, string>();
+    const given = { config: renewed, certificatePem: shortLived, now: after(0.75), replicas };
     assert.deepEqual(certificateReport(observation(given)).problems, []);
   });
 

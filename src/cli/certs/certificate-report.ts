@@ -76,9 +76,8 @@ function certificateProblems({ config, certificatePem, unreadable, now }: Certif
   const renewAt = config.status?.certificate?.renewAt;
   if (leaf.notAfter <= now) problems.push('the serving certificate has expired: is the operator running?');
   else if (renewAt !== undefined && isOverdue(new Date(renewAt), leaf.notAfter, now)) {
-    problems.push(
-      `the serving certificate should have been renewed since ${renewAt} and ends at ${rfc3339(leaf.notAfter)}: renewal does not work; the operator's log says why`,
-    );
+    const problem = `the serving certificate should have been renewed since ${renewAt} and ends at ${rfc3339(leaf.notAfter)}: renewal does not work; the operator's log says why`;
+    problems.push(problem);
   }
   return problems;
 }

@@ -82,9 +82,8 @@ interface CreatedCertificates {
  * @throws UsageError when `previous` holds no certificate; CertificatePolicyError when a name cannot stand in a certificate.
  */
 async function createCertificates(options: CreateOptions, previous?: string): Promise<CreatedCertificates> {
-  if (previous !== undefined && parseBundle(previous).length === 0) {
+  if (previous !== undefined && parseBundle(previous).length === 0)
     throw new UsageError('--previous: the file holds no certificate in PEM; give the ca.crt that is trusted now');
-  }
   const { service, namespace, host: hosts, duration, keySize } = options;
   const names = { service, namespace, hosts };
   // Names that cannot be are refused before keys are made, which takes a second.
@@ -110,9 +109,8 @@ function summary({ service, namespace, secret, out }: CreateOptions, { notAfter 
 function parseDuration(text: string): number {
   const milliseconds = durationMilliseconds(text);
   const isDuration = /^(\d{1,6}h)?(\d{1,6}m)?(\d{1,8}s)?$/.test(text);
-  if (!isDuration || milliseconds < 60_000 || milliseconds > 876_000 * 3_600_000) {
+  if (!isDuration || milliseconds < 60_000 || milliseconds > 876_000 * 3_600_000)
     throw new InvalidArgumentError('It must be a duration such as 8760h or 90m, from a minute to 100 years.');
-  }
   return milliseconds;
 }
 
@@ -138,9 +136,8 @@ const files = [
 function writeCertificateFiles(directory: string, created: CreatedCertificates, overwrite: boolean): void {
   const present = files.map(([name]) => join(directory, name)).filter((file) => existsSync(file));
   if (present.length > 0 && !overwrite) {
-    throw new UsageError(
-      `--out ${directory}: ${present.join(', ')} would be overwritten; name another directory, or say --force (and --previous, to keep what is trusted now)`,
-    );
+    const message = `--out ${directory}: ${present.join(', ')} would be overwritten; name another directory, or say --force (and --previous, to keep what is trusted now)`;
+    throw new UsageError(message);
   }
   try {
     mkdirSync(directory, { recursive: true });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { apiVersion, injectorConfigKind } from '../../api/injector-config/injector-config.ts';
+import { apiVersion, defaultOperatorClass, injectorConfigKind } from '../../api/injector-config/injector-config.ts';
 import { formatRotateRequest, rotateAnnotation, type RotateTarget } from '../../api/injector-config/rotate-request.ts';
 import { followRotation } from './follow-rotation.ts';
 import { readConfigs, type ReadConfig } from './read-certificates.ts';
@@ -9,6 +9,7 @@ import { clusterCommand, withCluster, type ClusterOptions } from '../cluster-opt
 import { parseSeconds } from '../option-values.ts';
 import { type Terminal, UsageError } from '../terminal.ts';
 import { injectorConfigs } from '../../operator/cluster-view.ts';
+import { healthLines, isAlive, readOperatorHealth } from '../usage/operator-health.ts';
 
 interface RotateOptions extends ClusterOptions {
   readonly ca?: true;
@@ -39,12 +40,14 @@ export function certsRotateCommand(terminal: Terminal): Command {
       const target = targetOf(options);
       const nonce = randomUUID();
       await withCluster(options, async (client) => {
-        await readConfigs(client, [name]);
+        const [config] = await readConfigs(client, [name]);
         const annotations = { [rotateAnnotation]: formatRotateRequest({ target, nonce }) };
         await client.patch({ apiVersion, kind: injectorConfigKind, metadata: { name } }, 'merge', {
           metadata: { annotations },
         });
         terminal.out(`InjectorConfig ${name}: asked for ${described[target]}\n`);
+        const health = await readOperatorHealth(client, [config?.spec?.operatorClass ?? defaultOperatorClass]);
+        if (!isAlive(health)) terminal.error(`${healthLines(health).join('; ')}; it waits for an operator that leads`);
         if (options.wait !== true) return;
         const deadline = performance.now() + options.timeout * 1000;
         const failure = await followRotation({

@@ -8,7 +8,7 @@ import { verifyServingPair } from '../../certs/verify-chain.ts';
 import type { CertificateReport } from './certificate-report.ts';
 import { failure, FakeApiServer, json, type FakeRequest } from '../../kube/testdata/fake-api-server.ts';
 import { operatorLeases } from '../testdata/operator-leases.ts';
-import { runCommand } from '../testdata/recording-terminal.ts';
+import { runCommand, sees } from '../testdata/recording-terminal.ts';
 import { temporaryFolder } from '../testdata/temporary-folder.ts';
 
 describe('injector certs', () => {
@@ -19,9 +19,9 @@ describe('injector certs', () => {
 
   describe('create', () => {
     it('makes a pair that the API server accepts, with a key for its owner alone', async () => {
-      const { code, errors } = await create('--out', path('one'), '--host', '192.0.2.1', '--duration', '2h');
-      assert.equal(code, 0);
-      assert.match(errors, /for s\.n\.svc, valid until /);
+      sees(await create('--out', path('one'), '--host', '192.0.2.1', '--duration', '2h'), 0, {
+        errors: /for s\.n\.svc, valid until /,
+      });
       const [certificatePem, privateKeyPem, caPem] = [
         read('one', 'tls.crt'),
         read('one', 'tls.key'),
@@ -147,10 +147,9 @@ describe('injector certs', () => {
     it('status says that nobody leads, and ends with 1', async () => {
       objects[allLeases] = { items: [], metadata: {} };
       const { errors, code } = await call('status');
-      assert.deepEqual(
-        [errors, code],
-        ['a: no replica is live: pods that webhooks select are refused; nobody has led yet', 1],
-      );
+      const nobody =
+        'a: no operator runs here, so pods that webhooks select are refused; injector install installs one';
+      assert.deepEqual([errors, code], [nobody, 1]);
     });
 
     it('status says what it may not read', async () => {
@@ -170,10 +169,11 @@ describe('injector certs', () => {
       assert.match((await call('export-ca', 'a')).errors, /has no webhook with a caBundle yet/);
     });
 
-    it('names what does not exist', async () => {
+    it('names what does not exist, and refuses --force without --ca', async () => {
       for (const command of ['export-ca', 'rotate', 'status']) {
-        assert.match((await call(command, 'b')).errors, /InjectorConfig b does not exist; there are: a/);
+        sees(await call(command, 'b'), 2, { errors: /InjectorConfig b does not exist; there are: a/ });
       }
+      assert.match((await call('rotate', 'a', '--force')).errors, /--force: goes with --ca/);
       assert.equal(patches.length, 0);
     });
 
@@ -184,8 +184,8 @@ describe('injector certs', () => {
     ];
     for (const [flags, target] of targets) {
       it(`rotate ${flags.join(' ')} asks for ${target}`, async () => {
-        const { code } = await call('rotate', 'a', ...flags);
-        assert.equal(code, 0);
+        const { code, errors } = await call('rotate', 'a', ...flags);
+        assert.deepEqual([code, errors], [0, '']);
         const patch = JSON.parse(patches[0]?.body ?? '') as KubernetesObject;
         const value = patch.metadata.annotations?.[rotateAnnotation] ?? '';
         assert.equal(parseRotateRequest(value).target, target);
@@ -193,13 +193,19 @@ describe('injector certs', () => {
       });
     }
 
+    it('rotate says when nobody is there to do it', async () => {
+      objects[allLeases] = { items: [], metadata: {} };
+      assert.match(
+        (await call('rotate', 'a')).errors,
+        /^no operator runs here.*; it waits for an operator that leads$/,
+      );
+    });
+
     it('rotate --wait follows the status to the end', async () => {
       const whole = await call('rotate', 'a', '--wait', '--timeout', '0');
       assert.equal(whole.code, 1);
-      assert.match(
-        whole.errors,
-        /^waiting for the operator, phase Stable\nerror: InjectorConfig a: no operator has answered/,
-      );
+      const late = /^waiting for the operator, phase Stable\nerror: InjectorConfig a: no operator has answered/;
+      assert.match(whole.errors, late);
       server.answerWith((request, response) => {
         if (request.method === 'PATCH') patches.push(request);
         const nonce = patches[1] === undefined ? '' : /:([0-9a-f-]{36})"/.exec(patches[1].body)?.[1];

@@ -18,18 +18,16 @@ const kinds = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']
  * @throws UsageError when the text is no YAML, holds no webhook, or the PEM no certificate.
  */
 export function patchCaBundle(text: string, caPem: string): { text: string; webhooks: number } {
-  if (parseBundle(caPem).length === 0) {
+  if (parseBundle(caPem).length === 0)
     throw new UsageError('--ca: the file holds no certificate in PEM; give the authority that signed the webhook');
-  }
   const caBundle = Buffer.from(joinBundle([caPem])).toString('base64');
   const clientConfigs = parseAllDocuments(text, { version: '1.1' }).flatMap((document) => {
     const [error] = document.errors;
     if (error !== undefined) throw new UsageError(`standard input: not YAML: ${error.message}`, { cause: error });
     return clientConfigsOf(document);
   });
-  if (clientConfigs.length === 0) {
+  if (clientConfigs.length === 0)
     throw new UsageError(`standard input: holds no webhook; give a ${kinds.join(' or ')} with webhooks`);
-  }
   const edits = clientConfigs.map((clientConfig) => editOf(clientConfig, text, caBundle));
   const edited = edits.reduceRight((result, { from, to, text: written }) => {
     return result.slice(0, from) + written + result.slice(to);
@@ -46,7 +44,8 @@ function clientConfigsOf({ contents }: Document): YAMLMap[] {
       return elements(configuration.get('webhooks', true)).map((webhook, index) => {
         const clientConfig = webhook.get('clientConfig', true);
         if (isMap(clientConfig)) return clientConfig;
-        throw new UsageError(`standard input: webhooks[${index}] of ${name} has no clientConfig with url or service`);
+        const message = `standard input: webhooks[${index}] of ${name} has no clientConfig with url or service; add one`;
+        throw new UsageError(message);
       });
     });
 }
@@ -60,9 +59,8 @@ function editOf(clientConfig: YAMLMap, text: string, caBundle: string): Edit {
   const isFlow = clientConfig.flow === true;
   const written = isFlow ? `"${caBundle}"` : caBundle;
   const pair = clientConfig.items.find(({ key }) => isScalar(key) && key.value === 'caBundle');
-  if (value?.range && value.range[1] > value.range[0]) {
+  if (value?.range && value.range[1] > value.range[0])
     return { from: value.range[0], to: value.range[1], text: written };
-  }
   if (pair !== undefined) {
     // `caBundle:` without a value: it follows the colon behind the key.
     const end = rangeOf(pair.key)[1];

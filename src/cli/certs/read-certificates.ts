@@ -1,11 +1,13 @@
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames, objectNames } from '../../api/names.ts';
+import { namesThere } from '../../explain/nearest-name.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { secretText } from '../../operator/certificates/secret-text.ts';
 import { readReplicaLease, replicaOf } from '../../operator/replicas/replica-lease.ts';
 import { UsageError } from '../terminal.ts';
+import { listWhereKnown } from '../usage/installation.ts';
 import type { CertificateObservation } from './certificate-report.ts';
 import { ourWebhooksOf } from '../../operator/webhooks/published-webhook.ts';
 import { injectorConfigs, leases, mutatingWebhooks, secrets } from '../../operator/cluster-view.ts';
@@ -25,13 +27,15 @@ export type ReadConfig = Pick<InjectorConfig, 'metadata' | 'status'> & {
  * @throws UsageError for a name that does not exist.
  */
 export async function readConfigs(client: Pick<ApiClient, 'listAll'>, names: readonly string[]): Promise<ReadConfig[]> {
-  const { items } = await client.listAll<ReadConfig>(injectorConfigs);
+  const items = (await listWhereKnown(client, injectorConfigs)) as ReadConfig[];
   const missing = names.filter((name) => items.every(({ metadata }) => metadata.name !== name));
-  if (missing.length > 0) {
-    const known = items.map(({ metadata }) => metadata.name).join(', ');
-    throw new UsageError(
-      `InjectorConfig ${missing.join(', ')} does not exist; ${known === '' ? 'there is none' : `there are: ${known}`}`,
+  const [first] = missing;
+  if (first !== undefined) {
+    const there = namesThere(
+      first,
+      items.map(({ metadata }) => metadata.name),
     );
+    throw new UsageError(`InjectorConfig ${missing.join(', ')} does not exist; ${there}`);
   }
   return items.filter(({ metadata }) => names.length === 0 || names.includes(metadata.name));
 }

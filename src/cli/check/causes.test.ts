@@ -65,11 +65,8 @@ describe('causesOf', () => {
   const twins = { configs: [old, config('twin', { revision: '1-24' })], tags: [tag('prod')] };
   const off = { configs: [config('1-24', { paused: true }, notReady)], tags: [tag('prod', notReady)] };
   const lost = { configs: [old], tags: [{ ...tag('lost'), spec: { ...tag('lost').spec, revision: '1-23' } }] };
-  const family = {
-    configs: [old, config('logs', { webhook: { keys: logs } })],
-    tags: [tag('prod')],
-    published: [webhook],
-  };
+  const configs = [old, config('logs', { webhook: { keys: logs } })];
+  const family = { configs, tags: [tag('prod')], published: [webhook] };
   const none = (label: string, value: string, there: string, whose = 'namespace'): string =>
     `the ${whose}'s label ${label}=${value} leads nowhere: there is no revision or tag ${value}; there are: ${there}`;
   type Row = [string, Record<string, string>, unknown, Given, message?: string, command?: string];

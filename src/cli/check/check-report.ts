@@ -1,6 +1,10 @@
 import { type Advice, adviseOn } from '../../explain/advice.ts';
-import type { CreationOutcome, Surroundings, WebhookFinding } from '../../explain/explain-creation.ts';
-import { explainCreation } from '../../explain/explain-creation.ts';
+import {
+  type CreationOutcome,
+  explainCreation,
+  type Surroundings,
+  type WebhookFinding,
+} from '../../explain/explain-creation.ts';
 import type { Creator } from '../../explain/pod-creation.ts';
 import { compareStoredPod, type StoredPodFinding } from '../../explain/stored-pod.ts';
 import { creationOf, type Facts } from './facts.ts';

@@ -66,11 +66,7 @@ export function creationOf(subject: Subject, namespaces: Facts['namespaces'], cr
   const { labels = {}, annotations = {} } = namespaces.get(subject.namespace)?.metadata ?? {};
   return {
     pod: admissionPod(subject.pod, subject.namespace),
-    namespace: {
-      name: subject.namespace,
-      labels: { ...labels, [namespaceNameLabel]: subject.namespace },
-      annotations,
-    },
+    namespace: { name: subject.namespace, labels: { ...labels, [namespaceNameLabel]: subject.namespace }, annotations },
     ...(creator && { creator }),
   };
 }

@@ -99,8 +99,11 @@ describe('findSubjects', () => {
     assert.deepEqual(found, ['Namespace/shop', 'Deployment/web', 'CronJob/cron', 'Pod/bare']);
   });
 
-  it('what is not there is an error of the API server', async () => {
-    await assert.rejects(subjectsOf('deployment/none'), /"none" not found/);
-    await assert.rejects(subjectsOf('namespace/none'), /"none" not found/);
+  it('what is not there is an error that names what is there', async () => {
+    await assert.rejects(
+      subjectsOf('deployment/none'),
+      /^UsageError: there is no Deployment none in namespace shop; there are: web/,
+    );
+    await assert.rejects(subjectsOf('namespace/none'), /there is no Namespace none; there are: /);
   });
 });

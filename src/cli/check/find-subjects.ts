@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { apiVersionOf, knownKind, resourceKind, type ResourceKind } from '../../kube/resource-kinds.ts';
+import { namesThere } from '../../explain/nearest-name.ts';
 import { UsageError } from '../terminal.ts';
 import { controllerOf, plainSubject, subjectOf, type Subject } from './subject.ts';
 import { namespaces, pods } from '../../operator/cluster-view.ts';
@@ -58,17 +59,35 @@ function parseTarget(text: string): CheckTarget {
  * @throws ApiError when it does not exist or may not be read
  */
 export async function findSubjects(
-  client: Pick<ApiClient, 'get' | 'find' | 'listAll'>,
+  client: Pick<ApiClient, 'find' | 'listAll'>,
   { resource, name }: CheckTarget,
   namespace: string,
 ): Promise<Subject[]> {
   if (resource === namespaces) {
-    await client.get(namespaces, name);
+    await existing(client, namespaces, name);
     return [plainSubject(name), ...(await subjectsIn(client, name))];
   }
-  const object = typed(await client.get(resource, name, { namespace }), resource);
+  const object = typed(await existing(client, resource, name, namespace), resource);
   const subject = resource === pods ? await storedPod(client, object) : subjectOf(object, namespace);
   return subject === undefined ? [] : [subject];
+}
+
+/** @throws UsageError that names those there are */
+async function existing(
+  client: Pick<ApiClient, 'find' | 'listAll'>,
+  resource: ResourceKind,
+  name: string,
+  namespace?: string,
+): Promise<KubernetesObject> {
+  const found = await client.find(resource, name, { namespace });
+  if (found !== undefined) return found;
+  const { items } = await client.listAll(resource, { namespace });
+  const place = namespace === undefined || resource === namespaces ? '' : ` in namespace ${namespace}`;
+  const there = namesThere(
+    name,
+    items.map(({ metadata }) => metadata.name ?? ''),
+  );
+  throw new UsageError(`there is no ${resource.kind} ${name}${place}; ${there}`);
 }
 
 async function subjectsIn(client: Pick<ApiClient, 'listAll'>, namespace: string): Promise<Subject[]> {

@@ -107,10 +107,8 @@ describe('readClusterFacts', () => {
     const strange: KubernetesObject = { ...config, metadata: { name: 'strange' }, spec: { injection: 7 } };
     const { result, notes } = await check([shop, webhooks, configMap, config, strange]);
     assert.equal(result, 'Injected');
-    assert.match(
-      notes.join(),
-      /InjectorConfig strange is not understood here: InjectorConfig strange: spec\.injection/,
-    );
+    const note = /InjectorConfig strange is not understood here: InjectorConfig strange: spec\.injection/;
+    assert.match(notes.join(), note);
   });
 
   const failing: [what: string, kind: string, error: Error, result: string | RegExp][] = [

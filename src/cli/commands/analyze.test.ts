@@ -36,6 +36,16 @@ describe('injector analyze', () => {
     const entry = `1-24.${cluster.addRevision('1-24')}`;
     cluster.addRevision('1-25', { paused: true });
     cluster.addTag('prod', '1-24');
+    for (const [name, type, status] of [
+      ['broken', 'Ready', 'False'],
+      ['odd', 'TemplatesDoubtful', 'True'],
+    ] as const) {
+      cluster.addRevision(name);
+      const conditions = [{ type, status, reason: 'Why', message: 'so', lastTransitionTime: '2026-01-01T00:00:00Z' }];
+      cluster.memory.edit('injectorconfigs', name, undefined, (config) => {
+        config.status = { conditions };
+      });
+    }
     cluster.addTag('gone', '1-24');
     for (const name of ['sidecar-injector-1-25', 'sidecar-injector-tag-gone'])
       cluster.memory.remove('mutatingwebhookconfigurations', name);
@@ -72,8 +82,10 @@ describe('injector analyze', () => {
     const expected = [
       /^\/RevisionTag\/gone NotPublished: .*somebody has deleted it.* => kubectl describe revisiontag gone$/,
       /^\/InjectorConfig\/1-25 Paused: .*is paused .* => injector enable --revision 1-25$/,
+      /^\/InjectorConfig\/broken Why: Ready False: Why: so => kubectl describe injectorconfig broken$/,
+      /^\/InjectorConfig\/odd Why: TemplatesDoubtful True: Why: so => kubectl describe injectorconfig odd$/,
       /^mistyped\/Namespace\/mistyped UnknownRevision: .* => kubectl label namespace mistyped istio.io\/rev=prod --overwrite$/,
-      /^next\/Namespace\/next UnknownRevision: .*there are: 1-24, 1-25, gone, prod => injector check namespace\/next$/,
+      /^next\/Namespace\/next UnknownRevision: .*there are: 1-24, 1-25, broken, gone, odd, prod => injector check namespace\/next$/,
       /^paused\/Namespace\/paused Paused: .* => injector enable --revision 1-25$/,
       /^twice\/Namespace\/twice ForeignWebhook: injected twice: istio-s.* => injector disable --revision 1-24$/,
       /^own\/Deployment\/typo UnknownRevision: the pod's label .* => kubectl patch deployment typo -n own .*:"1-24"}}}}}'$/,

@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
-import { group, revisionOf } from '../../api/injector-config/injector-config.ts';
+import { group, type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
+import type { Condition } from '../../api/kubernetes/kubernetes.ts';
+import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { explainCreation } from '../../explain/explain-creation.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { knownKind, resourceKind } from '../../kube/resource-kinds.ts';
@@ -10,11 +12,11 @@ import { creationOf, surroundingsOf } from '../check/facts.ts';
 import { readClusterFacts } from '../check/read-cluster-facts.ts';
 import { plainSubject, type Subject, subjectOf } from '../check/subject.ts';
 import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
-import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
+import { exitCodes, type Terminal } from '../terminal.ts';
 import { tellHealth } from '../report/tell-health.ts';
 import { type OutputFormat, outputOption, writeData } from '../report/write-report.ts';
 import { oneLine } from '../rollout/wrap.ts';
-import { namedByPod, readInstallation } from '../usage/installation.ts';
+import { namedByPod, readInstallation, requireNamespace } from '../usage/installation.ts';
 import { readUsage } from '../usage/read-usage.ts';
 
 /** One thing that nobody wants; the command mends it or says more. */
@@ -48,13 +50,13 @@ function objectOf({ kind, name }: Pick<Finding, 'kind' | 'name'>): string {
 async function analyze(client: ApiClient, only: string | undefined) {
   const [installation, facts] = await Promise.all([readInstallation(client), readClusterFacts(client)]);
   const { configs, tags, namespaces, health } = installation;
-  if (only !== undefined && !namespaces.has(only)) throw new UsageError(`--namespace: there is no namespace ${only}`);
+  requireNamespace(only, installation);
   const surroundings = surroundingsOf(facts);
   const findings: Finding[] = [];
   const tagged = new Set(tags.map(({ metadata }) => metadata.name));
-  const owners = [...tags, ...configs.filter((config) => !tagged.has(revisionOf(config)))];
-  for (const owner of only === undefined ? owners : []) {
-    const cause = whyWithoutWebhook(owner, facts, surroundings);
+  for (const owner of only === undefined ? [...tags, ...configs] : []) {
+    const isReplaced = owner.kind !== 'RevisionTag' && tagged.has(revisionOf(owner));
+    const cause = (isReplaced ? undefined : whyWithoutWebhook(owner, facts, surroundings)) ?? notAsWanted(owner);
     if (cause !== undefined) findings.push({ namespace: '', kind: owner.kind, name: owner.metadata.name, ...cause });
   }
   // What is wrong with a namespace is not said of its pods again. Unwanted: outcomes and reasons.
@@ -101,6 +103,25 @@ async function analyze(client: ApiClient, only: string | undefined) {
     findings.push({ namespace, kind, name, reason: stale > 0 ? 'Stale' : 'Missing', message, command });
   }
   return { findings: [...findings, ...(await readRefusals(client, only))], notes: usage.notes, health };
+}
+
+/** Why the webhook of an object does not do what the object says, or does what was hardly meant. */
+function notAsWanted({
+  kind,
+  metadata,
+  status,
+}: InjectorConfig | RevisionTag): Omit<Finding, 'namespace' | 'kind' | 'name'> | undefined {
+  const conditions: readonly Condition[] = status?.conditions ?? [];
+  const found = conditions.find(
+    (each) => each.status === (each.type === 'Ready' ? 'False' : each.type === 'TemplatesDoubtful' && 'True'),
+  );
+  if (found === undefined) return undefined;
+  const { type, reason, message } = found;
+  return {
+    reason,
+    message: `${type} ${found.status}: ${reason}: ${message}`,
+    command: `kubectl describe ${kind.toLowerCase()} ${metadata.name}`,
+  };
 }
 
 /** The controllers that lack pods because a webhook of ours refused them, by their Events. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { runCommand } from '../testdata/recording-terminal.ts';
+import { runCommand, sees } from '../testdata/recording-terminal.ts';
 import { temporaryFolder } from '../testdata/temporary-folder.ts';
 
 describe('injector annotations', () => {
@@ -18,12 +18,9 @@ describe('injector annotations', () => {
 
   it('lists what an InjectorConfig lets authors do', async () => {
     const file = injectorConfig({ templates: { sidecar: '{{ if .ObjectMeta.Labels.debug }}x{{ end }}' } });
-    const { out, code } = await runCommand(['annotations', '-c', file]);
-    assert.equal(code, 0);
-    assert.match(
-      out,
-      /^NAME {3,}OF {3,}KIND\ndebug {3,}label {3,}steering\n {2}an author may switch values on and off/,
-    );
+    sees(await runCommand(['annotations', '-c', file]), 0, {
+      out: /^NAME {3,}OF {3,}KIND\ndebug {3,}label {3,}steering\n {2}an author may switch values on and off/,
+    });
   });
 
   it('says for a directory what preset Safe would make of it', async () => {
@@ -67,8 +64,6 @@ describe('injector annotations', () => {
   }
 
   it('names the option that is missing', async () => {
-    const { errors, code } = await runCommand(['annotations']);
-    assert.equal(code, 2);
-    assert.match(errors, /--config FILE .* or --config-dir DIRECTORY/);
+    sees(await runCommand(['annotations']), 2, { errors: /--config FILE .* or --config-dir DIRECTORY/ });
   });
 });

@@ -12,10 +12,6 @@ import { inFile } from '../injection/read-injector-config.ts';
 import { type OutputFormat, outputOption, writeReport } from '../report/write-report.ts';
 import type { Terminal } from '../terminal.ts';
 
-interface AnnotationsOptions extends ConfigurationOptions {
-  readonly output: OutputFormat;
-}
-
 /** `injector annotations`: what a configuration's templates read of what authors of pods write, and what each may do. No cluster is asked. */
 export function annotationsCommand(terminal: Terminal): Command {
   const command = new Command('annotations').description(
@@ -23,7 +19,7 @@ export function annotationsCommand(terminal: Terminal): Command {
   );
   return addConfigurationOptions(command)
     .addOption(outputOption())
-    .action(async (options: AnnotationsOptions) => {
+    .action(async (options: ConfigurationOptions & { readonly output: OutputFormat }) => {
       const files = await namedConfiguration(terminal, options);
       const settings = JSON.parse(files.settings) as InjectionSettings;
       const { preset, allow } = settings.annotationOverrides ?? istioOverrides;

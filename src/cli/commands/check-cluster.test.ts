@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { failure, json } from '../../kube/testdata/fake-api-server.ts';
 import type { CheckReport } from '../check/check-report.ts';
-import type { Seen } from '../testdata/recording-terminal.ts';
+import { sees, type Seen } from '../testdata/recording-terminal.ts';
 import { RevisionCluster } from '../testdata/revision-cluster.ts';
 import { temporaryFolder } from '../testdata/temporary-folder.ts';
 
@@ -62,9 +62,9 @@ describe('injector check against a cluster', () => {
   };
 
   it('a workload by name: injected, exit status 0, and nothing is written', async () => {
-    const { out, code } = await check('deploy', 'web', '-n', 'shop');
-    assert.equal(code, 0);
-    assert.match(out, /^deployment\/web in namespace shop: Injected 1-24\.[0-9a-f]{8}\n/);
+    sees(await check('deploy', 'web', '-n', 'shop'), 0, {
+      out: /^deployment\/web in namespace shop: Injected 1-24\.[0-9a-f]{8}\n/,
+    });
     assert.deepEqual(cluster.changes, []);
   });
 
@@ -85,15 +85,13 @@ describe('injector check against a cluster', () => {
   });
 
   it('a namespace that holds nothing is answered for by its own row', async () => {
-    const { out, code } = await check('ns/plain');
-    assert.match(out, /^namespace\/plain in namespace plain: NotInjected\n/);
-    assert.equal(code, 3);
+    sees(await check('ns/plain'), 3, { out: /^namespace\/plain in namespace plain: NotInjected\n/ });
   });
 
   it('without -n: namespace default, or that of the context', async () => {
-    const { errors, code } = await check('deployment/web');
-    assert.match(errors, /"web" not found/);
-    assert.equal(code, 1);
+    sees(await check('deployment/web'), 2, {
+      errors: /there is no Deployment web in namespace default; there are none/,
+    });
   });
 
   it('a file with a workload alone is asked about on the cluster', async () => {
@@ -113,9 +111,9 @@ describe('injector check against a cluster', () => {
   it('--dry-run: the API server says the same', async () => {
     const annotations = { 'sidecar-injector.io/config': entry };
     onDryRun((pod) => ({ ...pod, metadata: { ...pod.metadata, annotations } }));
-    const { out, code } = await check('deploy/web', '-n', 'shop', '--dry-run');
-    assert.equal(code, 0);
-    assert.match(out, /the API server, by a dry run: it would be stored injected by 1-24\.[0-9a-f]{8}\n/);
+    sees(await check('deploy/web', '-n', 'shop', '--dry-run'), 0, {
+      out: /the API server, by a dry run: it would be stored injected by 1-24\.[0-9a-f]{8}\n/,
+    });
     const [report] = await reports('deploy/web', '-n', 'shop', '--dry-run');
     assert.deepEqual([report?.dryRun?.foreseen, report?.reason], [true, 'Injected']);
   });

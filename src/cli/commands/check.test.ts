@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { CheckReport } from '../check/check-report.ts';
-import { runCommand, type Seen, recordingTerminal } from '../testdata/recording-terminal.ts';
+import { runCommand, recordingTerminal, sees, type Seen } from '../testdata/recording-terminal.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { temporaryFolder } from '../testdata/temporary-folder.ts';
 import { UsageError } from '../terminal.ts';
@@ -105,9 +105,9 @@ describe('injector check -f', () => {
     `${config}  webhook: {matchConditions: [{name: strange, expression: ${JSON.stringify(condition)}}]}\n`;
 
   it('what cannot be told is 5, and says how to find out', async () => {
-    const { code, out } = await check([strange("quantity('1').isInteger()"), tag, shop, pod('one', 'shop')]);
-    assert.equal(code, 5);
-    assert.match(out, /--dry-run asks the API server/);
+    sees(await check([strange("quantity('1').isInteger()"), tag, shop, pod('one', 'shop')]), 5, {
+      out: /--dry-run asks the API server/,
+    });
   });
 
   it('--as says who creates the pod', async () => {
@@ -178,13 +178,15 @@ ${selector}`;
     ['no YAML', () => check(['a: b: c\n']), /not YAML: line 1/],
     ['a wrong InjectorConfig', () => check([config.replace('templates:', 'tempaltes:'), pod('a', 'b')]), /tempaltes/],
     ['--dry-run without a cluster', () => check([config, pod('a', 'b')], '--dry-run'), /--dry-run needs a cluster/],
-    ['--as-group alone', () => check([config, pod('a', 'b')], '--as-group', 'x'), /--as-group needs --as/],
+    [
+      '--as-group alone',
+      () => check([config, pod('a', 'b')], '--as-group', 'x'),
+      /--as-group: name the user as well, with --as/,
+    ],
   ];
   for (const [what, run, mention] of wrong) {
     it(`${what}: exit status 2`, async () => {
-      const { code, errors } = await run();
-      assert.equal(code, 2);
-      assert.match(errors, mention);
+      sees(await run(), 2, { errors: mention });
     });
   }
 });

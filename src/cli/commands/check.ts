@@ -104,10 +104,10 @@ function exitCodeOf(reports: readonly CheckReport[]): number {
 
 async function check(terminal: Terminal, targets: readonly string[], options: CheckOptions) {
   const files = options.filename ?? [];
-  if ((targets.length === 0) === (files.length === 0)) {
+  if ((targets.length === 0) === (files.length === 0))
     throw new UsageError('say what to check: TYPE/NAME or TYPE NAME (pod/web, namespace/shop), or files by -f');
-  }
-  if (options.as === undefined && options.asGroup.length > 0) throw new UsageError('--as-group needs --as');
+  if (options.as === undefined && options.asGroup.length > 0)
+    throw new UsageError('--as-group: name the user as well, with --as');
   const wanted = parseTargets(targets);
   const objects = await readFileObjects(terminal, files);
   if (files.length > 0) refuseWithoutPods(objects);
@@ -184,9 +184,8 @@ export async function readFileObjects(terminal: Terminal, files: readonly string
 
 function objectsIn(value: unknown, file: string): KubernetesObject[] {
   if (value === null || value === undefined) return [];
-  if (!isJsonObject(value) || typeof value.apiVersion !== 'string' || typeof value.kind !== 'string') {
+  if (!isJsonObject(value) || typeof value.apiVersion !== 'string' || typeof value.kind !== 'string')
     throw new UsageError(`--filename ${file}: holds something without apiVersion and kind; give Kubernetes objects`);
-  }
   const items = listItems(value);
   if (items !== undefined) return items.flatMap((item) => objectsIn(item, file));
   const { apiVersion, kind } = value;

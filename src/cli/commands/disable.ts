@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { isNotFound } from '../../kube/api-error.ts';
+import { ignoreNotFound } from '../../kube/api-error.ts';
 import { commandLineManager } from '../cluster-options.ts';
 import { messageOf } from '../files.ts';
 import { checkRights } from '../kill-switch/check-rights.ts';
-import { addSwitchOptions, connectToCluster, onCluster, type SwitchOptions } from '../kill-switch/switch-options.ts';
+import { onCluster, switchCommand, type SwitchOptions } from '../kill-switch/switch-options.ts';
 import { switchTargets } from '../kill-switch/switch-targets.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -24,9 +24,10 @@ const betweenMs = 250;
  * `injector disable`: takes injectors out of the way with nothing but a kubeconfig, whether or not any operator or replica is alive: spec.paused first, so that
  * no operator puts the webhooks back, then the webhooks, which the API server lets nobody's webhook stop.
  */
-export function disableCommand(terminal: Terminal, connect = connectToCluster): Command {
-  const command = new Command('disable').description('take injectors out of the way: pods start without them');
-  return addSwitchOptions(command).action((options: SwitchOptions) => onCluster(connect, options, terminal, disable));
+export function disableCommand(terminal: Terminal): Command {
+  return switchCommand('disable', 'take injectors out of the way: pods start without them').action(
+    (options: SwitchOptions) => onCluster(options, terminal, disable),
+  );
 }
 
 async function disable(client: ApiClient, options: SwitchOptions, terminal: Terminal): Promise<boolean> {
@@ -54,7 +55,7 @@ async function disable(client: ApiClient, options: SwitchOptions, terminal: Term
   return !hasFailed;
 }
 
-const success = 'pods start without these injectors now; `injector enable` takes it back\n';
+const success = 'pods start without these injectors now; `injector enable`, with the same options, takes it back\n';
 const failure =
   'not everything is done: what is not paused, a living operator installs again; what is not deleted, still stops pods\n';
 
@@ -62,26 +63,17 @@ async function pause(client: ApiClient, config: KubernetesObject, isDryRun: bool
   const what = `InjectorConfig ${config.metadata.name ?? ''}`;
   if ((config.spec as { paused?: boolean } | undefined)?.paused === true) return { line: `${what}: paused already` };
   if (isDryRun) return { line: `${what}: would be paused` };
-  return attempt(
-    what,
-    'paused',
-    async () => await client.patch(config, 'merge', { spec: { paused: true } }, { fieldManager: commandLineManager }),
-  );
+  const how = { fieldManager: commandLineManager };
+  return attempt(what, 'paused', () => client.patch(config, 'merge', { spec: { paused: true } }, how));
 }
 
-async function withdraw(client: ApiClient, webhook: KubernetesObject, isDryRun: boolean): Promise<Deed> {
+export async function withdraw(client: ApiClient, webhook: KubernetesObject, isDryRun: boolean): Promise<Deed> {
   const what = `MutatingWebhookConfiguration ${webhook.metadata.name ?? ''}`;
   if (isDryRun) return { line: `${what}: would be deleted` };
-  return attempt(what, 'deleted', async () => {
-    try {
-      await client.delete(webhook);
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
-  });
+  return attempt(what, 'deleted', () => client.delete(webhook).catch(ignoreNotFound));
 }
 
-async function attempt(what: string, done: string, act: () => Promise<void>): Promise<Deed> {
+async function attempt(what: string, done: string, act: () => Promise<unknown>): Promise<Deed> {
   try {
     await act();
     return { line: `${what}: ${done}` };
@@ -91,7 +83,7 @@ async function attempt(what: string, done: string, act: () => Promise<void>): Pr
 }
 
 /** What is there all the same: put back by an operator that had not seen the pause yet, or held by a finalizer. */
-async function leftovers(client: ApiClient, isMeant: (webhook: KubernetesObject) => boolean): Promise<Deed[]> {
+export async function leftovers(client: ApiClient, isMeant: (webhook: KubernetesObject) => boolean): Promise<Deed[]> {
   const deeds: Deed[] = [];
   for (let look = 1; ; look += 1) {
     const left = (await switchTargets(client, { all: true })).webhooks.filter(isMeant);

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { Condition, KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { tagWebhookConfiguration } from '../../api/names.ts';
 import { commandLineManager } from '../cluster-options.ts';
 import { checkRights } from '../kill-switch/check-rights.ts';
-import { addSwitchOptions, connectToCluster, onCluster, type SwitchOptions } from '../kill-switch/switch-options.ts';
+import { onCluster, switchCommand, type SwitchOptions } from '../kill-switch/switch-options.ts';
 import { revisionOf, switchTargets } from '../kill-switch/switch-targets.ts';
 import { parseSeconds } from '../option-values.ts';
 import { injectorConfigs, mutatingWebhooks, revisionTags } from '../../operator/cluster-view.ts';
@@ -27,11 +27,10 @@ interface EnableOptions extends SwitchOptions {
 const pollMs = 200;
 
 /** `injector enable`: takes `injector disable` and spec.paused back, and waits until the operator has installed the webhooks again. */
-export function enableCommand(terminal: Terminal, connect = connectToCluster): Command {
-  const command = new Command('enable').description('bring injectors back that are disabled or paused');
-  return addSwitchOptions(command)
+export function enableCommand(terminal: Terminal): Command {
+  return switchCommand('enable', 'bring injectors back that are disabled or paused')
     .option('--timeout <seconds>', 'how long to wait until they are Ready (0: not at all)', parseSeconds, 60)
-    .action((options: EnableOptions) => onCluster(connect, options, terminal, enable));
+    .action((options: EnableOptions) => onCluster(options, terminal, enable));
 }
 
 async function enable(client: ApiClient, options: EnableOptions, terminal: Terminal): Promise<boolean> {

@@ -22,7 +22,9 @@ interface InjectOptions extends ConfigurationOptions {
 /** `injector inject`: what the webhook would make of the workloads in files. No cluster is asked. */
 export function injectCommand(terminal: Terminal): Command {
   const command = new Command('inject')
-    .description('inject the workloads of YAML files as the webhook would, without a cluster')
+    .description(
+      'inject the workloads of YAML files as the webhook would, without a cluster; labels of namespaces are not asked (`check -f` does)',
+    )
     .requiredOption('-f, --filename <file...>', 'YAML files with workloads (- for standard input)')
     .option('-o, --output <file>', 'where to write (default: standard output)');
   return addConfigurationOptions(command)

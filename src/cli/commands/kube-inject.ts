@@ -89,9 +89,8 @@ async function configurationOf(
   };
   try {
     const config = await text('--injectConfigFile', options.injectConfigFile, injectMap, 'config');
-    if (/^kind: *InjectorConfig\b/m.test(config)) {
+    if (/^kind: *InjectorConfig\b/m.test(config))
       throw new UsageError('--injectConfigFile: this is an InjectorConfig; use `injector inject --config` for it');
-    }
     return {
       config,
       values: await text('--valuesFile', options.valuesFile, injectMap, 'values'),

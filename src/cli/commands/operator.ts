@@ -35,8 +35,7 @@ export function ownNamespace(flag: string | undefined, kubeConfig: KubeConfig): 
     process.env['POD_NAMESPACE'] ??
     (existsSync(mountedNamespace) ? readFileSync(mountedNamespace, 'utf8').trim() : undefined) ??
     kubeConfig.getContextObject(kubeConfig.getCurrentContext())?.namespace;
-  if (namespace === undefined || namespace === '') {
+  if (namespace === undefined || namespace === '')
     throw new UsageError("--namespace: name the operator's own namespace; neither the pod nor the kubeconfig says it");
-  }
   return namespace;
 }

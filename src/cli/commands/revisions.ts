@@ -1,22 +1,24 @@
 import type { Command } from 'commander';
 import { clusterCommand, type ClusterOptions } from '../cluster-options.ts';
-import { formatNames, formatPodCounts, formatUntil, outputOption, writeReport } from '../report/write-report.ts';
-import type { OutputFormat } from '../report/write-report.ts';
+import {
+  formatNames,
+  formatPodCounts,
+  formatUntil,
+  type OutputFormat,
+  outputOption,
+  writeReport,
+} from '../report/write-report.ts';
 import { tellHealth } from '../report/tell-health.ts';
 import type { Terminal } from '../terminal.ts';
 import { readClusterUsage } from '../usage/read-usage.ts';
 import { formatReadiness } from '../usage/readiness.ts';
 import { revisionReports, type RevisionReport } from '../usage/revision-report.ts';
 
-interface RevisionsOptions extends ClusterOptions {
-  readonly output: OutputFormat;
-}
-
 /** `injector revisions`: every injector of the cluster, somebody else's too, and who uses it. */
 export function revisionsCommand(terminal: Terminal): Command {
   return clusterCommand('revisions', 'every injector of the cluster and who uses it')
     .addOption(outputOption())
-    .action(async (options: RevisionsOptions) => {
+    .action(async (options: ClusterOptions & { readonly output: OutputFormat }) => {
       const { installation, usage } = await readClusterUsage(options);
       tellHealth(terminal, options.output, installation.health);
       writeReport(terminal, options.output, revisionReports(installation, usage), {

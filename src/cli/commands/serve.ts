@@ -104,9 +104,8 @@ async function serve(options: ServeOptions): Promise<void> {
   });
   await configuration.check();
   await pair.check();
-  if (configuration.value === undefined || pair.value === undefined) {
+  if (configuration.value === undefined || pair.value === undefined)
     throw new ConfigurationError('serve', 'there is nothing to serve; the lines above say what is wrong');
-  }
   const server = createAdmissionServer({
     bindAddress: options.host,
     port: options.port,

@@ -2,7 +2,7 @@ import { operatorLeases } from '../testdata/operator-leases.ts';
 import assert from 'node:assert/strict';
 import { parse } from 'yaml';
 import { refusal, RevisionCluster } from '../testdata/revision-cluster.ts';
-import type { Seen } from '../testdata/recording-terminal.ts';
+import { sees, type Seen } from '../testdata/recording-terminal.ts';
 
 /** Lines of a table, cut at its columns, without the sentences below them. */
 const cells = (text: string): string[][] =>
@@ -75,7 +75,7 @@ describe('injector status and revisions', () => {
   it('says since when nobody leads instead of what was true then, and ends with 1', async () => {
     const leases = ['injector-leader-default', 'injector-replica-web-1'];
     for (const name of leases) cluster.memory.remove('leases', name, 'injection');
-    const line = 'no replica is live: pods that webhooks select are refused; nobody has led yet';
+    const line = 'no operator runs here, so pods that webhooks select are refused; injector install installs one';
     for (const command of [['status'], ['revisions'], ['tag', 'list']]) {
       const { out, code } = await injector(...command);
       assert.deepEqual([out.split('\n')[0], code], [line, 1], command.join(' '));
@@ -100,8 +100,9 @@ describe('injector status and revisions', () => {
     const { workloads, total } = JSON.parse(out) as { workloads: { namespace: string }[]; total: object };
     assert.deepEqual(workloads.map(({ namespace }) => namespace).join(), 'shop,shop');
     assert.deepEqual([total, code], [{ current: 2, stale: 1, missing: 0 }, 3]);
-    const unknown = await injector('status', '-n', 'nowhere');
-    assert.deepEqual([unknown.errors, unknown.code], ['error: --namespace: there is no namespace nowhere', 2]);
+    const unknown = await injector('status', '-n', 'shp');
+    const advice = 'there are: early, plain, shop; shop was probably meant';
+    assert.deepEqual([unknown.errors, unknown.code], [`error: --namespace: there is no namespace shp; ${advice}`, 2]);
   });
 
   it('ends with 0 when all is current', async () => {
@@ -110,9 +111,7 @@ describe('injector status and revisions', () => {
     const hash = whole.addRevision('1-24');
     whole.addNamespace('shop', { 'istio.io/rev': '1-24' });
     whole.addPod('shop', 'web', `1-24.${hash}`);
-    const { out, code } = await whole.injector(['status']);
-    assert.match(out, /\n1 current, 0 stale, 0 missing\n$/);
-    assert.equal(code, 0);
+    sees(await whole.injector(['status']), 0, { out: /\n1 current, 0 stale, 0 missing\n$/ });
     await whole.stop();
   });
 

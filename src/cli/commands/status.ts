@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { revisionOf } from '../../api/injector-config/injector-config.ts';
 import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
-import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
+import { exitCodes, type Terminal } from '../terminal.ts';
 import {
   formatTable,
   type OutputFormat,
@@ -12,7 +12,7 @@ import {
 } from '../report/write-report.ts';
 import { labelFamilies, labelMistakes } from '../../explain/label-mistakes.ts';
 import { tellHealth } from '../report/tell-health.ts';
-import { type Installation, readInstallation } from '../usage/installation.ts';
+import { type Installation, readInstallation, requireNamespace } from '../usage/installation.ts';
 import { readUsage } from '../usage/read-usage.ts';
 import { formatRestarts, formatStanding, standingOf, type TagStanding } from '../usage/tag-report.ts';
 import { noPods, type PodCounts, type UsageReport, type WorkloadUsage } from '../usage/usage-report.ts';
@@ -36,9 +36,7 @@ export function statusCommand(terminal: Terminal): Command {
       const { report, mistakes, notes, health } = await withCluster(options, async (client) => {
         const installation = await readInstallation(client);
         const { namespace } = options;
-        if (namespace !== undefined && !installation.namespaces.has(namespace)) {
-          throw new UsageError(`--namespace: there is no namespace ${namespace}`);
-        }
+        requireNamespace(namespace, installation);
         const usage = await readUsage(client, installation, namespace);
         const report = statusReport(installation, usage, options.stale === true);
         const mistakes = namespaceMistakes(installation, namespace);

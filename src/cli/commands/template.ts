@@ -46,7 +46,7 @@ async function render(terminal: Terminal, options: TemplateOptions): Promise<voi
   if ((file === undefined) === (batch === undefined))
     throw new UsageError('name a template with --file, or many with --batch');
   if (batch !== undefined) {
-    if (data !== undefined) throw new UsageError('--data: a batch brings its own data');
+    if (data !== undefined) throw new UsageError('--data: a batch brings its own data; leave it out');
     const rows = await readNamedFile(terminal, '--batch', batch);
     writeNamedFile(terminal, '--output', output, `${rendered(rows, settings)}\n`);
     return;

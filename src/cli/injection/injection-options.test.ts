@@ -8,10 +8,8 @@ describe('--annotation-overrides', () => {
 
   it('is preset Istio without a file, and Safe with one that does not say', () => {
     assert.deepEqual(annotationOverridesOf(undefined), { preset: 'Istio', allow: [] });
-    assert.deepEqual(annotationOverridesOf(file('allow: [example.com/team]\n')), {
-      preset: 'Safe',
-      allow: ['example.com/team'],
-    });
+    const given = file('allow: [example.com/team]\n');
+    assert.deepEqual(annotationOverridesOf(given), { preset: 'Safe', allow: ['example.com/team'] });
     assert.deepEqual(annotationOverridesOf(file('')), { preset: 'Safe', allow: [] });
   });
 

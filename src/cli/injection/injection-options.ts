@@ -11,10 +11,9 @@ import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 
 /** `--annotation-overrides FILE`, for the commands that read Istio's own format, which has no place for it. */
 export function annotationOverridesOption(): Option {
-  return new Option(
-    '--annotation-overrides <file>',
-    'YAML with preset (Safe, Istio) and allow: the annotations with which pods may steer the templates (default: preset Istio)',
-  );
+  const description =
+    'YAML with preset (Safe, Istio) and allow: the annotations with which pods may steer the templates (default: preset Istio)';
+  return new Option('--annotation-overrides <file>', description);
 }
 
 /** What the file says; preset Istio without one. @throws UsageError naming the file and the field */
@@ -49,9 +48,8 @@ export function kubeletVersionOption(): Option {
     "the nodes' kubelets, which decide on native sidecars in mode auto: v1.33.0 …",
   )
     .argParser((text: string, nodes: NodeFacts[]): NodeFacts[] => {
-      if (!/^v?\d{1,3}\.\d{1,3}([.+-].*)?$/.test(text)) {
+      if (!/^v?\d{1,3}\.\d{1,3}([.+-].*)?$/.test(text))
         throw new InvalidArgumentError('It must be a version as `kubectl get nodes` prints it, for example v1.33.0.');
-      }
       return [...nodes, { name: `node-${nodes.length}`, kubeletVersion: text }];
     })
     .default([], 'none');

@@ -59,9 +59,8 @@ export async function namedConfiguration(
       'name an injector: --config FILE (an InjectorConfig) or --config-dir DIRECTORY (config, values, mesh)',
     );
   }
-  if (configDir !== undefined) {
+  if (configDir !== undefined)
     return readConfigurationDirectory(configDir, istioSettings({ ...options, revision, nativeSidecars }));
-  }
   const file = config ?? '';
   const parsed = readInjectorConfig(file, await readNamedFile(terminal, '--config', file));
   return configurationFiles(parsed, await readReferences(terminal, parsed, options));
@@ -87,9 +86,8 @@ async function readReferences(
       texts[part] = await readNamedFile(terminal, flag, file);
     } else if (reference !== undefined) {
       const { field, namespace, name, key } = reference;
-      throw new UsageError(
-        `${flag}: name a file with key ${key} of ConfigMap ${namespace}/${name}, which ${field.split('.').at(-1) ?? field} refers to`,
-      );
+      const message = `${flag}: name a file with key ${key} of ConfigMap ${namespace}/${name}, which ${field.split('.').at(-1) ?? field} refers to`;
+      throw new UsageError(message);
     }
   }
   return texts;

@@ -17,9 +17,8 @@ export function readInjectorConfig(file: string, text: string): InjectorConfig {
   if (error !== undefined) throw new UsageError(`--config ${file}: not YAML: ${error.message}`, { cause: error });
   const objects = documents.map((document) => document.toJS() as unknown).filter((object) => object !== null);
   const configs = objects.filter((object) => isJsonObject(object) && object.kind === injectorConfigKind);
-  if (configs.length > 1) {
+  if (configs.length > 1)
     throw new UsageError(`--config ${file}: holds ${configs.length} InjectorConfigs; give a file with one of them`);
-  }
   if (objects.length === 0) throw new UsageError(`--config ${file}: is empty; it must hold an InjectorConfig`);
   const [config = objects[0]] = configs;
   return inFile(file, () => readConfig(config));

@@ -10,7 +10,8 @@ export async function checkRights(client: Pick<ApiClient, 'request'>, rights: re
   const answers = await Promise.all(rights.map((right) => isMissing(client, right)));
   const missing = rights.filter((_, index) => answers[index]);
   if (missing.length === 0) return;
-  throw new Error(`the user of this kubeconfig lacks the right to ${missing.join(' and to ')}; nothing was changed`);
+  const what = `the user of this kubeconfig lacks the right to ${missing.join(' and to ')}; nothing was changed`;
+  throw new Error(`${what}; have it granted, or name another user's context with --context`);
 }
 
 async function isMissing(client: Pick<ApiClient, 'request'>, right: string): Promise<boolean> {

@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames, managedBy, objectNames, tagWebhookConfiguration, pathProbeName } from '../../api/names.ts';
+import { namesThere } from '../../explain/nearest-name.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { routeOf } from '../../routing/route.ts';
 import { UsageError } from '../terminal.ts';
@@ -26,7 +27,7 @@ export interface SwitchTargets {
 
 /**
  * Finds what is meant, with nothing but the API server: by the labels of our webhook configurations, and by name where somebody took those off.
- * @throws Error naming the revisions there are, when one that is asked for is not among them
+ * @throws UsageError naming the revisions there are, when one that is asked for is not among them
  */
 export async function switchTargets(
   client: Pick<ApiClient, 'listAll'>,
@@ -40,10 +41,8 @@ export async function switchTargets(
   const unknown = revisions.filter((each) => !known.has(each));
   if (unknown.length > 0) {
     const tags = tagNotes(webhooks, unknown).map((note) => `; ${note}`);
-    const there = known.size === 0 ? 'there is none on this cluster' : `there are ${[...known].sort().join(', ')}`;
-    throw new Error(
-      `--revision: no InjectorConfig and no webhook has the revision ${unknown.join(', ')}; ${there}${tags.join('')}`,
-    );
+    const what = `--revision: no InjectorConfig and no webhook has the revision ${unknown.join(', ')}`;
+    throw new UsageError(`${what}; ${namesThere(unknown[0] ?? '', known)}${tags.join('')}`);
   }
   const chosen = configs.filter((config) => revisions.includes(revisionOf(config)));
   const names = new Set(chosen.map(({ metadata }) => metadata.name ?? ''));
@@ -64,9 +63,8 @@ function tagNotes(webhooks: readonly KubernetesObject[], names: readonly string[
 
 /** @throws UsageError unless the selection is one of the two */
 export function checkSelection({ revision = [], all }: SwitchSelection): void {
-  if ((all === true) === revision.length > 0) {
+  if ((all === true) === revision.length > 0)
     throw new UsageError('say which injectors: --revision NAME (as often as wanted) or --all, one of the two');
-  }
 }
 
 /** The revision of an InjectorConfig as the API server stores it. */

@@ -68,7 +68,14 @@ const queries = [
     legendFormat: titleFormat,
   })),
 ];
+const page = readFileSync(fileURLToPath(new URL('../../../docs/observability.md', import.meta.url)), 'utf8');
 const variables = dashboard.templating.list.flatMap(({ definition }) => definition ?? []);
+
+it('the alerts of docs/observability.md ask for metrics that there are', () => {
+  const alerts = [...page.matchAll(/^ +expr: (.+)$/gm)].map(([, expression = '']) => expression);
+  assert.ok(alerts.length >= 5);
+  for (const alert of alerts) assert.notEqual(usesIn(alert).length, 0, alert);
+});
 
 describe('the Grafana dashboard', () => {
   for (const { title, expr, legendFormat } of queries) {

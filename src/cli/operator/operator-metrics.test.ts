@@ -16,13 +16,7 @@ describe("the controller's metrics", () => {
     metrics.queued(3);
     metrics.leading(true);
     metrics.applied('Secret', 'Created');
-    metrics.conditions(
-      'a',
-      new Map([
-        ['Ready', true],
-        ['Overlap', false],
-      ]),
-    );
+    metrics.conditions('a', new Map(Object.entries({ Ready: true, Overlap: false })));
     metrics.certificateExpires('a', new Date(5000), new Date(9000));
     metrics.certificateRotated('a', 'leaf', 'success');
     metrics.certificateRotated('a', 'authority', 'refused');
@@ -105,10 +99,8 @@ describe("the controller's metrics", () => {
     const isEvent = (line: string): boolean => line.startsWith('injector_rollout_events_total');
     const events = (await samplesOfRollouts()).filter(isEvent);
     assert.ok(events.includes('injector_rollout_events_total{tag="prod",reason="StepStarted"} 1'));
-    assert.ok(
-      events.includes('injector_rollout_events_total{tag="prod",reason="RolledBack"} 0'),
-      'increase() needs it',
-    );
+    const rolledBack = 'injector_rollout_events_total{tag="prod",reason="RolledBack"} 0';
+    assert.ok(events.includes(rolledBack), 'increase() needs it');
     const figures = (await samplesOfRollouts()).filter((line) => !isEvent(line));
     assert.deepEqual(figures, [
       'injector_rollout_phase{tag="prod",phase="Progressing"} 1',

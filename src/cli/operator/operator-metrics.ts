@@ -1,101 +1,56 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { rolloutEvents } from '../../rollout/transitions.ts';
 import type { RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import type { OperatorMetrics, RestartFigures } from '../../operator/ports.ts';
 import { registerTagGauges, restartGauges, rolloutGauges } from './tag-gauges.ts';
 import { registerMetrics } from '../../server/metrics/register-metrics.ts';
 import type { UsageFigures } from '../../operator/usage/usage-figures.ts';
 
-/** What can happen in a rollout, as its Events say. */
-const rolloutReasons = [
-  'RolloutStarted',
-  'StepStarted',
-  'RolloutPaused',
-  'RolloutResumed',
-  'Promoted',
-  'RolledBack',
-  'RolloutAborted',
-  'ActionRefused',
-];
-
 /** The controller's figures for Prometheus. Labels are bounded: names of InjectorConfigs and tags, kinds, conditions, outcomes, 100 namespaces. */
 export function prometheusOperatorMetrics(registry: Registry): Required<OperatorMetrics> {
   const registers = [registry];
-  const { series } = registerMetrics(registry);
+  const { histogram, series } = registerMetrics(registry);
   const counter = (name: string, labelNames: string[], help: string): Counter =>
     new Counter({ name, help, labelNames, registers });
   const gauge = (name: string, labelNames: string[], help: string): Gauge =>
     new Gauge({ name, help, labelNames, registers });
-  const reconciles = counter(
-    'injector_reconcile_total',
-    ['injector', 'outcome'],
-    'Reconciles by InjectorConfig and outcome.',
-  );
-  const reconcileSeconds = new Histogram({
-    name: 'injector_reconcile_duration_seconds',
-    help: 'Time of a reconcile.',
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers,
-  });
+  const reconciles = counter('injector_reconcile_total', ['injector', 'outcome'], 'Reconciles: Success, Error.');
+  const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+  const reconcileSeconds = histogram('injector_reconcile_duration_seconds', 'Time of a reconcile.', buckets);
   const queueLength = gauge('injector_queue_length', [], 'Objects that wait to be reconciled.');
   const leader = gauge('injector_leader', [], '1 while this process leads.');
-  const applies = counter(
-    'injector_applies_total',
-    ['kind', 'outcome'],
-    'Objects compared with the cluster by kind and outcome.',
-  );
-  const conditions = gauge(
-    'injector_condition',
-    ['injector', 'type'],
-    '1 while the condition of an InjectorConfig holds.',
-  );
-  const expiry = gauge(
-    'injector_serving_certificate_expiry_timestamp_seconds',
-    ['injector'],
-    'When the serving certificate of an InjectorConfig expires unless it is renewed, in Unix time.',
-  );
+  const applies = counter('injector_applies_total', ['kind', 'outcome'], 'Objects compared; differences are written.');
+  const conditions = gauge('injector_condition', ['injector', 'type'], '1 while the condition is True.');
+  const expiryHelp = 'When the serving certificate of an InjectorConfig expires unless it is renewed, in Unix time.';
+  const expiry = gauge('injector_serving_certificate_expiry_timestamp_seconds', ['injector'], expiryHelp);
+  const authorityExpiryHelp =
+    'When the authority of the serving certificate of an InjectorConfig expires unless it is renewed, in Unix time.';
   const authorityExpiry = gauge(
     'injector_certificate_authority_expiry_timestamp_seconds',
     ['injector'],
-    'When the authority of the serving certificate of an InjectorConfig expires unless it is renewed, in Unix time.',
+    authorityExpiryHelp,
   );
-  const rotations = counter(
-    'injector_certificate_rotations_total',
-    ['injector', 'subject', 'result'],
-    'Certificates replaced (success), refused for what the spec or a Secret says (refused), or not written (failed).',
-  );
-  const confirmation = new Histogram({
-    name: 'injector_certificate_confirmation_seconds',
-    help: 'Time from when an authority was staged to when it signs: published, read back everywhere, and waited for.',
-    buckets: [1, 5, 10, 30, 60, 65, 70, 90, 120, 300, 600, 3600],
-    registers,
-  });
-  const lists = counter(
-    'injector_lists_total',
-    ['resource'],
-    'Complete lists of a collection: one at the start, one after each watch that could not be resumed.',
-  );
+  const rotationsHelp =
+    'Certificates replaced (success), refused for what the spec or a Secret says (refused), or not written (failed).';
+  const rotations = counter('injector_certificate_rotations_total', ['injector', 'subject', 'result'], rotationsHelp);
+  const periods = [1, 5, 10, 30, 60, 65, 70, 90, 120, 300, 600, 3600];
+  const confirmationHelp =
+    'Time from when an authority was staged to when it signs: published, read back everywhere, and waited for.';
+  const confirmation = histogram('injector_certificate_confirmation_seconds', confirmationHelp, periods);
+  const lists = counter('injector_lists_total', ['resource'], 'Complete lists: the first, and after broken watches.');
   const objects = gauge('injector_watched_objects', ['resource'], 'Objects of a collection at its last complete list.');
-  const watchEnds = counter('injector_watch_ends_total', ['resource', 'reason'], 'Watches that ended, by reason.');
-  const podsNotInjected = counter(
-    'injector_pods_not_injected_total',
-    ['injector', 'reason'],
-    'New pods that asked for injection, or whose namespace did, and have none, by InjectorConfig (empty when none takes the pod) and reason. Of the leader.',
-  );
-  const podEventsOmitted = counter(
-    'injector_pod_events_omitted_total',
-    [],
-    'Pods that were not injected and about which no Event was written, since there were too many.',
-  );
-  const rolloutEvents = counter(
-    'injector_rollout_events_total',
-    ['tag', 'reason'],
-    'What happened in the rollouts of a tag: RolloutStarted, StepStarted, RolledBack, Promoted and others. Of the leader.',
-  );
-  const restarted = counter(
-    'injector_restarts_total',
-    ['tag'],
-    'Workloads that were restarted for a tag, since their pods were stale. Of the leader.',
-  );
+  const watchEndsHelp = 'Watches that ended: Timeout (on time), Error, Expired, Hung.';
+  const watchEnds = counter('injector_watch_ends_total', ['resource', 'reason'], watchEndsHelp);
+  const podsNotInjectedHelp =
+    'New pods that asked for injection, or whose namespace did, and have none, by InjectorConfig (empty when none takes the pod) and reason. Of the leader.';
+  const podsNotInjected = counter('injector_pods_not_injected_total', ['injector', 'reason'], podsNotInjectedHelp);
+  const podEventsOmittedHelp =
+    'Pods that were not injected and about which no Event was written, since there were too many.';
+  const podEventsOmitted = counter('injector_pod_events_omitted_total', [], podEventsOmittedHelp);
+  const rolloutEventCountHelp =
+    'What happened in the rollouts of a tag: RolloutStarted, StepStarted, RolledBack, Promoted and others. Of the leader.';
+  const rolloutEventCount = counter('injector_rollout_events_total', ['tag', 'reason'], rolloutEventCountHelp);
+  const restarted = counter('injector_restarts_total', ['tag'], 'Workloads restarted for a tag. Of the leader.');
   /** By tag. */
   const rollouts = new Map<string, RolloutState>();
   const restarts = new Map<string, RestartFigures>();
@@ -104,7 +59,7 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
   let readUsage: () => UsageFigures | undefined = () => undefined;
   series(
     'injector_pods',
-    'Pods by the InjectorConfig that injected them (or would; empty: one that is gone), the tag that they follow and whether they have what they would get now. Of the leader.',
+    'Pods by the InjectorConfig that injected them (or would; empty: one that is gone), the tag that they follow and whether they have what they would get now: current, stale, missing. Of the leader.',
     ['injector', 'tag', 'state'],
     () =>
       (readUsage()?.pods ?? []).flatMap(({ injectorConfig: injector, tag, counts }) =>
@@ -126,35 +81,21 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
     rollout(tag, state) {
       // A counter that begins at its first event shows no increase.
       if (state !== undefined && !rollouts.has(tag)) {
-        for (const reason of rolloutReasons) rolloutEvents.inc({ tag, reason }, 0);
+        for (const reason of Object.keys(rolloutEvents)) rolloutEventCount.inc({ tag, reason }, 0);
       }
       setOrDelete(rollouts, tag, state);
     },
-    rolloutEvent(tag, reason) {
-      rolloutEvents.inc({ tag, reason });
-    },
-    restarted(tag, workloads) {
-      restarted.inc({ tag }, workloads);
-    },
-    restarts(tag, figures) {
-      setOrDelete(restarts, tag, figures);
-    },
-    usageFrom(read) {
-      readUsage = read;
-    },
-    podNotInjected(injector, reason) {
-      podsNotInjected.inc({ injector, reason });
-    },
-    podEventOmitted() {
-      podEventsOmitted.inc();
-    },
+    rolloutEvent: (tag, reason) => rolloutEventCount.inc({ tag, reason }),
+    restarted: (tag, workloads) => restarted.inc({ tag }, workloads),
+    restarts: (tag, figures) => setOrDelete(restarts, tag, figures),
+    usageFrom: (read) => void (readUsage = read),
+    podNotInjected: (injector, reason) => podsNotInjected.inc({ injector, reason }),
+    podEventOmitted: () => podEventsOmitted.inc(),
     reconciled(injector, outcome, seconds) {
       reconciles.inc({ injector, outcome });
       reconcileSeconds.observe(seconds);
     },
-    queued(length) {
-      queueLength.set(length);
-    },
+    queued: (length) => queueLength.set(length),
     leading(isLeading) {
       leader.set(isLeading ? 1 : 0);
       // Whoever leads tells how rollouts and restarts stand.
@@ -162,9 +103,7 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
       rollouts.clear();
       restarts.clear();
     },
-    applied(kind, outcome) {
-      applies.inc({ kind, outcome });
-    },
+    applied: (kind, outcome) => applies.inc({ kind, outcome }),
     conditions(injector, held) {
       const types = conditionTypes.get(injector) ?? new Set();
       conditionTypes.set(injector, types);
@@ -177,12 +116,8 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
       expiry.set({ injector }, notAfter.getTime() / 1000);
       authorityExpiry.set({ injector }, caNotAfter.getTime() / 1000);
     },
-    certificateRotated(injector, subject, result) {
-      rotations.inc({ injector, subject, result });
-    },
-    authorityConfirmed(seconds) {
-      confirmation.observe(seconds);
-    },
+    certificateRotated: (injector, subject, result) => rotations.inc({ injector, subject, result }),
+    authorityConfirmed: (seconds) => confirmation.observe(seconds),
     forget(injector) {
       for (const type of conditionTypes.get(injector) ?? []) conditions.remove({ injector, type });
       conditionTypes.delete(injector);
@@ -197,9 +132,7 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
       lists.inc({ resource });
       objects.set({ resource }, count);
     },
-    watchEnded(resource, reason) {
-      watchEnds.inc({ resource, reason });
-    },
+    watchEnded: (resource, reason) => watchEnds.inc({ resource, reason }),
   };
 }
 

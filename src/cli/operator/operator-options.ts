@@ -34,6 +34,8 @@ export interface OperatorOptions {
   readonly testClockOffsetFile?: string;
 }
 
+const servingPods = 'app.kubernetes.io/name=injector-operator';
+
 /** Adds the flags to the command; commander checks each value and says which flag is wrong. */
 export function addOperatorOptions(command: Command): Command {
   return command
@@ -63,9 +65,11 @@ export function addOperatorOptions(command: Command): Command {
       'the name of this replica, its pod (default: $POD_NAME, then the host name and process id)',
       parseIdentity,
     )
-    .option('--pod-selector <labels>', 'labels of the pods that serve admission: key=value,…', labels, {
-      'app.kubernetes.io/name': 'injector-operator',
-    })
+    .addOption(
+      new Option('--pod-selector <labels>', 'labels of the pods that serve admission: key=value,…')
+        .argParser(labels)
+        .default(labels(servingPods), servingPods),
+    )
     .option('--bind-address <address>', 'the address to listen on', '0.0.0.0')
     .option('--webhook-port <port>', 'the port of the webhook', parsePort, 15017)
     .option('--health-port <port>', 'the port of probes and metrics', parsePort, 8080)
@@ -119,15 +123,9 @@ export function addOperatorOptions(command: Command): Command {
 function hostAndPort(text: string): { host: string; port: number } {
   const match = /^([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?):(\d+)$/.exec(text);
   const [, host = '', , number = ''] = match ?? [];
-  if (match === null || Number(number) < 1 || Number(number) > 65_535) {
-    throw new InvalidArgumentError(
-      'It must be HOST:PORT; HOST is a DNS name (a Service cannot point to an IP address).',
-    );
-  }
-  if (/^[\d.]+$/.test(host)) {
-    throw new InvalidArgumentError(
-      'HOST must be a DNS name (a Service cannot point to an IP address), for example localhost.',
-    );
+  if (match === null || Number(number) < 1 || Number(number) > 65_535 || /^[\d.]+$/.test(host)) {
+    const message = 'It must be HOST:PORT; HOST must be a DNS name like localhost (a Service cannot point to an IP).';
+    throw new InvalidArgumentError(message);
   }
   return { host, port: Number(number) };
 }

@@ -7,7 +7,7 @@ import type { RolloutState } from '../../api/revision-tag/revision-tag.ts';
 interface TagGauge<State> {
   readonly name: string;
   readonly help: string;
-  readonly labels: readonly string[];
+  readonly labels?: readonly string[];
   readonly of: (state: State) => readonly (readonly [values: Record<string, string>, figure: number])[];
 }
 
@@ -22,12 +22,11 @@ export const rolloutGauges: readonly TagGauge<RolloutState>[] = [
   {
     name: 'injector_rollout_weight',
     help: 'The share of the workloads that is to get the canary, in percent. Of the leader.',
-    labels: [],
     of: ({ weight }) => [[{}, weight]],
   },
   {
     name: 'injector_rollout_workloads',
-    help: 'Workloads that follow the tag, by what they are to get. Of the leader.',
+    help: 'Workloads that follow the tag, by what they are to get: stable, canary. Of the leader.',
     labels: ['track'],
     of: ({ knownWorkloads, canaryWorkloads }) => [
       [{ track: 'stable' }, knownWorkloads - canaryWorkloads],
@@ -36,7 +35,7 @@ export const rolloutGauges: readonly TagGauge<RolloutState>[] = [
   },
   {
     name: 'injector_rollout_pods',
-    help: 'Pods that follow the tag, by what injected them and how they do. Of the leader.',
+    help: 'Pods that follow the tag, by what injected them: ready, failing, and total, which has those too. Of the leader.',
     labels: ['track', 'state'],
     of: ({ pods }) =>
       Object.entries(pods).flatMap(([track, counts]) =>
@@ -46,7 +45,6 @@ export const rolloutGauges: readonly TagGauge<RolloutState>[] = [
   {
     name: 'injector_rollout_injection_errors',
     help: 'Injections of the canary that failed since the rollout began. Of the leader.',
-    labels: [],
     of: ({ injectionErrors }) => [[{}, injectionErrors]],
   },
 ];
@@ -55,7 +53,7 @@ export const rolloutGauges: readonly TagGauge<RolloutState>[] = [
 export const restartGauges: readonly TagGauge<RestartFigures>[] = [
   {
     name: 'injector_restart_phase',
-    help: '1 for the phase in which the restarts for a tag are. Of the leader.',
+    help: '1 for the phase in which the restarts for a tag are: Idle, Restarting, Waiting, Stopped. Of the leader.',
     labels: ['phase'],
     of: ({ phase }) => [[{ phase }, 1]],
   },
@@ -74,7 +72,7 @@ export function registerTagGauges<State>(
   states: ReadonlyMap<string, State>,
 ): void {
   const { series } = registerMetrics(registry);
-  for (const { name, help, labels, of } of gauges) {
+  for (const { name, help, labels = [], of } of gauges) {
     series(name, help, ['tag', ...labels], () =>
       [...states].flatMap(([tag, state]) => of(state).map(([values, figure]) => [{ tag, ...values }, figure] as const)),
     );

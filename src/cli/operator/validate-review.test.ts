@@ -77,11 +77,8 @@ describe('the review of an InjectorConfig', () => {
       metadata: { name: 'prod' },
       spec: { revision: 'trial' },
     };
-    const sources = {
-      configs: { list: () => [oldObject as never] },
-      tags: { list: () => [tag] },
-      targetOf: () => undefined,
-    };
+    const configs = { list: () => [oldObject as never] };
+    const sources = { configs, tags: { list: () => [tag] }, targetOf: () => undefined };
     const known = { targets: new TagTargets(sources, 'default'), synced: true };
     const { inUse } = await validateReview(() => Promise.reject(new Error('unused')), deletion, known);
     assert.match(inUse ?? '', /^InjectorConfig trial is in use: 1 RevisionTag leads to it \(prod\); 1 namespace/);
@@ -158,7 +155,7 @@ async function firstMistake(object: KubernetesObject, oldObject: unknown = null,
 
 describe('the review of a RevisionTag', () => {
   const unknown =
-    /^spec\.revision: spec\.revision 1-26: .*\(there are 1-24, 1-25, .*\); create it, or name another one$/;
+    /^spec\.revision: spec\.revision 1-26: .*\(there are: 1-24, 1-25, .*\); create it, or name another one$/;
   const ofAnotherClass = /^spec\.revision: .*no InjectorConfig of operator class default/;
   const notReady =
     /^spec\.revision: spec\.revision unready: InjectorConfig unready is not ready \(WaitingForReplicas: a replica is missing\); wait/;

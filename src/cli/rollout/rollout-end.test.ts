@@ -24,10 +24,7 @@ describe('the end of a watched rollout', () => {
     ['the tag is not where its spec says', rolloutTag(rolloutState())],
     ['one before it was promoted', rolloutTag({ ...promoted, stable: paused.stable })],
     ['a retry is not answered yet', rolloutTag(rolledBack, asked('retry:1'))],
-    [
-      'another request was answered',
-      rolloutTag({ ...rolledBack, action: { ...answer, verb: 'abort' } }, asked('retry:1')),
-    ],
+    ['another was answered', rolloutTag({ ...rolledBack, action: { ...answer, verb: 'abort' } }, asked('retry:1'))],
   ];
   for (const [what, tag] of goesOn) {
     it(`is not there while ${what}`, () => {

@@ -31,6 +31,7 @@ describe('the serving pair of files', () => {
     assert.equal(pairs.forServerName('anything'), undefined);
     assert.deepEqual([...pairs.expiries()], [['serve', loaded.notAfter]]);
     assert.deepEqual([...onePair(() => undefined).expiries()], []);
+    assert.throws(() => readPair(path('none'), ''), /--tls-cert .*none: no such file/);
   });
 
   const refused: [string, () => CertifiedKey, RegExp][] = [
@@ -44,8 +45,4 @@ describe('the serving pair of files', () => {
       assert.throws(() => loadPair(texts()), isQuiet);
     });
   }
-
-  it('names the flag of a file that is missing', () => {
-    assert.throws(() => readPair(path('none'), ''), /--tls-cert .*none: no such file/);
-  });
 });

@@ -21,10 +21,9 @@ export function loadPair({ certificatePem, privateKeyPem }: CertifiedKey): Loade
   const leaf = parse('--tls-cert', 'a certificate', () => new X509Certificate(certificatePem));
   const key = parse('--tls-key', 'an unencrypted private key', () => createPrivateKey(privateKeyPem));
   if (!leaf.checkPrivateKey(key)) {
-    throw new ConfigurationError(
-      '--tls-key',
-      '--tls-key: the private key does not belong to the certificate of --tls-cert',
-    );
+    const message =
+      '--tls-key: the private key does not belong to the certificate of --tls-cert; name the two files of one pair';
+    throw new ConfigurationError('--tls-key', message);
   }
   return { certificatePem, privateKeyPem, notAfter: new Date(leaf.validTo) };
 }
@@ -46,6 +45,7 @@ function parse<Value>(flag: string, what: string, read: () => Value): Value {
     return read();
   } catch {
     // OpenSSL's reason could quote what it read.
-    throw new ConfigurationError(flag, `${flag}: the file does not hold ${what} in PEM`);
+    const message = `${flag}: the file does not hold ${what} in PEM; \`injector certs create\` makes both`;
+    throw new ConfigurationError(flag, message);
   }
 }

@@ -1,7 +1,9 @@
 import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
+import { namesThere } from '../../explain/nearest-name.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { revisionTags } from '../../operator/cluster-view.ts';
+import { UsageError } from '../terminal.ts';
 
 /** A tag as it is now; undefined when there is none of this name. */
 export async function readTag(client: Pick<ApiClient, 'find'>, name: string): Promise<RevisionTag | undefined> {
@@ -9,10 +11,7 @@ export async function readTag(client: Pick<ApiClient, 'find'>, name: string): Pr
   return found && parseRevisionTag(found);
 }
 
-/**
- * A tag that has to be there.
- * @throws Error that names those there are
- */
+/** A tag that has to be there. @throws UsageError that names those there are */
 export async function findTag(client: Pick<ApiClient, 'find' | 'listAll'>, name: string): Promise<RevisionTag> {
   const tag = await readTag(client, name);
   if (tag !== undefined) return tag;
@@ -22,7 +21,6 @@ export async function findTag(client: Pick<ApiClient, 'find' | 'listAll'>, name:
 
 /** That there is no tag of this name, and which there are. */
 export function noSuchTag(name: string, tags: readonly { readonly metadata: { name?: string } }[]): Error {
-  const known = tags.map(({ metadata }) => metadata.name ?? '').sort();
-  const there = known.length === 0 ? 'there is none' : `there are ${known.join(', ')}`;
-  return new Error(`there is no tag ${name}; ${there}`);
+  const known = tags.map(({ metadata }) => metadata.name ?? '');
+  return new UsageError(`there is no tag ${name}; ${namesThere(name, known)}; \`injector tag set\` creates one`);
 }

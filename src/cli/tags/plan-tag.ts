@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import { defaultRevision, type RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import { namesThere } from '../../explain/nearest-name.ts';
 import { foreignOverlap } from '../../selection/foreign-overlap.ts';
 import { areOverlapping, claimOfTag, nameOf, podClaims, winningClaim } from '../../selection/pod-claims.ts';
 import type { PodClaim } from '../../selection/pod-claims.ts';
@@ -34,9 +35,8 @@ export function planTag(request: TagRequest, overwrite: boolean, installation: I
   const written = before === undefined ? tag : { ...tag, metadata: before.metadata };
   const { namesake, concerns } = tagRivals(written, config, installation);
   if (name !== defaultRevision && namesake !== undefined) {
-    return refuse(
-      `tag ${name}: ${nameOf(namesake)} has the revision ${name}: what follows ${name} could mean either; name the tag otherwise`,
-    );
+    const problem = `tag ${name}: ${nameOf(namesake)} has the revision ${name}: what follows ${name} could mean either; name the tag otherwise`;
+    return refuse(problem);
   }
   if (before !== undefined && isSame(before, tag)) {
     const next = afterRollback(before);
@@ -44,14 +44,12 @@ export function planTag(request: TagRequest, overwrite: boolean, installation: I
     return refuse(`tag ${name} asks for ${revision} already: ${before.status?.rollout?.message ?? ''}; ${next}`);
   }
   if (before !== undefined && !overwrite) {
-    return refuse(
-      `tag ${name} exists and leads to revision ${formatStanding(standingOf(before))}; --overwrite moves it`,
-    );
+    const problem = `tag ${name} exists and leads to revision ${formatStanding(standingOf(before))}; --overwrite moves it`;
+    return refuse(problem);
   }
   if (before !== undefined && before.spec.operatorClass !== config.spec.operatorClass) {
-    return refuse(
-      `tag ${name} is looked after by operator class ${before.spec.operatorClass}, InjectorConfig ${config.metadata.name} by ${config.spec.operatorClass}: remove the tag and set it again`,
-    );
+    const problem = `tag ${name} is looked after by operator class ${before.spec.operatorClass}, InjectorConfig ${config.metadata.name} by ${config.spec.operatorClass}: remove the tag and set it again`;
+    return refuse(problem);
   }
   const stranger = whyOfOtherKind(config, before, installation);
   if (stranger !== undefined) return refuse(`--revision ${revision}: ${stranger}`);
@@ -66,12 +64,9 @@ function refuse(message: string): TagPlan {
 
 function unknownRevision(revision: string, { configs, tags }: Installation): string {
   const tag = tags.find(({ metadata }) => metadata.name === revision);
-  if (tag !== undefined) {
-    return `--revision ${revision}: this is a tag, not a revision; it leads to revision ${formatStanding(standingOf(tag))}`;
-  }
-  const known = configs.map(revisionOf).sort();
-  const there = known.length === 0 ? 'there is no InjectorConfig' : `there are ${known.join(', ')}`;
-  return `--revision ${revision}: no InjectorConfig has this revision; ${there}`;
+  if (tag !== undefined)
+    return `--revision ${revision}: this is a tag, not a revision; it leads to revision ${formatStanding(standingOf(tag))}; name a revision`;
+  return `--revision ${revision}: no InjectorConfig has this revision; ${namesThere(revision, configs.map(revisionOf))}`;
 }
 
 function isSame(before: RevisionTag, { spec }: RevisionTag): boolean {
@@ -88,7 +83,7 @@ function whyOfOtherKind(
   const { name } = config.metadata;
   const { selection, keys } = config.spec.webhook;
   if (selection === 'Custom')
-    return `InjectorConfig ${name} has selectors of its own (selection: Custom), which no tag changes`;
+    return `InjectorConfig ${name} has selectors of its own (selection: Custom), which no tag changes; name another revision`;
   const now = before && configOfTag(installation, before);
   if (now === undefined || isDeepStrictEqual(now.spec.webhook.keys, keys)) return undefined;
   return `InjectorConfig ${name} goes by other labels (spec.webhook.keys) than ${now.metadata.name}: remove the tag and set it again`;
@@ -98,7 +93,7 @@ function whyUnready(config: InjectorConfig): string | undefined {
   const named = `InjectorConfig ${config.metadata.name}`;
   if (config.spec.paused) return `${named} is paused (spec.paused); \`injector enable\` resumes it`;
   const { ready, reason, message } = readinessOf(config);
-  return ready ? undefined : `${named} is not ready: ${reason}: ${message}`;
+  return ready ? undefined : `${named} is not ready: ${reason}: ${message}; set the tag when it is`;
 }
 
 /**

@@ -20,9 +20,8 @@ export async function agrees(terminal: Terminal, concerns: readonly string[], is
   for (const concern of concerns) terminal.error(concern);
   if (isAgreed) return true;
   const answer = await terminal.ask('Go on? [y/N] ');
-  if (answer === undefined) {
+  if (answer === undefined)
     throw new UsageError('nobody is at the terminal to be asked: -y says yes; nothing was changed');
-  }
   if (/^y(es)?$/i.test(answer.trim())) return true;
   terminal.error('nothing was changed');
   terminal.setExitCode(exitCodes.failure);

@@ -59,9 +59,8 @@ export function tagActionCommand(verb: RolloutVerb, terminal: Terminal): Command
  */
 function whyNotNow(tag: RevisionTag, verb: RolloutVerb): string | undefined {
   const { name } = tag.metadata;
-  if (tag.spec.strategy?.canary === undefined) {
+  if (tag.spec.strategy?.canary === undefined)
     return `tag ${name} moves at once, since it has no canary strategy (spec.strategy.canary): there is nothing to ${verb}`;
-  }
   if (!isObserved(tag)) return undefined;
   const rollout = tag.status?.rollout;
   const underWay = rolloutUnderWay(tag);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { RestartStatus, RolloutState } from '../../api/revision-tag/revision-tag.ts';
-import type { Seen, Surroundings } from '../testdata/recording-terminal.ts';
+import { sees, type Seen, type Surroundings } from '../testdata/recording-terminal.ts';
 import { ready, RevisionCluster } from '../testdata/revision-cluster.ts';
 import { promoted, restarting, restartStatus, rolledBack, rolloutTag, strategy } from '../testdata/rollout-tag.ts';
 
@@ -80,9 +80,9 @@ describe('injector, with a tag that restarts workloads', () => {
     for (const phase of ['Stopped', 'NotAllowed'] as const) {
       it(`ends with exit status 3 when restarts are ${phase}`, async () => {
         put(atRest(restarting, restartOnly));
-        const { out, code } = await watched([{ ...restarting, phase, message: 'shop/Deployment/a crashes' }]);
-        assert.match(out, new RegExp(`restarts ${phase}, .*: shop/Deployment/a crashes\n$`));
-        assert.equal(code, 3);
+        sees(await watched([{ ...restarting, phase, message: 'shop/Deployment/a crashes' }]), 3, {
+          out: new RegExp(`restarts ${phase}, .*: shop/Deployment/a crashes\n$`),
+        });
       });
     }
 
@@ -90,9 +90,9 @@ describe('injector, with a tag that restarts workloads', () => {
       const spec = { strategy: { ...strategy, rollback: { restart: 'Canary' } } };
       const path = restartStatus('1-24').path ?? '';
       put(rolloutTag(rolledBack, { spec, status: { restarts: { ...restarting, path } } }));
-      const { out, code } = await watched([restartStatus('1-24')]);
-      assert.match(out, /RolledBack: .*restarts Restarting.*\n.*RolledBack: .*restarts Idle.*\n$/);
-      assert.equal(code, 3);
+      sees(await watched([restartStatus('1-24')]), 3, {
+        out: /RolledBack: .*restarts Restarting.*\n.*RolledBack: .*restarts Idle.*\n$/,
+      });
     });
 
     it('tells programs all of it', async () => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { parseRolloutAction, rolloutActionAnnotation } from '../../api/revision-tag/rollout-action.ts';
 import type { RolloutState, RevisionTag } from '../../api/revision-tag/revision-tag.ts';
-import { asSoonAs, type Seen, type Surroundings } from '../testdata/recording-terminal.ts';
+import { asSoonAs, sees, type Seen, type Surroundings } from '../testdata/recording-terminal.ts';
+import type { Screen } from '../terminal.ts';
 import { refusal, RevisionCluster } from '../testdata/revision-cluster.ts';
 import { paused, promoted, rolledBack, rolloutState, rolloutTag, strategy } from '../testdata/rollout-tag.ts';
 
@@ -41,13 +42,9 @@ describe('injector tag, with a rollout', () => {
   };
 
   describe('promote, abort, resume, retry', () => {
-    for (const [verb, state] of [
-      ['promote', paused],
-      ['abort', paused],
-      ['resume', paused],
-      ['retry', rolledBack],
-    ] as const) {
+    for (const verb of ['promote', 'abort', 'resume', 'retry'] as const) {
       it(`${verb} asks by one write with a fresh nonce, and shows the answer`, async () => {
+        const state = verb === 'retry' ? rolledBack : paused;
         put({ ...state, action: { verb, nonce: 'old', state: 'Done', message: 'the last time' } });
         answer('Done', 'it is done');
         const { out, code } = await tag(`${verb} prod`);
@@ -68,12 +65,10 @@ describe('injector tag, with a rollout', () => {
 
     it('says that nobody answers, and that the request stays', async () => {
       put(paused);
-      const { errors, code } = await tag('abort prod --timeout 0.3');
-      assert.match(
-        errors,
-        /prod: abort: no operator has answered in time \(Paused: .*operatorClass default running\? The request stays/,
-      );
-      assert.equal(code, 1);
+      sees(await tag('abort prod --timeout 0.3'), 1, {
+        errors:
+          /prod: abort: no operator has answered in time \(Paused: .*operatorClass default running\? The request stays/,
+      });
     });
 
     it('does not wait when told', async () => {
@@ -93,34 +88,14 @@ describe('injector tag, with a rollout', () => {
     });
 
     const refusals: [string, string, RolloutState | undefined, RegExp][] = [
-      ['an unknown tag', 'promote x', paused, /there is no tag x; there are prod/],
+      ['an unknown tag', 'promote prd', paused, /there is no tag prd; there are: prod; prod was probably meant/],
       ['a promotion of nothing', 'promote prod', rolloutState(), /no rollout is under way; nothing was changed/],
       ['an end of nothing', 'abort prod', promoted, /no rollout is under way; nothing was changed/],
       ['a promotion before the operator knows of any', 'promote prod', undefined, /no rollout is under way/],
-      [
-        'a promotion of what was rolled back',
-        'promote prod',
-        rolledBack,
-        /under way: .*9 of 53.*`injector tag retry prod` begins/,
-      ],
-      [
-        'the end of no pause',
-        'resume prod',
-        { ...paused, pausedAt: undefined as never },
-        /step 2 is not paused: step 2/,
-      ],
-      [
-        'the end of a pause that is over',
-        'resume prod',
-        { ...paused, resumed: true },
-        /the pause of step 2 was ended already/,
-      ],
-      [
-        'another try of what goes on',
-        'retry prod',
-        paused,
-        /the rollout to revision 1-25 is under way, nothing was rolled back/,
-      ],
+      ['promoting a rollback', 'promote prod', rolledBack, /under way: .*9 of 53.*`injector tag retry prod` begins/],
+      ['ending no pause', 'resume prod', { ...paused, pausedAt: undefined as never }, /step 2 is not paused: step 2/],
+      ['ending an old pause', 'resume prod', { ...paused, resumed: true }, /the pause of step 2 was ended already/],
+      ['retrying what runs', 'retry prod', paused, /rollout to revision 1-25 is under way, nothing was rolled back/],
       [
         'another try of nothing',
         'retry prod',
@@ -133,30 +108,31 @@ describe('injector tag, with a rollout', () => {
         put(state && (JSON.parse(JSON.stringify(state)) as RolloutState));
         const { errors, out, code } = await tag(argv);
         assert.match(errors, message);
-        assert.deepEqual([out, code, cluster.changes], ['', 1, []]);
+        assert.deepEqual([out, code, cluster.changes], ['', what === 'an unknown tag' ? 2 : 1, []]);
       });
     }
 
     it('refuses anything for a tag that moves at once', async () => {
       put(rolledBack, { isAtOnce: true });
-      assert.match(
-        (await tag('retry prod')).errors,
-        /no canary strategy \(spec\.strategy\.canary\): there is nothing to retry/,
-      );
+      const { errors } = await tag('retry prod');
+      assert.match(errors, /no canary strategy \(spec\.strategy\.canary\): there is nothing to retry/);
     });
   });
 
   describe('watch', () => {
-    it('tells each change in a line, and ends well with the promotion', async () => {
+    /** What the command prints of a paused rollout, and how it ends, when the operator writes one state after the other. */
+    const watched = (later: readonly RolloutState[], flags = '', screen?: Screen): Promise<Seen> => {
       put(paused);
       let lines = 0;
-      const { out, code } = await tag('watch prod', {
-        onOut: () => {
-          lines += 1;
-          if (lines === 1) write({ ...paused, message: 'news' });
-          else if (lines === 2) write(promoted);
-        },
-      });
+      const onOut = (): void => {
+        const next = later[lines++];
+        if (next !== undefined) write(next);
+      };
+      return tag(`watch prod${flags}`, { onOut, ...(screen && { screen }) });
+    };
+
+    it('tells each change in a line, and ends well with the promotion', async () => {
+      const { out, code } = await watched([{ ...paused, message: 'news' }, promoted]);
       const [first, second, third, ...rest] = out.split('\n').map((line) => line.replace(/^\S+Z /, ''));
       assert.match(first ?? '', /^Paused, step 2 of 4, 25 % = 53 of 212 workloads, .*: step 2 .* paused/);
       assert.match(second ?? '', /: news$/);
@@ -165,23 +141,11 @@ describe('injector tag, with a rollout', () => {
     });
 
     it('ends with exit status 3 with the rollback', async () => {
-      put(paused);
-      const { out, code } = await tag('watch prod', {
-        onOut: () => {
-          write(rolledBack);
-        },
-      });
-      assert.match(out, /RolledBack: revision 1-25 was rolled back to 1-24 .*\n$/);
-      assert.equal(code, 3);
+      sees(await watched([rolledBack]), 3, { out: /RolledBack: revision 1-25 was rolled back to 1-24 .*\n$/ });
     });
 
     it('tells programs in JSON lines', async () => {
-      put(paused);
-      const { out } = await tag('watch prod -o json', {
-        onOut: () => {
-          write(promoted);
-        },
-      });
+      const { out } = await watched([promoted], ' -o json');
       const records = out
         .trim()
         .split('\n')
@@ -193,17 +157,10 @@ describe('injector tag, with a rollout', () => {
     });
 
     it('draws over itself on a terminal', async () => {
-      put(paused);
-      let isFirst = true;
-      const { out, code } = await tag('watch prod', {
-        screen: { columns: 80, rows: 24 },
-        onOut: () => {
-          if (isFirst) write(promoted);
-          isFirst = false;
-        },
-      });
+      const { out, code } = await watched([promoted], '', { columns: 80, rows: 24 });
       const [first = '', ...others] = out.split('\u001B[12A\r\u001B[J');
       assert.equal(first.split('\n').length, 13);
+      assert.ok(!first.includes('\u001B'), 'no colours');
       assert.match(first, /^RevisionTag prod: revision 1-24 -> 1-25: Paused/);
       assert.match(others.at(-1) ?? '', /^RevisionTag prod: revision 1-25: Promoted\n/);
       assert.equal(code, 0);
@@ -238,13 +195,16 @@ describe('injector tag, with a rollout', () => {
           cluster.memory.remove('revisiontags', 'prod');
         },
       });
-      assert.deepEqual([errors, code], ['error: RevisionTag prod: somebody has deleted it', 1]);
+      assert.deepEqual(
+        [errors, code],
+        ['error: RevisionTag prod: somebody has deleted it; `injector tag set` creates it again', 1],
+      );
     });
 
     it('refuses a tag that moves at once, and one that is not there', async () => {
       put(undefined, { isAtOnce: true });
       assert.match((await tag('watch prod')).errors, /moves at once, .*`injector tag list` shows where it leads/);
-      assert.match((await tag('watch x')).errors, /there is no tag x; there are prod/);
+      assert.match((await tag('watch x')).errors, /there is no tag x; there are: prod/);
     });
   });
 
@@ -267,18 +227,13 @@ describe('injector tag, with a rollout', () => {
 
     it('says that a rollout is not under way in time', async () => {
       put(promoted);
-      const { errors, code } = await tag('set prod -r 1-26 --overwrite --timeout 0.1');
-      assert.match(errors, /not in force after 0\.1 s, .*: NotLookedAt/);
-      assert.equal(code, 1);
+      sees(await tag('set prod -r 1-26 --overwrite --timeout 0.1'), 1, {
+        errors: /not in force after 0\.1 s, .*: NotLookedAt/,
+      });
     });
 
     const cases: [string, RolloutState, string, RegExp][] = [
-      [
-        'another one',
-        paused,
-        '1-26',
-        /: the rollout to revision 1-25 ends; a rollout from revision 1-24 to 1-26 begins/,
-      ],
+      ['another', paused, '1-26', /: the rollout to revision 1-25 ends; a rollout from revision 1-24 to 1-26 begins/],
       [
         'the way back',
         paused,

@@ -67,9 +67,8 @@ async function setTag(client: ApiClient, request: TagRequest, options: SetOption
   if (options.timeout > 0) {
     const { timeout } = options;
     const why = await untilInForce(client, name, written.metadata.generation ?? 0, isRollout, timeout);
-    if (why !== undefined) {
+    if (why !== undefined)
       throw new Error(`RevisionTag ${name}: not in force after ${timeout} s, pods get what they got before: ${why}`);
-    }
     terminal.out(isRollout ? 'the rollout is under way\n' : 'new pods get it now\n');
   }
   const restarts = before && describeRestarts(before, isRollout);

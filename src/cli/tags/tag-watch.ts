@@ -57,9 +57,8 @@ async function watchTag(
   const show = shower(output, terminal);
   let tag = await findTag(client, name);
   if (tag.spec.strategy?.canary === undefined && !wantsRestarts(tag) && rolloutUnderWay(tag) === undefined) {
-    throw new Error(
-      `tag ${name} moves at once, since it has no canary strategy (spec.strategy.canary), and restarts nothing (spec.strategy.restart); \`injector tag list\` shows where it leads`,
-    );
+    const message = `tag ${name} moves at once, since it has no canary strategy (spec.strategy.canary), and restarts nothing (spec.strategy.restart); \`injector tag list\` shows where it leads`;
+    throw new Error(message);
   }
   let wasUnderWay = false;
   while (!signal.aborted) {
@@ -86,7 +85,8 @@ async function readAgain(
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     try {
       const tag = await readTag(client, name);
-      if (tag === undefined) throw new Error(`RevisionTag ${name}: somebody has deleted it`);
+      if (tag === undefined)
+        throw new Error(`RevisionTag ${name}: somebody has deleted it; \`injector tag set\` creates it again`);
       return tag;
     } catch (error) {
       const isPassing = error instanceof ApiError && (error.code === 0 || error.code === 429 || error.code >= 500);

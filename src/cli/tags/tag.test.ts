@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { parse } from 'yaml';
 import { json } from '../../kube/testdata/fake-api-server.ts';
-import { asSoonAs } from '../testdata/recording-terminal.ts';
+import { asSoonAs, sees } from '../testdata/recording-terminal.ts';
 import { RevisionCluster, ready, refusal } from '../testdata/revision-cluster.ts';
 import { runCommand, type Seen } from '../testdata/recording-terminal.ts';
 
@@ -38,10 +38,8 @@ describe('injector tag', () => {
       const { out, code } = await tag('set prod --revision 1-25 --overwrite --timeout 0');
       assert.equal(code, 0);
       assert.match(out, /^RevisionTag prod: moved from revision 1-24, leads to revision 1-25\n/);
-      assert.match(
-        out,
-        /followed by 1 namespace \(shop\) with 2 pods, and 1 pod by labels of their own \(plain\/cart-/,
-      );
+      const follow = /followed by 1 namespace \(shop\) with 2 pods, and 1 pod by labels of their own \(plain\/cart-/;
+      assert.match(out, follow);
       assert.deepEqual(cluster.changes, ['PATCH revisiontags prod']);
       assert.equal((specOf('prod') as { revision: string }).revision, '1-25');
     });
@@ -60,15 +58,13 @@ describe('injector tag', () => {
           object.status = { observedGeneration: object.metadata.generation, stableRevision: '1-25', conditions };
         });
       });
-      const { out, code } = await moved;
-      assert.equal(code, 0);
-      assert.match(out, /\nnew pods get it now\n/);
+      sees(await moved, 0, { out: /\nnew pods get it now\n/ });
     });
 
     it('says why it is not in force in time, and that pods get what they got', async () => {
-      const { errors, code } = await tag('set prod -r 1-25 --overwrite --timeout 0.1');
-      assert.equal(code, 1);
-      assert.match(errors, /prod: not in force after 0\.1 s, pods get what they got before: NotLookedAt: no operator/);
+      sees(await tag('set prod -r 1-25 --overwrite --timeout 0.1'), 1, {
+        errors: /prod: not in force after 0\.1 s, pods get what they got before: NotLookedAt: no operator/,
+      });
     });
 
     it('does nothing when it leads there already', async () => {
@@ -90,7 +86,12 @@ describe('injector tag', () => {
     const blue = { operatorClass: 'blue' };
     const refusals: [string, string, RegExp, number, (() => void)?][] = [
       ['a tag with the name of a revision', 'set 1-25 -r 1-24', /InjectorConfig 1-25 has the revision 1-25/, 1],
-      ['an unknown revision', 'set x -r 1-99', /--revision 1-99: no InjectorConfig has .*; there are 1-24, 1-25/, 1],
+      [
+        'an unknown revision',
+        'set x -r 125',
+        /125: no InjectorConfig has .*; there are: 1-24, 1-25; 1-25 was probably meant/,
+        1,
+      ],
       ['a tag for a revision', 'set x -r prod', /this is a tag, not a revision; it leads to revision 1-24/, 1],
       ['a tag that exists', 'set prod -r 1-25', /prod exists and leads to revision 1-24; --overwrite moves it/, 1],
       ['a revision that is not ready', 'set x -r 1-25', /1-25 is not ready: NotReachable: refused/, 1, unready('1-25')],
@@ -155,9 +156,9 @@ describe('injector tag', () => {
         webhooks: [{ name: 'rev.namespace.sidecar-injector.istio.io', rules, namespaceSelector }],
       });
       cluster.memory.writes.length = 0;
-      const { errors, code } = await tag('set mesh -r 1-25', 'n');
-      assert.match(errors, /istio-revision-tag-mesh .* takes the same pods .*\(ForeignOverlap\)/);
-      assert.equal(code, 1);
+      sees(await tag('set mesh -r 1-25', 'n'), 1, {
+        errors: /istio-revision-tag-mesh .* takes the same pods .*\(ForeignOverlap\)/,
+      });
       assert.deepEqual(cluster.changes, []);
       cluster.addRevision('taking', { webhook: { takeover: true } });
       assert.deepEqual((await tag('set mesh -r taking --timeout 0')).questions, []);
@@ -192,9 +193,9 @@ describe('injector tag', () => {
         },
         answer: () => undefined,
       });
-      const { errors, code } = await tag('set prod -r 1-25 --overwrite');
-      assert.match(errors, /prod: somebody else has changed it meanwhile; nothing was changed/);
-      assert.equal(code, 1);
+      sees(await tag('set prod -r 1-25 --overwrite'), 1, {
+        errors: /prod: somebody else has changed it meanwhile; nothing was changed/,
+      });
       assert.deepEqual(specOf('prod'), { revision: '1-26' });
     });
 
@@ -205,9 +206,7 @@ describe('injector tag', () => {
           json(response, 201, { status: { allowed: false } });
         },
       });
-      const { errors, code } = await tag('set x -r 1-25');
-      assert.match(errors, /lacks the right to list pods; nothing was changed/);
-      assert.equal(code, 1);
+      sees(await tag('set x -r 1-25'), 1, { errors: /lacks the right to list pods; nothing was changed/ });
       assert.deepEqual(cluster.changes, []);
     });
   });
@@ -304,10 +303,8 @@ describe('injector tag', () => {
 
     it('asks while it is in use, naming namespaces and pods', async () => {
       const { errors, questions, code } = await tag('remove prod', 'y');
-      assert.match(
-        errors,
-        /prod is followed by 1 namespace \(shop\) with 2 pods, and 1 pod .*\(plain\/cart-.*start without/,
-      );
+      const used = /prod is followed by 1 namespace \(shop\) with 2 pods, and 1 pod .*\(plain\/cart-.*start without/;
+      assert.match(errors, used);
       assert.deepEqual([questions, code], [['Go on? [y/N] '], 0]);
       // The validating webhook refuses what is in use unless told.
       assert.deepEqual(cluster.changes, ['PATCH revisiontags prod', 'DELETE revisiontags prod']);
@@ -324,9 +321,9 @@ describe('injector tag', () => {
       cluster.addRevision('default');
       cluster.addTag('default', '1-25');
       cluster.addNamespace('old', { 'istio-injection': 'enabled' });
-      const { errors, code } = await tag('remove default -y');
-      assert.match(errors, /1 namespace \(old\) with 0 pods: their new pods get InjectorConfig default instead/);
-      assert.equal(code, 0);
+      sees(await tag('remove default -y'), 0, {
+        errors: /1 namespace \(old\) with 0 pods: their new pods get InjectorConfig default instead/,
+      });
     });
 
     for (const [what, answer, message, status] of [
@@ -346,15 +343,13 @@ describe('injector tag', () => {
     it('leaves everything as it was when the API server refuses', async () => {
       const before = cluster.memory.get('revisiontags', 'prod');
       cluster.memory.faults.push(refusal('DELETE', 'revisiontags', 403));
-      const { errors, code } = await tag('remove prod -y');
-      assert.match(errors, /error: no$/);
-      assert.equal(code, 1);
+      sees(await tag('remove prod -y'), 1, { errors: /error: no$/ });
       const after = cluster.memory.get('revisiontags', 'prod');
       assert.deepEqual(after?.metadata.annotations, before?.metadata.annotations ?? {});
     });
 
     it('names the tags there are', async () => {
-      assert.match((await tag('remove x')).errors, /there is no tag x; there are prod/);
+      assert.match((await tag('remove x')).errors, /there is no tag x; there are: prod/);
     });
   });
 

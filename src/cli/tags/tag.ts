@@ -22,17 +22,13 @@ import { agrees, tagRights } from './precautions.ts';
 import { deleteTag } from './write-tag.ts';
 import { type Installation, readInstallation } from '../usage/installation.ts';
 
-interface RemoveOptions extends ClusterOptions {
-  readonly skipConfirmation?: true;
-}
-
 /** `injector tag remove`: asks first while namespaces or pods follow the tag. */
 function tagRemoveCommand(terminal: Terminal): Command {
   return clusterCommand('remove', 'remove a tag')
     .argument('<tag>', 'the tag')
     .alias('delete')
     .option('-y, --skip-confirmation', 'answer yes to what would be asked')
-    .action((name: string, options: RemoveOptions) =>
+    .action((name: string, options: ClusterOptions & { readonly skipConfirmation?: true }) =>
       withCluster(options, (client) => removeTag(client, name, options.skipConfirmation === true, terminal)),
     );
 }
@@ -62,18 +58,14 @@ function consequence({ metadata: { name } }: RevisionTag, { configs }: Installat
 
 /** `injector tag`: names that namespaces follow from revision to revision, as with `istioctl tag`. */
 export function tagCommand(terminal: Terminal): Command {
-  const tag = new Command('tag').description('names that namespaces follow from revision to revision');
-  for (const command of [
-    tagSetCommand(terminal),
-    tagGenerateCommand(terminal),
-    tagListCommand(terminal),
-    tagRemoveCommand(terminal),
-    tagWatchCommand(terminal),
-    ...rolloutVerbs.map((verb) => tagActionCommand(verb, terminal)),
-  ]) {
-    tag.addCommand(command);
-  }
-  return tag;
+  const tag = new Command('tag')
+    .description('names that namespaces follow from revision to revision')
+    .addCommand(tagSetCommand(terminal))
+    .addCommand(tagGenerateCommand(terminal))
+    .addCommand(tagListCommand(terminal))
+    .addCommand(tagRemoveCommand(terminal))
+    .addCommand(tagWatchCommand(terminal));
+  return rolloutVerbs.reduce((group, verb) => group.addCommand(tagActionCommand(verb, terminal)), tag);
 }
 
 interface GenerateOptions {
@@ -98,15 +90,11 @@ function tagGenerateCommand(terminal: Terminal): Command {
     });
 }
 
-interface ListOptions extends ClusterOptions {
-  readonly output: OutputFormat;
-}
-
 /** `injector tag list`: where each tag leads, and what follows it. */
 function tagListCommand(terminal: Terminal): Command {
   return clusterCommand('list', 'tags, where they lead, and what follows them')
     .addOption(outputOption())
-    .action(async (options: ListOptions) => {
+    .action(async (options: ClusterOptions & { readonly output: OutputFormat }) => {
       const { installation, usage } = await readClusterUsage(options);
       tellHealth(terminal, options.output, installation.health);
       const reports = tagReports(installation, usage);

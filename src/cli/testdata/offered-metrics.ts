@@ -9,6 +9,7 @@ export interface OfferedMetric {
   /** `counter`, `gauge` or `histogram`. */
   readonly type: string;
   readonly labels: readonly string[];
+  readonly help: string;
 }
 
 /** Everything that a process of role `all` offers of its own. */
@@ -20,7 +21,7 @@ export function offeredMetrics(): OfferedMetric[] {
   const quiet = (): void => undefined;
   measuredWorker(registry, { log: { error: quiet, warn: quiet, info: quiet, debug: quiet }, clock: () => 0 });
   return registry.getMetricsAsArray().map((metric) => {
-    const { name, type, labelNames } = metric as unknown as { name: string; type: string; labelNames?: string[] };
-    return { name, type, labels: labelNames ?? [] };
+    const { labelNames, ...others } = metric as unknown as OfferedMetric & { labelNames?: string[] };
+    return { ...others, labels: labelNames ?? [] };
   });
 }

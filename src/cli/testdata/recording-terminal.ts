@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { run } from '../program.ts';
 import type { Screen, Terminal } from '../terminal.ts';
 
@@ -18,17 +19,11 @@ export interface Surroundings {
   readonly onOut?: (out: string, interrupt: () => void) => void;
 }
 
-/** A terminal, and what a person has seen on it so far. */
-export interface RecordingTerminal {
-  readonly terminal: Terminal;
-  readonly seen: () => Seen;
-}
-
 /**
- * A terminal with this standard input.
+ * A terminal with this standard input, and what a person has seen on it so far.
  * @param answer what the person answers to every question; without it nobody sits at the terminal
  */
-export function recordingTerminal(input = '', answer?: string, { screen, onOut }: Surroundings = {}): RecordingTerminal {
+export function recordingTerminal(input = '', answer?: string, { screen, onOut }: Surroundings = {}) {
   let out = '';
   const errors: string[] = [];
   const questions: string[] = [];
@@ -59,7 +54,14 @@ export function recordingTerminal(input = '', answer?: string, { screen, onOut }
       code = value;
     },
   };
-  return { terminal, seen: () => ({ out, errors: errors.join('\n'), code, questions }) };
+  return { terminal, seen: (): Seen => ({ out, errors: errors.join('\n'), code, questions }) };
+}
+
+/** Expects the exit status of a call, and what it printed. */
+export function sees(seen: Seen, code: number, printed: { out?: RegExp; errors?: RegExp }): void {
+  if (printed.out !== undefined) assert.match(seen.out, printed.out);
+  if (printed.errors !== undefined) assert.match(seen.errors, printed.errors);
+  assert.equal(seen.code, code);
 }
 
 /** Runs the command line with the given arguments; see {@link recordingTerminal}. */

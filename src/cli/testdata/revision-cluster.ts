@@ -20,10 +20,14 @@ export class RevisionCluster {
   readonly memory = new MemoryCluster();
   readonly #folder = mkdtempSync(join(tmpdir(), 'injector-revisions-'));
 
+  get kubeconfig(): string {
+    return join(this.#folder, 'kubeconfig');
+  }
+
   async start(): Promise<void> {
     await this.memory.start();
     for (const lease of operatorLeases()) this.memory.put('leases', lease);
-    writeFileSync(join(this.#folder, 'kubeconfig'), this.memory.server.kubeConfig().exportConfig());
+    writeFileSync(this.kubeconfig, this.memory.server.kubeConfig().exportConfig());
   }
 
   async stop(): Promise<void> {
@@ -33,7 +37,7 @@ export class RevisionCluster {
 
   /** Runs `injector` against it; without an answer nobody sits at the terminal. */
   injector(argv: readonly string[], answer?: string, surroundings?: Surroundings): Promise<Seen> {
-    return runCommand([...argv, '--kubeconfig', join(this.#folder, 'kubeconfig')], '', answer, surroundings);
+    return runCommand([...argv, '--kubeconfig', this.kubeconfig], '', answer, surroundings);
   }
 
   /** What was written, apart from questions about rights. */

@@ -1,6 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { tagWebhookConfiguration } from '../../api/names.ts';
-import { ApiClient } from '../../kube/api-client.ts';
 import { MemoryCluster } from '../../operator/testdata/memory-cluster.ts';
 import { injectorConfig } from '../../operator/testdata/operator-fixture.ts';
 import { formatRoute } from '../../routing/route.ts';
@@ -10,12 +12,6 @@ import { operatorLeases } from './operator-leases.ts';
 import { recordingTerminal } from './recording-terminal.ts';
 
 const hash = '0123abcd';
-
-/** What a command printed, line by line, and how it ended. */
-export interface SwitchOutcome {
-  readonly out: string[];
-  readonly code: number;
-}
 
 /** A cluster in memory with injectors, no operator, and `injector disable` and `enable` in front of it. */
 export class SwitchCluster extends MemoryCluster {
@@ -43,16 +39,18 @@ export class SwitchCluster extends MemoryCluster {
     this.#tagWebhook(tag, way.revision, way.url === undefined ? { service: { path } } : { url: way.url + path });
   }
 
-  /** Runs `injector` with these arguments, the first of which is `disable` or `enable`. Rejects as the command does. */
-  async run(...argv: string[]): Promise<SwitchOutcome> {
+  /** Runs `injector disable` or `enable`: what it printed, line by line, and how it ended. Rejects as the command does. */
+  async run(...argv: string[]): Promise<{ out: string[]; code: number }> {
     const { terminal, seen } = recordingTerminal();
-    const connect = (): ApiClient => new ApiClient(this.server.kubeConfig(), {});
+    const kubeconfig = join(mkdtempSync(join(tmpdir(), 'injector-switch-')), 'kubeconfig');
+    writeFileSync(kubeconfig, this.server.kubeConfig().exportConfig());
     const [name, ...flags] = argv;
-    const command = name === 'enable' ? enableCommand(terminal, connect) : disableCommand(terminal, connect);
+    const command = name === 'enable' ? enableCommand(terminal) : disableCommand(terminal);
     await command
       .exitOverride()
       .configureOutput({ writeErr: () => undefined })
-      .parseAsync(flags, { from: 'user' });
+      .parseAsync([...flags, '--kubeconfig', kubeconfig], { from: 'user' });
+    rmSync(dirname(kubeconfig), { recursive: true });
     const { out, code } = seen();
     return { out: out.trimEnd().split('\n'), code };
   }

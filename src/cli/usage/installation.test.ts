@@ -33,11 +33,7 @@ describe('whom labels name', () => {
   it('a namespace by itself, by the labels of its family', () => {
     assert.equal(namedByNamespace(istioKeys, { ...injection('enabled'), ...revision('x') }), 'default');
     assert.equal(namedByNamespace({ ...istioKeys, revision: 'logs/rev' }, revision('x')), undefined);
-    const namespaces = new Map([
-      ['b', revision('x')],
-      ['a', revision('x')],
-      ['c', injection('enabled')],
-    ]);
+    const namespaces = new Map(Object.entries({ b: revision('x'), a: revision('x'), c: injection('enabled') }));
     assert.deepEqual(namespacesNaming({ namespaces }, istioKeys, 'x'), ['a', 'b']);
   });
 });

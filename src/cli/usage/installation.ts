@@ -7,7 +7,9 @@ import { istioKeys, type WebhookKeys } from '../../api/injector-config/webhook-k
 import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
 import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { isNotFound } from '../../kube/api-error.ts';
+import { ignoreNotFound } from '../../kube/api-error.ts';
+import { namesThere } from '../../explain/nearest-name.ts';
+import { UsageError } from '../terminal.ts';
 import type { ResourceKind } from '../../kube/resource-kinds.ts';
 import {
   injectorConfigs,
@@ -95,6 +97,12 @@ export function namespacesNaming(
   return [...namespaces].flatMap(([each, labels]) => (namedByNamespace(keys, labels) === name ? [each] : [])).sort();
 }
 
+/** @throws UsageError unless the namespace of `--namespace` is there, or none is named */
+export function requireNamespace(name: string | undefined, { namespaces }: Pick<Installation, 'namespaces'>): void {
+  if (name === undefined || namespaces.has(name)) return;
+  throw new UsageError(`--namespace: there is no namespace ${name}; ${namesThere(name, namespaces.keys())}`);
+}
+
 /** Reads what revisions and tags there are. */
 export async function readInstallation(client: Pick<ApiClient, 'listAll'>): Promise<Installation> {
   const [configs, tags, { items: configurations }, { items: namespaces }] = await Promise.all([
@@ -134,11 +142,8 @@ export async function forEachPod(
 export async function listWhereKnown(
   client: Pick<ApiClient, 'listAll'>,
   kind: ResourceKind,
+  labelSelector?: string,
 ): Promise<KubernetesObject[]> {
-  try {
-    return (await client.listAll(kind)).items;
-  } catch (error) {
-    if (isNotFound(error)) return [];
-    throw error;
-  }
+  const list = await client.listAll(kind, { labelSelector }).catch(ignoreNotFound);
+  return list?.items ?? [];
 }

@@ -67,7 +67,7 @@ describe('the health of operators', () => {
     assert.deepEqual([isAlive(health), staleSince(health, 'other')], [false, { since: undefined }]);
     assert.deepEqual(healthLines(health), [
       'operator class default: 1 replica live; nobody leads since 2026-11-23T11:59:59Z: what is said of objects is of then',
-      'operator class other: no replica is live: pods that webhooks select are refused; nobody has led yet',
+      'operator class other: no operator runs here, so pods that webhooks select are refused; injector install installs one',
     ]);
   });
 

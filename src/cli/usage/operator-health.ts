@@ -129,6 +129,8 @@ export function healthLines({ asked, replicas, leaders, readAt, unreadable }: Op
     const own = replicas.filter((each) => each.operatorClass === operatorClass);
     const leader = leaders.find((each) => each.operatorClass === operatorClass);
     const prefix = classes.length === 1 ? '' : `operator class ${operatorClass}: `;
+    if (own.length === 0 && leader === undefined)
+      return `${prefix}no operator runs here, so pods that webhooks select are refused; injector install installs one`;
     return `${prefix}${replicaText(own)}; ${leaderText(leader, readAt)}`;
   });
 }

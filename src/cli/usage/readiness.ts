@@ -21,15 +21,14 @@ export interface Readiness {
  */
 export function readinessOf({ metadata, status }: Observed, stale?: Stale): Readiness {
   if (stale !== undefined) {
-    const when = stale.since === undefined ? 'nobody has led yet' : `nobody leads since ${stale.since}`;
+    const when = stale.since === undefined ? 'no operator leads' : `nobody leads since ${stale.since}`;
     const message = `${when}: start the operator; until then nothing is known of it`;
     return { ready: false, reason: 'Unknown', message, unknownSince: stale.since ?? null };
   }
   const condition = status?.conditions?.find(({ type }) => type === 'Ready');
   const isSeen = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
-  if (condition === undefined || !isSeen) {
+  if (condition === undefined || !isSeen)
     return { ready: false, reason: 'NotLookedAt', message: 'no operator has looked at it; is one running?' };
-  }
   return { ready: condition.status === 'True', reason: condition.reason, message: condition.message };
 }
 

@@ -14,11 +14,7 @@ describe('decodeMessage', () => {
     ['keeps a wrapper that holds zero', zeros, zeros],
     ['keeps an empty message', { image: {} }, { image: {} }],
     ['keeps an empty member of a oneof', { serviceCluster: '' }, { serviceCluster: '' }],
-    [
-      'takes both spellings of a name',
-      { drain_duration: '3s', status_port: 7 },
-      { drainDuration: '3s', statusPort: 7 },
-    ],
+    ['takes both spellings', { drain_duration: '3s', status_port: 7 }, { drainDuration: '3s', statusPort: 7 }],
     ['takes quoted integers', { statusPort: '15021' }, { statusPort: 15021 }],
     ['takes enums by number', { interceptionMode: 1 }, { interceptionMode: 'TPROXY' }],
     ['keeps unknown numbers of enums', { controlPlaneAuthPolicy: 77 }, { controlPlaneAuthPolicy: 77 }],
@@ -57,10 +53,8 @@ describe('decodeMessage', () => {
   });
 
   it('reads nested messages and 64-bit integers', () => {
-    const json = {
-      localityLbSetting: { enabled: false },
-      extensionProviders: [{ name: 'p', zipkin: { service: 's', port: 9411 } }],
-    };
+    const provider = { name: 'p', zipkin: { service: 's', port: 9411 } };
+    const json = { localityLbSetting: { enabled: false }, extensionProviders: [provider] };
     assert.deepEqual(decodeMessage(meshConfig, json), json);
   });
 
@@ -78,11 +72,8 @@ describe('decodeMessage', () => {
 
   it('reads nulls in lists and maps as zero values', () => {
     const json = { extraStatTags: [null], proxyMetadata: { a: null }, caCertificatesPem: ['x'] };
-    assert.deepEqual(decodeMessage(proxyConfig, json), {
-      proxyMetadata: { a: '' },
-      extraStatTags: [''],
-      caCertificatesPem: ['x'],
-    });
+    const expected = { proxyMetadata: { a: '' }, extraStatTags: [''], caCertificatesPem: ['x'] };
+    assert.deepEqual(decodeMessage(proxyConfig, json), expected);
   });
 
   it('reads numbers that JSON cannot write, and exact 64-bit integers', () => {

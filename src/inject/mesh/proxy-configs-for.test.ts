@@ -49,10 +49,8 @@ describe('proxyConfigsFor', () => {
     const injector = loadInjector(proxyFiles, { semantics: 'KubeInject' });
     const plain = countingPod('{}').pod;
     const { meshConfig } = proxyConfigsFor(injector, countingPod('statusPort: 15999').pod, undefined);
-    assert.deepEqual(
-      [meshConfig.rootNamespace, (meshConfig.defaultConfig as JsonObject).statusPort],
-      ['istio-system', 15999],
-    );
+    const { statusPort } = meshConfig.defaultConfig as JsonObject;
+    assert.deepEqual([meshConfig.rootNamespace, statusPort], ['istio-system', 15999]);
     assert.equal(proxyConfigsFor(injector, { ...plain, metadata: {} }, undefined).meshConfig, injector.meshConfig);
     assert.throws(() => proxyConfigsFor(injector, countingPod('{').pod, undefined), { reason: 'InvalidProxyConfig' });
   });

@@ -16,12 +16,7 @@ const cases: [name: string, before: unknown, after: unknown, patch: JsonPatchOpe
     { e: 5, c: { d: 4 }, b: 2 },
     [remove('/a'), add('/e', 5), replace('/c/d', 4)],
   ],
-  [
-    'null is a value, not an absence',
-    { a: null, b: 1 },
-    { b: null, c: null },
-    [remove('/a'), replace('/b', null), add('/c', null)],
-  ],
+  ['null is a value', { a: null, b: 1 }, { b: null, c: null }, [remove('/a'), replace('/b', null), add('/c', null)]],
   [
     'names with the characters of a pointer',
     { annotations: {} },
@@ -40,12 +35,7 @@ const cases: [name: string, before: unknown, after: unknown, patch: JsonPatchOpe
     { containers: [{ name: 'proxy' }, { name: 'app', tty: true }, { name: 'log' }] },
     [add('/containers/0', { name: 'proxy' }), add('/containers/1/tty', true)],
   ],
-  [
-    'a container between others, and one that goes',
-    letters('abcd'),
-    letters('acxd'),
-    [remove('/1'), add('/2', { name: 'x' })],
-  ],
+  ['a container comes, and one goes', letters('abcd'), letters('acxd'), [remove('/1'), add('/2', { name: 'x' })]],
   ['a container that moves', letters('abc'), letters('cab'), [add('/0', { name: 'c' }), remove('/3')]],
   [
     'items without names are replaced',

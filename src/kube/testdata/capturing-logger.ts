@@ -1,16 +1,11 @@
 import type { Logger } from '../ports.ts';
 
-export interface CapturedLine {
-  level: string;
-  message: string;
-  fields: Record<string, unknown> | undefined;
-}
-
 /** A logger that keeps its lines for assertions. */
-export function capturingLogger(): Logger & { lines: CapturedLine[] } {
-  const lines: CapturedLine[] = [];
+export function capturingLogger() {
+  const lines: { level: string; message: string; fields: Record<string, unknown> | undefined }[] = [];
   const at = (level: string) => (message: string, fields?: Record<string, unknown>) => {
     lines.push({ level, message, fields });
   };
-  return { lines, error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
+  const logger: Logger = { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
+  return { ...logger, lines };
 }

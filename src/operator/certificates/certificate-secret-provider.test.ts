@@ -112,13 +112,10 @@ describe('CertificateSecretProvider', () => {
     const there = await fixture.untilServed(pair.certificatePem);
     assert.ok(there >= 60, `${there} s`);
     assert.deepEqual(fixture.served().authorities.sort(), [pair.caPem, ...before.authorities].sort());
-    fixture.setSpec('blue', { certificate: {} });
-    await fixture.reconcile('blue');
+    await fixture.edit('blue', { certificate: {} });
     assert.equal(fixture.served().certificatePem, pair.certificatePem);
-    await fixture.clock.advance(60_000);
-    await fixture.reconcile('blue');
-    await fixture.clock.advance(60_000);
-    await fixture.reconcile('blue');
+    await fixture.later(60_000, 'blue');
+    await fixture.later(60_000, 'blue');
     assert.notEqual(fixture.served().certificatePem, pair.certificatePem);
     assert.ok(fixture.served().authorities.includes(pair.caPem));
     assert.match(new X509Certificate(fixture.served().certificatePem).issuer, /sidecar-injector-blue/);

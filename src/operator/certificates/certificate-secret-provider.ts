@@ -3,6 +3,7 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { type CertificateSource, checkGivenPair, type GivenFault } from '../../certs/rotation/given-certificates.ts';
 import type { Clock } from '../../kube/ports.ts';
 import { calledName } from '../../manifests/certificate-terms.ts';
+import type { ConditionReason } from '../reasons.ts';
 import type { FollowedObjects } from '../followed-objects.ts';
 import { servingPairOf } from './secret-text.ts';
 
@@ -11,7 +12,7 @@ export interface ProvidedCertificates {
   /** For the rotation; absent: it issues itself. */
   readonly source?: CertificateSource;
   /** Why the provider has nothing that could serve, for condition and Event; what is served already goes on being served. */
-  readonly refusal?: { readonly reason: string; readonly message: string };
+  readonly refusal?: { readonly reason: ConditionReason; readonly message: string };
 }
 
 /**
@@ -25,10 +26,7 @@ export interface CertificateProvider {
 }
 
 /** The embedded authority of a revision. */
-export const selfSignedProvider: CertificateProvider = {
-  provide: () => Promise.resolve({}),
-  forget: () => undefined,
-};
+export const selfSignedProvider: CertificateProvider = { provide: () => Promise.resolve({}), forget: () => undefined };
 
 /**
  * `spec.certificate.provider: Secret`: a Secret of the user's own, followed, and checked as the API server will check what is served from it.
@@ -46,28 +44,24 @@ export function secretProvider(
       const origin = `Secret ${namespace}/${place.name}`;
       secrets.keepOnly(user, [place]);
       const object = await secrets.read(user, place, signal);
-      if (object === undefined) {
+      if (object === undefined)
         return refused('SecretMissing', `${origin} does not exist; create it with ${wantedKeys}`);
-      }
       const lacking = lackingKeys(object);
-      if (lacking.length > 0) {
+      if (lacking.length > 0)
         return refused('KeyMissing', `${origin} lacks ${lacking.join(', ')}; it needs ${wantedKeys}`);
-      }
       const name = calledName(config, namespace);
       const checked = checkGivenPair(servingPairOf(object), origin, { now: clock.now(), names: [name] });
       if ('given' in checked) return { source: checked.given };
       const [{ reason, key, message }] = checked.faults;
       return refused(reason, `${origin}, key ${key}: ${message}; ${adviceFor(name)[reason]}`);
     },
-    forget(injectorConfig) {
-      secrets.keepOnly(injectorConfig, []);
-    },
+    forget: (injectorConfig) => secrets.keepOnly(injectorConfig, []),
   };
 }
 
 const wantedKeys = 'tls.crt (the certificate, then intermediates), tls.key and ca.crt (the authority), all PEM';
 
-function refused(reason: string, message: string): ProvidedCertificates {
+function refused(reason: ConditionReason, message: string): ProvidedCertificates {
   return { source: 'Unavailable', refusal: { reason, message: `spec.certificate.secretRef: ${message}` } };
 }
 

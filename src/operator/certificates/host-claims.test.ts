@@ -70,8 +70,7 @@ describe('The host of spec.webhook.url', () => {
   it('is never that of the Service of another one, but may be that of its own', async () => {
     await fixture.install('older');
     await fixture.install('blue');
-    fixture.setSpec('older', at('x', 'sidecar-injector-blue.injection.svc'));
-    await fixture.reconcile('older');
+    await fixture.edit('older', at('x', 'sidecar-injector-blue.injection.svc'));
     fixture.says('older', 'WebhookReady', /^False\/HostTaken: .*InjectorConfig blue has the host/);
     assert.doesNotMatch(served('older'), /-blue/);
     fixture.says('blue', 'Ready', /^True/);

@@ -1,5 +1,4 @@
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
-import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { subjectAltNames } from '../../certs/certificate-names.ts';
 import {
   certificateNames,
@@ -60,9 +59,6 @@ function holderOf(host: string, config: InjectorConfig, context: ClaimContext): 
 
 /** The hosts by which webhooks in force call an InjectorConfig, its own and those of tags that lead to it. */
 function calledHosts({ metadata }: InjectorConfig, { view }: ClaimContext): string[] {
-  return [...new Set(view.webhooksOf(metadata.name).flatMap(hostsOf))];
-}
-
-function hostsOf(configuration: KubernetesObject): string[] {
-  return ourWebhooksOf(configuration).flatMap(({ clientConfig }) => hostOfUrl(clientConfig?.url) ?? []);
+  const webhooks = view.webhooksOf(metadata.name).flatMap(ourWebhooksOf);
+  return [...new Set(webhooks.flatMap(({ clientConfig }) => hostOfUrl(clientConfig?.url) ?? []))];
 }

@@ -17,16 +17,14 @@ describe('RevisionCertificates', () => {
     for (let times = 0; times < 4; times += 1) {
       // As long as somebody keeps the authority out of it, time alone confirms nothing.
       fixture.emptyBundles('tag-prod');
-      await fixture.clock.advance(60_000);
-      await fixture.reconcile('blue');
+      await fixture.later(60_000, 'blue');
       assert.equal(phase(), 'Publishing');
       assert.equal(leaf(), before);
     }
     await fixture.reconcileTag('prod');
     await fixture.reconcile('blue');
     assert.equal(phase(), 'Confirming');
-    await fixture.clock.advance(60_000);
-    await fixture.reconcile('blue');
+    await fixture.later(60_000, 'blue');
     await fixture.reconcileTag('prod');
     assert.notEqual(leaf(), before);
     const [trusted = ''] = fixture.tagBundles('prod');

@@ -92,9 +92,7 @@ export class RevisionCertificates {
   ): Promise<ProvidedCertificates> {
     const { providers } = this.#options;
     const wanted = providers[config.spec.certificate.provider];
-    for (const provider of Object.values(providers)) {
-      if (provider !== wanted) provider.forget(config.metadata.name);
-    }
+    for (const provider of Object.values(providers)) if (provider !== wanted) provider.forget(config.metadata.name);
     const provided = await wanted.provide(config, signal);
     return taken === undefined || provided.source === undefined ? provided : { source: 'Unavailable', refusal: taken };
   }
@@ -126,12 +124,10 @@ function certificateFinding(
         : `the one before, valid until ${serving.notAfter.toISOString()}, is served meanwhile`;
     return no(refusal.reason, `${refusal.message}; ${goesOn}`);
   }
-  if (serving === undefined) {
+  if (serving === undefined)
     return no(phase, 'the new serving certificate is served once its authority is trusted everywhere');
-  }
   const message = `the serving certificate is valid until ${serving.notAfter.toISOString()}`;
-  if (certificate.secretRef !== undefined && renewAt <= now) {
+  if (certificate.secretRef !== undefined && renewAt <= now)
     return yes('RenewalDue', `${message}: replace it in Secret ${certificate.secretRef.name} before then`);
-  }
   return yes(phase, message);
 }

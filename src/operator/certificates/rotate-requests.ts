@@ -25,9 +25,8 @@ export function askedRenewal(object: KubernetesObject, { spec, status }: Injecto
   const value = object.metadata.annotations?.[rotateAnnotation];
   if (value === undefined) return {};
   const request = readOrRefuse(() => parseRotateRequest(value));
-  if (request instanceof ConfigurationError) {
+  if (request instanceof ConfigurationError)
     return { answer: { nonce: value.slice(0, longestNonce), state: 'Refused', message: request.message } };
-  }
   const answered = status?.certificate?.rotateRequest;
   if (answered?.nonce === request.nonce && answered.state !== 'Accepted') return { answer: answered };
   const { provider } = spec.certificate;

@@ -12,9 +12,5 @@ export function secretText(secret: KubernetesObject): Record<string, string> {
 /** The pair in a Secret of type kubernetes.io/tls with `ca.crt` beside it. */
 export function servingPairOf(secret: KubernetesObject): ServingPair {
   const text = secretText(secret);
-  return {
-    certificatePem: text['tls.crt'] ?? '',
-    privateKeyPem: text['tls.key'] ?? '',
-    caPem: text['ca.crt'] ?? '',
-  };
+  return { certificatePem: text['tls.crt'] ?? '', privateKeyPem: text['tls.key'] ?? '', caPem: text['ca.crt'] ?? '' };
 }

@@ -79,11 +79,7 @@ describe('ConfigurationCompiler', () => {
     ['values', { values: '[1]' }, 'the text must be a JSON or YAML map'],
     ['values of a wrong type', { values: '{"global": {"hub": 7}}' }, 'values.global.hub must be a string'],
     ['a mesh config', { mesh: 'defaultConfig: 7' }, 'cannot parse mesh config'],
-    [
-      'a mesh config that is not valid',
-      { mesh: 'defaultConfig: {drainDuration: 1ns}' },
-      'cannot parse mesh config: defaultConfig',
-    ],
+    ['an invalid mesh', { mesh: 'defaultConfig: {drainDuration: 1ns}' }, 'cannot parse mesh config: defaultConfig'],
   ];
   for (const policy of ['on', '']) {
     it(`takes a policy that only Istio takes, ${JSON.stringify(policy)}, and says so`, async () => {

@@ -109,9 +109,8 @@ export class ConfigurationCompiler {
   /** What was too costly for this process, or one before it, is not tried again. */
   async #loadUnlessRefused(config: InjectorConfig, files: ConfigurationFiles, hash: string): Promise<Injector> {
     const recorded = config.status?.conditions?.find(({ type }) => type === 'TemplatesValid');
-    if (config.status?.config?.refused === hash && recorded?.reason === tooCostlyReason) {
+    if (config.status?.config?.refused === hash && recorded?.reason === tooCostlyReason)
       throw new RefusedConfigurationError(hash, recorded.message);
-    }
     try {
       return await this.#load(files);
     } catch (error) {

@@ -27,8 +27,7 @@ describe('PublishedRules', () => {
 
   it('follow what is published', async () => {
     await rules.of('blue');
-    fixture.setSpec('blue', { injection: { policy: 'disabled', templates: { sidecar: 'spec: {}' } } });
-    await fixture.reconcile('blue');
+    await fixture.edit('blue', { injection: { policy: 'disabled', templates: { sidecar: 'spec: {}' } } });
     await fixture.caughtUp();
     assert.equal((await rules.of('blue'))?.policy, 'disabled');
     assert.equal(loads, 2);

@@ -13,8 +13,7 @@ import { ConfigurationCompiler } from '../configurations/compile-configuration.t
 import { FollowedObjects, type FollowedObjectsOptions } from '../followed-objects.ts';
 import type { PassContext } from './pass-context.ts';
 import type { LoadConfiguration, RehearsePods } from '../ports.ts';
-import { PodEvents } from '../pods/pod-events.ts';
-import { followPods, type PodStores } from '../pods/followed-pods.ts';
+import { followPods, PodEvents, type PodStores } from '../pods/pod-events.ts';
 import { RevisionProducer } from './produce-revision.ts';
 import { Publication } from '../webhooks/publication.ts';
 import { publishedRules } from '../configurations/published-rules.ts';

@@ -12,94 +12,6 @@ describe('InjectorOperator, of what it follows while it leads,', () => {
     await cluster.start();
   });
   afterEach(() => cluster.stop());
-
-  it('tells of a pod that was not injected, in its namespace', async () => {
-    await cluster.launch();
-    cluster.put('injectorconfigs', injectorConfig('blue', { paused: true }));
-    const labels = { 'istio.io/rev': 'blue' };
-    cluster.put('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels } });
-    await cluster.until(() => cluster.names('events').length > 0);
-    const metadata = { name: 'web', namespace: 'shop', uid: 'u1', creationTimestamp: new Date().toISOString() };
-    cluster.put('pods', { apiVersion: 'v1', kind: 'Pod', metadata, spec: {} });
-    const told = () => cluster.names('events').flatMap((name) => cluster.get('events', name, 'shop') ?? []);
-    await cluster.until(() => told().length > 0);
-    const about = told().map(({ reason, regarding }) => [reason, (regarding as { uid: string }).uid]);
-    assert.deepEqual(about, [['Paused', 'u1']]);
-  });
-
-  it('looks at stale workloads where it may restart them, and asks for none before', async () => {
-    const isAsked = (): boolean => cluster.server.requests.some(({ path }) => path.startsWith('/apis/apps/'));
-    const process = await cluster.launch('one', { restartWorkloads: true });
-    cluster.put('injectorconfigs', injectorConfig('blue'));
-    await cluster.until(() => cluster.isReady('blue'));
-    const labels = { 'istio.io/rev': 'prod' };
-    cluster.put('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels } });
-    const tag = { apiVersion: 'sidecar-injector.io/v1alpha1', kind: 'RevisionTag', metadata: { name: 'prod' } };
-    cluster.put('revisiontags', { ...tag, spec: { revision: 'blue' } });
-    await cluster.until(() => cluster.webhook('tag-prod') !== undefined);
-    cluster.put('deployments', {
-      apiVersion: 'apps/v1',
-      kind: 'Deployment',
-      metadata: { name: 'web', namespace: 'shop', generation: 1 },
-      spec: { replicas: 1, template: { metadata: { labels: { app: 'web' } } } },
-      status: { observedGeneration: 1, replicas: 1, updatedReplicas: 1, availableReplicas: 1 },
-    });
-    const annotations = {
-      'sidecar-injector.io/config': 'blue.00000000',
-      'sidecar.istio.io/status': '{"revision":"blue"}',
-    };
-    const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web-5d9c7bbbf4', uid: 'u1', controller: true };
-    const podLabels = { 'pod-template-hash': '5d9c7bbbf4' };
-    const metadata = { name: 'web-0', namespace: 'shop', annotations, labels: podLabels, ownerReferences: [owner] };
-    cluster.put('pods', { apiVersion: 'v1', kind: 'Pod', metadata, spec: {} });
-    // It has counted the stale pod, and gone through its restarts since; what another InjectorConfig needs is asked for after that.
-    await cluster.until(
-      () => process.usage()?.pods.some(({ tag, counts }) => tag === 'prod' && counts.stale === 1) === true,
-    );
-    const passes = (): number => process.reconciled.filter((each) => each === '(restarts) Success').length;
-    const before = passes();
-    cluster.edit('revisiontags', 'prod', undefined, ({ metadata }) => {
-      metadata.annotations = { note: 'looked at anew' };
-    });
-    await cluster.until(() => passes() > before);
-    cluster.put('injectorconfigs', injectorConfig('later'));
-    await cluster.until(() => cluster.isReady('later'));
-    assert.equal(isAsked(), false);
-    cluster.edit('revisiontags', 'prod', undefined, (object) => {
-      object.spec = { revision: 'blue', strategy: { restart: {} } };
-    });
-    const restarts = (): Record<string, unknown> | undefined =>
-      (cluster.get('revisiontags', 'prod')?.status as { restarts?: Record<string, unknown> } | undefined)?.restarts;
-    const waiting = (): { name: string; reason: string } | undefined => {
-      const [first] = (restarts()?.waiting ?? []) as { name: string; reason: string }[];
-      return first;
-    };
-    // For some seconds after it has begun to lead, too.
-    await cluster.until(() => waiting() !== undefined);
-    assert.deepEqual([waiting()?.name, waiting()?.reason], ['web', 'JustMoved']);
-    cluster.edit('revisiontags', 'prod', undefined, (object) => {
-      object.spec = { revision: 'blue' };
-    });
-    await cluster.until(() => restarts() === undefined);
-  });
-
-  it('asks for no pod and no namespace where it is told not to', async () => {
-    const asked: string[] = [];
-    const note = (_method: string, path: string): boolean => {
-      asked.push(path.replace(/\?.*/, ''));
-      return false;
-    };
-    cluster.faults.push({ matches: note, answer: () => undefined });
-    await cluster.launch('one', { followPods: false });
-    cluster.put('injectorconfigs', injectorConfig('blue'));
-    await cluster.until(() => cluster.isReady('blue'));
-    assert.ok(asked.includes('/api/v1/namespaces/injection/configmaps'));
-    assert.deepEqual(
-      asked.filter((path) => ['/api/v1/pods', '/api/v1/namespaces'].includes(path)),
-      [],
-    );
-  });
-
   it('says who uses an InjectorConfig, and which pods are not as they would be now', async () => {
     const first = await cluster.launch();
     cluster.put('injectorconfigs', injectorConfig('blue'));
@@ -109,14 +21,9 @@ describe('InjectorOperator, of what it follows while it leads,', () => {
     const { hash } = usage().config as { hash: string };
     const labels = { 'istio.io/rev': 'blue' };
     cluster.put('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels } });
-    for (const [name, by] of [
-      ['a', hash],
-      ['b', '00000000'],
-    ] as const) {
-      const annotations = {
-        'sidecar-injector.io/config': `blue.${by}`,
-        'sidecar.istio.io/status': '{"revision":"blue"}',
-      };
+    for (const [name, by] of Object.entries({ a: hash, b: '00000000' })) {
+      const status = '{"revision":"blue"}';
+      const annotations = { 'sidecar-injector.io/config': `blue.${by}`, 'sidecar.istio.io/status': status };
       cluster.put('pods', { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'shop', annotations } });
     }
     // Whoever leads next writes at once.
@@ -179,11 +86,8 @@ describe('InjectorOperator, of what it follows while it leads,', () => {
     const process = await cluster.launch();
     cluster.put('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: {} } });
     for (const app of ['web', 'api']) {
-      cluster.put('pods', {
-        apiVersion: 'v1',
-        kind: 'Pod',
-        metadata: { name: app, namespace: 'shop', labels: { app } },
-      });
+      const metadata = { name: app, namespace: 'shop', labels: { app } };
+      cluster.put('pods', { apiVersion: 'v1', kind: 'Pod', metadata });
     }
     cluster.put('injectorconfigs', injectorConfig('blue'));
     await cluster.until(() => cluster.isReady('blue'));

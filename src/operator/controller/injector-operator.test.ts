@@ -24,26 +24,6 @@ describe('InjectorOperator', () => {
     assert.ok(process.logger.lines.some(({ message }) => message.startsWith('no owner is given')));
   });
 
-  it('repairs at once what somebody deletes', async () => {
-    await cluster.launch();
-    cluster.put('injectorconfigs', injectorConfig('blue'));
-    await cluster.until(() => cluster.isReady('blue'));
-    const collections: [string, string, string | undefined][] = [
-      ['mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined],
-      ['services', 'sidecar-injector-blue', 'injection'],
-      ['validatingwebhookconfigurations', 'sidecar-injector-default-validator', undefined],
-    ];
-    for (const [plural, name, namespace] of collections) {
-      await cluster.until(() => cluster.get(plural, name, namespace) !== undefined);
-      const { uid } = cluster.get(plural, name, namespace)!.metadata;
-      cluster.remove(plural, name, namespace);
-      await cluster.until(() => {
-        const again = cluster.get(plural, name, namespace);
-        return again !== undefined && again.metadata.uid !== uid;
-      });
-    }
-  });
-
   it('publishes when the owner appears', async () => {
     await cluster.launch('one', { owner: 'injector' });
     cluster.put('injectorconfigs', injectorConfig('blue'));
@@ -55,30 +35,6 @@ describe('InjectorOperator', () => {
       metadata: { name: 'injector' },
     });
     await cluster.until(() => cluster.isReady('blue'));
-  });
-
-  it('leaves nothing behind of what is deleted, also while nobody was running', async () => {
-    const first = await cluster.launch();
-    cluster.put('injectorconfigs', injectorConfig('blue'));
-    await cluster.until(() => cluster.isReady('blue'));
-    await first.stop();
-    cluster.remove('injectorconfigs', 'blue');
-    await cluster.launch('two');
-    await cluster.until(() => cluster.names('injectorconfigs').length === 0);
-    assert.equal(cluster.webhook('blue'), undefined);
-    assert.ok(!cluster.names('secrets').some((name) => name.includes('blue')));
-  });
-
-  it('lets one of two work, and the other go on when the first stops', async () => {
-    const one = await cluster.launch('one');
-    await cluster.until(() => one.operator.leading);
-    const two = await cluster.launch('two');
-    cluster.put('injectorconfigs', injectorConfig('blue'));
-    await cluster.until(() => cluster.isReady('blue'));
-    assert.equal(two.operator.leading, false);
-    assert.deepEqual(two.reconciled, []);
-    await one.stop();
-    await cluster.until(() => two.operator.leading && two.reconciled.includes('blue Success'));
   });
 
   it('does not stand for leader before it could do the work: where RevisionTags are not known yet, for instance', async () => {
@@ -94,18 +50,6 @@ describe('InjectorOperator', () => {
     cluster.faults.length = 0;
     await cluster.until(() => process.operator.leading);
     assert.ok(cluster.names('leases').includes('injector-leader-default'));
-  });
-
-  it('goes on by itself after an outage of the API server', async () => {
-    const process = await cluster.launch();
-    cluster.put('injectorconfigs', injectorConfig('blue'));
-    await cluster.until(() => cluster.isReady('blue'));
-    cluster.fail(() => true, 503, 'ServiceUnavailable', 'the server is going down');
-    cluster.dropWatches();
-    cluster.remove('mutatingwebhookconfigurations', 'sidecar-injector-blue');
-    await cluster.until(() => process.logger.lines.some(({ message }) => message.startsWith('cannot follow')));
-    cluster.faults.length = 0;
-    await cluster.until(() => cluster.webhook('blue') !== undefined);
   });
 
   it('does not let one InjectorConfig that fails hold up another', async () => {

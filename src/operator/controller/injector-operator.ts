@@ -196,10 +196,7 @@ export class InjectorOperator extends Operator {
   async #lead(leading: AbortSignal): Promise<void> {
     const { settings, metrics } = this.#options;
     if (settings.followPods !== false) this.#followPods(leading);
-    const loop = new ReconcileLoop({
-      ...this.#options,
-      reconcile: (key, signal) => this.#reconcile(key, signal),
-    });
+    const loop = new ReconcileLoop({ ...this.#options, reconcile: (key, signal) => this.#reconcile(key, signal) });
     this.#loop = loop;
     metrics.leading?.(true);
     this.#keyPairs.fill();

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { isNotFound } from '../../kube/api-error.ts';
+import { ignoreNotFound } from '../../kube/api-error.ts';
 import { type AppliedObject, ObjectApplier, type ObjectApplierOptions } from '../../kube/apply-object.ts';
 import { objectKey } from '../../kube/object-store.ts';
 import type { ObjectKey } from '../../kube/request-options.ts';
@@ -60,11 +60,7 @@ export class ObjectWriter {
     const { client, view } = this.#options;
     this.#wanted.delete(keyOf(object));
     if (object.metadata.deletionTimestamp === undefined) {
-      try {
-        await client.delete(object, { uid: object.metadata.uid, signal });
-      } catch (error) {
-        if (!isNotFound(error)) throw error;
-      }
+      await client.delete(object, { uid: object.metadata.uid, signal }).catch(ignoreNotFound);
     }
     const left = await this.read(object, signal);
     const store = view.storeOf(object.kind);

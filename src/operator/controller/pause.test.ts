@@ -52,8 +52,7 @@ describe('spec.paused', () => {
   it('restores through the probe the configuration that was published, when the one that is wanted is broken', async () => {
     const good = fixture.hash('blue');
     await pause({ injection: { templates: { sidecar: '{{' } } });
-    fixture.setSpec('blue', { paused: false });
-    await fixture.reconcile('blue');
+    await fixture.edit('blue', { paused: false });
     assert.equal(fixture.hash('blue'), good);
     assert.equal(probes(), 1);
     fixture.says('blue', 'Paused', /^False\/NotPaused/);

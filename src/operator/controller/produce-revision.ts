@@ -8,6 +8,8 @@ import {
   RefusedConfigurationError,
   tooCostlyReason,
 } from '../configurations/compile-configuration.ts';
+import type { FailureReason } from '../../inject/injection-result.ts';
+import type { ConditionReason } from '../reasons.ts';
 import { manifestContext, resyncMs } from '../settings.ts';
 import type { PassContext, RevisionPass } from './pass-context.ts';
 import { foreignOverlap } from '../../selection/foreign-overlap.ts';
@@ -131,7 +133,8 @@ export class RevisionProducer {
     const [since, latest] = [first, last].map((time) => `${new Date(time).toISOString().slice(0, 19)}Z`);
     refusals.refuse(object, 'Injection', 'InjectionFailing', `configuration ${hash ?? ''} cannot inject pods`);
     const pods = count === 1 ? '1 pod was' : `${count} pods were`;
-    return yes(reason, `${pods} refused since ${since ?? ''}, the last at ${latest ?? ''}: ${pod}: ${message}`);
+    const problem = `${pods} refused since ${since ?? ''}, the last at ${latest ?? ''}: ${pod}: ${message}`;
+    return yes(reason as FailureReason, problem);
   }
 
   #servedBundle(name: string): string | undefined {
@@ -178,7 +181,7 @@ export class RevisionProducer {
 }
 
 /** Why a configuration cannot be published. */
-function reasonOf(error: ConfigurationError): string {
+function reasonOf(error: ConfigurationError): ConditionReason {
   if (error instanceof RefusedConfigurationError) return tooCostlyReason;
   return /^spec\.injection\.\w+From/.test(error.field) ? 'ReferenceInvalid' : 'ConfigurationInvalid';
 }

@@ -19,7 +19,8 @@ function setUp(reconcile: (key: string) => Promise<number>) {
     stop.abort();
     await running;
   };
-  return { clock, logger, loop, outcomes, finish };
+  const levels = () => logger.lines.map(({ level }) => level);
+  return { clock, logger, levels, loop, outcomes, finish };
 }
 
 describe('ReconcileLoop', () => {
@@ -38,11 +39,9 @@ describe('ReconcileLoop', () => {
   });
 
   it('backs off, and waits at least as long as the server asked', async () => {
-    const errors = [
-      new Error('bug'),
-      new ApiError({ code: 429, reason: 'TooManyRequests', message: 'slow', retryAfter: 3 }),
-    ];
-    const { clock, loop, logger, outcomes, finish } = setUp(() => {
+    const slow = new ApiError({ code: 429, reason: 'TooManyRequests', message: 'slow', retryAfter: 3 });
+    const errors = [new Error('bug'), slow];
+    const { clock, loop, levels, outcomes, finish } = setUp(() => {
       const error = errors.shift();
       return error === undefined ? Promise.resolve(1e9) : Promise.reject(error);
     });
@@ -53,10 +52,7 @@ describe('ReconcileLoop', () => {
     assert.equal(outcomes.length, 2);
     await clock.advance(1);
     assert.equal(outcomes.at(-1), 'a Success');
-    assert.deepEqual(
-      logger.lines.map(({ level }) => level),
-      ['error', 'warn'],
-    );
+    assert.deepEqual(levels(), ['error', 'warn']);
     await finish();
   });
 
@@ -83,29 +79,23 @@ describe('ReconcileLoop', () => {
 
   it('warns of a removal that finalizers of others hold up, with their names', async () => {
     const held = { apiVersion: 'v1', kind: 'Service', metadata: { name: 's', finalizers: ['example.com/hold'] } };
-    const { clock, loop, logger, finish } = setUp(() => Promise.reject(new RemovalBlockedError('a', [held])));
+    const { clock, loop, logger, levels, finish } = setUp(() => Promise.reject(new RemovalBlockedError('a', [held])));
     loop.add('a');
     await clock.advance(0);
-    assert.deepEqual(
-      logger.lines.map(({ level }) => level),
-      ['warn'],
-    );
+    assert.deepEqual(levels(), ['warn']);
     assert.match(String(logger.lines[0]!.fields?.error), /Service s \(example\.com\/hold\)/);
     await finish();
   });
 
   it('is quiet about writes that met a newer version', async () => {
     const errors = [new ApiError({ code: 409, reason: 'Conflict', message: 'modified' })];
-    const { clock, loop, logger, finish } = setUp(() => {
+    const { clock, loop, levels, finish } = setUp(() => {
       const error = errors.shift();
       return error === undefined ? Promise.resolve(1e9) : Promise.reject(error);
     });
     loop.add('a');
     await clock.advance(5);
-    assert.deepEqual(
-      logger.lines.map(({ level }) => level),
-      ['debug'],
-    );
+    assert.deepEqual(levels(), ['debug']);
     await finish();
   });
 

@@ -70,8 +70,7 @@ describe('RevisionReconciler: neighbours', () => {
     fixture.cluster.edit('injectorconfigs', 'blue', undefined, (object) => {
       object.metadata.finalizers = ['sidecar-injector.io/cleanup'];
     });
-    fixture.cluster.remove('injectorconfigs', 'blue');
-    await fixture.reconcile('blue');
+    await fixture.uninstall('blue');
     assert.deepEqual(notEvents(), []);
     fixture.cluster.edit('injectorconfigs', 'blue', undefined, (object) => {
       delete object.metadata.deletionTimestamp;

@@ -7,8 +7,7 @@ describe('RevisionReconciler: publication', () => {
 
   it('keeps the last good configuration when a template does not compile, with line and column, and takes the next good one', async () => {
     const good = await fixture.installed();
-    fixture.setTemplate('blue', 'spec:\n  x: {{ .Broken');
-    await fixture.reconcile('blue');
+    await fixture.render('blue', 'spec:\n  x: {{ .Broken');
     assert.equal(fixture.hash('blue'), good);
     fixture.says('blue', 'TemplatesValid', /^False\/ConfigurationInvalid: .*templates\.sidecar.* line 2/s);
     fixture.says('blue', 'Ready', /^False\/ConfigurationInvalid/);
@@ -18,8 +17,7 @@ describe('RevisionReconciler: publication', () => {
     await fixture.reconcile('blue');
     await fixture.recorded(/^ConfigurationInvalid/);
     assert.equal(fixture.events().filter((event) => event.startsWith('ConfigurationInvalid')).length, 1);
-    fixture.setTemplate('blue', template('two'));
-    await fixture.reconcile('blue');
+    await fixture.render('blue', template('two'));
     assert.notEqual(fixture.hash('blue'), good);
     fixture.says('blue', 'Ready', /^True/);
   });
@@ -59,8 +57,7 @@ describe('RevisionReconciler: publication', () => {
     assert.equal(await fixture.reconcile('blue'), 600_000);
     const first = fixture.hash('blue');
     fixture.reports.missing = ['replica-1', 'replica-2'];
-    fixture.setTemplate('blue', template('two'));
-    assert.equal(await fixture.reconcile('blue'), 1000);
+    assert.equal(await fixture.render('blue', template('two')), 1000);
     assert.equal(fixture.hash('blue'), first);
     fixture.says('blue', 'Ready', /^False\/WaitingForReplicas/);
     fixture.cluster.remove('mutatingwebhookconfigurations', 'sidecar-injector-blue');
@@ -75,14 +72,12 @@ describe('RevisionReconciler: publication', () => {
     fixture.reports.missing = ['replica-2'];
     await fixture.install();
     assert.doesNotMatch(fixture.condition('blue', 'WebhookReady'), /delete the pod/);
-    await fixture.clock.advance(300_000);
-    await fixture.reconcile('blue');
+    await fixture.later(300_000, 'blue');
     const advice =
       /not served yet by replica-2; this has lasted for more than 5 minutes: .*delete the pod, and its Lease \(injector-replica-<pod>\)/;
     fixture.says('blue', 'WebhookReady', advice);
     assert.equal(fixture.path('blue'), undefined);
-    fixture.setTemplate('blue', template('two'));
-    await fixture.reconcile('blue');
+    await fixture.render('blue', template('two'));
     assert.doesNotMatch(fixture.condition('blue', 'WebhookReady'), /delete the pod/, 'of another configuration');
   });
 
@@ -173,8 +168,7 @@ describe('RevisionReconciler: publication', () => {
   it('repairs what is there while replicas are waited for', async () => {
     const first = await fixture.installed();
     fixture.reports.missing = ['replica-1'];
-    fixture.setTemplate('blue', template('two'));
-    await fixture.reconcile('blue');
+    await fixture.render('blue', template('two'));
     fixture.editWebhooks('blue', (webhook) => (webhook.failurePolicy = 'Ignore'));
     await fixture.reconcile('blue');
     assert.equal(fixture.webhooks('blue')[0]!.failurePolicy, 'Fail');
@@ -184,8 +178,7 @@ describe('RevisionReconciler: publication', () => {
   it('restores the ConfigMap of what is published while replicas load the next one', async () => {
     const first = await fixture.installed();
     fixture.reports.missing = ['replica-1'];
-    fixture.setTemplate('blue', template('two'));
-    await fixture.reconcile('blue');
+    await fixture.render('blue', template('two'));
     fixture.cluster.remove('configmaps', `sidecar-injector-blue-${first}`, 'injection');
     await fixture.reconcile('blue');
     assert.ok(fixture.cluster.get('configmaps', `sidecar-injector-blue-${first}`, 'injection'));
@@ -195,8 +188,7 @@ describe('RevisionReconciler: publication', () => {
   it('keeps the last three configurations, and what is in use, and editing back finds the old one', async () => {
     const first = await fixture.installed();
     for (const image of ['two', 'three', 'four']) {
-      fixture.setTemplate('blue', template(image));
-      await fixture.reconcile('blue');
+      await fixture.render('blue', template(image));
     }
     const hashed = (): string[] => fixture.cluster.names('configmaps').filter((name) => /-[0-9a-f]{8}$/.test(name));
     assert.equal(hashed().length, 3);

@@ -8,8 +8,7 @@ describe('RevisionReconciler: repair', () => {
 
   it('repairs the webhook and the ConfigMaps of the last good configuration while the spec is broken', async () => {
     const good = await fixture.installed();
-    fixture.setTemplate('blue', '{{');
-    await fixture.reconcile('blue');
+    await fixture.render('blue', '{{');
     fixture.cluster.remove('configmaps', `sidecar-injector-blue-${good}`, 'injection');
     fixture.cluster.remove('mutatingwebhookconfigurations', 'sidecar-injector-blue');
     await fixture.reconcile('blue');
@@ -87,8 +86,7 @@ describe('RevisionReconciler: repair', () => {
     await fixture.clock.advance(1000);
     assert.equal(await fixture.reconcile('blue'), 59_000);
     assert.notEqual(fixture.webhooks('blue')[0]!.clientConfig.caBundle, '');
-    await fixture.clock.advance(60_000);
-    await fixture.reconcile('blue');
+    await fixture.later(60_000, 'blue');
     fixture.says('blue', 'Conflict', /^False\/NoConflict/);
   });
 
@@ -128,8 +126,7 @@ describe('RevisionReconciler: repair', () => {
     for (const damage of ['first', 'second']) {
       fixture.emptyBundles('blue');
       await fixture.reconcile('blue');
-      await fixture.clock.advance(1000);
-      await fixture.reconcile('blue');
+      await fixture.later(1000, 'blue');
       assert.ok(
         fixture.webhooks('blue').every(({ clientConfig }) => clientConfig.caBundle !== ''),
         damage,
@@ -145,8 +142,7 @@ describe('RevisionReconciler: repair', () => {
     await fixture.reconcile('blue');
     fixture.says('blue', 'WebhookReady', /^False\/Invalid: .*; there is no webhook yet/);
     setConditions([]);
-    await fixture.clock.advance(1000);
-    await fixture.reconcile('blue');
+    await fixture.later(1000, 'blue');
     fixture.says('blue', 'WebhookReady', /^True\/Published/);
     assert.notEqual(fixture.hash('blue'), good);
   });

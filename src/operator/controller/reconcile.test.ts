@@ -115,8 +115,7 @@ describe('RevisionReconciler', () => {
 
   it('says that a certificate policy cannot work, and goes on serving', async () => {
     const before = await fixture.installed();
-    fixture.setSpec('blue', { certificate: { leafDuration: '48h', caDuration: '24h' } });
-    await fixture.reconcile('blue');
+    await fixture.edit('blue', { certificate: { leafDuration: '48h', caDuration: '24h' } });
     fixture.says('blue', 'CertificateReady', /^False\/InvalidPolicy: spec\.certificate: leafDuration/);
     fixture.cluster.remove('mutatingwebhookconfigurations', 'sidecar-injector-blue');
     await fixture.reconcile('blue');

@@ -2,7 +2,7 @@ import { isTrue } from '../../api/kubernetes/conditions.ts';
 import { ConfigurationError } from '../../api/errors.ts';
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { objectNames } from '../../api/names.ts';
+import { finalizer, objectNames } from '../../api/names.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { writeStatus } from '../../kube/status-writer.ts';
@@ -13,12 +13,12 @@ import { otherInstallation } from './validator-reconcile.ts';
 import { parsedConfig } from './parsed-configs.ts';
 import type { PassContext } from './pass-context.ts';
 import type { RevisionProducer } from './produce-revision.ts';
+import type { ConditionReason } from '../reasons.ts';
 import type { Refusals } from './refusals.ts';
 import { type Removal, RemovalBlockedError } from '../webhooks/removal.ts';
 import { no, type RevisionFindings, revisionStatus, yes } from './revision-status.ts';
 import { resyncMs, statusManager } from '../settings.ts';
 import type { UsageSource } from '../usage/usage-status.ts';
-import { finalizer } from '../../api/names.ts';
 import type { ClusterView } from '../cluster-view.ts';
 
 export interface ReconcilerOptions extends PassContext {
@@ -188,8 +188,10 @@ export class RevisionReconciler {
   #noteFailure(findings: RevisionFindings, error: Error): void {
     if (error instanceof ApiError && (error.code === 0 || error.code === 409)) return;
     const reason = error instanceof ApiError ? error.reason.replace(/[^A-Za-z0-9_]/g, '') : 'InternalError';
-    if (findings.CertificateReady === undefined) findings.CertificateReady = no(reason, error.message);
-    else findings.WebhookReady ??= no(reason, error.message);
+    // Reasons of the API server are its own.
+    const finding = no(reason as ConditionReason, error.message);
+    if (findings.CertificateReady === undefined) findings.CertificateReady = finding;
+    else findings.WebhookReady ??= finding;
   }
 
   async #refuseWhole(object: KubernetesObject, error: ConfigurationError, signal: AbortSignal): Promise<number> {

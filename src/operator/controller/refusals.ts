@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { Logger } from '../../kube/ports.ts';
+import type { EventReason } from '../reasons.ts';
 import type { RevisionEvents } from './revision-events.ts';
 
 /** What can be refused by itself. */
@@ -30,7 +31,7 @@ export class Refusals {
   }
 
   /** Whether it was news. */
-  refuse(object: KubernetesObject, topic: RefusalTopic, reason: string, message: string): boolean {
+  refuse(object: KubernetesObject, topic: RefusalTopic, reason: EventReason, message: string): boolean {
     const { name = '' } = object.metadata;
     const topics = this.#told.get(name) ?? new Map<RefusalTopic, string>();
     this.#told.set(name, topics);

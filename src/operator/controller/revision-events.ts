@@ -1,14 +1,15 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { RotationChange } from '../../certs/rotation/rotation-state.ts';
 import type { EventRecorder } from '../../kube/event-recorder.ts';
+import type { EventReason } from '../reasons.ts';
 import type { RolloutEvent } from '../../rollout/transitions.ts';
 import type { Repair } from './owned-objects.ts';
 
 /** What happened to an InjectorConfig, for people who ask `kubectl describe`. */
 export class RevisionEvents {
-  readonly #recorder: Pick<EventRecorder, 'record'>;
+  readonly #recorder: Pick<EventRecorder<EventReason>, 'record'>;
 
-  constructor(recorder: Pick<EventRecorder, 'record'>) {
+  constructor(recorder: Pick<EventRecorder<EventReason>, 'record'>) {
     this.#recorder = recorder;
   }
 
@@ -39,7 +40,7 @@ export class RevisionEvents {
     this.#recorder.record(object, { type: 'Normal', reason: 'Resumed', action: 'Resume', note });
   }
 
-  refused(object: KubernetesObject, reason: string, message: string): void {
+  refused(object: KubernetesObject, reason: EventReason, message: string): void {
     this.#recorder.record(object, { type: 'Warning', reason, action: 'Check', note: message });
   }
 

@@ -7,24 +7,24 @@ import {
 import type { Condition } from '../../api/kubernetes/kubernetes.ts';
 import { usageOf, type UsageStatus } from '../../api/injector-config/usage-status.ts';
 import type { Rotation } from '../../certs/rotation/rotation.ts';
+import type { ConditionReason } from '../reasons.ts';
 import type { RotateAnswer } from '../certificates/rotate-requests.ts';
 
 /** What a pass found out about one thing. */
 export interface Finding {
   readonly status: 'True' | 'False' | 'Unknown';
-  /** One CamelCase word. */
-  readonly reason: string;
+  readonly reason: ConditionReason;
   /** A sentence for people, the same for as long as nothing changes. */
   readonly message: string;
 }
 
 /** What holds. */
-export function yes(reason: string, message: string): Finding {
+export function yes(reason: ConditionReason, message: string): Finding {
   return { status: 'True', reason, message };
 }
 
 /** What does not hold. */
-export function no(reason: string, message: string): Finding {
+export function no(reason: ConditionReason, message: string): Finding {
   return { status: 'False', reason, message };
 }
 
@@ -109,7 +109,7 @@ export function revisionStatus(config: InjectorConfig, findings: RevisionFinding
  */
 export function obstacleAmong(
   conditions: readonly Condition[],
-  against: readonly string[],
+  against: readonly ConditionReason[],
   required: readonly string[],
   where = '',
 ): Finding | undefined {
@@ -121,7 +121,7 @@ export function obstacleAmong(
     const condition = conditions.find((each) => each.type === type);
     const message = `${type} is not known yet`;
     if (condition === undefined) return { status: 'Unknown', reason: 'NotObserved', message };
-    if (condition.status !== 'True') return no(condition.reason, condition.message + where);
+    if (condition.status !== 'True') return no(condition.reason as ConditionReason, condition.message + where);
   }
   return undefined;
 }

@@ -4,8 +4,7 @@ import { parseInjectorConfig } from '../../api/injector-config/parse-injector-co
 import type { RecordedEvent } from '../../kube/event-recorder.ts';
 import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
 import { ManualClock } from '../../kube/testdata/manual-clock.ts';
-import { PodEventLimits, PodEvents } from './pod-events.ts';
-import { followPods, type PodStores } from './followed-pods.ts';
+import { followPods, PodEventLimits, PodEvents, type PodStores } from './pod-events.ts';
 import { injectorConfig } from '../testdata/operator-fixture.ts';
 import { rules } from '../usage/testdata/counted-pods.ts';
 

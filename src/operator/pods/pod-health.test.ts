@@ -22,10 +22,7 @@ describe('podHealth', () => {
     ['a sidecar that crashes', { initContainerStatuses: [crashing] }, { restarts: 1, crashing: true }],
     ['a container that waits for its image', { containerStatuses: [container(waiting('ContainerCreating'))] }],
     ['a pod that has failed', { phase: 'Failed' }, { crashing: true }],
-    [
-      'parts of wrong types',
-      { conditions: 'x', containerStatuses: [null, { restartCount: 'many', state: 3 }], phase: 7 },
-    ],
+    ['wrong types', { conditions: 'x', containerStatuses: [null, { restartCount: 'many', state: 3 }], phase: 7 }],
   ];
   it('says since when, where the status does', () => {
     assert.equal(readySince({ conditions: [ready('False')] }), since);

@@ -27,11 +27,15 @@ export function writeFailures(failures: readonly ReportedFailure[]): string {
 
 /** What an annotation says; nothing when it cannot be read. */
 export function readFailures(text: string | undefined): readonly ReportedFailure[] {
-  if (text === undefined || text.length > maximumBytes) return [];
+  return z.array(failureSchema).max(16).catch([]).parse(parseAnnotation(text, maximumBytes));
+}
+
+/** The JSON of an annotation; undefined where there is none, or it is too long or cannot be read. */
+export function parseAnnotation(text: string | undefined, maximumLength: number): unknown {
   try {
-    return z.array(failureSchema).max(16).catch([]).parse(JSON.parse(text));
+    return text === undefined || text.length > maximumLength ? undefined : JSON.parse(text);
   } catch {
-    return [];
+    return undefined;
   }
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames, managedBy, replicaAnnotations, replicaLeaseName } from '../../api/names.ts';
 import type { PairReport } from '../../rollout/shadow-report.ts';
-import { readFailures, type ReportedFailure, writeFailures } from './failures-annotation.ts';
+import { parseAnnotation, readFailures, type ReportedFailure, writeFailures } from './failures-annotation.ts';
 import { readShadowReports, writeShadowReports } from './shadow-annotation.ts';
 
 /** What a replica can answer for one InjectorConfig. */
@@ -90,20 +90,18 @@ export function readReplicaLease(lease: KubernetesObject): ReplicaState {
   const { annotations } = lease.metadata;
   const shadow = readShadowReports(annotations?.[replicaAnnotations.shadow]);
   const failures = readFailures(annotations?.[replicaAnnotations.failures]);
+  const serves = parseAnnotation(annotations?.[replicaAnnotations.serves], Infinity);
   const version = annotations?.[replicaAnnotations.version]?.slice(0, longestVersion);
   return {
     ...(version === undefined ? {} : { version }),
     isDraining: annotations?.[replicaAnnotations.draining] === 'true',
-    serves: new Map(Object.entries(servesSchema.catch({}).parse(parseJson(annotations?.[replicaAnnotations.serves])))),
+    serves: new Map(Object.entries(servesSchema.catch({}).parse(serves))),
     ...(shadow.length === 0 ? {} : { shadow }),
     ...(failures.length === 0 ? {} : { failures }),
   };
 }
 
-/**
- * The part of a Lease that is kept and read.
- * @param isRead false: it counts, and says nothing
- */
+/** The part of a Lease that is kept and read. @param isRead false: it counts, and says nothing */
 export function keptOfLease({ apiVersion, kind, metadata, spec }: KubernetesObject, isRead: boolean): KubernetesObject {
   const { name = '', namespace = '', uid = '', resourceVersion = '', annotations = {} } = metadata;
   const names = Object.values(replicaAnnotations).filter((each) => isRead && annotations[each] !== undefined);
@@ -120,12 +118,4 @@ export function keptOfLease({ apiVersion, kind, metadata, spec }: KubernetesObje
 /** Whose Lease it is: by its name, which is what the chart's admission policy holds a replica to, not by what it says. */
 export function replicaOf(lease: KubernetesObject): string {
   return (lease.metadata.name ?? '').slice(replicaLeaseName('').length);
-}
-
-function parseJson(text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? '{}') as unknown;
-  } catch {
-    return undefined;
-  }
 }

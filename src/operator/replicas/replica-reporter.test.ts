@@ -88,6 +88,10 @@ describe('ReplicaReporter', () => {
     logger.lines.length = 0;
     reporter = create();
   });
+  const start = async (which = reporter): Promise<void> => {
+    which.start();
+    await settle();
+  };
   /** Its end needs time to pass too. */
   const stop = async (which = reporter): Promise<void> => {
     const stopped = which.stop();
@@ -97,8 +101,7 @@ describe('ReplicaReporter', () => {
   afterEach(() => stop());
 
   it('holds a Lease of its own for 15 s and renews it every 5 s', async () => {
-    reporter.start();
-    await settle();
+    await start();
     assert.equal(server.lease?.metadata.name, 'injector-replica-webhook-1');
     assert.equal(server.lease.metadata.labels?.['sidecar-injector.io/replica'], 'default');
     assert.deepEqual(server.lease.spec, {
@@ -114,8 +117,7 @@ describe('ReplicaReporter', () => {
   });
 
   it('tells a change at once, and many changes in one write', async () => {
-    reporter.start();
-    await settle();
+    await start();
     for (const hash of ['00000001', '00000002', '00000003']) {
       served.set('blue', { hashes: [hash] });
       reporter.changed();
@@ -125,8 +127,7 @@ describe('ReplicaReporter', () => {
   });
 
   it('says that it is leaving, and takes its Lease away in the end', async () => {
-    reporter.start();
-    await settle();
+    await start();
     reporter.drain();
     await clock.advance(100);
     assert.equal(readReplicaLease(server.lease!).isDraining, true);
@@ -136,8 +137,7 @@ describe('ReplicaReporter', () => {
   });
 
   it('takes its Lease away although the last write was done without an answer', async () => {
-    reporter.start();
-    await settle();
+    await start();
     server.store(server.lease!);
     await stop();
     assert.equal(server.lease, undefined);
@@ -145,8 +145,7 @@ describe('ReplicaReporter', () => {
 
   it('takes its first Lease away although it was made without an answer', async () => {
     server.isCreatingSilently = true;
-    reporter.start();
-    await settle();
+    await start();
     assert.notEqual(server.lease, undefined);
     await stop();
     assert.equal(server.lease, undefined);
@@ -158,16 +157,14 @@ describe('ReplicaReporter', () => {
     await settle();
     served = new Map();
     const next = create('b');
-    next.start();
-    await settle();
+    await start(next);
     assert.deepEqual([server.lease?.spec['holderIdentity'], hashes()], ['webhook-1_b', undefined]);
     await stop(next);
     assert.equal(server.deletions, 1);
   });
 
   it('warns of another process that calls itself the same, and leaves it its Lease in the end', async () => {
-    reporter.start();
-    await settle();
+    await start();
     server.store({ ...server.lease!, spec: { ...server.lease!.spec, holderIdentity: 'webhook-1_other' } });
     await clock.advance(5000);
     assert.match(warnings().join(), /another process reports as replica webhook-1 too; give each its own --identity/);
@@ -179,8 +176,7 @@ describe('ReplicaReporter', () => {
   });
 
   it('makes its Lease again when somebody deletes it', async () => {
-    reporter.start();
-    await settle();
+    await start();
     server.lease = undefined;
     await clock.advance(5200);
     assert.notEqual(server.lease, undefined);
@@ -202,8 +198,7 @@ describe('ReplicaReporter', () => {
   });
 
   it('warns when its Lease could not be taken away', async () => {
-    reporter.start();
-    await settle();
+    await start();
     server.failure = new ApiError({ code: 0, reason: 'Unreachable', message: 'down' });
     await stop();
     assert.deepEqual(warnings(), ["the replica's lease was not released; it expires by itself"]);
@@ -212,8 +207,7 @@ describe('ReplicaReporter', () => {
 
   it('warns when more is served than the Lease can say', async () => {
     for (let index = 0; index < 5000; index += 1) served.set(`n${index}`.padEnd(46, 'x'), { hashes: ['00000000'] });
-    reporter.start();
-    await settle();
+    await start();
     assert.match(warnings().join(), /serves more than its lease can say/);
   });
 });

@@ -158,10 +158,8 @@ export class ReplicaReporter {
     const other = found?.spec.holderIdentity;
     if (held !== undefined && other !== undefined && other !== held.spec.holderIdentity) {
       const { identity } = this.#options;
-      this.#warn(
-        `another process reports as replica ${identity} too; give each its own --identity`,
-        `the lease is held by ${other}`,
-      );
+      const message = `another process reports as replica ${identity} too; give each its own --identity`;
+      this.#warn(message, `the lease is held by ${other}`);
     }
     this.changed();
     return false;
@@ -182,10 +180,8 @@ export class ReplicaReporter {
       failures: failures?.() ?? [],
     });
     if (omitted > 0) {
-      this.#warn(
-        'the replica serves more than its lease can say; publications of the rest wait for ever',
-        `${omitted} InjectorConfigs do not fit into 250 kB of annotations`,
-      );
+      const message = 'the replica serves more than its lease can say; publications of the rest wait for ever';
+      this.#warn(message, `${omitted} InjectorConfigs do not fit into 250 kB of annotations`);
     }
     const { resourceVersion, uid } = found?.metadata ?? {};
     const now = microTime(clock.now());

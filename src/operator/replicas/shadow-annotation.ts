@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ConfigurationRef } from '../../routing/route.ts';
+import { parseAnnotation } from './failures-annotation.ts';
 import { longestError, longestField, mostChangedFields, type PairReport } from '../../rollout/shadow-report.ts';
 
 /** Bytes of the annotation. It goes with every renewal of a Lease to everybody who follows them. */
@@ -40,12 +41,7 @@ export function writeShadowReports(reports: readonly PairReport[]): string {
 
 /** What an annotation says; nothing when it cannot be read, for a replica that has reported nothing holds a rollout up and never lets it go on. */
 export function readShadowReports(text: string | undefined): readonly PairReport[] {
-  if (text === undefined || text.length > maximumBytes) return [];
-  try {
-    return reportsSchema.catch([]).parse(JSON.parse(text)).slice(0, mostReports);
-  } catch {
-    return [];
-  }
+  return reportsSchema.catch([]).parse(parseAnnotation(text, maximumBytes)).slice(0, mostReports);
 }
 
 /** Leaves out as many fields of one report as it takes, from the end. */

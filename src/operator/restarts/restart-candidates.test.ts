@@ -177,10 +177,8 @@ describe('restartCandidates', () => {
       own({ groups, workloads, ...given })
         .map(({ name, rolledBack, leftOut }) => `${name} ${rolledBack} ${leftOut?.reason}`)
         .join();
-    assert.equal(
-      of({ isRollbackOnly: true, rolledBackFrom }),
-      'web false NotAsked,bad true undefined,worse false NotAsked',
-    );
+    const asked = 'web false NotAsked,bad true undefined,worse false NotAsked';
+    assert.equal(of({ isRollbackOnly: true, rolledBackFrom }), asked);
     assert.equal(of({ rolledBackFrom }), 'web false undefined,bad true undefined,worse false undefined');
     const both = [pods('web'), pods('web', { carried: 'bad.00000003', records: [{}] })];
     assert.equal(of({ isRollbackOnly: true, rolledBackFrom, groups: both }), 'web true undefined');

@@ -58,12 +58,10 @@ describe('what happens while workloads are restarted', () => {
     };
     for (const updated of [100, 200, 300]) {
       nodes(updated);
-      await fixture.clock.advance(5 * 60_000);
-      await fixture.passOn();
+      await fixture.passOn(5 * 60_000);
       assert.equal(fixture.status()?.phase, 'Restarting', `${updated} of 500 after ${updated / 20} minutes`);
     }
-    await fixture.clock.advance(10 * 60_000);
-    await fixture.passOn();
+    await fixture.passOn(10 * 60_000);
     assert.equal(fixture.status()?.phase, 'Stopped', 'and no further for ten minutes');
   });
 
@@ -80,8 +78,7 @@ describe('what happens while workloads are restarted', () => {
     revert();
     fixture.completes('web', 'old.00000000');
     await fixture.passUntil(() => fixture.status()?.untouched[0]?.reason === 'Reverted');
-    await fixture.clock.advance(3_600_000);
-    await fixture.passOn();
+    await fixture.passOn(3_600_000);
     assert.equal(fixture.restarts.length, 1);
 
     fixture.lead();
@@ -187,8 +184,7 @@ describe('who restarts workloads', () => {
     assert.equal(fixture.figures.get('prod'), undefined);
     const count = asked().length;
     fixture.cluster.dropWatches();
-    await fixture.clock.advance(5000);
-    await fixture.passOn();
+    await fixture.passOn(5000);
     assert.equal(asked().length, count);
   });
 

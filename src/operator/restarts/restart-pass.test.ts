@@ -118,8 +118,7 @@ describe('the restarts of a tag', () => {
     fixture.cluster.fail((_, path) => path.includes('/poddisruptionbudgets'), 403, 'Forbidden', 'no right');
     await fixture.passOn();
     assert.equal(fixture.status(), undefined);
-    await fixture.clock.advance(10_000);
-    await fixture.passOn();
+    await fixture.passOn(10_000);
     const { phase, message } = fixture.status() ?? {};
     assert.equal(phase, 'Waiting');
     assert.match(message ?? '', /^PodDisruptionBudgets have not been read yet: nothing is restarted; has the operator/);
@@ -139,8 +138,7 @@ describe('the restarts of a tag', () => {
     fixture.metrics.restarts = () => (plans += 1);
     await fixture.passOn();
     assert.ok(plans > 0, 'its new pods may still crash');
-    await fixture.clock.advance(60_000);
-    await fixture.passOn();
+    await fixture.passOn(60_000);
     plans = 0;
     await fixture.passOn();
     assert.equal(plans, 0);

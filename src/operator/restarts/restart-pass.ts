@@ -225,8 +225,7 @@ export class RestartPass implements RestartSource {
     if (this.#leadership?.leading === leading) return this.#leadership;
     this.#leadership?.end();
     const { follow, clock } = this.#options;
-    const changed = (): void => this.#wakeSoon();
-    const leadership = new Leadership({ leading, follow, clock, changed });
+    const leadership = new Leadership({ leading, follow, clock, changed: () => this.#wakeSoon() });
     this.#leadership = leadership;
     const forget = (): void => {
       if (this.#leadership !== leadership) return;

@@ -2,12 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { RevisionTag, RestartStatus } from '../../api/revision-tag/revision-tag.ts';
 import type { EventRecorder } from '../../kube/event-recorder.ts';
+import type { EventReason } from '../reasons.ts';
 import type { Clock } from '../../kube/ports.ts';
 import type { RestartCounts } from '../../rollout/restarts.ts';
 import type { OperatorMetrics } from '../ports.ts';
 
 export interface RestartReportsOptions {
-  readonly recorder: Pick<EventRecorder, 'record'>;
+  readonly recorder: Pick<EventRecorder<EventReason>, 'record'>;
   readonly metrics: Pick<OperatorMetrics, 'restarts'>;
   /** The status of a tag is to be written. */
   readonly news: (tag: string) => void;
@@ -33,10 +34,7 @@ export class RestartReports {
     return this.#shown.get(tag)?.status;
   }
 
-  /**
-   * What a pass has found.
-   * @param object the tag as stored, for Events about it
-   */
+  /** What a pass has found. @param object the tag as stored, for Events about it */
   found(tag: RevisionTag, object: KubernetesObject, status: RestartStatus, counts: RestartCounts): void {
     const { name } = tag.metadata;
     const { recorder, metrics } = this.#options;

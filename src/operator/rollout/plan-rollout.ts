@@ -127,9 +127,8 @@ function finish(situation: RolloutSituation, plain: TagPlan, state: RolloutState
   const { canary, stable } = state;
   const wanted = wantedPlace(situation, plain);
   if (canary !== undefined && canary.revision !== situation.tag.spec.revision) return 'again';
-  if (canary !== undefined && wanted?.injectorConfig === canary.injectorConfig && wanted.hash !== canary.hash) {
+  if (canary !== undefined && wanted?.injectorConfig === canary.injectorConfig && wanted.hash !== canary.hash)
     return 'again';
-  }
   const isNamed = canary !== undefined && traces.live !== undefined && isSameConfiguration(canary, traces.live.canary);
   if (canary !== undefined && !isNamed && lacking(canary.injectorConfig, canary.hash).length > 0) {
     // It may be gone for good: whatever the spec says now is looked at.
@@ -144,9 +143,8 @@ function led(situation: RolloutSituation, revisionReady: TagPlan['revisionReady'
   const { state } = pass;
   const config = state && situation.configOf(state.stable.injectorConfig);
   const published = config && situation.published(config.metadata.name);
-  if (state === undefined || config === undefined || config.spec.paused || published === undefined) {
+  if (state === undefined || config === undefined || config.spec.paused || published === undefined)
     return { target: undefined, revisionReady };
-  }
   const { hash } = state.stable;
   const rollout = rolloutOf(situation.tag.metadata.name, state);
   return { target: { config, published: { ...published, hash }, rollout }, revisionReady, rollout: pass };

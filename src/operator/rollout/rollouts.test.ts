@@ -41,8 +41,7 @@ describe('A tag with a canary strategy', () => {
       assert.ok(threshold >= last, `${threshold} is below ${last}`);
       last = threshold;
       fixture.roll();
-      await fixture.clock.advance(1000);
-      await fixture.pass();
+      await fixture.pass(1000);
     }
     assert.deepEqual(shares, [2, 5, 10]);
     assert.equal(fixture.tagPath(tag), fixture.restingPath('new'));
@@ -71,8 +70,7 @@ describe('A tag with a canary strategy', () => {
   it('writes nothing while nothing changes', async () => {
     await fixture.canary('new', [20]);
     await fixture.pass();
-    await fixture.clock.advance(6000);
-    await fixture.pass();
+    await fixture.pass(6000);
     await fixture.recorded(/^StepStarted: /);
     const before = fixture.cluster.writes.length;
     for (let turn = 0; turn < 3; turn += 1) await fixture.pass();
@@ -164,12 +162,10 @@ describe('A tag with a canary strategy', () => {
   it('waits a minute for them, and goes on with those that are there', async () => {
     await takeOverWithoutTwo();
     for (let seconds = 0; seconds < 59; seconds += 1) {
-      await fixture.clock.advance(900);
-      await fixture.pass();
+      await fixture.pass(900);
     }
     assert.equal(fixture.rollout?.reason, 'CountingWorkloads');
-    await fixture.clock.advance(2000);
-    await fixture.pass();
+    await fixture.pass(2000);
     assert.deepEqual([fixture.rollout.knownWorkloads, fixture.rollout.canaryWorkloads], [8, 4]);
   });
 
@@ -177,8 +173,7 @@ describe('A tag with a canary strategy', () => {
     await fixture.canary('new', [20, 50, 100], { minReadySeconds: 30 });
     await fixture.pass();
     fixture.roll();
-    await fixture.clock.advance(31_000);
-    await fixture.pass();
+    await fixture.pass(31_000);
     const { threshold } = fixture;
     assert.equal(fixture.below(threshold).length, 5);
     fixture.cluster.edit('revisiontags', tag, undefined, (object) => {
@@ -193,15 +188,13 @@ describe('A tag with a canary strategy', () => {
   it('follows what stable and canary publish meanwhile, and keeps the configurations that the path names', async () => {
     await fixture.canary('new', [20], { minReadySeconds: 600 });
     const { threshold } = fixture;
-    fixture.setTemplate('old', template('old-two'));
-    await fixture.reconcile('old');
+    await fixture.render('old', template('old-two'));
     await fixture.pass();
     const [, , , , old, , canary] = (fixture.tagPath(tag) ?? '').split('/');
     assert.deepEqual([old, canary, fixture.threshold], [fixture.hash('old'), fixture.hash('new'), threshold]);
     const first = fixture.hash('new');
     for (const image of ['b', 'c', 'd', 'e', 'f']) {
-      fixture.setTemplate('new', template(image));
-      await fixture.reconcile('new');
+      await fixture.render('new', template(image));
     }
     assert.ok(fixture.cluster.names('configmaps').includes(`sidecar-injector-new-${first}`), 'pods still get it');
     await fixture.pass();
@@ -236,8 +229,7 @@ describe('A tag with a canary strategy', () => {
 
   it('says why it leads nowhere where the revision is ready and the stable one is paused', async () => {
     await fixture.canary('new', [50]);
-    fixture.setSpec('old', { paused: true });
-    await fixture.reconcile('old');
+    await fixture.edit('old', { paused: true });
     await fixture.pass();
     const why = /^False\/NotPublished: InjectorConfig old, where the tag stands, is paused .*; there is no webhook/;
     assert.match(fixture.tagCondition(tag, 'Ready'), why);

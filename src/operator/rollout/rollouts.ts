@@ -117,9 +117,7 @@ function withoutFigures(state: RolloutState): Partial<RolloutState> {
 
 /** Whether everybody gets the revision of the spec: a condition of tags with a canary strategy. */
 export function rolloutFinding(revision: string, state: RolloutState | undefined): Finding {
-  if (state === undefined) {
-    return no('NotObserved', 'what follows the tag has not been read yet, so no rollout begins');
-  }
+  if (state === undefined) return no('NotObserved', 'what follows the tag has not been read yet, so no rollout begins');
   const { canary, phase, stable, message } = state;
   const isOver = canary === undefined && phase !== 'RolledBack' && stable.revision === revision;
   return isOver ? { status: 'True', reason: 'Complete', message: `pods get revision ${revision}` } : no(phase, message);

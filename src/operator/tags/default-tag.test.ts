@@ -34,8 +34,7 @@ describe('RevisionTag default', () => {
     await fixture.install('default');
     await fixture.install('new');
     await fixture.tag('default', 'new');
-    fixture.setTemplate('default', template('later'));
-    await fixture.reconcile('default');
+    await fixture.render('default', template('later'));
     assert.match(fixture.tagPath('default') ?? '', /^\/tags\/default\/new\//, 'the edit is not published by itself');
     const hash = hashOf();
     const before = fixture.cluster.writes.length;
@@ -67,9 +66,7 @@ describe('RevisionTag default', () => {
     await fixture.reconcile('default');
     assert.match(fixture.tagPath('default') ?? '', /\/default\/[0-9a-f]{8}\/inject$/);
     fixture.tagSays('default', 'Ready', /^False\/UnknownRevision.*; the tag leads to revision default$/);
-    fixture.setTemplate('default', template('later'));
-    await fixture.reconcile('default');
-    await fixture.reconcileTag('default');
+    await fixture.render('default', template('later'), 'default');
     assert.equal(fixture.tagPath('default'), `/tags/default/default/${hashOf()}/inject`);
   });
 
@@ -105,8 +102,7 @@ describe('RevisionTag default', () => {
     await fixture.install('new');
     await fixture.tag('default', 'new');
     await fixture.reconcile('default');
-    fixture.setSpec('default', { paused: true });
-    await fixture.reconcile('default');
+    await fixture.edit('default', { paused: true });
     assert.match(fixture.tagPath('default') ?? '', /^\/tags\/default\/new\//);
     fixture.cluster.remove('injectorconfigs', 'default');
     for (let pass = 0; pass < 3; pass += 1) {
@@ -128,9 +124,7 @@ describe('RevisionTag default', () => {
     await fixture.reconcile('default');
     assert.match(fixture.tagPath('default') ?? '', /^\/tags\/default\/new\//, 'pods go on being injected');
     assert.equal(fixture.tagBundles('default')[0], fixture.webhooks('new')[0]?.clientConfig.caBundle);
-    fixture.setSpec('default', { paused: true });
-    await fixture.reconcile('default');
-    await fixture.reconcileTag('default');
+    await fixture.edit('default', { paused: true }, 'default');
     assert.equal(fixture.tagObject('default'), undefined);
   });
 });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { context, eachTest, injectorConfig } from '../testdata/operator-fixture.ts';
-import { WakeUps } from '../controller/wake-ups.ts';
 import { revisionTag, TagFixture } from './testdata/tag-fixture.ts';
 
 const kind = 'MutatingWebhookConfiguration';
@@ -71,20 +70,4 @@ describe('beside an operator of another class', () => {
       assert.match(fixture.path('default') ?? '', /^\/revisions\/default\//);
     });
   }
-
-  it('looks again when the webhook of the default has changed hands', async () => {
-    await fixture.install('default');
-    await fixture.install('new');
-    await fixture.tag('default', 'new');
-    const { view } = fixture;
-    const { targets } = fixture.reconcilers;
-    const added: string[] = [];
-    const wakeUps = new WakeUps({ view, targets, add: (key) => added.push(key) });
-    wakeUps.owned({ type: 'Deleted', object: theirs('sidecar-injector-default', 'theirs'), before: undefined });
-    assert.deepEqual(
-      added.sort(),
-      ['(validator)', 'default', 'tag/default', 'theirs'].filter((key) => added.includes(key)),
-    );
-    assert.ok(added.includes('default') && added.includes('tag/default'), added.join());
-  });
 });

@@ -32,8 +32,7 @@ describe('TagReconciler', () => {
   it('follows the configuration of its revision without being tried out again', async () => {
     await fixture.installTagged('old');
     const first = fixture.hash('old');
-    fixture.setTemplate('old', template('two'));
-    await fixture.reconcile('old');
+    await fixture.render('old', template('two'));
     assert.notEqual(fixture.hash('old'), first);
     // Tags are told of the certificate, and of each configuration, once.
     assert.deepEqual(fixture.publications, ['old', 'old', 'old']);
@@ -49,8 +48,7 @@ describe('TagReconciler', () => {
     await fixture.recorded(/^Published: the tag/);
     const before = fixture.cluster.writes.length;
     await fixture.reconcileTag('prod');
-    await fixture.reconcile('old');
-    await fixture.reconcileTag('prod');
+    await fixture.reconcile('old', 'prod');
     assert.deepEqual(fixture.cluster.writes.slice(before), []);
   });
 
@@ -58,8 +56,7 @@ describe('TagReconciler', () => {
     await fixture.installTagged('old');
     const first = fixture.hash('old');
     for (const image of ['b', 'c', 'd', 'e', 'f']) {
-      fixture.setTemplate('old', template(image));
-      await fixture.reconcile('old');
+      await fixture.render('old', template(image));
     }
     const kept = fixture.cluster.names('configmaps').filter((name) => /-[0-9a-f]{8}$/.test(name));
     assert.ok(kept.includes(`sidecar-injector-old-${first}`), kept.join());
@@ -69,26 +66,21 @@ describe('TagReconciler', () => {
   it('says that its revision is not ready any more, and goes on leading to the last good configuration', async () => {
     await fixture.installTagged('old');
     const path = fixture.tagPath('prod');
-    fixture.setTemplate('old', '{{ if }}');
-    await fixture.reconcile('old');
-    await fixture.reconcileTag('prod');
+    await fixture.render('old', '{{ if }}', 'prod');
     assert.equal(fixture.tagPath('prod'), path);
     fixture.tagSays('prod', 'Ready', /^False\/RevisionNotReady: .*ConfigurationInvalid/);
   });
 
   it('goes with the webhook of a revision that is paused, and comes back with it', async () => {
     await fixture.installTagged('old');
-    fixture.setSpec('old', { paused: true });
-    await fixture.reconcile('old');
+    await fixture.edit('old', { paused: true });
     assert.equal(fixture.tagObject('prod'), undefined);
     await fixture.reconcileTag('prod');
     assert.equal(fixture.tagObject('prod'), undefined);
     fixture.tagSays('prod', 'WebhookReady', /^False\/RevisionPaused: there is no webhook/);
     const { stableRevision, hash } = fixture.tagStatus('prod');
     assert.deepEqual([stableRevision, hash], ['old', undefined]);
-    fixture.setSpec('old', { paused: false });
-    await fixture.reconcile('old');
-    await fixture.reconcileTag('prod');
+    await fixture.edit('old', { paused: false }, 'prod');
     fixture.tagSays('prod', 'Ready', /^True/);
   });
 
@@ -96,22 +88,17 @@ describe('TagReconciler', () => {
     await fixture.installTagged('old');
     await fixture.install('new', { injection: { templates: { sidecar: '{{ if }}' } } });
     await fixture.move('prod', 'new');
-    fixture.setSpec('old', { paused: true });
-    await fixture.reconcile('old');
-    await fixture.reconcileTag('prod');
+    await fixture.edit('old', { paused: true }, 'prod');
     await fixture.reconcileTag('prod');
     assert.equal(fixture.tagObject('prod'), undefined);
-    fixture.setSpec('old', { paused: false });
-    await fixture.reconcile('old');
-    await fixture.reconcileTag('prod');
+    await fixture.edit('old', { paused: false }, 'prod');
     assert.equal(fixture.tagPath('prod'), `/tags/prod/old/${fixture.hash('old')}/inject`);
     fixture.tagSays('prod', 'Ready', /^False\/RevisionNotReady/);
   });
 
   it('goes with a revision that is deleted', async () => {
     await fixture.installTagged('old');
-    fixture.cluster.remove('injectorconfigs', 'old');
-    await fixture.reconcile('old');
+    await fixture.uninstall('old');
     assert.equal(fixture.tagObject('prod'), undefined);
     await fixture.reconcileTag('prod');
     fixture.tagSays('prod', 'Ready', /^False\/(UnknownRevision|NotObserved): .*; the tag leads nowhere$/);
@@ -176,9 +163,7 @@ describe('TagReconciler', () => {
     assert.equal(fixture.tagCondition('prod', 'Overlap'), `True/Overlap: ${message}`);
     assert.equal(fixture.tagCondition('prod', 'Ready'), `False/Overlap: ${message}`);
     await fixture.recorded(/^Overlap: InjectorConfig prod is older/);
-    fixture.cluster.remove('injectorconfigs', 'prod');
-    await fixture.reconcile('prod');
-    await fixture.reconcileTag('prod');
+    await fixture.uninstall('prod', 'prod');
     fixture.tagSays('prod', 'Ready', /^True/);
   });
 

@@ -53,11 +53,7 @@ describe('planTag', () => {
     ['nor of itself', only('1-24'), '1-24, True/RevisionReady'],
     ['of nothing that has been looked at', only(), 'stays as it is, nothing'],
     ['an unknown revision', { wanted: undefined }, 'old, False/UnknownRevision'],
-    [
-      'an unknown revision, and none before',
-      { wanted: undefined, current: undefined },
-      'stays as it is, False/UnknownRevision',
-    ],
+    ['an unknown revision first', { wanted: undefined, current: undefined }, 'stays as it is, False/UnknownRevision'],
     ['a paused one', { wanted: config('1-24', { paused: true }) }, 'old, False/RevisionPaused'],
     [
       'a paused one where it leads',

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import { namesThere } from '../../explain/nearest-name.ts';
 import type { RolloutRoute } from '../../routing/route.ts';
 import type { RolloutPass } from '../../rollout/rollout.ts';
 import { type Finding, no, yes } from '../controller/revision-status.ts';
@@ -74,14 +75,13 @@ export function obstacleOf({
   const { revision } = tag.spec;
   const field = `spec.revision ${revision}`;
   if (wanted === undefined) {
-    const there = revisions.length === 0 ? 'there is none' : `there are ${revisions.join(', ')}`;
+    const there = namesThere(revision, revisions);
     const message = `${field}: no InjectorConfig of operator class ${tag.spec.operatorClass} has this revision (${there}); create it, or name another one`;
     return no('UnknownRevision', message);
   }
   const named = `InjectorConfig ${wanted.metadata.name}`;
-  if (wanted.spec.paused) {
+  if (wanted.spec.paused)
     return no('RevisionPaused', `${field}: ${named} is paused (spec.paused); unset it, or name another revision`);
-  }
   if (wanted.spec.webhook.selection === 'Custom') {
     const message = `${field}: ${named} has spec.webhook.selection Custom, so no label leads to it and a tag cannot either; name another revision`;
     return no('CustomSelection', message);

@@ -38,15 +38,12 @@ describe('the webhook of a tag that somebody spoils', () => {
         metadata.labels = {};
       });
       fixture.restart();
-      await fixture.reconcile('old');
-      await fixture.reconcileTag('prod');
+      await fixture.reconcile('old', 'prod');
       isBack();
     });
 
     it('stays away when its revision is paused', async () => {
-      fixture.setSpec('old', { paused: true });
-      await fixture.reconcile('old');
-      await fixture.reconcileTag('prod');
+      await fixture.edit('old', { paused: true }, 'prod');
       await fixture.reconcileTag('prod');
       assert.equal(fixture.tagObject('prod'), undefined);
       assert.equal(fixture.tagStatus('prod')['hash'], undefined);

@@ -15,7 +15,7 @@ describe('A tag stays where it is, and says why,', () => {
   };
 
   it('before an unknown revision, naming those there are', async () => {
-    await stays('nowhere', /^False\/UnknownRevision: spec\.revision nowhere: .*\(there are old\); create it, or name/);
+    await stays('nowhere', /^False\/UnknownRevision: spec\.revision nowhere: .*\(there are: old\); create it, or name/);
     await fixture.recorded(/^UnknownRevision: /);
     await fixture.install('nowhere');
     await fixture.reconcileTag('prod');
@@ -28,25 +28,22 @@ describe('A tag stays where it is, and says why,', () => {
     fixture.cluster.edit('injectorconfigs', 'going', undefined, ({ metadata }) => {
       metadata.deletionTimestamp = '2026-06-01T00:00:00Z';
     });
-    await stays('going', /^False\/UnknownRevision: .*\(there are old\)/);
+    await stays('going', /^False\/UnknownRevision: .*\(there are: old\)/);
   });
 
   it('before a revision that is not ready, and follows its own meanwhile', async () => {
     await fixture.install('new', { injection: { templates: { sidecar: '{{ if }}' } } });
     await stays('new', /^False\/RevisionNotReady: InjectorConfig new is not ready \(ConfigurationInvalid: .*line 1/);
-    fixture.setTemplate('old', template('two'));
-    await fixture.reconcile('old');
-    await fixture.reconcileTag('prod');
+    await fixture.render('old', template('two'), 'prod');
     assert.equal(fixture.tagPath('prod'), `/tags/prod/old/${fixture.hash('old')}/inject`);
   });
 
   it('before a revision that a replica does not serve yet', async () => {
     await fixture.install('new');
     fixture.reports.missing = ['replica-2'];
-    await stays(
-      'new',
-      /^False\/RevisionNotReady: configuration [0-9a-f]{8} of InjectorConfig new is not served yet by replica-2/,
-    );
+    const why =
+      /^False\/RevisionNotReady: configuration [0-9a-f]{8} of InjectorConfig new is not served yet by replica-2/;
+    await stays('new', why);
     fixture.reports.missing = [];
     await fixture.reconcileTag('prod');
     assert.match(fixture.tagPath('prod') ?? '', /^\/tags\/prod\/new\//);
@@ -95,8 +92,7 @@ describe('A tag stays where it is, and says why,', () => {
     assert.deepEqual([fixture.tagPath('prod'), fixture.tagCondition('prod', 'Ready')], [path, ready]);
     await fixture.move('prod', 'new');
     assert.equal(fixture.tagPath('prod'), path);
-    await fixture.reconcile('new');
-    await fixture.reconcileTag('prod');
+    await fixture.reconcile('new', 'prod');
     assert.match(fixture.tagPath('prod') ?? '', /^\/tags\/prod\/new\//);
   });
 });

@@ -229,7 +229,7 @@ function merged(
   if (isApply && found.apiVersion === 'apps/v1') return mergePatch(found, body) as KubernetesObject;
   const metadata = { ...found.metadata, ...body.metadata };
   if (isApply) {
-    metadata.labels = { ...found.metadata.labels, ...body.metadata.labels };
+    if (body.metadata.labels !== undefined) metadata.labels = { ...found.metadata.labels, ...body.metadata.labels };
     metadata.resourceVersion = found.metadata.resourceVersion!;
   }
   return { ...found, ...body, metadata };

@@ -152,10 +152,11 @@ export class OperatorFixture {
     });
   }
 
-  /** One pass, once the view has caught up with the cluster. */
-  async reconcile(name: string): Promise<number> {
+  /** One pass, once the view has caught up with the cluster; and then one over a tag, if one is named. */
+  async reconcile(name: string, tag?: string): Promise<number> {
     await this.caughtUp();
-    return this.passNow(name);
+    const wait = await this.passNow(name);
+    return tag === undefined ? wait : this.reconcileTag(tag);
   }
 
   /** One pass, whatever the view knows. */

@@ -41,6 +41,30 @@ export class RevisionFixture extends OperatorFixture {
     });
   }
 
+  /** Edits some fields of the spec of an InjectorConfig, and reconciles that and the tag once. */
+  edit(name: string, fields: Record<string, unknown>, tag?: string): Promise<number> {
+    this.setSpec(name, fields);
+    return this.reconcile(name, tag);
+  }
+
+  /** Edits its template, and reconciles it and the tag once. */
+  render(name: string, text: string, tag?: string): Promise<number> {
+    this.setTemplate(name, text);
+    return this.reconcile(name, tag);
+  }
+
+  /** Reconciles it once so many milliseconds later. */
+  async later(milliseconds: number, name: string): Promise<number> {
+    await this.clock.advance(milliseconds);
+    return this.reconcile(name);
+  }
+
+  /** Deletes it, and reconciles it and the tag once. */
+  uninstall(name: string, tag?: string): Promise<number> {
+    this.cluster.remove('injectorconfigs', name);
+    return this.reconcile(name, tag);
+  }
+
   annotate(name: string, annotations: Record<string, string>): void {
     this.cluster.edit('injectorconfigs', name, undefined, ({ metadata }) => {
       metadata.annotations = annotations;

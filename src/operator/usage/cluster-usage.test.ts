@@ -67,12 +67,8 @@ describe('ClusterUsage', () => {
       'sidecar.istio.io/status': JSON.stringify({ revision: injectedBy.split('.')[0] }),
     };
     const own = { name, namespace: 'shop', uid: name, creationTimestamp: '2026-01-01T00:00:00Z' };
-    return versioned({
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: { ...own, labels, annotations: annotations || {} },
-      spec: {},
-    });
+    const metadata = { ...own, labels, annotations: annotations || {} };
+    return versioned({ apiVersion: 'v1', kind: 'Pod', metadata, spec: {} });
   }
   /** Shop, in the family or not, with these pods: all that there is. */
   const read = (labels: Record<string, string>, ...all: PodRecord[]): void => {

@@ -6,10 +6,9 @@ import { messageOf } from '../../kube/api-error.ts';
 import type { Clock, Logger } from '../../kube/ports.ts';
 import type { ClusterView } from '../cluster-view.ts';
 import type { ClaimingObjects } from '../../selection/pod-claims.ts';
-import type { FollowedStores } from '../pods/pod-events.ts';
 import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
 import { elsewhere } from './judge-pod.ts';
-import { type PodGroup, PodGroups } from './pod-group.ts';
+import { type FollowedStores, type PodGroup, PodGroups } from './pod-group.ts';
 import { type RelevantNames, traitsOf } from './pod-traits.ts';
 import { PodUsage } from './pod-usage.ts';
 import { keysOf } from '../../selection/label-selector.ts';
@@ -79,9 +78,7 @@ export class ClusterUsage implements UsageSource {
       },
     });
     const { configs, tags, mutatingWebhooks } = options.view;
-    for (const store of [configs, tags, mutatingWebhooks]) {
-      store.subscribe(() => this.#refreshSoon());
-    }
+    for (const store of [configs, tags, mutatingWebhooks]) store.subscribe(() => this.#refreshSoon());
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { KubernetesObject, ObjectMeta } from '../../api/kubernetes/kubernetes.ts';
+import type { ObjectStore } from '../../kube/object-store.ts';
 import type { PodHealth } from '../pods/pod-health.ts';
 import type { PodJudgement } from './judge-pod.ts';
 import { carriedBy, traitsKey, type PodTraits } from './pod-traits.ts';
@@ -19,6 +20,12 @@ export interface PodRecord extends KubernetesObject {
   readonly health?: PodHealth;
   /** Since when it is ready, or is not, in seconds since 1970; when it was made, while it does not say. */
   readonly since?: number;
+}
+
+/** The pods and namespaces of the cluster, as the leader follows them. */
+export interface FollowedStores {
+  readonly pods: ObjectStore<PodRecord>;
+  readonly namespaces: ObjectStore;
 }
 
 /** Pods that nobody can tell apart: the replicas of a workload, mostly. They are judged once. */

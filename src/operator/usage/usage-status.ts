@@ -42,9 +42,7 @@ function textOf({ namespace, kind, name }: WorkloadPods): string {
 }
 
 function* podNames({ groups }: UsageSubject): Iterable<string> {
-  for (const { traits, pods } of groups.keys()) {
-    for (const name of pods.keys()) yield `${traits.namespace}/${name}`;
-  }
+  for (const { traits, pods } of groups.keys()) for (const name of pods.keys()) yield `${traits.namespace}/${name}`;
 }
 
 function workloadsOf({ groups }: UsageSubject): WorkloadPods[] {

@@ -1,3 +1,4 @@
+import type { ConditionReason } from '../reasons.ts';
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { decideWebhook, type WebhookFacts } from './decide-webhook.ts';
@@ -17,7 +18,7 @@ const ready: WebhookFacts = {
   waited: () => 0,
   isSilent: false,
 };
-const finding = (reason: string) => ({ status: 'False', reason, message: reason }) as const;
+const finding = (reason: ConditionReason) => ({ status: 'False', reason, message: reason }) as const;
 const lacking = () => ['replica-1'];
 
 describe('decideWebhook', () => {
@@ -37,7 +38,7 @@ describe('decideWebhook', () => {
       'keep old: ConfigurationLost, pending',
     ],
     ['a tag in its place', { isTagged: true, isLive: false }, 'leave new: Tagged'],
-    ['a tag, and the name of another class', { isTagged: true, otherClass: finding('x') }, 'leave new: Tagged'],
+    ['a tag, and the name of another class', { isTagged: true, otherClass: finding('HostTaken') }, 'leave new: Tagged'],
     ['another injector before it is there', { isLive: false, foreign: 'Istio is there' }, 'leave -: ForeignOverlap'],
     ['another injector beside the live one', { foreign: 'Istio is there' }, 'apply new: Published'],
   ];

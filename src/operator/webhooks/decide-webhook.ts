@@ -51,9 +51,8 @@ export type WebhookDecision = {
 export function decideWebhook(facts: WebhookFacts): WebhookDecision {
   const { before, compiled, isTagged, foreign, lacking } = facts;
   const wanted = compiled ?? before;
-  if (!isTagged && facts.otherClass !== undefined) {
+  if (!isTagged && facts.otherClass !== undefined)
     return { action: 'leave', finding: facts.otherClass, isPending: false };
-  }
   if (facts.isOwnerMissing) return { action: 'keep', finding: ownerMissing, isPending: true };
   if (wanted === undefined) {
     const message = 'no configuration has compiled yet, so there is nothing that the webhook could name';
@@ -62,9 +61,8 @@ export function decideWebhook(facts: WebhookFacts): WebhookDecision {
   if (facts.mistake !== undefined) return { action: 'keep', finding: facts.mistake, isPending: false };
   const missing = lacking(wanted);
   // What is published already is kept as it should be; what is not there yet stays away until somebody can answer it.
-  if (missing.length > 0) {
+  if (missing.length > 0)
     return { action: 'keep', hash: before, finding: waitingFinding(facts, wanted, missing), isPending: true };
-  }
   if (isTagged) {
     const message = `RevisionTag ${facts.name} stands in for this InjectorConfig, which has no webhook of its own; configuration ${wanted} is served to whom a tag sends here`;
     return { action: 'leave', hash: wanted, finding: yes('Tagged', message), isPending: false };
@@ -90,10 +88,8 @@ const longWaitMs = 300_000;
 function waitingFinding(facts: WebhookFacts, wanted: string, missing: readonly string[]): Finding | undefined {
   const { name, before, compiled, isHeld, isSilent } = facts;
   if (compiled === undefined && !isHeld(wanted)) {
-    return no(
-      'ConfigurationLost',
-      `configuration ${wanted}, which is published, is lost: no ConfigMap ${hashedConfigMapName(name, wanted)} holds it and it is not served by ${missing.join(', ')}; correct the configuration of InjectorConfig ${name} or restore the ConfigMap`,
-    );
+    const problem = `configuration ${wanted}, which is published, is lost: no ConfigMap ${hashedConfigMapName(name, wanted)} holds it and it is not served by ${missing.join(', ')}; correct the configuration of InjectorConfig ${name} or restore the ConfigMap`;
+    return no('ConfigurationLost', problem);
   }
   if (wanted !== before) {
     const message = `configuration ${wanted} is not served yet by ${missing.join(', ')}`;

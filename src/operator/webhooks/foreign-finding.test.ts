@@ -14,8 +14,7 @@ describe('beside another injector', () => {
     fixture.says('default', 'ForeignOverlap', foreign);
     fixture.says('default', 'Ready', /^False\/ForeignOverlap: .*spec\.webhook\.takeover$/);
     await fixture.recorded(/^ForeignOverlap: /);
-    fixture.setSpec('default', { webhook: { takeover: true } });
-    await fixture.reconcile('default');
+    await fixture.edit('default', { webhook: { takeover: true } });
     assert.match(fixture.path('default') ?? '', /^\/revisions\/default\//);
     fixture.says('default', 'ForeignOverlap', /^False\/Takeover: .*takeover is set$/);
     fixture.says('default', 'Ready', /^True/);

@@ -11,9 +11,8 @@ export function foreignFinding(
   claim: ForeignClaim | undefined,
   { spec }: Pick<InjectorConfig, 'spec'>,
 ): { foreign?: string; finding: Finding } {
-  if (claim === undefined) {
+  if (claim === undefined)
     return { finding: no('NoForeignOverlap', 'no injector of somebody else takes the same pods by the same labels') };
-  }
   const message = `MutatingWebhookConfiguration ${claim.configuration} (webhook ${claim.webhook}) of another injector takes the same pods by the same labels`;
   if (spec.webhook.takeover) return { finding: no('Takeover', `${message}; spec.webhook.takeover is set`) };
   return { foreign: message, finding: yes('ForeignWebhook', message) };

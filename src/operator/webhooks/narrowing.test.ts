@@ -101,8 +101,7 @@ describe('a narrowed webhook', () => {
     assert.equal(fixture.webhooks('blue')[0]!.failurePolicy, 'Fail');
     assert.ok(has());
     fixture.reports.missing = [];
-    await fixture.clock.advance(1000);
-    await fixture.reconcile('blue');
+    await fixture.later(1000, 'blue');
     assert.notEqual(fixture.hash('blue'), before);
     assert.ok(has());
     edit('somebody', () => undefined);

@@ -76,9 +76,8 @@ async function askOnce(
     return { reached: false, reason: 'NotReachable', message: silent };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    if (error.message.includes(`webhook "${probeWebhookName}"`)) {
+    if (error.message.includes(`webhook "${probeWebhookName}"`))
       return { reached: false, reason: 'NotReachable', message: unreachable(error.message) };
-    }
     const isRefusal = [403, 409, 422].includes(error.code) && !/ cannot create resource /.test(error.message);
     if (!isRefusal) throw error;
     const message = `the dry run by which the webhook is tried out (CREATE of ConfigMap ${metadata.name ?? ''} in namespace ${metadata.namespace ?? ''}) was refused by something else, so the webhook is not installed: ${error.message}; let that ConfigMap pass`;

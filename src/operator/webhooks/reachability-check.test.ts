@@ -39,8 +39,7 @@ describe('InstallGate', () => {
     assert.ok(asked() > before);
     assert.ok(wait > 1000 && wait <= 2000, `${wait} ms`);
     fixture.cluster.answersProbes = true;
-    await fixture.clock.advance(2000);
-    await fixture.reconcile('blue');
+    await fixture.later(2000, 'blue');
     assert.deepEqual(webhooksThere(), ['sidecar-injector-blue']);
     fixture.says('blue', 'Ready', /^True/);
   });
@@ -50,15 +49,13 @@ describe('InstallGate', () => {
     fixture.cluster.put('injectorconfigs', injectorConfig('blue'));
     await failing();
     fixture.cluster.answersProbes = true;
-    fixture.setSpec('blue', { webhook: { url: 'https://injector.example.com' } });
-    await fixture.reconcile('blue');
+    await fixture.edit('blue', { webhook: { url: 'https://injector.example.com' } });
     assert.equal(fixture.webhooks('blue')[0]?.clientConfig.url?.startsWith('https://injector.example.com/rev'), true);
   });
 
   it('asks once: not for another configuration, not after a restart, not to restore what somebody deleted', async () => {
     await fixture.install();
-    fixture.setTemplate('blue', 'spec:\n  containers: []\n');
-    await fixture.reconcile('blue');
+    await fixture.render('blue', 'spec:\n  containers: []\n');
     fixture.restart();
     await fixture.reconcile('blue');
     fixture.cluster.remove(configuration[0], configuration[1]);
@@ -77,8 +74,7 @@ describe('InstallGate', () => {
     assert.notEqual(fixture.webhooks('blue')[0]!.clientConfig.caBundle, '');
     fixture.says('blue', 'WebhookReady', /^False\/NotReachable/);
     fixture.reports.missing = ['replica-1'];
-    fixture.setTemplate('blue', 'spec:\n  containers: []\n');
-    await fixture.reconcile('blue');
+    await fixture.render('blue', 'spec:\n  containers: []\n');
     assert.ok(fixture.path('blue') !== undefined, 'also while replicas are waited for');
   });
 
@@ -97,8 +93,7 @@ describe('InstallGate', () => {
     await fixture.reconcile('blue');
     assert.equal(asked(), 2);
     fixture.reports.certificate = 'a rotation behind';
-    fixture.setTemplate('blue', 'spec:\n  containers: []\n');
-    await fixture.reconcile('blue');
+    await fixture.render('blue', 'spec:\n  containers: []\n');
     fixture.says('blue', 'Ready', /^True/);
   });
 
@@ -111,8 +106,7 @@ describe('InstallGate', () => {
     assert.deepEqual(webhooksThere(), ['sidecar-injector-blue']);
     fixture.cluster.put('mutatingwebhookconfigurations', left);
     await fixture.caughtUp();
-    fixture.cluster.remove('injectorconfigs', 'blue');
-    await fixture.reconcile('blue');
+    await fixture.uninstall('blue');
     assert.deepEqual(webhooksThere(), []);
   });
 

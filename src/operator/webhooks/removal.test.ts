@@ -33,10 +33,8 @@ describe('Removal', () => {
       });
       const before = left();
       fixture.cluster.remove('injectorconfigs', 'blue');
-      const blocked = {
-        name: 'RemovalBlockedError',
-        message: new RegExp(`InjectorConfig blue: .*${name} \\(example\\.com/hold\\)`),
-      };
+      const message = new RegExp(`InjectorConfig blue: .*${name} \\(example\\.com/hold\\)`);
+      const blocked = { name: 'RemovalBlockedError', message };
       if (plural === service[0]) {
         await fixture.reconcile('blue');
         await fixture.reconcile('blue');
@@ -136,8 +134,7 @@ describe('RevisionReconciler: removal', () => {
     await fixture.clock.advance(1999);
     assert.equal(await fixture.reconcile('blue'), 1);
     assert.equal(fixture.cluster.names('secrets').length, 2);
-    await fixture.clock.advance(1);
-    await fixture.reconcile('blue');
+    await fixture.later(1, 'blue');
     assert.ok(fixture.cluster.get('injectorconfigs', 'blue') !== undefined);
     await fixture.reconcile('blue');
     for (const plural of ['injectorconfigs', 'secrets', 'services', 'configmaps', 'mutatingwebhookconfigurations']) {
@@ -154,8 +151,7 @@ describe('RevisionReconciler: removal', () => {
     });
     await fixture.reconcile('blue');
     await fixture.reconcile('blue');
-    await fixture.clock.advance(2000);
-    await fixture.reconcile('blue');
+    await fixture.later(2000, 'blue');
     assert.deepEqual(fixture.cluster.names('secrets'), []);
     assert.deepEqual(fixture.cluster.names('mutatingwebhookconfigurations'), []);
   });

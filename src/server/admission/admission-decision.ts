@@ -73,12 +73,7 @@ export interface AdmissionDecision {
 }
 
 /** metav1.StatusReason by code (k8s.io/apimachinery/pkg/apis/meta/v1/types.go); any other is an InternalError. */
-const statusReasons: Record<number, string> = {
-  400: 'BadRequest',
-  403: 'Forbidden',
-  409: 'Conflict',
-  422: 'Invalid',
-};
+const statusReasons: Record<number, string> = { 400: 'BadRequest', 403: 'Forbidden', 409: 'Conflict', 422: 'Invalid' };
 
 /** Allowed as it came. */
 export function allowed(reason: string, warnings: readonly string[] = []): AdmissionDecision {

@@ -99,14 +99,11 @@ describe('a decision that was made before', () => {
   });
 
   it('is given again when it was a refusal, but not when it was a defect', async () => {
-    for (const [failure, asked] of [
-      ['TemplateFailed', 2],
-      ['Internal', 4],
-    ] as const) {
+    for (const failure of ['TemplateFailed', 'Internal'] as const) {
       const { state, send } = webhook();
       state.failure = failure;
       for (let count = 0; count < 4; count++) assert.equal((await send()).response.allowed, false);
-      assert.equal(state.asked, asked);
+      assert.equal(state.asked, failure === 'Internal' ? 4 : 2);
     }
   });
 

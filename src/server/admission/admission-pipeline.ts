@@ -59,9 +59,8 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
         const refusal = textAnswer(405, `${path} takes GET, not ${head.method}`, { Allow: 'GET, HEAD' });
         return { kind, answer: isRead ? target.page() : refusal };
       }
-      if (head.method !== 'POST') {
+      if (head.method !== 'POST')
         return { kind, answer: textAnswer(405, `${path} takes POST, not ${head.method}`, { Allow: 'POST' }) };
-      }
       if ('unavailable' in target) return { kind, answer: unavailable(target.unavailable) };
       if (!isJson(head.contentType))
         return { kind, answer: textAnswer(415, 'invalid Content-Type, want `application/json`') };

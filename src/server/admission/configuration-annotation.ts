@@ -14,9 +14,8 @@ const annotationPointer = `/metadata/annotations/${injectedByAnnotation.replaceA
  */
 export function annotateConfiguration(pod: JsonObject, name: string, hash: string): JsonPatchOperation[] {
   const entry = `${name}.${hash}`;
-  if (!isJsonObject(pod.metadata)) {
+  if (!isJsonObject(pod.metadata))
     return [{ op: 'add', path: '/metadata', value: { annotations: { [injectedByAnnotation]: entry } } }];
-  }
   const { annotations } = pod.metadata;
   if (!isJsonObject(annotations))
     return [{ op: 'add', path: '/metadata/annotations', value: { [injectedByAnnotation]: entry } }];

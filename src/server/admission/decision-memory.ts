@@ -90,7 +90,9 @@ export class DecisionMemory {
       return;
     }
     this.#forget(fingerprint);
-    const entry = { place, rest: Buffer.from(rest), dependencies, made: withoutPod(made) };
+    const { request, decision, encoded } = made;
+    const kept = { request: withoutObjects(request), decision: { ...decision, patch: [] }, encoded };
+    const entry = { place, rest: Buffer.from(rest), dependencies, made: kept };
     this.#entries.set(fingerprint, entry);
     this.#bytes += sizeOf(entry);
     for (const oldest of this.#entries.keys()) {
@@ -104,10 +106,6 @@ export class DecisionMemory {
     if (entry !== undefined) this.#bytes -= sizeOf(entry);
     this.#entries.delete(fingerprint);
   }
-}
-
-function withoutPod({ request, decision, encoded }: RememberedDecision): RememberedDecision {
-  return { request: withoutObjects(request), decision: { ...decision, patch: [] }, encoded };
 }
 
 function sizeOf({ rest, made }: Entry): number {

@@ -30,9 +30,8 @@ export function decodeAdmissionReview(body: Buffer, maxDepth: number): DecodedRe
   if (!isMembers(review)) return { problem: `the body must be an AdmissionReview, not ${kindOf(review)}` };
   if (review.kind !== 'AdmissionReview') return { problem: `kind must be AdmissionReview, not ${shown(review.kind)}` };
   const version = reviewVersions.find((candidate) => candidate === review.apiVersion);
-  if (version === undefined) {
+  if (version === undefined)
     return { problem: `apiVersion must be ${reviewVersions.join(' or ')}, not ${shown(review.apiVersion)}` };
-  }
   const request = review.request;
   if (!isMembers(request)) return { problem: `request must be an object, not ${kindOf(request)}` };
   const uid = request.uid;
@@ -75,9 +74,8 @@ function requestProblem(request: Members): string | undefined {
     typeProblem(request, 'request', ['subResource', 'name', 'namespace'], 'string') ??
     typeProblem(request, 'request', ['dryRun'], 'boolean');
   if (problem !== undefined) return problem;
-  if (typeof operation !== 'string' || !operations.includes(operation)) {
+  if (typeof operation !== 'string' || !operations.includes(operation))
     return `request.operation must be one of ${operations.join(', ')}, not ${shown(operation)}`;
-  }
   if (!isPresent(resource)) return undefined;
   if (!isMembers(resource)) return `request.resource must be an object, not ${kindOf(resource)}`;
   return typeProblem(resource, 'request.resource', ['group', 'resource'], 'string');

@@ -41,11 +41,8 @@ describe('an encoded review', () => {
     });
     const auditAnnotations = { reason: 'Invalid' };
     const answer = answeredReview(encode({ ...decision, warnings: ['w'.repeat(300), 'short'], auditAnnotations }));
-    const details = {
-      kind: 'A',
-      name: 'a',
-      causes: [{ reason: 'FieldValueInvalid', message: 'must be b', field: 'spec.a' }],
-    };
+    const causes = [{ reason: 'FieldValueInvalid', message: 'must be b', field: 'spec.a' }];
+    const details = { kind: 'A', name: 'a', causes };
     assert.deepEqual(answer.response, {
       uid: 'uid-1',
       allowed: false,

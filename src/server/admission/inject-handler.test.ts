@@ -8,12 +8,8 @@ import { someInjector } from '../testdata/some-injector.ts';
 
 const injector = { name: 'default', hash: '0a1b2c3d' };
 const target: InjectionTarget = { ...injector, injector: someInjector, path: '/inject', annotate: true };
-const auditOf = (outcome: string, reason: string) => ({
-  revision: injector.name,
-  config: injector.hash,
-  outcome,
-  reason,
-});
+const { name: revision, hash: config } = injector;
+const auditOf = (outcome: string, reason: string) => ({ revision, config, outcome, reason });
 const injectedPod = { ...somePod, metadata: { ...somePod.metadata, annotations: { 'sidecar.istio.io/status': '{}' } } };
 const enginePatch = [{ op: 'add' as const, path: '/metadata/annotations', value: { 'sidecar.istio.io/status': '{}' } }];
 const injected: InjectionResult = { outcome: 'injected', pod: injectedPod, patch: enginePatch, warnings: ['a word'] };

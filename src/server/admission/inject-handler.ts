@@ -43,9 +43,8 @@ export function decideInjection(
     return audited(target, allowed(reason, [warning]));
   }
   const { object: pod, namespace } = request;
-  if (!isJsonObject(pod)) {
+  if (!isJsonObject(pod))
     return { ...denied('InvalidPod', 400, 'request.object must be a pod: a JSON object'), outcome: 'failed', injector };
-  }
   const result = inject(target.injector, { pod, namespace, path: target.path, ...surroundings });
   const { outcome } = result;
   switch (outcome) {

@@ -4,11 +4,8 @@ import type { AdmissionDecision, AdmissionRequest } from './admission-decision.t
 import { podCreation } from '../testdata/reviews.ts';
 import { validateRoute, type ValidateObject } from './validate-route.ts';
 
-const request = podCreation({
-  resource: 'injectorconfigs.sidecar-injector.io',
-  name: 'canary',
-  object: { kind: 'InjectorConfig' },
-});
+const object = { kind: 'InjectorConfig' };
+const request = podCreation({ resource: 'injectorconfigs.sidecar-injector.io', name: 'canary', object });
 
 async function decide(validate: ValidateObject, of: AdmissionRequest = request): Promise<AdmissionDecision> {
   const resolved = validateRoute(validate).resolve('/validate');

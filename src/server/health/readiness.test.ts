@@ -25,10 +25,8 @@ describe('checkReadiness', () => {
   ] as const) {
     it(`is not ready when a check ${what}`, async () => {
       const other = { name: 'b', check: () => undefined };
-      assert.deepEqual(await checkReadiness([{ name: 'a', check }, other], 10), {
-        ready: false,
-        lines: [line, '[+]b ok'],
-      });
+      const expected = { ready: false, lines: [line, '[+]b ok'] };
+      assert.deepEqual(await checkReadiness([{ name: 'a', check }, other], 10), expected);
     });
   }
 });

@@ -39,9 +39,7 @@ export function receiveBody(
   const holder: BodyHolder = {
     bytes: 0,
     expendable,
-    giveUp() {
-      settle(overBudget());
-    },
+    giveUp: () => settle(overBudget()),
   };
 
   /** The listeners stay: taking them away costs more than ignoring what comes. */

@@ -24,63 +24,32 @@ export class ServerMetrics {
 
   constructor(registry: Registry) {
     const { counter, histogram, gauge, series } = registerMetrics(registry);
+    const decisionsHelp =
+      'Decided admissions by InjectorConfig, outcome (injected, skipped, allowed, failed, …) and reason.';
+    const tracksHelp =
+      'Decided admissions in rollouts, by the InjectorConfig that decided, whether it is the stable one or the canary, and outcome.';
+    const comparisonsHelp =
+      'Pods that were to be rendered by both configurations of a rollout, by the InjectorConfig that is tried and what came of it: same, changed, failed (by the canary only), dropped (there was no time).';
+    const durationHelp = 'Time from the head of a request to its answer, by kind of path.';
+    const lossesHelp = 'Connections that the listener closed before a review on them was answered, by reason.';
     this.#metrics = {
-      requests: counter(
-        'injector_admission_requests_total',
-        'Answered requests by kind of path and HTTP status code.',
-        'path',
-        'code',
-      ),
-      decisions: counter(
-        'injector_admission_decisions_total',
-        'Decided admissions by InjectorConfig, outcome and reason.',
-        'path',
-        'injector',
-        'outcome',
-        'reason',
-      ),
-      tracks: counter(
-        'injector_rollout_admissions_total',
-        'Decided admissions in rollouts, by the InjectorConfig that decided, whether it is the stable one or the canary, and outcome.',
-        'injector',
-        'track',
-        'outcome',
-      ),
-      comparisons: counter(
-        'injector_rollout_comparisons_total',
-        'Pods that were to be rendered by both configurations of a rollout, by the InjectorConfig that is tried and what came of it.',
-        'injector',
-        'outcome',
-      ),
-      reused: counter(
-        'injector_admission_decisions_reused_total',
-        'Decisions that were given again, for a review of the same bytes.',
-      ),
-      duration: histogram(
-        'injector_admission_duration_seconds',
-        'Time from the head of a request to its answer, by kind of path.',
-        durationBuckets,
-        'path',
-      ),
+      requests: counter('injector_admission_requests_total', 'Answered requests, by HTTP status.', 'path', 'code'),
+      decisions: counter('injector_admission_decisions_total', decisionsHelp, 'path', 'injector', 'outcome', 'reason'),
+      tracks: counter('injector_rollout_admissions_total', tracksHelp, 'injector', 'track', 'outcome'),
+      comparisons: counter('injector_rollout_comparisons_total', comparisonsHelp, 'injector', 'outcome'),
+      reused: counter('injector_admission_decisions_reused_total', 'Decisions given again for the same bytes.'),
+      duration: histogram('injector_admission_duration_seconds', durationHelp, durationBuckets, 'path'),
       bodyBytes: histogram('injector_admission_body_bytes', 'Size of the received reviews.', byteBuckets),
-      answerBytes: histogram(
-        'injector_admission_answer_bytes',
-        'Size of the answered reviews, which is mostly the patch.',
-        byteBuckets,
-      ),
-      handshakes: counter('injector_tls_handshakes_total', 'TLS handshakes by result.', 'result'),
-      losses: counter(
-        'injector_connections_dropped_total',
-        'Connections that the listener closed before a review on them was answered, by reason.',
-        'reason',
-      ),
+      answerBytes: histogram('injector_admission_answer_bytes', 'Size of the answers, mostly the patch.', byteBuckets),
+      handshakes: counter('injector_tls_handshakes_total', 'TLS handshakes by result: ok, failed.', 'result'),
+      losses: counter('injector_connections_dropped_total', lossesHelp, 'reason'),
     };
     this.#istio = {
-      requests: counter('sidecar_injection_requests_total', 'Injection requests.'),
-      success: counter('sidecar_injection_success_total', 'Pods that were injected.'),
-      failure: counter('sidecar_injection_failure_total', 'Pods that were refused because injecting them failed.'),
-      skip: counter('sidecar_injection_skip_total', 'Pods that were left alone.'),
-      seconds: histogram('sidecar_injection_time_seconds', 'Time to inject a pod.', durationBuckets),
+      requests: counter('sidecar_injection_requests_total', "Istio's name: requests about pods."),
+      success: counter('sidecar_injection_success_total', "Istio's name: injected pods; Istio adds skipped ones."),
+      failure: counter('sidecar_injection_failure_total', "Istio's name: pods refused by a failure."),
+      skip: counter('sidecar_injection_skip_total', "Istio's name: pods that were left alone."),
+      seconds: histogram('sidecar_injection_time_seconds', "Istio's name: time to inject a pod.", durationBuckets),
     };
     const reading = (name: keyof ServerReadings) => (): number => this.#readings()?.[name] ?? 0;
     const rememberedHelp = 'Bytes of reviews and answers kept to be given again.';

@@ -255,16 +255,4 @@ describe('a rollout on a listener', function () {
     assert.match(text, /rollout_admissions_total\{injector="new",track="canary",outcome="injected"\} 1\n/);
     assert.match(text, /rollout_admissions_total\{injector="old",track="stable",outcome="injected"\} 5\n/);
   });
-
-  for (const [what, path, status] of [
-    ['a configuration that is not in memory', rolloutPath(noWorkload).replace('22222222', '99999999'), 503],
-    ['a threshold that is none', rolloutPath('zz'), 404],
-    ['another way', rolloutPath(noWorkload).replace('/inject', '/reject'), 404],
-  ] as const) {
-    it(`answers ${what} with ${status}`, async () => {
-      const answer = await server.post(bytesOf(reviewOf()), { path });
-      assert.equal(answer.status, status);
-      assert.equal(answer.headers['retry-after'], status === 503 ? '1' : undefined);
-    });
-  }
 });

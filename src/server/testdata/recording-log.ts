@@ -1,14 +1,8 @@
 import type { LogPort } from '../ports.ts';
 
-export interface LogLine {
-  readonly level: string;
-  readonly message: string;
-  readonly fields: Readonly<Record<string, unknown>>;
-}
-
 /** A log that keeps what it is given. */
 export class RecordingLog implements LogPort {
-  readonly lines: LogLine[] = [];
+  readonly lines: { level: string; message: string; fields: Readonly<Record<string, unknown>> }[] = [];
 
   readonly error = this.#at('error');
   readonly warn = this.#at('warn');

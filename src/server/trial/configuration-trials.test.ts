@@ -108,10 +108,8 @@ describe('ConfigurationTrials', function () {
   it('fails what runs and what waits when it is closed, and tries nothing any more', async () => {
     start({ processorTimes: [20_000, 20_000] });
     const all = [attempt('loop'), attempt('a')];
-    await Promise.all([
-      ...all.map((each) => assert.rejects(each, { name: 'Error', message: /this process stops/ })),
-      trials.close(),
-    ]);
+    const ended = { name: 'Error', message: /this process stops/ };
+    await Promise.all([...all.map((each) => assert.rejects(each, ended)), trials.close()]);
     await assert.rejects(attempt('b'), { name: 'Error', message: /this process stops/ });
   });
 

@@ -35,9 +35,8 @@ export function tryConfiguration({ files, pods, maxAnswerBytes }: ToTrial): From
     const injector = loadInjector(files, { read, limits: workerLimits });
     const rehearsal = pods === undefined ? rehearseAll(injector) : rehearse(injector, () => performance.now(), pods);
     const configuration = serialize({ ...read, rehearsal });
-    if (configuration.byteLength > maxAnswerBytes) {
+    if (configuration.byteLength > maxAnswerBytes)
       throw new TooCostlyError(tooCostly(`is larger than the limit of ${maxAnswerBytes >> 20} MiB once it is read`));
-    }
     return { kind: 'fine', configuration };
   } catch (error) {
     const refusal = asRefusal(error);
@@ -66,8 +65,6 @@ function asRefusal(error: unknown): ConfigurationError {
   if (error instanceof RangeError)
     return new TooCostlyError(tooCostly(`nests too deeply or is too large (${error.message})`));
   const problem = error instanceof Error ? error.message : String(error);
-  return new ConfigurationError(
-    'spec.injection',
-    `the configuration cannot be read, by a defect of the injector: ${problem}`,
-  );
+  const advice = `the configuration cannot be read, by a defect of the injector: ${problem}`;
+  return new ConfigurationError('spec.injection', advice);
 }

@@ -48,11 +48,7 @@ function decide(worker: ReviewWorker, context: ReviewContext, review: HeavyRevie
     const [reason, problem] = refusalOf(why, allowed, worker.bounds.heapMebibytes);
     const advice = `make it smaller, or the templates of ${name} cheaper`;
     const message = problem === '' ? 'internal error of the injector; its log says more' : `${problem}: ${advice}`;
-    const refusal: AdmissionDecision = {
-      ...denied(reason, 500, message),
-      outcome: 'failed',
-      injector: { name, hash },
-    };
+    const refusal: AdmissionDecision = { ...denied(reason, 500, message), outcome: 'failed', injector: { name, hash } };
     const decision = track === undefined ? refusal : withTrack(refusal, track);
     return { version, request, decision, encoded: encodeDecision(decision) };
   }
@@ -67,9 +63,7 @@ function decide(worker: ReviewWorker, context: ReviewContext, review: HeavyRevie
         dependencies = context.dependencies();
         return { body: ownBytes(review), maxDepth, target, ...(rollout && { rollout }), surroundings: surroundings() };
       },
-      read(known) {
-        ({ version, request, track } = known);
-      },
+      read: (known) => void ({ version, request, track } = known),
       ended(outcome) {
         if (outcome === 'full' || outcome === 'late') resolve({ unavailable: 'too many large reviews at once' });
         else if (typeof outcome === 'string') resolve(refused(outcome));

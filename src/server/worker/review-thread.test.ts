@@ -75,10 +75,8 @@ describe('ReviewThread', () => {
 
   it('knows a configuration by its number, and keeps the last four', () => {
     const ask = thread();
-    const withImage = (image: string) => ({
-      ...someInjector.files,
-      config: someInjector.files.config.replace('hello:1', image),
-    });
+    const { files: own } = someInjector;
+    const withImage = (image: string) => ({ ...own, config: own.config.replace('hello:1', image) });
     const image = (number: number, files = someInjector.files): string =>
       inPatch(ask({ files, number }), /"image":"([^"]*)"/);
     assert.equal(image(1, withImage('a:1')), 'a:1');

@@ -47,9 +47,7 @@ function iterateMap(execution: Execution, map: unknown, each: Iteration): boolea
   const entries = rawEntries(map);
   execution.meter.spend(mapCost(entries));
   const keys = sortedKeys(entries);
-  for (const key of keys) {
-    if (!each(typed(keyType, key), typed(element, entries[key]))) return true;
-  }
+  for (const key of keys) if (!each(typed(keyType, key), typed(element, entries[key]))) return true;
   return keys.length > 0;
 }
 

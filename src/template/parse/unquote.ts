@@ -34,7 +34,10 @@ function unescape(match: RegExpMatchArray, quote: string): string | undefined {
   if (hexByte !== undefined) return byte(Number.parseInt(hexByte, 16), quote);
   if (octalByte !== undefined) return byte(Number.parseInt(octalByte, 8), quote);
   const rune = shortRune ?? longRune;
-  if (rune !== undefined) return character(Number.parseInt(rune, 16));
+  if (rune !== undefined) {
+    const code = Number.parseInt(rune, 16);
+    return code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? undefined : String.fromCodePoint(code);
+  }
   if (letter !== undefined) return letter === quote ? quote : simpleEscapes[letter];
   return whole;
 }
@@ -43,8 +46,4 @@ function unescape(match: RegExpMatchArray, quote: string): string | undefined {
 function byte(value: number, quote: string): string | undefined {
   if (value > 0xff) return undefined;
   return String.fromCharCode(value < 0x80 || quote === "'" ? value : 0xdc00 + value);
-}
-
-function character(code: number): string | undefined {
-  return code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? undefined : String.fromCodePoint(code);
 }

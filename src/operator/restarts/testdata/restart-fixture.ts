@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../../api/kubernetes/kubernetes.ts';
 import { restartedAnnotation } from '../../../api/revision-tag/restart-annotation.ts';
 import type { RestartStatus } from '../../../api/revision-tag/revision-tag.ts';
 import type { RestartFigures } from '../../ports.ts';
-import type { PodStores } from '../../pods/followed-pods.ts';
+import type { PodStores } from '../../pods/pod-events.ts';
 import type { OperatorSettings } from '../../settings.ts';
 import { TagFixture } from '../../tags/testdata/tag-fixture.ts';
 
@@ -151,8 +151,9 @@ export class RestartFixture extends TagFixture {
     throw new Error(`never came true: ${what.toString()}; ${JSON.stringify(this.status())}`);
   }
 
-  /** So many passes more than are needed for anything to be seen, and for a webhook to be known everywhere. */
-  async passOn(): Promise<void> {
+  /** Milliseconds later so many passes more than are needed for anything to be seen, and for a webhook to be known everywhere. */
+  async passOn(later = 0): Promise<void> {
+    if (later > 0) await this.clock.advance(later);
     for (let turn = 0; turn < 40; turn += 1) {
       await this.pass();
       await new Promise((resolve) => setTimeout(resolve, 2));

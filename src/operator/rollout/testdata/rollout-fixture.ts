@@ -2,7 +2,7 @@ import type { KubernetesObject } from '../../../api/kubernetes/kubernetes.ts';
 import { parseRoute } from '../../../routing/route.ts';
 import type { RolloutState } from '../../../api/revision-tag/revision-tag.ts';
 import { getsCanary, rankOf } from '../../../routing/workload-key.ts';
-import type { PodStores } from '../../pods/followed-pods.ts';
+import type { PodStores } from '../../pods/pod-events.ts';
 import { TagFixture } from '../../tags/testdata/tag-fixture.ts';
 
 const namespace = 'shop';
@@ -103,8 +103,9 @@ export class RolloutFixture extends TagFixture {
     return this.pass();
   }
 
-  /** A pass over the tag, once what was written has been taken over. */
-  async pass(): Promise<number> {
+  /** A pass over the tag so many milliseconds later, once what was written has been taken over. */
+  async pass(later = 0): Promise<number> {
+    if (later > 0) await this.clock.advance(later);
     await this.caughtUp();
     await this.clock.advance(100);
     return this.reconcileTag(tag);
@@ -116,8 +117,7 @@ export class RolloutFixture extends TagFixture {
       if (this.rollout?.phase === phase) return;
       this.roll();
       this.roll(outcome, this.below(this.threshold));
-      await this.clock.advance(1000);
-      await this.pass();
+      await this.pass(1000);
     }
     throw new Error(`it never is ${phase}: ${JSON.stringify(this.rollout)}`);
   }

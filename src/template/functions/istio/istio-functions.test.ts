@@ -152,11 +152,7 @@ describe('Istio’s functions', () => {
       { meta: { labels: { 'app.kubernetes.io/version': '7' } }, containers: base.containers.slice(0, 1) },
       'service.namespace=ns,service.version=7,service.instance.id=ns.$(POD_NAME).app',
     ],
-    [
-      'annotations before everything',
-      { meta: { annotations }, containers: [] },
-      'service.namespace=m,service.version=v',
-    ],
+    ['annotations before all', { meta: { annotations }, containers: [] }, 'service.namespace=m,service.version=v'],
   ];
   for (const [title, change, wanted] of resources) {
     it(`describe a workload to OpenTelemetry: ${title}`, () => {

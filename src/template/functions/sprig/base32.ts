@@ -20,8 +20,9 @@ export function encodeBase32(source: Uint8Array): string {
  * @returns The bytes, or the offset that Go reports for wrong input.
  */
 export function decodeBase32(source: Uint8Array): Uint8Array | number {
-  const lines = Buffer.from(source).toString('latin1');
-  const text = lines.replace(/[\r\n]/g, '');
+  const text = Buffer.from(source)
+    .toString('latin1')
+    .replace(/[\r\n]/g, '');
   const bytes: number[] = [];
   for (let start = 0; start < text.length; start += 8) {
     const group = decodeGroup(text, start);

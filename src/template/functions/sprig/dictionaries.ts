@@ -21,9 +21,7 @@ function dictionary(meter: Meter, ...values: readonly unknown[]): Record<string,
 function filtered(map: AnyMap, keys: readonly string[], included: boolean): Record<string, unknown> {
   const meant = new Set(keys);
   const result = emptyMap();
-  for (const [key, value] of entriesOf(map)) {
-    if (meant.has(key) === included) result[key] = value;
-  }
+  for (const [key, value] of entriesOf(map)) if (meant.has(key) === included) result[key] = value;
   return result;
 }
 

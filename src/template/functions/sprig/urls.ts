@@ -84,9 +84,7 @@ function parseReference(text: string) {
   const query = question < 0 ? '' : rest.slice(question + 1);
   if (question >= 0) rest = rest.slice(0, question);
   const url = { scheme: scheme.toLowerCase(), opaque: '', userinfo: '', host: '', path: '', query, fragment: '' };
-  if (!rest.startsWith('/') && scheme !== '') {
-    return { ...url, opaque: rest, fragment: unescape(fragment, 'fragment') };
-  }
+  if (!rest.startsWith('/') && scheme !== '') return { ...url, opaque: rest, fragment: unescape(fragment, 'fragment') };
   if (!rest.startsWith('/') && String(rest.split('/')[0]).includes(':')) {
     throw new Error('first path segment in URL cannot contain colon');
   }

@@ -1,0 +1,60 @@
+/**
+ * `make demo-quick`: what the API server makes of a pod, with etcd and kube-apiserver of this machine (KUBEBUILDER_ASSETS, PATH) and nothing built. No controller
+ * and no kubelet is there.
+ */
+import { applyUntilReady, exampleConfig } from './harness/injector-configs.ts';
+import { openCluster } from './harness/cluster.ts';
+import { findPrograms } from './harness/control-plane.ts';
+import { installChart } from './harness/installation.ts';
+import { onInterrupt } from './harness/interrupt.ts';
+import { barePod } from './harness/workloads.ts';
+
+const namespace = 'demo';
+
+async function main(): Promise<number> {
+  const found = findPrograms();
+  if (found === undefined) {
+    console.error(
+      'There is no etcd and kube-apiserver in the folder that KUBEBUILDER_ASSETS names, or on the PATH\n' +
+        '(setup-envtest of controller-runtime brings them). `make demo` builds all that it needs.',
+    );
+    return 2;
+  }
+  const started = Date.now();
+  const cluster = await openCluster({ found }, console.log);
+  const stopInterrupting = onInterrupt(() => cluster.stop(true));
+  let failed = true;
+  try {
+    const { client } = cluster;
+    const labels = { 'istio-injection': 'enabled' };
+    await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } });
+    const show = async (name: string) => {
+      const { spec } = await client.create(barePod(namespace, name));
+      const images = spec.containers.map((container) => `${container.name} (${container.image})`);
+      console.log(`   pod ${name}: ${images.join(', ')}`);
+    };
+    console.log(`1. ${found['kube-apiserver']}: a pod in a namespace labelled istio-injection=enabled`);
+    await show('before');
+    const installation = await installChart(cluster, 'sidecar-injector-system', { mode: 'all' });
+    await installation.startOperator();
+    await applyUntilReady(client, exampleConfig('hello.yaml'));
+    console.log('2. the operator runs, examples/hello.yaml is Ready: the same pod once more');
+    await show('after');
+    console.log(
+      'Not shown: Deployments and running pods (nothing here makes or runs them), so no restarts and no rollouts; `make demo` does.',
+    );
+    failed = false;
+  } finally {
+    stopInterrupting();
+    await cluster.stop(failed);
+  }
+  console.log(`done in ${((Date.now() - started) / 1000).toFixed(1)} s, nothing is left running`);
+  return 0;
+}
+
+process.exit(
+  await main().catch((error: unknown) => {
+    console.error(error instanceof Error ? error.message : error);
+    return 1;
+  }),
+);

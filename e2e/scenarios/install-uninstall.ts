@@ -1,0 +1,109 @@
+import { chartKinds, nameOf } from '../../src/cli/install/find-releases.ts';
+import { operatorKinds } from '../../src/cli/install/uninstall.ts';
+import { listWhereKnown } from '../../src/cli/usage/installation.ts';
+import { resourceKind, type ResourceKind } from '../../src/kube/resource-kinds.ts';
+import { containersOf, refusal } from '../harness/admissions.ts';
+import { isGone, objectOf } from '../harness/apply.ts';
+import { clusterFlags, injectorOutput } from '../harness/injector-command.ts';
+import { applyUntilReady, injectorConfigs, smallConfig, waitForCondition } from '../harness/injector-configs.ts';
+import type { Installation } from '../harness/installation.ts';
+import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { untilActive } from '../harness/until-active.ts';
+import { found, none, waitFor } from '../harness/wait-for.ts';
+import type { Pod } from '../harness/pod.ts';
+import { barePod, deployment, podsMatching, waitForDeployment } from '../harness/workloads.ts';
+
+const name = 'install-uninstall';
+const system = `${name}-system`;
+const deployments = resourceKind('apps/v1', 'Deployment');
+const definitions = resourceKind('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
+const namespaces = resourceKind('v1', 'Namespace');
+
+export const installUninstall: Scenario = {
+  name,
+  about:
+    'injector install and uninstall, with pods running, the operator alive and dead, each twice: nothing left or stuck',
+  destructive: 'it installs and uninstalls the operator, resource definitions included',
+  run: async (context) => {
+    const { client } = context;
+    const injector = async (...argv: string[]): Promise<string> => {
+      const { out, errors } = await injectorOutput([...argv, ...clusterFlags(context.cluster)]);
+      return out + errors;
+    };
+    const install = (...flags: string[]) => injector('install', '-n', system, '--set', 'mode=all', ...flags);
+    const tried = await install('--dry-run');
+    await context.checkNow('a dry run changes nothing', () =>
+      /Deployment .*would be created/.test(tried) ? isGone(client, namespaces, system) : false,
+    );
+    const said: string[] = [];
+    const installation = await context.install({}, async () => said.push(await install(), await install()));
+    await context.checkNow('install says what it makes, and waits until it runs', () =>
+      /CustomResourceDefinition .*: [^]*Deployment .*: 2 of 2 available[^]*runs in namespace/.test(said[0]!),
+    );
+    await context.checkNow('once more changes nothing', () => !/: (?:created|configured|deleted)/.test(said[1]!));
+
+    await installation.startOperator();
+    await applyUntilReady(client, smallConfig('used'));
+    await applyTagUntilReady(client, revisionTag('prod', 'used'));
+    const namespace = await context.namespace('pods', { 'istio.io/rev': 'prod' });
+    const containers = async () => (await containersOf(client, namespace)).length;
+    await client.create(deployment(namespace, 'web'));
+    await waitForDeployment(client, namespace, 'web');
+    await context.check('a pod is injected', async () => (await containers()) === 2);
+
+    const [told] = await Promise.all([injector('uninstall', '--yes'), endWithDeployment(context, installation)]);
+    await context.checkNow('uninstall, the operator alive: says who loses injection', () =>
+      told.includes(`${namespace} Deployment/web loses injection by used: 1 pod`),
+    );
+    await nothingLeft(context, namespace, [...operatorKinds, ...chartKinds]);
+    await context.checkNow('what people made is kept, and nothing holds it', async () => {
+      const { deletionTimestamp, finalizers = [] } = (await client.get(injectorConfigs, 'used')).metadata;
+      return found([...finalizers, deletionTimestamp].join(), '');
+    });
+    const twice = await injector('uninstall', '--yes');
+    await context.checkNow('a second time there is nothing', () => twice.startsWith('nothing to uninstall; '));
+
+    const second = await (await context.install({}, () => install())).startOperator();
+    await waitForCondition(client, 'used', 'Ready', 'True');
+    await untilActive(client);
+    await context.check('installed again, it injects again', async () => (await containers()) === 2);
+    await second.process.kill();
+    await context.check('control: it is dead, pods are refused', () => refusal(client, barePod(namespace, 'pod')));
+    const purged = await injector('uninstall', '--purge', '--yes');
+    await nothingLeft(context, namespace, [...operatorKinds, ...chartKinds, definitions]);
+    const last = await injector('uninstall', '--purge', '--yes');
+    await context.checkNow('a second time there is nothing at all', () => last === 'nothing to uninstall\n');
+    const [made, removed, all] = [said[0]!, told, purged].map((text) => text.match(/: (?:created|deleted)$/gm)?.length);
+    return `${made} objects made, ${removed} removed with the operator alive, ${all} with the operator dead`;
+  },
+};
+
+/** Ends the operator as a kubelet does when its Deployment goes: its pods are there until it has ended. */
+async function endWithDeployment({ client }: ScenarioContext, { workloads, operators }: Installation): Promise<void> {
+  const { metadata, spec } = workloads[0]!.deployment;
+  const hold = (finalizers: string[] | null) => async (pod: Pod) =>
+    client.patch(objectOf('v1', 'Pod', pod.metadata.name ?? '', system), 'merge', { metadata: { finalizers } });
+  const pods = await podsMatching(client, system, spec.selector.matchLabels);
+  await Promise.all(pods.map(hold(['e2e.sidecar-injector.io/ends'])));
+  await waitFor('the Deployment to be deleted', () =>
+    isGone(client, deployments, metadata.name, { namespace: system }),
+  );
+  await Promise.all(operators.map(({ process }) => process.stop(30_000)));
+  await Promise.all(pods.map(hold(null)));
+}
+
+async function nothingLeft(context: ScenarioContext, namespace: string, kinds: ResourceKind[]): Promise<void> {
+  const { client } = context;
+  await context.check(`nothing of an injector is left in ${kinds.length} kinds, nor its namespace`, async () => {
+    const objects = (await Promise.all(kinds.map((kind) => listWhereKnown(client, kind)))).flat().map(nameOf);
+    none(objects.filter((each) => each.includes('injector')));
+    return isGone(client, namespaces, system);
+  });
+  await untilActive(client);
+  await context.checkNow('new pods start plain, those that run are as they were', async () => {
+    const running = await podsMatching(client, namespace, { app: 'web' });
+    const counts = running.map(({ spec }) => spec.containers.length);
+    return found([...counts, (await containersOf(client, namespace)).length].join(), '2,1');
+  });
+}

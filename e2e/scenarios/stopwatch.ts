@@ -1,0 +1,52 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { cleanCopy } from '../harness/clean-copy.ts';
+import type { Scenario } from '../harness/scenario-context.ts';
+import { runInShell } from '../harness/shell.ts';
+import { none } from '../harness/wait-for.ts';
+
+export const stopwatch: Scenario = {
+  name: 'stopwatch',
+  about:
+    'how long a stranger waits: the two commands, cold and warm, the start of the program, and an InjectorConfig until it is Ready',
+  full: 'with empty caches of Go, npm and ours, 12 minutes',
+  onlyGate: true,
+  run: async (context) => {
+    const [first, second] = [cleanCopy(), cleanCopy()];
+    const caches = mkdtempSync(join(tmpdir(), 'injector-caches-'));
+    const environment = {
+      ...process.env,
+      GOCACHE: join(caches, 'go'),
+      GOMODCACHE: join(caches, 'modules'),
+      GOFLAGS: '-modcacherw',
+      npm_config_cache: join(caches, 'npm'),
+      XDG_CACHE_HOME: join(caches, 'user'),
+      MAKEFLAGS: '',
+    };
+    const seconds: Record<string, number> = {};
+    const time = async (what: string, command: string, folder: string) => {
+      const started = Date.now();
+      const { code, text } = await runInShell(command, environment, { folder });
+      seconds[what] = (Date.now() - started) / 1000;
+      await context.checkNow(`${what}: ${seconds[what].toFixed(1)} s`, () =>
+        none(code === 0 ? [] : [text.slice(-500)]),
+      );
+      return text;
+    };
+    try {
+      await time('make demo, cold: nothing is compiled, nothing is fetched', 'make demo', first);
+      await time('make demo in another clone', 'make demo', second);
+      const demo = await time('make demo, once more', 'make demo', second);
+      await time('make test', 'make test', second);
+      await time('injector version', 'node dist/injector.cjs version', second);
+      seconds['InjectorConfig applied until Ready'] = Number(/Ready after ([\d.]+) s/.exec(demo)?.[1]);
+    } finally {
+      for (const folder of [first, second, caches]) rmSync(folder, { recursive: true, force: true });
+    }
+    context.measured({ seconds });
+    return Object.entries(seconds)
+      .map(([what, each]) => `${what}: ${each.toFixed(1)} s`)
+      .join('; ');
+  },
+};

@@ -1,0 +1,76 @@
+/**
+ * Completes in real shells: loads what `injector completion` prints into each shell of this machine and asks for words, names of a cluster among
+ * them. CI installs the shells first (.ci/run).
+ */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { FakeApiServer, json } from '../src/kube/testdata/fake-api-server.ts';
+
+/** What each shell runs to print the completions of a line. */
+const shells: Readonly<Record<string, (words: string, count: number, line: string) => string>> = {
+  bash: (words, count) =>
+    `alias ij='node injector'; source <(injector completion bash); COMP_WORDS=(${words}); COMP_CWORD=${count - 1}; _injector; printf '%s\\n' "\${COMPREPLY[@]}"`,
+  // Outside an editor there is no list of matches: what the function adds to it is printed.
+  zsh: (words, count) =>
+    `alias ij='node injector'; autoload -U compinit; compinit -D; source <(injector completion zsh); _files() { }; compadd() { print -l -- \${(P)2} }
+     words=(${words}); CURRENT=${count}; $_comps[injector]`,
+  fish: (_words, _count, line) =>
+    `alias ij='node injector'; complete -e ij; complete -c ij -w injector; injector completion fish | source; complete -C '${line}'`,
+};
+
+const rows: readonly [line: string, expected: string][] = [
+  ['injector ta', 'tag'],
+  ['injector certs p', 'patch-ca-bundle'],
+  ['ij certs p', 'patch-ca-bundle'],
+  ['injector tag set prod --over', '--overwrite'],
+  ['injector revisions -o j', 'json'],
+  ['injector completion ', 'bash fish powershell zsh'],
+  ['injector tag watch pr', 'prod prod-canary'],
+  ['injector tag set prod --overwrite -r ', '1-24 1-25'],
+  ['injector disable -r 1-24 1-2', '1-24 1-25'],
+  ['injector status --stale -n s', 'shop'],
+  ['injector tag watch --kubeconfig /nowhere nothing-is-called-so', ''],
+];
+const names: Readonly<Record<string, readonly string[]>> = {
+  injectorconfigs: ['1-24', '1-25'],
+  revisiontags: ['prod', 'prod-canary'],
+  namespaces: ['default', 'shop'],
+};
+
+const server = new FakeApiServer(({ path: asked }, response) => {
+  const items = names[asked.split('/').at(-1) ?? ''] ?? [];
+  json(response, 200, { metadata: {}, items: items.map((name) => ({ metadata: { name } })) });
+});
+await server.start();
+const folder = mkdtempSync(path.join(tmpdir(), 'injector-completion-'));
+symlinkSync(path.resolve('dist/injector.cjs'), path.join(folder, 'injector'));
+writeFileSync(path.join(folder, 'kubeconfig'), server.kubeConfig().exportConfig());
+const env = {
+  ...process.env,
+  HOME: folder,
+  KUBECONFIG: path.join(folder, 'kubeconfig'),
+  PATH: `${folder}:${process.env['PATH'] ?? ''}`,
+};
+const count = { passed: 0, failed: 0 };
+for (const [shell, script] of Object.entries(shells)) {
+  const run = (text: string) => promisify(execFile)(shell, ['-c', text], { env, cwd: folder });
+  if (!(await run('exit 0').then(Boolean, () => false))) {
+    console.log(`${shell}: is not installed, so nothing is tried in it`);
+    continue;
+  }
+  for (const [line, expected] of rows) {
+    const words = line.split(' ').map((word) => `'${word}'`);
+    const { stdout, stderr } = await run(script(words.join(' '), words.length, line));
+    const found = stdout.split(/\s+/).filter(Boolean).sort().join(' ');
+    const isRight = found === expected && stderr === '';
+    count[isRight ? 'passed' : 'failed'] += 1;
+    if (!isRight) console.log(`FAIL  ${shell}: ${line}: ${expected} is expected, not ${found} ${stderr}`);
+  }
+}
+rmSync(folder, { recursive: true });
+await server.stop();
+console.log(`${count.passed} passed, ${count.failed} failed`);
+process.exitCode = count.failed === 0 ? 0 : 1;

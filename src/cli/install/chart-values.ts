@@ -1,0 +1,86 @@
+import { isPlainMap } from '../../template/value-kind.ts';
+
+/** Values of a chart: JSON, and integers of `--set` as bigint, which templates print with all digits. */
+export type Values = Record<string, unknown>;
+
+/**
+ * Merges maps key by key, anything else as a whole, as helm does with files.
+ * @param dropsNulls null takes away what is there, as helm does with a chart's defaults
+ */
+export function mergeValues(base: Values, over: Values, dropsNulls = false): Values {
+  const known = new Map(Object.entries(base));
+  const merged = Object.entries(over).flatMap(([key, value]): [string, unknown][] => {
+    const old = known.get(key);
+    if (value === null && dropsNulls && known.delete(key)) return [];
+    return [[key, isPlainMap(old) && isPlainMap(value) ? mergeValues(old, value, dropsNulls) : value]];
+  });
+  return Object.fromEntries([...known, ...merged]);
+}
+
+/** A key with indices behind it; a backslash makes the next character part of the key. */
+const step = /((?:\\[^]|[^\\=[,.])+)((?:\[\d{1,5}\])*)([.=])/y;
+const list = /\{((?:\\[^]|[^\\}])*)\}(?:,|$)/y;
+const single = /((?:\\[^]|[^\\,])*)(?:,|$)/y;
+
+/**
+ * The values with one `--set` carried out, in helm's syntax: `a.b=c,d[0]=e,f={g,h}`.
+ * @throws Error saying what is wrong with the text
+ */
+export function setValues(values: Values, text: string): Values {
+  let result: unknown = values;
+  let at = 0;
+  const take = (pattern: RegExp): string[] => {
+    pattern.lastIndex = at;
+    const match = pattern.exec(text);
+    if (match === null) throw new Error(`"${text.slice(at)}" is no KEY=VALUE such as a.b=c, d[0]=e or f={g,h}`);
+    at += match[0].length;
+    return match.slice(1);
+  };
+  while (at < text.length) {
+    const path: (string | number)[] = [];
+    for (let end: string | undefined = '.'; end === '.';) {
+      const [key = '', indices = '', last] = take(step);
+      path.push(unescape(key), ...Array.from(indices.matchAll(/\d+/g), Number));
+      end = last;
+    }
+    const isList = text[at] === '{';
+    const [value = ''] = take(isList ? list : single);
+    const items = [''];
+    for (const [token] of value.matchAll(/\\[^]|[^\\]/g)) {
+      if (token === ',') items.push('');
+      else items.push(`${items.pop() ?? ''}${token}`);
+    }
+    result = put(result, path, isList ? items.map(typed) : typed(value));
+  }
+  return result as Values;
+}
+
+function unescape(text: string): string {
+  return text.replaceAll(/\\([^])/g, '$1');
+}
+
+/** A value's type is what it looks like: true, false, null, an integer of 64 bits without leading zeros, or a text. */
+function typed(escaped: string): unknown {
+  const text = unescape(escaped);
+  if (/^(?:true|false|null)$/i.test(text)) return JSON.parse(text.toLowerCase());
+  if (text !== '0' && !/^(?:[1-9]|[-+]\d)\d*$/.test(text)) return text;
+  const integer = BigInt(text.replace('+', ''));
+  return BigInt.asIntN(64, integer) === integer ? integer : text;
+}
+
+/** A copy of a value with another one at a place in it: keys of maps and indices of lists, from the outermost on. */
+function put(old: unknown, [first, ...rest]: readonly (string | number)[], value: unknown): unknown {
+  if (first === undefined) return value;
+  const isIndex = typeof first === 'number';
+  const known = old ?? (isIndex ? [] : {});
+  if (isIndex && Array.isArray(known)) {
+    const items = Array.from(
+      { length: Math.max(known.length, first + 1) },
+      (_, index): unknown => known[index] ?? null,
+    );
+    return items.with(first, put(items[first], rest, value));
+  }
+  if (isIndex || !isPlainMap(known)) throw new Error(`${first}: there is another kind of value in this place`);
+  const inner = Object.hasOwn(known, first) ? known[first] : undefined;
+  return { ...known, [first]: put(inner, rest, value) };
+}

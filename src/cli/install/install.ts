@@ -1,0 +1,201 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Command, Option } from 'commander';
+import { stringify } from 'yaml';
+import type { Condition, KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { labelNames } from '../../api/names.ts';
+import { parseYaml } from '../../inject/yaml/parse-yaml.ts';
+import type { ApiClient } from '../../kube/api-client.ts';
+import { isConflict } from '../../kube/api-error.ts';
+import { resourceKind } from '../../kube/resource-kinds.ts';
+import { requireServerVersion } from '../../kube/server-version.ts';
+import { namespaces } from '../../operator/cluster-view.ts';
+import { isPlainMap } from '../../template/value-kind.ts';
+import { clusterCommand, withCluster, type ClusterOptions } from '../cluster-options.ts';
+import { messageOf, readNamedFile } from '../files.ts';
+import { parseSeconds } from '../option-values.ts';
+import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
+import { readChart } from './chart-files.ts';
+import { mergeValues, setValues, type Values } from './chart-values.ts';
+import {
+  chartLabel,
+  chartName,
+  findReleases,
+  installer,
+  type InstalledRelease,
+  nameOf,
+  operatorClassOf,
+  releaseAnnotations,
+} from './find-releases.ts';
+import { renderChart } from './render-chart.ts';
+import { poll, untilAvailable } from './until-available.ts';
+
+/** Under which name the API server records what `injector install` has set. */
+const fieldManager = 'injector-install';
+
+interface InstallOptions extends ClusterOptions {
+  readonly namespace: string;
+  readonly set: readonly string[];
+  readonly values: readonly string[];
+  readonly output?: 'yaml';
+  readonly dryRun?: boolean;
+  readonly takeOwnership?: boolean;
+  /** Seconds; 0: do not wait. */
+  readonly timeout: number;
+}
+
+/** `injector install`: our chart with the user's values, server-side applied, and what keeps it from running. */
+export function installCommand(terminal: Terminal): Command {
+  return clusterCommand('install', 'install the operator, or upgrade what this command has installed')
+    .option('-n, --namespace <name>', 'where it runs; made when it is not there', 'sidecar-injector-system')
+    .option('-f, --values <file...>', 'values of the chart, later files over earlier ones (- for standard input)', [])
+    .option('--set <key=value...>', "values over those of files, in helm's syntax: a.b=c,d[0]=e,f={g,h}", [])
+    .addOption(new Option('-o, --output <format>', 'print the objects; asks no cluster').choices(['yaml']))
+    .option('--dry-run', 'let the API server try it, and change nothing')
+    .option('--take-ownership', "take over fields and objects of others, a helm release's too")
+    .option('--timeout <seconds>', 'how long to wait until it runs (0: not at all)', parseSeconds, 300)
+    .action(async (options: InstallOptions) => {
+      const values = await readValues(options, terminal);
+      if (options.output === 'yaml') {
+        const { objects } = render(options.namespace, chartName, values);
+        const texts = objects.map((each) => stringify(each, { lineWidth: 0, aliasDuplicateObjects: false }));
+        terminal.out(texts.join('---\n'));
+        return;
+      }
+      const isDone = await withCluster(options, (client) => install(client, options, values, terminal));
+      if (!isDone) terminal.setExitCode(exitCodes.failure);
+    });
+}
+
+async function readValues({ values: files, set }: InstallOptions, terminal: Terminal): Promise<Values> {
+  let values: Values = {};
+  for (const [option, text] of [
+    ...files.map((file) => ['--values', file] as const),
+    ...set.map((each) => ['--set', each] as const),
+  ]) {
+    const file = option === '--values' ? await readNamedFile(terminal, option, text) : undefined;
+    try {
+      const read = file === undefined ? setValues(values, text) : (parseYaml(file) ?? {});
+      if (!isPlainMap(read)) throw new Error('it must hold a map of values');
+      values = file === undefined ? read : mergeValues(values, read);
+    } catch (error) {
+      throw new UsageError(`${option} ${text}: ${messageOf(error)}`, { cause: error });
+    }
+  }
+  return values;
+}
+
+/** The objects, the namespace first, each with whose it is. */
+function render(namespace: string, name: string, values: Values) {
+  const { objects, version, notes } = renderChart(readChart(), { name, namespace, service: installer }, values);
+  const annotations = { [releaseAnnotations.release]: `${namespace}/${name}`, [releaseAnnotations.version]: version };
+  const labels = { [labelNames.managedBy]: installer, [chartLabel]: `${chartName}-${version}` };
+  const home: KubernetesObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } };
+  // Resource definitions are everybody's, and outlive a release.
+  for (const { metadata, kind } of [home, ...objects]) {
+    if (kind !== 'CustomResourceDefinition') metadata.annotations = { ...metadata.annotations, ...annotations };
+  }
+  return { objects: [home, ...objects], version, notes };
+}
+
+async function install(
+  client: ApiClient,
+  { namespace, timeout, dryRun = false, takeOwnership = false }: InstallOptions,
+  values: Values,
+  terminal: Terminal,
+): Promise<boolean> {
+  const say = (line: string): void => terminal.error(line);
+  await requireServerVersion(client, { error: say, warn: say, info: say, debug: say });
+  const releases = await findReleases(client);
+  const present = releases.find((each) => each.namespace === namespace);
+  const { objects, version, notes } = render(namespace, present?.name ?? chartName, values);
+  refuseOthers(releases, present, { namespace, operatorClass: operatorClassOf(objects), takeOwnership });
+  const home = await client.find(namespaces, namespace);
+  const isForeign = home !== undefined && home.metadata.annotations?.[releaseAnnotations.release] === undefined;
+  for (const object of isForeign ? objects.slice(1) : objects) {
+    const isHomeless = dryRun && home === undefined && object.metadata.namespace === namespace;
+    const outcome = isHomeless ? 'created' : await apply(client, object, { dryRun, takeOwnership });
+    const tried = isHomeless ? ' (not tried: its namespace is not there)' : '';
+    terminal.out(`${nameOf(object)}: ${dryRun && outcome !== 'unchanged' ? 'would be ' : ''}${outcome}${tried}\n`);
+    if (!dryRun && object.kind === 'CustomResourceDefinition') await untilEstablished(client, object);
+  }
+  const kept = new Set(objects.map(nameOf));
+  const obsolete = (present?.objects ?? []).filter((each) => each.kind !== 'Namespace' && !kept.has(nameOf(each)));
+  if (dryRun) {
+    for (const object of obsolete) terminal.out(`${nameOf(object)}: would be deleted\n`);
+    return true;
+  }
+  const deployments = timeout === 0 ? [] : objects.filter(({ kind }) => kind === 'Deployment');
+  const waiting = deployments.map((each) => untilAvailable(client, each, timeout, terminal));
+  // What it replaces goes on serving until it runs.
+  if ((await Promise.all(waiting)).includes(false)) {
+    terminal.error(`not available after ${timeout} s: mend what keeps it and install again, or \`injector uninstall\``);
+    return false;
+  }
+  for (const object of obsolete) {
+    // The owner of the webhooks must not take them along.
+    const isOwner = object.kind === 'MutatingWebhookConfiguration';
+    await client.delete(object, { propagationPolicy: isOwner ? 'Orphan' : 'Background' });
+    terminal.out(`${nameOf(object)}: deleted\n`);
+  }
+  const state = timeout === 0 ? 'is applied to' : 'runs in';
+  terminal.out(`\n${notes.trim()}\n\n${chartName} ${version} ${state} namespace ${namespace}\n`);
+  return true;
+}
+
+/** @throws Error when somebody else has the chart, with how to move either way */
+function refuseOthers(
+  releases: readonly InstalledRelease[],
+  present: InstalledRelease | undefined,
+  wanted: { namespace: string; operatorClass: string | undefined; takeOwnership: boolean },
+): void {
+  const { namespace, operatorClass = '', takeOwnership } = wanted;
+  const rival = releases.find((each) => each !== present && (each.operatorClass ?? operatorClass) === operatorClass);
+  if (rival !== undefined) {
+    const where = `${rival.isHelms ? 'helm release' : 'release'} ${rival.name} in namespace ${rival.namespace}`;
+    const advice = `--namespace ${rival.namespace} means that one, --set operator.class=NAME makes another`;
+    throw new Error(`operator class ${operatorClass} has an operator: ${where}; ${advice}`);
+  }
+  if (present?.isHelms !== true || takeOwnership) return;
+  const { name } = present;
+  const release = `${name} charts/${chartName} --namespace ${namespace}`;
+  throw new Error(
+    `helm release ${name} in namespace ${namespace} has this chart; nothing was changed\n` +
+      `  to upgrade it with helm: helm upgrade ${release}\n` +
+      `  to move it here:         helm get values ${name} -n ${namespace} -o yaml | injector install -n ${namespace} --take-ownership -f -\n` +
+      `  to move it back:         helm upgrade --install ${release} --take-ownership --force-conflicts (helm 4)`,
+  );
+}
+
+/** Server-side apply of one object. Resource definitions are always taken over: they are of this version, whoever brought them. */
+async function apply(
+  client: ApiClient,
+  object: KubernetesObject,
+  { dryRun, takeOwnership }: Pick<InstallOptions, 'dryRun' | 'takeOwnership'>,
+): Promise<'created' | 'configured' | 'unchanged'> {
+  const { name = '', namespace } = object.metadata;
+  const force = takeOwnership === true || object.kind === 'CustomResourceDefinition';
+  try {
+    const live = await client.find(resourceKind(object.apiVersion, object.kind), name, { namespace });
+    const applied = await client.apply(object, { fieldManager, force, dryRun });
+    if (live === undefined) return 'created';
+    // Without what the API server and controllers count and note.
+    const [before, after] = [live, applied].map(({ metadata, ...rest }) => {
+      return { ...rest, status: '', metadata: { ...metadata, managedFields: [], resourceVersion: '', generation: 0 } };
+    });
+    return isDeepStrictEqual(before, after) ? 'unchanged' : 'configured';
+  } catch (error) {
+    const advice = isConflict(error) && !force ? '; --take-ownership takes these fields over' : '';
+    throw new Error(`${nameOf(object)}: ${messageOf(error)}${advice}`, { cause: error });
+  }
+}
+
+async function untilEstablished(client: ApiClient, { apiVersion, kind, metadata: { name = '' } }: KubernetesObject) {
+  const isEstablished = await poll(30, async () => {
+    const { status } = await client.get(resourceKind(apiVersion, kind), name);
+    // At first the API server writes null.
+    const conditions = (status as { conditions?: Condition[] | null } | undefined)?.conditions ?? [];
+    return conditions.some((each) => each.type === 'Established' && each.status === 'True');
+  });
+  if (!isEstablished)
+    throw new Error(`${kind} ${name}: not Established after 30 s; \`kubectl describe crd ${name}\` says why`);
+}

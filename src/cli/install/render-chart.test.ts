@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { readChart } from './chart-files.ts';
+import { mergeValues, setValues, type Values } from './chart-values.ts';
+import { renderChart } from './render-chart.ts';
+
+const release = { name: 'injector', namespace: 'system', service: 'Helm' };
+
+describe('install: values', () => {
+  const sets: [text: string, wanted: Values | RegExp][] = [
+    ['a=1,b.c=x,d[1]=y,e={f,2,null}', { a: 1n, b: { c: 'x' }, d: [null, 'y'], e: ['f', 2n, null] }],
+    ['a=TRUE,b=null,c=0,d=007,e=1.5,f=-3,g=', { a: true, b: null, c: 0n, d: '007', e: '1.5', f: -3n, g: '' }],
+    ['a=9223372036854775807,b=9223372036854775808', { a: 9223372036854775807n, b: '9223372036854775808' }],
+    [String.raw`a\.b=c\,d,e={x\,y}`, { 'a.b': 'c,d', e: ['x,y'] }],
+    ['list[0].name=z,list[2]=q', { list: [{ name: 'z', old: 1 }, 'two', 'q'] }],
+    ['list.a=1', /a: there is another kind of value in this place/],
+    ['b', /"b" is no KEY=VALUE/],
+    ['a={b', /"\{b" is no KEY=VALUE/],
+  ];
+  for (const [text, wanted] of sets) {
+    it(`--set ${text}`, () => {
+      const old = text.startsWith('list') ? { list: [{ name: 'a', old: 1 }, 'two'] } : {};
+      if (wanted instanceof RegExp) assert.throws(() => setValues(old, text), wanted);
+      else assert.deepEqual(setValues(old, text), wanted);
+    });
+  }
+
+  it('are merged key by key, and null takes a default away', () => {
+    const given = mergeValues({ a: { b: 1 }, c: [1], e: 1 }, { a: { d: null }, c: [2], e: null });
+    assert.deepEqual(given, { a: { b: 1, d: null }, c: [2], e: null });
+    const whole = mergeValues({ a: { d: 1, x: {} }, c: [0], e: 2, f: 3 }, given, true);
+    assert.deepEqual(whole, { a: { b: 1, x: {} }, c: [2], f: 3 });
+  });
+
+  // What helm makes of the same values is compared by scripts/baseline.ts.
+  const refusals: [values: Values, problem: RegExp][] = [
+    [
+      { mode: 'both', replicas: 2 },
+      /^mode: the chart wants enum \["split","all"\]; replicas: the chart has no such value; there are: .*, mode, /,
+    ],
+    [
+      { operator: { webhookPort: 1023n, class: 'A' } },
+      /operator\.class: .* pattern .*operator\.webhookPort: .* minimum 1024/,
+    ],
+    [
+      { imagePullSecrets: [{ name: '' }, {}] },
+      /imagePullSecrets\[0\]\.name: .* minLength 1; imagePullSecrets\[1\]: .* required/,
+    ],
+    [{ commonLabels: { 'helm.sh/chart': 'x' }, runAsUser: 'a' }, /commonLabels: .* propertyNames.*runAsUser: .* type /],
+    [{ podDisruptionBudget: { maxUnavailable: 0 } }, /podDisruptionBudget\.maxUnavailable: .* oneOf/],
+    [
+      { operator: { drainSeconds: 40 } },
+      /templates\/deployment\.yaml:2:4: .*operator\.drainSeconds \(40\) must be shorter/,
+    ],
+  ];
+  for (const [values, problem] of refusals) {
+    it(`refuses ${JSON.stringify(values, (_, each: unknown) => (typeof each === 'bigint' ? Number(each) : each))}`, () => {
+      assert.throws(() => renderChart(readChart(), release, values), { message: problem });
+    });
+  }
+
+  it('names what our engine does not have, by file and line', () => {
+    const other = (name: string, text: string) => () => renderChart({ ...readChart(), [name]: text }, release, {});
+    assert.throws(other('templates/x.yaml', 'a: 1\nb: {{ lookup "v1" }}'), /templates\/x\.yaml:2: function "lookup"/);
+    assert.throws(other('values.schema.json', '{"if": {}}'), /keyword if is not known here/);
+  });
+
+  it('renders resource definitions first, and the rest in the order of helm', () => {
+    const { objects } = renderChart(readChart(), release, { metrics: { serviceMonitor: { enabled: true } } });
+    const kinds = [...new Set(objects.map(({ kind }) => kind))].join(' ');
+    assert.match(kinds, /^Custom\w+ PodDis\w+ ServiceAccount ClusterRole .* Deployment Mut\w+ ServiceMonitor Val/);
+  });
+});

@@ -1,0 +1,183 @@
+import type { Command } from 'commander';
+import { customResourceDefinitions } from '../../api/crd.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { finalizer, forceDeleteAnnotation, labelNames, leaderLeaseName, managedBy } from '../../api/names.ts';
+import type { ApiClient } from '../../kube/api-client.ts';
+import { isNotFound } from '../../kube/api-error.ts';
+import { resourceKind, type ResourceKind } from '../../kube/resource-kinds.ts';
+import * as kinds from '../../operator/cluster-view.ts';
+import { clusterCommand, withCluster, type ClusterOptions } from '../cluster-options.ts';
+import { leftovers } from '../commands/disable.ts';
+import { messageOf } from '../files.ts';
+import { switchTargets } from '../kill-switch/switch-targets.ts';
+import { parseSeconds } from '../option-values.ts';
+import { plural } from '../report/write-report.ts';
+import { agrees } from '../tags/precautions.ts';
+import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
+import { listWhereKnown, readInstallation } from '../usage/installation.ts';
+import { isAlive } from '../usage/operator-health.ts';
+import { readUsage } from '../usage/read-usage.ts';
+import { findReleases, type InstalledRelease, nameOf } from './find-releases.ts';
+import { poll, podsOf } from './until-available.ts';
+
+interface UninstallOptions extends ClusterOptions {
+  readonly namespace?: string;
+  readonly purge?: true;
+  readonly yes?: true;
+  /** Seconds. */
+  readonly timeout: number;
+}
+
+/** Of what the operator has made, but for its mutating webhooks. */
+export const operatorKinds = [
+  ...[kinds.validatingWebhooks, kinds.leases, kinds.configMaps, kinds.services, kinds.secrets],
+  resourceKind('rbac.authorization.k8s.io/v1', 'Role'),
+];
+const definitionKind = resourceKind('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
+/** An operator that is alive takes one or two. */
+const answerSeconds = 15;
+
+/** `injector uninstall`: what `install` or the chart has made, webhooks first, whether or not an operator is alive. */
+export function uninstallCommand(terminal: Terminal): Command {
+  return clusterCommand('uninstall', 'remove what install or the chart has made, and the webhooks first')
+    .option('-n, --namespace <name>', 'the one that runs there, of several')
+    .option('--purge', 'remove the CustomResourceDefinitions too, and with them every InjectorConfig and RevisionTag')
+    .option('-y, --yes', 'do not ask')
+    .option('--timeout <seconds>', 'how long to wait until the pods of the operator have ended', parseSeconds, 60)
+    .action(async (options: UninstallOptions) => {
+      const isDone = await withCluster(options, (client) => uninstall(client, options, terminal));
+      if (!isDone) terminal.setExitCode(exitCodes.failure);
+    });
+}
+
+async function uninstall(client: ApiClient, options: UninstallOptions, terminal: Terminal): Promise<boolean> {
+  const { purge = false, yes = false, timeout } = options;
+  const { release, isOnly } = chooseRelease(await findReleases(client), options);
+  const { objects = [] } = release ?? {};
+  const remains = remainsOf(client, (object) => isOnly || classOf(object) === release?.operatorClass, terminal);
+  const definitions = await remains.definitions();
+  const resources = await remains.resources();
+  const webhooks = (await switchTargets(client, { all: true })).webhooks.filter(remains.isMeant);
+  const kept = `${plural(definitions.length, 'CustomResourceDefinition')} and ${plural(resources.length, 'object')} of theirs`;
+  const traces = [...objects, ...webhooks, ...(await remains.made()), ...resources.filter(isHeld)];
+  if (traces.length === 0 && (definitions.length === 0 || !purge)) {
+    terminal.out(`nothing to uninstall${definitions.length === 0 ? '' : `; ${kept} are kept, --purge removes them`}\n`);
+    return true;
+  }
+  const { isAnswered, losses } = await readLosses(client);
+  const what =
+    release === undefined ? 'what an operator has left' : `${release.name} in namespace ${release.namespace}`;
+  const concerns = [...losses, `removes ${what} with its webhooks; ${kept} are ${purge ? 'removed too' : 'kept'}`];
+  if (!(await agrees(terminal, concerns, yes))) return true;
+
+  // Without the owner of the webhooks an operator that is alive publishes none again.
+  await remains.remove(objects.filter(({ kind }) => kind === 'MutatingWebhookConfiguration'));
+  const deeds = await leftovers(client, remains.isMeant);
+  // What a live operator does not answer in time, and what nobody answers for a dead one, is answered below.
+  if (purge && isAnswered) await remains.removeResources();
+  const isGoing = ({ metadata }: KubernetesObject): boolean => metadata.deletionTimestamp !== undefined;
+  if (isAnswered) await poll(Math.min(timeout, answerSeconds), async () => !(await remains.resources()).some(isGoing));
+  const deployments = objects.filter(({ kind }) => kind === 'Deployment');
+  await remains.remove(deployments);
+  const podsLeft = async () => (await Promise.all(deployments.map((each) => podsOf(client, each)))).flat();
+  const hasEnded = await poll(timeout, async () => (await podsLeft()).length === 0);
+  if (!hasEnded) terminal.error(`pods of the operator are there after ${timeout} s: what they write stays behind`);
+  // Without an owner it has published them again until it ended.
+  deeds.push(...(await leftovers(client, remains.isMeant)));
+  for (const { line } of deeds) terminal.out(`${line}\n`);
+  await remains.remove(await remains.made());
+  await remains.answerFinalizers();
+  if (purge) await remains.removeResources();
+  const isHome = ({ kind }: KubernetesObject): boolean => kind === 'Namespace';
+  const rest = objects.filter((each) => !/^(?:MutatingWebhookConfiguration|Deployment|Namespace)$/.test(each.kind));
+  await remains.remove([...rest, ...(purge ? definitions : []), ...objects.filter(isHome)]);
+  const isDone = hasEnded && deeds.every(({ failed }) => failed !== true);
+  terminal.out(
+    isDone
+      ? `uninstalled${purge ? '' : `; ${kept} are kept`}\n`
+      : 'something is left: mend what is said above and run this again\n',
+  );
+  return isDone;
+}
+
+/** @throws UsageError when several are there and none is named, or when they would lose their resource definitions */
+function chooseRelease(all: readonly InstalledRelease[], { namespace, purge }: UninstallOptions) {
+  const release = all.find((each) => each.namespace === (namespace ?? each.namespace));
+  const isOnly = all.length <= 1;
+  if (namespace === undefined ? isOnly : release !== undefined && (isOnly || purge !== true))
+    return { release, isOnly };
+  const there = all.map(({ name, namespace: home }) => `${name} in namespace ${home}`).join(', ') || 'there is none';
+  throw new UsageError(`say which one with --namespace, and --purge with the last one only: ${there}`);
+}
+
+/** What an operator has made and looks after, and how it goes. */
+function remainsOf(client: ApiClient, isMeant: (object: KubernetesObject) => boolean, terminal: Terminal) {
+  const list = async (all: readonly ResourceKind[], labelSelector?: string): Promise<KubernetesObject[]> =>
+    (await Promise.all(all.map((kind) => listWhereKnown(client, kind, labelSelector)))).flat().filter(isMeant);
+  const remove = async (objects: readonly KubernetesObject[]): Promise<void> => {
+    for (const object of objects) {
+      await client.delete(object).catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+      });
+      terminal.out(`${nameOf(object)}: deleted\n`);
+    }
+  };
+  const resources = (): Promise<KubernetesObject[]> => list([kinds.revisionTags, kinds.injectorConfigs]);
+  return {
+    isMeant,
+    remove,
+    resources,
+    /** But for mutating webhooks. The Lease of who leads has no label. */
+    made: async (): Promise<KubernetesObject[]> => {
+      const isLeader = ({ metadata }: KubernetesObject) => metadata.name?.startsWith(leaderLeaseName('')) === true;
+      const labelled = await list(operatorKinds, `${labelNames.managedBy}=${managedBy}`);
+      return [...labelled, ...(await list([kinds.leases])).filter(isLeader)];
+    },
+    definitions: async (): Promise<KubernetesObject[]> => {
+      const names = customResourceDefinitions().map(({ metadata }) => metadata.name);
+      return (await client.listAll(definitionKind)).items.filter(({ metadata }) => names.includes(metadata.name));
+    },
+    /** Whoever uses them. */
+    removeResources: async (): Promise<void> => {
+      for (const object of await resources()) {
+        await client.patch(object, 'merge', { metadata: { annotations: { [forceDeleteAnnotation]: 'true' } } });
+        await remove([object]);
+      }
+    },
+    answerFinalizers: async (): Promise<void> => {
+      for (const object of (await resources()).filter(isHeld)) {
+        const { resourceVersion, finalizers = [] } = object.metadata;
+        const left = finalizers.filter((each) => each !== finalizer);
+        await client.patch(object, 'merge', { metadata: { finalizers: left, resourceVersion } });
+        terminal.out(`${nameOf(object)}: finalizer removed\n`);
+      }
+    },
+  };
+}
+
+function isHeld({ metadata }: KubernetesObject): boolean {
+  return metadata.finalizers?.includes(finalizer) === true;
+}
+
+/** The operator class of what an operator has made or looks after. */
+function classOf({ metadata: { labels = {}, name = '' }, spec, kind }: KubernetesObject): string | undefined {
+  if (kind === 'Lease') return labels[labelNames.replica] ?? name.slice(leaderLeaseName('').length);
+  return labels[labelNames.operatorClass] ?? (spec as { operatorClass?: string } | undefined)?.operatorClass;
+}
+
+/** Which workloads have injected pods, and whether an operator is there to answer. */
+async function readLosses(client: ApiClient): Promise<{ isAnswered: boolean; losses: string[] }> {
+  try {
+    const installation = await readInstallation(client);
+    const { workloads, notes } = await readUsage(client, installation);
+    const losses = workloads
+      .filter(({ current, stale }) => current + stale > 0)
+      .map(({ namespace, workload, injectorConfig, current, stale }) => {
+        const pods = plural(current + stale, 'pod');
+        return `${namespace} ${workload} loses injection by ${injectorConfig}: ${pods}, once they are made again`;
+      });
+    return { isAnswered: isAlive(installation.health), losses: [...losses, ...notes] };
+  } catch (error) {
+    return { isAnswered: false, losses: [`which workloads lose injection is not known: ${messageOf(error)}`] };
+  }
+}

@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Condition, KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import type { ApiClient } from '../../kube/api-client.ts';
+import { resourceKind } from '../../kube/resource-kinds.ts';
+import { pods } from '../../operator/cluster-view.ts';
+import type { Terminal } from '../terminal.ts';
+import { nameOf } from './find-releases.ts';
+
+interface Deployment extends KubernetesObject {
+  spec: { replicas?: number; selector: { matchLabels: Record<string, string> } };
+  status?: Partial<Record<'observedGeneration' | 'updatedReplicas' | 'availableReplicas', number>> & {
+    conditions?: Condition[];
+  };
+}
+
+interface PodStatus {
+  conditions?: Condition[];
+  containerStatuses?: { state?: Partial<Record<'waiting' | 'terminated', Partial<Condition>>> }[];
+}
+
+const pollMs = 250;
+
+/** Asks until it holds; false when the time is over. */
+export async function poll(seconds: number, holds: () => Promise<boolean>): Promise<boolean> {
+  const end = performance.now() + seconds * 1000;
+  for (;;) {
+    if (await holds()) return true;
+    if (performance.now() >= end) return false;
+    await sleep(pollMs);
+  }
+}
+
+/**
+ * Waits until a Deployment is available at the template that it has now, and says what keeps it each time that this changes.
+ * @returns false when it is not in time
+ */
+export function untilAvailable(
+  client: ApiClient,
+  { metadata: { name = '', namespace } }: KubernetesObject,
+  seconds: number,
+  terminal: Terminal,
+): Promise<boolean> {
+  let said = '';
+  return poll(seconds, async () => {
+    const live = await client.get<Deployment>(resourceKind('apps/v1', 'Deployment'), name, { namespace });
+    const { replicas = 1 } = live.spec;
+    const { observedGeneration = 0, updatedReplicas = 0, availableReplicas = 0 } = live.status ?? {};
+    const isSeen = observedGeneration >= (live.metadata.generation ?? 0);
+    const isAvailable = isSeen && Math.min(updatedReplicas, availableReplicas) >= replicas;
+    const obstacles = isAvailable ? [] : await obstaclesOf(client, live);
+    const line = [`${nameOf(live)}: ${availableReplicas} of ${replicas} available`, ...obstacles].join('; ');
+    if (isAvailable) terminal.out(`${line}\n`);
+    else if (line !== said) terminal.error(line);
+    said = line;
+    return isAvailable;
+  });
+}
+
+/** The pods that a Deployment selects. */
+export async function podsOf(client: ApiClient, { metadata, spec }: KubernetesObject): Promise<KubernetesObject[]> {
+  const labels = Object.entries((spec as Deployment['spec']).selector.matchLabels);
+  const labelSelector = labels.map((label) => label.join('=')).join(',');
+  return (await client.listAll(pods, { namespace: metadata.namespace, labelSelector })).items;
+}
+
+/** What a Deployment and its pods say of why they are not ready, each sentence once. */
+async function obstaclesOf(client: ApiClient, deployment: Deployment): Promise<string[]> {
+  const statuses = (await podsOf(client, deployment)).map(({ status = {} }) => status as PodStatus);
+  const conditions = [
+    ...(deployment.status?.conditions ?? []),
+    ...statuses.flatMap((status) => status.conditions ?? []),
+  ];
+  const faults = conditions.filter(({ type, status }) =>
+    ['ReplicaFailure True', 'PodScheduled False'].includes(`${type} ${status}`),
+  );
+  const states = statuses
+    .flatMap(({ containerStatuses = [] }) => containerStatuses)
+    .flatMap(({ state = {} }) => state.waiting ?? state.terminated ?? []);
+  const sentences = [...faults, ...states].map(({ reason, message }) => [reason, message].filter(Boolean).join(': '));
+  return [...new Set(sentences)].filter((sentence) => sentence !== '' && sentence !== 'ContainerCreating');
+}
