@@ -152,6 +152,17 @@ describe('injector certs', () => {
       assert.deepEqual([errors, code], [nobody, 1]);
     });
 
+    for (const [what, now, said] of [
+      ['beside one that lives', operatorLeases(new Date(), 'n'), /^$/],
+      ['alone', [], /^a: no replica is live: [^\n]*$/],
+    ] as const) {
+      it(`status does not look where an operator was before, whose Leases are there ${what}`, async () => {
+        const before = operatorLeases(new Date(), 'before').map((lease) => ({ ...lease, spec: {} }));
+        objects[allLeases] = { items: [...before, ...now], metadata: {} };
+        assert.match((await call('status')).errors, said);
+      });
+    }
+
     it('status says what it may not read', async () => {
       objects[secret] = 403;
       objects[leases] = 403;

@@ -82,9 +82,10 @@ function certsStatusCommand(terminal: Terminal): Command {
         return Promise.all(
           configs.map(async (config) => {
             const { operatorClass = 'default' } = config.spec ?? {};
-            const replica = health.replicas.find((each) => each.operatorClass === operatorClass);
-            const namespace = options.namespace ?? replica?.namespace;
-            const report = certificateReport(await observeCertificates(client, config, namespace, new Date()));
+            const replicas = health.replicas.filter((each) => each.operatorClass === operatorClass);
+            const live = replicas.find(({ isLive }) => isLive);
+            const namespaces = { known: options.namespace ?? live?.namespace, otherwise: replicas[0]?.namespace };
+            const report = certificateReport(await observeCertificates(client, config, namespaces, new Date()));
             return { ...report, problems: [...unattended, ...report.problems] };
           }),
         );

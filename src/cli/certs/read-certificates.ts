@@ -51,17 +51,17 @@ export async function readConfigurations(
 
 /**
  * Everything that `certs status` looks at. Rights on Secrets and Leases are not needed: what may not be read is said.
- * @param namespace the operator's; without one the webhook's Service tells
+ * @param namespaces the operator's: as it is known, without that as the webhook's Service tells, or else the last that is heard of
  */
 export async function observeCertificates(
   client: Pick<ApiClient, 'listAll' | 'find'>,
   config: ReadConfig,
-  namespace: string | undefined,
+  { known, otherwise }: { readonly known: string | undefined; readonly otherwise: string | undefined },
   now: Date,
 ): Promise<CertificateObservation> {
   const { name } = config.metadata;
   const configurations = await readConfigurations(client, name);
-  const where = namespace ?? operatorNamespace(configurations);
+  const where = known ?? operatorNamespace(configurations) ?? otherwise;
   const seen = { config, configurations, now };
   if (where === undefined) {
     const unreadable =
