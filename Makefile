@@ -79,4 +79,4 @@ conformance: install ## compare with Istio's recorded behaviour (GOLDEN=folder)
 	@$(NODE) scripts/conformance.ts $(GOLDEN)
 
 clean: ## remove what was built
-	rm -rf dist coverage .build
+	rm -rf dist coverage .build release

@@ -2,7 +2,18 @@ import eslint from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist', 'coverage', '.build', '**/testdata/**/*.js', 'node_modules', '*.cjs', 'e2e/controlplane'] },
+  {
+    ignores: [
+      'dist',
+      'release',
+      'coverage',
+      '.build',
+      '**/testdata/**/*.js',
+      'node_modules',
+      '*.cjs',
+      'e2e/controlplane',
+    ],
+  },
   eslint.configs.recommended,
   {
     files: ['**/*.ts'],
@@ -25,7 +36,14 @@ export default tseslint.config(
   },
   {
     // Tests, scripts and the e2e harness talk to a person on a terminal.
-    files: ['**/*.test.ts', '**/testdata/**/*.ts', 'scripts/**/*.ts', 'e2e/**/*.ts', 'bench/**/*.ts'],
+    files: [
+      '**/*.test.ts',
+      '**/testdata/**/*.ts',
+      'scripts/**/*.ts',
+      'e2e/**/*.ts',
+      'bench/**/*.ts',
+      'packaging/**/*.ts',
+    ],
     rules: {
       'no-console': 'off',
       '@typescript-eslint/no-floating-promises': 'error',

@@ -1,5 +1,5 @@
 /**
- * Builds what the scenarios run on: the control plane (e2e/controlplane), and for some helm and kubectl. What is built lies in the user's cache folder under a
+ * Builds what the scenarios run on: the control plane (e2e/controlplane), and for some kubectl, helm and other programs. What is built lies in the user's cache folder under a
  * digest of what decides it, so that every clone finds it there; .build/bin leads to it.
  * Called by the harness before a cluster starts, and by itself: `node --import ./scripts/typescript/register.js e2e/harness/build.ts`.
  */
@@ -28,7 +28,6 @@ import { paths } from './paths.ts';
 const run = promisify(execFile);
 const needed = { major: 1, minor: 26 };
 const kubernetesVersion = /^\tk8s\.io\/kubernetes v1\.(\d+)\.(\d+)$/m;
-const helmModule = 'helm.sh/helm/v4/cmd/helm@v4.3.1';
 /** Programs that no clone has used for so many days are removed from the cache. */
 const keptDays = 30;
 
@@ -43,6 +42,8 @@ interface Target {
   /** What `go install` installs. */
   package: string;
   linkerFlags: string;
+  /** Build tags, with commas. */
+  tags?: string;
 }
 
 /**
@@ -77,6 +78,18 @@ function controlPlaneTarget(): Target {
   };
 }
 
+/** Programs that tests run beside the control plane: what `go install` builds, and in which module of ours, if any. */
+const programs = {
+  helm: { package: 'helm.sh/helm/v4/cmd/helm@v4.3.1' },
+} satisfies Record<string, Program>;
+
+interface Program {
+  /** A package at a version; or one of the module in `e2e/tools/NAME`, for what has `replace` directives or is ours. */
+  package: string;
+  /** Build tags, with commas. */
+  tags?: string;
+}
+
 /**
  * Builds kubectl of the control plane's version, for scenarios that run what documentation prints.
  *
@@ -95,21 +108,28 @@ export async function buildKubectl(report: (line: string) => void): Promise<void
   await buildTarget(kubectl, await goToolchain(), report);
 }
 
+/**
+ * Builds one of the programs of tests unless it is in the cache.
+ *
+ * @returns its path
+ * @throws Error as {@link buildBinaries}
+ */
+export async function buildProgram(name: keyof typeof programs, report: (line: string) => void): Promise<string> {
+  const { package: wanted, tags = '' }: Program = programs[name];
+  const isOurs = !wanted.includes('@');
+  // `go install module@version` must not see a go.mod of the directory it runs in.
+  const directory = isOurs ? join(paths.tools, name) : tmpdir();
+  const sources = isOurs ? readdirSync(directory).sort() : [];
+  const inputs = [tags, ...sources.map((file) => `${file}\n${readFileSync(join(directory, file), 'utf8')}`)];
+  const target = { name, program: name, inputs, directory, package: wanted, linkerFlags: '-s -w', tags };
+  await buildTarget(target, await goToolchain(), report);
+  return join(paths.binaries, name);
+}
+
 /** helm, with which tests compare what we render: the one on the PATH, else built. Resolves with how to call it. */
 export async function findHelm(report: (line: string) => void): Promise<string> {
   const found = await run('helm', ['version']).catch(() => undefined);
-  if (found !== undefined) return 'helm';
-  const helm = {
-    name: 'helm',
-    program: 'helm',
-    inputs: [],
-    // `go install module@version` must not see a go.mod of the directory it runs in.
-    directory: tmpdir(),
-    package: helmModule,
-    linkerFlags: '-s -w',
-  };
-  await buildTarget(helm, await goToolchain(), report);
-  return paths.helm;
+  return found === undefined ? await buildProgram('helm', report) : 'helm';
 }
 
 async function buildTarget(target: Target, go: string, report: (line: string) => void): Promise<void> {
@@ -199,11 +219,15 @@ async function runGo(build: Target, folder: string, report: (line: string) => vo
     return `building ${build.name}: ${elapsed}, ${packages} packages compiled${fetched}`;
   };
   report(`building ${build.name} (minutes when Go's cache is cold, seconds when it is warm) …`);
-  const child = spawn('go', ['install', '-v', '-ldflags', build.linkerFlags, build.package], {
-    cwd: build.directory,
-    env: { ...process.env, GOOS: '', GOARCH: '', GOBIN: folder },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    'go',
+    ['install', '-v', '-tags', build.tags ?? '', '-ldflags', build.linkerFlags, build.package],
+    {
+      cwd: build.directory,
+      env: { ...process.env, GOOS: '', GOARCH: '', GOBIN: folder },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   const read = (line: string) => {
     tail.push(line);
     if (tail.length > 40) tail.shift();

@@ -13,7 +13,6 @@ export const otherInjector = process.env['E2E_INJECTOR'];
 export const paths = {
   binaries: join(build, 'bin'),
   controlPlane: join(build, 'bin', 'controlplane'),
-  helm: join(build, 'bin', 'helm'),
   kubectl: join(build, 'bin', 'kubectl'),
   /** One directory for each earlier commit whose bundle a scenario runs. */
   earlier: join(build, 'earlier'),
@@ -22,6 +21,10 @@ export const paths = {
   /** The directory of the cluster that `make up` and `KEEP=1 make demo` leave running; STANDING names another, so that a test leaves the person's alone. */
   standing: join(build, process.env['STANDING'] ?? 'cluster'),
   controlPlaneSources: join(repository, 'e2e', 'controlplane'),
+  /** Go modules of ours, one a folder, for programs that cannot be installed by name. */
+  tools: join(repository, 'e2e', 'tools'),
+  /** What `make release` writes. */
+  release: join(repository, 'release'),
   chart: join(repository, 'charts', 'injector-operator'),
   crds: join(repository, 'crds'),
   examples: join(repository, 'examples'),
