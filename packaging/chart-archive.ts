@@ -26,7 +26,7 @@ function readIgnored(): (file: string) => boolean {
       throw new Error(`${source}/.helmignore: only names, *.ending and folder/ are known here, not ${pattern}`);
   return (file) => {
     const parts = file.split('/');
-    return ['.helmignore', ...patterns].some((pattern) => {
+    return patterns.some((pattern) => {
       if (pattern.endsWith('/')) return parts.slice(0, -1).includes(pattern.slice(0, -1));
       return pattern.startsWith('*') ? file.endsWith(pattern.slice(1)) : parts.includes(pattern);
     });
