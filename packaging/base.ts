@@ -43,6 +43,8 @@ export interface DebianPackage {
   readonly source: string;
   /** SHA-256 of its archive. */
   readonly digest: string;
+  /** What lies in its archive, folders included, without the leading slash. */
+  readonly files: readonly string[];
 }
 
 export interface AssembledBase {
@@ -182,5 +184,11 @@ function unpackDebianPackage(archive: string, root: string): DebianPackage {
   cpSync(path.join(control, 'DEBIAN/md5sums'), path.join(status, `${name}.md5sums`));
   const [source = ''] = (field('Source') || name).split(' ');
   const digest = createHash('sha256').update(readFileSync(archive)).digest('hex');
-  return { name, version: field('Version'), source: source.replace(/-\d+$/, ''), digest };
+  const contents = execFileSync('dpkg-deb', ['--fsys-tarfile', archive], { maxBuffer: 1 << 28 });
+  const list = execFileSync('tar', ['-t'], { input: contents, encoding: 'utf8', maxBuffer: 1 << 26 });
+  const files = list
+    .trim()
+    .split('\n')
+    .map((file) => file.replace(/^\.\//, ''));
+  return { name, version: field('Version'), source: source.replace(/-\d+$/, ''), digest, files };
 }

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { deflateRawSync } from 'node:zlib';
-import { build, type Metafile, type OnLoadResult, type Plugin } from 'esbuild';
+import { build, type BuildOptions, type Metafile, type OnLoadResult, type Plugin } from 'esbuild';
 import { readChart } from '../../src/cli/install/chart-files.ts';
 import { leanLibraries } from './lean-libraries.ts';
 
@@ -58,6 +58,18 @@ function inAscii(text: string): string {
   );
 }
 
+/** How the program of the worker's thread is bundled. */
+export const workerOptions = {
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'cjs',
+  minifyWhitespace: true,
+  legalComments: 'none',
+  logLevel: 'warning',
+  plugins: [leanLibraries],
+} satisfies BuildOptions;
+
 /**
  * Puts the program of the worker's thread into the bundle, as a text (see src/server/worker/worker-program.ts). It is a bundle of its own, since a thread that loaded the
  * whole bundle would hold all of it once more. It is packed, since most of the time there is no thread.
@@ -66,19 +78,8 @@ const workerText = (inputs: Set<string>): Plugin => ({
   name: 'worker-text',
   setup(outer) {
     outer.onLoad({ filter: /[\\/]server[\\/]worker[\\/]worker-program\.ts$/ }, async ({ path }) => {
-      const { outputFiles, metafile } = await build({
-        entryPoints: [path.replace('worker-program', 'worker-thread')],
-        write: false,
-        metafile: true,
-        bundle: true,
-        platform: 'node',
-        target: 'node20',
-        format: 'cjs',
-        minifyWhitespace: true,
-        legalComments: 'none',
-        logLevel: 'warning',
-        plugins: [leanLibraries],
-      });
+      const entryPoints = [path.replace('worker-program', 'worker-thread')];
+      const { outputFiles, metafile } = await build({ ...workerOptions, entryPoints, metafile: true, write: false });
       addInputs(metafile, inputs);
       const unpack = packed(outputFiles[0]?.contents ?? '');
       return packedModule(`export const workerProgram = { get source() { return ${unpack}; }, isText: true };`);
