@@ -7,9 +7,11 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSyn
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { writeChartArchive } from './chart-archive.ts';
+import { writeImages } from './image.ts';
 import { writeKubectlPlugin } from './kubectl-plugin.ts';
 import { writeNpmPackage } from './npm-package.ts';
 import { checkVersions, project, releaseTime } from './project.ts';
+import { writeSboms } from './sboms.ts';
 
 /** Writes files of a release into a folder and resolves with their names. */
 type Write = (folder: string, report: (line: string) => void) => Promise<string[]>;
@@ -19,6 +21,9 @@ const artefacts: Readonly<Record<string, Write>> = {
   plugin: writeKubectlPlugin,
   chart: writeChartArchive,
   manifest: copyInstallManifest,
+  image: writeImages,
+  // After the image, of which it says the contents.
+  sboms: writeSboms,
 };
 
 /** Copies the default render of the chart, which `make generate` writes. */
