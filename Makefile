@@ -2,7 +2,7 @@
 NODE := node --import ./scripts/typescript/register.js
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help install build demo demo-quick test test-all test-rest unit check e2e e2e-list up down kubeconfig gates bench generate record verify format conformance clean
+.PHONY: help install build demo demo-quick test test-all test-rest unit check e2e e2e-list up down kubeconfig gates bench generate record verify format image release conformance clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,6 +74,12 @@ verify: install ## fail when a generated file differs from its source
 
 format: install ## prettier
 	@npx prettier --write --log-level warn .
+
+image: build ## the container image, with docker, podman or buildah (BASE=node:26-slim; TAG, PLATFORM, CONTAINER_TOOL)
+	@$(NODE) packaging/make-image.ts
+
+release: install ## everything that a release needs, in release/; two runs of one commit write the same bytes
+	@$(NODE) packaging/release.ts
 
 conformance: install ## compare with Istio's recorded behaviour (GOLDEN=folder)
 	@$(NODE) scripts/conformance.ts $(GOLDEN)

@@ -1,2 +1,76 @@
-/** `make release`: writes everything that a release needs to `release/`. Two runs of one commit write the same bytes. */
-console.log('nothing yet');
+/**
+ * `make release`: writes everything that a release needs to `release/`, and SHA256SUMS of it.
+ * Two runs of one commit write the same bytes: `release.ts [--folder FOLDER] [ARTEFACT…]`.
+ */
+import { createHash } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { writeChartArchive } from './chart-archive.ts';
+import { writeImages } from './image.ts';
+import { writeKubectlPlugin } from './kubectl-plugin.ts';
+import { writeNpmPackage } from './npm-package.ts';
+import { checkVersions, project, releaseTime } from './project.ts';
+import { writeSboms } from './sboms.ts';
+
+/** Writes files of a release into a folder and resolves with their names. */
+type Write = (folder: string, report: (line: string) => void) => Promise<string[]>;
+
+const artefacts: Readonly<Record<string, Write>> = {
+  npm: writeNpmPackage,
+  plugin: writeKubectlPlugin,
+  chart: writeChartArchive,
+  manifest: copyInstallManifest,
+  image: writeImages,
+  // After the image, of which it says the contents.
+  sboms: writeSboms,
+};
+
+/** Copies the default render of the chart, which `make generate` writes. */
+async function copyInstallManifest(folder: string): Promise<string[]> {
+  const source = 'charts/install.yaml';
+  if (!existsSync(source)) return [];
+  copyFileSync(source, path.join(folder, 'install.yaml'));
+  return Promise.resolve(['install.yaml']);
+}
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { folder: { type: 'string', default: 'release' } },
+  });
+  const wanted = positionals.length === 0 ? Object.keys(artefacts) : positionals;
+  const unknown = wanted.filter((name) => !Object.hasOwn(artefacts, name));
+  if (unknown.length > 0)
+    throw new Error(`no such artefact: ${unknown.join(', ')}; there are ${Object.keys(artefacts).join(', ')}`);
+  checkVersions();
+  // Programs that are called for an artefact read it, too.
+  process.env['SOURCE_DATE_EPOCH'] = String(releaseTime());
+  const { folder } = values;
+  if (existsSync(folder) && !existsSync(path.join(folder, 'SHA256SUMS')))
+    throw new Error(
+      `${folder} is there and holds no release (no SHA256SUMS): remove it, or name another with --folder`,
+    );
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  // An unfinished release can be written over, too.
+  writeFileSync(path.join(folder, 'SHA256SUMS'), '');
+  await import('../scripts/build.ts');
+  const report = (line: string): void => {
+    console.log(line);
+  };
+  const written: string[] = [];
+  for (const name of wanted) written.push(...((await artefacts[name]?.(folder, report)) ?? []));
+  const sums = written.sort().map((name) => {
+    const content = readFileSync(path.join(folder, name));
+    report(`${name} (${(content.length / 1_048_576).toFixed(1)} MiB)`);
+    return `${createHash('sha256').update(content).digest('hex')}  ${name}\n`;
+  });
+  writeFileSync(path.join(folder, 'SHA256SUMS'), sums.join(''));
+  report(`${folder} holds version ${project.version}, with SHA256SUMS of ${sums.length} files`);
+}
+
+await main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+});

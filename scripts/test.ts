@@ -91,6 +91,21 @@ const steps: Step[] = [
   { name: 'linear time', command: [...typescript, 'scripts/linear-time.ts'], counts: 'summary', rest: true },
   { name: 'bundle', command: [...typescript, 'scripts/build.ts'], counts: 'one' },
   { name: 'completion', command: [...typescript, 'scripts/completion.ts'], counts: 'summary', rest: true },
+  // Makes the release twice, and has npm, kubectl, krew and helm use it.
+  {
+    name: 'release',
+    command: [...typescript, 'packaging/check-release.ts'],
+    counts: 'summary',
+    needsGo: true,
+    rest: true,
+  },
+  {
+    name: 'workflows',
+    command: [...typescript, 'packaging/check-workflows.ts'],
+    counts: 'summary',
+    needsGo: true,
+    rest: true,
+  },
   {
     // The first command of the README, on a cluster of its own.
     name: 'demo',
@@ -108,6 +123,13 @@ const steps: Step[] = [
     rest: true,
   },
   { name: 'core scenarios', command: [...typescript, 'e2e/run.ts', '--core'], counts: 'summary', needsGo: true },
+  {
+    name: 'image node core scenarios',
+    command: [...typescript, 'packaging/image-node.ts'],
+    counts: 'summary',
+    needsGo: true,
+    rest: true,
+  },
   {
     name: 'other scenarios',
     command: [...typescript, 'e2e/run.ts', '--rest'],

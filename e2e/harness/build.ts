@@ -81,6 +81,9 @@ function controlPlaneTarget(): Target {
 /** Programs that tests run beside the control plane: what `go install` builds, and in which module of ours, if any. */
 const programs = {
   helm: { package: 'helm.sh/helm/v4/cmd/helm@v4.3.1' },
+  actionlint: { package: 'github.com/rhysd/actionlint/cmd/actionlint@v1.7.12' },
+  // By a module of ours: the proxy has this version but no list of versions, which Go asks for.
+  krew: { package: 'sigs.k8s.io/krew/cmd/krew' },
 } satisfies Record<string, Program>;
 
 interface Program {

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { deflateRawSync } from 'node:zlib';
-import { build, type OnLoadResult, type Plugin } from 'esbuild';
+import { build, type BuildOptions, type Metafile, type OnLoadResult, type Plugin } from 'esbuild';
 import { readChart } from '../../src/cli/install/chart-files.ts';
 import { leanLibraries } from './lean-libraries.ts';
 
@@ -12,11 +12,12 @@ export interface BundleOptions {
 /**
  * Bundles one entry into one file without runtime dependencies, for Node ≥ 20.19. CommonJS because one of the libraries (the Operator base class) is, and npm's
  * overrides act in the root project only.
- * @returns its size in bytes
+ * @returns its size in bytes, and the files of which something is in it, the worker's program included
  */
-export async function bundle(entryPoint: string, outfile: string, { boundedHeap }: BundleOptions): Promise<number> {
+export async function bundle(entryPoint: string, outfile: string, { boundedHeap }: BundleOptions) {
+  const inputs = new Set<string>();
   const prelude = boundedHeap ? "\nrequire('node:v8').setFlagsFromString('--semi-space-growth-factor=1');" : '';
-  await build({
+  const { metafile } = await build({
     entryPoints: [entryPoint],
     outfile,
     bundle: true,
@@ -30,11 +31,18 @@ export async function bundle(entryPoint: string, outfile: string, { boundedHeap 
     keepNames: false,
     banner: { js: `#!/usr/bin/env node${prelude}` },
     logLevel: 'warning',
-    plugins: [leanLibraries, workerText, chartText],
+    metafile: true,
+    plugins: [leanLibraries, workerText(inputs), chartText],
   });
+  addInputs(metafile, inputs);
   const text = inAscii(await readFile(outfile, 'utf8'));
   await writeFile(outfile, text);
-  return text.length;
+  return { bytes: text.length, inputs };
+}
+
+function addInputs({ outputs }: Metafile, inputs: Set<string>): void {
+  for (const [file, { bytesInOutput }] of Object.values(outputs).flatMap((output) => Object.entries(output.inputs)))
+    if (bytesInOutput > 0) inputs.add(file);
 }
 
 /**
@@ -50,31 +58,34 @@ function inAscii(text: string): string {
   );
 }
 
+/** How the program of the worker's thread is bundled. */
+export const workerOptions = {
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'cjs',
+  minifyWhitespace: true,
+  legalComments: 'none',
+  logLevel: 'warning',
+  plugins: [leanLibraries],
+} satisfies BuildOptions;
+
 /**
  * Puts the program of the worker's thread into the bundle, as a text (see src/server/worker/worker-program.ts). It is a bundle of its own, since a thread that loaded the
  * whole bundle would hold all of it once more. It is packed, since most of the time there is no thread.
  */
-const workerText: Plugin = {
+const workerText = (inputs: Set<string>): Plugin => ({
   name: 'worker-text',
   setup(outer) {
     outer.onLoad({ filter: /[\\/]server[\\/]worker[\\/]worker-program\.ts$/ }, async ({ path }) => {
-      const { outputFiles } = await build({
-        entryPoints: [path.replace('worker-program', 'worker-thread')],
-        write: false,
-        bundle: true,
-        platform: 'node',
-        target: 'node20',
-        format: 'cjs',
-        minifyWhitespace: true,
-        legalComments: 'none',
-        logLevel: 'warning',
-        plugins: [leanLibraries],
-      });
+      const entryPoints = [path.replace('worker-program', 'worker-thread')];
+      const { outputFiles, metafile } = await build({ ...workerOptions, entryPoints, metafile: true, write: false });
+      addInputs(metafile, inputs);
       const unpack = packed(outputFiles[0]?.contents ?? '');
       return packedModule(`export const workerProgram = { get source() { return ${unpack}; }, isText: true };`);
     });
   },
-};
+});
 
 /** Puts our chart into the bundle (see src/cli/install/chart-files.ts), so that `injector install` needs no file beside it. */
 const chartText: Plugin = {

@@ -1,0 +1,58 @@
+/** Reads an OCI archive as a container runtime does. */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { gunzipSync } from 'node:zlib';
+
+interface Descriptor {
+  digest: string;
+  size: number;
+}
+
+export interface ImageConfig {
+  readonly architecture: string;
+  readonly os: string;
+  readonly created: string;
+  readonly config: {
+    readonly User: string;
+    readonly Env: readonly string[];
+    readonly Entrypoint: readonly string[];
+    readonly Labels: Readonly<Record<string, string>>;
+  };
+}
+
+export interface UnpackedImage {
+  /** Of the manifest: what a registry calls the image. */
+  readonly digest: string;
+  readonly config: ImageConfig;
+  /** The root file system. */
+  readonly root: string;
+  /** Bytes of the last layer, which is ours, unpacked. */
+  readonly lastLayerBytes: number;
+}
+
+/** Unpacks an archive into a folder and checks the digest of each part. */
+export function unpackImage(archive: string, folder: string): UnpackedImage {
+  const [layout, root] = [path.join(folder, 'layout'), path.join(folder, 'root')];
+  for (const each of [layout, root]) mkdirSync(each, { recursive: true });
+  execFileSync('tar', ['-xf', archive, '-C', layout]);
+  const blobFile = ({ digest }: Descriptor) => path.join(layout, 'blobs', ...digest.split(':'));
+  const blob = (part: Descriptor): Buffer => {
+    const content = readFileSync(blobFile(part));
+    const found = `sha256:${createHash('sha256').update(content).digest('hex')}`;
+    if (found !== part.digest) throw new Error(`${archive}: ${part.digest} has digest ${found}`);
+    return content;
+  };
+  const index = JSON.parse(readFileSync(path.join(layout, 'index.json'), 'utf8')) as { manifests: Descriptor[] };
+  const [image, ...others] = index.manifests;
+  if (image === undefined || others.length > 0) throw new Error(`${archive} holds ${index.manifests.length} images`);
+  const manifest = JSON.parse(blob(image).toString()) as { config: Descriptor; layers: Descriptor[] };
+  let lastLayerBytes = 0;
+  for (const layer of manifest.layers) {
+    lastLayerBytes = gunzipSync(blob(layer)).length;
+    execFileSync('tar', ['-xzf', blobFile(layer), '-C', root, '--same-permissions']);
+  }
+  const config = JSON.parse(blob(manifest.config).toString()) as ImageConfig;
+  return { digest: image.digest, config, root, lastLayerBytes };
+}

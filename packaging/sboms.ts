@@ -1,0 +1,135 @@
+/** Bills of materials in CycloneDX: one of the bundle, and one of the image for each architecture. */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { bundle } from '../scripts/bundle/bundle.ts';
+import { architectures, assembleBase, shippedNode, type Architecture } from './base.ts';
+import { bundledPackages, licenceRules } from './bundled-packages.ts';
+import { archiveName, givenBase } from './image.ts';
+import { project } from './project.ts';
+
+export interface Component {
+  readonly 'bom-ref': string;
+  readonly type: 'application' | 'container' | 'library';
+  readonly name: string;
+  readonly version: string;
+  readonly hashes?: readonly { readonly alg: string; readonly content: string }[];
+  readonly licenses?: readonly [{ readonly license: { readonly id: string } } | { readonly expression: string }];
+  readonly purl?: string;
+  readonly properties?: readonly { readonly name: string; readonly value: string }[];
+}
+
+export interface Bom {
+  readonly bomFormat: 'CycloneDX';
+  readonly specVersion: '1.6';
+  readonly version: 1;
+  readonly metadata: { readonly component: Component };
+  readonly components: readonly Component[];
+  readonly compositions: readonly { readonly aggregate: string; readonly assemblies: readonly string[] }[];
+}
+
+/** The property of a package that no bundler sees, since another package's published files contain it. */
+export const rolledUpIn = 'sidecar-injector:rolled-up-in';
+
+export const bundleBomName = `${project.name}-${project.version}.cdx.json`;
+export const imageBomName = (architecture: Architecture): string =>
+  archiveName(architecture).replace('.oci.tar', '.cdx.json');
+
+/** Writes the bill of the bundle, and one for each archive of the image that lies in the folder. */
+export async function writeSboms(folder: string): Promise<string[]> {
+  const ofBundle = await bundleBom();
+  const boms: [string, Bom][] = [[bundleBomName, ofBundle]];
+  for (const architecture of architectures) {
+    const archive = path.join(folder, archiveName(architecture));
+    if (existsSync(archive)) boms.push([imageBomName(architecture), await imageBom(archive, architecture, ofBundle)]);
+  }
+  for (const [name, bom] of boms) writeFileSync(path.join(folder, name), `${JSON.stringify(bom, undefined, 2)}\n`);
+  return boms.map(([name]) => name);
+}
+
+/** The bill of dist/injector.cjs. It bundles the source once more, and fails when that gives other bytes. */
+async function bundleBom(): Promise<Bom> {
+  const shipped = readFileSync('dist/injector.cjs');
+  const folder = mkdtempSync(path.join(tmpdir(), 'injector-bundle-'));
+  try {
+    const file = path.join(folder, 'injector.cjs');
+    const { inputs } = await bundle('src/cli/main.ts', file, { boundedHeap: true });
+    if (!readFileSync(file).equals(shipped))
+      throw new Error('dist/injector.cjs is not what the source makes: build it again');
+    const packages = bundledPackages(inputs);
+    const components = packages.map(({ name, version, licence, integrity, rolledUpIn: outer }): Component => {
+      const inside = outer === undefined ? {} : { properties: [{ name: rolledUpIn, value: outer }] };
+      const hash = Buffer.from(integrity.replace('sha512-', ''), 'base64').toString('hex');
+      const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;
+      const hashes = [{ alg: 'SHA-512', content: hash }];
+      return { 'bom-ref': purl, type: 'library', name, version, hashes, licenses: licensed(licence), purl, ...inside };
+    });
+    const purl = `pkg:npm/${project.name}@${project.version}`;
+    const itself: Component = {
+      'bom-ref': purl,
+      type: 'application',
+      name: project.name,
+      version: project.version,
+      hashes: [{ alg: 'SHA-256', content: createHash('sha256').update(shipped).digest('hex') }],
+      licenses: licensed('Apache-2.0'),
+      purl,
+    };
+    return billOf(itself, components);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The bill of an image on a base that was assembled here, or on one that was given, whose contents its own publisher has to say. */
+async function imageBom(archive: string, architecture: Architecture, ofBundle: Bom): Promise<Bom> {
+  const index = execFileSync('tar', ['-xOf', archive, './index.json'], { encoding: 'utf8' });
+  const { manifests } = JSON.parse(index) as { manifests: [{ digest: string }] };
+  const purl = `pkg:oci/${project.name}@${encodeURIComponent(manifests[0].digest)}?arch=${architecture}`;
+  const { name, version } = project;
+  const itself: Component = { 'bom-ref': purl, type: 'container', name, version, purl };
+  const base = givenBase === undefined ? await assembledComponents(architecture) : [givenComponent(givenBase)];
+  return billOf(itself, [...base, ofBundle.metadata.component, ...ofBundle.components], givenBase === undefined);
+}
+
+function givenComponent(base: string): Component {
+  const [name = '', digest = 'unknown'] = base.split('@');
+  return { 'bom-ref': base, type: 'container', name, version: digest };
+}
+
+async function assembledComponents(architecture: Architecture): Promise<Component[]> {
+  const { nodeDigest, packages, distribution } = await assembleBase(architecture, () => undefined);
+  const component = (name: string, version: string, source: string, [alg, content]: [string, string], purl: string) => {
+    const licence = licenceRules.base[source];
+    if (licence === undefined) throw new Error(`packaging/licences.json does not say the licence of ${source} (base)`);
+    const hashes = [{ alg, content }];
+    return { 'bom-ref': purl, type: 'library', name, version, hashes, licenses: licensed(licence), purl } as const;
+  };
+  const { version } = shippedNode;
+  const query = `arch=${architecture}&distro=${distribution}`;
+  return [
+    component('node', version, 'node', ['SHA-512', nodeDigest], `pkg:generic/node@${version}`),
+    ...packages.map((each) => {
+      const purl = `pkg:deb/debian/${encodeURIComponent(each.name)}@${encodeURIComponent(each.version)}?${query}`;
+      return component(each.name, each.version, each.source, ['SHA-256', each.digest], purl);
+    }),
+  ];
+}
+
+function licensed(licence: string): NonNullable<Component['licenses']> {
+  return [/^[\w.-]+$/.test(licence) ? { license: { id: licence } } : { expression: licence }];
+}
+
+/** Without a serial number and a time: the same contents make the same bytes. */
+function billOf(component: Component, components: readonly Component[], isComplete = true): Bom {
+  const aggregate = isComplete ? 'complete' : 'incomplete';
+  return {
+    bomFormat: 'CycloneDX',
+    specVersion: '1.6',
+    version: 1,
+    metadata: { component },
+    components: [...components].sort((one, other) => (one['bom-ref'] < other['bom-ref'] ? -1 : 1)),
+    compositions: [{ aggregate, assemblies: [component['bom-ref']] }],
+  };
+}
