@@ -77,7 +77,9 @@ export class ScenarioContext {
   /** What was recorded while the API server was not just starting. */
   #settled(audit: AuditLog | undefined): AuditEvent[] {
     const starts = this.cluster.controlPlane?.starts ?? [];
-    return (audit?.events() ?? []).filter(({ stageTimestamp }) => {
+    return (audit?.events() ?? []).filter(({ stageTimestamp, userAgent = '' }) => {
+      // What a scenario itself tries with a token of the operator is no request of the operator.
+      if (userAgent.startsWith('e2e-')) return false;
       const time = Date.parse(stageTimestamp);
       return !starts.some(({ from, until }) => time >= from && time <= until);
     });
