@@ -4,38 +4,40 @@ import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import { loadKubeConfig } from '../../src/kube/kube-config.ts';
 import { resourceKind, resourcePath } from '../../src/kube/resource-kinds.ts';
-import { refusalOf } from '../harness/admissions.ts';
+import { refusal, refusalOf } from '../harness/admissions.ts';
 import { applyAll, readObjects } from '../harness/apply.ts';
-import { applyUntilReady, smallConfig } from '../harness/injector-configs.ts';
+import { applyUntilReady, injectorConfig } from '../harness/injector-configs.ts';
 import type { Scenario } from '../harness/scenario-context.ts';
 import { none } from '../harness/wait-for.ts';
-
-const roles = ['webhook replica', 'controller'];
+import { barePod } from '../harness/workloads.ts';
 
 export const takenOver: Scenario = {
   name: 'taken-over',
-  about:
-    'the attempts of SECURITY.md, with the tokens of a webhook replica and a controller: each is answered as it says',
+  about: 'what a taken-over webhook replica and controller can do: SECURITY.md, attempt by attempt',
   paired: true,
   run: async (context) => {
     const { client, cluster } = context;
     const values = { operator: { restartWorkloads: true } };
     const { webhooks, controllers, installation } = await context.startReplicas({ webhooks: 2 }, values);
-    await applyUntilReady(client, smallConfig('hello'));
+    // What a template may do, the answer of a replica may do.
+    const sidecar = 'spec: {containers: [{name: thief, image: thief, securityContext: {privileged: true}}]}';
+    await applyUntilReady(client, injectorConfig('hello', { injection: { templates: { sidecar } } }));
+    const labels = { 'istio.io/rev': 'hello', 'pod-security.kubernetes.io/enforce': 'baseline' };
+    const strict = barePod(await context.namespace('strict', labels), 'pod');
+    const isRefused = async () => /violates PodSecurity.*"thief"/.test((await refusal(client, strict)) ?? '');
+    await context.check('what the webhook adds to a pod, Pod Security of the namespace may refuse', isRefused);
     const shop = await context.namespace('shop');
     const tenant = readObjects(join(import.meta.dirname, 'taken-over.yaml'));
     for (const { metadata } of tenant) if (metadata.namespace !== undefined) metadata.namespace = shop;
     await applyAll(client, tenant);
     for (const each of tenant) context.atEnd(() => refusalOf(() => client.delete(each)));
     const [self = '', other = '', controller = ''] = [...webhooks, ...controllers].map(({ name }) => name);
-    const { namespace: own } = installation;
     const page = readFileSync(join(import.meta.dirname, '../../SECURITY.md'), 'utf8')
       .replaceAll(/(-n|namespaces) shop`/g, `$1 ${shop}\``)
-      .replaceAll(/(-n |operator-)own(?=[`-])/g, `$1${own}`)
+      .replaceAll(/(-n |operator-)own(?=[`-])/g, `$1${installation.namespace}`)
       .replaceAll('-SELF', `-${self}`)
       .replaceAll('-OTHER', `-${other}`);
-    const counts: string[] = [];
-    for (const role of roles) {
+    for (const [role, name] of Object.entries({ 'webhook replica': self, controller })) {
       const [, section = ''] = page.split(`\n## A taken-over ${role}\n`);
       const row = /^\| `([^`]+)` \| (allowed|RBAC|policy) \|/gm;
       const attempts = [...section.split('\n## ', 1).join('').matchAll(row)];
@@ -47,13 +49,15 @@ export const takenOver: Scenario = {
         }
         await context.checkNow(`${attempts.length} attempts of ${who}`, () => none(problems));
       };
-      const token = `${own}-${role === 'controller' ? controller : self}.kubeconfig`;
-      await check(`a taken-over ${role}: allowed, or refused by RBAC or a policy`, join(cluster.run.path, token));
-      // So a refusal was for want of a right, and not for a mistake in the request.
-      await check('an administrator: the same requests are allowed', cluster.kubeconfig ?? '', 'allowed');
-      counts.push(`${attempts.length} of a ${role}`);
+      const kubeconfig = join(cluster.run.path, `${installation.namespace}-${name}.kubeconfig`);
+      await check(`a taken-over ${role}: allowed, or refused by RBAC or a policy`, kubeconfig);
+      await check(
+        'an administrator, so no refusal was for a mistake in the request',
+        cluster.kubeconfig ?? '',
+        'allowed',
+      );
     }
-    return counts.join(', ');
+    return 'both can do what the page says, and nothing else of it';
   },
 };
 
@@ -80,10 +84,10 @@ async function tryOut(attempt: string, kubeconfig: string, reader: ApiClient, te
   const query = { fieldSelector, ...(subresource === 'exec' ? { command: 'true' } : { dryRun: 'All' }) };
   const contentType = verb === 'patch' ? 'application/merge-patch+json' : undefined;
   const options = { query, body: JSON.stringify(body), contentType };
-  const refusal = await refusalOf(() => client.request(method, verb === 'impersonate' ? '/api' : path, options));
+  const message = await refusalOf(() => client.request(method, verb === 'impersonate' ? '/api' : path, options));
   client.close();
   // The API server says the second after it has looked at the rights.
-  if (refusal === undefined || refusal.includes('Upgrade request required')) return 'allowed';
-  if (refusal.includes('ValidatingAdmissionPolicy')) return 'policy';
-  return / cannot | not currently held/.test(refusal) ? 'RBAC' : refusal;
+  if (message === undefined || message.includes('Upgrade request required')) return 'allowed';
+  if (message.includes('ValidatingAdmissionPolicy')) return 'policy';
+  return / cannot | not currently held/.test(message) ? 'RBAC' : message;
 }
