@@ -46,6 +46,7 @@ import { oneWriter } from './scenarios/one-writer.ts';
 import { upgradeInTheMiddle } from './scenarios/upgrade-in-the-middle.ts';
 import { webhookLost } from './scenarios/webhook-lost.ts';
 import { uninstall } from './scenarios/uninstall.ts';
+import { takenOver } from './scenarios/taken-over.ts';
 import { stopwatch } from './scenarios/stopwatch.ts';
 import { tagSwitch } from './scenarios/tag-switch.ts';
 import { seedWalk } from './scenarios/seed-walk.ts';
@@ -71,6 +72,7 @@ export const scenarios: Scenario[] = [
   exportedKubeconfig,
   foreignComesAndGoes,
   roles,
+  takenOver,
   killSwitch,
   rollingRestarts,
   publication,
