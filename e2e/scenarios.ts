@@ -19,6 +19,7 @@ import { foreignComesAndGoes } from './scenarios/foreign-comes-and-goes.ts';
 import { givenCertificates } from './scenarios/given-certificates.ts';
 import { hostileInput } from './scenarios/hostile-input.ts';
 import { istioTemplates } from './scenarios/istio-templates.ts';
+import { image } from './scenarios/image.ts';
 import { installUninstall } from './scenarios/install-uninstall.ts';
 import { kubeMachinery } from './scenarios/kube-machinery.ts';
 import { killSwitch } from './scenarios/kill-switch.ts';
@@ -100,6 +101,7 @@ export const scenarios: Scenario[] = [
   revisionScale,
   uninstall,
   installUninstall,
+  image,
   kubeMachinery,
   controlPlane,
   stopwatch,

@@ -2,8 +2,9 @@
  * Compares bills of materials with what is inside, by another way than the one that made them. By itself it checks the bundle's bill, and that the checks find
  * planted faults; scenario `image` checks those of the images.
  */
+import { execFileSync } from 'node:child_process';
 import { createHash, type BinaryLike } from 'node:crypto';
-import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { inflateRawSync } from 'node:zlib';
@@ -61,9 +62,11 @@ export async function imageMistakes(bom: Bom, root: string, architecture: Archit
   for (const file of ['usr/local/bin/node', 'usr/share/doc/node/LICENSE']) owners.set(file, 'node');
   for (const file of ['injector.cjs', 'LICENSE', 'THIRD-PARTY-LICENSES.txt'])
     owners.set(`opt/sidecar-injector/${file}`, ofBundle.metadata.component.name);
-  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
-    (file) => !lstatSync(path.join(root, file)).isDirectory(),
-  );
+  // readdir would follow links to folders.
+  const find = ['-not', '-type', 'd', '-printf', '%P\\n'];
+  const files = execFileSync('find', [root, ...find], { encoding: 'utf8' })
+    .trim()
+    .split('\n');
   const read = (file: string) => readFileSync(path.join(root, file));
   const versions = new Map(bom.components.map(({ name, version }) => [name, version]));
   const mistakes = files.filter((file) => !versions.has(owners.get(file) ?? '')).map((file) => `${file} is nobody's`);
