@@ -7,13 +7,10 @@ import { gunzipSync } from 'node:zlib';
 
 interface Descriptor {
   digest: string;
-  size: number;
 }
 
-export interface ImageConfig {
+interface Configuration {
   readonly architecture: string;
-  readonly os: string;
-  readonly created: string;
   readonly config: {
     readonly User: string;
     readonly Env: readonly string[];
@@ -22,18 +19,12 @@ export interface ImageConfig {
   };
 }
 
-export interface UnpackedImage {
-  /** Of the manifest: what a registry calls the image. */
-  readonly digest: string;
-  readonly config: ImageConfig;
-  /** The root file system. */
-  readonly root: string;
-  /** Bytes of the last layer, which is ours, unpacked. */
-  readonly lastLayerBytes: number;
-}
-
-/** Unpacks an archive into a folder and checks the digest of each part. */
-export function unpackImage(archive: string, folder: string): UnpackedImage {
+/**
+ * Unpacks an archive into a folder and checks the digest of each part.
+ *
+ * @returns the configuration, the folder of the root file system, and the bytes of the last layer, which is ours
+ */
+export function unpackImage(archive: string, folder: string) {
   const [layout, root] = [path.join(folder, 'layout'), path.join(folder, 'root')];
   for (const each of [layout, root]) mkdirSync(each, { recursive: true });
   execFileSync('tar', ['-xf', archive, '-C', layout]);
@@ -53,6 +44,8 @@ export function unpackImage(archive: string, folder: string): UnpackedImage {
     lastLayerBytes = gunzipSync(blob(layer)).length;
     execFileSync('tar', ['-xzf', blobFile(layer), '-C', root, '--same-permissions']);
   }
-  const config = JSON.parse(blob(manifest.config).toString()) as ImageConfig;
-  return { digest: image.digest, config, root, lastLayerBytes };
+  const { architecture, config } = JSON.parse(blob(manifest.config).toString()) as Configuration;
+  return { architecture, config, root, lastLayerBytes };
 }
+
+export type UnpackedImage = ReturnType<typeof unpackImage>;
