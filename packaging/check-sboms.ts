@@ -22,7 +22,7 @@ const hashOf = (algorithm: string, data: BinaryLike) => createHash(algorithm).up
 
 /** What CycloneDX's own schema says against a bill. */
 export async function schemaMistakes(bom: Bom): Promise<string[]> {
-  const error = await new Validation.JsonStrictValidator(Spec.Version.v1dot6).validate(JSON.stringify(bom));
+  const error: unknown = await new Validation.JsonStrictValidator(Spec.Version.v1dot6).validate(JSON.stringify(bom));
   return error === null ? [] : [JSON.stringify(error)];
 }
 

@@ -21,11 +21,8 @@ function problemOf(tool: string): string | undefined {
 }
 
 async function main(): Promise<void> {
-  const {
-    CONTAINER_TOOL: chosen = '',
-    TAG: tag = `${project.name}:${project.version}`,
-    PLATFORM: platform = '',
-  } = process.env;
+  const { CONTAINER_TOOL: chosen = '', PLATFORM: platform = '', TAG: named = '' } = process.env;
+  const tag = named || `${project.name}:${project.version}`;
   const candidates = tools.filter((tool) => chosen === '' || tool === chosen);
   const program = candidates.find((tool) => problemOf(tool) === undefined);
   if (program === undefined) {
@@ -35,12 +32,8 @@ async function main(): Promise<void> {
   const lacking = assemblyLacks();
   if (givenBase === undefined && lacking !== undefined)
     throw new Error(`name an image with Node to build on, such as BASE=node:26-slim; without one, ${lacking}`);
-  console.log(
-    `building ${tag} with ${program} on ${givenBase ?? 'a base of Node and Debian that is assembled here'} …`,
-  );
-  await buildImage([program], platform === '' ? [] : ['--platform', platform], tag, (line) => {
-    console.log(line);
-  });
+  console.log(`building ${tag} with ${program} on ${givenBase ?? 'a base that is assembled here'} …`);
+  await buildImage([program], platform === '' ? [] : ['--platform', platform], tag, console.log);
   console.log(`built ${tag}; docs/image.md says how to push it, and how the chart is told`);
 }
 

@@ -4,13 +4,14 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import type { Architecture } from './base.ts';
 
 interface Descriptor {
   digest: string;
 }
 
 interface Configuration {
-  readonly architecture: string;
+  readonly architecture: Architecture;
   readonly config: {
     readonly User: string;
     readonly Env: readonly string[];
