@@ -6,9 +6,7 @@ import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { Architecture } from './base.ts';
 
-interface Descriptor {
-  digest: string;
-}
+type Descriptor = Readonly<Record<'digest', string>>;
 
 interface Configuration {
   readonly architecture: Architecture;

@@ -82,13 +82,11 @@ async function imageBom(archive: string, architecture: Architecture, ofBundle: B
   const purl = `pkg:oci/${project.name}@${encodeURIComponent(manifests[0].digest)}?arch=${architecture}`;
   const { name, version } = project;
   const itself: Component = { 'bom-ref': purl, type: 'container', name, version, purl };
-  const base = givenBase === undefined ? await assembledComponents(architecture) : [givenComponent(givenBase)];
-  return billOf(itself, [...base, ofBundle.metadata.component, ...ofBundle.components], givenBase === undefined);
-}
-
-function givenComponent(base: string): Component {
-  const [name = '', digest = 'unknown'] = base.split('@');
-  return { 'bom-ref': base, type: 'container', name, version: digest };
+  const parts = [ofBundle.metadata.component, ...ofBundle.components];
+  if (givenBase === undefined) return billOf(itself, [...(await assembledComponents(architecture)), ...parts]);
+  const [image = '', digest = 'unknown'] = givenBase.split('@');
+  const base: Component = { 'bom-ref': givenBase, type: 'container', name: image, version: digest };
+  return billOf(itself, [base, ...parts], false);
 }
 
 async function assembledComponents(architecture: Architecture): Promise<Component[]> {
