@@ -81,6 +81,10 @@ function controlPlaneTarget(): Target {
 /** Programs that tests run beside the control plane: what `go install` builds, and in which module of ours, if any. */
 const programs = {
   helm: { package: 'helm.sh/helm/v4/cmd/helm@v4.3.1' },
+  // Without the clients of clouds in which Prometheus can look for what to scrape.
+  promtool: { package: 'github.com/prometheus/prometheus/cmd/promtool', tags: 'remove_all_sd' },
+  // Judges objects as Argo CD and Flux do.
+  health: { package: '.' },
 } satisfies Record<string, Program>;
 
 interface Program {
