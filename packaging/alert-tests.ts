@@ -52,6 +52,13 @@ function samples(scrape: Scrape): Map<string, { readonly value: number; readonly
   return found;
 }
 
+const slow = 'SidecarInjectorSlow';
+
+/** Whether a slow admission is a finding: a busy machine makes the few of a fault slow in truth. */
+function isCalm({ raises }: AlertCase): boolean {
+  return raises.length === 0 || raises.includes(slow);
+}
+
 function inputSeries({ before, after, hours = 3 }: AlertCase) {
   const earlier = samples(before);
   return [...samples(after)].map(([series, { value, grows }]) => {
@@ -88,7 +95,7 @@ export async function testAlerts(promtool: string, cases: readonly AlertCase[], 
   const run = promisify(execFile);
   await run(promtool, ['check', 'rules', '--lint=all', '--lint-fatal', alertsFile]);
   await run(promtool, ['test', 'rules', file], { maxBuffer: 1 << 26 }).catch((error: unknown) => {
-    throw new Error((error as { stdout?: string }).stdout ?? String(error), { cause: error });
+    throw new Error((error as { stderr?: string }).stderr ?? String(error), { cause: error });
   });
   return true;
 }

@@ -62,6 +62,10 @@ export const alerts: Scenario = {
         const { path, ...others } = await target();
         await postReview({ ...others, path: path.replace('v1', 'none') }, podReview('none'));
       },
+      'ask often': async () => {
+        const to = await target();
+        for (let review = 0; review < 300; review++) await postReview(to, podReview(`often-${review}`));
+      },
       'send slowly': async () => sendSlowly(await target(), podReview('slow')),
       'speak no TLS': () => Promise.all(Array.from({ length: 300 }, () => speakPlainly(port))),
       'wait until webhooks are active': () => untilActive(client),
