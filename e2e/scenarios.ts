@@ -1,4 +1,5 @@
 import type { Scenario } from './harness/scenario-context.ts';
+import { alerts } from './scenarios/alerts.ts';
 import { admissionThroughput } from './scenarios/admission-throughput.ts';
 import { canaryUpgradeWalk } from './scenarios/canary-upgrade-walk.ts';
 import { canaryCases } from './scenarios/canary-cases.ts';
@@ -16,6 +17,7 @@ import { deadOperator } from './scenarios/dead-operator.ts';
 import { faults } from './scenarios/faults.ts';
 import { exportedKubeconfig } from './scenarios/exported-kubeconfig.ts';
 import { foreignComesAndGoes } from './scenarios/foreign-comes-and-goes.ts';
+import { gitops } from './scenarios/gitops.ts';
 import { givenCertificates } from './scenarios/given-certificates.ts';
 import { hostileInput } from './scenarios/hostile-input.ts';
 import { istioTemplates } from './scenarios/istio-templates.ts';
@@ -92,6 +94,7 @@ export const scenarios: Scenario[] = [
   rotationUnderLoad,
   rotationWithTags,
   leaderKilledInRotation,
+  alerts,
   certificateRepair,
   certificateClocks,
   givenCertificates,
@@ -102,6 +105,7 @@ export const scenarios: Scenario[] = [
   uninstall,
   installUninstall,
   image,
+  gitops,
   kubeMachinery,
   controlPlane,
   stopwatch,

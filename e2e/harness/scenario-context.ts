@@ -132,7 +132,10 @@ export class ScenarioContext {
   }
 
   /** Installs the chart into a namespace of this scenario; everything in one process unless told. */
-  async install(values: Record<string, unknown> = {}, apply?: () => Promise<unknown>): Promise<Installation> {
+  async install(
+    values: Record<string, unknown> = {},
+    apply?: (objects: KubernetesObject[]) => Promise<unknown>,
+  ): Promise<Installation> {
     const installation = await installChart(this.cluster, `${this.name}-system`, { mode: 'all', ...values }, apply);
     this.#installations.push(installation);
     return installation;
