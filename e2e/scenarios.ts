@@ -1,4 +1,5 @@
 import type { Scenario } from './harness/scenario-context.ts';
+import { alerts } from './scenarios/alerts.ts';
 import { admissionThroughput } from './scenarios/admission-throughput.ts';
 import { canaryUpgradeWalk } from './scenarios/canary-upgrade-walk.ts';
 import { canaryCases } from './scenarios/canary-cases.ts';
@@ -16,9 +17,11 @@ import { deadOperator } from './scenarios/dead-operator.ts';
 import { faults } from './scenarios/faults.ts';
 import { exportedKubeconfig } from './scenarios/exported-kubeconfig.ts';
 import { foreignComesAndGoes } from './scenarios/foreign-comes-and-goes.ts';
+import { gitops } from './scenarios/gitops.ts';
 import { givenCertificates } from './scenarios/given-certificates.ts';
 import { hostileInput } from './scenarios/hostile-input.ts';
 import { istioTemplates } from './scenarios/istio-templates.ts';
+import { image } from './scenarios/image.ts';
 import { installUninstall } from './scenarios/install-uninstall.ts';
 import { kubeMachinery } from './scenarios/kube-machinery.ts';
 import { killSwitch } from './scenarios/kill-switch.ts';
@@ -46,6 +49,7 @@ import { oneWriter } from './scenarios/one-writer.ts';
 import { upgradeInTheMiddle } from './scenarios/upgrade-in-the-middle.ts';
 import { webhookLost } from './scenarios/webhook-lost.ts';
 import { uninstall } from './scenarios/uninstall.ts';
+import { takenOver } from './scenarios/taken-over.ts';
 import { stopwatch } from './scenarios/stopwatch.ts';
 import { tagSwitch } from './scenarios/tag-switch.ts';
 import { seedWalk } from './scenarios/seed-walk.ts';
@@ -71,6 +75,7 @@ export const scenarios: Scenario[] = [
   exportedKubeconfig,
   foreignComesAndGoes,
   roles,
+  takenOver,
   killSwitch,
   rollingRestarts,
   publication,
@@ -89,6 +94,7 @@ export const scenarios: Scenario[] = [
   rotationUnderLoad,
   rotationWithTags,
   leaderKilledInRotation,
+  alerts,
   certificateRepair,
   certificateClocks,
   givenCertificates,
@@ -98,6 +104,8 @@ export const scenarios: Scenario[] = [
   revisionScale,
   uninstall,
   installUninstall,
+  image,
+  gitops,
   kubeMachinery,
   controlPlane,
   stopwatch,

@@ -6,7 +6,6 @@ import { execFile, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
-  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -47,21 +46,17 @@ export interface DebianPackage {
   readonly files: readonly string[];
 }
 
-export interface AssembledBase {
-  /** Folders that together are the root file system. */
-  readonly folders: readonly string[];
-  /** SHA-512 of Node's npm package, in hexadecimal. */
-  readonly nodeDigest: string;
-  readonly packages: readonly DebianPackage[];
-  /** `debian-12`, as `distro` in package URLs says it. */
-  readonly distribution: string;
-}
-
 /** Why no base can be assembled on this machine; undefined where one can. */
 export function assemblyLacks(): string | undefined {
-  const isThere = (program: string) => onPath(program) !== undefined;
-  const missing = ['apt-get', 'dpkg-deb', 'tar', 'npm'].filter((program) => !isThere(program));
-  return missing.length === 0 ? undefined : `a base is assembled with ${missing.join(', ')} of Debian`;
+  const missing = ['apt-get', 'dpkg-deb', 'tar', 'npm'].filter((program) => onPath(program) === undefined);
+  if (missing.length === 0 && release('ID') === 'debian') return undefined;
+  return `a base is assembled on Debian, and with apt-get, dpkg-deb, tar and npm`;
+}
+
+/** What the distribution of this machine says of itself. */
+function release(name: string): string {
+  const text = existsSync('/etc/os-release') ? readFileSync('/etc/os-release', 'utf8') : '';
+  return new RegExp(`^${name}="?([\\w.-]+)`, 'm').exec(text)?.[1] ?? 'unknown';
 }
 
 /** Where a program lies. */
@@ -70,22 +65,24 @@ export function onPath(program: string): string | undefined {
   return folders.map((folder) => path.join(folder, program)).find((file) => existsSync(file));
 }
 
-/** Assembles a base in the user's cache folder, or finds it there. */
-export async function assembleBase(architecture: Architecture, report: (line: string) => void): Promise<AssembledBase> {
+/**
+ * Assembles a base in the user's cache folder, or finds it there.
+ *
+ * @returns the folders that together are its root file system, and what is in them
+ */
+export async function assembleBase(architecture: Architecture, report: (line: string) => void) {
   const node = await fetchNode(architecture === 'amd64' ? 'x64' : 'arm64', report);
-  const release = readFileSync('/etc/os-release', 'utf8');
-  const codename = /^VERSION_CODENAME=(\w+)$/m.exec(release)?.[1] ?? 'unknown';
-  const debian = await cached(`base-${codename}-${architecture}`, keptDays, async (folder) => {
-    report(`fetching ${libraries.join(', ')} of Debian ${codename} for ${architecture} …`);
+  const program = createHash('sha256')
+    .update(readFileSync(import.meta.filename))
+    .digest('hex')
+    .slice(0, 16);
+  const distribution = `debian-${release('VERSION_ID')}`;
+  const debian = await cached(`base-${distribution}-${architecture}-${program}`, keptDays, async (folder) => {
+    report(`fetching ${libraries.join(', ')} of ${distribution} for ${architecture} …`);
     await fetchLibraries(folder, architecture);
   });
-  const [, version = 'unknown'] = /^VERSION_ID="?([\d.]+)/m.exec(release) ?? [];
-  return {
-    folders: [node.folder, path.join(debian, 'root')],
-    nodeDigest: node.digest,
-    packages: JSON.parse(readFileSync(path.join(debian, 'packages.json'), 'utf8')) as DebianPackage[],
-    distribution: `debian-${version}`,
-  };
+  const packages = JSON.parse(readFileSync(path.join(debian, 'packages.json'), 'utf8')) as DebianPackage[];
+  return { folders: [node.folder, path.join(debian, 'root')], nodeDigest: node.digest, packages, distribution };
 }
 
 /**
@@ -100,19 +97,15 @@ export async function fetchNode(architecture: 'x64' | 'arm64', report: (line: st
   const folder = await cached(`node-${version}-${architecture}-${digest.slice(0, 16)}`, 30, async (building) => {
     const name = `node-linux-${architecture}@${version}`;
     report(`fetching ${name} …`);
-    const download = path.join(building, 'download');
-    mkdirSync(download);
-    await run('npm', ['pack', '--silent', '--pack-destination', download, name]);
-    const archive = path.join(download, readdirSync(download)[0] ?? 'nothing');
+    await run('npm', ['pack', '--silent', '--pack-destination', building, name]);
+    const archive = path.join(building, readdirSync(building)[0] ?? 'nothing');
     const found = createHash('sha512').update(readFileSync(archive)).digest('hex');
     if (found !== digest) throw new Error(`${name} has SHA-512 ${found}, packaging/node-version.json wants ${digest}`);
-    await run('tar', ['-xzf', archive, '-C', download, 'package/bin/node', 'package/LICENSE']);
-    const moved: Record<string, string> = { 'bin/node': 'usr/local/bin/node', LICENSE: 'usr/share/doc/node/LICENSE' };
-    for (const [from, to] of Object.entries(moved)) {
-      mkdirSync(path.dirname(path.join(building, to)), { recursive: true });
-      renameSync(path.join(download, 'package', from), path.join(building, to));
-    }
-    rmSync(download, { recursive: true });
+    const names = ['s,^package/bin,usr/local/bin,', 's,^package,usr/share/doc/node,'].map(
+      (each) => `--transform=${each}`,
+    );
+    await run('tar', ['-xzf', archive, '-C', building, ...names, 'package/bin/node', 'package/LICENSE']);
+    rmSync(archive);
   });
   return { folder, digest };
 }
@@ -173,22 +166,21 @@ async function fetchLibraries(folder: string, architecture: Architecture): Promi
 
 /** Unpacks a package, and notes it where scanners look for packages of images that have no dpkg. */
 function unpackDebianPackage(archive: string, root: string): DebianPackage {
-  execFileSync('dpkg-deb', ['--extract', archive, root]);
-  const field = (name: string) => execFileSync('dpkg-deb', ['--field', archive, name], { encoding: 'utf8' }).trim();
+  const options = { maxBuffer: 1 << 28 };
+  const ask = (question: string, ...more: string[]) => execFileSync('dpkg-deb', [question, archive, ...more], options);
+  const field = (name: string) => ask('--field', name).toString().trim();
   const name = field('Package');
-  const control = mkdtempSync(`${archive}-`);
-  execFileSync('dpkg-deb', ['--control', archive, path.join(control, 'DEBIAN')]);
   const status = path.join(root, 'var/lib/dpkg/status.d');
+  ask('--extract', root);
   mkdirSync(status, { recursive: true });
-  cpSync(path.join(control, 'DEBIAN/control'), path.join(status, name));
-  cpSync(path.join(control, 'DEBIAN/md5sums'), path.join(status, `${name}.md5sums`));
-  const [source = ''] = (field('Source') || name).split(' ');
-  const digest = createHash('sha256').update(readFileSync(archive)).digest('hex');
-  const contents = execFileSync('dpkg-deb', ['--fsys-tarfile', archive], { maxBuffer: 1 << 28 });
-  const list = execFileSync('tar', ['-t'], { input: contents, encoding: 'utf8', maxBuffer: 1 << 26 });
+  writeFileSync(path.join(status, name), ask('--field'));
+  writeFileSync(path.join(status, `${name}.md5sums`), ask('--info', 'md5sums'));
+  const list = execFileSync('tar', ['-t'], { ...options, input: ask('--fsys-tarfile') }).toString();
   const files = list
     .trim()
     .split('\n')
     .map((file) => file.replace(/^\.\//, ''));
+  const [source = ''] = (field('Source') || name).split(' ');
+  const digest = createHash('sha256').update(readFileSync(archive)).digest('hex');
   return { name, version: field('Version'), source: source.replace(/-\d+$/, ''), digest, files };
 }

@@ -2,21 +2,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-interface LicenceRules {
-  /** SPDX identifiers. A package under any other licence stops the build. */
-  readonly allowed: readonly string[];
-  /** Packages whose published files contain other packages, which no bundler can see, and the folders of those. */
-  readonly rolledUp: Readonly<Record<string, readonly string[]>>;
-  /** Dependencies of bundled packages of which nothing is in the bundle. */
-  readonly leftOut: Readonly<Record<string, readonly string[]>>;
-  /** What the base of the image is made of: Debian's source packages without the version in their names, and Node. */
-  readonly base: Readonly<Record<string, string>>;
-}
-
 /** What we decided about licences, and about what bundlers cannot see. */
-export const licenceRules = JSON.parse(
-  readFileSync(path.join(import.meta.dirname, 'licences.json'), 'utf8'),
-) as LicenceRules;
+export const licenceRules = JSON.parse(readFileSync(path.join(import.meta.dirname, 'licences.json'), 'utf8')) as {
+  /** SPDX identifiers. A package under any other licence stops the build. */
+  allowed: string[];
+  /** Packages whose published files contain other packages, which no bundler can see, and the folders of those. */
+  rolledUp: Record<string, string[] | undefined>;
+  /** Dependencies of bundled packages of which nothing is in the bundle. */
+  leftOut: Record<string, string[] | undefined>;
+  /** What the base of the image is made of: Debian's source packages without the version in their names, and Node. */
+  base: Record<string, string | undefined>;
+};
 
 export interface BundledPackage {
   readonly name: string;

@@ -13,14 +13,14 @@ const run = promisify(execFile);
 /** The image that the user wants the bundle on, by name and perhaps digest; undefined: one is assembled. */
 export const givenBase = process.env['BASE'] || undefined;
 
+type Report = (line: string) => void;
+
 /** The files of the build context by name. */
 function contextFiles(): Map<string, ArchivedFile> {
   const sources = ['packaging/Containerfile', 'dist/injector.cjs', 'LICENSE', 'dist/THIRD-PARTY-LICENSES.txt'];
+  const isProgram = (file: string) => file.endsWith('.cjs');
   return new Map(
-    sources.map((file) => [
-      path.basename(file),
-      { content: readFileSync(file), executable: file.endsWith('injector.cjs') },
-    ]),
+    sources.map((file) => [path.basename(file), { content: readFileSync(file), executable: isProgram(file) }]),
   );
 }
 
@@ -39,7 +39,7 @@ export function imageLacks(): string | undefined {
  *
  * @throws Error in CI where none can be built
  */
-export async function writeImages(folder: string, report: (line: string) => void): Promise<string[]> {
+export async function writeImages(folder: string, report: Report): Promise<string[]> {
   const context = `${project.name}-${project.version}-image-context.tar.gz`;
   writeFileSync(path.join(folder, context), await packTarGz(contextFiles(), releaseTime()));
   const lacking = imageLacks();
@@ -54,20 +54,16 @@ export async function writeImages(folder: string, report: (line: string) => void
 }
 
 /** Writes an OCI archive of the image for one architecture. Resolves with its name. */
-export async function writeImageArchive(
-  folder: string,
-  architecture: Architecture,
-  report: (line: string) => void,
-): Promise<string> {
+export async function writeImageArchive(folder: string, architecture: Architecture, report: Report): Promise<string> {
   const storage = mkdtempSync(path.join(tmpdir(), 'injector-image-'));
   // A storage of its own, so that nothing is left behind.
   const flags = ['--root', `${storage}/root`, '--runroot', `${storage}/run`, '--storage-driver', 'vfs'];
   const layout = path.join(storage, 'layout');
   const time = String(releaseTime());
-  const options = ['--isolation', 'chroot', '--identity-label=false', '--timestamp', time];
+  const options = ['--quiet', '--isolation', 'chroot', '--identity-label=false', '--timestamp', time];
   try {
     const tag = 'localhost/sidecar-injector';
-    await buildImage({ program: 'buildah', flags, options }, `linux/${architecture}`, tag, report);
+    await buildImage(['buildah', ...flags], ['--platform', `linux/${architecture}`, ...options], tag, report);
     await run('buildah', [...flags, 'push', '--quiet', tag, `oci:${layout}:${project.version}`]);
     await packFolders([layout], path.join(path.resolve(folder), archiveName(architecture)), time);
     return archiveName(architecture);
@@ -76,35 +72,20 @@ export async function writeImageArchive(
   }
 }
 
-export interface BuildTool {
-  /** docker, podman or buildah. */
-  readonly program: string;
-  /** Before the command `build`. */
-  readonly flags?: readonly string[];
-  readonly options?: readonly string[];
-  /** Shows what the program prints. */
-  readonly verbose?: boolean;
-}
-
 /**
  * Builds the image with one of the tools that know a Containerfile.
  *
- * @param platform such as linux/arm64; undefined: that of the tool
+ * @param tool docker, podman or buildah, and its global flags
+ * @param options of its command `build`
  */
-export async function buildImage(
-  { program, flags = [], options = [], verbose = false }: BuildTool,
-  platform: string | undefined,
-  tag: string,
-  report: (line: string) => void,
-): Promise<void> {
+export async function buildImage(tool: string[], options: string[], tag: string, report: Report): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'injector-context-'));
   const build = async (context: string, ...more: string[]) => {
-    const target = platform === undefined ? [] : ['--platform', platform];
-    const file = path.join(context, 'Containerfile');
-    const call = run(program, [...flags, 'build', ...options, ...target, ...more, '--file', file, context], {
-      maxBuffer: 1 << 26,
-    });
-    if (verbose) for (const stream of [call.child.stdout, call.child.stderr]) stream?.pipe(process.stderr);
+    const [program = '', ...flags] = tool;
+    const all = [...flags, 'build', ...options, ...more, '--file', path.join(context, 'Containerfile'), context];
+    const call = run(program, all, { maxBuffer: 1 << 26 });
+    if (!options.includes('--quiet'))
+      for (const each of ['stdout', 'stderr'] as const) call.child[each]?.pipe(process.stderr);
     await call;
   };
   try {
@@ -113,8 +94,8 @@ export async function buildImage(
       base = 'localhost/sidecar-injector-base';
       const context = path.join(folder, 'base');
       mkdirSync(context);
-      const architecture = platform?.split('/')[1] ?? (process.arch === 'arm64' ? 'arm64' : 'amd64');
-      const { folders } = await assembleBase(architecture as Architecture, report);
+      const machine = options.find((option) => option.startsWith('linux/')) ?? process.arch;
+      const { folders } = await assembleBase(machine.endsWith('arm64') ? 'arm64' : 'amd64', report);
       await packFolders(folders, path.join(context, 'root.tar'), String(releaseTime()));
       writeFileSync(path.join(context, 'Containerfile'), 'FROM scratch\nADD root.tar /\n');
       await build(context, '--tag', base);
@@ -151,12 +132,6 @@ export function revision(): string {
 /** A tar archive of what is in folders, whose bytes depend on names, modes and contents only. */
 async function packFolders(folders: readonly string[], archive: string, time: string): Promise<void> {
   const fixed = ['--sort=name', `--mtime=@${time}`, '--owner=0', '--group=0', '--numeric-owner', '--mode=a+rX'];
-  await run('tar', [
-    '-c',
-    '--format=gnu',
-    ...fixed,
-    '-f',
-    archive,
-    ...folders.flatMap((folder) => ['-C', folder, '.']),
-  ]);
+  const contents = folders.flatMap((folder) => ['-C', folder, '.']);
+  await run('tar', ['-cf', archive, '--format=gnu', ...fixed, ...contents]);
 }

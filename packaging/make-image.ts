@@ -21,29 +21,19 @@ function problemOf(tool: string): string | undefined {
 }
 
 async function main(): Promise<void> {
-  const {
-    CONTAINER_TOOL: chosen = '',
-    TAG: tag = `${project.name}:${project.version}`,
-    PLATFORM: platform,
-  } = process.env;
-  const candidates = chosen === '' ? tools : [chosen];
-  if (chosen !== '' && !tools.includes(chosen))
-    throw new Error(`CONTAINER_TOOL must be ${tools.join(', ')}, not ${chosen}`);
-  const problems = candidates.map((tool) => [tool, problemOf(tool)] as const);
-  const [program] = problems.find(([, problem]) => problem === undefined) ?? [];
-  if (program === undefined)
-    throw new Error(
-      `an image is built with one of these: ${problems.map(([tool, problem]) => `${tool} (${problem ?? ''})`).join(', ')}`,
-    );
+  const { CONTAINER_TOOL: chosen = '', PLATFORM: platform = '', TAG: named = '' } = process.env;
+  const tag = named || `${project.name}:${project.version}`;
+  const candidates = tools.filter((tool) => chosen === '' || tool === chosen);
+  const program = candidates.find((tool) => problemOf(tool) === undefined);
+  if (program === undefined) {
+    const problems = candidates.map((tool) => `${tool} ${problemOf(tool) ?? ''}`);
+    throw new Error(`an image is built by one of ${tools.join(', ')}: ${problems.join('; ') || `not by ${chosen}`}`);
+  }
   const lacking = assemblyLacks();
   if (givenBase === undefined && lacking !== undefined)
     throw new Error(`name an image with Node to build on, such as BASE=node:26-slim; without one, ${lacking}`);
-  console.log(
-    `building ${tag} with ${program} on ${givenBase ?? 'a base of Node and Debian that is assembled here'} …`,
-  );
-  await buildImage({ program, verbose: true }, platform || undefined, tag, (line) => {
-    console.log(line);
-  });
+  console.log(`building ${tag} with ${program} on ${givenBase ?? 'a base that is assembled here'} …`);
+  await buildImage([program], platform === '' ? [] : ['--platform', platform], tag, console.log);
   console.log(`built ${tag}; docs/image.md says how to push it, and how the chart is told`);
 }
 

@@ -4,16 +4,12 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import type { Architecture } from './base.ts';
 
-interface Descriptor {
-  digest: string;
-  size: number;
-}
+type Descriptor = Readonly<Record<'digest', string>>;
 
-export interface ImageConfig {
-  readonly architecture: string;
-  readonly os: string;
-  readonly created: string;
+interface Configuration {
+  readonly architecture: Architecture;
   readonly config: {
     readonly User: string;
     readonly Env: readonly string[];
@@ -22,18 +18,12 @@ export interface ImageConfig {
   };
 }
 
-export interface UnpackedImage {
-  /** Of the manifest: what a registry calls the image. */
-  readonly digest: string;
-  readonly config: ImageConfig;
-  /** The root file system. */
-  readonly root: string;
-  /** Bytes of the last layer, which is ours, unpacked. */
-  readonly lastLayerBytes: number;
-}
-
-/** Unpacks an archive into a folder and checks the digest of each part. */
-export function unpackImage(archive: string, folder: string): UnpackedImage {
+/**
+ * Unpacks an archive into a folder and checks the digest of each part.
+ *
+ * @returns the configuration, the folder of the root file system, and the bytes of the last layer, which is ours
+ */
+export function unpackImage(archive: string, folder: string) {
   const [layout, root] = [path.join(folder, 'layout'), path.join(folder, 'root')];
   for (const each of [layout, root]) mkdirSync(each, { recursive: true });
   execFileSync('tar', ['-xf', archive, '-C', layout]);
@@ -53,6 +43,8 @@ export function unpackImage(archive: string, folder: string): UnpackedImage {
     lastLayerBytes = gunzipSync(blob(layer)).length;
     execFileSync('tar', ['-xzf', blobFile(layer), '-C', root, '--same-permissions']);
   }
-  const config = JSON.parse(blob(manifest.config).toString()) as ImageConfig;
-  return { digest: image.digest, config, root, lastLayerBytes };
+  const { architecture, config } = JSON.parse(blob(manifest.config).toString()) as Configuration;
+  return { architecture, config, root, lastLayerBytes };
 }
+
+export type UnpackedImage = ReturnType<typeof unpackImage>;

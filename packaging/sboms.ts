@@ -21,14 +21,7 @@ export interface Component {
   readonly properties?: readonly { readonly name: string; readonly value: string }[];
 }
 
-export interface Bom {
-  readonly bomFormat: 'CycloneDX';
-  readonly specVersion: '1.6';
-  readonly version: 1;
-  readonly metadata: { readonly component: Component };
-  readonly components: readonly Component[];
-  readonly compositions: readonly { readonly aggregate: string; readonly assemblies: readonly string[] }[];
-}
+export type Bom = ReturnType<typeof billOf>;
 
 /** The property of a package that no bundler sees, since another package's published files contain it. */
 export const rolledUpIn = 'sidecar-injector:rolled-up-in';
@@ -89,13 +82,11 @@ async function imageBom(archive: string, architecture: Architecture, ofBundle: B
   const purl = `pkg:oci/${project.name}@${encodeURIComponent(manifests[0].digest)}?arch=${architecture}`;
   const { name, version } = project;
   const itself: Component = { 'bom-ref': purl, type: 'container', name, version, purl };
-  const base = givenBase === undefined ? await assembledComponents(architecture) : [givenComponent(givenBase)];
-  return billOf(itself, [...base, ofBundle.metadata.component, ...ofBundle.components], givenBase === undefined);
-}
-
-function givenComponent(base: string): Component {
-  const [name = '', digest = 'unknown'] = base.split('@');
-  return { 'bom-ref': base, type: 'container', name, version: digest };
+  const parts = [ofBundle.metadata.component, ...ofBundle.components];
+  if (givenBase === undefined) return billOf(itself, [...(await assembledComponents(architecture)), ...parts]);
+  const [image = '', digest = 'unknown'] = givenBase.split('@');
+  const base: Component = { 'bom-ref': givenBase, type: 'container', name: image, version: digest };
+  return billOf(itself, [base, ...parts], false);
 }
 
 async function assembledComponents(architecture: Architecture): Promise<Component[]> {
@@ -122,14 +113,13 @@ function licensed(licence: string): NonNullable<Component['licenses']> {
 }
 
 /** Without a serial number and a time: the same contents make the same bytes. */
-function billOf(component: Component, components: readonly Component[], isComplete = true): Bom {
-  const aggregate = isComplete ? 'complete' : 'incomplete';
+function billOf(component: Component, components: readonly Component[], isComplete = true) {
   return {
     bomFormat: 'CycloneDX',
     specVersion: '1.6',
     version: 1,
     metadata: { component },
     components: [...components].sort((one, other) => (one['bom-ref'] < other['bom-ref'] ? -1 : 1)),
-    compositions: [{ aggregate, assemblies: [component['bom-ref']] }],
+    compositions: [{ aggregate: isComplete ? 'complete' : 'incomplete', assemblies: [component['bom-ref']] }],
   };
 }

@@ -90,6 +90,7 @@ const steps: Step[] = [
   },
   { name: 'linear time', command: [...typescript, 'scripts/linear-time.ts'], counts: 'summary', rest: true },
   { name: 'bundle', command: [...typescript, 'scripts/build.ts'], counts: 'one' },
+  { name: 'bills of materials', command: [...typescript, 'packaging/check-sboms.ts'], counts: 'summary', rest: true },
   { name: 'completion', command: [...typescript, 'scripts/completion.ts'], counts: 'summary', rest: true },
   // Makes the release twice, and has npm, kubectl, krew and helm use it.
   {

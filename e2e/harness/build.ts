@@ -84,6 +84,10 @@ const programs = {
   actionlint: { package: 'github.com/rhysd/actionlint/cmd/actionlint@v1.7.12' },
   // By a module of ours: the proxy has this version but no list of versions, which Go asks for.
   krew: { package: 'sigs.k8s.io/krew/cmd/krew' },
+  // Without the clients of clouds in which Prometheus can look for what to scrape.
+  promtool: { package: 'github.com/prometheus/prometheus/cmd/promtool', tags: 'remove_all_sd' },
+  // Judges objects as Argo CD and Flux do.
+  health: { package: '.' },
 } satisfies Record<string, Program>;
 
 interface Program {

@@ -32,7 +32,7 @@ const known: readonly ResourceKind[] = [
   ...kinds(admission, 'v1', false, 'ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'),
   ...kinds('apiextensions.k8s.io', 'v1', false, 'CustomResourceDefinition'),
   ...kinds('certificates.k8s.io', 'v1', false, 'CertificateSigningRequest'),
-  ...kinds('monitoring.coreos.com', 'v1', true, 'ServiceMonitor'),
+  ...kinds('monitoring.coreos.com', 'v1', true, 'PrometheusRule', 'ServiceMonitor'),
   ...kinds('networking.istio.io', 'v1beta1', true, 'ProxyConfig'),
   ...kinds('networking.k8s.io', 'v1', true, 'NetworkPolicy'),
   ...kinds('rbac.authorization.k8s.io', 'v1', true, 'Role', 'RoleBinding'),

@@ -19,135 +19,99 @@ import { describeWrite, isPlanned, tag } from './writes.ts';
  */
 const tardyMs = 12_000;
 
-const stepRules: readonly (readonly [string, Rule])[] = [
-  ['a rollout begins once', beginnings],
-  ['a step begins once', stepBeginnings],
-  ['a step has its weight', weights],
-  ['a share never shrinks', shrinkings],
-  ['a share is exact', shares],
-  ['a workload of one step is one of the next', leavers],
-  ['a step has its evidence', unproven],
-  ['a step ends after its evidence', endedBefore],
-  ['evidence is pods that have been ready for long enough', early],
-  ['a shadow step ends after its comparisons', uncompared],
-  ['a pause begins once', pausesBegun],
-  ['a pause lasts as long as it should', shortPauses],
-  ['a pause lasts no longer than it should', longPauses],
-];
+type StepRule = (step: StepSeen, index: number, states: readonly WrittenState[], history: RolloutHistory) => string[];
 
-function beginnings(history: RolloutHistory): string[] {
-  const begun = new Set(statesOf(history).flatMap(({ startedAt }) => startedAt ?? []));
-  return begun.size === 1 ? [] : [`the rollout began ${begun.size} times: ${[...begun].join(', ')}`];
+/** The rule holds for each step by itself. */
+function eachStep(rule: StepRule): Rule {
+  return (history) => {
+    const states = statesOf(history);
+    return history.steps.flatMap((step, index) =>
+      rule(step, index, states, history).map((fault) => `step ${index + 1} (${step.weight} percent) ${fault}`),
+    );
+  };
 }
 
-function stepBeginnings(history: RolloutHistory): string[] {
-  return eachStep(history, (_, index, states) => {
+const stepRules: Readonly<Record<string, Rule>> = {
+  'a rollout begins once': (history) => {
+    const begun = new Set(statesOf(history).flatMap(({ startedAt }) => startedAt ?? []));
+    return begun.size === 1 ? [] : [`the rollout began ${begun.size} times: ${[...begun].join(', ')}`];
+  },
+  'a step begins once': eachStep((_, index, states) => {
     const starts = new Set(statesOfStep(states, index).flatMap(({ stepStartedAt }) => stepStartedAt ?? []));
     return starts.size === 1 ? [] : [`began ${starts.size} times: ${[...starts].join(', ')}`];
-  });
-}
-
-function weights(history: RolloutHistory): string[] {
-  return eachStep(history, ({ weight }, index, states) => {
+  }),
+  'a step has its weight': eachStep(({ weight }, index, states) => {
     const other = statesOfStep(states, index).find((state) => state.weight !== weight);
     return other === undefined ? [] : [`was of ${other.weight} percent`];
-  });
-}
-
-/** By the path of the webhook, which alone decides. */
-function shrinkings(history: RolloutHistory): string[] {
-  const thresholds = pathsOf(history).flatMap((path) => {
-    const route = parseRoute(path)?.route;
-    return route?.canary === undefined ? [] : [route.threshold];
-  });
-  return thresholds.flatMap((threshold, index) =>
-    threshold < (thresholds[index - 1] ?? '') ? [`the share shrank from ${thresholds[index - 1]} to ${threshold}`] : [],
-  );
-}
-
-/** By the pods that were made; where it failed some of it may never have got any. */
-function shares(history: RolloutHistory): string[] {
-  const { workloads } = history;
-  return eachStep(history, ({ weight, canary, ends }) => {
+  }),
+  // By the path of the webhook, which alone decides.
+  'a share never shrinks': (history) => {
+    const thresholds = pathsOf(history).flatMap((path) => {
+      const route = parseRoute(path)?.route;
+      return route?.canary === undefined ? [] : [route.threshold];
+    });
+    return thresholds.flatMap((threshold, index) => {
+      const before = thresholds[index - 1] ?? '';
+      return threshold < before ? [`the share shrank from ${before} to ${threshold}`] : [];
+    });
+  },
+  // By the pods that were made; where it failed some of it may never have got any.
+  'a share is exact': eachStep(({ weight, canary, ends }, _index, _states, { workloads }) => {
     const share = Math.ceil((workloads * weight) / 100);
     const isRight = ends === 'Failed' ? canary.length <= share : canary.length === share;
     return isRight ? [] : [`${canary.length} of ${workloads} workloads instead of ${share} got the canary`];
-  });
-}
-
-function leavers({ steps, flippedBack }: RolloutHistory): string[] {
-  const lost = steps.flatMap(({ weight, canary }, index) => {
-    const gone = (steps[index - 1]?.canary ?? []).filter((name) => !canary.includes(name));
-    return gone.map((name) => `${name} got the canary, and stable at ${weight} percent`);
-  });
-  return [...lost, ...flippedBack.map((name) => `${name} got the canary, and stable after it`)];
-}
-
-function unproven(history: RolloutHistory): string[] {
-  return eachStep(history, ({ ends }, index, states) =>
+  }),
+  'a workload of one step is one of the next': ({ steps, flippedBack }) => {
+    const lost = steps.flatMap(({ weight, canary }, index) => {
+      const gone = (steps[index - 1]?.canary ?? []).filter((name) => !canary.includes(name));
+      return gone.map((name) => `${name} got the canary, and stable at ${weight} percent`);
+    });
+    return [...lost, ...flippedBack.map((name) => `${name} got the canary, and stable after it`)];
+  },
+  'a step has its evidence': eachStep(({ ends }, index, states) =>
     ends === 'Paused' && pauseOfStep(states, index) === undefined ? ['has never paused'] : [],
-  );
-}
-
-function endedBefore(history: RolloutHistory): string[] {
-  return eachStep(history, (_, index, states) => {
+  ),
+  'a step ends after its evidence': eachStep((_, index, states) => {
     const [ended, proven] = [endOfStep(states, index), pauseOfStep(states, index)];
     return ended !== undefined && proven !== undefined && ended.at < proven.at ? ['ended before its evidence'] : [];
-  });
-}
-
-function early(history: RolloutHistory): string[] {
-  const { minReadyMs } = history;
-  return eachStep(history, (step, index, states) => {
+  }),
+  'evidence is pods that have been ready for long enough': eachStep((step, index, states, { minReadyMs }) => {
     const proven = pauseOfStep(states, index);
     const unready = step.canary.filter((name) => (proven?.at ?? Infinity) < readyAt(step, name) + minReadyMs);
     return unready.length === 0
       ? []
       : [`paused before ${unready.join(', ')} had pods of the canary that had been ready for ${minReadyMs} ms`];
-  });
-}
-
-/** What is compared is pods that are made, each once at most. */
-function uncompared(history: RolloutHistory): string[] {
-  const { minimumPods, podsMadeAt } = history;
-  return eachStep(history, ({ ends }, index, states) => {
+  }),
+  // What is compared is pods that are made, each once at most.
+  'a shadow step ends after its comparisons': eachStep(({ ends }, index, states, { minimumPods, podsMadeAt }) => {
     const [first] = statesOfStep(states, index);
     const ended = endOfStep(states, index);
     if (ends !== 'Compared' || first === undefined || ended === undefined) return [];
     const made = podsMadeAt.filter((at) => at >= first.at && at <= ended.at).length;
     return made >= minimumPods ? [] : [`ended when ${made} of ${minimumPods} pods had been made that can be compared`];
-  });
-}
-
-function pausesBegun(history: RolloutHistory): string[] {
-  return eachStep(history, (_, index, states) => {
+  }),
+  'a pause begins once': eachStep((_, index, states) => {
     const begun = new Set(statesOfStep(states, index).flatMap(({ pausedAt }) => pausedAt ?? []));
     return begun.size <= 1 ? [] : [`its pause began ${begun.size} times: ${[...begun].join(', ')}`];
-  });
-}
-
-/** Not by what is said of it: since there was the evidence at the earliest, by the pods. */
-function shortPauses(history: RolloutHistory): string[] {
-  return eachStep(history, (step, index, states) => {
+  }),
+  // Not by what is said of it: since there was the evidence at the earliest, by the pods.
+  'a pause lasts as long as it should': eachStep((step, index, states, { minReadyMs }) => {
     const { pauseMs, canary } = step;
     const ended = endOfStep(states, index);
     if (pauseMs === undefined || ended === undefined) return [];
-    const evidence = Math.max(...canary.map((name) => readyAt(step, name))) + history.minReadyMs;
+    const evidence = Math.max(...canary.map((name) => readyAt(step, name))) + minReadyMs;
     const least = ended.at - evidence;
     return least >= pauseMs ? [] : [`ended ${least} ms after its evidence, and should have paused for ${pauseMs} ms`];
-  });
-}
-
-function longPauses(history: RolloutHistory): string[] {
-  return eachStep(history, ({ pauseMs, stoodStillMs }, index, states) => {
+  }),
+  'a pause lasts no longer than it should': eachStep(({ pauseMs, stoodStillMs }, index, states, { absences }) => {
     const [begun, ended] = [pauseOfStep(states, index), endOfStep(states, index)];
     if (pauseMs === undefined || begun === undefined || ended === undefined) return [];
-    const led = ended.at - begun.at - absentWithin(history.absences, { from: begun.at, until: ended.at });
+    const led = ended.at - begun.at - absentWithin(absences, { from: begun.at, until: ended.at });
     return led <= pauseMs + tardyMs + stoodStillMs
       ? []
       : [`paused for ${led} ms in which somebody led, and should have for ${pauseMs} ms`];
-  });
-}
+  }),
+};
 
 function absentWithin(absences: readonly Absence[], { from, until }: Absence): number {
   return absences.reduce((sum, each) => sum + Math.max(0, Math.min(until, each.until) - Math.max(from, each.from)), 0);
@@ -157,87 +121,60 @@ function readyAt(step: StepSeen, name: string): number {
   return step.readyAt.get(name) ?? Infinity;
 }
 
-function eachStep(
-  history: RolloutHistory,
-  faultsOf: (step: StepSeen, index: number, states: readonly WrittenState[]) => string[],
-): string[] {
-  const states = statesOf(history);
-  return history.steps.flatMap((step, index) =>
-    faultsOf(step, index, states).map((fault) => `step ${index + 1} (${step.weight} percent) ${fault}`),
-  );
-}
-
 /** What is asked of how a rollout ends, and of all that is written on its way. */
-const endRules: readonly (readonly [string, Rule])[] = [
-  ['the webhook is updated once a step, and once at the end', updates],
-  ['the webhook leads in the end where it should', leadsElsewhere],
-  ['a rollout ends as it should', endings],
-  ['what was rolled back does not come back', returns],
-  ['an abort is carried out once', aborts],
-  ['a workload is restarted once for a revision', repeatedRestarts],
-  ['only what may be restarted is', needlessRestarts],
-  ['nothing else is written', unplanned],
-];
+const endRules: Readonly<Record<string, Rule>> = {
+  'the webhook is updated once a step, and once at the end': (history) => {
+    const paths = pathsOf(history);
+    const expected = history.steps.length + 1;
+    if (paths.length === expected) return [];
+    return [`${paths.length} updates of the webhook instead of ${expected}: ${paths.join(', ')}`];
+  },
+  'the webhook leads in the end where it should': (history) => {
+    const { place } = history.end;
+    const last = pathsOf(history).at(-1) ?? 'nowhere';
+    const isThere = parseRoute(last)?.route.canary === undefined && last.startsWith(`/tags/${tag}/${place}/`);
+    return isThere ? [] : [`the last update of the webhook leads to ${last}, not to ${place} alone`];
+  },
+  'a rollout ends as it should': (history) => {
+    const { phase, reason } = history.end;
+    const last = statesOf(history).at(-1);
+    const isRight = last?.phase === phase && last.reason === reason;
+    return isRight ? [] : [`it ended as ${last?.phase ?? 'nothing'}/${last?.reason ?? ''}, not as ${phase}/${reason}`];
+  },
+  // Nobody has asked for another try.
+  'what was rolled back does not come back': (history) => {
+    const states = statesOf(history);
+    const rolledBack = states.findIndex(({ phase }) => phase === 'RolledBack');
+    const back = rolledBack === -1 ? undefined : states.slice(rolledBack).find(({ canary }) => canary !== undefined);
+    return back === undefined ? [] : [`rolled back, and then ${back.phase}/${back.reason} at ${back.weight} percent`];
+  },
+  // A second time it would be refused: nothing is under way then.
+  'an abort is carried out once': (history) => {
+    const { abort } = history.end;
+    if (abort === undefined) return [];
+    const answers = statesOf(history).flatMap(({ phase, action }) =>
+      action?.nonce === abort ? [`${action.verb} ${action.state}, ${phase}`] : [],
+    );
+    const other = [...new Set(answers)].filter((answer) => answer !== 'abort Done, RolledBack');
+    if (answers.length === 0) return ['the abort was never carried out'];
+    return other.length === 0 ? [] : [`the abort was carried out otherwise than once: ${other.join('; ')}`];
+  },
+  'a workload is restarted once for a revision': ({ writes }) => {
+    const counts = new Map<string, number>();
+    for (const { restart } of writes) if (restart !== undefined) counts.set(restart, (counts.get(restart) ?? 0) + 1);
+    return [...counts]
+      .filter(([, count]) => count > 1)
+      .map(([restart, count]) => `${restart} was restarted ${count} times`);
+  },
+  'only what may be restarted is': ({ writes, restartable }) =>
+    writes
+      .filter(({ restart, name }) => restart !== undefined && !restartable.includes(name))
+      .map((write) => `restarted without need: ${describeWrite(write)}`),
+  'nothing else is written': ({ writes }) =>
+    writes.filter((write) => !isPlanned(write)).map((write) => `not planned: ${describeWrite(write)}`),
+};
 
-function updates(history: RolloutHistory): string[] {
-  const paths = pathsOf(history);
-  const expected = history.steps.length + 1;
-  if (paths.length === expected) return [];
-  return [`${paths.length} updates of the webhook instead of ${expected}: ${paths.join(', ')}`];
-}
-
-function leadsElsewhere(history: RolloutHistory): string[] {
-  const last = pathsOf(history).at(-1) ?? 'nowhere';
-  const isThere = parseRoute(last)?.route.canary === undefined && last.startsWith(`/tags/${tag}/${history.end.place}/`);
-  return isThere ? [] : [`the last update of the webhook leads to ${last}, not to ${history.end.place} alone`];
-}
-
-function endings(history: RolloutHistory): string[] {
-  const { phase, reason } = history.end;
-  const last = statesOf(history).at(-1);
-  const isRight = last?.phase === phase && last.reason === reason;
-  return isRight ? [] : [`it ended as ${last?.phase ?? 'nothing'}/${last?.reason ?? ''}, not as ${phase}/${reason}`];
-}
-
-/** Nobody has asked for another try. */
-function returns(history: RolloutHistory): string[] {
-  const states = statesOf(history);
-  const rolledBack = states.findIndex(({ phase }) => phase === 'RolledBack');
-  const back = rolledBack === -1 ? undefined : states.slice(rolledBack).find(({ canary }) => canary !== undefined);
-  return back === undefined ? [] : [`rolled back, and then ${back.phase}/${back.reason} at ${back.weight} percent`];
-}
-
-/** A second time it would be refused: nothing is under way then. */
-function aborts(history: RolloutHistory): string[] {
-  const { abort } = history.end;
-  if (abort === undefined) return [];
-  const answers = statesOf(history).flatMap(({ phase, action }) =>
-    action?.nonce === abort ? [`${action.verb} ${action.state}, ${phase}`] : [],
-  );
-  const other = [...new Set(answers)].filter((answer) => answer !== 'abort Done, RolledBack');
-  if (answers.length === 0) return ['the abort was never carried out'];
-  return other.length === 0 ? [] : [`the abort was carried out otherwise than once: ${other.join('; ')}`];
-}
-
-function repeatedRestarts({ writes }: RolloutHistory): string[] {
-  const counts = new Map<string, number>();
-  for (const { restart } of writes) if (restart !== undefined) counts.set(restart, (counts.get(restart) ?? 0) + 1);
-  return [...counts]
-    .filter(([, count]) => count > 1)
-    .map(([restart, count]) => `${restart} was restarted ${count} times`);
-}
-
-function needlessRestarts({ writes, restartable }: RolloutHistory): string[] {
-  return writes
-    .filter(({ restart, name }) => restart !== undefined && !restartable.includes(name))
-    .map((write) => `restarted without need: ${describeWrite(write)}`);
-}
-
-function unplanned({ writes }: RolloutHistory): string[] {
-  return writes.filter((write) => !isPlanned(write)).map((write) => `not planned: ${describeWrite(write)}`);
-}
-
-export const rules: ReadonlyMap<string, Rule> = new Map([...stepRules, ...endRules]);
+export const rules: ReadonlyMap<string, Rule> = new Map(Object.entries({ ...stepRules, ...endRules }));
 
 /** What a rollout must not do, whoever led it; empty when all is well. */
 export function judgeRollout(history: RolloutHistory): string[] {

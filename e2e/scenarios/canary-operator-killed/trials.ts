@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Replica } from '../../harness/replicas/replicas.ts';
-import { waitFor } from '../../harness/wait-for.ts';
+import { none, waitFor } from '../../harness/wait-for.ts';
 import type { Trial } from './choose-targets.ts';
 import type { RolloutHistory } from './history.ts';
 import { judgeRollout } from './judge.ts';
@@ -54,14 +54,12 @@ export class Trials {
     this.deaths += deaths;
     this.killed.push(...killed);
     this.#latest.set(trial.plan, history);
-    const faults = judgeRollout(history);
-    for (const fault of faults.slice(0, 5)) context.say(fault);
     const how = trial.isRestarted ? 'restarted' : 'another leads';
     const moments = killed.map((write) => `after ${describeWrite(write)}`);
     if (deaths > killed.length) moments.push('in the middle of a timed pause');
     const what = deaths === 0 ? 'nobody was killed: it went another way' : `killed ${moments.join(', and ')}; ${how}`;
     const statement = `${trial.plan.name}, ${what}: ended as it should, ${history.writes.length} writes`;
-    await context.checkNow(statement, () => faults.length === 0);
+    await context.checkNow(statement, () => none(judgeRollout(history)));
     return killed;
   }
 }

@@ -1,10 +1,9 @@
 import { tagWebhookConfiguration } from '../../../src/api/names.ts';
 import { parseRestartAnnotation, restartedAnnotation } from '../../../src/api/revision-tag/restart-annotation.ts';
 import type { RolloutState } from '../../../src/api/revision-tag/revision-tag.ts';
-import type { AuditEvent } from '../../harness/audit-log.ts';
 import type { PassedWrite } from '../../harness/faulty-proxy/faulty-proxy-worker.ts';
+import { controllerWrites, countedWrites, identityOf, isCounted } from '../../harness/faulty-proxy/passed-writes.ts';
 import type { Replicas } from '../../harness/replicas/replicas.ts';
-import { waitFor } from '../../harness/wait-for.ts';
 
 /** The tag that rolls out; no other scenario's, since the workloads of a namespace that has just been deleted count for a minute, and a new leader would wait for them. */
 export const tag = 'steadfast';
@@ -25,12 +24,10 @@ export interface RolloutWrite {
   readonly restart?: string;
 }
 
-const uncounted = ['leases', 'events', ''];
 /** Of a write that is awaited: whatever the name is. */
 export const anyName = '*';
 
 const leaderLease = 'injector-leader-default';
-const writeVerbs = ['create', 'update', 'patch', 'delete'];
 
 /** The phase of what is written before a rollout has begun. */
 export const phaseBefore = 'before';
@@ -47,8 +44,9 @@ export class WriteReader {
   }
 
   /** Undefined for what does not count. */
-  read({ verb, resource, subresource, name, at, body, status }: PassedWrite): RolloutWrite | undefined {
-    if (uncounted.includes(resource) || status >= 300) return undefined;
+  read(passed: PassedWrite): RolloutWrite | undefined {
+    const { resource, name, at, body, status } = passed;
+    if (!isCounted(resource) || status >= 300) return undefined;
     const object = (body === '' ? {} : JSON.parse(body)) as WrittenObject;
     const state = resource === 'revisiontags' ? object.status?.rollout : undefined;
     if (state !== undefined) {
@@ -59,9 +57,8 @@ export class WriteReader {
     // Its twin, by which a path is tried out, leads nobody anywhere.
     const [{ clientConfig } = {}] = name === tagWebhookConfiguration(tag) ? (object.webhooks ?? []) : [];
     const path = clientConfig?.service?.path;
-    const whole = subresource === '' ? resource : `${resource}/${subresource}`;
     const phase = isOfTag(resource) ? this.#phase : resource === 'injectorconfigs' ? '' : this.#share;
-    const write = { verb, resource: whole, name: name === '' ? (object.metadata?.name ?? '') : name, phase };
+    const write = { ...identityOf(passed), phase };
     for (const each of [write, { ...write, name: anyName }]) {
       this.#seen.set(keyOf(each), (this.#seen.get(keyOf(each)) ?? 0) + 1);
     }
@@ -79,7 +76,6 @@ export class WriteReader {
 }
 
 interface WrittenObject {
-  metadata?: { name?: string };
   spec?: { template?: { metadata?: { annotations?: Record<string, string> } } };
   status?: { rollout?: RolloutState };
   webhooks?: { clientConfig: { service?: { path: string } } }[];
@@ -96,12 +92,7 @@ function isOfTag(resource: string): boolean {
 }
 
 /** What of a write is compared. */
-export function keyOf({
-  verb,
-  resource,
-  name,
-  phase,
-}: Pick<RolloutWrite, 'verb' | 'resource' | 'name' | 'phase'>): string {
+function keyOf({ verb, resource, name, phase }: Omit<RolloutWrite, 'ordinal' | 'at'>): string {
   return `${verb} ${resource} ${name} (${phase})`;
 }
 
@@ -110,50 +101,19 @@ export function describeWrite(write: RolloutWrite): string {
   return write.ordinal === 1 ? keyOf(write) : `${keyOf(write)} no. ${write.ordinal}`;
 }
 
-/** What the controllers have written since a time, Leases and Events apart, once they have been quiet for a moment. */
+/** What the controllers have written since a time, once they have been quiet for a moment. */
 export async function writesSince(replicas: Replicas, since: number): Promise<RolloutWrite[]> {
-  const passed = await waitFor('the controllers to be quiet', async () => {
-    const found = (await passedSince(replicas, since)).filter(({ resource }) => !uncounted.includes(resource));
-    return Date.now() - (found.at(-1)?.at ?? 0) > 500 && found;
-  });
   const reader = new WriteReader();
-  return passed.flatMap((write) => reader.read(write) ?? []);
+  return (await countedWrites(replicas, since)).flatMap((write) => reader.read(write) ?? []);
 }
 
 /** When leaders have written that they lead, since a time. Milliseconds since 1970, in order. */
 export async function renewalsSince(replicas: Replicas, since: number): Promise<number[]> {
-  return (await passedSince(replicas, since))
+  return (await controllerWrites(replicas, since))
     .filter(({ resource, name, verb, status }) => {
       return resource === 'leases' && name === leaderLease && verb === 'update' && status < 300;
     })
     .map(({ at }) => at);
-}
-
-async function passedSince(replicas: Replicas, since: number): Promise<PassedWrite[]> {
-  const { proxy } = replicas;
-  const names = replicas.controllers.map(({ name }) => name);
-  const all = await proxy.writes();
-  return all.filter(({ at, userAgent }) => at >= since && names.some((name) => userAgent.includes(name)));
-}
-
-/** What was asked for since a time, and answered until another, as the audit log has it, without phases. Milliseconds since 1970. */
-export function auditedWrites(
-  replicas: Replicas,
-  events: readonly AuditEvent[],
-  { since, until }: { readonly since: number; readonly until: number },
-): string[] {
-  const { username } = replicas.installation;
-  return events
-    .filter(({ user, verb, responseStatus, objectRef, requestReceivedTimestamp, stageTimestamp }) => {
-      const isWrite = writeVerbs.includes(verb) && (responseStatus?.code ?? 0) < 300;
-      const isCounted = !uncounted.includes(objectRef?.resource ?? '');
-      const isThen = Date.parse(requestReceivedTimestamp) >= since && Date.parse(stageTimestamp) <= until;
-      return isWrite && isCounted && user.username === username && isThen;
-    })
-    .map(({ verb, objectRef }) => {
-      const { resource = '', subresource, name = '' } = objectRef ?? {};
-      return `${verb} ${subresource === undefined ? resource : `${resource}/${subresource}`} ${name}`;
-    });
 }
 
 const planned = [

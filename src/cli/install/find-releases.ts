@@ -35,6 +35,7 @@ export const chartKinds = [
   ['rbac.authorization.k8s.io/v1', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'],
   ['policy/v1', 'PodDisruptionBudget'],
   ['networking.k8s.io/v1', 'NetworkPolicy'],
+  ['monitoring.coreos.com/v1', 'PrometheusRule'],
   ['monitoring.coreos.com/v1', 'ServiceMonitor'],
   ['admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration'],
   ['admissionregistration.k8s.io/v1', 'ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'],

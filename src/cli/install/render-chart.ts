@@ -44,12 +44,13 @@ const installOrder = [
 
 /** The functions that our chart uses, of all that helm has; any other is a mistake of its templates. */
 const sprigNames = [
-  ...['contains', 'default', 'dict', 'fail', 'has', 'int', 'list', 'merge', 'mergeOverwrite', 'nindent', 'quote'],
+  ...['contains', 'default', 'dict', 'fail', 'has', 'int', 'list', 'lower', 'merge', 'mergeOverwrite', 'nindent', 'quote'],
   ...['replace', 'ternary', 'toJson', 'trim', 'trimSuffix', 'trunc', 'uniq'],
 ];
 const functions: FunctionTable = {
   ...Object.fromEntries(Object.entries(sprigFunctions).filter(([name]) => sprigNames.includes(name))),
   fromJsonArray: sprigFunctions['fromJson'] as GoFunction,
+  fromYaml: goFunction([string], (text) => parseYaml(text)),
   toYaml: meteredFunction([any], (meter, value) => encodeYaml(value, meter).replace(/\n$/, '')),
 };
 

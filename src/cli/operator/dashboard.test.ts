@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { restartStatusSchema, rolloutStatusSchema } from '../../api/revision-tag/revision-tag.ts';
+import { parseYaml } from '../../inject/yaml/parse-yaml.ts';
 import { offeredMetrics, type OfferedMetric } from '../testdata/offered-metrics.ts';
 
 interface Target {
@@ -68,13 +69,41 @@ const queries = [
     legendFormat: titleFormat,
   })),
 ];
-const page = readFileSync(fileURLToPath(new URL('../../../docs/observability.md', import.meta.url)), 'utf8');
+const read = (path: string): string =>
+  readFileSync(fileURLToPath(new URL(`../../../${path}`, import.meta.url)), 'utf8');
 const variables = dashboard.templating.list.flatMap(({ definition }) => definition ?? []);
 
-it('the alerts of docs/observability.md ask for metrics that there are', () => {
-  const alerts = [...page.matchAll(/^ +expr: (.+)$/gm)].map(([, expression = '']) => expression);
-  assert.ok(alerts.length >= 5);
-  for (const alert of alerts) assert.notEqual(usesIn(alert).length, 0, alert);
+describe('the alerts of the chart', () => {
+  interface Alert {
+    readonly alert: string;
+    readonly expr: string;
+    readonly labels: { readonly severity: string };
+    readonly annotations: Record<string, string>;
+  }
+  const { groups } = parseYaml(read('charts/injector-operator/files/alerts.yaml')) as { groups: { rules: Alert[] }[] };
+  const alerts = groups.flatMap(({ rules }) => rules);
+
+  for (const { alert, expr, labels, annotations } of alerts) {
+    it(`${alert} asks for metrics and labels that there are, and shows labels that are left`, () => {
+      assert.match(labels.severity, /^(?:critical|warning|info)$/);
+      const uses = usesIn(expr);
+      assert.notEqual(uses.length, 0);
+      for (const use of uses)
+        for (const label of use.selected) assert.ok(labelsOf(use).includes(label), `${use.metric.name}: ${label}`);
+      const left = /\bby \(([^)]*)\)/.exec(expr)?.[1]?.split(', ') ?? [];
+      const shown = [...JSON.stringify(annotations).matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label);
+      for (const label of shown) assert.ok(left.includes(label) || expr.startsWith('(up == 0)'), label);
+    });
+  }
+
+  it('have a section each in the runbook, and names that values may use', () => {
+    const names = alerts.map(({ alert }) => alert);
+    const sections = [...read('docs/runbook-alerts.md').matchAll(/^## (Sidecar\w+)$/gm)].map(([, name]) => name);
+    assert.deepEqual(sections, names);
+    const schema = read('charts/injector-operator/values.schema.json');
+    const known = [...schema.matchAll(/"(SidecarInjector\w+)"/g)].map(([, name]) => name);
+    assert.deepEqual(known, [...names, ...names]);
+  });
 });
 
 describe('the Grafana dashboard', () => {

@@ -14,7 +14,8 @@ export function listenerCheck(server: {
       return new Promise((resolve) => {
         // Who it proves to be is another check's business; and it has no name that we could ask for here.
         const socket = connect({ host: reachable(bound.address), port: bound.port, rejectUnauthorized: false }, () => {
-          socket.destroy();
+          // Not destroyed at once: the listener would count a handshake that failed.
+          socket.end(() => socket.destroy());
           resolve(undefined);
         });
         socket.on('error', (error: NodeJS.ErrnoException) => {

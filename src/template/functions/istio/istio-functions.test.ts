@@ -122,6 +122,12 @@ describe('Istio’s functions', () => {
     assert.throws(() => render('{{ protoToJSON .Nope }}'), { reason: /can't evaluate field Nope/ });
   });
 
+  it('know nothing of this machine: no variable, host or file', () => {
+    assert.equal(render('{{ env "PATH" "none" }}'), 'none');
+    for (const call of ['expandenv "$PATH"', 'getHostByName "localhost"', 'readFile "/etc/hostname"'])
+      assert.throws(() => render(`{{ ${call} }}`), /function "\w+" not defined/);
+  });
+
   it('refuse indentation beyond all bounds', () => {
     assert.throws(() => render('{{ indent 200000000 "a\\nb" }}'), { kind: 'limit' });
   });

@@ -1,0 +1,139 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { load } from 'js-yaml';
+import { alertNames, testAlerts, type AlertCase, type Scrape } from '../../packaging/alert-tests.ts';
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
+import { refusal } from '../harness/admissions.ts';
+import { applyObject } from '../harness/apply.ts';
+import { buildProgram } from '../harness/build.ts';
+import type { Fault } from '../harness/faulty-proxy/fault.ts';
+import { applyUntilReady, deleteForced, type InjectorConfigObject } from '../harness/injector-configs.ts';
+import { shortLeases } from '../harness/operator-process.ts';
+import type { Pod } from '../harness/pod.ts';
+import { podReview, postReview } from '../harness/post-review.ts';
+import { applyTagUntilReady, removeTagAndWebhook, type RevisionTagObject } from '../harness/revision-tags.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { untilActive } from '../harness/until-active.ts';
+import { none, waitFor } from '../harness/wait-for.ts';
+import { reviewTarget } from '../harness/webhook-configurations.ts';
+import { createNamespace, waitForDeployment } from '../harness/workloads.ts';
+
+/** A case of alerts/cases.yaml, which says what its members are. */
+interface Case extends Pick<AlertCase, 'name' | 'raises' | 'hours'> {
+  given?: KubernetesObject[];
+  fault?: Fault;
+  steps?: { apply?: KubernetesObject; refused?: KubernetesObject & Pod; seen?: string; call?: string }[];
+  remove?: KubernetesObject[];
+}
+
+export const alerts: Scenario = {
+  name: 'alerts',
+  about: 'each alert of the chart fires by its fault and no other does, by promtool, in series made of real scrapes',
+  destructive: 'it needs a proxy before the embedded API server',
+  run: async (context) => {
+    const { client, cluster } = context;
+    const promtool = await buildProgram('promtool', (line) => context.say(line));
+    const flags = ['--drain-seconds=1', shortLeases];
+    const replicas = await context.startReplicas({ flags, proxied: true }, { operator: { restartWorkloads: true } });
+    const { namespace } = replicas.installation;
+    const [first, second, third] = replicas.webhooks.map(({ name }) => name) as [string, string, string];
+    const named = { FIRST: first, SECOND: second, THIRD: third, SYSTEM: namespace };
+    const text = readFileSync(join(import.meta.dirname, 'alerts', 'cases.yaml'), 'utf8');
+    const cases = load(text.replace(/\b(?:FIRST|SECOND|THIRD|SYSTEM)\b/g, (word) => named[word as 'FIRST'])) as Case[];
+    const port = replicas.webhooks[0]?.operator.webhookPort ?? 0;
+    const target = async () => reviewTarget(client, 'v1', namespace, port);
+    const processes = replicas.webhooks.map(({ operator }) => operator.process);
+
+    const scrape = async (): Promise<Scrape> => {
+      const texts = replicas.all.map(async ({ name, operator: { healthPort } }) => {
+        const signal = AbortSignal.timeout(15_000);
+        const answer = await fetch(`http://127.0.0.1:${healthPort}/metrics`, { signal }).catch(() => undefined);
+        return [name, await answer?.text()] as const;
+      });
+      return new Map(await Promise.all(texts));
+    };
+    const isSeen = async (sample: RegExp) => [...(await scrape()).values()].some((each = '') => sample.test(each));
+    const calls: Record<string, () => Promise<unknown>> = {
+      'ask for what is not there': async () => {
+        const { path, ...others } = await target();
+        await postReview({ ...others, path: path.replace('v1', 'none') }, podReview('none'));
+      },
+      'ask often': async () => {
+        const to = await target();
+        for (let review = 0; review < 300; review++) await postReview(to, podReview(`often-${review}`));
+      },
+      'send slowly': async () => sendSlowly(await target(), podReview('slow')),
+      'speak no TLS': () => Promise.all(Array.from({ length: 300 }, () => speakPlainly(port))),
+      'wait until webhooks are active': () => untilActive(client),
+      'wait until none leads': () => waitFor('none to lead', async () => !(await isSeen(/^injector_leader 1$/m))),
+      'wait for the leader': () => waitFor('a leader', () => isSeen(/^injector_leader 1$/m)),
+      'freeze the first': async () => processes[0]?.freeze(),
+      'kill the first two': () => Promise.all([processes[0]?.kill(), processes[1]?.kill()]),
+      'kill the third': async () => processes[2]?.kill(),
+    };
+    const recorded: AlertCase[] = [];
+    for (const { given = [], fault, steps = [], remove: left = [], ...each } of cases) {
+      for (const object of given) await applied(context, object);
+      const before = await scrape();
+      const active = fault === undefined ? undefined : await replicas.proxy.fault(fault);
+      for (const { apply, refused, seen, call } of steps) {
+        if (apply !== undefined) await applyObject(client, apply);
+        if (refused !== undefined) await refusal(client, refused);
+        if (seen !== undefined) await waitFor(`${seen} to be scraped`, () => isSeen(new RegExp(seen, 'm')));
+        if (call !== undefined) await calls[call]!();
+      }
+      recorded.push({ ...each, before, after: await scrape() });
+      await active?.end();
+      for (const object of left) {
+        const { kind, metadata } = object;
+        if (kind === 'InjectorConfig') await deleteForced(client, object);
+        else if (kind === 'RevisionTag') await removeTagAndWebhook(client, metadata.name ?? '');
+        else await client.delete(object);
+        // What was scraped of it must not raise anything in later cases.
+        const gone = new RegExp(`^injector_(condition|serving_certificate)\\S*[/"-]${metadata.name}[".]`, 'm');
+        await waitFor(`the series of ${metadata.name} to end`, async () => !(await isSeen(gone)));
+      }
+      context.say(`${each.name}: recorded`);
+    }
+    await context.checkNow('each alert has a case that raises it', () =>
+      none(
+        alertNames().filter((alert) => !cases.some(({ raises }) => raises.some((one) => one.split(' ')[0] === alert))),
+      ),
+    );
+    const file = join(cluster.run.path, 'alerts.json');
+    await context.checkNow(`promtool: each of ${cases.length} cases raises its alerts and no others`, () =>
+      testAlerts(promtool, recorded, file),
+    );
+    return `${alertNames().length} alerts in ${cases.length} cases`;
+  },
+};
+
+/** Applies an object and waits until it is what it says. */
+async function applied({ client }: ScenarioContext, object: KubernetesObject): Promise<void> {
+  const { kind, metadata } = object;
+  if (kind === 'Namespace') await createNamespace(client, metadata.name ?? '', metadata.labels);
+  else if (kind === 'InjectorConfig') await applyUntilReady(client, object as InjectorConfigObject);
+  else if (kind === 'RevisionTag') await applyTagUntilReady(client, object as RevisionTagObject);
+  else await applyObject(client, object);
+  if (kind === 'Deployment') await waitForDeployment(client, metadata.namespace ?? '', metadata.name ?? '');
+}
+
+/** Posts a review whose second part comes four seconds after the first, as over a bad network. */
+async function sendSlowly(target: Awaited<ReturnType<typeof reviewTarget>>, review: string): Promise<void> {
+  const { port, path, serverName: servername, authority: ca } = target;
+  const headers = { 'content-type': 'application/json', 'content-length': review.length };
+  const outgoing = request({ host: '127.0.0.1', port, path, method: 'POST', servername, ca, agent: false, headers });
+  outgoing.write(review.slice(0, 10));
+  await sleep(4000);
+  outgoing.end(review.slice(10));
+  await once(outgoing, 'response');
+}
+
+async function speakPlainly(port: number): Promise<void> {
+  const socket = connect(port, '127.0.0.1', () => socket.end('GET / HTTP/1.1\r\n\r\n')).on('error', () => undefined);
+  await once(socket.resume(), 'close');
+}

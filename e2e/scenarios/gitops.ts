@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkDiffs, recordStates } from '../../packaging/gitops.ts';
+import { healthCheck, judge, mutants } from '../../packaging/health-checks.ts';
+import { buildKubectl, buildProgram } from '../harness/build.ts';
+import { paths } from '../harness/paths.ts';
+import type { Scenario } from '../harness/scenario-context.ts';
+import { found, none } from '../harness/wait-for.ts';
+
+export const gitops: Scenario = {
+  name: 'gitops',
+  about:
+    'kubectl diff of chart and examples is empty, and Argo CD and Flux judge each recorded state as the table says',
+  destructive: 'it makes the default injector and crashing pods',
+  run: async (context) => {
+    const health = await buildProgram('health', (line) => context.say(line));
+    await buildKubectl((line) => context.say(line));
+    await checkDiffs(context, 'client-side', []);
+    await checkDiffs(context, 'server-side', ['--server-side']);
+    const recorded = await recordStates(context, join(import.meta.dirname, 'gitops', 'states.yaml'));
+    const page = readFileSync(join(paths.examples, '..', 'docs', 'gitops.md'), 'utf8');
+    const row = /^\| (InjectorConfig|RevisionTag) \| (.*?) \| (\w+)[^|]* \| (\w+)[^|]* \|/gm;
+    const table = [...page.matchAll(row)].map(([, kind, state, argo, flux]) => `${kind}: ${state}: ${argo}, ${flux}`);
+    const verdicts = new Set<string>();
+    let noticed = 0;
+    for (const kind of ['InjectorConfig', 'RevisionTag'] as const) {
+      const some = recorded.filter(({ object }) => object.kind === kind);
+      const objects = some.map(({ object }) => object);
+      const check = healthCheck(kind);
+      const said = judge(health, check, objects);
+      for (const [index, verdict] of said.entries()) verdicts.add(`${kind}: ${some[index]!.state}: ${verdict}`);
+      const alike = mutants(check).filter((mutant) => judge(health, mutant, objects).join() === said.join());
+      noticed += mutants(check).length - alike.length;
+      const words = alike.map(({ lua, flux }) => (lua === check.lua ? JSON.stringify(flux) : lua));
+      await context.checkNow(`${kind}: a health check with a word less judges otherwise`, () => none(words));
+    }
+    await context.checkNow('each state is judged as the table of docs/gitops.md says, and each row was recorded', () =>
+      found([...verdicts].sort().join('\n'), table.sort().join('\n')),
+    );
+    return `${recorded.length} states recorded, ${table.length} rows, ${noticed} mutants noticed`;
+  },
+};

@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
+import { ApiClient } from '../../src/kube/api-client.ts';
+import { loadKubeConfig } from '../../src/kube/kube-config.ts';
+import { resourceKind, resourcePath } from '../../src/kube/resource-kinds.ts';
+import { refusal, refusalOf } from '../harness/admissions.ts';
+import { applyAll, readObjects } from '../harness/apply.ts';
+import { applyUntilReady, injectorConfig } from '../harness/injector-configs.ts';
+import type { Scenario } from '../harness/scenario-context.ts';
+import { none } from '../harness/wait-for.ts';
+import { barePod } from '../harness/workloads.ts';
+
+export const takenOver: Scenario = {
+  name: 'taken-over',
+  about: 'what a taken-over webhook replica and controller can do: SECURITY.md, attempt by attempt',
+  paired: true,
+  run: async (context) => {
+    const { client, cluster } = context;
+    const values = { operator: { restartWorkloads: true } };
+    const { webhooks, controllers, installation } = await context.startReplicas({ webhooks: 2 }, values);
+    // What a template may do, the answer of a replica may do.
+    const sidecar = 'spec: {containers: [{name: thief, image: thief, securityContext: {privileged: true}}]}';
+    await applyUntilReady(client, injectorConfig('hello', { injection: { templates: { sidecar } } }));
+    const labels = { 'istio.io/rev': 'hello', 'pod-security.kubernetes.io/enforce': 'baseline' };
+    const strict = barePod(await context.namespace('strict', labels), 'pod');
+    const isRefused = async () => /violates PodSecurity.*"thief"/.test((await refusal(client, strict)) ?? '');
+    await context.check('what the webhook adds to a pod, Pod Security of the namespace may refuse', isRefused);
+    const shop = await context.namespace('shop');
+    const tenant = readObjects(join(import.meta.dirname, 'taken-over.yaml'));
+    for (const { metadata } of tenant) if (metadata.namespace !== undefined) metadata.namespace = shop;
+    await applyAll(client, tenant);
+    for (const each of tenant) context.atEnd(() => refusalOf(() => client.delete(each)));
+    const [self = '', other = '', controller = ''] = [...webhooks, ...controllers].map(({ name }) => name);
+    const page = readFileSync(join(import.meta.dirname, '../../SECURITY.md'), 'utf8')
+      .replaceAll(/(-n|namespaces) shop`/g, `$1 ${shop}\``)
+      .replaceAll(/(-n |operator-)own(?=[`-])/g, `$1${installation.namespace}`)
+      .replaceAll('-SELF', `-${self}`)
+      .replaceAll('-OTHER', `-${other}`);
+    for (const [role, name] of Object.entries({ 'webhook replica': self, controller })) {
+      const [, section = ''] = page.split(`\n## A taken-over ${role}\n`);
+      const row = /^\| `([^`]+)` \| (allowed|RBAC|policy) \|/gm;
+      const attempts = [...section.split('\n## ', 1).join('').matchAll(row)];
+      const check = async (who: string, kubeconfig: string, meant?: string) => {
+        const problems = attempts.length < 20 ? [`SECURITY.md has ${attempts.length} attempts only`] : [];
+        for (const [, attempt = '', answer = ''] of attempts) {
+          const given = await tryOut(attempt, kubeconfig, client, tenant);
+          if (given !== (meant ?? answer)) problems.push(`${attempt}: ${given}, not ${meant ?? answer}`);
+        }
+        await context.checkNow(`${attempts.length} attempts of ${who}`, () => none(problems));
+      };
+      const kubeconfig = join(cluster.run.path, `${installation.namespace}-${name}.kubeconfig`);
+      await check(`a taken-over ${role}: allowed, or refused by RBAC or a policy`, kubeconfig);
+      await check(
+        'an administrator, so no refusal was for a mistake in the request',
+        cluster.kubeconfig ?? '',
+        'allowed',
+      );
+    }
+    return 'both can do what the page says, and nothing else of it';
+  },
+};
+
+/** Who refuses an attempt. All are dry runs; what is created is a copy of the tenant's object of that kind. */
+async function tryOut(attempt: string, kubeconfig: string, reader: ApiClient, tenant: readonly KubernetesObject[]) {
+  const shape = /^(\w+) (\w+)(?:\.([\w.-]+))?(?:\/(\w+))?(?: ([\w.-]+))?(?: -n (\S+))?$/;
+  const [, verb = '', plural = '', group = '', subresource, name, namespace] = shape.exec(attempt) ?? [];
+  const config = loadKubeConfig({ kubeconfig });
+  if (verb === 'impersonate') Object.assign(config.getCurrentUser() ?? {}, { impersonateUser: name });
+  const client = new ApiClient(config, { userAgent: 'e2e-thief' });
+  const ofCollection = verb === 'list' || (verb === 'create' && subresource === undefined);
+  const kind = { group, version: group === 'sidecar-injector.io' ? 'v1alpha1' : 'v1', plural };
+  const path = resourcePath(kind, { namespace, name: ofCollection ? undefined : name, subresource });
+  const model = tenant.find((each) => resourceKind(each.apiVersion, each.kind).plural === plural);
+  const copy = { ...model, metadata: { ...model?.metadata, name, namespace } };
+  const requests = {
+    create: ['POST', subresource === undefined ? copy : {}],
+    update: ['PUT', verb === 'update' && (await reader.request('GET', path))],
+    patch: ['PATCH', { metadata: { annotations: { 'example.com/taken': 'over' } } }],
+    delete: ['DELETE', { dryRun: ['All'] }],
+  } as const;
+  const [method, body] = verb in requests ? requests[verb as keyof typeof requests] : (['GET'] as const);
+  const fieldSelector = ofCollection && name !== undefined ? `metadata.name=${name}` : '';
+  const query = { fieldSelector, ...(subresource === 'exec' ? { command: 'true' } : { dryRun: 'All' }) };
+  const contentType = verb === 'patch' ? 'application/merge-patch+json' : undefined;
+  const options = { query, body: JSON.stringify(body), contentType };
+  const message = await refusalOf(() => client.request(method, verb === 'impersonate' ? '/api' : path, options));
+  client.close();
+  // The API server says the second after it has looked at the rights.
+  if (message === undefined || message.includes('Upgrade request required')) return 'allowed';
+  if (message.includes('ValidatingAdmissionPolicy')) return 'policy';
+  return / cannot | not currently held/.test(message) ? 'RBAC' : message;
+}

@@ -1,0 +1,129 @@
+// Command health judges Kubernetes objects as Argo CD and Flux do. It reads JSON from standard input:
+// the scripts, and the objects; it writes what both conclude of each object.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/kustomize"
+	"github.com/fluxcd/pkg/runtime/cel"
+	lua "github.com/yuin/gopher-lua"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	luajson "layeh.com/gopher-json"
+)
+
+type input struct {
+	// Lua is the script of `resource.customizations.health.<group>_<kind>`.
+	Lua string `json:"lua"`
+	// Flux is one entry of `spec.healthCheckExprs` of a Kustomization.
+	Flux kustomize.CustomHealthCheck `json:"flux"`
+	// Objects are what the API server stored.
+	Objects []json.RawMessage `json:"objects"`
+}
+
+type output struct {
+	Argo    string `json:"argo"`
+	Message string `json:"message"`
+	Flux    string `json:"flux"`
+}
+
+func main() {
+	var given input
+	if err := json.NewDecoder(os.Stdin).Decode(&given); err != nil {
+		fail(err)
+	}
+	evaluator, err := cel.NewStatusEvaluator(&given.Flux.HealthCheckExpressions)
+	if err != nil {
+		fail(err)
+	}
+	judged := []output{}
+	for _, raw := range given.Objects {
+		object := &unstructured.Unstructured{}
+		// As both read from the API server: whole numbers are int64.
+		if err := object.UnmarshalJSON(raw); err != nil {
+			fail(err)
+		}
+		var each output
+		each.Argo, each.Message = argo(object, given.Lua)
+		if result, err := evaluator.Evaluate(context.Background(), object); err != nil {
+			each.Flux = "Unknown: " + err.Error()
+		} else {
+			each.Flux = result.Status.String()
+		}
+		judged = append(judged, each)
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(judged); err != nil {
+		fail(err)
+	}
+}
+
+// argo does what VM.ExecuteHealthLua of Argo CD's util/lua does: the libraries package, base and
+// table only, a second of time, `obj`, and a table {status, message} as the answer.
+func argo(object *unstructured.Unstructured, script string) (status, message string) {
+	state := lua.NewState(lua.Options{SkipOpenLibs: true})
+	defer state.Close()
+	for name, open := range map[string]lua.LGFunction{
+		lua.LoadLibName: lua.OpenPackage, lua.BaseLibName: lua.OpenBase, lua.TabLibName: lua.OpenTable,
+	} {
+		parameters := lua.P{Fn: state.NewFunction(open), NRet: 0, Protect: true}
+		if err := state.CallByParam(parameters, lua.LString(name)); err != nil {
+			fail(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	state.SetContext(ctx)
+	state.SetGlobal("obj", decode(state, object.Object))
+	if err := state.DoString(script); err != nil {
+		return "Unknown: " + err.Error(), ""
+	}
+	encoded, err := luajson.Encode(state.Get(-1))
+	if err != nil {
+		return "Unknown: " + err.Error(), ""
+	}
+	var health struct{ Status, Message string }
+	if err := json.Unmarshal(encoded, &health); err != nil {
+		return "Unknown: " + err.Error(), ""
+	}
+	switch health.Status {
+	case "Healthy", "Progressing", "Degraded", "Suspended", "Missing", "Unknown":
+		return health.Status, health.Message
+	}
+	return "Unknown: an invalid health status", health.Message
+}
+
+// decode makes a Lua value of what unstructured objects hold.
+func decode(state *lua.LState, value any) lua.LValue {
+	switch typed := value.(type) {
+	case bool:
+		return lua.LBool(typed)
+	case float64:
+		return lua.LNumber(typed)
+	case int64:
+		return lua.LNumber(typed)
+	case string:
+		return lua.LString(typed)
+	case []any:
+		list := state.CreateTable(len(typed), 0)
+		for _, item := range typed {
+			list.Append(decode(state, item))
+		}
+		return list
+	case map[string]any:
+		table := state.CreateTable(0, len(typed))
+		for key, item := range typed {
+			table.RawSetH(lua.LString(key), decode(state, item))
+		}
+		return table
+	}
+	return lua.LNil
+}
+
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}

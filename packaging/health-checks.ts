@@ -1,0 +1,47 @@
+/** Runs the health checks of examples/gitops by the engines of Argo CD and Flux (e2e/tools/health). */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { load } from 'js-yaml';
+import { paths } from '../e2e/harness/paths.ts';
+import type { KubernetesObject } from '../src/api/kubernetes/kubernetes.ts';
+
+type Flux = Record<'kind' | 'current' | 'inProgress' | 'failed', string>;
+export type Kind = 'InjectorConfig' | 'RevisionTag';
+
+/** What both tools are given for objects of a kind. */
+export interface HealthCheck {
+  readonly lua: string;
+  readonly flux: Flux;
+}
+
+export function healthCheck(kind: Kind): HealthCheck {
+  const read = (file: string) => load(readFileSync(join(paths.examples, 'gitops', file), 'utf8'));
+  const { data } = read('argocd-health.yaml') as { data: Record<string, string> };
+  const { spec } = read('flux-health.yaml') as { spec: { healthCheckExprs: Flux[] } };
+  const flux = spec.healthCheckExprs.find((each) => each.kind === kind);
+  const lua = data[`resource.customizations.health.sidecar-injector.io_${kind}`];
+  if (flux === undefined || lua === undefined) throw new Error(`examples/gitops has no health check of ${kind}`);
+  return { lua, flux };
+}
+
+/** The same with one word less: a status, a reason or a condition that is not looked for any more. */
+export function mutants({ lua, flux }: HealthCheck): HealthCheck[] {
+  const without = (text: string) =>
+    [...text.matchAll(/(?<=["'])\w+(?=["'])|\b\w+(?= = true\b)|\bobj\.metadata\.generation\b/g)].map(
+      ({ index, 0: word }) =>
+        `${text.slice(0, index)}${word.includes('.') ? 'status.observedGeneration' : 'Gone'}${text.slice(index + word.length)}`,
+    );
+  const parts = (['current', 'inProgress', 'failed'] as const).flatMap((part) =>
+    without(flux[part]).map((text) => ({ lua, flux: { ...flux, [part]: text } })),
+  );
+  return [...without(lua).map((text) => ({ lua: text, flux })), ...parts];
+}
+
+/** `Argo's health, Flux's status` of each object, as they were stored. */
+export function judge(program: string, { lua, flux }: HealthCheck, objects: readonly KubernetesObject[]): string[] {
+  const input = JSON.stringify({ lua, flux, objects });
+  const { status, stdout, stderr } = spawnSync(program, { input, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`the health program failed: ${stderr}`);
+  return (JSON.parse(stdout) as { argo: string; flux: string }[]).map(({ argo, flux: said }) => `${argo}, ${said}`);
+}

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { readChart } from './chart-files.ts';
+import { renderChart } from './render-chart.ts';
+
+const page = readFileSync('SECURITY.md', 'utf8');
+const release = { name: 'injector', namespace: 'own', service: 'Helm' };
+
+interface Role extends KubernetesObject {
+  rules: { apiGroups: string[]; resources: string[]; resourceNames?: string[]; verbs: string[] }[];
+}
+
+/** Every right that some values of the chart give, as the page's table says it. */
+function rightsOf(chart: ReturnType<typeof readChart>): string[] {
+  const operator = { restartWorkloads: true };
+  const some = [{ operator }, { mode: 'all', operator }, { operator, rbac: { configMapNamespaces: ['other'] } }];
+  const roles = some.flatMap((values) =>
+    renderChart(chart, release, values).objects.filter(({ kind }) => /^(Cluster)?Role$/.test(kind)),
+  ) as Role[];
+  const rights = roles.flatMap(({ metadata: { name = '', namespace }, rules }) =>
+    rules.flatMap(({ apiGroups, resources, resourceNames = [], verbs }) =>
+      apiGroups.flatMap((group) =>
+        resources.map((resource) => {
+          const where = namespace === undefined ? 'cluster' : namespace === release.namespace ? 'own' : 'namespace';
+          const what = [group === '' ? resource : `${resource}.${group}`, ...resourceNames].join(' ');
+          return `${name.replace(/.*-/, '')}, ${where}: ${verbs.join(', ')} ${what}`;
+        }),
+      ),
+    ),
+  );
+  // The controllers write this Role.
+  return [...new Set([...rights, 'serving, own: list, watch secrets sidecar-injector-N-serving'])].sort();
+}
+
+function rightsSaid(text: string): string[] {
+  const [, section = ''] = text.split('\n## Rights\n');
+  const rows = [...section.matchAll(/^\| (\w+, \w+) \| `([^`]+)` \| [^|]+ \| [^|]+ \|$/gm)];
+  return rows.map(([, who = '', right = '']) => `${who}: ${right}`).sort();
+}
+
+/** What the page says of tests that does not hold, and what it says without a test. */
+function mistakesOf(text: string): string[] {
+  const files = { scenario: 'e2e/scenarios', gate: 'scripts/gates.ts', step: 'scripts/test.ts' };
+  const read = (path: string): string =>
+    path.endsWith('.ts')
+      ? readFileSync(path, 'utf8')
+      : readdirSync(path, { withFileTypes: true })
+          .filter((each) => each.name.endsWith('.ts'))
+          .map((each) => readFileSync(`${path}/${each.name}`, 'utf8'))
+          .join('');
+  const wrong = [...text.matchAll(/`(scenario|gate|step) ([^`]+)`/g)].filter(([, kind = '', name = '']) => {
+    const title = name.replaceAll(/\s+/g, ' ');
+    const source = read(files[kind as keyof typeof files]);
+    return name !== 'NAME' && !source.includes(`name: '${title}'`) && !source.includes(`name = '${title}'`);
+  });
+  const tests = [...text.matchAll(/`(src\/[^`:]+\.test\.ts):\s+([^`]+)`/g)].filter(([, file = '', name = '']) => {
+    const title = name.replaceAll(/\s+/g, ' ');
+    return !existsSync(file) || !["'", '"'].some((quote) => read(file).includes(`it(${quote}${title}${quote}`));
+  });
+  const items = text.split('\n## Rights\n')[1]?.split(/\n(?=- |\n)/) ?? [];
+  const unproven = items.filter(
+    (item) => item.startsWith('- ') && !/Shown\s+by\s+`(scenario|gate|step|src)/.test(item),
+  );
+  return [...[...wrong, ...tests].map(([reference]) => reference), ...unproven];
+}
+
+describe('SECURITY.md', () => {
+  it('names every right of the chart, and no other', () => {
+    assert.deepEqual(rightsSaid(page), rightsOf(readChart()));
+  });
+
+  it('would miss a right that the chart gives and it does not say', () => {
+    const file = 'templates/role.yaml';
+    const chart = readChart();
+    const more = { ...chart, [file]: chart[file]?.replace('[services, configmaps]', '[services, pods]') ?? '' };
+    assert.notDeepEqual(rightsSaid(page), rightsOf(more));
+  });
+
+  it('names tests that there are, one at least for each of its lines', () => {
+    assert.deepEqual(mistakesOf(page), []);
+  });
+
+  for (const part of ['scenario roles', 'believes no Lease', 'gate safe-templates', 'step linear time']) {
+    it(`would be found to name a test that is called otherwise than ${part}`, () => {
+      assert.notDeepEqual(mistakesOf(page.replaceAll(part, `${part} more`)), []);
+    });
+  }
+
+  it('would be found to say something without a test', () => {
+    assert.deepEqual(mistakesOf(`${page}\n- All is well.`), ['- All is well.']);
+  });
+});
