@@ -9,6 +9,7 @@ import { canaryShadow } from './scenarios/canary-shadow.ts';
 import { certificateClocks } from './scenarios/certificate-clocks.ts';
 import { certificateRepair } from './scenarios/certificate-repair.ts';
 import { certsCommands } from './scenarios/certs-commands.ts';
+import { chartLifecycle } from './scenarios/chart-lifecycle.ts';
 import { checkAgrees } from './scenarios/check-agrees.ts';
 import { controlPlane } from './scenarios/control-plane.ts';
 import { demoWalk } from './scenarios/demo-walk.ts';
@@ -98,6 +99,7 @@ export const scenarios: Scenario[] = [
   revisionScale,
   uninstall,
   installUninstall,
+  chartLifecycle,
   kubeMachinery,
   controlPlane,
   stopwatch,

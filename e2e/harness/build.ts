@@ -81,6 +81,7 @@ function controlPlaneTarget(): Target {
 /** Programs that tests run beside the control plane: what `go install` builds, and in which module of ours, if any. */
 const programs = {
   helm: { package: 'helm.sh/helm/v4/cmd/helm@v4.3.1' },
+  registry: { package: 'github.com/distribution/distribution/v3/cmd/registry@v3.1.2' },
 } satisfies Record<string, Program>;
 
 interface Program {
