@@ -10,6 +10,7 @@ import { canaryShadow } from './scenarios/canary-shadow.ts';
 import { certificateClocks } from './scenarios/certificate-clocks.ts';
 import { certificateRepair } from './scenarios/certificate-repair.ts';
 import { certsCommands } from './scenarios/certs-commands.ts';
+import { chartLifecycle } from './scenarios/chart-lifecycle.ts';
 import { checkAgrees } from './scenarios/check-agrees.ts';
 import { controlPlane } from './scenarios/control-plane.ts';
 import { demoWalk } from './scenarios/demo-walk.ts';
@@ -106,6 +107,7 @@ export const scenarios: Scenario[] = [
   installUninstall,
   image,
   gitops,
+  chartLifecycle,
   kubeMachinery,
   controlPlane,
   stopwatch,
