@@ -7,6 +7,8 @@ import { leanLibraries } from './lean-libraries.ts';
 export interface BundleOptions {
   /** For what calls `boundHeap` (src/cli/heap-bounds.ts): loading the bundle must not let the young generation grow to where it never comes back from. */
   readonly boundedHeap: boolean;
+  /** Beside our own: what a test has replaced. */
+  readonly plugins?: readonly Plugin[];
 }
 
 /**
@@ -14,7 +16,11 @@ export interface BundleOptions {
  * overrides act in the root project only.
  * @returns its size in bytes
  */
-export async function bundle(entryPoint: string, outfile: string, { boundedHeap }: BundleOptions): Promise<number> {
+export async function bundle(
+  entryPoint: string,
+  outfile: string,
+  { boundedHeap, plugins = [] }: BundleOptions,
+): Promise<number> {
   const prelude = boundedHeap ? "\nrequire('node:v8').setFlagsFromString('--semi-space-growth-factor=1');" : '';
   await build({
     entryPoints: [entryPoint],
@@ -30,7 +36,7 @@ export async function bundle(entryPoint: string, outfile: string, { boundedHeap 
     keepNames: false,
     banner: { js: `#!/usr/bin/env node${prelude}` },
     logLevel: 'warning',
-    plugins: [leanLibraries, workerText, chartText],
+    plugins: [...plugins, leanLibraries, workerText, chartText],
   });
   const text = inAscii(await readFile(outfile, 'utf8'));
   await writeFile(outfile, text);

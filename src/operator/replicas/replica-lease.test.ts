@@ -21,7 +21,7 @@ describe("a replica's Lease", () => {
     const { object, omitted } = lease(serves, true);
     assert.equal(omitted, 0);
     assert.equal(replicaOf(object), 'webhook-1');
-    assert.deepEqual(readReplicaLease(object), { isDraining: true, serves: new Map(serves) });
+    assert.deepEqual(readReplicaLease(object), { isDraining: true, serves: new Map(serves), pathFormats: ['1'] });
     assert.equal(readReplicaLease(lease([]).object).isDraining, false);
   });
 
@@ -53,7 +53,8 @@ describe("a replica's Lease", () => {
     const failures = [{ injectorConfig: 'blue', hash: '01234567', ...failure }];
     const state = { isDraining: false, serves: new Map(), shadow, failures };
     const { metadata } = replicaLeaseMetadata('webhook-1', place, state);
-    assert.deepEqual(readReplicaLease({ apiVersion: 'v1', kind: 'Lease', metadata }), state);
+    const read = readReplicaLease({ apiVersion: 'v1', kind: 'Lease', metadata });
+    assert.deepEqual(read, { ...state, pathFormats: ['1'] });
     assert.equal('sidecar-injector.io/shadow' in (lease([]).object.metadata.annotations ?? {}), false);
   });
 
