@@ -18,8 +18,8 @@ import { WebhookWrites } from '../harness/webhook-writes.ts';
 import { SmallRollout } from './canary-cases/small-rollout.ts';
 
 const count = 4;
-/** A minute is a second: an authority is confirmed for 10 s, within which processes are replaced. */
-const certificate = { leafDuration: '4h', caDuration: '48h', confirmationPeriod: '10m' };
+/** A minute is a second: an authority is confirmed for 20 s. */
+const certificate = { leafDuration: '4h', caDuration: '48h', confirmationPeriod: '20m' };
 const flags = ['--test-certificate-time-scale=60', '--drain-seconds=2'];
 
 export const upgrade: Scenario = {
@@ -30,7 +30,7 @@ export const upgrade: Scenario = {
   full: 'the same, and with the roles in each order, about 6 minutes',
   run: async (context) => {
     const { client, size } = context;
-    const [earlier, current, next, hasty] = await Promise.all([
+    const [earlier, current, newer, hasty] = await Promise.all([
       earlierBundle(previousRelease),
       paths.injector,
       nextBundle('2'),
@@ -61,21 +61,25 @@ export const upgrade: Scenario = {
       );
     };
     const writes = await WebhookWrites.open(context, audit, replicas.installation.username);
-    const legs = [
-      ['this version', current, 'controllers', 25],
-      ['the release before again', earlier, 'webhooks', 50],
-      ...(size === 'full' ? [['this version', current, 'webhooks', 50] as const] : []),
-      ...(size === 'full' ? [['the release before again', earlier, 'controllers', 50] as const] : []),
+    const [there, again] = ['this version', 'the release before again'];
+    const otherOrder = [
+      [there, current, 'webhooks', 25, 25],
+      [again, earlier, 'controllers', 25, 25],
     ] as const;
-    for (const [version, bundle, first, weight] of legs) {
+    for (const [version, bundle, first, weight, next] of [
+      ...(size === 'full' ? otherOrder : []),
+      [there, current, 'controllers', 25, 50],
+      [again, earlier, 'webhooks', 50, 75],
+    ] as const) {
       const before = `${await rolled.path()} ${await back.path()}`;
-      const rotation = await beginRotation(context, 'v1');
       const objects = objectsOf(bundle, replicas.installation.namespace);
       await installChart(context, replicas, objects);
-      await replaceAll(replicas, bundle, first);
-      await context.checkNow(`${version}, ${first} first: replaced while the authority was`, async () =>
-        found(await rotation.state(), 'Accepted'),
-      );
+      const rotation = await beginRotation(context, 'v1');
+      const isWithin = async (): Promise<boolean> => found(await rotation.state(), 'Accepted');
+      await Promise.all([
+        context.checkNow(`${version}, ${first} first: the authority is being replaced as well`, isWithin),
+        replaceAll(replicas, bundle, first),
+      ]);
       // As helm leaves them: the definitions follow when all processes have.
       await applyAll(client, objects.filter(isDefinition));
       await rotation.ended();
@@ -84,9 +88,8 @@ export const upgrade: Scenario = {
       );
       await stays(version, weight);
       await losses.checkNone(`${version}, ${first} first`, since);
-      if (weight > 25 && first !== legs.at(-1)?.[2]) continue;
-      await rolled.ask('resume', `after-${weight}`);
-      await rolled.pausedAt(weight + 25, 'v2');
+      if (next > weight) await rolled.ask('resume', `to-${next}`);
+      await rolled.pausedAt(next, 'v2');
     }
     await installChart(context, replicas, objectsOf(current, replicas.installation.namespace));
     await replaceAll(replicas, current);
@@ -111,8 +114,8 @@ export const upgrade: Scenario = {
     await stays('after paths that came too early', 75);
 
     const gated = Date.now();
-    await replaceRole(replicas, next, 'controllers');
-    replicas.bundle = next;
+    await replaceRole(replicas, newer, 'controllers');
+    replicas.bundle = newer;
     for (const [index, replica] of [...replicas.webhooks].entries()) {
       await context.checkNow(`${index} of 2 replicas read other paths: none is written`, async () =>
         found(String(await isNext(back)), 'false'),
