@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { applyAll } from '../harness/apply.ts';
 import { chartWorkloads } from '../harness/chart-workloads.ts';
@@ -94,11 +93,11 @@ export const upgrade: Scenario = {
     await installChart(context, replicas, objectsOf(current, replicas.installation.namespace));
     await replaceAll(replicas, current);
     await stays('this version, both roles at once', 75);
-    await sleep(1000);
-    const { successful, versions, conflicts } = writes.count();
-    await context.checkNow('each write of a webhook has made a version', () =>
-      found(String(successful), String(versions)),
-    );
+    await context.check('each write of a webhook has made a version', () => {
+      const { successful, versions } = writes.count();
+      return found(String(successful), String(versions));
+    });
+    const { successful, conflicts } = writes.count();
     await context.checkNow('no webhook was written again as it had been before', () => found(writes.returned(), ''));
     const first = await losses.checkNone('between the release before and this version', since);
 
