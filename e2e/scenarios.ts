@@ -47,7 +47,7 @@ import { stall } from './scenarios/stall.ts';
 import { trialRender } from './scenarios/trial-render.ts';
 import { templateBomb } from './scenarios/template-bomb.ts';
 import { oneWriter } from './scenarios/one-writer.ts';
-import { upgradeInTheMiddle } from './scenarios/upgrade-in-the-middle.ts';
+import { upgrade } from './scenarios/upgrade.ts';
 import { webhookLost } from './scenarios/webhook-lost.ts';
 import { uninstall } from './scenarios/uninstall.ts';
 import { takenOver } from './scenarios/taken-over.ts';
@@ -89,7 +89,7 @@ export const scenarios: Scenario[] = [
   canaryCases,
   webhookLost,
   oneWriter,
-  upgradeInTheMiddle,
+  upgrade,
   rolloutCommands,
   restartStale,
   rotationUnderLoad,
