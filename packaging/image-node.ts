@@ -1,39 +1,30 @@
 /**
- * Runs the core scenarios, or those that are named, by the Node that the image ships, where the tests otherwise run by the Node of the machine.
+ * Runs the core scenarios by the Node that the image ships; the other tests run by the Node of the machine.
+ * `image-node.ts [SCENARIO…]` runs others.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fetchNode, shippedNode } from './base.ts';
 
+const { platform, arch } = process;
 const { version } = shippedNode;
-const { arch, platform } = process;
 if (platform === 'linux' && (arch === 'x64' || arch === 'arm64')) {
   const { folder } = await fetchNode(arch, (line) => console.log(line));
-  const binaries = path.join(folder, 'usr', 'local', 'bin');
-  const scratch = mkdtempSync(path.join(tmpdir(), 'injector-node-'));
-  try {
-    // Every process of Node below fails by this unless it is the wanted one.
-    const guard = path.join(scratch, 'only-this-node.cjs');
-    writeFileSync(
-      guard,
-      `if (process.versions.node !== '${version}') throw new Error('this is Node ' + process.version);\n`,
-    );
-    console.log(`by Node ${version}:`);
-    const named = process.argv.slice(2);
-    const command = [...process.execArgv, 'e2e/run.ts', ...(named.length > 0 ? named : ['--core'])];
-    const environment = {
+  const programs = path.join(folder, 'usr/local/bin');
+  // Every process of Node that inherits this fails unless it is the wanted one. Operators run by process.execPath.
+  const guard = `if(process.versions.node!=='${version}')throw(new(Error)('this_is_Node_'+process.version))`;
+  const wanted = process.argv.length > 2 ? process.argv.slice(2) : ['--core'];
+  console.log(`by Node ${version}:`);
+  const { status } = spawnSync(path.join(programs, 'node'), [...process.execArgv, 'e2e/run.ts', ...wanted], {
+    stdio: 'inherit',
+    env: {
       ...process.env,
-      PATH: `${binaries}${path.delimiter}${process.env['PATH'] ?? ''}`,
-      NODE_OPTIONS: `--require=${JSON.stringify(guard)}`,
-    };
-    const { status } = spawnSync(path.join(binaries, 'node'), command, { stdio: 'inherit', env: environment });
-    process.exitCode = status ?? 1;
-  } finally {
-    rmSync(scratch, { recursive: true });
-  }
+      PATH: `${programs}:${process.env['PATH'] ?? ''}`,
+      NODE_OPTIONS: `--import=data:text/javascript,${guard}`,
+    },
+  });
+  process.exitCode = status ?? 1;
 } else {
-  console.log(`there is no Node ${version} of the image for ${platform}/${arch}: nothing was run by it`);
+  console.log(`Node ${version} of the image is one for Linux: on ${platform}/${arch} nothing was run by it`);
   console.log('0 passed, 0 failed');
 }
