@@ -10,6 +10,7 @@ import { canaryShadow } from './scenarios/canary-shadow.ts';
 import { certificateClocks } from './scenarios/certificate-clocks.ts';
 import { certificateRepair } from './scenarios/certificate-repair.ts';
 import { certsCommands } from './scenarios/certs-commands.ts';
+import { chartLifecycle } from './scenarios/chart-lifecycle.ts';
 import { checkAgrees } from './scenarios/check-agrees.ts';
 import { controlPlane } from './scenarios/control-plane.ts';
 import { demoWalk } from './scenarios/demo-walk.ts';
@@ -46,7 +47,7 @@ import { stall } from './scenarios/stall.ts';
 import { trialRender } from './scenarios/trial-render.ts';
 import { templateBomb } from './scenarios/template-bomb.ts';
 import { oneWriter } from './scenarios/one-writer.ts';
-import { upgradeInTheMiddle } from './scenarios/upgrade-in-the-middle.ts';
+import { upgrade } from './scenarios/upgrade.ts';
 import { webhookLost } from './scenarios/webhook-lost.ts';
 import { uninstall } from './scenarios/uninstall.ts';
 import { takenOver } from './scenarios/taken-over.ts';
@@ -88,7 +89,7 @@ export const scenarios: Scenario[] = [
   canaryCases,
   webhookLost,
   oneWriter,
-  upgradeInTheMiddle,
+  upgrade,
   rolloutCommands,
   restartStale,
   rotationUnderLoad,
@@ -106,6 +107,7 @@ export const scenarios: Scenario[] = [
   installUninstall,
   image,
   gitops,
+  chartLifecycle,
   kubeMachinery,
   controlPlane,
   stopwatch,

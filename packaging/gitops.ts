@@ -36,11 +36,19 @@ export async function checkDiffs(context: ScenarioContext, manner: string, flags
   const { client, cluster } = context;
   const folder = join(cluster.run.path, manner);
   mkdirSync(folder);
-  const kubectl = async (...argv: string[]) =>
-    promisify(execFile)(join(paths.binaries, 'kubectl'), [...argv, ...clusterFlags(cluster)]).then(
-      ({ stdout }) => stdout,
-      ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => `${code}: ${stdout}${stderr}`,
-    );
+  /** What it says, behind its exit status when that is another than 0. */
+  const kubectl = async (...argv: string[]) => {
+    try {
+      const { stdout } = await promisify(execFile)(join(paths.binaries, 'kubectl'), [
+        ...argv,
+        ...clusterFlags(cluster),
+      ]);
+      return stdout;
+    } catch (error) {
+      const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+      return `${code}: ${stdout}${stderr}`;
+    }
+  };
   const [definitions, chart] = ['definitions.json', 'chart.json'].map((file) => join(folder, file)) as [string, string];
   const files = [definitions, chart, ...examples.map((file) => join(paths.examples, file))];
   const named = files.flatMap((file) => ['-f', file]);
@@ -101,12 +109,12 @@ export async function recordStates(
   const { client } = context;
   const installation = await context.install({ mode: 'split' });
   let replicas: Replicas | undefined;
-  const calls: Record<string, () => Promise<unknown>> = {
+  const calls: Record<string, () => unknown> = {
     'start the operator': async () => (replicas = await startOperator(context, installation)),
-    'freeze the controller': async () => replicas?.controllers[0]?.operator.process.freeze(),
-    'unfreeze the controller': async () => replicas?.controllers[0]?.operator.process.unfreeze(),
-    'stop the balancer': async () => replicas?.balancer.stop(),
-    'freeze the webhook': async () => replicas?.webhooks[0]?.operator.process.freeze(),
+    'freeze the controller': () => replicas?.controllers[0]?.operator.process.freeze(),
+    'unfreeze the controller': () => replicas?.controllers[0]?.operator.process.unfreeze(),
+    'stop the balancer': () => replicas?.balancer.stop(),
+    'freeze the webhook': () => replicas?.webhooks[0]?.operator.process.freeze(),
     'wait for the workload': () => waitForDeployment(client, 'gitops-pods', 'work'),
     'wait until webhooks are active': () => untilActive(client),
   };

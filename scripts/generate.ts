@@ -1,13 +1,18 @@
 /**
- * Writes the files that are made from the source: `crds/*.yaml`, the chart's copy of them, the pages of fields in `docs/` and those of `docs/reference/`. With `--check` writes nothing and fails when a
- * file is not what it would write (`npm run verify`).
+ * Writes the files that are made from the source: `crds/*.yaml`, what the chart has of them, its table of values, `charts/install.yaml`, the renders of scripts/baseline/chart, the pages of fields in
+ * `docs/` and those of `docs/reference/`. With `--check` writes nothing and fails when a file is not what it would write (`npm run verify`).
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { customResourceDefinitions } from '../src/api/crd.ts';
-import { pages as referencePages } from './reference.ts';
 import type { KubernetesObject } from '../src/api/kubernetes/kubernetes.ts';
+import { readChart } from '../src/cli/install/chart-files.ts';
+import type { Values } from '../src/cli/install/chart-values.ts';
+import { installCommand } from '../src/cli/install/install.ts';
+import { renderChart } from '../src/cli/install/render-chart.ts';
+import type { Terminal } from '../src/cli/terminal.ts';
+import { pages as referencePages } from './reference.ts';
 import { performancePage } from './performance-page.ts';
 
 interface Schema {
@@ -77,15 +82,76 @@ function escape(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 }
 
+/**
+ * The chart's README with its table of values: defaults from values.yaml, the rest from values.schema.json.
+ * @throws Error when one of the two has what the other lacks, or a value has no description
+ */
+function chartReadme(chart: string): string {
+  const read = (name: string): string => readFileSync(join(chart, name), 'utf8');
+  const schema = JSON.parse(read('values.schema.json')) as Schema;
+  const lines = valueRows('', schema, { global: {}, ...(parse(read('values.yaml')) as Values) });
+  const values = ['', '| value | type | default | |', '|---|---|---|---|', ...lines, ''].join('\n');
+  return read('README.md').replace(/(?<=<!-- values -->\n)[^]*(?=<!-- end of values -->)/, () => `${values}\n`);
+}
+
+function valueRows(path: string, schema: Schema, value: unknown): string[] {
+  const { description = '', properties } = schema;
+  if (value === undefined || (path !== '' && description === ''))
+    throw new Error(`value ${path} of the chart lacks ${value === undefined ? 'a default' : 'a description'}`);
+  if (properties === undefined)
+    return [`| \`${path}\` | ${typeOf(schema)} | \`${JSON.stringify(value)}\` | ${escape(description)} |`];
+  const known = value as Record<string, unknown>;
+  const unknown = Object.keys(known).filter((key) => !Object.hasOwn(properties, key));
+  if (unknown.length > 0) throw new Error(`values.schema.json of the chart lacks ${path} ${unknown.join(', ')}`);
+  const below = path === '' ? '' : `${path}.`;
+  return Object.entries(properties).flatMap(([key, inner]) => valueRows(`${below}${key}`, inner, known[key]));
+}
+
+/** What `injector install --output yaml` prints. */
+async function installManifest(): Promise<string> {
+  let text = '';
+  const terminal = { out: (part: string) => (text += part) } as unknown as Terminal;
+  await installCommand(terminal).parseAsync(['--output', 'yaml'], { from: 'user' });
+  return text;
+}
+
+/** A render for people who review a change: without definitions, and without long texts that are files of their own. */
+function reviewedRender(values: Values): string {
+  const { objects, notes } = renderChart(
+    readChart(),
+    { name: 'injector', namespace: 'injector-system', service: 'Helm' },
+    values,
+  );
+  const own = objects.filter(({ kind }) => kind !== 'CustomResourceDefinition');
+  const shorten = (_: unknown, value: unknown): unknown =>
+    typeof value === 'string' && value.length > 3000 ? `${String(value.length)} characters` : value;
+  return [...own, notes]
+    .map((each) => stringify(each, shorten, { lineWidth: 0, aliasDuplicateObjects: false }))
+    .join('---\n');
+}
+
 const root = join(import.meta.dirname, '..');
-const folders = ['crds', 'charts/injector-operator/crds'];
+const chart = join(root, 'charts/injector-operator');
 const definitions = customResourceDefinitions();
 
 const header = '# Generated from src/api by `npm run generate`; edit it there.\n';
+const yaml = (value: unknown): string => header + stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
 const files = definitions.flatMap((definition) => {
-  const text = header + stringify(definition, { lineWidth: 0, aliasDuplicateObjects: false });
-  return folders.map((folder) => ({ path: join(root, folder, `${String(definition.metadata.name)}.yaml`), text }));
+  const name = `${String(definition.metadata.name)}.yaml`;
+  return [
+    { path: join(root, 'crds', name), text: yaml(definition) },
+    { path: join(chart, 'files/crds', name), text: yaml({ spec: definition.spec }) },
+  ];
 });
+files.push({ path: join(chart, 'README.md'), text: chartReadme(chart) });
+files.push({
+  path: join(root, 'charts/install.yaml'),
+  text: header.replace('src/api', 'the chart') + (await installManifest()),
+});
+for (const name of readdirSync(join(chart, 'ci'))) {
+  const text = reviewedRender(parse(readFileSync(join(chart, 'ci', name), 'utf8')) as Values);
+  files.push({ path: join(root, 'scripts/baseline/chart', name.replace('-values', '')), text });
+}
 
 const pages: Readonly<Record<string, string>> = {
   'injectorconfigs.sidecar-injector.io': 'injector-config-fields.md',

@@ -33,11 +33,10 @@ func runKwok() {
 	flags := pflag.NewFlagSet("global", pflag.ContinueOnError)
 	flags.ParseErrorsAllowlist.UnknownFlags = true
 	flags.Usage = func() {}
-	ctx, logger := log.InitFlags(signals.SetupSignalContext(), flags)
+	ctx, _ := log.InitFlags(signals.SetupSignalContext(), flags)
 	ctx, err := config.InitFlags(ctx, flags)
 	if err != nil {
-		logger.Error("cannot read the global flags", "err", err)
-		fmt.Fprint(os.Stderr, flags.FlagUsages())
+		fmt.Fprintf(os.Stderr, "cannot read the global flags: %v\n%s", err, flags.FlagUsages())
 		os.Exit(1)
 	}
 	command := cmd.NewCommand(ctx)
@@ -45,7 +44,7 @@ func runKwok() {
 	command.Version = ""
 	command.PersistentFlags().AddFlagSet(flags)
 	if err := command.ExecuteContext(ctx); err != nil {
-		logger.Error("kwok ended", "err", err)
+		fmt.Fprintf(os.Stderr, "kwok ended: %v\n", err)
 		os.Exit(1)
 	}
 }

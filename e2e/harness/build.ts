@@ -44,6 +44,8 @@ interface Target {
   linkerFlags: string;
   /** Build tags, with commas. */
   tags?: string;
+  /** Another module file than go.mod. */
+  moduleFile?: string;
 }
 
 /**
@@ -53,18 +55,21 @@ interface Target {
  * @throws Error when Go is missing or a build fails, with the compiler's last lines.
  */
 export async function buildBinaries(report: (line: string) => void, controlPlane = true): Promise<void> {
-  if (controlPlane) await buildTarget(controlPlaneTarget(), await goToolchain(), report);
+  if (controlPlane) await buildTarget(controlPlaneTarget(process.env['KUBERNETES']), await goToolchain(), report);
 }
 
-function controlPlaneTarget(): Target {
+/** @param folder of e2e/controlplane with a module file of another version; this one's unless told */
+function controlPlaneTarget(folder = '.'): Target {
+  const moduleFile = join(folder, 'go.mod');
   const files = readdirSync(paths.controlPlaneSources)
-    .filter((name) => name === 'go.mod' || name === 'go.sum' || name.endsWith('.go'))
+    .filter((name) => name.endsWith('.go'))
+    .concat(moduleFile, join(folder, 'go.sum'))
     .sort()
     .map((name) => `${name}\n${readFileSync(join(paths.controlPlaneSources, name), 'utf8')}`);
   const [, minor, patch] =
-    kubernetesVersion.exec(readFileSync(join(paths.controlPlaneSources, 'go.mod'), 'utf8')) ?? [];
+    kubernetesVersion.exec(readFileSync(join(paths.controlPlaneSources, moduleFile), 'utf8')) ?? [];
   if (minor === undefined || patch === undefined)
-    throw new Error('e2e/controlplane/go.mod requires no k8s.io/kubernetes v1.x.y');
+    throw new Error(`e2e/controlplane/${moduleFile} requires no k8s.io/kubernetes v1.x.y`);
   // Released binaries carry their version this way; without it the API server says v0.0.0 and helm refuses charts.
   const version = 'k8s.io/component-base/version';
   const flags = `-X ${version}.gitVersion=v1.${minor}.${patch} -X ${version}.gitMajor=1 -X ${version}.gitMinor=${minor}`;
@@ -75,6 +80,7 @@ function controlPlaneTarget(): Target {
     directory: paths.controlPlaneSources,
     package: '.',
     linkerFlags: `-s -w ${flags}`,
+    moduleFile,
   };
 }
 
@@ -88,6 +94,7 @@ const programs = {
   promtool: { package: 'github.com/prometheus/prometheus/cmd/promtool', tags: 'remove_all_sd' },
   // Judges objects as Argo CD and Flux do.
   health: { package: '.' },
+  registry: { package: 'github.com/distribution/distribution/v3/cmd/registry@v3.1.2' },
 } satisfies Record<string, Program>;
 
 interface Program {
@@ -228,7 +235,11 @@ async function runGo(build: Target, folder: string, report: (line: string) => vo
   report(`building ${build.name} (minutes when Go's cache is cold, seconds when it is warm) …`);
   const child = spawn(
     'go',
-    ['install', '-v', '-tags', build.tags ?? '', '-ldflags', build.linkerFlags, build.package],
+    [
+      ...['install', '-v', '-tags', build.tags ?? '', '-ldflags', build.linkerFlags],
+      ...(build.moduleFile === undefined ? [] : ['-modfile', build.moduleFile]),
+      build.package,
+    ],
     {
       cwd: build.directory,
       env: { ...process.env, GOOS: '', GOARCH: '', GOBIN: folder },

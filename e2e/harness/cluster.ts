@@ -67,10 +67,11 @@ export async function openCluster(
   const hasControllers = choice.found === undefined;
   try {
     const client = administrator(controlPlane.kubeconfig);
+    const version = await versionOf(client);
     if (hasControllers) await createNodes(client, ['node-a', 'node-b']);
     report(`the control plane is ready after ${((Date.now() - started) / 1000).toFixed(1)} s, logs in ${run.path}`);
     return {
-      description: `an embedded control plane at ${client.server}`,
+      description: `an embedded control plane at ${client.server}, Kubernetes ${version}`,
       kubeconfig: controlPlane.kubeconfig,
       context: undefined,
       client,
@@ -143,6 +144,21 @@ async function openOwnCluster(choice: ClusterChoice): Promise<Cluster> {
       return Promise.resolve();
     },
   };
+}
+
+/**
+ * What an API server says that it is.
+ *
+ * @throws Error when it is not what KUBERNETES or KUBERNETES_EMULATED asks for
+ */
+async function versionOf(client: ApiClient): Promise<string> {
+  const { KUBERNETES: built, KUBERNETES_EMULATED: emulated } = process.env;
+  const answer = (await client.request('GET', '/version')) as Record<string, string | undefined>;
+  const { major = '', minor = '', gitVersion = '', emulationMajor = major, emulationMinor = minor } = answer;
+  const acts = `${emulationMajor}.${emulationMinor}`;
+  if (acts !== (emulated ?? built ?? acts) || !gitVersion.startsWith(`v${built ?? ''}`))
+    throw new Error(`the API server is ${gitVersion} and acts as ${acts}, not as ${emulated ?? built ?? ''}`);
+  return emulated === undefined ? gitVersion : `${gitVersion} that acts as ${acts}`;
 }
 
 /** A client with the rights of the kubeconfig's user, recognisable in the audit log. */

@@ -51,6 +51,8 @@ export function componentArguments(
     `--tls-cert-file=${certificates.serving.certificate}`,
     `--tls-private-key-file=${certificates.serving.key}`,
   ];
+  const { KUBERNETES_EMULATED: emulated } = process.env;
+  const emulation = emulated === undefined ? [] : [`--emulated-version=${emulated}`];
   const etcdUrl = `http://127.0.0.1:${ports.etcd}`;
   const etcdPeerUrl = `http://127.0.0.1:${ports.etcdPeer}`;
   return {
@@ -66,6 +68,7 @@ export function componentArguments(
       '--unsafe-no-fsync=true',
     ],
     'kube-apiserver': [
+      ...emulation,
       `--etcd-servers=${etcdUrl}`,
       '--bind-address=127.0.0.1',
       '--advertise-address=127.0.0.1',
@@ -91,6 +94,7 @@ export function componentArguments(
       '--audit-log-maxsize=100000',
     ],
     'kube-controller-manager': [
+      ...emulation,
       `--kubeconfig=${kubeconfigFor('controller-manager')}`,
       '--bind-address=127.0.0.1',
       `--secure-port=${ports.controllerManager}`,
@@ -109,6 +113,7 @@ export function componentArguments(
       '--concurrent-namespace-syncs=20',
     ],
     'kube-scheduler': [
+      ...emulation,
       `--config=${writeSchedulerConfiguration(directory, kubeconfigFor('scheduler'))}`,
       '--bind-address=127.0.0.1',
       `--secure-port=${ports.scheduler}`,

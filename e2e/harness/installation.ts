@@ -19,16 +19,18 @@ import { podsMatching, waitForDeployment, waitForEarlierNamespace } from './work
  * chart's ServiceAccount and the flags that the chart gives the container, save addresses and ports.
  *
  * @param apply in another way, such as by `injector install`
+ * @param render another version's chart
  */
 export async function installChart(
   cluster: Cluster,
   namespace: string,
   values: Record<string, unknown> = {},
   apply: (objects: KubernetesObject[]) => Promise<unknown> = (objects) => applyAll(cluster.client, objects),
+  render: (namespace: string) => KubernetesObject[] = (release) => renderOurs(release, values),
 ) {
   const { client } = cluster;
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted', 'e2e.sidecar-injector.io/scenario': 'true' };
-  const { objects } = renderChart(readChart(), { name: 'injector-operator', namespace, service: 'Helm' }, values);
+  const objects = render(namespace);
   const workloads = chartWorkloads(objects, namespace);
   // Real kubelets would start a second operator beside the process under test.
   if (!cluster.fakeNodes) for (const { deployment } of workloads) deployment.spec.replicas = 0;
@@ -78,6 +80,10 @@ export async function installChart(
       return operator;
     },
   };
+}
+
+function renderOurs(namespace: string, values: Record<string, unknown>): KubernetesObject[] {
+  return renderChart(readChart(), { name: 'injector-operator', namespace, service: 'Helm' }, values).objects;
 }
 
 export type Installation = Awaited<ReturnType<typeof installChart>>;

@@ -135,8 +135,10 @@ export class ScenarioContext {
   async install(
     values: Record<string, unknown> = {},
     apply?: (objects: KubernetesObject[]) => Promise<unknown>,
+    render?: ReplicaOptions['render'],
   ): Promise<Installation> {
-    const installation = await installChart(this.cluster, `${this.name}-system`, { mode: 'all', ...values }, apply);
+    const namespace = `${this.name}-system`;
+    const installation = await installChart(this.cluster, namespace, { mode: 'all', ...values }, apply, render);
     this.#installations.push(installation);
     return installation;
   }
@@ -146,7 +148,7 @@ export class ScenarioContext {
    * All are ready and in rotation when this resolves.
    */
   async startReplicas(options: ReplicaOptions = {}, values: Record<string, unknown> = {}): Promise<Replicas> {
-    const installation = await this.install({ mode: 'split', ...values });
+    const installation = await this.install({ mode: 'split', ...values }, undefined, options.render);
     const replicas = await Replicas.start(this.cluster, installation, { seed: this.seed, ...options });
     this.#replicas.push(replicas);
     return replicas;

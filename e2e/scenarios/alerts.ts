@@ -33,6 +33,7 @@ interface Case extends Pick<AlertCase, 'name' | 'raises' | 'hours'> {
 export const alerts: Scenario = {
   name: 'alerts',
   about: 'each alert of the chart fires by its fault and no other does, by promtool, in series made of real scrapes',
+  paired: true,
   destructive: 'it needs a proxy before the embedded API server',
   run: async (context) => {
     const { client, cluster } = context;
@@ -57,7 +58,7 @@ export const alerts: Scenario = {
       return new Map(await Promise.all(texts));
     };
     const isSeen = async (sample: RegExp) => [...(await scrape()).values()].some((each = '') => sample.test(each));
-    const calls: Record<string, () => Promise<unknown>> = {
+    const calls: Record<string, () => unknown> = {
       'ask for what is not there': async () => {
         const { path, ...others } = await target();
         await postReview({ ...others, path: path.replace('v1', 'none') }, podReview('none'));
@@ -71,9 +72,9 @@ export const alerts: Scenario = {
       'wait until webhooks are active': () => untilActive(client),
       'wait until none leads': () => waitFor('none to lead', async () => !(await isSeen(/^injector_leader 1$/m))),
       'wait for the leader': () => waitFor('a leader', () => isSeen(/^injector_leader 1$/m)),
-      'freeze the first': async () => processes[0]?.freeze(),
+      'freeze the first': () => processes[0]?.freeze(),
       'kill the first two': () => Promise.all([processes[0]?.kill(), processes[1]?.kill()]),
-      'kill the third': async () => processes[2]?.kill(),
+      'kill the third': () => processes[2]?.kill(),
     };
     const recorded: AlertCase[] = [];
     for (const { given = [], fault, steps = [], remove: left = [], ...each } of cases) {

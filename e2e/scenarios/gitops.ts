@@ -11,6 +11,8 @@ export const gitops: Scenario = {
   name: 'gitops',
   about:
     'kubectl diff of chart and examples is empty, and Argo CD and Flux judge each recorded state as the table says',
+  paired: true,
+  ownControlPlane: true,
   destructive: 'it makes the default injector and crashing pods',
   run: async (context) => {
     const health = await buildProgram('health', (line) => context.say(line));

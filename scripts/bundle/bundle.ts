@@ -7,6 +7,8 @@ import { leanLibraries } from './lean-libraries.ts';
 export interface BundleOptions {
   /** For what calls `boundHeap` (src/cli/heap-bounds.ts): loading the bundle must not let the young generation grow to where it never comes back from. */
   readonly boundedHeap: boolean;
+  /** Beside our own: what a test has replaced. */
+  readonly plugins?: readonly Plugin[];
 }
 
 /**
@@ -14,7 +16,7 @@ export interface BundleOptions {
  * overrides act in the root project only.
  * @returns its size in bytes, and the files of which something is in it, the worker's program included
  */
-export async function bundle(entryPoint: string, outfile: string, { boundedHeap }: BundleOptions) {
+export async function bundle(entryPoint: string, outfile: string, { boundedHeap, plugins = [] }: BundleOptions) {
   const inputs = new Set<string>();
   const prelude = boundedHeap ? "\nrequire('node:v8').setFlagsFromString('--semi-space-growth-factor=1');" : '';
   const { metafile } = await build({
@@ -32,7 +34,7 @@ export async function bundle(entryPoint: string, outfile: string, { boundedHeap 
     banner: { js: `#!/usr/bin/env node${prelude}` },
     logLevel: 'warning',
     metafile: true,
-    plugins: [leanLibraries, workerText(inputs), chartText],
+    plugins: [...plugins, leanLibraries, workerText(inputs), chartText],
   });
   addInputs(metafile, inputs);
   const text = inAscii(await readFile(outfile, 'utf8'));

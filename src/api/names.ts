@@ -97,6 +97,7 @@ export const replicaAnnotations = {
   draining: ownName('draining'),
   shadow: ownName('shadow'),
   failures: ownName('failures'),
+  pathFormats: ownName('path-formats'),
 } as const;
 
 /** The finalizer with which the operator removes webhooks before anything that serves them. */

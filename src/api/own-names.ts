@@ -11,6 +11,7 @@ export const ownNames = {
   'force-delete': 'annotation of an InjectorConfig or RevisionTag: `"true"`: it may be deleted although it is in use',
   'injector-config': 'label of what the operator writes: the InjectorConfig that it belongs to',
   'operator-class': 'label of what the operator writes: the operator class that looks after it',
+  'path-formats': "annotation of a replica's Lease: the formats of webhook paths that it can answer, with commas",
   replica: "label of a replica's Lease: the operator class of the replica",
   restart: 'annotation of a Deployment, StatefulSet or DaemonSet: `"false"`: the operator never restarts it',
   restarted: 'annotation of a pod template: for which tags, and to what, the operator has restarted the workload',

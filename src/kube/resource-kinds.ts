@@ -25,6 +25,7 @@ const known: readonly ResourceKind[] = [
   ...kinds('', 'v1', true, 'PodTemplate', 'ReplicationController'),
   ...kinds('', 'v1', false, 'Namespace', 'Node'),
   ...kinds('apps', 'v1', true, 'DaemonSet', 'Deployment', 'ReplicaSet', 'StatefulSet'),
+  ...kinds('autoscaling', 'v2', true, 'HorizontalPodAutoscaler'),
   ...kinds('batch', 'v1', true, 'CronJob', 'Job'),
   ...kinds('coordination.k8s.io', 'v1', true, 'Lease'),
   ...kinds('events.k8s.io', 'v1', true, 'Event'),

@@ -2,7 +2,7 @@ import { group, type InjectorConfig } from '../api/injector-config/injector-conf
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { labelNames, objectNames, tagWebhookConfiguration } from '../api/names.ts';
 import type { RevisionTag } from '../api/revision-tag/revision-tag.ts';
-import { formatRoute, type RolloutRoute } from '../routing/route.ts';
+import { formatRoute, type PathFormat, type RolloutRoute } from '../routing/route.ts';
 import { selectorsFor } from '../selection/webhook-selectors.ts';
 import { type ManifestContext, revisionLabels } from './manifest-context.ts';
 import { base64 } from './secrets.ts';
@@ -24,6 +24,8 @@ export interface WebhookInput {
   readonly tag?: RevisionTag | undefined;
   /** Absent: the tag is at rest, and everybody gets the InjectorConfig's `hash`. Its stable side is that. */
   readonly rollout?: RolloutRoute | undefined;
+  /** How its path is written; format 1 unless told. */
+  readonly format?: PathFormat;
 }
 
 /** metadata.name of the MutatingWebhookConfiguration. */
@@ -79,11 +81,12 @@ export function webhookMetadata(
 
 /** Where the API server calls, and what it trusts there. */
 export function webhookClient(
-  { config, hash, caBundlePem, tag, rollout }: WebhookInput,
+  { config, hash, caBundlePem, tag, rollout, format }: WebhookInput,
   context: ManifestContext,
 ): Record<string, unknown> {
   const stable = { injectorConfig: config.metadata.name, hash };
-  const path = formatRoute(rollout ?? { ...(tag && { tag: tag.metadata.name }), stable });
+  const write = format?.write ?? formatRoute;
+  const path = write(rollout ?? { ...(tag && { tag: tag.metadata.name }), stable });
   const { url } = config.spec.webhook;
   const { service } = objectNames(config.metadata.name);
   return clientConfig({ service, path, caBundlePem, ...(url !== undefined && { url }) }, context);

@@ -200,9 +200,9 @@ export class ClusterView {
     return this.#stores().every((store) => store.hasSynced);
   }
 
-  /** Waits until every collection has been listed once, or the signal aborts. */
-  async synced(signal: AbortSignal): Promise<void> {
-    const synced = Promise.all(this.#stores().map((store) => store.synced()));
+  /** Waits until every collection has been listed once and what else is waited for has come, or the signal aborts. */
+  async synced(signal: AbortSignal, ...others: Promise<void>[]): Promise<void> {
+    const synced = Promise.all([...others, ...this.#stores().map((store) => store.synced())]);
     const aborted = signal.aborted ? undefined : once(signal, 'abort');
     await Promise.race([synced, aborted]);
   }

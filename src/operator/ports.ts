@@ -8,6 +8,7 @@ import type { Injector } from '../inject/injector.ts';
 import type { TypicalPod } from '../inject/rehearsal/typical-pods.ts';
 import type { WatchObserver } from '../kube/ports.ts';
 import type { RestartCounts } from '../rollout/restarts.ts';
+import type { PathFormat } from '../routing/route.ts';
 import type { UsageFigures } from './usage/usage-figures.ts';
 
 /** The compiled injectors in memory: the replica fills it, the server reads it for each admission. */
@@ -60,6 +61,9 @@ export interface ReplicaReports {
    * @param fingerprint of the certificate that it must be; any when undefined
    */
   lacking(name: string, hash: string, fingerprint?: string): readonly string[];
+  synced(): Promise<void>;
+  /** The newest path format that every live replica reads; a text when there is none: which replicas read what. */
+  pathFormat(): PathFormat | string;
   /** All live replicas, by name; of the validating webhook's certificate under `(validator)`. Empty before anything is known. */
   replicas(name: string): readonly ReplicaReport[];
   /** What replicas found when they rendered pods by both configurations of a rollout, in sum; zeros when nobody has. */

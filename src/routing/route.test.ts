@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { formatRoute, parseRoute, parseWebhookRoute, type Route, routeOf } from './route.ts';
+import { formatRoute, parseRoute, parseWebhookRoute, pathFormats, type Route, routeOf } from './route.ts';
 
 /** Names that stand for something in a path as well. */
 const names = ['inject', 'shadow', 'tags', 'revisions', 'default', '1-24', '0123abcd', 'deadbeefdeadbeef', 'a'];
@@ -114,5 +114,20 @@ describe('routeOf', () => {
     assert.deepEqual(routeOf({ url: `https://example.com${path}` }), { stable });
     assert.equal(routeOf({}), undefined);
     assert.equal(routeOf(undefined), undefined);
+  });
+});
+
+describe('pathFormats', () => {
+  it('have names of their own, and each reads what it writes and nothing of another', () => {
+    assert.equal(new Set(pathFormats.map(({ name }) => name)).size, pathFormats.length);
+    fc.assert(
+      fc.property(fc.constantFrom(...pathFormats), route, ({ name: ours, write }, written) => {
+        const parts = write(written).split('/');
+        for (const { name: theirs, read } of pathFormats) {
+          const found = { route: written, end: parts.length };
+          assert.deepEqual(read(parts, 1), ours === theirs ? found : undefined);
+        }
+      }),
+    );
   });
 });

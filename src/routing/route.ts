@@ -51,7 +51,7 @@ const hashSyntax = /^[0-9a-f]{8}$/;
 const thresholdSyntax = /^[0-9a-f]{16}$/;
 
 /**
- * The path by which the API server calls for a route:
+ * A route as a text, which is also path format 1:
  * `/revisions/N/HASH/inject`, `/tags/T/N/HASH/inject`, and in a rollout `/tags/T/N/HASH/M/HASH/THRESHOLD/inject` or `…/shadow`.
  */
 export function formatRoute(route: Route): string {
@@ -69,14 +69,11 @@ export function formatRoute(route: Route): string {
  */
 export function parseRoute(path: string): RequestRoute | undefined {
   const parts = path.split('/');
-  const found = parts[0] === '' ? readRoute(parts, 1) : undefined;
+  const found = parts[0] === '' ? readAnyFormat(parts, 1) : undefined;
   if (found === undefined) return undefined;
   const suffix = parts.slice(found.end).map((part) => `/${part}`);
   return { route: found.route, suffix: suffix.join('') };
 }
-
-/** How many parts a route has: in a rollout, of a tag, of an InjectorConfig. */
-const lengths = [8, 5, 4] as const;
 
 /**
  * Reads the route at the end of a webhook's path or URL.
@@ -84,9 +81,8 @@ const lengths = [8, 5, 4] as const;
  */
 export function parseWebhookRoute(url: string): WebhookRoute | undefined {
   const parts = url.split('/');
-  for (const length of lengths) {
-    const at = parts.length - length;
-    const found = at < 1 ? undefined : readRoute(parts, at);
+  for (let at = 1; at < parts.length; at++) {
+    const found = readAnyFormat(parts, at);
     if (found?.end !== parts.length) continue;
     const { stable, canary = stable } = found.route;
     if (!hashSyntax.test(stable.hash) || !hashSyntax.test(canary.hash)) continue;
@@ -110,6 +106,20 @@ interface FoundRoute {
   readonly route: Route;
   /** The index of the part behind it. */
   readonly end: number;
+}
+
+/** A way to say a route in the path of a webhook. Its name stands in the Leases of the replicas that can read it. */
+export interface PathFormat {
+  readonly name: string;
+  readonly write: (route: Route) => string;
+  readonly read: (parts: readonly string[], at: number) => FoundRoute | undefined;
+}
+
+/** What this version reads, the newest first. It writes the first one that every live replica reads (docs/adr/0017). */
+export const pathFormats: readonly PathFormat[] = [{ name: '1', write: formatRoute, read: readRoute }];
+
+function readAnyFormat(parts: readonly string[], at: number): FoundRoute | undefined {
+  return pathFormats.map(({ read }) => read(parts, at)).find((found) => found !== undefined);
 }
 
 function readRoute(parts: readonly string[], at: number): FoundRoute | undefined {

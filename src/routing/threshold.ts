@@ -1,6 +1,5 @@
 import { everyWorkload, getsCanary, noWorkload } from './workload-key.ts';
 
-const width = 16;
 const highest = (1n << 64n) - 1n;
 
 /**
@@ -36,5 +35,5 @@ function exactThreshold(ranks: readonly string[], weight: number): string {
   const largest = next === undefined ? highest - 1n : BigInt(`0x${next}`);
   const share = (highest * BigInt(weight)) / 100n;
   const within = share < lowest ? lowest : share > largest ? largest : share;
-  return (within > highest ? highest : within).toString(16).padStart(width, '0');
+  return (within > highest ? highest : within).toString(16).padStart(16, '0');
 }

@@ -53,6 +53,17 @@ app.kubernetes.io/component: {{ .role }}
 {{ include "injector-operator.labels" (dict "root" .root "labels" (merge (dict "app.kubernetes.io/component" .role) (default (dict) .labels))) }}
 {{- end }}
 
+{{/* Whether a HorizontalPodAutoscaler sets the number of pods: true, or nothing. The controllers have none. */}}
+{{- define "injector-operator.isScaled" -}}
+{{- with (index .root.Values .role).autoscaling }}{{ ternary "true" "" .enabled }}{{ end }}
+{{- end }}
+
+{{/* How many pods there are at least. */}}
+{{- define "injector-operator.fewestReplicas" -}}
+{{- $part := index .root.Values .role }}
+{{- if include "injector-operator.isScaled" . }}{{ $part.autoscaling.minReplicas }}{{ else }}{{ $part.replicas }}{{ end }}
+{{- end }}
+
 {{/* The Role that the operator maintains; src/api/names.ts has the same rule. */}}
 {{- define "injector-operator.servingSecretsRole" -}}
 {{- ternary "sidecar-injector-serving" (printf "sidecar-injector-serving-%s" .Values.operator.class) (eq .Values.operator.class "default") }}

@@ -1,3 +1,4 @@
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { objectOf } from '../apply.ts';
 import type { BalancerTimes } from '../balancer/backend.ts';
@@ -33,6 +34,8 @@ export interface ReplicaOptions {
   /** Puts a {@link FaultyProxy} between the processes and the API server (the embedded one only). */
   proxied?: boolean;
   bundle?: string;
+  /** The objects of another version's chart, for a namespace. */
+  render?: (namespace: string) => KubernetesObject[];
   seed?: number;
 }
 

@@ -153,12 +153,12 @@ describe('injector certs', () => {
     });
 
     for (const [what, now, said] of [
-      ['beside one that lives', operatorLeases(new Date(), 'n'), /^$/],
-      ['alone', [], /^a: no replica is live: [^\n]*$/],
+      ['beside one that lives', () => operatorLeases(new Date(), 'n'), /^$/],
+      ['alone', () => [], /^a: no replica is live: [^\n]*$/],
     ] as const) {
       it(`status does not look where an operator was before, whose Leases are there ${what}`, async () => {
         const before = operatorLeases(new Date(), 'before').map((lease) => ({ ...lease, spec: {} }));
-        objects[allLeases] = { items: [...before, ...now], metadata: {} };
+        objects[allLeases] = { items: [...before, ...now()], metadata: {} };
         assert.match((await call('status')).errors, said);
       });
     }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { followRotation } from './follow-rotation.ts';
+import { followRotation } from './certs-rotate.ts';
 import type { ReadConfig } from './read-certificates.ts';
 
 type Seen = NonNullable<NonNullable<ReadConfig['status']>['certificate']>;

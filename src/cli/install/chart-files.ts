@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Our chart without its resource definitions: its path inside the chart → each file's text. */
 export type ChartFiles = Readonly<Record<string, string>>;
 
-const parts = /^(?:Chart\.yaml|values\.yaml|values\.schema\.json|(?:templates|dashboards|files)\/.*)$/;
+const parts = /^(?:Chart\.yaml|values\.yaml|values\.schema\.json|(?:templates|dashboards|files)\/.*\.\w+)$/;
 
 /** Reads the chart from the checkout; in the bundle the files are a text of the program (scripts/bundle/bundle.ts). */
 export function readChart(): ChartFiles {

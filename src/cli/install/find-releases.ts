@@ -34,6 +34,7 @@ export const chartKinds = [
   ['apps/v1', 'Deployment'],
   ['rbac.authorization.k8s.io/v1', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'],
   ['policy/v1', 'PodDisruptionBudget'],
+  ['autoscaling/v2', 'HorizontalPodAutoscaler'],
   ['networking.k8s.io/v1', 'NetworkPolicy'],
   ['monitoring.coreos.com/v1', 'PrometheusRule'],
   ['monitoring.coreos.com/v1', 'ServiceMonitor'],

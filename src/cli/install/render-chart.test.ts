@@ -46,7 +46,7 @@ describe('install: values', () => {
       /imagePullSecrets\[0\]\.name: .* minLength 1; imagePullSecrets\[1\]: .* required/,
     ],
     [{ commonLabels: { 'helm.sh/chart': 'x' }, runAsUser: 'a' }, /commonLabels: .* propertyNames.*runAsUser: .* type /],
-    [{ podDisruptionBudget: { maxUnavailable: 0 } }, /podDisruptionBudget\.maxUnavailable: .* oneOf/],
+    [{ podDisruptionBudget: { maxUnavailable: 0 } }, /podDisruptionBudget\.maxUnavailable: .* minimum 1/],
     [
       { operator: { drainSeconds: 40 } },
       /templates\/deployment\.yaml:2:4: .*operator\.drainSeconds \(40\) must be shorter/,

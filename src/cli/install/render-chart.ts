@@ -30,16 +30,17 @@ interface Release {
 /** The chart with its values. */
 interface RenderedChart {
   readonly version: string;
-  /** In the order in which they are applied, as helm has it: resource definitions first. */
+  /** In the order in which they are applied: resource definitions, then as helm has it. */
   readonly objects: KubernetesObject[];
   /** What the chart says to people. */
   readonly notes: string;
 }
 
-/** Helm's order of kinds, as far as our chart has them; others follow by name. */
+/** Helm's order of kinds, as far as our chart has them, but for definitions; others follow by name. */
 const installOrder = [
-  ...['NetworkPolicy', 'PodDisruptionBudget', 'ServiceAccount', 'ConfigMap', 'ClusterRole', 'ClusterRoleBinding'],
-  ...['Role', 'RoleBinding', 'Service', 'Deployment', 'MutatingWebhookConfiguration'],
+  ...['CustomResourceDefinition', 'NetworkPolicy', 'PodDisruptionBudget', 'ServiceAccount', 'ConfigMap', 'ClusterRole'],
+  ...['ClusterRoleBinding', 'Role', 'RoleBinding', 'Service', 'Deployment', 'HorizontalPodAutoscaler'],
+  'MutatingWebhookConfiguration',
 ];
 
 /** The functions that our chart uses, of all that helm has; any other is a mistake of its templates. */
@@ -63,7 +64,7 @@ const filesType: StructType = {
 };
 
 /**
- * Renders the chart as `helm template --include-crds` does.
+ * Renders the chart as `helm template` does.
  * @throws ConfigurationError for values that the chart's schema refuses, TemplateError with file and line for what its templates refuse
  */
 export function renderChart(files: ChartFiles, release: Release, given: Values): RenderedChart {
@@ -72,11 +73,15 @@ export function renderChart(files: ChartFiles, release: Release, given: Values):
   const values = mergeValues(parseYaml(text('values.yaml')) as Values, given, true);
   const mistakes = schemaMistakes(decodeJson(text('values.schema.json')) as Schema, values);
   if (mistakes.length > 0) throw new ConfigurationError('values', mistakes.join('; '));
+  // The text of files/crds, which scripts/generate.ts writes.
+  const definitions = customResourceDefinitions().map(({ metadata: { name = '' }, spec }) => {
+    return [`files/crds/${name}.yaml`, `spec: ${JSON.stringify(spec)}`];
+  });
   const data = {
     Values: values,
     Chart: { Name: chart.name, Version: chart.version, AppVersion: chart.appVersion },
     Release: { Name: release.name, Namespace: release.namespace, Service: release.service },
-    Files: typed(filesType, files),
+    Files: typed(filesType, { ...files, ...Object.fromEntries(definitions) }),
   };
   const compile = (name: string, table: FunctionTable): Template =>
     compileTemplate(text(name), { name: `${chart.name}/${name}`, functions: table, missingKey: 'zero' });
@@ -95,5 +100,5 @@ export function renderChart(files: ChartFiles, release: Release, given: Values):
     installOrder.includes(kind) ? String(installOrder.indexOf(kind)).padStart(2, '0') : kind;
   objects.sort((one, other) => (rank(one) < rank(other) ? -1 : Number(rank(one) > rank(other))));
   const notes = render('templates/NOTES.txt');
-  return { version: chart.version, objects: [...customResourceDefinitions(), ...objects], notes };
+  return { version: chart.version, objects, notes };
 }

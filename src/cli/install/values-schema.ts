@@ -30,7 +30,6 @@ const keywords: Readonly<Record<string, (value: unknown, rule: never) => boolean
   required: (value, rule: string[]) => !isPlainMap(value) || rule.every((key) => Object.hasOwn(value, key)),
   propertyNames: (value, rule: Schema) => !isPlainMap(value) || Object.keys(value).every((key) => isValid(rule, key)),
   not: (value, rule: Schema) => !isValid(rule, value),
-  oneOf: (value, rule: Schema[]) => rule.filter((each) => isValid(each, value)).length === 1,
 };
 
 /** What is for people, or about what is below a value. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ManualClock } from '../../kube/testdata/manual-clock.ts';
 import { temporaryFolder } from '../testdata/temporary-folder.ts';
-import { offsetClock } from './offset-clock.ts';
+import { offsetClock } from './operator-process.ts';
 
 describe('offsetClock', () => {
   const { path, write } = temporaryFolder();

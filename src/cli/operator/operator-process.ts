@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { ApiClient } from '../../kube/api-client.ts';
@@ -9,11 +10,10 @@ import { ConfigurationLoader } from '../../server/loading/configuration-loader.t
 import { ConfigurationTrials } from '../../server/trial/configuration-trials.ts';
 import { trialMetrics } from '../../server/trial/trial-metrics.ts';
 import { youngCollector } from '../heap-bounds.ts';
-import type { Logger } from '../../kube/ports.ts';
+import type { Clock, Logger } from '../../kube/ports.ts';
 import { version } from '../version.ts';
 import { createControllingPart } from './controlling-part.ts';
 import type { OperatorOptions } from './operator-options.ts';
-import { offsetClock } from './offset-clock.ts';
 import { prometheusOperatorMetrics } from './operator-metrics.ts';
 import { createServingPart } from './serving-part.ts';
 
@@ -89,4 +89,30 @@ function defaultIdentity(): string {
     .replace(/^[.-]+/, '')
     .slice(0, 100);
   return `${host}-${process.pid}`;
+}
+
+/**
+ * A clock that is wrong by as many milliseconds as a file says, for tests: a machine whose time of day jumps. Nothing else of time is changed,
+ * as on such a machine. The file is read at every look; while it cannot be read or holds no number, what it said before counts.
+ */
+export function offsetClock(clock: Clock, file: string, logger: Pick<Logger, 'warn'>): Clock {
+  let offset = 0;
+  const read = (): number => {
+    try {
+      const text = readFileSync(file, 'utf8').trim();
+      return /^-?\d{1,12}$/.test(text) ? Number(text) : offset;
+    } catch {
+      return offset;
+    }
+  };
+  return {
+    now() {
+      const before = offset;
+      offset = read();
+      if (offset !== before) logger.warn('the clock was moved for a test', { milliseconds: offset });
+      return new Date(clock.now().getTime() + offset);
+    },
+    monotonic: () => clock.monotonic(),
+    after: (milliseconds, callback) => clock.after(milliseconds, callback),
+  };
 }

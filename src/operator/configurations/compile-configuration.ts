@@ -5,6 +5,7 @@ import { revisionOf, type InjectorConfig } from '../../api/injector-config/injec
 import { validateInjectorConfig } from '../../api/injector-config/validate-injector-config.ts';
 import type { Injector } from '../../inject/injector.ts';
 import { refuseHopeless } from '../../inject/rehearsal/rehearse.ts';
+import { ApiError } from '../../kube/api-error.ts';
 import { maximumConfigurationBytes } from '../../manifests/bounded-text.ts';
 import { configurationFiles, inSpec, type ReferencedTexts } from '../../manifests/configuration-files.ts';
 import {
@@ -14,7 +15,6 @@ import {
 } from '../../manifests/configuration-references.ts';
 import type { LoadConfiguration } from '../ports.ts';
 import type { FollowedObjects } from '../followed-objects.ts';
-import { readReference } from './read-reference.ts';
 
 /** A configuration that compiles, and the name it is published under. */
 export interface CompiledConfiguration {
@@ -169,4 +169,35 @@ function refuseOversize(files: ConfigurationFiles): void {
   const each = sizes.map(([key, size]) => `${key} ${Math.ceil(size / 1024)} KiB`).join(', ');
   const message = `the configuration is larger than the 900 KiB that fit in a ConfigMap: ${each}; shorten it`;
   throw new ConfigurationError('spec.injection', message);
+}
+
+/**
+ * The text that an InjectorConfig refers to.
+ * @param user metadata.name of the InjectorConfig
+ * @param where names the InjectorConfig and the field
+ * @throws ConfigurationError naming field, ConfigMap, key, namespace and revision when there is none, in Istio's words, which people search for.
+ */
+export async function readReference(
+  configMaps: FollowedObjects,
+  user: string,
+  where: string,
+  reference: ConfigurationReference,
+  signal: AbortSignal,
+): Promise<string> {
+  const { field, namespace, name, key } = reference;
+  const unreadable = `could not read valid configmap "${name}" from namespace "${namespace}" (key "${key}")`;
+  const refusal = (what: string): ConfigurationError => new ConfigurationError(field, `${where}: ${what}`);
+  const object = await configMaps.read(user, reference, signal).catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.code !== 403) throw error;
+    const advice = 'it may not be read; grant the operator get, list and watch on configmaps there';
+    throw refusal(`${unreadable}: ${advice} (${error.message})`);
+  });
+  if (object === undefined) throw refusal(`${unreadable}: it does not exist; create it or correct the reference`);
+  const data = (object.data ?? {}) as Record<string, string>;
+  if (data[key] !== undefined) return data[key];
+  const keys = Object.keys(data).sort();
+  const have = keys.length === 0 ? 'it has none' : `it has ${keys.join(', ')}`;
+  throw refusal(
+    `missing configuration map key "${key}" in configmap "${name}" of namespace "${namespace}": ${have}; add it or correct the reference`,
+  );
 }

@@ -5,7 +5,7 @@ import { ApiError } from '../../kube/api-error.ts';
 import type { ObjectStore } from '../../kube/object-store.ts';
 import { configMaps } from '../cluster-view.ts';
 import { FollowedObjects } from '../followed-objects.ts';
-import { readReference } from './read-reference.ts';
+import { readReference } from './compile-configuration.ts';
 
 const reference = { field: 'spec.x', namespace: 'n', name: 'values', key: 'v' };
 const configMap = (resourceVersion: string, data?: object): KubernetesObject => ({

@@ -85,7 +85,7 @@ export function createReconcilers(parts: ReconcilerParts) {
   const servingRole = new ServingRoleKeeper(context);
   const nonce = (): string => randomBytes(16).toString('hex');
   const check = new ReachabilityCheck({ view, client, webhooks: owned, clock, nonce, logger });
-  const webhooks = new WebhookWriter(view, owned, check, clock);
+  const webhooks = new WebhookWriter({ ...context, objects: owned, check });
   const configurations = new StoredConfigurations(context);
   const rules = publishedRules(view, namespace, parts.load);
   const recent = new RecentWorkloads(clock, (leaving) => usage.isLeaving(leaving));

@@ -188,7 +188,7 @@ export class InjectorOperator extends Operator {
    * the lease, and keep those that can from rotating anything.
    */
   async #standForLeader(): Promise<void> {
-    await this.#view.synced(this.#stop.signal);
+    await this.#view.synced(this.#stop.signal, this.#options.reports.synced());
     await this.#elector.run(this.#stop.signal, (leading) => this.#lead(leading));
   }
 

@@ -47,6 +47,21 @@ describe('RevisionReconciler: publication', () => {
     fixture.says('blue', 'Ready', /^False\/ConfigurationInvalid/);
   });
 
+  it('writes the path in the format that all replicas read, and leaves it where there is none', async () => {
+    await fixture.installed();
+    const before = fixture.path('blue');
+    fixture.reports.format = 'replica-2 reads 3';
+    await fixture.render('blue', template('two'));
+    assert.equal(fixture.path('blue'), before);
+    const waiting =
+      /^False\/WaitingForReplicas: no path that this version writes is read by every replica \(replica-2 reads 3\); the webhook stays as it was$/;
+    fixture.says('blue', 'WebhookReady', waiting);
+    fixture.reports.format = { name: '2', write: () => '/v2/blue', read: () => undefined };
+    await fixture.reconcile('blue');
+    assert.equal(fixture.path('blue'), '/v2/blue');
+    fixture.says('blue', 'Ready', /^True/);
+  });
+
   it('moves the webhook only when every replica holds the configuration', async () => {
     fixture.reports.missing = ['replica-2'];
     await fixture.install();

@@ -21,7 +21,7 @@ describe("a replica's Lease", () => {
     const { object, omitted } = lease(serves, true);
     assert.equal(omitted, 0);
     assert.equal(replicaOf(object), 'webhook-1');
-    assert.deepEqual(readReplicaLease(object), { isDraining: true, serves: new Map(serves) });
+    assert.deepEqual(readReplicaLease(object), { isDraining: true, serves: new Map(serves), pathFormats: ['1'] });
     assert.equal(readReplicaLease(lease([]).object).isDraining, false);
   });
 
@@ -43,6 +43,16 @@ describe("a replica's Lease", () => {
     assert.ok(isWhole, 'an entry is whole or absent');
   });
 
+  it('lists the path formats that this version reads; one without a list reads format 1', () => {
+    const { object } = lease([]);
+    const named = object.metadata.annotations ?? {};
+    assert.equal(named['sidecar-injector.io/path-formats'], '1');
+    named['sidecar-injector.io/path-formats'] = '3,2';
+    assert.deepEqual(readReplicaLease(object).pathFormats, ['3', '2']);
+    delete named['sidecar-injector.io/path-formats'];
+    assert.deepEqual(readReplicaLease(object).pathFormats, ['1']);
+  });
+
   it('says what was found in rollouts and what failed, where there is any', () => {
     const configuration = { injectorConfig: 'blue', hash: '01234567' };
     const found = { compared: 2, failed: 1, differing: 1, changed: ['spec.containers[proxy].image'], error: 'because' };
@@ -53,7 +63,8 @@ describe("a replica's Lease", () => {
     const failures = [{ injectorConfig: 'blue', hash: '01234567', ...failure }];
     const state = { isDraining: false, serves: new Map(), shadow, failures };
     const { metadata } = replicaLeaseMetadata('webhook-1', place, state);
-    assert.deepEqual(readReplicaLease({ apiVersion: 'v1', kind: 'Lease', metadata }), state);
+    const read = readReplicaLease({ apiVersion: 'v1', kind: 'Lease', metadata });
+    assert.deepEqual(read, { ...state, pathFormats: ['1'] });
     assert.equal('sidecar-injector.io/shadow' in (lease([]).object.metadata.annotations ?? {}), false);
   });
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames, managedBy, replicaAnnotations, replicaLeaseName } from '../../api/names.ts';
 import type { PairReport } from '../../rollout/shadow-report.ts';
+import { pathFormats } from '../../routing/route.ts';
 import { parseAnnotation, readFailures, type ReportedFailure, writeFailures } from './failures-annotation.ts';
 import { readShadowReports, writeShadowReports } from './shadow-annotation.ts';
 
@@ -19,6 +20,7 @@ export interface ReplicaState {
   readonly version?: string;
   readonly isDraining: boolean;
   readonly serves: ReadonlyMap<string, ServedConfiguration>;
+  readonly pathFormats: readonly string[];
   /** What it found in rollouts, the newest pair first. */
   readonly shadow?: readonly PairReport[];
   /** Which configurations could not inject pods in the last minutes, the newest last. */
@@ -53,7 +55,7 @@ const servesSchema = z.record(
 export function replicaLeaseMetadata(
   identity: string,
   { namespace, operatorClass }: { readonly namespace: string; readonly operatorClass: string },
-  { version, isDraining, serves, shadow = [], failures = [] }: ReplicaState,
+  { version, isDraining, serves, shadow = [], failures = [] }: Omit<ReplicaState, 'pathFormats'>,
 ): { metadata: KubernetesObject['metadata']; omitted: number } {
   const entries = [...serves].sort(([one], [other]) => (one < other ? -1 : 1));
   let bytes = 2;
@@ -71,6 +73,7 @@ export function replicaLeaseMetadata(
     },
     annotations: {
       [replicaAnnotations.serves]: JSON.stringify(Object.fromEntries(fitting)),
+      [replicaAnnotations.pathFormats]: pathFormats.map(({ name }) => name).join(),
       ...(version === undefined ? {} : { [replicaAnnotations.version]: version }),
       ...(isDraining ? { [replicaAnnotations.draining]: 'true' } : {}),
       ...(shadow.length === 0 ? {} : { [replicaAnnotations.shadow]: writeShadowReports(shadow) }),
@@ -96,6 +99,8 @@ export function readReplicaLease(lease: KubernetesObject): ReplicaState {
     ...(version === undefined ? {} : { version }),
     isDraining: annotations?.[replicaAnnotations.draining] === 'true',
     serves: new Map(Object.entries(servesSchema.catch({}).parse(serves))),
+    // Versions before the list read 1.
+    pathFormats: (annotations?.[replicaAnnotations.pathFormats] ?? '1').slice(0, longestVersion).split(','),
     ...(shadow.length === 0 ? {} : { shadow }),
     ...(failures.length === 0 ? {} : { failures }),
   };

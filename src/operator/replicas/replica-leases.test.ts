@@ -3,6 +3,7 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { emptyShadowReport, type PairReport, type RolloutPair } from '../../rollout/shadow-report.ts';
 import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
 import { ManualClock, until } from '../../kube/testdata/manual-clock.ts';
+import { pathFormats } from '../../routing/route.ts';
 import { replicaLeaseMetadata } from './replica-lease.ts';
 import { ReplicaLeases } from './replica-leases.ts';
 import { MemoryCluster } from '../testdata/memory-cluster.ts';
@@ -63,6 +64,22 @@ describe('ReplicaLeases', () => {
     assert.deepEqual(reports.lacking('blue', '1'), ['any replica (their leases have not been read yet)']);
     reports.start();
     await until(() => reports.lacking('blue', '1').join() === 'any replica (none is running)');
+  });
+
+  it('names the newest path format that all live replicas read, else what they read', async () => {
+    reports.start();
+    await reports.synced();
+    await seen(lease('old'));
+    assert.equal(reports.pathFormat(), pathFormats[0]);
+    const newer = lease('newer', [], { seconds: 20 });
+    newer.metadata.annotations!['sidecar-injector.io/path-formats'] = '3,2';
+    told = 0;
+    await seen(newer);
+    assert.ok(told > 0);
+    const formats = reports.pathFormat();
+    assert.ok(typeof formats === 'string' && formats.includes('old reads 1') && formats.includes('newer reads 3,2'));
+    await clock.advance(20_000);
+    assert.equal(reports.pathFormat(), pathFormats[0], 'it is gone');
   });
 
   it('lacks the replicas without the configuration or without a certificate, the first five by name', async () => {

@@ -12,6 +12,7 @@ import {
   type RolloutPair,
   type ShadowReport,
 } from '../../rollout/shadow-report.ts';
+import { type PathFormat, pathFormats } from '../../routing/route.ts';
 import type { ReplicaReport, ReplicaReports } from '../ports.ts';
 import { addFailures, type ReportedFailure } from './failures-annotation.ts';
 import { keptOfLease, readReplicaLease, replicaLeaseSelector, replicaOf, type ReplicaState } from './replica-lease.ts';
@@ -95,6 +96,17 @@ export class ReplicaLeases implements ReplicaReports {
       .map(({ replica }) => replica);
     const more = lacking.length - mostNamed;
     return more > 0 ? [...lacking.slice(0, mostNamed), `${more} more`] : lacking;
+  }
+
+  pathFormat(): PathFormat | string {
+    const live = this.#live();
+    const format = pathFormats.find(({ name }) => live.every(({ state }) => state.pathFormats.includes(name)));
+    const reads = live.map(({ replica, state }) => `${replica} reads ${state.pathFormats.join()}`);
+    return format ?? reads.slice(0, mostNamed).join('; ');
+  }
+
+  synced(): Promise<void> {
+    return this.#store.synced();
   }
 
   replicas(name: string): readonly ReplicaReport[] {

@@ -83,33 +83,17 @@ export class ReplicaReporter {
     this.#stop.abort();
     await this.#running;
     try {
-      await this.#release();
+      // A write that was under way when we stopped may have been done all the same: what we hold is not what is there then.
+      const found = await this.#find({ timeoutMs: requestTimeoutMs });
+      if (found?.spec.holderIdentity !== this.#holderIdentity) return;
+      const { uid, resourceVersion } = found.metadata;
+      await this.#options.client.delete(found, { uid, resourceVersion, timeoutMs: requestTimeoutMs });
     } catch (error) {
-      // Somebody who writes under our name now has taken it over.
       if (isNotFound(error) || isConflict(error)) return;
       this.#options.logger.warn("the replica's lease was not released; it expires by itself", {
         error: messageOf(error),
       });
     }
-  }
-
-  async #release(): Promise<void> {
-    try {
-      if (this.#lease !== undefined) {
-        await this.#delete(this.#lease);
-        return;
-      }
-    } catch (error) {
-      if (!isConflict(error)) throw error;
-    }
-    // A write that was under way when we stopped may have been done all the same: what we hold is not what is there then.
-    const found = await this.#find({ timeoutMs: requestTimeoutMs });
-    if (found !== undefined && found.spec.holderIdentity === this.#holderIdentity) await this.#delete(found);
-  }
-
-  #delete(lease: Lease): Promise<void> {
-    const { uid, resourceVersion } = lease.metadata;
-    return this.#options.client.delete(lease, { uid, resourceVersion, timeoutMs: requestTimeoutMs });
   }
 
   /** A container that is restarted keeps its pod's name, so that alone does not tell its process from the one before. */
@@ -183,18 +167,14 @@ export class ReplicaReporter {
       const message = 'the replica serves more than its lease can say; publications of the rest wait for ever';
       this.#warn(message, `${omitted} InjectorConfigs do not fit into 250 kB of annotations`);
     }
-    const { resourceVersion, uid } = found?.metadata ?? {};
+    const { resourceVersion = '', uid = '' } = found?.metadata ?? {};
     const now = microTime(clock.now());
     const holderIdentity = this.#holderIdentity;
     const isOurs = found?.spec.holderIdentity === holderIdentity;
     return {
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
-      metadata: {
-        ...metadata,
-        ...(resourceVersion === undefined ? {} : { resourceVersion }),
-        ...(uid === undefined ? {} : { uid }),
-      },
+      metadata: { ...metadata, ...(found && { resourceVersion, uid }) },
       spec: {
         holderIdentity,
         leaseDurationSeconds: Math.ceil(leaseSeconds / timeScale),

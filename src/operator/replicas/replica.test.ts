@@ -97,6 +97,31 @@ describe('Replica', () => {
     assert.notEqual(certificates.forServerName('sidecar-injector-blue.injection.svc'), undefined);
   });
 
+  it('is not ready while the path of a webhook cannot be read, and does not look again once it was', async () => {
+    const webhook = (path: string): KubernetesObject => {
+      const labels = {
+        'app.kubernetes.io/managed-by': 'sidecar-injector',
+        'sidecar-injector.io/operator-class': 'default',
+      };
+      const webhooks = [{ name: 'rev.sidecar-injector.io', clientConfig: { service: { path } } }];
+      return {
+        apiVersion: 'admissionregistration.k8s.io/v1',
+        kind: 'MutatingWebhookConfiguration',
+        metadata: { name: 'blue', labels },
+        webhooks,
+      };
+    };
+    cluster.put('mutatingwebhookconfigurations', webhook('/v2/of-a-newer-version'));
+    cluster.put('configmaps', one);
+    replica.start();
+    await until(() => registry.get('blue', hashOne) !== undefined);
+    assert.equal(replica.ready, false);
+    cluster.put('mutatingwebhookconfigurations', webhook(`/revisions/blue/${hashOne}/inject`));
+    await until(() => replica.ready);
+    cluster.put('mutatingwebhookconfigurations', webhook('/v2/of-a-newer-version'));
+    assert.equal(replica.ready, true);
+  });
+
   it('is not ready before everything that was there is loaded', async () => {
     for (const image of ['a', 'b', 'c', 'd']) cluster.put('configmaps', configuration('blue', image).object);
     replica.start();

@@ -8,12 +8,14 @@ import type { NodeFacts } from '../../inject/injection-request.ts';
 import { messageOf } from '../../kube/api-error.ts';
 import { ObjectStore, type StoreChange } from '../../kube/object-store.ts';
 import { type FollowingParts, Reflector, type ReflectorOptions } from '../../kube/reflector.ts';
-import { configMaps, injectorConfigOf, nodes, ownedSelector, secrets } from '../cluster-view.ts';
+import { routeOf } from '../../routing/route.ts';
+import { configMaps, injectorConfigOf, mutatingWebhooks, nodes, ownedSelector, secrets } from '../cluster-view.ts';
 import { verifiedFiles } from '../configurations/last-good.ts';
 import type { InjectorRegistryPort, LoadConfiguration, NodeSource, ServingCertificatesPort } from '../ports.ts';
 import { validatorReport, type ServedConfiguration } from './replica-lease.ts';
 import { servingPairOf } from '../certificates/secret-text.ts';
 import { keptConfigurations } from '../settings.ts';
+import { ourWebhooksOf } from '../webhooks/published-webhook.ts';
 
 export interface ReplicaOptions extends FollowingParts {
   readonly namespace: string;
@@ -51,6 +53,8 @@ export class Replica implements NodeSource {
   /** By the Secret's name. */
   readonly #secrets = new Map<string, FollowedSecret>();
   readonly #nodes = new ObjectStore();
+  readonly #webhooks = new ObjectStore();
+  readonly #starting = new AbortController();
   readonly #stop = new AbortController();
   readonly #listeners: (() => void)[] = [];
   /** What waits to be loaded, by the ConfigMap's name: one at a time, so that requests get their turn in between. */
@@ -62,7 +66,6 @@ export class Replica implements NodeSource {
   /** Configurations, by the ConfigMap's name, that could not be tried: until they are, this replica is not ready. */
   readonly #untried = new Set<string>();
   #loading = false;
-  #wasReady = false;
   #nodeFacts: readonly NodeFacts[] | undefined;
 
   constructor(options: ReplicaOptions) {
@@ -82,6 +85,8 @@ export class Replica implements NodeSource {
     });
     const labelSelector = `${owned},${labelNames.configurationHash}`;
     this.#follow({ resource: configMaps, store: this.#configMaps, labelSelector });
+    const webhooks = { resource: mutatingWebhooks, store: this.#webhooks, namespace: undefined, labelSelector: owned };
+    this.#follow(webhooks, AbortSignal.any([this.#stop.signal, this.#starting.signal]));
     this.#followSecret(validatorNames(operatorClass).servingSecret);
     this.#follow({ resource: nodes, store: this.#nodes, namespace: undefined, transform: withoutAllButKubelet });
   }
@@ -91,11 +96,12 @@ export class Replica implements NodeSource {
     this.#stop.abort();
   }
 
-  /** True once configurations and certificates have been read and everything that was there is loaded: from then on an unknown hash is unknown. */
+  /** True once all that was there is loaded and each webhook's path can be read: from then on an unknown hash is unknown. */
   get ready(): boolean {
-    const secretsRead = [...this.#secrets.values()].every(({ store }) => store.hasSynced);
-    this.#wasReady ||= this.#configMaps.hasSynced && this.#toLoad.size === 0 && this.#untried.size === 0 && secretsRead;
-    return this.#wasReady;
+    const stores = [this.#configMaps, this.#webhooks, ...[...this.#secrets.values()].map(({ store }) => store)];
+    const isLoaded = stores.every(({ hasSynced }) => hasSynced) && this.#toLoad.size + this.#untried.size === 0;
+    if (isLoaded && this.#webhooks.list().every(hasReadablePaths)) this.#starting.abort();
+    return this.#starting.signal.aborted;
   }
 
   /** The cluster's nodes as last seen; none before they have been read. */
@@ -296,6 +302,11 @@ export function isUnrelated(pair: ServingPair, inMemory: ServingPair | undefined
   const [leaf] = parseBundle(certificatePem);
   // With its intermediates, which a certificate of the user's own may need to be verified.
   return leaf !== undefined && leaf.notAfter > now && !isAccepted(certificatePem, pair.caPem, now);
+}
+
+/** A path that cannot be read is of a newer version, whose leader writes another one once it has seen our Lease. */
+function hasReadablePaths(webhook: KubernetesObject): boolean {
+  return ourWebhooksOf(webhook).every(({ clientConfig }) => routeOf(clientConfig) !== undefined);
 }
 
 /** What injection reads of a Node. */

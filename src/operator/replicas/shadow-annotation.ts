@@ -34,22 +34,18 @@ const reportsSchema = z.array(
  */
 export function writeShadowReports(reports: readonly PairReport[]): string {
   const shown = reports.slice(0, mostReports);
-  for (let index = shown.length - 1; isTooLong(shown) && index >= 0; index--) shortenFields(shown, index);
-  while (isTooLong(shown)) shown.pop();
+  while (isTooLong(shown)) {
+    const last = shown.findLastIndex(({ changed }) => changed.length > 0);
+    const report = shown[last];
+    if (report === undefined) shown.pop();
+    else shown[last] = { ...report, changed: report.changed.slice(0, -1) };
+  }
   return textOf(shown);
 }
 
 /** What an annotation says; nothing when it cannot be read, for a replica that has reported nothing holds a rollout up and never lets it go on. */
 export function readShadowReports(text: string | undefined): readonly PairReport[] {
   return reportsSchema.catch([]).parse(parseAnnotation(text, maximumBytes)).slice(0, mostReports);
-}
-
-/** Leaves out as many fields of one report as it takes, from the end. */
-function shortenFields(reports: PairReport[], index: number): void {
-  for (let report = reports[index]; report !== undefined && report.changed.length > 0; report = reports[index]) {
-    reports[index] = { ...report, changed: report.changed.slice(0, -1) };
-    if (!isTooLong(reports)) return;
-  }
 }
 
 function isTooLong(reports: readonly PairReport[]): boolean {

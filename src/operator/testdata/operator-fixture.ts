@@ -19,6 +19,7 @@ import type {
   ReplicaReport,
   ReplicaReports,
 } from '../ports.ts';
+import { type PathFormat, pathFormats } from '../../routing/route.ts';
 import type { OperatorSettings } from '../settings.ts';
 import { MemoryCluster } from './memory-cluster.ts';
 
@@ -77,6 +78,9 @@ export class ScriptedReports implements ReplicaReports {
     fingerprint === (this.certificate ?? fingerprint) ? this.missing : ['replica-1'];
   readonly replicas = (): readonly ReplicaReport[] => this.live;
   readonly removeExpired = (): Promise<number> => Promise.resolve(60_000);
+  readonly synced = (): Promise<void> => Promise.resolve();
+  format: PathFormat | string = pathFormats[0]!;
+  readonly pathFormat = (): PathFormat | string => this.format;
   readonly shadowReport = (): ShadowReport => this.shadow;
   failing: ReportedFailure | undefined;
   readonly failures = (): ReportedFailure | undefined => this.failing;

@@ -1,7 +1,6 @@
-import { type ClusterView, injectorConfigOf } from '../cluster-view.ts';
+import { injectorConfigOf } from '../cluster-view.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { ApiError } from '../../kube/api-error.ts';
-import type { Clock } from '../../kube/ports.ts';
 import { probeSubject } from '../../manifests/probe-objects.ts';
 import {
   webhookConfiguration,
@@ -11,7 +10,8 @@ import {
 } from '../../manifests/webhook-configuration.ts';
 import type { ObjectWriter } from '../controller/object-writer.ts';
 import type { WriteOutcome } from '../controller/owned-objects.ts';
-import type { Finding } from '../controller/revision-status.ts';
+import type { PassContext } from '../controller/pass-context.ts';
+import { type Finding, no } from '../controller/revision-status.ts';
 import { nameTaken } from './foreign-finding.ts';
 import { leaveNarrowed, type Narrowing } from './narrowing.ts';
 import type { ClosedGate, ReachabilityCheck, WebhookTarget } from './reachability-check.ts';
@@ -35,16 +35,18 @@ export interface WrittenWebhook {
   readonly refusal?: { readonly message: string; readonly retryAfter: number };
 }
 
+export interface WebhookWriterOptions extends Pick<PassContext, 'view' | 'clock' | 'reports'> {
+  readonly objects: ObjectWriter;
+  readonly check: ReachabilityCheck;
+}
+
 /**
  * The only one that writes MutatingWebhookConfigurations: an InjectorConfig's own in the pass over the InjectorConfig, a tag's in the pass over the
  * tag. A write carries the resourceVersion of the object that it was decided from, so a leader that was frozen, or the pass that had the webhook of
  * the default before, cannot overwrite what is newer: the API server answers 409, and the next pass decides again.
  */
 export class WebhookWriter {
-  readonly #view: ClusterView;
-  readonly #objects: ObjectWriter;
-  readonly #check: ReachabilityCheck;
-  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #options: WebhookWriterOptions;
   /**
    * What the API server found invalid last, by metadata.name. Each attempt makes the next forced write of the same object wait: tried at each pass,
    * while a rollout is under way once a second, it would keep the caBundle of the live one from being repaired.
@@ -53,11 +55,8 @@ export class WebhookWriter {
   /** What is being written at this moment. */
   readonly #underWay = new Set<KubernetesObject>();
 
-  constructor(view: ClusterView, objects: ObjectWriter, check: ReachabilityCheck, clock: Pick<Clock, 'monotonic'>) {
-    this.#view = view;
-    this.#objects = objects;
-    this.#check = check;
-    this.#clock = clock;
+  constructor(options: WebhookWriterOptions) {
+    this.#options = options;
   }
 
   /**
@@ -66,27 +65,33 @@ export class WebhookWriter {
    */
   callersOf(injectorConfig: string): KubernetesObject[] {
     const underWay = [...this.#underWay].filter((object) => injectorConfigOf(object) === injectorConfig);
-    return [...this.#view.webhooksOf(injectorConfig), ...underWay];
+    return [...this.#options.view.webhooksOf(injectorConfig), ...underWay];
   }
 
   /** What is there for a target: for an InjectorConfig its own webhook, and for tag `default` also that of InjectorConfig `default`. */
   live({ config, tag }: Pick<WebhookTarget, 'config' | 'tag'>): KubernetesObject | undefined {
-    if (tag === undefined) return this.#view.ownWebhook(config.metadata.name);
-    return this.#view.tagWebhook(tag.metadata.name);
+    const { view } = this.#options;
+    return tag === undefined ? view.ownWebhook(config.metadata.name) : view.tagWebhook(tag.metadata.name);
   }
 
-  /** Whether the API server has reached the webhook where it is to lead. */
+  /** Whether every replica can read its path, and the API server has reached the webhook where it is to lead. */
   isOpen(target: WebhookTarget): boolean {
-    if (this.#view.otherClassAt(webhookName(target)) !== undefined) return false;
-    return this.#check.isOpen(probeSubject(target), this.#desired(target).object, this.live(target));
+    const isReadable = typeof this.#options.reports.pathFormat() !== 'string';
+    if (!isReadable || this.#options.view.otherClassAt(webhookName(target)) !== undefined) return false;
+    return this.#options.check.isOpen(probeSubject(target), this.#desired(target).object, this.live(target));
   }
 
   /** Tries out a webhook that leads where it has not led before; what keeps it from being written, with the milliseconds to wait. */
   async tryOut(target: WebhookTarget, signal: AbortSignal): Promise<ClosedGate | undefined> {
-    const taken = nameTaken(this.#view, webhookName(target));
+    const taken = nameTaken(this.#options.view, webhookName(target));
     if (taken !== undefined) return { finding: taken, retryAfter: takenRetryMs };
-    await this.#check.sweep(probeSubject(target), signal);
-    return this.#check.check(target, this.#desired(target).object, this.live(target), signal);
+    const format = this.#options.reports.pathFormat();
+    if (typeof format === 'string') {
+      const message = `no path that this version writes is read by every replica (${format}); the webhook stays as it was`;
+      return { finding: no('WaitingForReplicas', message), retryAfter: takenRetryMs };
+    }
+    await this.#options.check.sweep(probeSubject(target), signal);
+    return this.#options.check.check({ ...target, format }, this.#desired(target).object, this.live(target), signal);
   }
 
   /** Writes the webhook, the one write by which it is moved. A refusal is what the API server finds invalid in it (CEL that does not compile). */
@@ -96,7 +101,7 @@ export class WebhookWriter {
     const name = webhookName(target);
     const text = JSON.stringify(desired);
     const known = this.#refused.get(name);
-    const retryAfter = known?.text === text ? known.at + refusedMs - this.#clock.monotonic() : 0;
+    const retryAfter = known?.text === text ? known.at + refusedMs - this.#options.clock.monotonic() : 0;
     if (known !== undefined && retryAfter > 0) {
       return { isDeferred: false, narrowed, refusal: { message: known.message, retryAfter } };
     }
@@ -107,7 +112,7 @@ export class WebhookWriter {
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 422) throw error;
       const { message } = error;
-      this.#refused.set(name, { text, message, at: this.#clock.monotonic() });
+      this.#refused.set(name, { text, message, at: this.#options.clock.monotonic() });
       return { isDeferred: false, narrowed, refusal: { message, retryAfter: refusedMs } };
     }
   }
@@ -129,22 +134,23 @@ export class WebhookWriter {
 
   /** Takes one away, see `ObjectWriter.remove`. */
   remove(object: KubernetesObject, signal: AbortSignal): Promise<KubernetesObject | undefined> {
-    return this.#objects.remove(object, signal);
+    return this.#options.objects.remove(object, signal);
   }
 
   /** Removes the probe webhook that a process which ended too early has left. */
   sweep(subject: string, signal: AbortSignal): Promise<void> {
-    return this.#check.sweep(subject, signal);
+    return this.#options.check.sweep(subject, signal);
   }
 
   /** The webhook is gone: the next one has to be tried out. @param subject see `probeSubject` @param name of the webhook configuration */
   forget(subject: string, name: string): void {
-    this.#check.forget(subject);
+    this.#options.check.forget(subject);
     this.#refused.delete(name);
   }
 
   #desired(target: WebhookTarget): Narrowing<WebhookConfiguration> {
-    const desired = webhookConfiguration(target, target.context);
+    const format = this.#options.reports.pathFormat();
+    const desired = webhookConfiguration(typeof format === 'string' ? target : { ...target, format }, target.context);
     return leaveNarrowed(desired, this.live(target), target.config.spec.webhook.toleratedManagers);
   }
 
@@ -158,7 +164,7 @@ export class WebhookWriter {
     const metadata = resourceVersion === undefined ? desired.metadata : { ...desired.metadata, resourceVersion };
     this.#underWay.add(desired);
     try {
-      const { outcome } = await this.#objects.apply({ ...desired, metadata }, into, signal);
+      const { outcome } = await this.#options.objects.apply({ ...desired, metadata }, into, signal);
       return outcome === 'Deferred';
     } finally {
       this.#underWay.delete(desired);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { withoutManagedFields } from './managed-fields.ts';
+import { withoutManagedFields } from './decode-admission-review.ts';
 
 const fields = [{ manager: 'm', operation: 'Update', fieldsV1: { 'f:metadata': { 'f:labels': { '.': {} } } } }];
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { includesPart, splitAt } from './search.ts';
+import { includesPart, splitAt } from './strings.ts';
 
 describe('searching', () => {
   const few = (minLength: number, maxLength: number): fc.Arbitrary<string> =>

@@ -1,0 +1,78 @@
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Plugin } from 'esbuild';
+import { bundle } from '../../scripts/bundle/bundle.ts';
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
+import { parseObjects } from './apply.ts';
+import { paths, repository } from './paths.ts';
+
+const run = promisify(execFile);
+
+/** The commit of `e2e/previous-release`. */
+export const previousRelease = readFileSync(join(repository, 'e2e', 'previous-release'), 'utf8').trim();
+
+/**
+ * The bundle of an earlier commit, built once from the repository's own history; returns its path.
+ *
+ * @throws Error when the clone is shallow, or its packages cannot be installed
+ */
+export async function earlierBundle(commit: string): Promise<string> {
+  const folder = join(paths.earlier, commit);
+  const built = join(folder, 'dist', 'injector.cjs');
+  if (existsSync(built)) return built;
+  const git = { cwd: repository, maxBuffer: 256 << 20 };
+  if (spawnSync('git', ['cat-file', '-e', `${commit}^{commit}`], git).status !== 0)
+    throw new Error(`this clone has no commit ${commit}: \`git fetch --unshallow\` fetches what it lacks`);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const archive = join(folder, 'source.tar');
+  await run('git', ['archive', '--output', archive, commit], git);
+  await run('tar', ['--extract', '--file', archive, '--directory', folder]);
+  const isSame = spawnSync('git', ['diff', '--quiet', commit, '--', 'package-lock.json'], git).status === 0;
+  if (isSame) symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'));
+  else await run('npm', ['ci', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts'], { cwd: folder });
+  await run(process.execPath, ['--import', 'ts-blank-space/register', 'scripts/build.ts'], { cwd: folder });
+  return built;
+}
+
+/** What a version's own `injector install` writes, resource definitions first. */
+export function objectsOf(injector: string, namespace: string): KubernetesObject[] {
+  const flags = ['install', '--namespace', namespace, '--set', 'mode=split', '--output', 'yaml'];
+  const text = execFileSync(process.execPath, [injector, ...flags], { encoding: 'utf8', maxBuffer: 64 << 20 });
+  return parseObjects(text).filter(({ kind }) => kind !== 'Namespace');
+}
+
+const formats = "[{ name: '1', write: formatRoute, read: readRoute }]";
+
+/**
+ * Bundles what a next version could be: this one with a path format that we cannot read, before the one that we know.
+ *
+ * @param name of its newest format; `1` makes it believe that everybody reads it, so it is published too early
+ */
+export async function nextBundle(name: '1' | '2'): Promise<string> {
+  const outfile = join(paths.earlier, `next-${name}.cjs`);
+  const next = `{
+    name: '${name}',
+    write: (route) => '/v2/' + Buffer.from(formatRoute(route)).toString('hex'),
+    read: (parts, at) => {
+      const text = parts[at] === 'v2' ? Buffer.from(parts[at + 1] ?? '', 'hex').toString() : '';
+      const found = readRoute(text.split('/'), 1);
+      return found && { route: found.route, end: at + 2 };
+    },
+  }`;
+  const swap: Plugin = {
+    name: 'next-path-format',
+    setup(build) {
+      build.onLoad({ filter: /[\\/]src[\\/]routing[\\/]route\.ts$/ }, ({ path }) => {
+        const text = readFileSync(path, 'utf8');
+        if (!text.includes(formats))
+          throw new Error(`${path} does not hold ${formats}: correct e2e/harness/versions.ts`);
+        return { contents: text.replace(formats, `[${next}, ${formats.slice(1)}`), loader: 'ts' };
+      });
+    },
+  };
+  await bundle(join(repository, 'src', 'cli', 'main.ts'), outfile, { boundedHeap: true, plugins: [swap] });
+  return outfile;
+}

@@ -1,0 +1,163 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { load } from 'js-yaml';
+import { checkValueSets } from '../../packaging/chart-values.ts';
+import { startRegistry } from '../../packaging/chart-registry.ts';
+import { containersOf } from '../harness/admissions.ts';
+import { buildKubectl, findHelm } from '../harness/build.ts';
+import { applyUntilReady, smallConfig } from '../harness/injector-configs.ts';
+import { installChart } from '../harness/installation.ts';
+import { paths, repository } from '../harness/paths.ts';
+import { Replicas } from '../harness/replicas/replicas.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { runInShell, type Said } from '../harness/shell.ts';
+import { found, none } from '../harness/wait-for.ts';
+
+const name = 'chart-lifecycle';
+const system = `${name}-system`;
+const folderOfOurs = join(import.meta.dirname, name);
+const injector = `node "${paths.injector}"`;
+const traces = `bash "${folderOfOurs}/traces.sh"`;
+const definitions = ['injectorconfigs', 'revisiontags'].map(
+  (each) => `customresourcedefinition.apiextensions.k8s.io/${each}.sidecar-injector.io\n`,
+);
+
+export const chartLifecycle: Scenario = {
+  name,
+  about:
+    'the chart: values, Pod Security, install.yaml; from a registry by real helm: upgrade from the release before, back, uninstall, install; autoscaling',
+  destructive: 'it installs and uninstalls the operator, resource definitions included',
+  ownControlPlane: true,
+  run: async (context) => {
+    const { client, cluster } = context;
+    const folder = join(cluster.run.path, name);
+    mkdirSync(folder);
+    for (const build of [buildKubectl, findHelm])
+      await build((line) => {
+        context.say(line);
+      });
+    const PATH = [paths.binaries, process.env['PATH']].join(delimiter);
+    const run = (line: string): Promise<Said> =>
+      runInShell(line, { PATH, HOME: folder, KUBECONFIG: cluster.kubeconfig }, { folder });
+    const shell = async (line: string): Promise<string> => {
+      const { code, text } = await run(line);
+      if (code !== 0) throw new Error(`${line}: ${text}`);
+      return text;
+    };
+    const namespace = await context.namespace('pods', { 'istio.io/rev': 'used' });
+    const injects = (when: string) =>
+      context.check(`${when}: a pod is injected`, async () => (await containersOf(client, namespace)).length === 2);
+    await checkWrongValues(context, run);
+    await checkValueSets(context);
+
+    const apply = () => shell(`kubectl apply --server-side -f "${repository}/charts/install.yaml"`);
+    const generations = () => shell(`kubectl get -f "${repository}/charts/install.yaml" -o yaml | grep generation:`);
+    const plain = await installChart(cluster, 'sidecar-injector-system', {}, apply);
+    const first = await generations();
+    await apply();
+    await context.checkNow('install.yaml: a second time changes nothing', async () =>
+      found(await generations(), first),
+    );
+    const replicas = await Replicas.start(cluster, plain, { webhooks: 1, controllers: 1, seed: context.seed });
+    await applyUntilReady(client, smallConfig('used'));
+    await injects('install.yaml');
+    await replicas.stop();
+    await shell(`${injector} uninstall --purge --yes`);
+    await context.check('uninstall --purge leaves nothing of it', async () => found((await run(traces)).text, ''));
+
+    const registry = `oci://${await startRegistry(context, folder)}/charts`;
+    const chart = `${registry}/injector-operator --plain-http`;
+    await shell(`helm package "${paths.chart}" -d packed && helm push packed/*.tgz ${registry} --plain-http`);
+    const pulled = await run(`mkdir pulled && helm pull ${chart} -d pulled && cmp packed/*.tgz pulled/*.tgz`);
+    await context.checkNow('a registry gives the chart back as it got it', () => pulled.code === 0);
+    const previous = await runInShell(`. "${folderOfOurs}/previous.sh"`, { ...process.env, FOLDER: folder });
+    if (previous.code !== 0) throw new Error(previous.text);
+
+    const helm = (words: string) => `helm ${words} -n ${system} --wait --set mode=all`;
+    // Not the context's: helm takes the rights of an operator that is still running.
+    const installation = await installChart(cluster, system, { mode: 'all' }, async () => {
+      await shell(`kubectl create ns ${system}`);
+      await shell(
+        `kubectl label ns ${system} e2e.sidecar-injector.io/scenario=true pod-security.kubernetes.io/enforce=restricted`,
+      );
+      await shell(helm('install injector-operator charts/injector-operator'));
+    });
+    const start = () => installation.startOperator({ flags: ['--drain-seconds=0'] });
+    context.atEnd(() => Promise.all(installation.operators.map(({ process: each }) => each.kill())));
+    let operator = await start();
+    await applyUntilReady(client, smallConfig('used'));
+    /** Pods are injected by the process that was there and by the next one. */
+    const goesOn = async (step: string, those: 'old' | 'new'): Promise<void> => {
+      const isOld = (await shell('kubectl get crd -o yaml')).includes('An old injector');
+      await context.checkNow(`${step}: the definitions are the ${those} ones`, () => isOld === (those === 'old'));
+      await injects(`${step}, the operator as before`);
+      await operator.process.stop(30_000);
+      operator = await start();
+      await injects(`${step}, the operator started again`);
+    };
+    await goesOn('the release before', 'old');
+    const upgrade = helm(`upgrade injector-operator ${chart}`);
+    const refused = await run(upgrade);
+    await context.checkNow('without --take-ownership helm refuses definitions of crds/ and names them', () =>
+      /CustomResourceDefinition "injectorconfigs[^]* invalid ownership metadata/.test(refused.text),
+    );
+    await shell(`${upgrade} --take-ownership`);
+    await goesOn('upgraded', 'new');
+    await shell(`helm rollback injector-operator 1 -n ${system} --wait`);
+    await goesOn('rolled back', 'new');
+    await shell(upgrade);
+    await goesOn('upgraded again, without the flag', 'new');
+    await checkAutoscaler(context, shell, upgrade);
+    const records = `kubectl get secret -n ${system} -l owner=helm -o jsonpath='{.items[-1:].data.release}'`;
+    const size = Number(await shell(`${records} | base64 -d | wc -c`));
+    await context.checkNow("helm's record takes less than a quarter of what a Secret may hold", () => size < 1 << 18);
+
+    const said = await shell(`helm uninstall injector-operator -n ${system}`);
+    await operator.process.stop(30_000);
+    await context.checkNow('helm says that it keeps the definitions', () => /kept[^]*revisiontags/.test(said));
+    await context.check('of what the chart made the definitions are left', async () =>
+      found(await shell(`${traces} -l helm.sh/chart`), definitions.join('')),
+    );
+    await shell(`${injector} uninstall --yes`);
+    await context.check('and after injector uninstall, of all else only what people made', async () => {
+      const own = ['apiservice.apiregistration.k8s.io/v1alpha1.sidecar-injector.io\n', ...definitions];
+      return found(await shell(traces), [...own, 'injectorconfig.sidecar-injector.io/used\n'].join(''));
+    });
+    const foreign = await run(helm(`install other ${chart} --dry-run=server`));
+    await context.checkNow('another release does not get definitions that were kept', () =>
+      foreign.text.includes('invalid ownership metadata'),
+    );
+    await shell(helm(`install injector-operator ${chart}`));
+    await start();
+    await injects('installed from the registry over what was kept');
+    return `helm's record of the release has ${size} bytes`;
+  },
+};
+
+async function checkWrongValues(context: ScenarioContext, run: (line: string) => Promise<Said>): Promise<void> {
+  const wrong = load(readFileSync(join(folderOfOurs, 'wrong-values.yaml'), 'utf8')) as Record<string, string>;
+  for (const [set, named] of Object.entries(wrong)) {
+    const programs = [`helm template x "${paths.chart}"`, `${injector} install -o yaml`];
+    const said = await Promise.all(programs.map((program) => run(`${program} --set '${set}'`)));
+    await context.checkNow(`helm and install refuse ${set} and name it`, () =>
+      none(said.filter(({ code, text }) => code === 0 || !text.includes(named)).map(({ text }) => text)),
+    );
+  }
+}
+
+/** The autoscaler has no metrics here: it only keeps to its bounds. */
+async function checkAutoscaler(context: ScenarioContext, shell: (line: string) => Promise<string>, upgrade: string) {
+  const deployment = `-n ${system} deployment/injector-operator`;
+  const has = async (pods: number) =>
+    found(await shell(`kubectl get ${deployment} -o jsonpath={.spec.replicas}`), `${pods}`);
+  const scaled = (fewest: number) =>
+    `${upgrade} --set all.autoscaling.enabled=true,all.autoscaling.minReplicas=${fewest}`;
+  await shell(scaled(1));
+  await context.checkNow('control: an autoscaler that is simply turned on leaves one pod', () => has(1));
+  await shell(scaled(3));
+  await context.check('an autoscaler raises the pods to minReplicas', () => has(3));
+  await shell(scaled(3));
+  await context.checkNow('helm upgrade keeps what it has set', () => has(3));
+  await shell(`${upgrade} --force-conflicts && kubectl scale ${deployment} --replicas=4 && ${scaled(3)}`);
+  await context.checkNow('after kubectl scale to another number, turning it on keeps the pods', () => has(4));
+}

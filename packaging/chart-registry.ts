@@ -1,0 +1,23 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildProgram } from '../e2e/harness/build.ts';
+import { freePort } from '../e2e/harness/free-port.ts';
+import { answersOk, ManagedProcess } from '../e2e/harness/managed-process.ts';
+import type { ScenarioContext } from '../e2e/harness/scenario-context.ts';
+
+/** Starts a registry on this machine that keeps nothing; resolves with its address. */
+export async function startRegistry(context: ScenarioContext, folder: string): Promise<string> {
+  const address = `127.0.0.1:${await freePort()}`;
+  const settings = join(folder, 'registry.yaml');
+  writeFileSync(settings, `version: 0.1\nstorage: {inmemory: {}}\nhttp: {addr: '${address}'}\n`);
+  const command = await buildProgram('registry', (line) => {
+    context.say(line);
+  });
+  const { recordProcess: onSpawn } = context.cluster.run;
+  const logFile = join(folder, 'registry.log');
+  const registry = new ManagedProcess({ name: 'registry', command, arguments: ['serve', settings], logFile, onSpawn });
+  registry.start();
+  context.atEnd(() => registry.kill());
+  await registry.waitUntilReady(() => answersOk(`http://${address}/v2/`), 60_000);
+  return address;
+}
