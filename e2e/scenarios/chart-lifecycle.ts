@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { load } from 'js-yaml';
 import { checkValueSets } from '../../packaging/chart-values.ts';
+import { checkAutoscaler } from '../../packaging/chart-autoscaler.ts';
 import { startRegistry } from '../../packaging/chart-registry.ts';
 import { containersOf } from '../harness/admissions.ts';
 import { buildKubectl, findHelm } from '../harness/build.ts';
@@ -107,7 +108,7 @@ export const chartLifecycle: Scenario = {
     await goesOn('rolled back', 'new');
     await shell(upgrade);
     await goesOn('upgraded again, without the flag', 'new');
-    await checkAutoscaler(context, shell, upgrade);
+    await checkAutoscaler(context, shell, upgrade, system);
     const records = `kubectl get secret -n ${system} -l owner=helm -o jsonpath='{.items[-1:].data.release}'`;
     const size = Number(await shell(`${records} | base64 -d | wc -c`));
     await context.checkNow("helm's record takes less than a quarter of what a Secret may hold", () => size < 1 << 18);
@@ -143,21 +144,4 @@ async function checkWrongValues(context: ScenarioContext, run: (line: string) =>
       none(said.filter(({ code, text }) => code === 0 || !text.includes(named)).map(({ text }) => text)),
     );
   }
-}
-
-/** The autoscaler has no metrics here: it only keeps to its bounds. */
-async function checkAutoscaler(context: ScenarioContext, shell: (line: string) => Promise<string>, upgrade: string) {
-  const deployment = `-n ${system} deployment/injector-operator`;
-  const has = async (pods: number) =>
-    found(await shell(`kubectl get ${deployment} -o jsonpath={.spec.replicas}`), `${pods}`);
-  const scaled = (fewest: number) =>
-    `${upgrade} --set all.autoscaling.enabled=true,all.autoscaling.minReplicas=${fewest}`;
-  await shell(scaled(1));
-  await context.checkNow('control: an autoscaler that is simply turned on leaves one pod', () => has(1));
-  await shell(scaled(3));
-  await context.check('an autoscaler raises the pods to minReplicas', () => has(3));
-  await shell(scaled(3));
-  await context.checkNow('helm upgrade keeps what it has set', () => has(3));
-  await shell(`${upgrade} --force-conflicts && kubectl scale ${deployment} --replicas=4 && ${scaled(3)}`);
-  await context.checkNow('after kubectl scale to another number, turning it on keeps the pods', () => has(4));
 }

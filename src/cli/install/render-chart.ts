@@ -39,8 +39,7 @@ interface RenderedChart {
 /** Helm's order of kinds, as far as our chart has them, but for definitions; others follow by name. */
 const installOrder = [
   ...['CustomResourceDefinition', 'NetworkPolicy', 'PodDisruptionBudget', 'ServiceAccount', 'ConfigMap', 'ClusterRole'],
-  ...['ClusterRoleBinding', 'Role', 'RoleBinding', 'Service', 'Deployment', 'HorizontalPodAutoscaler'],
-  'MutatingWebhookConfiguration',
+  ...['ClusterRoleBinding', 'Role', 'RoleBinding', 'Service', 'Deployment'],
 ];
 
 /** The functions that our chart uses, of all that helm has; any other is a mistake of its templates. */

@@ -18,15 +18,13 @@ interface PodStatus {
   containerStatuses?: { state?: Partial<Record<'waiting' | 'terminated', Partial<Condition>>> }[];
 }
 
-const pollMs = 250;
-
 /** Asks until it holds; false when the time is over. */
 export async function poll(seconds: number, holds: () => Promise<boolean>): Promise<boolean> {
   const end = performance.now() + seconds * 1000;
   for (;;) {
     if (await holds()) return true;
     if (performance.now() >= end) return false;
-    await sleep(pollMs);
+    await sleep(250);
   }
 }
 
