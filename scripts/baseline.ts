@@ -50,6 +50,7 @@ const chartValues: Readonly<Record<string, Record<string, unknown>>> = {
     rbac: { create: false },
     owner: { create: false },
     leasePolicy: { create: false },
+    webhookPolicy: { create: false },
     serviceAccount: { create: false },
     controller: { serviceAccountName: 'controller' },
     webhook: { serviceAccountName: 'webhook' },
