@@ -17,8 +17,7 @@ export const takenOver: Scenario = {
   paired: true,
   run: async (context) => {
     const { client, cluster } = context;
-    const values = { operator: { restartWorkloads: true } };
-    const { webhooks, controllers, installation } = await context.startReplicas({ webhooks: 2 }, values);
+    const replicas = await context.startReplicas({ webhooks: 2 }, { operator: { restartWorkloads: true } });
     // What a template may do, the answer of a replica may do.
     const sidecar = 'spec: {containers: [{name: thief, image: thief, securityContext: {privileged: true}}]}';
     await applyUntilReady(client, injectorConfig('hello', { injection: { templates: { sidecar } } }));
@@ -31,10 +30,10 @@ export const takenOver: Scenario = {
     for (const { metadata } of tenant) if (metadata.namespace !== undefined) metadata.namespace = shop;
     await applyAll(client, tenant);
     for (const each of tenant) context.atEnd(() => refusalOf(() => client.delete(each)));
-    const [self = '', other = '', controller = ''] = [...webhooks, ...controllers].map(({ name }) => name);
+    const [self = '', other = '', controller = ''] = replicas.all.map(({ name }) => name);
     const page = readFileSync(join(import.meta.dirname, '../../SECURITY.md'), 'utf8')
       .replaceAll(/(-n|namespaces) shop`/g, `$1 ${shop}\``)
-      .replaceAll(/(-n |operator-)own(?=[`-])/g, `$1${installation.namespace}`)
+      .replaceAll(/(-n |operator-)own(?=[`-])/g, `$1${replicas.installation.namespace}`)
       .replaceAll('-SELF', `-${self}`)
       .replaceAll('-OTHER', `-${other}`);
     for (const [role, name] of Object.entries({ 'webhook replica': self, controller })) {
@@ -49,7 +48,7 @@ export const takenOver: Scenario = {
         }
         await context.checkNow(`${attempts.length} attempts of ${who}`, () => none(problems));
       };
-      const kubeconfig = join(cluster.run.path, `${installation.namespace}-${name}.kubeconfig`);
+      const kubeconfig = join(cluster.run.path, `${replicas.installation.namespace}-${name}.kubeconfig`);
       await check(`a taken-over ${role}: allowed, or refused by RBAC or a policy`, kubeconfig);
       await check(
         'an administrator, so no refusal was for a mistake in the request',
@@ -61,8 +60,11 @@ export const takenOver: Scenario = {
   },
 };
 
+type Means = [kubeconfig: string, reader: ApiClient, tenant: readonly KubernetesObject[]];
+
 /** Who refuses an attempt. All are dry runs; what is created is a copy of the tenant's object of that kind. */
-async function tryOut(attempt: string, kubeconfig: string, reader: ApiClient, tenant: readonly KubernetesObject[]) {
+async function tryOut(attempt: string, ...means: Means): Promise<string> {
+  const [kubeconfig, reader, tenant] = means;
   const shape = /^(\w+) (\w+)(?:\.([\w.-]+))?(?:\/(\w+))?(?: ([\w.-]+))?(?: -n (\S+))?$/;
   const [, verb = '', plural = '', group = '', subresource, name, namespace] = shape.exec(attempt) ?? [];
   const config = loadKubeConfig({ kubeconfig });
@@ -86,8 +88,10 @@ async function tryOut(attempt: string, kubeconfig: string, reader: ApiClient, te
   const options = { query, body: JSON.stringify(body), contentType };
   const message = await refusalOf(() => client.request(method, verb === 'impersonate' ? '/api' : path, options));
   client.close();
+  // A Lease is renewed all the time.
+  if (message?.includes('the object has been modified') === true) return tryOut(attempt, ...means);
   // The API server says the second after it has looked at the rights.
   if (message === undefined || message.includes('Upgrade request required')) return 'allowed';
   if (message.includes('ValidatingAdmissionPolicy')) return 'policy';
-  return / cannot | not currently held/.test(message) ? 'RBAC' : message;
+  return / cannot \S+ (resource|path) | not currently held/.test(message) ? 'RBAC' : message;
 }

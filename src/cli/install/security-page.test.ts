@@ -49,7 +49,7 @@ function mistakesOf(text: string): string[] {
           .filter((each) => each.name.endsWith('.ts'))
           .map((each) => readFileSync(`${path}/${each.name}`, 'utf8'))
           .join('');
-  const wrong = [...text.matchAll(/`(scenario|gate|step) ([^`]+)`/g)].filter(([, kind = '', name = '']) => {
+  const wrong = [...text.matchAll(/`(scenario|gate|step)\s+([^`]+)`/g)].filter(([, kind = '', name = '']) => {
     const title = name.replaceAll(/\s+/g, ' ');
     const source = read(files[kind as keyof typeof files]);
     return name !== 'NAME' && !source.includes(`name: '${title}'`) && !source.includes(`name = '${title}'`);
