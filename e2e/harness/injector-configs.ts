@@ -19,7 +19,7 @@ export interface InjectorConfigObject extends KubernetesObject {
   status?: {
     observedGeneration?: number;
     conditions?: Condition[];
-    config?: { hash?: string };
+    config?: { hash?: string; servedBy?: number };
     [field: string]: unknown;
   };
 }

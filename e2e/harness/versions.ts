@@ -44,6 +44,10 @@ export function objectsOf(injector: string, namespace: string): KubernetesObject
   return parseObjects(text).filter(({ kind }) => kind !== 'Namespace');
 }
 
+export function isDefinition({ kind }: KubernetesObject): boolean {
+  return kind === 'CustomResourceDefinition';
+}
+
 const formats = "[{ name: '1', write: formatRoute, read: readRoute }]";
 
 /**
@@ -53,15 +57,10 @@ const formats = "[{ name: '1', write: formatRoute, read: readRoute }]";
  */
 export async function nextBundle(name: '1' | '2'): Promise<string> {
   const outfile = join(paths.earlier, `next-${name}.cjs`);
-  const next = `{
-    name: '${name}',
-    write: (route) => '/v2/' + Buffer.from(formatRoute(route)).toString('hex'),
-    read: (parts, at) => {
-      const text = parts[at] === 'v2' ? Buffer.from(parts[at + 1] ?? '', 'hex').toString() : '';
-      const found = readRoute(text.split('/'), 1);
-      return found && { route: found.route, end: at + 2 };
-    },
-  }`;
+  const read = `const found = parts[at] === 'v2' && readRoute(Buffer.from(parts[at + 1], 'hex').toString().split('/'), 1);
+    return found ? { route: found.route, end: at + 2 } : undefined;`;
+  const write = "'/v2/' + Buffer.from(formatRoute(route)).toString('hex')";
+  const next = `{ name: '${name}', write: (route) => ${write}, read: (parts, at) => { ${read} } }`;
   const swap: Plugin = {
     name: 'next-path-format',
     setup(build) {
