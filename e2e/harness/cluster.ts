@@ -166,12 +166,11 @@ interface Node {
   status?: { conditions?: Pick<Condition, 'type' | 'status'>[] };
 }
 
-/**
- * Creates fake nodes and waits until pods can be scheduled on them.
- *
- * @param kubeletVersion what the nodes report; native sidecars are decided by it
- */
-export async function createNodes(client: ApiClient, names: string[], kubeletVersion = 'v1.36.3'): Promise<void> {
+/** What the fake nodes report: native sidecars are decided by it. */
+const kubeletVersion = 'v1.36.3';
+
+/** Creates fake nodes and waits until pods can be scheduled on them. */
+async function createNodes(client: ApiClient, names: string[]): Promise<void> {
   for (const [index, name] of names.entries()) {
     const resources = { cpu: '64', memory: '256Gi', 'ephemeral-storage': '1Ti', pods: '10000' };
     await client.create({

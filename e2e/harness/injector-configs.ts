@@ -90,6 +90,11 @@ export function condition(config: InjectorConfigObject, type: string): Condition
   return config.status?.conditions?.find((each) => each.type === type);
 }
 
+/** A condition of an InjectorConfig as it is stored now. */
+export async function conditionOf(client: ApiClient, name: string, type: string): Promise<Condition | undefined> {
+  return condition(await client.get<InjectorConfigObject>(injectorConfigs, name), type);
+}
+
 /** The Events about an InjectorConfig. */
 export async function eventsAbout(client: ApiClient, name: string): Promise<{ type: string; message: string }[]> {
   const fieldSelector = `involvedObject.kind=InjectorConfig,involvedObject.name=${name}`;

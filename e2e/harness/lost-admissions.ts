@@ -1,5 +1,4 @@
 import { describeEvent, type AuditEvent } from './audit-log.ts';
-import type { Pod } from './pod.ts';
 
 /** A pod creation that did not end as it would have on an idle system. */
 export interface LostAdmission {
@@ -14,30 +13,9 @@ export interface PodDefect {
 }
 
 /**
- * Counts lost admissions: creations that failed or were denied although the same pod is accepted on an idle system
- * (creations by controllers count, so they are read from the audit log), and pods that should be injected and are stored
- * without the injector's status or with parts of two configurations.
- *
- * Refusals that have nothing to do with admission are not counted: a name that is taken, a namespace that is being deleted,
- * an exceeded quota.
- *
- * @param stored pods that should be injected
- * @param defect what is wrong with a stored pod, undefined when nothing is
+ * Creations of pods that failed or were denied although the same pod is accepted on an idle system: creations by controllers count, so they are read from the
+ * audit log. Refusals that have nothing to do with admission are not counted: a name that is taken, a namespace that is being deleted, an exceeded quota.
  */
-export function lostAdmissions(
-  events: AuditEvent[],
-  stored: Pod[],
-  defect: (pod: Pod) => PodDefect | undefined,
-): LostAdmission[] {
-  const defective = stored.flatMap((pod): LostAdmission[] => {
-    const found = defect(pod);
-    const name = `${pod.metadata.namespace ?? ''}/${pod.metadata.name ?? ''}`;
-    return found === undefined ? [] : [{ kind: found.kind, description: `pod ${name}: ${found.what}` }];
-  });
-  return [...refusedCreations(events), ...defective];
-}
-
-/** The first half of it: creations of pods that failed or were denied. */
 export function refusedCreations(events: AuditEvent[]): LostAdmission[] {
   return events
     .filter(isPodCreation)

@@ -6,11 +6,13 @@ import { isNotFound } from '../../src/kube/api-error.ts';
 import { resourceKind, type ResourceKind } from '../../src/kube/resource-kinds.ts';
 import { AuditLog, describeEvent, type AuditEvent } from './audit-log.ts';
 import type { Cluster } from './cluster.ts';
+import type { ControlPlane } from './control-plane.ts';
 import { installChart, type Installation } from './installation.ts';
+import type { OperatorProcess } from './operator-process.ts';
 import { PodLoad, type PodLoadOptions } from './load/pod-load.ts';
 import { Replicas, type ReplicaOptions } from './replicas/replicas.ts';
 import type { RightsUsed } from './rights/rights-used.ts';
-import { Standstill } from './standstill/standstill.ts';
+import { startStandstill, type Standstill } from './standstill/standstill.ts';
 import { found, waitFor, type Probe, type WaitOptions } from './wait-for.ts';
 import { validatingWebhooks, webhooks } from './webhook-configurations.ts';
 import { createNamespace, scenarioLabel } from './workloads.ts';
@@ -143,6 +145,18 @@ export class ScenarioContext {
     return installation;
   }
 
+  /** Installs the chart and starts everything in one process, which is ready when this resolves. */
+  async startOperator(): Promise<OperatorProcess> {
+    return (await this.install()).startOperator();
+  }
+
+  /** Only the embedded one can be stopped in parts. */
+  requireControlPlane(): ControlPlane {
+    const { controlPlane } = this.cluster;
+    if (controlPlane === undefined) throw new Error('this scenario needs the embedded control plane');
+    return controlPlane;
+  }
+
   /**
    * Installs the chart as it is made for production and starts its processes behind a balancer: three webhook replicas and two controllers unless told.
    * All are ready and in rotation when this resolves.
@@ -167,7 +181,7 @@ export class ScenarioContext {
 
   /** Begins to look for how long this machine stands still. */
   standstill(): Standstill {
-    const standstill = Standstill.start(this.cluster);
+    const standstill = startStandstill(this.cluster);
     this.atEnd(() => standstill.stop());
     return standstill;
   }

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
-import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import { resourceKind, resourcePath } from '../../src/kube/resource-kinds.ts';
 import { objectOf } from './apply.ts';
 import type { Pod } from './pod.ts';
 import { untilActive } from './until-active.ts';
@@ -56,6 +56,15 @@ export function deployment(namespace: string, name: string, options: WorkloadOpt
   };
 }
 
+/** Of a pod's spec: the scheduler and the fake kubelets leave such pods alone. */
+export const neverScheduled = { schedulingGates: [{ name: 'e2e.sidecar-injector.io/never' }] };
+
+/** Creates a Deployment; its pods are there and ready when this resolves. */
+export async function createDeployment(client: ApiClient, namespace: string, name: string, options?: WorkloadOptions) {
+  await client.create(deployment(namespace, name, options));
+  await waitForDeployment(client, namespace, name);
+}
+
 /** A pod with one container that sleeps and listens on 8080. */
 export function barePod(namespace: string, name: string, options: WorkloadOptions = {}): KubernetesObject & Pod {
   return {
@@ -79,10 +88,10 @@ interface Deployment extends KubernetesObject {
 }
 
 /** Restarts a Deployment the way `kubectl rollout restart` does and waits for the end of the roll-out. */
-export async function restartDeployment(client: ApiClient, namespace: string, name: string, timeout = 60_000) {
+export async function restartDeployment(client: ApiClient, namespace: string, name: string) {
   const template = { metadata: { annotations: { 'kubectl.kubernetes.io/restartedAt': new Date().toISOString() } } };
   await client.patch(objectOf('apps/v1', 'Deployment', name, namespace), 'merge', { spec: { template } });
-  await waitForDeployment(client, namespace, name, timeout);
+  await waitForDeployment(client, namespace, name);
 }
 
 /** Waits until every replica of a Deployment is of the newest template and available, and no other pod of it is left. */
@@ -99,6 +108,12 @@ export async function waitForDeployment(client: ApiClient, namespace: string, na
     },
     { timeout },
   );
+}
+
+/** Deletes all pods of a namespace at once. */
+export async function deletePods(client: ApiClient, namespace: string): Promise<void> {
+  const body = JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', gracePeriodSeconds: 0 });
+  await client.request('DELETE', resourcePath(resourceKind('v1', 'Pod'), { namespace }), { body });
 }
 
 /** The pods with label `app`, or all of a namespace; oldest first. */

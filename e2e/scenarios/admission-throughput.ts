@@ -16,7 +16,7 @@ export const admissionThroughput: Scenario = {
   full: '60 seconds of creations with the webhook and 60 without, 3 minutes',
   run: async (context) => {
     const { client, cluster, size } = context;
-    const operator = await (await context.install()).startOperator();
+    const operator = await context.startOperator();
     const source = await context.namespace('istio');
     await applyAll(client, istioConfigMaps(source, revision, istioTexts().texts));
     const injection = {

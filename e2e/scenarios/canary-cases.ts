@@ -1,6 +1,6 @@
 import type { AuditLog } from '../harness/audit-log.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
-import { markedConfig } from '../harness/load/marked-config.ts';
+import { applyMarked } from '../harness/load/marked-config.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { found } from '../harness/wait-for.ts';
 import { SmallRollout, verdict } from './canary-cases/small-rollout.ts';
@@ -212,9 +212,7 @@ export const canaryCases: Scenario = {
   run: async (context) => {
     const { client } = context;
     await context.startReplicas({ webhooks: 2, controllers: 1, flags: ['--drain-seconds=2'] });
-    await applyUntilReady(client, markedConfig('v1', 'one'));
-    await applyUntilReady(client, markedConfig('v2', 'two'));
-    await applyUntilReady(client, markedConfig('v3', 'three'));
+    await applyMarked(client, { v1: 'one', v2: 'two', v3: 'three' });
     await applyUntilReady(client, failingConfig('bad', 'four'));
     const audit = context.requireAudit();
     // Each to its end, so that one that fails leaves nothing running.

@@ -2,7 +2,7 @@ import type { RolloutState } from '../../src/api/revision-tag/revision-tag.ts';
 import { countingReason } from '../../src/rollout/hold.ts';
 import { describeAudited } from '../harness/faulty-proxy/passed-writes.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
-import { markedConfig } from '../harness/load/marked-config.ts';
+import { applyMarked, markedConfig } from '../harness/load/marked-config.ts';
 import { shortLeases } from '../harness/operator-process.ts';
 import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
@@ -44,8 +44,7 @@ export const canaryOperatorKilled: Scenario = {
       { operator: { restartWorkloads: true } },
     );
     const audit = context.requireAudit();
-    await applyUntilReady(client, markedConfig('v1', 'one'));
-    await applyUntilReady(client, markedConfig('v2', 'two'));
+    await applyMarked(client, { v1: 'one', v2: 'two' });
     await applyUntilReady(client, markedConfig(failingName, 'three', {}, 'crash'));
     await applyTagUntilReady(client, revisionTag(tag, 'v1'));
     await checkLossSeen(context, replicas, tag);

@@ -1,6 +1,5 @@
 import { applyObject } from '../harness/apply.ts';
-import { applyUntilReady } from '../harness/injector-configs.ts';
-import { markedConfig } from '../harness/load/marked-config.ts';
+import { applyMarked } from '../harness/load/marked-config.ts';
 import { applyTagUntilReady, revisionTag, revisionTags, type RevisionTagObject } from '../harness/revision-tags.ts';
 import type { Scenario } from '../harness/scenario-context.ts';
 import { untilActive } from '../harness/until-active.ts';
@@ -21,12 +20,10 @@ export const canaryPromotes: Scenario = {
     const { client, size } = context;
     const count = size === 'full' ? 203 : 41;
     const replicas = await context.startReplicas({ webhooks: 2, controllers: 2, flags: ['--drain-seconds=2'] });
-    await applyUntilReady(client, markedConfig('v1', 'one'));
-    await applyUntilReady(client, markedConfig('v2', 'two'));
+    await applyMarked(client, { v1: 'one', v2: 'two' });
     await applyTagUntilReady(client, revisionTag('stepped', 'v1'));
     await checkLossSeen(context, replicas, 'stepped');
-    const audit = context.requireAudit();
-    const workloads = await Workloads.open(context, audit, 'stepped', count);
+    const workloads = await Workloads.open(context, context.requireAudit(), 'stepped', count);
     const writes = context.startAudit();
     const strategy = {
       canary: {

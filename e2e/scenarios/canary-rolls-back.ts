@@ -30,8 +30,7 @@ export const canaryRollsBack: Scenario = {
     await applyUntilReady(client, failingConfig('v2', 'two'));
     await applyTagUntilReady(client, revisionTag(tag, 'v1'));
     await checkLossSeen(context, replicas, tag);
-    const audit = context.requireAudit();
-    const workloads = await Workloads.open(context, audit, tag, count);
+    const workloads = await Workloads.open(context, context.requireAudit(), tag, count);
     const strategy = {
       canary: { steps: [{ weight: 25 }, { weight: 100 }], analysis: { minimumPods: 1, minReadySeconds: 5 } },
     };

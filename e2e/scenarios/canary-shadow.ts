@@ -1,6 +1,6 @@
 import { applyObject } from '../harness/apply.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
-import { markedConfig } from '../harness/load/marked-config.ts';
+import { applyMarked } from '../harness/load/marked-config.ts';
 import { applyTagUntilReady, restartsOf, revisionTag } from '../harness/revision-tags.ts';
 import type { Scenario } from '../harness/scenario-context.ts';
 import { found } from '../harness/wait-for.ts';
@@ -19,12 +19,10 @@ export const canaryShadow: Scenario = {
     const { client } = context;
     const count = 8;
     await context.startReplicas({ webhooks: 2, controllers: 1, flags: ['--drain-seconds=2'] });
-    await applyUntilReady(client, markedConfig('v1', 'one'));
+    await applyMarked(client, { v1: 'one', v3: 'three' });
     await applyUntilReady(client, brokenConfig('v2', 'two'));
-    await applyUntilReady(client, markedConfig('v3', 'three'));
     await applyTagUntilReady(client, revisionTag(tag, 'v1'));
-    const audit = context.requireAudit();
-    const workloads = await Workloads.open(context, audit, tag, count);
+    const workloads = await Workloads.open(context, context.requireAudit(), tag, count);
     const strategy = {
       canary: {
         steps: [{ weight: 0, shadow: true, pause: 'UntilResumed' }, { weight: 100 }],

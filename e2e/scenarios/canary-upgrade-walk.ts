@@ -98,8 +98,7 @@ export const canaryUpgradeWalk: Scenario = {
   ownControlPlane: true,
   destructive: 'it installs the default revision and namespaces app-ns-1 … app-ns-3, default-ns and test-ns',
   run: async (context) => {
-    const installation = await context.install();
-    await installation.startOperator();
+    await context.startOperator();
     await context.checkNow(
       'the page has exactly these commands',
       () => documentedCommands('canary-upgrade.md').join('\n') === steps.map(({ command }) => command).join('\n'),

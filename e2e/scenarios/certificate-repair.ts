@@ -7,7 +7,7 @@ import { keyMatches, verifyServingPair } from '../../src/certs/verify-chain.ts';
 import { applyAll, objectOf } from '../harness/apply.ts';
 import type { Scenario } from '../harness/scenario-context.ts';
 import { ellipticPair, foreignCertificates } from '../harness/tls-observer/foreign-certificates.ts';
-import { RotatingCluster } from '../harness/tls-observer/rotating-cluster.ts';
+import { startRotatingCluster, type RotatingCluster } from '../harness/tls-observer/rotating-cluster.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { webhookNamed } from '../harness/webhook-configurations.ts';
 
@@ -16,43 +16,43 @@ export const certificateRepair: Scenario = {
   about:
     'Secrets, caBundles and webhook configurations are deleted, damaged and replaced under load: repaired at once, and nothing is lost where a good pair was in memory',
   full: 'each damage 5 times, repaired within a second, about 4 minutes',
-  run: (context) =>
-    RotatingCluster.run(context, { name: 'damaged', perSecond: 25 }, async (cluster) => {
-      const isFull = context.size === 'full';
-      // A repair that has to wait for two keys on a machine that does many other things.
-      const bound = isFull ? 1000 : 10_000;
-      const slowest: Record<string, number> = {};
-      const lostMeanwhile: Record<string, number> = {};
-      const repair = async ([says, harm]: Damage) => {
-        const milliseconds = await damageAndRepair(cluster, [says, harm], bound);
-        slowest[says] = Math.max(slowest[says] ?? 0, milliseconds);
-      };
-      for (let round = 0; round < (isFull ? 5 : 1); round++) {
-        const since = Date.now();
-        for (const damage of secretDamages(cluster)) {
-          await repair(damage);
-          // The operator writes an object that others write to once a second at most; this is no contest.
-          await sleep(1000);
-        }
-        await cluster.losses.checkNone('damaged Secrets', since);
-        await cluster.checkNoViolations('every replica went on with a certificate that the bundle verifies', since);
-        for (const [says, harm] of bundleDamages(cluster)) {
-          const harmed = Date.now();
-          await repair([says, harm]);
-          await cluster.waitForCalm();
-          const lost = cluster.losses.report(harmed).lost.length;
-          context.say(`lost until then: ${lost}`);
-          lostMeanwhile[says] = Math.max(lostMeanwhile[says] ?? 0, lost);
-        }
-        await checkReapplied(cluster);
+  run: async (context) => {
+    const cluster = await startRotatingCluster(context, { name: 'damaged', perSecond: 25 });
+    const isFull = context.size === 'full';
+    // A repair that has to wait for two keys on a machine that does many other things.
+    const bound = isFull ? 1000 : 10_000;
+    const slowest: Record<string, number> = {};
+    const lostMeanwhile: Record<string, number> = {};
+    const repair = async ([says, harm]: Damage) => {
+      const milliseconds = await damageAndRepair(cluster, [says, harm], bound);
+      slowest[says] = Math.max(slowest[says] ?? 0, milliseconds);
+    };
+    for (let round = 0; round < (isFull ? 5 : 1); round++) {
+      const since = Date.now();
+      for (const damage of secretDamages(cluster)) {
+        await repair(damage);
+        // The operator writes an object that others write to once a second at most; this is no contest.
+        await sleep(1000);
       }
-      await cluster.load.stop();
-      const { created } = cluster.losses.report();
-      const worst = Math.max(...Object.values(slowest));
-      context.measured({ created, slowestRepairMilliseconds: slowest, mostLostUntilRepaired: lostMeanwhile });
-      const lost = Object.values(lostMeanwhile).reduce((sum, each) => sum + each, 0);
-      return `${Object.keys(slowest).length} damages, the slowest repair ${worst} ms; ${created} pods: 0 lost by damaged Secrets and a chart applied again; ${lost} until a caBundle or configuration was back`;
-    }),
+      await cluster.losses.checkNone('damaged Secrets', since);
+      await cluster.checkNoViolations('every replica went on with a certificate that the bundle verifies', since);
+      for (const [says, harm] of bundleDamages(cluster)) {
+        const harmed = Date.now();
+        await repair([says, harm]);
+        await cluster.waitForCalm();
+        const lost = cluster.losses.report(harmed).lost.length;
+        context.say(`lost until then: ${lost}`);
+        lostMeanwhile[says] = Math.max(lostMeanwhile[says] ?? 0, lost);
+      }
+      await checkReapplied(cluster);
+    }
+    await cluster.load.stop();
+    const { created } = cluster.losses.report();
+    const worst = Math.max(...Object.values(slowest));
+    context.measured({ created, slowestRepairMilliseconds: slowest, mostLostUntilRepaired: lostMeanwhile });
+    const lost = Object.values(lostMeanwhile).reduce((sum, each) => sum + each, 0);
+    return `${Object.keys(slowest).length} damages, the slowest repair ${worst} ms; ${created} pods: 0 lost by damaged Secrets and a chart applied again; ${lost} until a caBundle or configuration was back`;
+  },
 };
 
 /** The chart is applied again while an authority is being replaced: the replacement ends as if nothing had been. */

@@ -8,7 +8,7 @@ import { applyUntilReady, smallConfig } from '../harness/injector-configs.ts';
 import { applyTagUntilReady, removeTagAndWebhook, revisionTag } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { none } from '../harness/wait-for.ts';
-import { barePod, deployment, labelNamespace, podsOf, waitForDeployment } from '../harness/workloads.ts';
+import { barePod, createDeployment, deployment, labelNamespace, podsOf } from '../harness/workloads.ts';
 import {
   actualOutcome,
   compareAll,
@@ -45,8 +45,7 @@ export const checkAgrees: Scenario = {
   full: '256 rows and 3,600 random pods under 12 random configurations, 2 minutes',
   run: async (context) => {
     const { client } = context;
-    const installation = await context.install();
-    await installation.startOperator();
+    await context.startOperator();
     await applyUntilReady(client, smallConfig('default'));
     await applyUntilReady(client, smallConfig('1-24'));
     await applyTagUntilReady(client, revisionTag('prod', '1-24'));
@@ -61,12 +60,12 @@ export const checkAgrees: Scenario = {
     );
     for (let number = 0; number < rounds; number += 1)
       await checkRound(context, { number, random, namespaces, count: perRound }, tallies);
-    context.say(`results: ${tallies.results.toString()}`);
-    context.say(`reasons: ${tallies.reasons.toString()}`);
-    context.say(`webhooks asked: ${tallies.kinds.toString()}`);
+    context.say(`results: ${toText(tallies.results)}`);
+    context.say(`reasons: ${toText(tallies.reasons)}`);
+    context.say(`webhooks asked: ${toText(tallies.kinds)}`);
     if (context.size === 'full') {
       await context.checkNow(`every reason and every kind of webhook occurs at least ${least} times`, () =>
-        none([...tallies.reasons.rarerThan(least, reasons), ...tallies.kinds.rarerThan(least, kinds)]),
+        none([...tooRare(reasons, tallies.reasons), ...tooRare(kinds, tallies.kinds)]),
       );
     }
     context.measured({
@@ -75,9 +74,9 @@ export const checkAgrees: Scenario = {
       configurations: rounds,
       disagreements: 0,
       adviceTried: tallies.advice,
-      results: tallies.results.counts,
-      reasons: tallies.reasons.counts,
-      webhooksAsked: tallies.kinds.counts,
+      results: counted(tallies.results),
+      reasons: counted(tallies.reasons),
+      webhooksAsked: counted(tallies.kinds),
     });
     return `256 rows and ${rounds * perRound} random pods as foreseen, ${tallies.advice} pieces of advice tried`;
   },
@@ -150,45 +149,38 @@ async function tryAdvice(context: ScenarioContext, compared: readonly Compared[]
   return tried;
 }
 
-/** Counts words. */
-class Tally {
-  readonly #counts = new Map<string, number>();
-
-  add(word: string): void {
-    this.#counts.set(word, (this.#counts.get(word) ?? 0) + 1);
-  }
-
-  get counts(): Record<string, number> {
-    return Object.fromEntries([...this.#counts].sort(([one], [other]) => one.localeCompare(other)));
-  }
-
-  rarerThan(least: number, words: readonly string[]): string[] {
-    return words.flatMap((word) => {
-      const count = this.#counts.get(word) ?? 0;
-      return count < least ? [`${word} ${count}`] : [];
-    });
-  }
-
-  toString(): string {
-    return Object.entries(this.counts)
-      .map(([word, count]) => `${word} ${count}`)
-      .join(', ');
-  }
+/** How often each word occurs, in the order of the alphabet. */
+function counted(words: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const word of [...words].sort((one, other) => one.localeCompare(other))) counts[word] = (counts[word] ?? 0) + 1;
+  return counts;
 }
 
+function toText(words: readonly string[]): string {
+  const counts = Object.entries(counted(words));
+  return counts.map(([word, count]) => `${word} ${count}`).join(', ');
+}
+
+/** Those of some words that do not occur often enough among others. */
+function tooRare(wanted: readonly string[], words: readonly string[]): string[] {
+  const counts = counted(words);
+  return wanted.flatMap((word) => ((counts[word] ?? 0) < least ? [`${word} ${counts[word] ?? 0}`] : []));
+}
+
+/** What was seen, one word each time. */
 class Tallies {
-  readonly reasons = new Tally();
-  readonly kinds = new Tally();
-  readonly results = new Tally();
+  readonly reasons: string[] = [];
+  readonly kinds: string[] = [];
+  readonly results: string[] = [];
   advice = 0;
 
   note({ result, reason, webhooks }: CheckReport): void {
-    this.results.add(result);
-    this.reasons.add(reason);
+    this.results.push(result);
+    this.reasons.push(reason);
     for (const { target, webhook, outcome } of webhooks) {
       if (outcome === 'NotCalled' || outcome === 'Unknown') continue;
       const owner = target?.tag === undefined ? 'InjectorConfig' : 'RevisionTag';
-      this.kinds.add(target === undefined ? 'foreign' : `${owner} ${webhook.replace('.sidecar-injector.io', '')}`);
+      this.kinds.push(target === undefined ? 'foreign' : `${owner} ${webhook.replace('.sidecar-injector.io', '')}`);
     }
   }
 }
@@ -205,8 +197,7 @@ async function checkByCommand(context: ScenarioContext): Promise<void> {
   const { client, cluster } = context;
   const check = (...argv: string[]) => runInjector(['check', ...argv, ...clusterFlags(cluster)]);
   const namespace = await context.namespace('command');
-  await client.create(deployment(namespace, 'web'));
-  await waitForDeployment(client, namespace, 'web');
+  await createDeployment(client, namespace, 'web');
   const [early] = await podsOf(client, namespace, 'web');
   await context.check('check deployment/web: exit status 3, and how to change it', async () => {
     const { code, out } = await check('deployment/web', '-n', namespace);

@@ -19,8 +19,7 @@ export const deadOperator: Scenario = {
   destructive: 'it makes a tag and kills the operator',
   run: async (context) => {
     const { client } = context;
-    const installation = await context.install();
-    const operator = await installation.startOperator();
+    const operator = await context.startOperator();
     await applyUntilReady(client, smallConfig('alive'));
     await applyObject(client, revisionTag('prod', 'alive'));
     await context.check('the tag is Ready', async () => isTrue(await client.get(revisionTags, 'prod'), 'Ready'));

@@ -2,18 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { dryRun } from '../harness/admissions.ts';
 import { applyObject, objectOf } from '../harness/apply.ts';
-import type { AuditLog } from '../harness/audit-log.ts';
-import type { ControlPlane } from '../harness/control-plane.ts';
 import type { PassedWrite } from '../harness/faulty-proxy/faulty-proxy-worker.ts';
 import { isCounted, nameIn } from '../harness/faulty-proxy/passed-writes.ts';
-import type { FaultyProxy } from '../harness/faulty-proxy/faulty-proxy.ts';
 import { applyUntilReady, injectorConfigs, waitForCondition } from '../harness/injector-configs.ts';
 import { checkDeadReplicas, Losses, reportLoad } from '../harness/load/losses.ts';
 import { markDefect, markedConfig, marksOf } from '../harness/load/marked-config.ts';
 import { podReview, postReview, type ReviewTarget } from '../harness/post-review.ts';
 import type { Replicas } from '../harness/replicas/replicas.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import type { Standstill } from '../harness/standstill/standstill.ts';
 import { none, waitFor } from '../harness/wait-for.ts';
 import { reviewTarget, validatingWebhooks, webhooks } from '../harness/webhook-configurations.ts';
 import { barePod } from '../harness/workloads.ts';
@@ -29,7 +25,7 @@ export const faults: Scenario = {
     const { client, size } = context;
     const replicas = await context.startReplicas({ proxied: true });
     const namespace = await context.namespace('pods', { 'istio.io/rev': configName });
-    const cluster = new FaultyCluster(context, replicas, namespace);
+    const cluster = faultyCluster(context, replicas, namespace);
     await applyUntilReady(client, markedConfig(configName, 'edit0'));
     const load = await context.startLoad({ namespace, perSecond: 15, inspect: markDefect });
     await checkDeadReplicas(context, replicas, new Losses(context, load, cluster.audit));
@@ -244,74 +240,55 @@ const configName = 'faulty';
 /** What reconverging may take after a fault, in milliseconds. */
 const bound = 5000;
 
+type FaultyCluster = ReturnType<typeof faultyCluster>;
+
 /** Replicas whose API server fails them, with one InjectorConfig that is edited at the worst moments. */
-class FaultyCluster {
-  readonly context: ScenarioContext;
-  readonly replicas: Replicas;
-  readonly plane: ControlPlane;
-  readonly proxy: FaultyProxy;
-  readonly audit: AuditLog;
+function faultyCluster(context: ScenarioContext, replicas: Replicas, namespace: string) {
+  const { client, size } = context;
   /** Beside which reconverging is held to its bound. */
-  readonly standstill: Standstill;
+  const standstill = context.standstill();
   /** Milliseconds from the end of a fault until all was as it should be, by fault. */
-  readonly reconverged: Record<string, number> = {};
-  readonly #namespace: string;
-  #edits = 0;
-  #generation: number | undefined;
-
-  constructor(context: ScenarioContext, replicas: Replicas, namespace: string) {
-    const { controlPlane } = context.cluster;
-    if (controlPlane === undefined) throw new Error('this scenario needs the embedded control plane');
-    this.context = context;
-    this.replicas = replicas;
-    this.plane = controlPlane;
-    this.proxy = replicas.proxy;
-    this.audit = context.requireAudit();
-    this.standstill = context.standstill();
-    this.#namespace = namespace;
-  }
-
-  lasting(short: number, full: number): number {
-    return this.context.size === 'full' ? full : short;
-  }
-
-  async edit(): Promise<void> {
-    const mark = `edit${++this.#edits}`;
-    const config = markedConfig(configName, mark);
-    const { metadata } = await waitFor('an edit to be stored', () => applyObject(this.context.client, config));
-    this.#generation = metadata.generation;
-  }
-
-  /** Waits until the last edit is Ready and published, and checks that this took no longer than it may since `since`. */
-  async checkReconverged(fault: string, since: number): Promise<void> {
-    const { client } = this.context;
-    await waitForCondition(client, configName, 'Ready', 'True', this.#generation);
-    await waitFor(`the last edit to be published after ${fault}`, async () => {
-      const { marks } = marksOf(await dryRun(client, barePod(this.#namespace, 'probe')));
-      return marks.join() === `edit${this.#edits}`;
-    });
-    const took = Math.max(0, Date.now() - since);
-    const still = await this.standstill.between(since, since + took);
-    this.reconverged[fault] = took;
-    await this.context.checkNow(`${fault}: reconverged ${took} ms later`, () => took <= bound + still);
-  }
-
-  async checkInjecting(direct: ReviewTarget, fault: string): Promise<void> {
-    const targets = this.replicas.webhooks.map(({ operator }) => ({ ...direct, port: operator.webhookPort }));
-    await this.context.check(`${fault}: every replica injects, from memory`, async () =>
-      (await Promise.all(targets.map(injects))).every(Boolean),
-    );
-  }
-
-  prepareDirect(): Promise<ReviewTarget> {
-    return reviewTarget(this.context.client, configName, this.replicas.installation.namespace);
-  }
-
-  async watchesEnded(reason: string): Promise<number> {
-    const texts = await Promise.all(this.replicas.all.map(({ operator }) => operator.metrics()));
-    const pattern = new RegExp(`^injector_watch_ends_total\\{.*reason="${reason}".*\\} (\\d+)$`, 'gm');
-    return texts.flatMap((text) => [...text.matchAll(pattern)]).reduce((sum, [, count]) => sum + Number(count), 0);
-  }
+  const reconverged: Record<string, number> = {};
+  let edits = 0;
+  let generation: number | undefined;
+  return {
+    context,
+    replicas,
+    plane: context.requireControlPlane(),
+    proxy: replicas.proxy,
+    audit: context.requireAudit(),
+    standstill,
+    reconverged,
+    lasting: (short: number, full: number) => (size === 'full' ? full : short),
+    edit: async () => {
+      const config = markedConfig(configName, `edit${++edits}`);
+      ({ generation } = (await waitFor('an edit to be stored', () => applyObject(client, config))).metadata);
+    },
+    /** Waits until the last edit is Ready and published, and checks that this took no longer than it may since `since`. */
+    checkReconverged: async (fault: string, since: number) => {
+      await waitForCondition(client, configName, 'Ready', 'True', generation);
+      await waitFor(`the last edit to be published after ${fault}`, async () => {
+        const { marks } = marksOf(await dryRun(client, barePod(namespace, 'probe')));
+        return marks.join() === `edit${edits}`;
+      });
+      const took = Math.max(0, Date.now() - since);
+      const still = await standstill.between(since, since + took);
+      reconverged[fault] = took;
+      await context.checkNow(`${fault}: reconverged ${took} ms later`, () => took <= bound + still);
+    },
+    checkInjecting: async (direct: ReviewTarget, fault: string) => {
+      const targets = replicas.webhooks.map(({ operator }) => ({ ...direct, port: operator.webhookPort }));
+      await context.check(`${fault}: every replica injects, from memory`, async () =>
+        (await Promise.all(targets.map(injects))).every(Boolean),
+      );
+    },
+    prepareDirect: () => reviewTarget(client, configName, replicas.installation.namespace),
+    watchesEnded: async (reason: string) => {
+      const texts = await Promise.all(replicas.all.map(({ operator }) => operator.metrics()));
+      const pattern = new RegExp(`^injector_watch_ends_total\\{.*reason="${reason}".*\\} (\\d+)$`, 'gm');
+      return texts.flatMap((text) => [...text.matchAll(pattern)]).reduce((sum, [, count]) => sum + Number(count), 0);
+    },
+  };
 }
 
 /** Whether a replica injects a pod when it is asked without the API server. */

@@ -21,18 +21,11 @@ export const foreignComesAndGoes: Scenario = {
   destructive: 'it makes a webhook configuration called istio-sidecar-injector',
   run: async (context) => {
     const { client } = context;
-    const installation = await context.install();
-    await installation.startOperator();
-    const foreign = (selector: object) => ({
-      ...istio({
-        namespaceSelector: selector,
-        objectSelector: {},
-        failurePolicy: 'Ignore',
-        sideEffects: 'None',
-        admissionReviewVersions: ['v1'],
-      }),
-    });
+    await context.startOperator();
+    const stored = { failurePolicy: 'Ignore', sideEffects: 'None', admissionReviewVersions: ['v1'] };
+    const foreign = (selector: object) => istio({ namespaceSelector: selector, objectSelector: {}, ...stored });
     const taking = foreign(revision(name));
+    const arrive = (object: typeof taking) => client.apply(object, { fieldManager: 'istio', force: true });
     const changes: [
       what: string,
       change: () => Promise<unknown>,
@@ -41,22 +34,14 @@ export const foreignComesAndGoes: Scenario = {
     ][] = [
       [
         'it arrives before us',
-        () =>
-          client
-            .apply(taking, { fieldManager: 'istio', force: true })
-            .then(() => applyObject(client, smallConfig(name))),
+        () => arrive(taking).then(() => applyObject(client, smallConfig(name))),
         'True',
         'False',
       ],
       ['it is deleted', () => client.delete(taking), 'False', 'True'],
-      ['it arrives after us', () => client.apply(taking, { fieldManager: 'istio', force: true }), 'True', 'True'],
-      [
-        'it turns to other pods',
-        () => client.apply(foreign(revision('other')), { fieldManager: 'istio', force: true }),
-        'False',
-        'True',
-      ],
-      ['it turns to ours again', () => client.apply(taking, { fieldManager: 'istio', force: true }), 'True', 'True'],
+      ['it arrives after us', () => arrive(taking), 'True', 'True'],
+      ['it turns to other pods', () => arrive(foreign(revision('other'))), 'False', 'True'],
+      ['it turns to ours again', () => arrive(taking), 'True', 'True'],
       ['it is deleted again', () => client.delete(taking), 'False', 'True'],
     ];
     let slowest = 0;

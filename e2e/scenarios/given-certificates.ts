@@ -7,10 +7,15 @@ import { issueServingCertificate } from '../../src/certs/issue-certificate.ts';
 import { signCertificate } from '../../src/certs/sign-certificate.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { applyObject, objectOf } from '../harness/apply.ts';
-import { injectorConfigs, type InjectorConfigObject } from '../harness/injector-configs.ts';
+import { conditionOf } from '../harness/injector-configs.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
 import type { Scenario } from '../harness/scenario-context.ts';
-import { encoded, RotatingCluster, shortTerms } from '../harness/tls-observer/rotating-cluster.ts';
+import {
+  encoded,
+  shortTerms,
+  startRotatingCluster,
+  type RotatingCluster,
+} from '../harness/tls-observer/rotating-cluster.ts';
 import type { SeenLeaf } from '../harness/tls-observer/tls-observer.ts';
 import { found, waitFor } from '../harness/wait-for.ts';
 import { checkLeafBeforeBundle, takeOver } from './rotation-under-load/wrong-orders.ts';
@@ -23,42 +28,42 @@ export const givenCertificates: Scenario = {
   about:
     "certificates of the user's own under load: served after their authority is trusted, replaced without loss, refused when they could not serve",
   paired: true,
-  run: (context) =>
-    RotatingCluster.run(context, { name: 'given', perSecond: 25 }, async (cluster) => {
-      const { names, namespace, observer, losses } = cluster;
-      const forService = { service: names.service, namespace };
-      const company = await companyAuthority('company');
-      const successor = await companyAuthority('successor');
-      const secret = new GivenSecret(cluster);
-      // What somebody's certificate does that is served as soon as it is there.
-      const lostAtOnce = await takeOver(cluster, () => checkLeafBeforeBundle(cluster));
+  run: async (context) => {
+    const cluster = await startRotatingCluster(context, { name: 'given', perSecond: 25 });
+    const { names, namespace, observer, losses } = cluster;
+    const forService = { service: names.service, namespace };
+    const company = await companyAuthority('company');
+    const successor = await companyAuthority('successor');
+    const secret = givenSecret(cluster);
+    // What somebody's certificate does that is served as soon as it is there.
+    const lostAtOnce = await takeOver(cluster, () => checkLeafBeforeBundle(cluster));
 
-      const since = Date.now();
-      const seen = observer.handshakes;
-      const first = await company.issue(forService);
-      await secret.write(first);
-      await checkOtherAuthority(secret, "a company's certificate in place of our own", first, () =>
-        secret.choose('Secret'),
-      );
-      const renewed = await company.issue(forService);
-      const took = await checkSameAuthority(secret, 'the company has renewed it', renewed);
-      const refused = await checkRefusals(secret, company, renewed);
-      await checkSameAuthority(secret, 'a good one again', await company.issue(forService));
-      const other = await successor.issue(forService);
-      const waited = await checkOtherAuthority(secret, 'one of another authority', other, () => secret.write(other));
-      await secret.choose('SelfSigned');
-      const own = await observer.waitForOther(observer.common());
-      await context.check('our own again', () => observer.common() === own && own.issuer !== undefined);
-      const created = await losses.checkNone('certificates given, renewed, refused, replaced and taken away', since);
-      await cluster.checkNoViolations(
-        `the observer's ${observer.handshakes - seen} handshakes: each certificate verified against the live bundle`,
-        since,
-      );
-      await cluster.load.stop();
-      const figures = { lostAtOnce, refused, renewedMilliseconds: took, confirmedMilliseconds: waited };
-      context.measured({ created, lost: 0, ...figures });
-      return `0 of ${created} lost (${lostAtOnce} when served at once); a renewal served after ${took} ms, another authority ${waited} ms after it was published, ${refused} refused`;
-    }),
+    const since = Date.now();
+    const seen = observer.handshakes;
+    const first = await company.issue(forService);
+    await secret.write(first);
+    await checkOtherAuthority(secret, "a company's certificate in place of our own", first, () =>
+      secret.choose('Secret'),
+    );
+    const renewed = await company.issue(forService);
+    const took = await checkSameAuthority(secret, 'the company has renewed it', renewed);
+    const refused = await checkRefusals(secret, company, renewed);
+    await checkSameAuthority(secret, 'a good one again', await company.issue(forService));
+    const other = await successor.issue(forService);
+    const waited = await checkOtherAuthority(secret, 'one of another authority', other, () => secret.write(other));
+    await secret.choose('SelfSigned');
+    const own = await observer.waitForOther(observer.common());
+    await context.check('our own again', () => observer.common() === own && own.issuer !== undefined);
+    const created = await losses.checkNone('certificates given, renewed, refused, replaced and taken away', since);
+    await cluster.checkNoViolations(
+      `the observer's ${observer.handshakes - seen} handshakes: each certificate verified against the live bundle`,
+      since,
+    );
+    await cluster.load.stop();
+    const figures = { lostAtOnce, refused, renewedMilliseconds: took, confirmedMilliseconds: waited };
+    context.measured({ created, lost: 0, ...figures });
+    return `0 of ${created} lost (${lostAtOnce} when served at once); a renewal served after ${took} ms, another authority ${waited} ms after it was published, ${refused} refused`;
+  },
 };
 
 /**
@@ -190,51 +195,45 @@ async function checkRefusals(secret: GivenSecret, company: CompanyAuthority, goo
 
 type WarningEvent = KubernetesObject & { regarding: { name?: string }; reason: string; type: string };
 
+type GivenSecret = ReturnType<typeof givenSecret>;
+
 /** The user's Secret, in the operator's namespace. */
-class GivenSecret {
-  readonly name = 'company-tls';
-  readonly cluster: RotatingCluster;
+function givenSecret(cluster: RotatingCluster) {
+  const { client } = cluster.context;
+  const name = 'company-tls';
+  return {
+    cluster,
+    name,
 
-  constructor(cluster: RotatingCluster) {
-    this.cluster = cluster;
-  }
+    /** Writes the whole of it: keys that are not given are not there. Without a text it is deleted. */
+    write: async (text: Partial<PairText> | undefined): Promise<void> => {
+      const secret = objectOf('v1', 'Secret', name, cluster.namespace);
+      if (text === undefined) await client.delete(secret);
+      else await applyObject(client, { ...secret, data: encoded(text) });
+    },
 
-  /** Writes the whole of it: keys that are not given are not there. Without a text it is deleted. */
-  async write(text: Partial<PairText> | undefined): Promise<void> {
-    const { context, namespace } = this.cluster;
-    const secret = objectOf('v1', 'Secret', this.name, namespace);
-    if (text === undefined) await context.client.delete(secret);
-    else await applyObject(context.client, { ...secret, data: encoded(text) });
-  }
+    /** Makes the InjectorConfig take its certificates from here, or issue them itself. */
+    choose: async (provider: 'Secret' | 'SelfSigned'): Promise<void> => {
+      const secretRef = provider === 'Secret' ? { secretRef: { name } } : {};
+      const certificate = { ...shortTerms, provider, ...secretRef };
+      await applyObject(client, markedConfig(cluster.name, 'one', { certificate }));
+    },
 
-  /** Makes the InjectorConfig take its certificates from here, or issue them itself. */
-  async choose(provider: 'Secret' | 'SelfSigned'): Promise<void> {
-    const secretRef = provider === 'Secret' ? { secretRef: { name: this.name } } : {};
-    const { context, name } = this.cluster;
-    const certificate = { ...shortTerms, provider, ...secretRef };
-    await applyObject(context.client, markedConfig(name, 'one', { certificate }));
-  }
-
-  /** Waits until every replica serves the first certificate of a text, as the observer sees it; when each was first seen with it. */
-  async waitUntilServed(text: { 'tls.crt': string }): Promise<SeenLeaf> {
-    const { fingerprint256 } = new X509Certificate(text['tls.crt']);
-    return waitFor(
-      'every replica to serve the certificate of the Secret',
-      () => {
-        const leaf = this.cluster.observer.common();
+    /** Waits until every replica serves the first certificate of a text, as the observer sees it; when each was first seen with it. */
+    waitUntilServed: (text: { 'tls.crt': string }): Promise<SeenLeaf> => {
+      const { fingerprint256 } = new X509Certificate(text['tls.crt']);
+      return waitFor('every replica to serve the certificate of the Secret', () => {
+        const leaf = cluster.observer.common();
         return leaf?.fingerprint === fingerprint256 && leaf;
-      },
-      { timeout: 40_000 },
-    );
-  }
+      });
+    },
 
-  /** `CertificateReady`, as `False (Expired)` and its message. */
-  async condition(): Promise<{ says: string; message: string }> {
-    const { context, name } = this.cluster;
-    const { status } = await context.client.get<InjectorConfigObject>(injectorConfigs, name);
-    const found = status?.conditions?.find(({ type }) => type === 'CertificateReady');
-    return { says: `${found?.status ?? 'none'} (${found?.reason ?? ''})`, message: found?.message ?? '' };
-  }
+    /** `CertificateReady`, as `False (Expired)` and its message. */
+    condition: async () => {
+      const found = await conditionOf(client, cluster.name, 'CertificateReady');
+      return { says: `${found?.status ?? 'none'} (${found?.reason ?? ''})`, message: found?.message ?? '' };
+    },
+  };
 }
 
 /** The three texts of a Secret with a certificate, by their keys; all PEM. */

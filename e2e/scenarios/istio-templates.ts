@@ -5,9 +5,8 @@ import { dryRun } from '../harness/admissions.ts';
 import { applyAll, applyObject } from '../harness/apply.ts';
 import {
   applyUntilReady,
-  condition,
+  conditionOf,
   injectorConfig,
-  injectorConfigs,
   type InjectorConfigObject,
 } from '../harness/injector-configs.ts';
 import { podTable, readyColumn } from '../harness/pod-table.ts';
@@ -33,8 +32,7 @@ export const istioTemplates: Scenario = {
 async function walk(context: ScenarioContext): Promise<string> {
   const { client } = context;
   const { texts, source } = istioTexts();
-  const installation = await context.install();
-  await installation.startOperator();
+  await context.startOperator();
   const istio = await context.namespace('istio');
   await applyAll(client, istioConfigMaps(istio, revision, texts));
   await applyUntilReady(client, referringConfig(istio));
@@ -200,17 +198,16 @@ async function checkEdits(context: ScenarioContext, istio: string, texts: IstioT
 
   async function checkRefused(says: string, reason: string, message: RegExp): Promise<void> {
     await context.check(says, async () => {
-      const said = condition(await client.get<InjectorConfigObject>(injectorConfigs, revision), 'TemplatesValid');
+      const said = await conditionOf(client, revision, 'TemplatesValid');
       found(said?.reason ?? '', reason);
       return message.test(said?.message ?? '') || found(said?.message ?? '', message.source);
     });
   }
 
   async function checkReady(): Promise<void> {
-    await context.check('mended: Ready', async () => {
-      const said = condition(await client.get<InjectorConfigObject>(injectorConfigs, revision), 'Ready');
-      return found(said?.status ?? '', 'True');
-    });
+    await context.check('mended: Ready', async () =>
+      found((await conditionOf(client, revision, 'Ready'))?.status ?? '', 'True'),
+    );
   }
 }
 

@@ -2,12 +2,11 @@ import { containersOf, refusal } from '../harness/admissions.ts';
 import { applyObject, isGone } from '../harness/apply.ts';
 import { clusterFlags, injectorOutput } from '../harness/injector-command.ts';
 import {
-  condition,
+  conditionOf,
   deleteForced,
   injectorConfigs,
   smallConfig,
   waitForCondition,
-  type InjectorConfigObject,
 } from '../harness/injector-configs.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { found } from '../harness/wait-for.ts';
@@ -35,7 +34,7 @@ export const killSwitch: Scenario = {
     const { message } = await context.check(
       'a webhook that the API server does not reach is not installed',
       async () => {
-        const said = condition(await client.get(injectorConfigs, 'unreached'), 'WebhookReady');
+        const said = await conditionOf(client, 'unreached', 'WebhookReady');
         return said?.reason === 'NotReachable' && said;
       },
     );
@@ -70,8 +69,8 @@ export const killSwitch: Scenario = {
 
     await operator.restart();
     await context.check('the operator comes back, and leaves them disabled', async () => {
-      const config = await client.get<InjectorConfigObject>(injectorConfigs, 'second');
-      return condition(config, 'Ready')?.reason === 'Paused' && found((await ours(context)).join(), '');
+      const ready = await conditionOf(client, 'second', 'Ready');
+      return ready?.reason === 'Paused' && found((await ours(context)).join(), '');
     });
     const enabled = await injector(context, 'enable', '--all', '--timeout', '30');
     for (const name of ['first', 'second'] as const)

@@ -15,7 +15,7 @@ import { found } from '../harness/wait-for.ts';
 import { checkApplies } from './kube-machinery/applies.ts';
 import { checkElections } from './kube-machinery/elections.ts';
 import { checkExpired, checkTimeouts } from './kube-machinery/lists-and-watches.ts';
-import { configMap, NotedLog, Workbench } from './kube-machinery/workbench.ts';
+import { configMap, NotedLog, openWorkbench, type Workbench } from './kube-machinery/workbench.ts';
 
 export const kubeMachinery: Scenario = {
   name: 'kube-machinery',
@@ -24,7 +24,7 @@ export const kubeMachinery: Scenario = {
   destructive: 'it makes etcd forget its past',
   ownControlPlane: true,
   run: async (context) => {
-    const bench = await Workbench.open(context);
+    const bench = await openWorkbench(context);
     // Each part has clients and objects of its own, and most of them wait: for an election, 60 s.
     const checks = [checkElections, checkTimeouts, checkEvents, checkExpired, checkApplies, checkStatuses];
     await together(checks.map((check) => check(bench)));

@@ -13,7 +13,7 @@ import type { Pod } from '../harness/pod.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { untilActive } from '../harness/until-active.ts';
 import { found } from '../harness/wait-for.ts';
-import { barePod, deployment, podsOf, restartDeployment, waitForDeployment } from '../harness/workloads.ts';
+import { barePod, createDeployment, podsOf, restartDeployment } from '../harness/workloads.ts';
 
 const workspace = { 'kubesphere.io/workspace': 'demo' };
 const mesh = { 'istio.io/rev': 'istio-1-1' };
@@ -26,15 +26,13 @@ export const kubesphereWalk: Scenario = {
   destructive: 'its log sidecar selects every namespace labelled kubesphere.io/workspace',
   run: async (context) => {
     const { client } = context;
-    const installation = await context.install();
-    await installation.startOperator();
+    await context.startOperator();
     await applyUntilReady(client, exampleConfig('kubesphere-logsidecar.yaml'));
     await walkWorkspaces(context);
 
     await applyUntilReady(client, exampleConfig('istio-1.1-release.yaml'));
     const namespace = await context.namespace('both', { ...workspace, ...mesh });
-    await client.create(deployment(namespace, 'sleep'));
-    await waitForDeployment(client, namespace, 'sleep');
+    await createDeployment(client, namespace, 'sleep');
     await checkBoth(context, namespace, 'the proxy first, then the log sidecar', ['istio-1-1', 'logsidecar']);
 
     // The API server calls webhooks in the order of their configurations' names: another name, another order.

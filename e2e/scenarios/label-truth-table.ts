@@ -37,8 +37,7 @@ export const labelTruthTable: Scenario = {
   destructive: 'it installs the default revision, and one that takes unlabelled namespaces',
   run: async (context) => {
     const { client } = context;
-    const installation = await context.install();
-    await installation.startOperator();
+    await context.startOperator();
     await applyUntilReady(client, smallConfig('default'));
     await applyUntilReady(client, smallConfig('1-24'));
     await applyTagUntilReady(client, revisionTag('prod', '1-24'));

@@ -3,7 +3,7 @@ import type { AuditEvent } from '../harness/audit-log.ts';
 import { countedWrites, describeAudited, identityOf } from '../harness/faulty-proxy/passed-writes.ts';
 import { shortLeases } from '../harness/operator-process.ts';
 import type { Scenario } from '../harness/scenario-context.ts';
-import { RotatingCluster, rotatingFlags } from '../harness/tls-observer/rotating-cluster.ts';
+import { rotatingFlags, startRotatingCluster, type RotatingCluster } from '../harness/tls-observer/rotating-cluster.ts';
 import { none, waitFor } from '../harness/wait-for.ts';
 
 const certificate = { leafDuration: '1h', caDuration: '24h', confirmationPeriod: '60s' };
@@ -19,32 +19,31 @@ export const leaderKilledInRotation: Scenario = {
   about:
     'the leader is killed after each write that replaces an authority: the rotation always ends, writes nothing that an undisturbed one does not, and nothing is lost',
   full: 'a SIGKILL after each write, once restarted in its pod and once with another leader, about 8 minutes',
-  run: (context) => {
+  run: async (context) => {
     const options = { name: 'killed', certificate, flags, proxied: true, perSecond: 20 };
-    return RotatingCluster.run(context, options, async (cluster) => {
-      const { losses } = cluster;
-      const plan = await rotateUndisturbed(cluster);
-      for (const write of plan) context.say(describeWrite(write));
-      const isFull = context.size === 'full';
-      const chosen = plan.map((_, index) => index + 1).filter((position) => isFull || isTold(plan, position));
-      const since = Date.now();
-      let kills = 0;
-      let slowest = 0;
-      for (const position of chosen) {
-        for (const isRestarted of isFull ? [true, false] : [true]) {
-          const took = await killAfterWrite(cluster, plan, position, isRestarted);
-          slowest = Math.max(slowest, took);
-          kills++;
-        }
+    const cluster = await startRotatingCluster(context, options);
+    const { losses } = cluster;
+    const plan = await rotateUndisturbed(cluster);
+    for (const write of plan) context.say(describeWrite(write));
+    const isFull = context.size === 'full';
+    const chosen = plan.map((_, index) => index + 1).filter((position) => isFull || isTold(plan, position));
+    const since = Date.now();
+    let kills = 0;
+    let slowest = 0;
+    for (const position of chosen) {
+      for (const isRestarted of isFull ? [true, false] : [true]) {
+        const took = await killAfterWrite(cluster, plan, position, isRestarted);
+        slowest = Math.max(slowest, took);
+        kills++;
       }
-      const created = await losses.checkNone(`${kills} leaders killed in ${kills} rotations`, since);
-      await cluster.checkNoViolations(
-        'no replica was ever seen with a certificate that the bundle does not verify',
-        since,
-      );
-      context.measured({ writes: plan.map(describeWrite), kills, created, lost: 0, slowestMilliseconds: slowest });
-      return `${plan.length} writes in a rotation, ${kills} leaders killed after one of them: every rotation ended, the slowest after ${slowest} ms; ${created} pods: 0 lost`;
-    });
+    }
+    const created = await losses.checkNone(`${kills} leaders killed in ${kills} rotations`, since);
+    await cluster.checkNoViolations(
+      'no replica was ever seen with a certificate that the bundle does not verify',
+      since,
+    );
+    context.measured({ writes: plan.map(describeWrite), kills, created, lost: 0, slowestMilliseconds: slowest });
+    return `${plan.length} writes in a rotation, ${kills} leaders killed after one of them: every rotation ended, the slowest after ${slowest} ms; ${created} pods: 0 lost`;
   },
 };
 

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { applyUntilReady } from '../harness/injector-configs.ts';
-import { markedConfig } from '../harness/load/marked-config.ts';
+import { applyMarked } from '../harness/load/marked-config.ts';
 import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
 import { beginRotation } from '../harness/rotations.ts';
 import type { Scenario } from '../harness/scenario-context.ts';
@@ -22,8 +21,7 @@ export const oneWriter: Scenario = {
     const { client } = context;
     const installation = await context.install();
     await installation.startOperator({ flags: ['--test-certificate-time-scale=60'] });
-    await applyUntilReady(client, markedConfig('v1', 'one', { certificate: shortTerms }));
-    await applyUntilReady(client, markedConfig('v2', 'two', { certificate: shortTerms }));
+    await applyMarked(client, { v1: 'one', v2: 'two' }, { certificate: shortTerms });
     const audit = context.requireAudit();
     const writes = await WebhookWrites.open(context, audit, installation.username);
 

@@ -1,17 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../../scripts/template-recorder/random.ts';
 import { dryRun } from '../harness/admissions.ts';
-import { applyObject } from '../harness/apply.ts';
+import { applyObject, isGone } from '../harness/apply.ts';
 import {
   applyUntilReady,
-  condition,
+  conditionOf,
   eventsAbout,
   injectorConfigs,
   waitForCondition,
-  type InjectorConfigObject,
 } from '../harness/injector-configs.ts';
 import { Losses } from '../harness/load/losses.ts';
-import { markDefect, markedConfig, marksOf } from '../harness/load/marked-config.ts';
+import { markDefect, markedConfig, marksOf, recordedDefect } from '../harness/load/marked-config.ts';
 import type { PodDefect } from '../harness/lost-admissions.ts';
 import type { Pod } from '../harness/pod.ts';
 import type { Replicas } from '../harness/replicas/replicas.ts';
@@ -50,8 +49,8 @@ export const publication: Scenario = {
     const frozen = await checkFrozenReplica(published, replicas, losses);
     await load.stop();
     const { created, lost } = losses.report();
-    const mixed = lost.filter(({ kind }) => kind !== 'refused');
-    await context.checkNow(`of ${created} pods 0 were mixed or plain`, () => mixed.length === 0);
+    const mixed = lost.filter(({ kind }) => kind !== 'refused').map(({ description }) => description);
+    await context.checkNow(`of ${created} pods 0 were mixed or plain`, () => none(mixed));
     const configurationsSeen = published.marks.size;
     context.measured({ created, edits, configurationsSeen, mixed: 0, frozen, readyAgainAfterMilliseconds });
     return `${created} pods, ${edits.good + edits.back + edits.broken} edits (${edits.broken} broken): 0 mixed; a frozen replica: published after ${frozen.publishedAfterMilliseconds} ms, ${frozen.lost} of at most ${frozen.connections} lost`;
@@ -81,7 +80,7 @@ async function checkAppliedAgain(context: ScenarioContext): Promise<number[]> {
     await waitForCondition(client, 'again', 'Ready', 'True', config.metadata.generation);
     took.push(Date.now() - since);
     await client.delete(config);
-    await waitFor('it to be gone', async () => (await client.find(injectorConfigs, 'again')) === undefined);
+    await waitFor('it to be gone', () => isGone(client, injectorConfigs, 'again'));
   }
   context.say(`applied, deleted and applied again: Ready after ${took.join(', ')} ms`);
   await context.checkNow('applied again five times: no Event warns', async () => {
@@ -206,14 +205,7 @@ class Published {
 
   /** What is wrong with a stored pod: plain, a mixture, a mark that nobody published, or another mark than its configuration has. */
   inspect(pod: Pod): PodDefect | undefined {
-    const defect = markDefect(pod, (mark) => this.good.has(mark));
-    if (defect !== undefined) return defect;
-    const { marks, configuration = 'none' } = marksOf(pod);
-    const [mark = 'none'] = marks;
-    const before = this.marks.get(configuration);
-    this.marks.set(configuration, mark);
-    if (before === undefined || before === mark) return undefined;
-    return { kind: 'mixed', what: `configuration ${configuration} showed ${before} and shows ${mark}` };
+    return recordedDefect(pod, this.marks, (mark) => this.good.has(mark));
   }
 
   async ask(mark: string): Promise<void> {
@@ -261,8 +253,7 @@ class Published {
   }
 
   async reason(): Promise<string> {
-    const config = await this.context.client.get<InjectorConfigObject>(injectorConfigs, configName);
-    const ready = condition(config, 'WebhookReady');
+    const ready = await conditionOf(this.context.client, configName, 'WebhookReady');
     return `${ready?.reason ?? ''}: ${ready?.message ?? ''}`;
   }
 }

@@ -9,7 +9,7 @@ import { quantile } from '../harness/quantile.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { schedulerTimes } from '../harness/scheduler-times.ts';
 import { reviewTarget } from '../harness/webhook-configurations.ts';
-import { barePod } from '../harness/workloads.ts';
+import { barePod, neverScheduled } from '../harness/workloads.ts';
 
 const name = 'relist';
 const sizes = { short: 2000, full: 10_000 };
@@ -131,7 +131,7 @@ async function createManyPods(client: ApiClient, namespace: string, count: numbe
       const name = `pod-${next++}`;
       const pod = barePod(namespace, name, { labels: { 'pod-template-hash': '5d4f8c7b9' } });
       const [container] = pod.spec.containers;
-      const spec = { ...pod.spec, schedulingGates: [{ name: 'e2e/never' }], containers: [{ ...container, env }] };
+      const spec = { ...pod.spec, ...neverScheduled, containers: [{ ...container, env }] };
       await client.create({ ...pod, spec });
     }
   };

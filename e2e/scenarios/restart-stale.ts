@@ -8,7 +8,7 @@ import { refusalOf } from '../harness/admissions.ts';
 import { applyObject, objectOf } from '../harness/apply.ts';
 import type { AuditLog } from '../harness/audit-log.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
-import { markedConfig } from '../harness/load/marked-config.ts';
+import { applyMarked, markedConfig } from '../harness/load/marked-config.ts';
 import { shortLeases } from '../harness/operator-process.ts';
 import type { Replicas } from '../harness/replicas/replicas.ts';
 import { applyTagUntilReady, describeLeft, restartsOf, revisionTag } from '../harness/revision-tags.ts';
@@ -47,8 +47,7 @@ export const restartStale: Scenario = {
     const flags = ['--drain-seconds=2', shortLeases];
     const replicas = await context.startReplicas({ webhooks: 2, controllers: 2, flags, proxied: true }, values);
     const audit = context.requireAudit();
-    await applyUntilReady(client, markedConfig('v1', 'one'));
-    await applyUntilReady(client, markedConfig('v2', 'two'));
+    await applyMarked(client, { v1: 'one', v2: 'two' });
     await applyUntilReady(client, failingConfig('v3', 'three'));
     await applyTagUntilReady(client, revisionTag(tag, 'v1'));
     const isOurs = (namespace: string) => /^restart-stale-(fixtures|guarded)/.test(namespace);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { UsageStatus } from '../../src/api/injector-config/usage-status.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { refusalOf } from '../harness/admissions.ts';
-import { objectOf } from '../harness/apply.ts';
+import { isGone, objectOf } from '../harness/apply.ts';
 import type { AuditEvent, AuditLog } from '../harness/audit-log.ts';
 import {
   applyUntilReady,
@@ -14,7 +14,7 @@ import {
 import type { Replicas } from '../harness/replicas/replicas.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { found, waitFor } from '../harness/wait-for.ts';
-import { barePod, createNamespace, labelNamespace } from '../harness/workloads.ts';
+import { barePod, createNamespace, labelNamespace, neverScheduled } from '../harness/workloads.ts';
 
 const sizes: Record<ScenarioContext['size'], Scale> = {
   short: { revisions: 8, namespaces: 60, pods: 400 },
@@ -87,9 +87,9 @@ export const revisionScale: Scenario = {
 async function read(context: ScenarioContext, replicas: Replicas, population: Population): Promise<Reading> {
   const { scale } = population;
   const { client } = context;
-  const audit = context.startAudit();
+  const audit = context.requireAudit();
   const [controller] = replicas.controllers;
-  if (audit === undefined || controller === undefined) throw new Error('there is no audit log, or no controller');
+  if (controller === undefined) throw new Error('there is no controller');
   const { operator } = controller;
   const username = replicas.installation.username;
   const podsIn = async (state: string) => sumOf(await operator.metrics(), 'injector_pods', `state="${state}"`);
@@ -180,8 +180,7 @@ async function read(context: ScenarioContext, replicas: Replicas, population: Po
 
 /** A namespace that follows one revision, then the other, all the time: statuses are written at most every 30 s each. */
 async function churn(context: ScenarioContext, replicas: Replicas) {
-  const audit = context.startAudit();
-  if (audit === undefined) throw new Error('there is no audit log');
+  const audit = context.requireAudit();
   const { username } = replicas.installation;
   await waitForQuiet(audit, username, 1000);
   const began = Date.now();
@@ -229,8 +228,7 @@ async function checkInUse(context: ScenarioContext): Promise<void> {
     return wanted.test(message) || found(message, wanted.source);
   });
   await deleteForced(client, used);
-  const find = () => client.find(injectorConfigs, revisionName(1));
-  await context.check('by force it goes', async () => (await find()) === undefined);
+  await context.check('by force it goes', () => isGone(client, injectorConfigs, revisionName(1)));
 }
 
 /** The sum of the samples of a metric whose labels contain a text. */
@@ -288,9 +286,6 @@ interface Scale {
   readonly pods: number;
 }
 
-/** The scheduler and the fake kubelets leave such pods alone. */
-const schedulingGates = [{ name: 'e2e.sidecar-injector.io/never' }];
-
 function revisionName(index: number): string {
   return `scale-${index}`;
 }
@@ -331,7 +326,7 @@ class Population {
     await many(from.pods, to.pods, 16, async (index) => {
       const namespace = index % to.namespaces;
       const pod = barePod(namespaceName(namespace), `pod-${index}`);
-      await this.#client.create({ ...pod, spec: { ...pod.spec, schedulingGates } });
+      await this.#client.create({ ...pod, spec: { ...pod.spec, ...neverScheduled } });
       this.#pods[namespace] = this.podsIn(namespace) + 1;
     });
     this.#there = to;

@@ -1,7 +1,6 @@
 import type { RestartStatus, RolloutState } from '../../src/api/revision-tag/revision-tag.ts';
 import { clusterFlags, injectorOutput, runInjector, startInjector } from '../harness/injector-command.ts';
-import { applyUntilReady } from '../harness/injector-configs.ts';
-import { markedConfig } from '../harness/load/marked-config.ts';
+import { applyMarked } from '../harness/load/marked-config.ts';
 import { applyTagUntilReady, revisionTag, revisionTags, type RevisionTagObject } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { found, Hopeless, waitFor } from '../harness/wait-for.ts';
@@ -20,8 +19,7 @@ export const rolloutCommands: Scenario = {
     const { client } = context;
     const values = { operator: { restartWorkloads: true } };
     await context.startReplicas({ webhooks: 1, controllers: 1, flags: ['--drain-seconds=2'] }, values);
-    await applyUntilReady(client, markedConfig('v1', 'one'));
-    await applyUntilReady(client, markedConfig('v2', 'two'));
+    await applyMarked(client, { v1: 'one', v2: 'two' });
     const pause = 'UntilResumed';
     const strategy = {
       canary: {
@@ -30,8 +28,7 @@ export const rolloutCommands: Scenario = {
       },
     };
     await applyTagUntilReady(client, revisionTag('steered', 'v1', { strategy }));
-    const audit = context.requireAudit();
-    const workloads = await Workloads.open(context, audit, 'steered', 8);
+    const workloads = await Workloads.open(context, context.requireAudit(), 'steered', 8);
     try {
       await steer(context);
     } finally {

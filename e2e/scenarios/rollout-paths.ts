@@ -6,7 +6,7 @@ import { addShadowReports, emptyShadowReport, isOfPair, type ShadowReport } from
 import { formatRoute, type RolloutRoute } from '../../src/routing/route.ts';
 import { everyWorkload, noWorkload, rankOf } from '../../src/routing/workload-key.ts';
 import { dryRun } from '../harness/admissions.ts';
-import { applyObject } from '../harness/apply.ts';
+import { applyObject, isTrue } from '../harness/apply.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
 import { markedConfig, marksOf } from '../harness/load/marked-config.ts';
 import type { Pod } from '../harness/pod.ts';
@@ -106,9 +106,10 @@ async function checkShares(context: ScenarioContext, lead: Lead, namespace: stri
   await checkPods(context, namespace, 'exactly 5 of 20 workloads have the canary, by rank', ranked.slice(0, 5));
   await context.check('pods of the canary crash, all others are ready', async () => {
     const pods = await podsOf(client, namespace);
-    const wrong = pods.filter(
-      (pod) => isReady(pod) === (configurationOf(pod) === 'v2') || isCrashing(pod) === isReady(pod),
-    );
+    const wrong = pods.filter((pod) => {
+      const isReady = isTrue(pod, 'Ready');
+      return isReady === (configurationOf(pod) === 'v2') || isCrashing(pod) === isReady;
+    });
     return pods.length === 40 && found(wrong.map(({ metadata }) => metadata.name).join(), '');
   });
   await lead('v2', rank(ranked[10] ?? ''));
@@ -167,10 +168,6 @@ async function checkPods(context: ScenarioContext, namespace: string, statement:
     const text = wrong.map((pod) => `${pod.metadata.name ?? ''} has ${configurationOf(pod)}`).join();
     return pods.length === 2 * workloads.length && found(text, '');
   });
-}
-
-function isReady({ status }: Pod): boolean {
-  return status?.conditions?.some(({ type, status: holds }) => type === 'Ready' && holds === 'True') === true;
 }
 
 function isCrashing({ status }: Pod): boolean {

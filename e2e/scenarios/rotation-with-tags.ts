@@ -2,7 +2,7 @@ import { applyUntilReady } from '../harness/injector-configs.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
 import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
 import type { Scenario } from '../harness/scenario-context.ts';
-import { RotatingCluster, shortTerms } from '../harness/tls-observer/rotating-cluster.ts';
+import { shortTerms, startRotatingCluster, type RotatingCluster } from '../harness/tls-observer/rotating-cluster.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { checkLeafBeforeBundle, takeOver } from './rotation-under-load/wrong-orders.ts';
 
@@ -16,7 +16,7 @@ export const rotationWithTags: Scenario = {
   about:
     'namespaces follow a tag, and the tag moves in each phase of the replacement of both authorities, under load: nothing is lost',
   full: '30 moves of the tag, each in the middle of two replacements, about 5 minutes',
-  run: (context) => {
+  run: async (context) => {
     const { client } = context;
     const isFull = context.size === 'full';
     const prepare = async (): Promise<void> => {
@@ -24,30 +24,29 @@ export const rotationWithTags: Scenario = {
       await applyTagUntilReady(client, revisionTag(tag, 'rotating'));
     };
     const options = { namespaceLabels: { 'istio.io/rev': tag }, prepare, marks: ['one', 'two'], perSecond: 25 };
-    return RotatingCluster.run(context, { name: 'rotating', ...options }, async (cluster) => {
-      const { losses } = cluster;
-      const lostByLeafFirst = await takeOver(cluster, () => checkLeafBeforeBundle(cluster));
-      const since = Date.now();
-      const moves = isFull ? 30 : 3;
-      const seen = new Map<string, number>();
-      for (let move = 1; move <= moves; move += 1) {
-        const to = revisions[move % 2] ?? 'rotating';
-        const wanted = order[move % order.length] ?? 'Publishing';
-        for (const phase of await moveInRotation(cluster, to, wanted)) seen.set(phase, (seen.get(phase) ?? 0) + 1);
-      }
-      await losses.checkNone(`tag moved ${moves} times while authorities were replaced`, since);
-      const inMidst = [...seen].filter(([phase]) => phase !== 'Stable');
-      const where = inMidst.map(([phase, count]) => `${phase} ${count}`).join(', ');
-      await context.checkNow(
-        `at each move a replacement was under way (phases of the two revisions: ${where})`,
-        () => inMidst.reduce((sum, [, count]) => sum + count, 0) >= moves,
-      );
-      await cluster.load.stop();
-      const { created, p50Milliseconds, p99Milliseconds } = losses.report(since);
-      const figures = { moves, phases: Object.fromEntries(seen), created, lost: 0, lostByLeafFirst };
-      context.measured({ ...figures, p50Milliseconds, p99Milliseconds });
-      return `the tag moved ${moves} times (${where}), ${created} pods: 0 lost; leaf first lost ${lostByLeafFirst}`;
-    });
+    const cluster = await startRotatingCluster(context, { name: 'rotating', ...options });
+    const { losses } = cluster;
+    const lostByLeafFirst = await takeOver(cluster, () => checkLeafBeforeBundle(cluster));
+    const since = Date.now();
+    const moves = isFull ? 30 : 3;
+    const seen = new Map<string, number>();
+    for (let move = 1; move <= moves; move += 1) {
+      const to = revisions[move % 2] ?? 'rotating';
+      const wanted = order[move % order.length] ?? 'Publishing';
+      for (const phase of await moveInRotation(cluster, to, wanted)) seen.set(phase, (seen.get(phase) ?? 0) + 1);
+    }
+    await losses.checkNone(`tag moved ${moves} times while authorities were replaced`, since);
+    const inMidst = [...seen].filter(([phase]) => phase !== 'Stable');
+    const where = inMidst.map(([phase, count]) => `${phase} ${count}`).join(', ');
+    await context.checkNow(
+      `at each move a replacement was under way (phases of the two revisions: ${where})`,
+      () => inMidst.reduce((sum, [, count]) => sum + count, 0) >= moves,
+    );
+    await cluster.load.stop();
+    const { created, p50Milliseconds, p99Milliseconds } = losses.report(since);
+    const figures = { moves, phases: Object.fromEntries(seen), created, lost: 0, lostByLeafFirst };
+    context.measured({ ...figures, p50Milliseconds, p99Milliseconds });
+    return `the tag moved ${moves} times (${where}), ${created} pods: 0 lost; leaf first lost ${lostByLeafFirst}`;
   },
 };
 

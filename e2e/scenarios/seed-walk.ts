@@ -4,7 +4,7 @@ import { labelNames } from '../../src/api/names.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { containersOf, dryRun, refusal } from '../harness/admissions.ts';
-import { applyObject } from '../harness/apply.ts';
+import { applyObject, isGone } from '../harness/apply.ts';
 import { describeEvent, type AuditEvent } from '../harness/audit-log.ts';
 import {
   applyUntilReady,
@@ -15,7 +15,7 @@ import {
   waitForCondition,
 } from '../harness/injector-configs.ts';
 import type { Installation } from '../harness/installation.ts';
-import { lostAdmissions, type LostAdmission } from '../harness/lost-admissions.ts';
+import { refusedCreations } from '../harness/lost-admissions.ts';
 import type { OperatorProcess } from '../harness/operator-process.ts';
 import { podTable, readyColumn } from '../harness/pod-table.ts';
 import { isInjected } from '../harness/pod.ts';
@@ -25,6 +25,7 @@ import { found, waitFor } from '../harness/wait-for.ts';
 import { webhooks } from '../harness/webhook-configurations.ts';
 import {
   barePod,
+  createDeployment,
   deployment,
   labelNamespace,
   podsOf,
@@ -85,12 +86,6 @@ export const seedWalk: Scenario = {
   },
 };
 
-/** The Deployment of every walk, when its pods are there. */
-async function createSleep(client: ApiClient, namespace: string, replicas = 1): Promise<void> {
-  await client.create(deployment(namespace, 'sleep', { replicas }));
-  await waitForDeployment(client, namespace, 'sleep');
-}
-
 /** `2/2 1/1` and the like: its pods, oldest first. */
 async function columnsOf(client: ApiClient, namespace: string): Promise<string> {
   return (await podsOf(client, namespace, 'sleep')).map(readyColumn).join(' ');
@@ -101,7 +96,7 @@ async function walkBasics(context: ScenarioContext): Promise<{ ready: number; fi
   const { client } = context;
   const labelled = await context.namespace('labelled', { 'istio-injection': 'enabled' });
   const namespace = await context.namespace('sleep');
-  await createSleep(client, namespace);
+  await createDeployment(client, namespace, 'sleep');
   const columns = () => columnsOf(client, namespace);
 
   const applied = Date.now();
@@ -144,7 +139,7 @@ async function walkDeletion(context: ScenarioContext, installation: Installation
   const { client } = context;
   const config = await applyUntilReady(client, smallConfig(name));
   const namespace = await context.namespace('deletion', { 'istio.io/rev': name });
-  await createSleep(client, namespace, 2);
+  await createDeployment(client, namespace, 'sleep', { replicas: 2 });
   const columns = () => columnsOf(client, namespace);
   await context.check('pods of a revision that is about to go: 2/2', async () => found(await columns(), '2/2 2/2'));
   await context.check('the revision has a webhook, a Service, Secrets and ConfigMaps', async () => {
@@ -155,10 +150,7 @@ async function walkDeletion(context: ScenarioContext, installation: Installation
   const audit = context.startAudit();
   const creations = createWhile(context, namespace);
   await deleteForced(client, config);
-  await context.check(
-    'the InjectorConfig is gone',
-    async () => (await client.find(injectorConfigs, name)) === undefined,
-  );
+  await context.check('the InjectorConfig is gone', () => isGone(client, injectorConfigs, name));
   await context.check('nothing of it is left', async () => (await produced(context)).length === 0);
   const { refused, created } = await creations();
   await context.checkNow(`no pod was refused meanwhile (0 of ${created})`, () => refused.length === 0);
@@ -209,7 +201,7 @@ async function walkOutage(context: ScenarioContext, operator: OperatorProcess): 
   const strict = await context.namespace('strict', { 'istio.io/rev': 'fails' });
   const lenient = await context.namespace('lenient', { 'istio.io/rev': 'ignores' });
   const unselected = await context.namespace('unselected');
-  for (const namespace of [strict, lenient]) await createSleep(client, namespace, 3);
+  for (const namespace of [strict, lenient]) await createDeployment(client, namespace, 'sleep', { replicas: 3 });
   const columns = (namespace: string) => columnsOf(client, namespace);
   await context.check('before: both namespaces 2/2', async () =>
     found(`${await columns(strict)}, ${await columns(lenient)}`, '2/2 2/2 2/2, 2/2 2/2 2/2'),
@@ -268,14 +260,12 @@ async function countLost(context: ScenarioContext, events: AuditEvent[], namespa
   // Timestamps of objects are whole seconds.
   const recent = pods.filter((pod) => Date.parse(pod.metadata.creationTimestamp ?? '') >= since.getTime() - 1000);
   const selected = events.filter((event) => namespaces.includes(event.objectRef?.namespace ?? ''));
-  const lost = lostAdmissions(selected, recent, (pod) =>
-    isInjected(pod) ? undefined : { kind: 'plain', what: 'stored without our status' },
-  );
-  const count = (kind: LostAdmission['kind']) => lost.filter((each) => each.kind === kind).length;
-  context.say(`lost while the operator was dead: ${count('refused')} refused, ${count('plain')} plain`);
+  const refused = refusedCreations(selected).length;
+  const plain = recent.filter((pod) => !isInjected(pod)).length;
+  context.say(`lost while the operator was dead: ${refused} refused, ${plain} plain`);
   if (context.cluster.controlPlane === undefined) return;
   await context.checkNow(
     'what was lost is seen: refused under Fail, plain under Ignore',
-    () => count('refused') > 0 && count('plain') === 2,
+    () => refused > 0 && plain === 2,
   );
 }

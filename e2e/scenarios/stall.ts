@@ -41,11 +41,8 @@ export const stall: Scenario = {
     const pid = operator.process.pid;
     const standstill = context.standstill();
     const { hostile, innocent } = await installConfigs(context);
-    const attacker = new WorkerHandle<AttackMethods>(new URL('./stall/attack-worker.ts', import.meta.url), {
-      kubeconfig: context.cluster.kubeconfig,
-      all: size === 'full',
-      seed,
-    });
+    const orders = { kubeconfig: context.cluster.kubeconfig, all: size === 'full', seed };
+    const attacker = new WorkerHandle<AttackMethods>(new URL('./stall/attack-worker.ts', import.meta.url), orders);
     context.atEnd(() => attacker.end());
     const names = await attacker.call('names');
     const loads = await Promise.all(
@@ -156,19 +153,9 @@ function describe({ created, lost, p50Milliseconds, p99Milliseconds, maxMillisec
   return `${created} innocent pods, ${lost.length} lost, p50 ${p50Milliseconds} ms, p99 ${p99Milliseconds} ms, at most ${maxMilliseconds} ms, Lease renewed ${lease.renewals} times, ${lease.longestGap} ms apart at most`;
 }
 
-function figuresOf(stretch: StretchFigures): Figures {
-  const { created, lost, p50Milliseconds, p99Milliseconds, maxMilliseconds, ownP99Milliseconds, lease } = stretch;
-  return {
-    created,
-    lost: lost.length,
-    p50Milliseconds,
-    p99Milliseconds,
-    maxMilliseconds,
-    p99WithoutStandstillMilliseconds: ownP99Milliseconds,
-    leaseRenewals: lease.renewals,
-    leaseTransitions: lease.transitions,
-    leaseLongestGapMilliseconds: lease.longestGap,
-  };
+function figuresOf({ created, lost, lease, ...times }: StretchFigures): Figures {
+  const { renewals: leaseRenewals, transitions: leaseTransitions, longestGap: leaseLongestGapMilliseconds } = lease;
+  return { created, lost: lost.length, ...times, leaseRenewals, leaseTransitions, leaseLongestGapMilliseconds };
 }
 
 /** Milliseconds for which an operator's main thread was kept at once, at most, since it was last asked. */
@@ -185,14 +172,12 @@ const renewDeadline = 10_000;
 
 /** What is wrong with what innocent pods, and the Lease, met. */
 function shortcomings(stretch: StretchFigures, undisturbed: StretchFigures, holder: string): string[] {
-  const { created, lost, p99Milliseconds, ownP99Milliseconds, lease } = stretch;
+  const { created, lost, p99Milliseconds, p99WithoutStandstillMilliseconds: own, lease } = stretch;
+  const usual = undisturbed.p99WithoutStandstillMilliseconds;
   const found: string[] = [];
   if (lost.length > 0) found.push(`${lost.length} of ${created + lost.length} innocent pods lost`);
-  if (ownP99Milliseconds > undisturbed.ownP99Milliseconds + mostSlower) {
-    found.push(
-      `p99 ${p99Milliseconds} ms, without standstill ${ownP99Milliseconds} ms, undisturbed ${undisturbed.ownP99Milliseconds} ms`,
-    );
-  }
+  if (own > usual + mostSlower)
+    found.push(`p99 ${p99Milliseconds} ms, without standstill ${own} ms, undisturbed ${usual} ms`);
   const others = lease.holders.filter((each) => each !== holder);
   if (others.length > 0 || lease.transitions > 0 || lease.longestGap >= renewDeadline) {
     found.push(`the Lease: ${lease.transitions} transitions, not renewed for ${lease.longestGap} ms`);

@@ -1,16 +1,9 @@
 import { dryRun } from '../harness/admissions.ts';
 import { applyObject, isGone, objectOf } from '../harness/apply.ts';
 import type { AuditLog } from '../harness/audit-log.ts';
-import {
-  applyUntilReady,
-  condition,
-  deleteForced,
-  injectorConfigs,
-  waitForCondition,
-  type InjectorConfigObject,
-} from '../harness/injector-configs.ts';
+import { conditionOf, deleteForced, injectorConfigs, waitForCondition } from '../harness/injector-configs.ts';
 import { checkDeadReplicas, Losses } from '../harness/load/losses.ts';
-import { makerOf, markDefect, markedConfig, marksOf } from '../harness/load/marked-config.ts';
+import { applyMarked, makerOf, markedConfig, recordedDefect } from '../harness/load/marked-config.ts';
 import type { PodDefect } from '../harness/lost-admissions.ts';
 import type { Pod } from '../harness/pod.ts';
 import { applyTagUntilReady, removeTag, revisionTag } from '../harness/revision-tags.ts';
@@ -28,9 +21,7 @@ export const tagSwitch: Scenario = {
   run: async (context) => {
     const { client, size } = context;
     const replicas = await context.startReplicas({ webhooks: 2, controllers: 2, flags: ['--drain-seconds=2'] });
-    await applyUntilReady(client, markedConfig('v1', 'one'));
-    await applyUntilReady(client, markedConfig('v2', 'two'));
-    await applyUntilReady(client, markedConfig('default', 'zero'));
+    await applyMarked(client, { v1: 'one', v2: 'two', default: 'zero' });
     await applyTagUntilReady(client, revisionTag('prod', 'v1'));
     const audit = context.requireAudit();
     const followers: Followers = {
@@ -129,8 +120,7 @@ async function switchDefault(context: ScenarioContext, { byDefault }: Followers)
     created += await byDefault.checkSwitched(`the default is switched to ${revision} by tag default`, revision, began);
   }
   await context.check('InjectorConfig default is Ready and says who stands in for it', async () => {
-    const config = await client.get<InjectorConfigObject>(injectorConfigs, 'default');
-    const ready = condition(config, 'Ready');
+    const ready = await conditionOf(client, 'default', 'Ready');
     return ready?.status === 'True' && found(ready.reason, 'Tagged');
   });
   const edited = await applyObject(client, markedConfig('default', 'later'));
@@ -139,10 +129,8 @@ async function switchDefault(context: ScenarioContext, { byDefault }: Followers)
   await removeTag(client, 'default');
   const statement = 'tag default is deleted: InjectorConfig default takes over again';
   created += await byDefault.checkSwitched(statement, 'default', began);
-  await waitFor('it to be Ready by itself', async () => {
-    const config = await client.get<InjectorConfigObject>(injectorConfigs, 'default');
-    return condition(config, 'Ready')?.reason === 'Serving';
-  });
+  const readiness = async () => (await conditionOf(client, 'default', 'Ready'))?.reason;
+  await waitFor('it to be Ready by itself', async () => (await readiness()) === 'Serving');
   return created;
 }
 
@@ -171,14 +159,7 @@ async function startFollower(context: ScenarioContext, audit: AuditLog, name: st
   const markOf = new Map<string, string>();
   const inspect = (pod: Pod): PodDefect | undefined => {
     makers.set(pod.metadata.name ?? '', makerOf(pod));
-    const defect = markDefect(pod);
-    if (defect !== undefined) return defect;
-    const { configuration = 'none', marks } = marksOf(pod);
-    const mark = marks.join(' and ');
-    const before = markOf.get(configuration) ?? mark;
-    markOf.set(configuration, mark);
-    if (before === mark) return undefined;
-    return { kind: 'mixed', what: `configuration ${configuration} showed ${before} and shows ${mark}` };
+    return recordedDefect(pod, markOf);
   };
   const load = await context.startLoad({ namespace, perSecond: 10, replicaSetPods: 3, inspect });
   const losses = new Losses(context, load, audit);

@@ -32,8 +32,7 @@ export const templateBomb: Scenario = {
   destructive: 'it needs the embedded control plane and its audit log',
   run: async (context) => {
     checkThreadsDie(context);
-    const installation = await context.install();
-    const operator = await installation.startOperator();
+    const operator = await context.startOperator();
     await applyUntilReady(context.client, markedConfig('innocent', 'one'));
     const namespace = await context.namespace('pods', { 'istio.io/rev': 'innocent' });
     const texts = await context.namespace('texts');

@@ -3,6 +3,7 @@ import { applyAll, applyObject } from '../harness/apply.ts';
 import {
   applyUntilReady,
   condition,
+  conditionOf,
   exampleConfig,
   injectorConfig,
   injectorConfigs,
@@ -12,7 +13,7 @@ import {
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { found, none } from '../harness/wait-for.ts';
 import { clusterFlags, runInjector } from '../harness/injector-command.ts';
-import { barePod, deployment, waitForDeployment } from '../harness/workloads.ts';
+import { barePod, createDeployment } from '../harness/workloads.ts';
 import { webhooks } from '../harness/webhook-configurations.ts';
 import { istioConfigMaps, istioTexts } from './istio-templates/istio-texts.ts';
 import { broken, doubtful } from './trial-render/templates.ts';
@@ -27,8 +28,7 @@ export const trialRender: Scenario = {
   destructive: 'it applies examples, which take pods by labels of their own',
   paired: true,
   run: async (context) => {
-    const installation = await context.install();
-    await installation.startOperator();
+    await context.startOperator();
     for (const { title, said, ...injection } of broken) {
       const name = nameOf(title);
       await applyObject(context.client, injectorConfig(name, { injection }));
@@ -92,16 +92,14 @@ async function checkClustersPods(context: ScenarioContext): Promise<void> {
   const { client } = context;
   const configWith = (template: string) =>
     injectorConfig('sampled', { injection: { templates: { sidecar: template } } });
-  const doubt = async () =>
-    condition(await client.get<InjectorConfigObject>(injectorConfigs, 'sampled'), 'TemplatesDoubtful');
+  const doubt = () => conditionOf(client, 'sampled', 'TemplatesDoubtful');
   const before = await applyUntilReady(client, configWith(working));
   const namespace = await context.namespace('sampled', { 'istio.io/rev': 'sampled' });
   for (const [name, labels] of [
     ['api', {}],
     ['web', { team: 'shop' }],
   ] as const) {
-    await client.create(deployment(namespace, name, { replicas: 2, labels }));
-    await waitForDeployment(client, namespace, name);
+    await createDeployment(client, namespace, name, { replicas: 2, labels });
   }
   await applyObject(client, configWith(`{{ if index .ObjectMeta.Labels "team" }}{{ .Nmae }}{{ end }}${working}`));
   await context.check('a template that fails for the pods of one Deployment: TemplatesDoubtful names it', async () => {
@@ -154,15 +152,11 @@ async function checkFine(context: ScenarioContext): Promise<number> {
       exampleConfig,
     ),
   ];
-  for (const { spec, ...config } of configs) {
-    await applyObject(client, { ...config, spec });
-    const { metadata } = config;
+  for (const config of configs) {
+    const { metadata } = await applyObject(client, config);
     await waitForCondition(client, metadata.name, 'TemplatesValid', 'True');
     await context.check(`${metadata.name}: nothing to say of its templates`, async () => {
-      const doubt = condition(
-        await client.get<InjectorConfigObject>(injectorConfigs, metadata.name),
-        'TemplatesDoubtful',
-      );
+      const doubt = await conditionOf(client, metadata.name, 'TemplatesDoubtful');
       return none(doubt?.status === 'True' ? [doubt.message] : []);
     });
   }

@@ -1,7 +1,6 @@
 import { applyObject } from '../harness/apply.ts';
 import { clusterFlags, injectorOutput } from '../harness/injector-command.ts';
-import { applyUntilReady } from '../harness/injector-configs.ts';
-import { markedConfig } from '../harness/load/marked-config.ts';
+import { applyMarked } from '../harness/load/marked-config.ts';
 import type { Replicas } from '../harness/replicas/replicas.ts';
 import { revisionTag } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
@@ -25,8 +24,7 @@ export const webhookLost: Scenario = {
   run: async (context) => {
     const { client } = context;
     const replicas = await context.startReplicas({ webhooks: 1, controllers: 1, flags: ['--drain-seconds=0'] });
-    await applyUntilReady(client, markedConfig('v1', 'one'));
-    await applyUntilReady(client, markedConfig('v2', 'two'));
+    await applyMarked(client, { v1: 'one', v2: 'two' });
     const audit = context.requireAudit();
     const open = (tag: string): Promise<SmallRollout> => SmallRollout.open(context, audit, { tag, count });
     const rollouts = await Promise.all([

@@ -1,5 +1,10 @@
 import type { Random } from './random.ts';
 
+/** The parts of a text with `¦` between them; a line may end after each. */
+export function items(text: string): string[] {
+  return text.split(/¦\n?/);
+}
+
 function repeated(random: Random, most: number, make: () => string): string {
   return Array.from({ length: random.below(most + 1) }, make).join('');
 }

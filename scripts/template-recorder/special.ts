@@ -1,9 +1,5 @@
-import { formatString } from './literals.ts';
+import { formatString, items } from './literals.ts';
 import type { Random } from './random.ts';
-
-function items(text: string): string[] {
-  return text.split(/¦\n?/);
-}
 
 /** Arguments that matter to particular functions only. */
 const pools = {
@@ -163,30 +159,18 @@ export function sample(random: Random, pool: Pool): string {
   return pool === 'widths' ? text : `"${text}"`;
 }
 
+const plainValues = items(
+  '1¦1.5¦-0.0¦1e20¦1e21¦123456789012345678¦true¦nil¦(list)¦(dict)¦(add 9007199254740993 0)¦0.000001¦1e-7¦(until 2)',
+);
+
 /** A nested value with keys and strings that are hard to write as YAML. */
 function nested(random: Random, depth: number): string {
   const choice = random.next();
   if (depth > 3 || choice < 0.45) return sample(random, 'scalar');
-  if (choice < 0.6)
-    return random.pick([
-      '1',
-      '1.5',
-      '-0.0',
-      '1e20',
-      '1e21',
-      '123456789012345678',
-      'true',
-      'nil',
-      '(list)',
-      '(dict)',
-      '(add 9007199254740993 0)',
-      '0.000001',
-      '1e-7',
-      '(until 2)',
-    ]);
-  const items = Array.from({ length: 1 + random.below(4) }, () => nested(random, depth + 1));
-  if (choice < 0.75) return `(list ${items.join(' ')})`;
-  return `(dict ${items.map((item) => `${sample(random, 'key')} ${item}`).join(' ')})`;
+  if (choice < 0.6) return random.pick(plainValues);
+  const parts = Array.from({ length: 1 + random.below(4) }, () => nested(random, depth + 1));
+  if (choice < 0.75) return `(list ${parts.join(' ')})`;
+  return `(dict ${parts.map((item) => `${sample(random, 'key')} ${item}`).join(' ')})`;
 }
 
 /** A map of URL parts for urlJoin. */

@@ -5,7 +5,7 @@ import { refusedCreations, type LostAdmission } from '../lost-admissions.ts';
 import { quantile } from '../quantile.ts';
 import type { Replicas } from '../replicas/replicas.ts';
 import type { ScenarioContext } from '../scenario-context.ts';
-import { waitFor } from '../wait-for.ts';
+import { none, waitFor } from '../wait-for.ts';
 import type { PodLoad } from './pod-load.ts';
 
 /** Creations without which a stretch says nothing. */
@@ -36,8 +36,8 @@ export class Losses {
   async checkNone(statement: string, since: number | Stretch): Promise<number> {
     await waitFor('pods to be created', () => this.report(since).created >= enough);
     const report = this.report(since);
-    for (const { description } of report.lost.slice(0, 5)) this.#context.say(description);
-    await this.#context.checkNow(`${statement}: 0 of ${report.created} lost`, () => report.lost.length === 0);
+    const lost = report.lost.map(({ description }) => description);
+    await this.#context.checkNow(`${statement}: 0 of ${report.created} lost`, () => none(lost));
     return report.created;
   }
 }

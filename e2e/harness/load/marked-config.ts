@@ -1,8 +1,11 @@
-import { injectorConfig, type InjectorConfigObject } from '../injector-configs.ts';
+import type { ApiClient } from '../../../src/kube/api-client.ts';
+import { applyUntilReady, injectorConfig, type InjectorConfigObject } from '../injector-configs.ts';
 import type { PodDefect } from '../lost-admissions.ts';
 import { isInjected, type Pod } from '../pod.ts';
 
 const annotation = 'e2e.sidecar-injector.io/mark';
+
+type MarkedSpec = Pick<InjectorConfigObject['spec'], 'webhook' | 'certificate'>;
 
 /**
  * An InjectorConfig whose every part (template, values, mesh, injected annotations) leaves the same mark in a pod, so that a pod made of two
@@ -14,7 +17,7 @@ const annotation = 'e2e.sidecar-injector.io/mark';
 export function markedConfig(
   name: string,
   mark: string,
-  spec: { webhook?: Record<string, unknown>; certificate?: Record<string, unknown> } = {},
+  spec: MarkedSpec = {},
   outcome?: 'unready' | 'crash',
 ): InjectorConfigObject {
   const template = `metadata:
@@ -39,6 +42,11 @@ spec:
   });
 }
 
+/** Applies {@link markedConfig} of each name with its mark; all are Ready when this resolves. */
+export async function applyMarked(client: ApiClient, marks: Record<string, string>, spec?: MarkedSpec): Promise<void> {
+  for (const [name, mark] of Object.entries(marks)) await applyUntilReady(client, markedConfig(name, mark, spec));
+}
+
 /** The marks that a pod carries, each once, and the configuration that its annotation names (`NAME.HASH`). */
 export function marksOf(pod: Pod): { marks: string[]; configuration: string | undefined } {
   const sidecar = pod.spec.containers.find(({ name }) => name === 'marked');
@@ -59,6 +67,21 @@ export function marksOf(pod: Pod): { marks: string[]; configuration: string | un
 /** The InjectorConfig that a pod's annotation names; `none` without one. */
 export function makerOf(pod: Pod): string {
   return marksOf(pod).configuration?.split('.')[0] ?? 'none';
+}
+
+/**
+ * Notes in `known` which mark each configuration shows, and takes a pod for a mixture whose configuration showed another one before; else as
+ * {@link markDefect}.
+ */
+export function recordedDefect(pod: Pod, known: Map<string, string>, isAllowed?: (mark: string) => boolean) {
+  const defect = markDefect(pod, isAllowed);
+  if (defect !== undefined) return defect;
+  const { marks, configuration = 'none' } = marksOf(pod);
+  const [mark = 'none'] = marks;
+  const before = known.get(configuration) ?? mark;
+  known.set(configuration, mark);
+  const what = `configuration ${configuration} showed ${before} and shows ${mark}`;
+  return before === mark ? undefined : ({ kind: 'mixed', what } satisfies PodDefect);
 }
 
 /** A pod that should carry one mark everywhere; which ones are allowed is for the caller to say. */

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
-import { resourceKind, resourcePath } from '../../../src/kube/resource-kinds.ts';
 import type { Pod } from '../pod.ts';
-import { barePod, deployment, podsOf, type WorkloadOptions } from '../workloads.ts';
+import { barePod, deletePods, deployment, neverScheduled, podsOf } from '../workloads.ts';
 import type { PodDefect } from '../lost-admissions.ts';
 import { waitFor } from '../wait-for.ts';
 
@@ -16,7 +15,6 @@ export interface PodLoadOptions {
   replicaSetPods?: number;
   /** What is wrong with a stored pod, undefined when nothing is. */
   inspect: (pod: Pod) => PodDefect | undefined;
-  pods?: WorkloadOptions;
 }
 
 interface Creation {
@@ -27,8 +25,6 @@ interface Creation {
   defect: PodDefect | undefined;
 }
 
-/** The scheduler and the fake kubelets leave such pods alone: what is measured is admission, not them. */
-const gate = { name: 'e2e.sidecar-injector.io/never' };
 /** Milliseconds between two rounds in which what was made is deleted. */
 const roundMs = 1500;
 const maxUnderWay = 64;
@@ -60,10 +56,9 @@ export class PodLoad {
 
   static async start(client: ApiClient, options: PodLoadOptions): Promise<PodLoad> {
     const load = new PodLoad(client, options);
-    const { namespace, replicaSetPods = 5, pods = {} } = options;
-    if (replicaSetPods > 0) {
-      await client.create(deployment(namespace, 'load', { ...gated(pods), replicas: replicaSetPods }));
-    }
+    const { namespace, replicaSetPods: replicas = 5 } = options;
+    // What is measured is admission, not the scheduler and the fake kubelets.
+    if (replicas > 0) await client.create(deployment(namespace, 'load', { spec: neverScheduled, replicas }));
     load.#running = Promise.all([load.#create(), load.#turnOver()]);
     return load;
   }
@@ -101,9 +96,9 @@ export class PodLoad {
   }
 
   async #createOne(name: string): Promise<void> {
-    const { namespace, inspect, pods = {} } = this.#options;
+    const { namespace, inspect } = this.#options;
     const startedAt = Date.now();
-    const pod = barePod(namespace, name, gated({ ...pods, labels: { ...pods.labels, app: 'bare' } }));
+    const pod = barePod(namespace, name, { spec: neverScheduled, labels: { app: 'bare' } });
     const outcome: Pick<Creation, 'failure' | 'defect'> = { failure: undefined, defect: undefined };
     this.#underWay.set(name, startedAt);
     try {
@@ -129,12 +124,6 @@ export class PodLoad {
     for (const pod of await podsOf(this.#client, namespace, 'load')) {
       this.replicaSetPods.set(pod.metadata.name ?? '', inspect(pod));
     }
-    const pods = resourcePath(resourceKind('v1', 'Pod'), { namespace });
-    const body = JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', gracePeriodSeconds: 0 });
-    await this.#client.request('DELETE', pods, { body });
+    await deletePods(this.#client, namespace);
   }
-}
-
-function gated(options: WorkloadOptions): WorkloadOptions {
-  return { ...options, spec: { schedulingGates: [gate], ...options.spec } };
 }

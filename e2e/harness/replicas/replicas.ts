@@ -2,10 +2,10 @@ import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { objectOf } from '../apply.ts';
 import type { BalancerTimes } from '../balancer/backend.ts';
-import { Balancer } from '../balancer/balancer.ts';
+import { startBalancer, type Balancer } from '../balancer/balancer.ts';
 import type { ChartWorkload } from '../chart-workloads.ts';
 import type { Cluster } from '../cluster.ts';
-import { FaultyProxy } from '../faulty-proxy/faulty-proxy.ts';
+import { startFaultyProxy, type FaultyProxy } from '../faulty-proxy/faulty-proxy.ts';
 import { workloadFor, type Installation } from '../installation.ts';
 import type { OperatorProcess, OperatorRole } from '../operator-process.ts';
 import { paths } from '../paths.ts';
@@ -74,8 +74,8 @@ export class Replicas {
   static async start(cluster: Cluster, installation: Installation, options: ReplicaOptions): Promise<Replicas> {
     if (!cluster.fakeNodes) throw new Error('several replicas on this machine need the embedded control plane');
     const { webhooks = 3, controllers = 2, seed = 1 } = options;
-    const proxy = options.proxied === true ? await FaultyProxy.start(cluster, seed) : undefined;
-    const balancer = await Balancer.start(options.balancer);
+    const proxy = options.proxied === true ? await startFaultyProxy(cluster, seed) : undefined;
+    const balancer = await startBalancer(options.balancer);
     const replicas = new Replicas(cluster, installation, options, balancer, proxy);
     try {
       await replicas.#scale(webhooks, controllers);
@@ -173,13 +173,13 @@ export class Replicas {
     return leader === before ? undefined : leader;
   }
 
-  async waitForLeader(timeout = 60_000): Promise<Replica> {
-    return waitFor('a leader', () => this.leader(), { timeout });
+  async waitForLeader(): Promise<Replica> {
+    return waitFor('a leader', () => this.leader());
   }
 
-  async waitUntilServing(timeout?: number): Promise<void> {
+  async waitUntilServing(): Promise<void> {
     const running = this.webhooks.filter(({ operator }) => operator.process.running).map(({ name }) => name);
-    await this.balancer.waitForRotation(running, timeout);
+    await this.balancer.waitForRotation(running);
   }
 
   async stop(): Promise<void> {

@@ -1,4 +1,4 @@
-/** The worker of {@link Standstill}: notes when it was not run for longer than it had asked for, and when the API server took longer than it does on an idle machine. */
+/** The worker of a standstill: notes when it was not run for longer than it had asked for, and when the API server took longer than it does on an idle machine. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { administrator } from '../cluster.ts';

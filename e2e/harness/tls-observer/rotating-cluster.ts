@@ -7,16 +7,12 @@ import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts
 import { labelNames, objectNames, serviceHostName } from '../../../src/api/names.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { objectOf } from '../apply.ts';
-import type { AuditLog } from '../audit-log.ts';
 import { applyUntilReady, injectorConfigs, type InjectorConfigObject } from '../injector-configs.ts';
 import { Losses } from '../load/losses.ts';
 import { markDefect, markedConfig } from '../load/marked-config.ts';
-import { PodLoad } from '../load/pod-load.ts';
-import type { Pod } from '../pod.ts';
-import type { ReplicaOptions, Replicas } from '../replicas/replicas.ts';
+import type { ReplicaOptions } from '../replicas/replicas.ts';
 import type { ScenarioContext } from '../scenario-context.ts';
-import { Standstill } from '../standstill/standstill.ts';
-import { waitFor } from '../wait-for.ts';
+import { none, waitFor } from '../wait-for.ts';
 import { redirected, webhooks, type WebhookConfiguration } from '../webhook-configurations.ts';
 import { TlsObserver } from './tls-observer.ts';
 
@@ -42,154 +38,108 @@ interface RotatingOptions extends ReplicaOptions {
   marks?: readonly string[];
 }
 
-/** Replicas with one InjectorConfig, pods that are created all along, and an observer of what the replicas serve: what a rotation must not disturb. */
-export class RotatingCluster {
-  readonly context: ScenarioContext;
-  readonly name: string;
-  readonly names: ReturnType<typeof objectNames>;
-  readonly replicas: Replicas;
-  readonly audit: AuditLog;
-  readonly load: PodLoad;
-  readonly losses: Losses;
-  readonly observer: TlsObserver;
-  readonly standstill: Standstill;
-  #requests = 0;
+export type RotatingCluster = Awaited<ReturnType<typeof startRotatingCluster>>;
 
-  private constructor(
-    context: ScenarioContext,
-    name: string,
-    parts: { replicas: Replicas; audit: AuditLog; load: PodLoad; observer: TlsObserver; standstill: Standstill },
-  ) {
-    this.context = context;
-    this.name = name;
-    this.names = objectNames(name);
-    this.replicas = parts.replicas;
-    this.audit = parts.audit;
-    this.load = parts.load;
-    this.losses = new Losses(context, parts.load, parts.audit);
-    this.observer = parts.observer;
-    this.standstill = parts.standstill;
-  }
+/**
+ * Replicas, three for webhooks and two controllers unless told, with one InjectorConfig, pods that are created all along, and an observer of what the replicas
+ * serve: what a rotation must not disturb. Load and observer end with the scenario.
+ */
+export async function startRotatingCluster(context: ScenarioContext, options: RotatingOptions) {
+  const { client } = context;
+  const { name: ownName, certificate = shortTerms, perSecond = 30, marks = ['one'] } = options;
+  const names = objectNames(ownName);
+  const replicas = await context.startReplicas({ flags: rotatingFlags, ...options });
+  const { namespace } = replicas.installation;
+  await applyUntilReady(client, markedConfig(ownName, 'one', { certificate }));
+  await options.prepare?.();
+  const audit = context.requireAudit();
+  const load = await context.startLoad({
+    namespace: await context.namespace('pods', options.namespaceLabels ?? { 'istio.io/rev': ownName }),
+    perSecond,
+    inspect: (pod) => markDefect(pod, (mark) => marks.includes(mark)),
+  });
+  const losses = new Losses(context, load, audit);
+  const bundle = () => readBundle(context, ownName);
+  const servername = serviceHostName(names.service, namespace);
+  const observer = TlsObserver.start({ readBundle: bundle, servername, replicas: () => replicas.webhooks });
+  context.atEnd(() => observer.stop());
+  let requests = 0;
+  const status = async (name = ownName): Promise<CertificateStatus> => {
+    const config = await client.get<InjectorConfigObject>(injectorConfigs, name);
+    return config.status?.['certificate'] ?? {};
+  };
+  return {
+    ...{ context, name: ownName, names, namespace, replicas, audit, load, losses, observer, bundle, status },
+    standstill: context.standstill(),
 
-  /** Runs `story` with such a cluster, three webhook replicas and two controllers unless told, and ends load and observer however it ends. */
-  static async run(
-    context: ScenarioContext,
-    options: RotatingOptions,
-    story: (cluster: RotatingCluster) => Promise<string>,
-  ): Promise<string> {
-    const cluster = await RotatingCluster.#start(context, options);
-    try {
-      return await story(cluster);
-    } finally {
-      await cluster.stop();
-    }
-  }
+    request: async (target: RotateTarget, name = ownName): Promise<string> => {
+      const nonce = `n${++requests}`;
+      const annotations = { [rotateAnnotation]: formatRotateRequest({ target, nonce }) };
+      await client.patch(markedConfig(name, 'one'), 'merge', { metadata: { annotations } });
+      return nonce;
+    },
 
-  static async #start(context: ScenarioContext, options: RotatingOptions): Promise<RotatingCluster> {
-    const { client } = context;
-    const { name, certificate = shortTerms, perSecond = 30, marks = ['one'] } = options;
-    const replicas = await context.startReplicas({ flags: rotatingFlags, ...options });
-    await applyUntilReady(client, markedConfig(name, 'one', { certificate }));
-    await options.prepare?.();
-    const namespace = await context.namespace('pods', options.namespaceLabels ?? { 'istio.io/rev': name });
-    const audit = context.requireAudit();
-    const inspect = (pod: Pod) => markDefect(pod, (mark) => marks.includes(mark));
-    const load = await PodLoad.start(client, { namespace, perSecond, inspect });
-    const observer = TlsObserver.start({
-      readBundle: () => readBundle(context, name),
-      servername: serviceHostName(objectNames(name).service, replicas.installation.namespace),
-      replicas: () => replicas.webhooks,
-    });
-    const standstill = Standstill.start(context.cluster);
-    return new RotatingCluster(context, name, { replicas, audit, load, observer, standstill });
-  }
+    waitForDone: async (nonce: string, timeout = 60_000, name = ownName): Promise<void> => {
+      await waitFor(
+        `request ${nonce} to be done`,
+        async () => {
+          const { rotateRequest, phase } = await status(name);
+          if (rotateRequest?.nonce === nonce && rotateRequest.state === 'Done') return true;
+          throw new Error(`status says ${JSON.stringify({ rotateRequest, phase })}`);
+        },
+        { timeout },
+      );
+    },
 
-  get namespace(): string {
-    return this.replicas.installation.namespace;
-  }
+    writeBundle: async (pem: string): Promise<void> => {
+      const caBundle = Buffer.from(pem).toString('base64');
+      const labelSelector = `${labelNames.injectorConfig}=${ownName}`;
+      const { items } = await client.listAll<WebhookConfiguration>(webhooks, { labelSelector });
+      if (items.length === 0) throw new Error('there is no webhook configuration');
+      for (const configuration of items) {
+        const patch = { webhooks: redirected(configuration, { caBundle }) };
+        await client.patch(configuration, 'merge', patch, { fieldManager: 'somebody' });
+      }
+    },
 
-  async request(target: RotateTarget, name = this.name): Promise<string> {
-    const nonce = `n${++this.#requests}`;
-    const annotations = { [rotateAnnotation]: formatRotateRequest({ target, nonce }) };
-    const config = markedConfig(name, 'one');
-    await this.context.client.patch(config, 'merge', { metadata: { annotations } });
-    return nonce;
-  }
+    /** Checks that since a time (milliseconds since 1970) the bundle verified every certificate that a replica was seen to serve. */
+    checkNoViolations: async (statement: string, since: number): Promise<void> => {
+      await observer.waitForRound();
+      const violations = observer.violationsSince(since);
+      await context.checkNow(statement, () => none(violations.map(({ description }) => description)));
+    },
 
-  async waitForDone(nonce: string, timeout = 60_000, name = this.name): Promise<void> {
-    await waitFor(
-      `request ${nonce} to be done`,
-      async () => {
-        const { rotateRequest, phase } = await this.status(name);
-        if (rotateRequest?.nonce === nonce && rotateRequest.state === 'Done') return true;
-        throw new Error(`status says ${JSON.stringify({ rotateRequest, phase })}`);
-      },
-      { timeout },
-    );
-  }
+    secret: async (name: string): Promise<Record<string, string> | undefined> => {
+      const found = await client.find(resourceKind('v1', 'Secret'), name, { namespace });
+      return found && decoded(found);
+    },
 
-  async status(name = this.name): Promise<CertificateStatus> {
-    const { status } = await this.context.client.get<InjectorConfigObject>(injectorConfigs, name);
-    return status?.['certificate'] ?? {};
-  }
+    writeSecret: async (name: string, text: Record<string, string>): Promise<void> => {
+      const secret = objectOf('v1', 'Secret', name, namespace);
+      await client.patch(secret, 'merge', { data: encoded(text) }, { fieldManager: 'somebody' });
+    },
 
-  bundle(): Promise<string> {
-    return readBundle(this.context, this.name);
-  }
+    /** How many connections the API server has made to replicas in a time, in milliseconds since 1970. The observer's do not pass the balancer. */
+    apiServerHandshakes: async (from: number, to = Infinity): Promise<number> => {
+      const all = await replicas.balancer.connections();
+      return all.filter(({ openedAt, bytesDown }) => openedAt >= from && openedAt <= to && bytesDown > 0).length;
+    },
 
-  async writeBundle(pem: string): Promise<void> {
-    const caBundle = Buffer.from(pem).toString('base64');
-    const labelSelector = `${labelNames.injectorConfig}=${this.name}`;
-    const { items } = await this.context.client.listAll<WebhookConfiguration>(webhooks, { labelSelector });
-    if (items.length === 0) throw new Error('there is no webhook configuration');
-    for (const configuration of items) {
-      const patch = { webhooks: redirected(configuration, { caBundle }) };
-      await this.context.client.patch(configuration, 'merge', patch, { fieldManager: 'somebody' });
-    }
-  }
-
-  /** Checks that since a time (milliseconds since 1970) the bundle verified every certificate that a replica was seen to serve. */
-  async checkNoViolations(statement: string, since: number): Promise<void> {
-    await this.observer.waitForRound();
-    const violations = this.observer.violationsSince(since);
-    for (const { description } of violations.slice(0, 5)) this.context.say(description);
-    await this.context.checkNow(statement, () => violations.length === 0);
-  }
-
-  async secret(name: string): Promise<Record<string, string> | undefined> {
-    const found = await this.context.client.find(resourceKind('v1', 'Secret'), name, { namespace: this.namespace });
-    return found && decoded(found);
-  }
-
-  async writeSecret(name: string, text: Record<string, string>): Promise<void> {
-    const secret = objectOf('v1', 'Secret', name, this.namespace);
-    await this.context.client.patch(secret, 'merge', { data: encoded(text) }, { fieldManager: 'somebody' });
-  }
-
-  /** How many connections the API server has made to replicas in a time, in milliseconds since 1970. The observer's do not pass the balancer. */
-  async apiServerHandshakes(from: number, to = Infinity): Promise<number> {
-    const connections = await this.replicas.balancer.connections();
-    return connections.filter(({ openedAt, bytesDown }) => openedAt >= from && openedAt <= to && bytesDown > 0).length;
-  }
-
-  /** Waits until a stretch of creations has lost nothing: after something that had to lose, API servers and replicas take notice of its end a moment late. */
-  async waitForCalm(): Promise<void> {
-    let since = Date.now();
-    await waitFor(
-      'pods to be created as before',
-      () => {
-        const { created, lost } = this.losses.report(since);
-        if (lost.length === 0) return created >= 20;
-        since = Date.now();
-        return false;
-      },
-      { timeout: 30_000, interval: 200 },
-    );
-  }
-
-  async stop(): Promise<void> {
-    await Promise.all([this.load.stop(), this.observer.stop(), this.standstill.stop()]);
-  }
+    /** Waits until a stretch of creations has lost nothing: after something that had to lose, API servers and replicas take notice of its end a moment late. */
+    waitForCalm: async (): Promise<void> => {
+      let since = Date.now();
+      await waitFor(
+        'pods to be created as before',
+        () => {
+          const { created, lost } = losses.report(since);
+          if (lost.length === 0) return created >= 20;
+          since = Date.now();
+          return false;
+        },
+        { timeout: 30_000, interval: 200 },
+      );
+    },
+  };
 }
 
 /** The texts of a Secret. */

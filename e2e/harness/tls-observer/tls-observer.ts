@@ -63,10 +63,6 @@ export class TlsObserver {
     await this.#running;
   }
 
-  latest(replica: string): SeenLeaf | undefined {
-    return this.#latest.get(replica);
-  }
-
   /** The one certificate that all running replicas were last seen with; undefined while they differ. */
   common(): SeenLeaf | undefined {
     const leaves = new Set(this.#watched().map(({ name }) => this.#latest.get(name)));
@@ -75,16 +71,12 @@ export class TlsObserver {
   }
 
   /** Waits until all running replicas serve one certificate, other than `before`, in rounds that began after this call. */
-  async waitForOther(before: SeenLeaf | undefined, timeout = 60_000): Promise<SeenLeaf> {
+  async waitForOther(before: SeenLeaf | undefined): Promise<SeenLeaf> {
     const begun = this.#rounds;
-    return waitFor(
-      'every replica to serve another certificate',
-      () => {
-        const leaf = this.#rounds > begun + 1 ? this.common() : undefined;
-        return leaf !== before && leaf;
-      },
-      { timeout },
-    );
+    return waitFor('every replica to serve another certificate', () => {
+      const leaf = this.#rounds > begun + 1 ? this.common() : undefined;
+      return leaf !== before && leaf;
+    });
   }
 
   /** Waits until every replica was looked at in a round that began after this call. */

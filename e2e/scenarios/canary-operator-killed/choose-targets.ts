@@ -1,3 +1,4 @@
+import { tagWebhookConfiguration } from '../../../src/api/names.ts';
 import { aborted, failing, type Plan } from './plans.ts';
 import { anyName, tag, type RolloutWrite } from './writes.ts';
 
@@ -11,8 +12,7 @@ export interface Trial {
 }
 
 /** What each new leader writes when it has counted who uses an InjectorConfig, at whatever time that is. */
-const usage = { verb: 'patch', resource: 'injectorconfigs/status', phase: '', ordinal: 1, at: 0 };
-const usages = ['v1', 'v2'].map((name): RolloutWrite => ({ ...usage, name }));
+const usages = ['v1', 'v2'].map((name) => patchOf('injectorconfigs/status', name, ''));
 
 /** So many leaders are killed in one rollout: far apart, so that each finds what the one before has left behind, and goes on for a while. */
 const perRollout = 4;
@@ -48,19 +48,17 @@ export const otherWays: readonly Trial[] = [
   {
     plan: aborted,
     targets: [
-      statusIn('0 % Shadowing/StepStarted'),
-      webhookIn('0 % Shadowing/StepStarted'),
+      ...bothIn('0 % Shadowing/StepStarted'),
       statusIn('0 % Shadowing/ComparingPods'),
       statusIn('25 % Paused/Pause'),
-      statusIn('RolledBack/Aborted'),
-      webhookIn('RolledBack/Aborted'),
+      ...bothIn('RolledBack/Aborted'),
     ],
     isRestarted: true,
     isKilledInPause: true,
   },
   {
     plan: failing,
-    targets: [statusIn('RolledBack/PodsFailing'), webhookIn('RolledBack/PodsFailing'), restartIn('RolledBack')],
+    targets: [...bothIn('RolledBack/PodsFailing'), patchOf('deployments', anyName, 'RolledBack')],
     isRestarted: true,
   },
 ];
@@ -110,15 +108,15 @@ function spread(targets: readonly RolloutWrite[]): RolloutWrite[][] {
   return Array.from({ length: count }, (_, rollout) => targets.filter((_, index) => index % count === rollout));
 }
 
+function patchOf(resource: string, name: string, phase: string): RolloutWrite {
+  return { verb: 'patch', resource, name, phase, ordinal: 1, at: 0 };
+}
+
 function statusIn(phase: string): RolloutWrite {
-  return { verb: 'patch', resource: 'revisiontags/status', name: tag, phase, ordinal: 1, at: 0 };
+  return patchOf('revisiontags/status', tag, phase);
 }
 
-function webhookIn(phase: string): RolloutWrite {
-  const name = `sidecar-injector-tag-${tag}`;
-  return { verb: 'patch', resource: 'mutatingwebhookconfigurations', name, phase, ordinal: 1, at: 0 };
-}
-
-function restartIn(phase: string): RolloutWrite {
-  return { verb: 'patch', resource: 'deployments', name: anyName, phase, ordinal: 1, at: 0 };
+/** What is said of the tag, and where its webhook is led. */
+function bothIn(phase: string): RolloutWrite[] {
+  return [statusIn(phase), patchOf('mutatingwebhookconfigurations', tagWebhookConfiguration(tag), phase)];
 }

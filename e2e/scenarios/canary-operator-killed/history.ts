@@ -72,9 +72,7 @@ export function pauseOfStep(states: readonly WrittenState[], index: number): Wri
 }
 
 /** Where the webhook led, one after the other, and since when. */
-export function pathWritesOf({
-  writes,
-}: Pick<RolloutHistory, 'writes'>): readonly Required<Pick<RolloutWrite, 'path' | 'at'>>[] {
+export function pathWritesOf({ writes }: Pick<RolloutHistory, 'writes'>): { path: string; at: number }[] {
   return writes.flatMap(({ path, at }) => (path === undefined ? [] : [{ path, at }]));
 }
 

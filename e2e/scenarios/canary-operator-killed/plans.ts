@@ -8,7 +8,7 @@ export interface Plan {
   readonly name: string;
   readonly steps: readonly WantedStep[];
   /** Whether the operator restarts the workloads; otherwise a person has all pods made again once a step has begun. */
-  readonly isRestarting: boolean;
+  readonly isRestarting?: true;
   readonly end: 'Promoted' | 'Aborted' | 'PodsFailing';
 }
 
@@ -16,7 +16,6 @@ export interface Plan {
 export const byPerson: Plan = {
   name: 'by a person',
   steps: [{ weight: 25 }, { weight: 60 }],
-  isRestarting: false,
   end: 'Promoted',
 };
 
@@ -32,7 +31,6 @@ export const byOperator: Plan = {
 export const aborted: Plan = {
   name: 'with a shadow step and a timed pause, aborted',
   steps: [{ weight: 0, isShadow: true }, { weight: 25, pauseSeconds: 15 }, { weight: 60 }],
-  isRestarting: false,
   end: 'Aborted',
 };
 
@@ -40,7 +38,6 @@ export const aborted: Plan = {
 export const failing: Plan = {
   name: 'to a revision whose pods crash',
   steps: [{ weight: 15 }],
-  isRestarting: false,
   end: 'PodsFailing',
 };
 
@@ -59,7 +56,7 @@ export function strategyOf({ steps, isRestarting, end }: Plan): Record<string, u
   };
   const restart = { maxUnavailableWorkloads: 5, perNamespace: 5, minReadySeconds: 0 };
   if (end === 'PodsFailing') return { canary, rollback: { restart: 'Canary' } };
-  return isRestarting ? { canary, restart } : { canary };
+  return isRestarting === true ? { canary, restart } : { canary };
 }
 
 export interface Direction {

@@ -89,7 +89,7 @@ export async function rollOut(stage: Stage, plan: Plan, companion: Companion = {
     await companion.settled();
     if (end.phase === 'RolledBack') await sleep(dwellMs);
   }
-  if (!plan.isRestarting) await renewAll(stage, end);
+  if (plan.isRestarting !== true) await renewAll(stage, end);
   const writes = await writesSince(replicas, since);
   const until = rolledBackAt(writes) ?? Infinity;
   const steps: StepSeen[] = [];
@@ -130,7 +130,7 @@ async function reach(stage: Stage, plan: Plan, step: WantedStep): Promise<void> 
     await compare(stage);
     return;
   }
-  if (!plan.isRestarting) {
+  if (plan.isRestarting !== true) {
     await waitUntil(stage, `without its pods at ${weight} percent`, ({ phase, weight: now }) => {
       return phase === 'WaitingForPods' && now === weight;
     });
@@ -174,7 +174,7 @@ async function reachEnd(stage: Stage, plan: Plan, end: RolloutEnd): Promise<void
   // What is decided is said first, and by the next leader perhaps done.
   const isMoved = async () => (await routeNow(context))?.canary === undefined;
   await waitFor(`the webhook to lead to ${place} alone`, isMoved, { timeout: patience });
-  const isRestarted = plan.isRestarting || plan.end === 'PodsFailing';
+  const isRestarted = plan.isRestarting === true || plan.end === 'PodsFailing';
   if (isRestarted) await workloads.allOf(place, patience);
   else await renewAll(stage, end);
 }
@@ -220,7 +220,7 @@ async function stoodStill({ standstill }: Stage, states: readonly WrittenState[]
 
 /** Everything that is stale, what was rolled back, or nothing. */
 function restartable({ isRestarting, end }: Plan, workloads: Workloads, to: string, since: number): string[] {
-  if (isRestarting) return [...workloads.names];
+  if (isRestarting === true) return [...workloads.names];
   return end === 'PodsFailing' ? workloads.pods.gotBetween(to, since, Infinity) : [];
 }
 

@@ -133,7 +133,7 @@ class Killer {
         await this.#strike(leader, async () => {
           this.killed.push(target);
           // What is made again by itself needs no restart.
-          if (!plan.isRestarting && plan.end !== 'PodsFailing') await workloads.disturb(unseen);
+          if (plan.isRestarting !== true && plan.end !== 'PodsFailing') await workloads.disturb(unseen);
           await before.release();
         });
       }

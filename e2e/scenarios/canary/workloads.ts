@@ -10,7 +10,7 @@ import type { AuditLog } from '../../harness/audit-log.ts';
 import type { Replicas } from '../../harness/replicas/replicas.ts';
 import { revisionTag, revisionTags, type RevisionTagObject } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
-import { waitFor } from '../../harness/wait-for.ts';
+import { none, waitFor } from '../../harness/wait-for.ts';
 import type { Pod } from '../../harness/pod.ts';
 import { webhooks, type WebhookConfiguration } from '../../harness/webhook-configurations.ts';
 import { barePod, deployment, type WorkloadOptions } from '../../harness/workloads.ts';
@@ -175,8 +175,7 @@ export class Workloads {
 export async function checkNoneLost(context: ScenarioContext, counts: readonly ReturnType<PodSightings['lost']>[]) {
   const created = counts.reduce((sum, each) => sum + each.created, 0);
   const lost = counts.flatMap((each) => each.lost);
-  for (const line of lost.slice(0, 5)) context.say(line);
-  await context.checkNow(`0 of ${created} pods lost`, () => lost.length === 0);
+  await context.checkNow(`0 of ${created} pods lost`, () => none(lost));
   return created;
 }
 
@@ -219,10 +218,9 @@ export async function pathOf(context: ScenarioContext, tag: string): Promise<str
  */
 export async function checkLossSeen(context: ScenarioContext, replicas: Replicas, tag: string): Promise<void> {
   const { client } = context;
-  const audit = context.requireAudit();
   // Nothing is ever stored there, so no share has to count a workload more.
   const namespace = await context.namespace('refused', { 'istio.io/rev': tag });
-  const pods = new PodSightings(client, audit, namespace);
+  const pods = new PodSightings(client, context.requireAudit(), namespace);
   await Promise.all(replicas.webhooks.map((each) => replicas.kill(each)));
   await replicas.balancer.waitForRotation([]);
   await client.create(barePod(namespace, 'refused')).catch(() => undefined);

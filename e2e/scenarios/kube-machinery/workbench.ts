@@ -5,83 +5,60 @@ import { loadKubeConfig } from '../../../src/kube/kube-config.ts';
 import type { Logger } from '../../../src/kube/ports.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { objectOf } from '../../harness/apply.ts';
-import type { AuditEvent, AuditLog } from '../../harness/audit-log.ts';
-import type { ControlPlane } from '../../harness/control-plane.ts';
-import { FaultyProxy } from '../../harness/faulty-proxy/faulty-proxy.ts';
+import type { AuditEvent } from '../../harness/audit-log.ts';
+import { startFaultyProxy } from '../../harness/faulty-proxy/faulty-proxy.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { serviceAccountKubeconfig } from '../../harness/service-account.ts';
-import type { Standstill } from '../../harness/standstill/standstill.ts';
 
 const account = 'machinery';
 
-/** Where the parts of src/kube are tried: the real API server, behind a proxy that can fail, and a note of what each client asked for. */
-export class Workbench {
-  readonly context: ScenarioContext;
-  readonly plane: ControlPlane;
-  readonly proxy: FaultyProxy;
-  /** Beside which bounds in milliseconds are held. */
-  readonly standstill: Standstill;
-  readonly random: Random;
-  readonly namespace: string;
-  readonly #audit: AuditLog;
-  readonly #kubeconfig: string;
+export type Workbench = Awaited<ReturnType<typeof openWorkbench>>;
 
-  private constructor(
-    context: ScenarioContext,
-    plane: ControlPlane,
-    proxy: FaultyProxy,
-    namespace: string,
-    kubeconfig: string,
-  ) {
-    this.context = context;
-    this.plane = plane;
-    this.proxy = proxy;
-    this.standstill = context.standstill();
-    this.namespace = namespace;
-    this.random = new Random(context.seed);
-    this.#audit = context.requireAudit();
-    this.#kubeconfig = kubeconfig;
-  }
-
-  /** Ends with the scenario. */
-  static async open(context: ScenarioContext): Promise<Workbench> {
-    const { cluster, client } = context;
-    if (cluster.controlPlane === undefined) throw new Error('this scenario needs the embedded control plane');
-    const namespace = await context.namespace('work');
-    await client.create(objectOf('v1', 'ServiceAccount', account, namespace));
-    const binding = objectOf('rbac.authorization.k8s.io/v1', 'ClusterRoleBinding', namespace);
-    context.atEnd(() => client.delete(binding));
-    await client.create({
-      ...binding,
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
-      subjects: [{ kind: 'ServiceAccount', name: account, namespace }],
-    });
-    const proxy = await FaultyProxy.start(cluster, context.seed);
-    context.atEnd(() => proxy.stop());
-    // Tokens pass the proxy, the administrator's certificate does not.
-    const kubeconfig = await serviceAccountKubeconfig(cluster, namespace, account, undefined, proxy.url);
-    return new Workbench(context, cluster.controlPlane, proxy, namespace, kubeconfig);
-  }
-
-  /** A client through the proxy; its name is how faults and the audit log know it, so no name may be part of another. */
-  client(name: string): ApiClient {
-    const client = new ApiClient(loadKubeConfig({ kubeconfig: this.#kubeconfig }), { userAgent: name });
-    this.context.atEnd(() => {
-      client.close();
-    });
-    return client;
-  }
-
-  requestsOf(name: string): AuditEvent[] {
-    return this.#audit.events().filter(({ userAgent }) => userAgent === name);
-  }
-
-  /** `patch 200` and the like: what a client wrote, and how each write ended. */
-  writesOf(name: string): string[] {
-    return this.requestsOf(name)
-      .filter(({ verb }) => ['create', 'update', 'patch', 'delete'].includes(verb))
-      .map(({ verb, responseStatus }) => `${verb} ${responseStatus?.code ?? '?'}`);
-  }
+/**
+ * Where the parts of src/kube are tried: the real API server, behind a proxy that can fail, and a note of what each client asked for. It ends with the
+ * scenario.
+ */
+export async function openWorkbench(context: ScenarioContext) {
+  const { cluster, client, seed } = context;
+  const plane = context.requireControlPlane();
+  const namespace = await context.namespace('work');
+  await client.create(objectOf('v1', 'ServiceAccount', account, namespace));
+  const binding = objectOf('rbac.authorization.k8s.io/v1', 'ClusterRoleBinding', namespace);
+  context.atEnd(() => client.delete(binding));
+  await client.create({
+    ...binding,
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ kind: 'ServiceAccount', name: account, namespace }],
+  });
+  const proxy = await startFaultyProxy(cluster, seed);
+  context.atEnd(() => proxy.stop());
+  // Tokens pass the proxy, the administrator's certificate does not.
+  const kubeconfig = await serviceAccountKubeconfig(cluster, namespace, account, undefined, proxy.url);
+  const audit = context.requireAudit();
+  const requestsOf = (name: string): AuditEvent[] => audit.events().filter(({ userAgent }) => userAgent === name);
+  return {
+    context,
+    plane,
+    proxy,
+    namespace,
+    /** Beside which bounds in milliseconds are held. */
+    standstill: context.standstill(),
+    random: new Random(seed),
+    /** A client through the proxy; its name is how faults and the audit log know it, so no name may be part of another. */
+    client: (name: string): ApiClient => {
+      const through = new ApiClient(loadKubeConfig({ kubeconfig }), { userAgent: name });
+      context.atEnd(() => {
+        through.close();
+      });
+      return through;
+    },
+    requestsOf,
+    /** `patch 200` and the like: what a client wrote, and how each write ended. */
+    writesOf: (name: string): string[] =>
+      requestsOf(name)
+        .filter(({ verb }) => ['create', 'update', 'patch', 'delete'].includes(verb))
+        .map(({ verb, responseStatus }) => `${verb} ${responseStatus?.code ?? '?'}`),
+  };
 }
 
 export const configMaps = resourceKind('v1', 'ConfigMap');

@@ -15,14 +15,7 @@ import { runningContainers, type Container } from '../../harness/pod.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { found } from '../../harness/wait-for.ts';
 import { webhookOf } from '../../harness/webhook-configurations.ts';
-import {
-  barePod,
-  deployment,
-  podsOf,
-  restartDeployment,
-  scenarioLabel,
-  waitForDeployment,
-} from '../../harness/workloads.ts';
+import { barePod, createDeployment, podsOf, restartDeployment, scenarioLabel } from '../../harness/workloads.ts';
 
 const revisionLabel = 'istio.io/rev';
 
@@ -30,8 +23,7 @@ const revisionLabel = 'istio.io/rev';
 export async function walkRevisions(context: ScenarioContext, operator: OperatorProcess): Promise<void> {
   const { client } = context;
   const namespace = await context.namespace('revision');
-  await client.create(deployment(namespace, 'sleep'));
-  await waitForDeployment(client, namespace, 'sleep');
+  await createDeployment(client, namespace, 'sleep');
   await applyUntilReady(client, exampleConfig('istio-1.1-release.yaml'));
   const metadata = { labels: { [revisionLabel]: 'istio-1-1' } };
   await client.patch(objectOf('v1', 'Namespace', namespace), 'merge', { metadata });

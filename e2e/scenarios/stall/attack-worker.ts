@@ -1,8 +1,8 @@
 /** The process that creates hostile pods: the times of innocent ones are taken in another. */
 import { ApiError } from '../../../src/kube/api-error.ts';
-import { resourceKind, resourcePath } from '../../../src/kube/resource-kinds.ts';
 import { administrator } from '../../harness/cluster.ts';
 import { serveWorker, workerData } from '../../harness/worker/serve-worker.ts';
+import { deletePods } from '../../harness/workloads.ts';
 import { hostileClasses, hostilePod, type HostileClass } from './hostile-classes.ts';
 
 const { kubeconfig, all, seed } = workerData as AttackWorkerData;
@@ -84,12 +84,8 @@ async function attack(namespaces: readonly string[], { rounds, clients, limit }:
 }
 
 async function removeAll(namespaces: readonly string[]): Promise<void> {
-  const body = JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', gracePeriodSeconds: 0 });
-  for (const namespace of namespaces) {
-    const path = resourcePath(resourceKind('v1', 'Pod'), { namespace });
-    // What is left goes with the namespace.
-    await client.request('DELETE', path, { body }).catch(() => undefined);
-  }
+  // What is left goes with the namespace.
+  for (const namespace of namespaces) await deletePods(client, namespace).catch(() => undefined);
 }
 
 const methods: AttackMethods = {

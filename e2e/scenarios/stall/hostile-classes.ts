@@ -1,4 +1,5 @@
 import { Random } from '../../../scripts/template-recorder/random.ts';
+import { neverScheduled } from '../../harness/workloads.ts';
 import { hostileFields, plainContainer, type PodParts } from './hostile-fields.ts';
 import { hostileShapes } from './hostile-shapes.ts';
 import { hostileTexts } from './hostile-texts.ts';
@@ -67,9 +68,6 @@ export function hostileClasses(all: boolean, seed: number): readonly HostileClas
   return [...new Map(classes.map((each) => [each.name, each])).values()];
 }
 
-/** The scheduler and the fake kubelets leave such pods alone. */
-const gate = { name: 'e2e.sidecar-injector.io/never' };
-
 /** A pod of a class, with a name of its own, so that no decision is given again. */
 export function hostilePod({ parts, bytes }: HostileClass, namespace: string, name: string, dryRun: boolean) {
   const { metadata = {}, spec = {} } = parts(dryRun ? bytes.dryRun : bytes.created);
@@ -77,6 +75,6 @@ export function hostilePod({ parts, bytes }: HostileClass, namespace: string, na
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name, namespace, ...metadata },
-    spec: { containers: [plainContainer], schedulingGates: [gate], ...spec },
+    spec: { containers: [plainContainer], ...neverScheduled, ...spec },
   };
 }

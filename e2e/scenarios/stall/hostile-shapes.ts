@@ -36,13 +36,13 @@ function proxyConfig(config: JsonObject): PodParts {
   return annotations({ 'proxy.istio.io/config': JSON.stringify(config) });
 }
 
+/** @param size bytes of JSON that one of them takes, about; or that and bounds */
 function shape(
   name: string,
-  each: number,
+  size: number | Omit<HostileShape, 'name' | 'parts'>,
   parts: HostileShape['parts'],
-  bounds: Pick<HostileShape, 'most' | 'dryRunOnly'> = {},
 ): HostileShape {
-  return { name, each, parts, ...bounds };
+  return { name, parts, ...(typeof size === 'number' ? { each: size } : size) };
 }
 
 const named = (index: number): JsonObject => ({ ...plainContainer, name: `c${index}` });
@@ -83,10 +83,10 @@ const listsOfContainer: readonly Row[] = [
 
 export const hostileShapes: readonly HostileShape[] = [
   ...listsOfSpec.map(([name, each, field, make, most]) =>
-    shape(name, each, (count) => spec({ [field]: list(count, make) }), { most }),
+    shape(name, { each, most }, (count) => spec({ [field]: list(count, make) })),
   ),
   ...listsOfContainer.map(([name, each, field, make, most]) =>
-    shape(name, each, (count) => container({ [field]: list(count, make) }), { most }),
+    shape(name, { each, most }, (count) => container({ [field]: list(count, make) })),
   ),
   shape('template-names-repeated', 8, (count) => templateNames(list(count, () => 'sidecar'))),
   shape('template-names-unknown', 7, (count) => templateNames(list(count, (n) => `t${n}`))),
@@ -111,32 +111,22 @@ export const hostileShapes: readonly HostileShape[] = [
     annotations({ 'example.com/note': 'x'.repeat(count * 18), ...map(count, (n) => [`a${n}`, 'y']) }),
   ),
   shape('many-labels', 18, (count) => ({ metadata: { labels: map(count, (n) => [`l${n}`, 'y']) } })),
-  shape('owners', 80, (count) => ({ metadata: { ownerReferences: list(count, owner) } }), { dryRunOnly: true }),
-  shape('finalizers', 20, (count) => ({ metadata: { finalizers: list(count, (n) => `example.com/f${n}`) } }), {
-    dryRunOnly: true,
-  }),
+  shape('owners', { each: 80, dryRunOnly: true }, (count) => ({ metadata: { ownerReferences: list(count, owner) } })),
+  shape('finalizers', { each: 20, dryRunOnly: true }, (count) => ({
+    metadata: { finalizers: list(count, (n) => `example.com/f${n}`) },
+  })),
   shape('probe-with-headers', 30, (count) => {
     const httpHeaders = list(count, (n) => ({ name: `h${n}`, value: 'v' }));
     return container({ readinessProbe: { httpGet: { path: '/', port: 80, httpHeaders } } });
   }),
-  shape(
-    'mounts',
-    60,
-    (count) => {
-      const volumeMounts = list(count, (n) => ({ name: `v${n}`, mountPath: `/m${n}` }));
-      return spec({ containers: [{ ...plainContainer, volumeMounts }], volumes: list(count, volume) });
-    },
-    { most: 300 },
-  ),
-  shape(
-    'mounts-of-one-path',
-    40,
-    (count) => {
-      const volumeMounts = list(count, () => ({ name: 'v', mountPath: '/m' }));
-      return spec({ containers: [{ ...plainContainer, volumeMounts }], volumes: [{ name: 'v', emptyDir: {} }] });
-    },
-    { most: 300 },
-  ),
+  shape('mounts', { each: 60, most: 300 }, (count) => {
+    const volumeMounts = list(count, (n) => ({ name: `v${n}`, mountPath: `/m${n}` }));
+    return spec({ containers: [{ ...plainContainer, volumeMounts }], volumes: list(count, volume) });
+  }),
+  shape('mounts-of-one-path', { each: 40, most: 300 }, (count) => {
+    const volumeMounts = list(count, () => ({ name: 'v', mountPath: '/m' }));
+    return spec({ containers: [{ ...plainContainer, volumeMounts }], volumes: [{ name: 'v', emptyDir: {} }] });
+  }),
   shape('projected-sources', 50, (count) => {
     const sources = list(count, (n) => ({ configMap: { name: `m${n}` } }));
     return spec({ volumes: [{ name: 'v', projected: { sources } }] });

@@ -18,7 +18,7 @@ export interface StretchFigures {
   readonly p99Milliseconds: number;
   readonly maxMilliseconds: number;
   /** The same without what the machine, or the API server, stood still meanwhile, or the operator's thread waited for a processor. */
-  readonly ownP99Milliseconds: number;
+  readonly p99WithoutStandstillMilliseconds: number;
   readonly lease: LeaseFigures;
 }
 
@@ -56,7 +56,7 @@ export async function judgeStretch(witnesses: Witnesses, from: number, to: numbe
     p50Milliseconds: quantile(times, 0.5),
     p99Milliseconds: quantile(times, 0.99),
     maxMilliseconds: quantile(times, 1),
-    ownP99Milliseconds: quantile(own, 0.99),
+    p99WithoutStandstillMilliseconds: quantile(own, 0.99),
     lease: lease.between(from, to),
   };
 }

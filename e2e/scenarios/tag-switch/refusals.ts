@@ -3,14 +3,7 @@ import { labelNames, tagWebhookConfiguration, validatorNames } from '../../../sr
 import { badRevisionTags } from '../../../src/api/testdata/bad-revision-tags.ts';
 import { refusal, refusalOf } from '../../harness/admissions.ts';
 import { applyObject, isGone, objectOf } from '../../harness/apply.ts';
-import {
-  applyUntilReady,
-  condition,
-  deleteForced,
-  injectorConfigs,
-  smallConfig,
-  type InjectorConfigObject,
-} from '../../harness/injector-configs.ts';
+import { applyUntilReady, conditionOf, deleteForced, smallConfig } from '../../harness/injector-configs.ts';
 import type { Replicas } from '../../harness/replicas/replicas.ts';
 import { removeTag, revisionTag, revisionTags, type RevisionTagObject } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
@@ -143,7 +136,7 @@ export async function checkForeign(context: ScenarioContext): Promise<void> {
   await applyObject(client, config);
   const statement = 'beside an injector of somebody else a revision says ForeignOverlap, and has no webhook';
   await context.check(statement, async () => {
-    const ready = condition(await client.get<InjectorConfigObject>(injectorConfigs, 'foreign'), 'Ready');
+    const ready = await conditionOf(client, 'foreign', 'Ready');
     return ready?.reason === 'ForeignOverlap' && isGone(client, webhooks, 'sidecar-injector-foreign');
   });
   await applyUntilReady(client, { ...config, spec: { ...config.spec, webhook: { takeover: true } } });
