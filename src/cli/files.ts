@@ -1,6 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { messageOf } from '../kube/api-error.ts';
 import { type Terminal, UsageError } from './terminal.ts';
+
+export { messageOf };
 
 /**
  * Reads a file named on the command line; `-` is standard input.
@@ -45,9 +48,4 @@ const reasons: Record<string, string> = {
 /** What is wrong with a file, in words. */
 export function describeFileError(error: unknown): string {
   return reasons[(error as NodeJS.ErrnoException).code ?? ''] ?? messageOf(error);
-}
-
-/** What was thrown, in words. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -51,7 +51,8 @@ export function createTlsServer(limits: AdmissionLimits, pairs: ServingPairs, lo
         const pair = pairs.forServerName(serverName.toLowerCase()) ?? pairs.defaultPair();
         callback(null, pair && contextOf(pair));
       } catch (error) {
-        log.error('a serving certificate cannot be used', { serverName, error: describe(error) });
+        // OpenSSL's errors name the function and the mistake, never the key.
+        log.error('a serving certificate cannot be used', { serverName, error: (error as Error).message });
         callback(new Error(`the certificate for ${serverName} cannot be used`));
       }
     },
@@ -65,13 +66,8 @@ export function createTlsServer(limits: AdmissionLimits, pairs: ServingPairs, lo
     try {
       server.setSecureContext({ cert: pair.certificatePem, key: pair.privateKeyPem, minVersion });
     } catch (error) {
-      log.error('the default serving certificate cannot be used', { error: describe(error) });
+      log.error('the default serving certificate cannot be used', { error: (error as Error).message });
     }
   });
   return server;
-}
-
-/** OpenSSL's errors name the function and the mistake, never the key. */
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
