@@ -63,7 +63,10 @@ if (hasShellcheck) {
   const scripts = readdirSync('packaging/plugin').map((name) => path.join('packaging/plugin', name));
   const { status, stdout } = spawnSync('shellcheck', scripts, { encoding: 'utf8' });
   judge('the scripts of the plugin have no mistake', status === 0, stdout);
-} else
-  judge('shellcheck is not installed, so no shell script is looked at', process.env['CI'] !== 'true', 'install it');
+} else {
+  console.log('shellcheck is not installed, so no shell script is looked at');
+  // .ci/run installs it.
+  if (process.env['CI'] === 'true') count.failed += 1;
+}
 console.log(`${count.passed} passed, ${count.failed} failed`);
 process.exitCode = count.failed === 0 ? 0 : 1;
