@@ -29,9 +29,6 @@ import {
 import { renderChart } from './render-chart.ts';
 import { poll, untilAvailable } from './until-available.ts';
 
-/** Under which name the API server records what `injector install` has set. */
-const fieldManager = 'injector-install';
-
 interface InstallOptions extends ClusterOptions {
   readonly namespace: string;
   readonly set: readonly string[];
@@ -176,7 +173,7 @@ async function apply(
   const force = takeOwnership === true || object.kind === 'CustomResourceDefinition';
   try {
     const live = await client.find(resourceKind(object.apiVersion, object.kind), name, { namespace });
-    const applied = await client.apply(object, { fieldManager, force, dryRun });
+    const applied = await client.apply(object, { fieldManager: 'injector-install', force, dryRun });
     if (live === undefined) return 'created';
     // Without what the API server and controllers count and note.
     const [before, after] = [live, applied].map(({ metadata, ...rest }) => {
