@@ -44,8 +44,8 @@ const installOrder = [
 
 /** The functions that our chart uses, of all that helm has; any other is a mistake of its templates. */
 const sprigNames = [
-  ...['contains', 'default', 'dict', 'fail', 'has', 'int', 'list', 'lower', 'merge', 'mergeOverwrite', 'nindent', 'quote'],
-  ...['replace', 'ternary', 'toJson', 'trim', 'trimSuffix', 'trunc', 'uniq'],
+  ...['contains', 'default', 'dict', 'fail', 'has', 'int', 'list', 'lower', 'merge', 'mergeOverwrite'],
+  ...['nindent', 'quote', 'replace', 'ternary', 'toJson', 'trim', 'trimSuffix', 'trunc', 'uniq'],
 ];
 const functions: FunctionTable = {
   ...Object.fromEntries(Object.entries(sprigFunctions).filter(([name]) => sprigNames.includes(name))),
