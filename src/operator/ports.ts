@@ -85,7 +85,7 @@ export interface RestartFigures {
 
 /** Figures about the controller. Labels are bounded: names of InjectorConfigs, kinds, outcomes. */
 export interface OperatorMetrics extends WatchObserver {
-  reconciled?(name: string, outcome: 'Success' | 'Error', seconds: number): void;
+  reconciled?(name: string, outcome: 'Success' | 'Conflict' | 'Error', seconds: number): void;
   queued?(length: number): void;
   leading?(leading: boolean): void;
   applied?(kind: string, outcome: string): void;

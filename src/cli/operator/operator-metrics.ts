@@ -14,7 +14,7 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
     new Counter({ name, help, labelNames, registers });
   const gauge = (name: string, labelNames: string[], help: string): Gauge =>
     new Gauge({ name, help, labelNames, registers });
-  const reconciles = counter('injector_reconcile_total', ['injector', 'outcome'], 'Reconciles: Success, Error.');
+  const reconciles = counter('injector_reconcile_total', ['injector', 'outcome'], 'Reconciles by result.');
   const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
   const reconcileSeconds = histogram('injector_reconcile_duration_seconds', 'Time of a reconcile.', buckets);
   const queueLength = gauge('injector_queue_length', [], 'Objects that wait to be reconciled.');
@@ -126,7 +126,7 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
       for (const subject of ['leaf', 'authority']) {
         for (const result of ['success', 'refused', 'failed']) rotations.remove({ injector, subject, result });
       }
-      for (const outcome of ['Success', 'Error']) reconciles.remove({ injector, outcome });
+      for (const outcome of ['Success', 'Conflict', 'Error']) reconciles.remove({ injector, outcome });
     },
     listed(resource, count) {
       lists.inc({ resource });

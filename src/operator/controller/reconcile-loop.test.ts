@@ -89,13 +89,14 @@ describe('ReconcileLoop', () => {
 
   it('is quiet about writes that met a newer version', async () => {
     const errors = [new ApiError({ code: 409, reason: 'Conflict', message: 'modified' })];
-    const { clock, loop, levels, finish } = setUp(() => {
+    const { clock, loop, levels, outcomes, finish } = setUp(() => {
       const error = errors.shift();
       return error === undefined ? Promise.resolve(1e9) : Promise.reject(error);
     });
     loop.add('a');
     await clock.advance(5);
     assert.deepEqual(levels(), ['debug']);
+    assert.equal(outcomes[0], 'a Conflict');
     await finish();
   });
 

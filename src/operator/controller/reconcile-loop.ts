@@ -70,7 +70,7 @@ export class ReconcileLoop {
       this.#queue.addAfter(key, wait);
     } catch (error) {
       if (signal.aborted) return;
-      metrics.reconciled?.(key, 'Error', seconds());
+      metrics.reconciled?.(key, isConflict(error) ? 'Conflict' : 'Error', seconds());
       this.#failed(key, error);
     }
   }
