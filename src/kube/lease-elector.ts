@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from './api-client.ts';
@@ -86,6 +87,8 @@ export class LeaseElector {
     const { logger, name: lease, identity } = this.#options;
     logger.info('leading', { lease, identity });
     const leadership = new AbortController();
+    // Each request under way listens; four passes at a time have more than ten, which is no leak.
+    setMaxListeners(0, leadership.signal);
     const stop = (): void => leadership.abort(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
     const renewal = this.#renewUntilLost(leadership);
