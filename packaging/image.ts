@@ -54,7 +54,7 @@ export async function writeImages(folder: string, report: Report): Promise<strin
 }
 
 /** Writes an OCI archive of the image for one architecture. Resolves with its name. */
-export async function writeImageArchive(folder: string, architecture: Architecture, report: Report): Promise<string> {
+async function writeImageArchive(folder: string, architecture: Architecture, report: Report): Promise<string> {
   const storage = mkdtempSync(path.join(tmpdir(), 'injector-image-'));
   // A storage of its own, so that nothing is left behind.
   const flags = ['--root', `${storage}/root`, '--runroot', `${storage}/run`, '--storage-driver', 'vfs'];
