@@ -29,6 +29,7 @@ export const chartLifecycle: Scenario = {
     'the chart: values, Pod Security, install.yaml; from a registry by real helm: upgrade from the release before, back, uninstall, install; autoscaling',
   destructive: 'it installs and uninstalls the operator, resource definitions included',
   ownControlPlane: true,
+  paired: true,
   run: async (context) => {
     const { client, cluster } = context;
     const folder = join(cluster.run.path, name);

@@ -32,6 +32,7 @@ const probe = `const { readFileSync, writeFileSync } = require('node:fs');
 export const image: Scenario = {
   name: 'image',
   about: 'unprivileged and read-only it injects a pod; arm64; its bills of materials',
+  paired: true,
   run: async (context) => {
     const missing = ['crun', 'unshare', 'qemu-aarch64-static'].filter((program) => onPath(program) === undefined);
     if (process.getuid?.() !== 0) missing.unshift('root');

@@ -20,6 +20,7 @@ export const webhookLost: Scenario = {
   name: 'webhook-lost',
   about:
     'webhooks of tags are deleted by hand, by disable and enable, and by the garbage collection of their owner, in a pause, in the middle of a step and rolled back, the leader killed each time: each comes back where it led, and nobody gets more canary',
+  paired: true,
   destructive: 'it needs the audit log of the embedded control plane, and removes the owner of its webhooks',
   run: async (context) => {
     const { client } = context;
