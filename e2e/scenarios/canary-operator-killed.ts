@@ -35,7 +35,6 @@ export const canaryOperatorKilled: Scenario = {
   name: 'canary-operator-killed',
   about:
     'the leader is killed after each write of rollouts that are promoted, aborted or rolled back, with a shadow step, a timed pause and restarts among them: each ends as it would have, by exact shares, with evidence for each step, one update of the webhook a step and no restart repeated, and nothing is lost',
-  paired: true,
   destructive: 'it needs the audit log of the embedded control plane',
   full: 'a SIGKILL after every write, restarted in its pod, and with another leader after one of each object, about 8 minutes',
   run: async (context) => {
