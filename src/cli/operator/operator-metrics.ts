@@ -14,7 +14,7 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
     new Counter({ name, help, labelNames, registers });
   const gauge = (name: string, labelNames: string[], help: string): Gauge =>
     new Gauge({ name, help, labelNames, registers });
-  const reconciles = counter('injector_reconcile_total', ['injector', 'outcome'], 'Reconciles by result.');
+  const reconciles = counter('injector_reconcile_total', ['injector', 'outcome'], 'Passes: Success, Conflict, Error.');
   const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
   const reconcileSeconds = histogram('injector_reconcile_duration_seconds', 'Time of a reconcile.', buckets);
   const queueLength = gauge('injector_queue_length', [], 'Objects that wait to be reconciled.');
