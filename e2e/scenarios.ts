@@ -1,6 +1,7 @@
 import type { Scenario } from './harness/scenario-context.ts';
 import { alerts } from './scenarios/alerts.ts';
 import { admissionThroughput } from './scenarios/admission-throughput.ts';
+import { csrProvider } from './scenarios/csr-provider.ts';
 import { canaryUpgradeWalk } from './scenarios/canary-upgrade-walk.ts';
 import { canaryCases } from './scenarios/canary-cases.ts';
 import { canaryOperatorKilled } from './scenarios/canary-operator-killed.ts';
@@ -100,6 +101,7 @@ export const scenarios: Scenario[] = [
   certificateRepair,
   certificateClocks,
   givenCertificates,
+  csrProvider,
   certsCommands,
   faults,
   relist,

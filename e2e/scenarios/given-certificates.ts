@@ -1,12 +1,9 @@
-import { randomBytes, X509Certificate } from 'node:crypto';
+import { X509Certificate } from 'node:crypto';
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { parseBundle } from '../../src/certs/read-certificate.ts';
-import { generateRsaKeyPair } from '../../src/certs/key-pair.ts';
-import { randomSerialNumber } from '../../src/certs/random-source.ts';
-import { issueServingCertificate } from '../../src/certs/issue-certificate.ts';
-import { signCertificate } from '../../src/certs/sign-certificate.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { applyObject, objectOf } from '../harness/apply.ts';
+import { type CompanyAuthority, companyAuthority, type PairText } from '../harness/company-authority.ts';
 import { conditionOf } from '../harness/injector-configs.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
 import type { Scenario } from '../harness/scenario-context.ts';
@@ -234,50 +231,4 @@ function givenSecret(cluster: RotatingCluster) {
       return { says: `${found?.status ?? 'none'} (${found?.reason ?? ''})`, message: found?.message ?? '' };
     },
   };
-}
-
-/** The three texts of a Secret with a certificate, by their keys; all PEM. */
-type PairText = Record<'tls.crt' | 'tls.key' | 'ca.crt', string>;
-
-type CompanyAuthority = Awaited<ReturnType<typeof companyAuthority>>;
-
-/** An authority as companies have them: a root that signed an intermediate, which signs certificates. */
-async function companyAuthority(name: string) {
-  const rootKeys = await generateRsaKeyPair(2048);
-  const root = authorityCertificate(`${name} root`, rootKeys.publicKeyPem, rootKeys, 1);
-  const signer = { certificatePem: root, privateKeyPem: rootKeys.privateKeyPem };
-  const { publicKeyPem, privateKeyPem } = await generateRsaKeyPair(2048);
-  const certificatePem = authorityCertificate(`${name} intermediate`, publicKeyPem, signer, 0);
-  /** A certificate for a Service that lives for a day, followed by the intermediate, as such a Secret holds it. */
-  const issue = async (target: { service: string; namespace: string }, now = new Date()): Promise<PairText> => {
-    const options = { now, duration: day, random: randomBytes };
-    const keys = await generateRsaKeyPair(2048);
-    const leaf = issueServingCertificate({ certificatePem, privateKeyPem }, target, keys, options);
-    return { 'tls.crt': leaf.certificatePem + certificatePem, 'tls.key': leaf.privateKeyPem, 'ca.crt': root };
-  };
-  return { root, issue };
-}
-
-/** @param below how many authorities may stand between it and a certificate */
-function authorityCertificate(
-  commonName: string,
-  publicKeyPem: string,
-  signer: Parameters<typeof signCertificate>[1],
-  below: number,
-): string {
-  return signCertificate(
-    {
-      serialNumber: randomSerialNumber(randomBytes),
-      subject: { organizationName: 'e2e', commonName },
-      publicKeyPem,
-      // Certificates that have expired must be possible.
-      notBefore: new Date(Date.now() - 10 * day),
-      notAfter: new Date(Date.now() + 10 * day),
-      extensions: [
-        { name: 'basicConstraints', critical: true, cA: true, pathLenConstraint: below },
-        { name: 'keyUsage', critical: true, keyCertSign: true, cRLSign: true },
-      ],
-    },
-    signer,
-  );
 }

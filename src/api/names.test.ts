@@ -17,6 +17,8 @@ describe('names', () => {
     assert.deepEqual(objectNames('1-24'), {
       authoritySecret: 'sidecar-injector-1-24',
       servingSecret: 'sidecar-injector-1-24-serving',
+      requestSecret: 'injector-request-1-24',
+      certificate: 'injector-certificate-1-24',
       service: 'sidecar-injector-1-24',
       configMap: 'sidecar-injector-1-24',
       webhookConfiguration: 'sidecar-injector-1-24',

@@ -15,7 +15,19 @@ export function objectNames(name: string) {
     /** The ConfigMap for people and the command line. */
     configMap: base,
     webhookConfiguration: base,
+    /** Secret with what is asked of a signer, and its answer; with certificate provider CertificateSigningRequest. */
+    requestSecret: `injector-request-${name}`,
+    /** cert-manager's Certificate, and the Secret that it writes; with certificate provider CertManager and an `issuerRef`. */
+    certificate: `injector-certificate-${name}`,
   };
+}
+
+/** Matches the names of Secrets that the operator writes or has written; CEL knows it too. */
+export const ownSecretName = /^(sidecar-injector|injector-validator|injector-request|injector-certificate)-/;
+
+/** The CertificateSigningRequest of an InjectorConfig. @param digest of its public key */
+export function signingRequestName(name: string, digest: string): string {
+  return `${prefix}-${name}-${digest}`;
 }
 
 /** The immutable ConfigMap of one configuration. @param hash the 8 hex digits of the configuration */

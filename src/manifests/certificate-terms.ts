@@ -19,6 +19,16 @@ export function calledName(config: InjectorConfig, namespace: string): string {
   return webhookHost(config) ?? serviceHostName(objectNames(config.metadata.name).service, namespace);
 }
 
+/**
+ * The names for which a certificate is asked of somebody else, the one by which the webhook is called first: fewer than we give our own, since a signer
+ * or issuer may allow but some. The Service's is there in any case, so that `spec.webhook.url` may come and go.
+ * @param hosts as for {@link certificateNames}
+ */
+export function requestedNames(config: InjectorConfig, namespace: string, hosts: readonly string[]): string[] {
+  const { service } = objectNames(config.metadata.name);
+  return [...new Set([calledName(config, namespace), serviceHostName(service, namespace), ...hosts])];
+}
+
 /** The names that the validating webhook's certificate must carry. */
 export function validatorCertificateNames(operatorClass: string, namespace: string): CertificateNames {
   return { service: validatorNames(operatorClass).service, namespace };
@@ -50,10 +60,13 @@ export function hostOfUrl(url: string | undefined): string | undefined {
   return url !== undefined && URL.canParse(url) ? new URL(url).hostname : undefined;
 }
 
-/** Whether one certificate answers for both: they take it from the same Secret. */
+/** Whether one certificate answers for both: they take it from the same Secret, or from the same Certificate of cert-manager. */
 export function haveOneCertificate(one: InjectorConfig, other: InjectorConfig): boolean {
-  const secret = one.spec.certificate.secretRef?.name;
-  return secret !== undefined && secret === other.spec.certificate.secretRef?.name;
+  const isShared = (field: 'secretRef' | 'certificateRef'): boolean => {
+    const name = one.spec.certificate[field]?.name;
+    return name !== undefined && name === other.spec.certificate[field]?.name;
+  };
+  return isShared('secretRef') || isShared('certificateRef');
 }
 
 /** Why an InjectorConfig cannot have the host of its url: another one has it. One line, with the field and what to do. */

@@ -5,13 +5,14 @@ import type { ResourceKind } from '../kube/resource-kinds.ts';
 
 /** Where an object is. */
 export interface ObjectPlace {
-  readonly namespace: string;
+  /** Absent for what is cluster-scoped. */
+  readonly namespace?: string;
   readonly name: string;
 }
 
 export interface FollowedObjectsOptions {
   readonly resource: ResourceKind;
-  readonly client: Pick<ApiClient, 'find'>;
+  readonly client: Pick<ApiClient, 'list'>;
   /** Starts a reflector for one object. */
   readonly follow: (resource: ResourceKind, store: ObjectStore, place: ObjectPlace, signal: AbortSignal) => void;
   readonly onChange: (injectorConfig: string) => void;
@@ -36,22 +37,24 @@ export class FollowedObjects {
     this.#options = options;
   }
 
-  /** The object as last seen. While its watch is on the way the API server is asked, so that an absent one shows as what it is. */
-  async read(
-    user: string,
-    { namespace, name }: ObjectPlace,
-    signal: AbortSignal,
-  ): Promise<KubernetesObject | undefined> {
+  /**
+   * The object as last seen. While its watch is on the way the API server is asked for a list of one, so that an absent one shows as what it is, and
+   * a kind that is not served as an ApiError with code 404.
+   */
+  async read(user: string, place: ObjectPlace, signal: AbortSignal): Promise<KubernetesObject | undefined> {
     const { client, resource } = this.#options;
-    const key = `${namespace}/${name}`;
-    const { store, users } = this.#followed.get(key) ?? this.#begin(key, { namespace, name });
+    const { namespace, name } = place;
+    const key = keyOf(place);
+    const { store, users } = this.#followed.get(key) ?? this.#begin(key, place);
     users.add(user);
-    return store.hasSynced ? store.get(name, namespace) : client.find(resource, name, { namespace, signal });
+    if (store.hasSynced) return store.get(name, namespace);
+    const { items } = await client.list(resource, { namespace, fieldSelector: `metadata.name=${name}`, signal });
+    return items[0];
   }
 
   /** The InjectorConfig refers to these objects only: watches that nobody needs any more end. */
   keepOnly(user: string, places: readonly ObjectPlace[]): void {
-    const wanted = new Set(places.map(({ namespace, name }) => `${namespace}/${name}`));
+    const wanted = new Set(places.map(keyOf));
     for (const [key, { users, stop }] of this.#followed) {
       if (wanted.has(key) || !users.delete(user) || users.size > 0) continue;
       stop.abort();
@@ -69,4 +72,8 @@ export class FollowedObjects {
     follow(resource, followed.store, place, followed.stop.signal);
     return followed;
   }
+}
+
+function keyOf({ namespace = '', name }: ObjectPlace): string {
+  return `${namespace}/${name}`;
 }

@@ -24,6 +24,9 @@ export const conditions = {
 /** Why a condition is as it is: by types, the operator writes no other reason. */
 export const conditionReasons = {
   AllFine: 'TemplatesDoubtful: every pod that was tried was injected',
+  CertManagerMissing: 'CertificateReady: the API server knows no Certificate of cert-manager',
+  CertificateMissing: 'CertificateReady: the Certificate of `certificateRef` does not exist',
+  CertificatePending: 'CertificateReady: cert-manager has not issued; the message has its own words',
   Compiled: 'TemplatesValid: all templates compile',
   Complete: 'RolloutComplete: pods get the revision',
   ConfigurationInvalid: 'TemplatesValid: something does not compile, or fails for every typical pod',
@@ -32,7 +35,7 @@ export const conditionReasons = {
   CustomSelection: 'RevisionReady: the InjectorConfig has selectors of its own, so no label leads to it',
   Doubtful: 'TemplatesDoubtful: the message lists what is odd',
   ForeignFinalizer: "RemovalBlocked: somebody else's finalizer holds the object; the message names both",
-  ForeignManager: 'Conflict: the message names it',
+  ForeignManager: 'Conflict: the message names it; WebhookReady: it writes `caBundle`',
   ForeignOverlap: "WebhookReady: nothing is published because of somebody else's injector",
   ForeignWebhook: 'ForeignOverlap: the message names its webhook',
   HostTaken: 'WebhookReady, CertificateReady: another InjectorConfig has the host of `webhook.url`',
@@ -40,7 +43,7 @@ export const conditionReasons = {
   InternalError: 'CertificateReady, WebhookReady: a pass failed; or the reason of the API server (`Forbidden`, …)',
   Invalid: 'TemplatesValid, RevisionReady, WebhookReady: a rule between fields, or the API server, refuses it',
   InvalidPolicy: 'CertificateReady: the durations of `spec.certificate` contradict each other',
-  KeyMissing: 'CertificateReady: the Secret of `secretRef` lacks `tls.crt`, `tls.key` or `ca.crt`',
+  KeyMissing: 'CertificateReady: a Secret lacks `tls.crt`, `tls.key` or `ca.crt`; the message names it',
   NoConflict: 'Conflict: nobody does',
   NoFailure: 'InjectionFailing: no pod was refused',
   NoForeignOverlap: 'ForeignOverlap: nobody does',
@@ -63,11 +66,21 @@ export const conditionReasons = {
   Progressing: 'RolloutComplete: the share of the canary grows',
   Promoted: 'RolloutComplete: the canary is what every pod gets',
   Published: 'WebhookReady, Ready: the webhook leads there',
+  ProviderDisabled:
+    'CertificateReady: this installation has no rights for the provider; the message says how to give them',
   Publishing: 'CertificateReady: a new authority is written into every `caBundle`',
   ReferenceInvalid:
     'TemplatesValid: a ConfigMap or key of `configFrom`, `valuesFrom` or `meshConfigFrom` cannot be read',
   RemovalBlocked: 'Ready: an object that has to go with this one stays',
-  RenewalDue: 'CertificateReady: the certificate of `secretRef` expires soon: replace it',
+  RenewalDue:
+    'CertificateReady: the certificate expires soon and is not replaced; the message says by whom it should be',
+  RenewalPending: 'CertificateReady: what is served is good; the message says how the request for the next one stands',
+  RequestDenied: 'CertificateReady: the CertificateSigningRequest was denied; another one is made',
+  RequestFailed: 'CertificateReady: the signer refused the CertificateSigningRequest; another one is made',
+  RequestPending:
+    'CertificateReady: the CertificateSigningRequest waits for approval or signer; the message has the command',
+  RequestRemoved:
+    'CertificateReady: the CertificateSigningRequest was removed before it was signed; another one is made',
   Retiring: 'CertificateReady: a certificate of the new authority is served, both are trusted',
   RevisionNotReady: 'RevisionReady: the InjectorConfig is not Ready, or not served by every replica yet',
   RevisionPaused: 'RevisionReady: the InjectorConfig is paused',
@@ -81,6 +94,7 @@ export const conditionReasons = {
   Takeover: 'ForeignOverlap: somebody does, and `spec.webhook.takeover` is set',
   ToleratedManager: 'Narrowed: the message names it',
   TooCostly: 'TemplatesValid: it takes more time or memory than there is; not tried again until it changes',
+  TrustMissing: 'CertificateReady: `caBundle`, or what `caBundleFrom` names, holds no certificate',
   UnknownRevision: 'RevisionReady: no InjectorConfig of the operator class has this revision',
   WaitingForPods: 'RolloutComplete: a step waits for evidence',
   WaitingForReplicas: 'WebhookReady: a live replica does not serve the configuration yet',

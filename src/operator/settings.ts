@@ -13,6 +13,9 @@ export interface OperatorSettings {
   readonly followPods?: boolean;
   /** Whether RevisionTags may ask for restarts of workloads (`--restart-workloads`); false unless told. */
   readonly restartWorkloads?: boolean;
+  /** Whether certificates may come from signers (`--certificate-signing-requests`) and cert-manager (`--cert-manager`); false unless told. */
+  readonly certificateSigningRequests?: boolean;
+  readonly certManager?: boolean;
   /** What every duration of a certificate policy is divided by, for tests that cross expiries; 1 otherwise. */
   readonly certificateTimeScale?: number;
   /** What the durations of the leader's Lease are divided by, for tests; 1 otherwise. */

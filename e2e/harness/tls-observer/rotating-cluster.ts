@@ -32,6 +32,10 @@ interface RotatingOptions extends ReplicaOptions {
   perSecond?: number;
   /** The labels of the namespace of the load; those of the InjectorConfig's revision unless told. */
   namespaceLabels?: Record<string, string>;
+  /** Values of the chart. */
+  values?: Record<string, unknown>;
+  /** What must be there before the InjectorConfig, in the operator's namespace. */
+  before?: (namespace: string) => Promise<unknown>;
   /** What must be there before the first pod, beside the InjectorConfig. */
   prepare?: () => Promise<void>;
   /** The marks that pods may carry; that of the InjectorConfig, `one`, unless told. */
@@ -48,8 +52,9 @@ export async function startRotatingCluster(context: ScenarioContext, options: Ro
   const { client } = context;
   const { name: ownName, certificate = shortTerms, perSecond = 30, marks = ['one'] } = options;
   const names = objectNames(ownName);
-  const replicas = await context.startReplicas({ flags: rotatingFlags, ...options });
+  const replicas = await context.startReplicas({ flags: rotatingFlags, ...options }, options.values);
   const { namespace } = replicas.installation;
+  await options.before?.(namespace);
   await applyUntilReady(client, markedConfig(ownName, 'one', { certificate }));
   await options.prepare?.();
   const audit = context.requireAudit();

@@ -1,6 +1,7 @@
 import { annotationPattern } from './annotation-overrides.ts';
 import { durationMilliseconds } from '../duration.ts';
 import type { Mistake } from '../mistake.ts';
+import { ownSecretName } from '../names.ts';
 import { matchConditionNames } from './match-condition-names.ts';
 import { revisionOf, type InjectorConfig, type InjectorConfigSpec } from './injector-config.ts';
 
@@ -157,11 +158,58 @@ export const specRules: readonly ValidationRule<InjectorConfigSpec>[] = [
   },
   {
     field: 'spec.certificate.secretRef.name',
-    rule: "!has(self.certificate.secretRef) || !self.certificate.secretRef.name.matches('^(sidecar-injector|injector-validator)-')",
+    rule: `!has(self.certificate.secretRef) || !self.certificate.secretRef.name.matches('${ownSecretName.source}')`,
     message:
-      'spec.certificate.secretRef.name must not begin with sidecar-injector- or injector-validator-: Secrets of such names are written by the operator; give yours another name',
-    holds: ({ certificate: { secretRef } }) =>
-      secretRef === undefined || !/^(sidecar-injector|injector-validator)-/.test(secretRef.name),
+      'spec.certificate.secretRef.name must not begin with sidecar-injector-, injector-validator-, injector-request- or injector-certificate-: Secrets of such names are written by the operator; give yours another name',
+    holds: ({ certificate: { secretRef } }) => secretRef === undefined || !ownSecretName.test(secretRef.name),
+  },
+  {
+    field: 'spec.certificate.signerName',
+    rule: "(self.certificate.provider == 'CertificateSigningRequest') == has(self.certificate.signerName)",
+    message: 'spec.certificate.signerName belongs to provider CertificateSigningRequest: give both or neither',
+    holds: ({ certificate: { provider, signerName } }) =>
+      (provider === 'CertificateSigningRequest') === (signerName !== undefined),
+  },
+  {
+    field: 'spec.certificate.signerName',
+    rule: "!has(self.certificate.signerName) || !self.certificate.signerName.startsWith('kubernetes.io/')",
+    message:
+      'spec.certificate.signerName must not begin with kubernetes.io/: the signers of Kubernetes itself issue for clients and kubelets only; name a signer that issues serving certificates',
+    holds: ({ certificate: { signerName } }) => signerName?.startsWith('kubernetes.io/') !== true,
+  },
+  {
+    field: 'spec.certificate.expirationSeconds',
+    rule: '!has(self.certificate.expirationSeconds) || has(self.certificate.signerName)',
+    message: 'spec.certificate.expirationSeconds belongs to provider CertificateSigningRequest: remove it',
+    holds: ({ certificate: { expirationSeconds, signerName } }) =>
+      expirationSeconds === undefined || signerName !== undefined,
+  },
+  {
+    field: 'spec.certificate.issuerRef',
+    rule: "[has(self.certificate.issuerRef), has(self.certificate.certificateRef)].filter(given, given).size() == (self.certificate.provider == 'CertManager' ? 1 : 0)",
+    message:
+      'spec.certificate.issuerRef and certificateRef belong to provider CertManager, which needs exactly one of them: give one of the two, or none with another provider',
+    holds: ({ certificate: { provider, issuerRef, certificateRef } }) =>
+      [issuerRef, certificateRef].filter((given) => given !== undefined).length ===
+      (provider === 'CertManager' ? 1 : 0),
+  },
+  {
+    field: 'spec.certificate.caBundle',
+    rule: "!(has(self.certificate.caBundle) && has(self.certificate.caBundleFrom)) && (self.certificate.provider == 'CertManager' || (self.certificate.provider == 'CertificateSigningRequest') == (has(self.certificate.caBundle) || has(self.certificate.caBundleFrom)))",
+    message:
+      'spec.certificate.caBundle or caBundleFrom, exactly one of them, is needed with provider CertificateSigningRequest; with CertManager at most one may be given, with the others none',
+    holds: ({ certificate: { provider, caBundle, caBundleFrom } }) => {
+      const given = [caBundle, caBundleFrom].filter((each) => each !== undefined).length;
+      if (provider === 'CertManager') return given <= 1;
+      return given === (provider === 'CertificateSigningRequest' ? 1 : 0);
+    },
+  },
+  {
+    field: 'spec.certificate.leafDuration',
+    rule: "!has(self.certificate.issuerRef) || duration(self.certificate.leafDuration) >= duration('1h')",
+    message: 'spec.certificate.leafDuration must be 1h at least with issuerRef: cert-manager issues nothing shorter',
+    holds: ({ certificate: { issuerRef, leafDuration } }) =>
+      issuerRef === undefined || durationMilliseconds(leafDuration) >= 60 * minute,
   },
   {
     field: 'spec.certificate.leafDuration',

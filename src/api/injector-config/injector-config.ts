@@ -1,10 +1,13 @@
 import { z } from 'zod';
 import {
   choice,
+  configMapKeyPattern,
   dnsLabel,
   dnsSubdomainPattern,
   duration,
   flag,
+  signerNamePattern,
+  whole,
   optionalObject,
   text,
   conditionsSchema,
@@ -18,9 +21,9 @@ import { usageStatusFields } from './usage-status.ts';
 /** `spec.certificate`: the authority and the serving certificate of the webhook. */
 const certificateSchema = z.object({
   provider: choice(
-    ['SelfSigned', 'Secret'],
+    ['SelfSigned', 'Secret', 'CertificateSigningRequest', 'CertManager'],
     'SelfSigned',
-    'Where the serving certificate comes from: SelfSigned is an authority that the operator keeps for this revision, Secret the Secret that secretRef names.',
+    'Where the serving certificate comes from: SelfSigned is an authority that the operator keeps for this revision, Secret the Secret that secretRef names, CertificateSigningRequest the signer that signerName names, CertManager an issuer or a Certificate of cert-manager.',
   ),
   secretRef: optionalObject(
     'With provider Secret: certificate (tls.crt, then intermediates), key (tls.key) and authority (ca.crt) of your own. It is followed.',
@@ -28,6 +31,53 @@ const certificateSchema = z.object({
       name: text(253, dnsSubdomainPattern, 'must be the name of a Secret').describe(
         "Name of the Secret, in the operator's own namespace.",
       ),
+    },
+  ),
+  signerName: text(571, signerNamePattern, 'must be DOMAIN/NAME with a dot in DOMAIN, e.g. example.com/serving')
+    .exactOptional()
+    .describe(
+      'With provider CertificateSigningRequest: the signer (certificates.k8s.io/v1), e.g. beta.eks.amazonaws.com/app-serving.',
+    ),
+  expirationSeconds: whole(600, 2_147_483_647)
+    .exactOptional()
+    .describe(
+      'With provider CertificateSigningRequest: for how long a certificate is asked, in seconds; the signer may decide otherwise.',
+    ),
+  issuerRef: optionalObject(
+    'With provider CertManager: the issuer of a Certificate that the operator keeps in its own namespace. Its duration is leafDuration, renewed at renewalFraction.',
+    {
+      name: text(253, dnsSubdomainPattern, 'must be the name of an issuer').describe('Name of the issuer.'),
+      kind: z.string().min(1).max(63).default('Issuer').describe('Issuer, ClusterIssuer, or a kind of another group.'),
+      group: text(253, dnsSubdomainPattern, 'must be an API group')
+        .default('cert-manager.io')
+        .describe('API group of the issuer.'),
+    },
+  ),
+  certificateRef: optionalObject(
+    'With provider CertManager: a Certificate of your own. The Secret that it writes is followed.',
+    {
+      name: text(253, dnsSubdomainPattern, 'must be the name of a Certificate').describe(
+        "Name of the Certificate, in the operator's own namespace.",
+      ),
+    },
+  ),
+  caBundle: z
+    .string()
+    .max(65_536)
+    .exactOptional()
+    .describe(
+      'The authorities that are trusted, PEM or base64 of PEM, with provider CertificateSigningRequest or CertManager. Of these, the one that verifies the certificate goes into the webhooks.',
+    ),
+  caBundleFrom: optionalObject(
+    'A key that holds the authorities, instead of caBundle, e.g. ca.crt of ConfigMap kube-root-ca.crt. It is followed.',
+    {
+      kind: choice(['ConfigMap', 'Secret'], 'ConfigMap', 'What holds them.'),
+      name: text(253, dnsSubdomainPattern, 'must be the name of a ConfigMap or Secret').describe(
+        "Its name, in the operator's own namespace.",
+      ),
+      key: text(253, configMapKeyPattern, 'must be a key: letters, digits, -, _ and .')
+        .default('ca.crt')
+        .describe('Key in its data.'),
     },
   ),
   leafDuration: duration().default('168h').describe('How long a serving certificate is valid.'),

@@ -9,8 +9,11 @@ export const qualifiedNamePattern =
   /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 /** A label's value: empty, or up to 63 letters, digits, `-`, `_` and `.`, beginning and ending with a letter or digit. */
 export const labelValuePattern = /^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/;
+/** The name of a signer (certificates.k8s.io/v1 signerName): a domain with a dot, `/`, and a DNS-1123 subdomain. */
+export const signerNamePattern =
+  /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+\/[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 /** A key of a ConfigMap's data. */
-const configMapKeyPattern = /^[-._a-zA-Z0-9]+$/;
+export const configMapKeyPattern = /^[-._a-zA-Z0-9]+$/;
 
 /** Hours, minutes and seconds, each at most once and in this order; what Go's time.ParseDuration and CEL's duration() read too. */
 export const durationPattern = /^([0-9]{1,6}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$/;

@@ -13,7 +13,7 @@ interface Role extends KubernetesObject {
 
 /** Every right that some values of the chart give, as the page's table says it. */
 function rightsOf(chart: ReturnType<typeof readChart>): string[] {
-  const operator = { restartWorkloads: true };
+  const operator = { restartWorkloads: true, certificateSigningRequests: true, certManager: true };
   const some = [{ operator }, { mode: 'all', operator }, { operator, rbac: { configMapNamespaces: ['other'] } }];
   const roles = some.flatMap((values) =>
     renderChart(chart, release, values).objects.filter(({ kind }) => /^(Cluster)?Role$/.test(kind)),

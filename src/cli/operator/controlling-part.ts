@@ -54,12 +54,14 @@ export function createControllingPart(
 
 function operatorSettings(options: OperatorOptions, namespace: string, identity: string): OperatorSettings {
   const { operatorClass, podSelector, advertise, webhookPort: targetPort, owner, testCertificateTimeScale } = options;
-  const { followPods, restartWorkloads, testLeaseTimeScale } = options;
+  const { followPods, restartWorkloads, certificateSigningRequests, certManager, testLeaseTimeScale } = options;
   return {
     context: { namespace, operatorClass, podSelector, targetPort, ...(advertise && { advertise }) },
     identity,
     followPods,
     restartWorkloads,
+    certificateSigningRequests,
+    certManager,
     ...(owner === undefined ? {} : { owner }),
     ...(testCertificateTimeScale === undefined ? {} : { certificateTimeScale: testCertificateTimeScale }),
     ...(testLeaseTimeScale === undefined ? {} : { leaseTimeScale: testLeaseTimeScale }),

@@ -22,6 +22,10 @@ export interface OperatorOptions {
   readonly followPods: boolean;
   /** Whether RevisionTags may ask for restarts of workloads. */
   readonly restartWorkloads: boolean;
+  /** Whether certificates may come from signers, by CertificateSigningRequests. */
+  readonly certificateSigningRequests: boolean;
+  /** Whether certificates may come from cert-manager. */
+  readonly certManager: boolean;
   /** After so many answers a connection is ended; undefined: never. */
   readonly requestsPerConnection?: number;
   readonly logLevel: LogLevel;
@@ -91,6 +95,16 @@ export function addOperatorOptions(command: Command): Command {
     .option(
       '--restart-workloads',
       'a leader restarts workloads whose pods are stale where a RevisionTag asks for it (spec.strategy.restart, spec.strategy.rollback.restart)',
+      false,
+    )
+    .option(
+      '--certificate-signing-requests',
+      'a leader asks signers for certificates where an InjectorConfig wants it (spec.certificate.provider CertificateSigningRequest)',
+      false,
+    )
+    .option(
+      '--cert-manager',
+      'a leader takes certificates from cert-manager where an InjectorConfig wants it (spec.certificate.provider CertManager)',
       false,
     )
     .addOption(new Option('--log-level <level>', 'the least important lines to log').choices(logLevels).default('info'))

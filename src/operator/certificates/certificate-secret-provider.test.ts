@@ -194,7 +194,7 @@ describe('CertificateSecretProvider', () => {
     const followed: { name: string; signal: AbortSignal }[] = [];
     const secrets = new FollowedObjects({
       resource: secretKind,
-      client: { find: () => Promise.resolve(undefined) },
+      client: { list: () => Promise.resolve({ items: [], resourceVersion: '', continue: undefined }) },
       follow: (_resource, _store, { name }, signal) => followed.push({ name, signal }),
       onChange: () => undefined,
     });
@@ -202,9 +202,9 @@ describe('CertificateSecretProvider', () => {
     const config = (name: string): InjectorConfig =>
       ({ metadata: { name: 'blue' }, spec: { webhook: {}, certificate: { secretRef: { name } } } }) as never;
     const { signal } = new AbortController();
-    await provider.provide(config('one'), signal);
-    await provider.provide(config('one'), signal);
-    await provider.provide(config('two'), signal);
+    await provider.provide(config('one'), ['x'], signal);
+    await provider.provide(config('one'), ['x'], signal);
+    await provider.provide(config('two'), ['x'], signal);
     const state = (): string[] => followed.map((each) => `${each.name} ${each.signal.aborted ? 'ended' : 'on'}`);
     assert.deepEqual(state(), ['one ended', 'two on']);
     provider.forget('blue');

@@ -3,11 +3,12 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { objectNames } from '../../api/names.ts';
 import { CertificatePolicyError } from '../../certs/certificate-policy.ts';
 import type { Rotation } from '../../certs/rotation/rotation.ts';
+import { earliest } from '../../certs/rotation/rotation-state.ts';
 import { isConflict } from '../../kube/api-error.ts';
-import { certificateNames, certificatePolicy } from '../../manifests/certificate-terms.ts';
+import { certificateNames, certificatePolicy, requestedNames } from '../../manifests/certificate-terms.ts';
 import { rotationSecret } from '../../manifests/desired-objects.ts';
 import type { CertificateKeeper } from './certificate-keeper.ts';
-import type { CertificateProvider, ProvidedCertificates } from './certificate-secret-provider.ts';
+import { type CertificateProvider, type ProvidedCertificates, refused } from './certificate-provider.ts';
 import type { WebhookWriter } from '../webhooks/webhook-writer.ts';
 import type { PassContext, RevisionPass } from '../controller/pass-context.ts';
 import type { Refusals } from '../controller/refusals.ts';
@@ -35,11 +36,13 @@ export class RevisionCertificates {
     const { certificates, settings, webhooks, refusals, metrics, clock } = this.#options;
     const { namespace } = settings.context;
     const { name } = config.metadata;
-    const asked = askedRenewal(object, config);
+    const asked = askedRenewal(object, config, namespace);
     const { hosts, taken } = hostClaimOf(config, this.#options);
-    const { source, refusal } = await this.#provided(config, taken, signal);
+    const requested = requestedNames(config, namespace, hosts);
+    const provided = await this.#provided(config, requested, taken, signal);
+    const { source, refusal, nextAt } = provided;
     try {
-      const rotation = await certificates.advance(
+      const rotated = await certificates.advance(
         {
           rotationSecret: (stored) => rotationSecret(config, stored, settings.context),
           servingSecret: objectNames(name).servingSecret,
@@ -52,14 +55,17 @@ export class RevisionCertificates {
         writes,
         signal,
       );
+      const rotation = nextAt ? { ...rotated, nextAt: earliest(rotated.nextAt, nextAt) } : rotated;
       findings.rotation = rotation;
       findings.rotateRequest = rotateAnswer(asked, rotation);
-      findings.CertificateReady = certificateFinding(rotation, config, clock.now(), refusal);
+      findings.CertificateReady = certificateFinding(rotation, config, clock.now(), provided);
       if (refusal === undefined) refusals.settled(name, 'Certificate');
       else if (refusals.refuse(object, 'Certificate', refusal.reason, refusal.message)) {
         metrics.certificateRotated?.(name, 'leaf', 'refused');
       }
       this.#tell(object, rotation);
+      const isSettled = refusal === undefined && (rotation.phase === 'Stable' || rotation.phase === 'Retiring');
+      if (isSettled) await this.release(name, signal, config.spec.certificate.provider);
       return rotation;
     } catch (error) {
       if (!(error instanceof CertificatePolicyError)) {
@@ -79,6 +85,16 @@ export class RevisionCertificates {
     }
   }
 
+  /** Takes away what providers have made for it. @param kept but not what this one has */
+  async release(
+    name: string,
+    signal: AbortSignal,
+    kept?: keyof RevisionCertificatesOptions['providers'],
+  ): Promise<void> {
+    const { providers } = this.#options;
+    for (const [of, provider] of Object.entries(providers)) if (of !== kept) await provider.release(name, signal);
+  }
+
   /** The InjectorConfig is gone. */
   forget(name: string): void {
     for (const provider of Object.values(this.#options.providers)) provider.forget(name);
@@ -87,14 +103,16 @@ export class RevisionCertificates {
   /** From the provider of the spec; the others need not follow anything for it. One that is made for a host that another has is not served. */
   async #provided(
     config: InjectorConfig,
+    names: readonly string[],
     taken: Finding | undefined,
     signal: AbortSignal,
   ): Promise<ProvidedCertificates> {
     const { providers } = this.#options;
     const wanted = providers[config.spec.certificate.provider];
     for (const provider of Object.values(providers)) if (provider !== wanted) provider.forget(config.metadata.name);
-    const provided = await wanted.provide(config, signal);
-    return taken === undefined || provided.source === undefined ? provided : { source: 'Unavailable', refusal: taken };
+    const isOwn = config.spec.certificate.provider === 'SelfSigned';
+    if (taken !== undefined && !isOwn) return refused(taken.reason, taken.message);
+    return wanted.provide(config, names, signal);
   }
 
   #tell(object: KubernetesObject, { changes, serving }: Rotation): void {
@@ -115,7 +133,7 @@ function certificateFinding(
   { serving, phase, renewAt }: Rotation,
   { spec: { certificate } }: InjectorConfig,
   now: Date,
-  refusal: ProvidedCertificates['refusal'],
+  { refusal, note }: ProvidedCertificates,
 ): Finding {
   if (refusal !== undefined) {
     const goesOn =
@@ -127,6 +145,7 @@ function certificateFinding(
   if (serving === undefined)
     return no(phase, 'the new serving certificate is served once its authority is trusted everywhere');
   const message = `the serving certificate is valid until ${serving.notAfter.toISOString()}`;
+  if (note !== undefined) return yes(note.reason, `${message}; ${note.message}`);
   if (certificate.secretRef !== undefined && renewAt <= now)
     return yes('RenewalDue', `${message}: replace it in Secret ${certificate.secretRef.name} before then`);
   return yes(phase, message);

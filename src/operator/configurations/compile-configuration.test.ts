@@ -1,3 +1,4 @@
+import type { ListPage } from '../../kube/request-options.ts';
 import assert from 'node:assert/strict';
 import { ConfigurationError, TooCostlyError } from '../../api/errors.ts';
 import type { InjectorConfig, InjectorConfigStatus } from '../../api/injector-config/injector-config.ts';
@@ -23,7 +24,8 @@ function config(generation: number, injection: Record<string, unknown>): Injecto
 
 function compilerReading(values: Record<string, string>, load: LoadConfiguration = loadAtOnce): ConfigurationCompiler {
   const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'v', namespace: 'n' }, data: values };
-  const client = { find: <T>() => Promise.resolve(configMap as T) };
+  const page = { items: [configMap], resourceVersion: '', continue: undefined };
+  const client = { list: <T>() => Promise.resolve(page as ListPage<T>) };
   const nothing = (): void => undefined;
   const referred = new FollowedObjects({ resource: configMaps, client, follow: nothing, onChange: nothing });
   return new ConfigurationCompiler(referred, load);

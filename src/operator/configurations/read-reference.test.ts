@@ -21,7 +21,14 @@ function setUp(found?: KubernetesObject | Error) {
   const objects = new FollowedObjects({
     resource: configMaps,
     client: {
-      find: <T>() => (found instanceof Error ? Promise.reject(found) : Promise.resolve(found as T | undefined)),
+      list: <T>() =>
+        found instanceof Error
+          ? Promise.reject(found)
+          : Promise.resolve({
+              items: [found].flatMap((each) => (each ?? []) as T),
+              resourceVersion: '',
+              continue: undefined,
+            }),
     },
     follow: (_resource, store, _place, signal) => followed.push({ store, signal }),
     onChange: (user) => changed.push(user),

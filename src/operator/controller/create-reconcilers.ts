@@ -3,8 +3,12 @@ import type { GenerateKeyPair } from '../../certs/key-pair.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { EventRecorder } from '../../kube/event-recorder.ts';
 import { CertificateKeeper } from '../certificates/certificate-keeper.ts';
-import { secretProvider, selfSignedProvider } from '../certificates/certificate-secret-provider.ts';
-import { configMaps, secrets } from '../cluster-view.ts';
+import { CertManagerProvider } from '../certificates/cert-manager-provider.ts';
+import { disabledProvider, selfSignedProvider } from '../certificates/certificate-provider.ts';
+import { secretProvider } from '../certificates/certificate-secret-provider.ts';
+import { SigningRequestProvider } from '../certificates/signing-request-provider.ts';
+import { TrustedAuthorities } from '../certificates/trusted-authorities.ts';
+import { certificates, configMaps, secrets, signingRequests } from '../cluster-view.ts';
 import { whileLeading } from './leading-client.ts';
 import { ReachabilityCheck } from '../webhooks/reachability-check.ts';
 import { ObjectWriter } from './object-writer.ts';
@@ -12,6 +16,7 @@ import { ClusterRehearsal } from '../configurations/cluster-rehearsal.ts';
 import { ConfigurationCompiler } from '../configurations/compile-configuration.ts';
 import { FollowedObjects, type FollowedObjectsOptions } from '../followed-objects.ts';
 import type { PassContext } from './pass-context.ts';
+import type { ResourceKind } from '../../kube/resource-kinds.ts';
 import type { LoadConfiguration, RehearsePods } from '../ports.ts';
 import { followPods, PodEvents, type PodStores } from '../pods/pod-events.ts';
 import { RevisionProducer } from './produce-revision.ts';
@@ -101,9 +106,26 @@ export function createReconcilers(parts: ReconcilerParts) {
   });
   metrics.usageFrom?.(() => usage.figures());
   const told = settings.followPods === false ? uncounted : usage;
+  const follow = (resource: ResourceKind): FollowedObjects => new FollowedObjects({ ...followed, resource });
+  // Each for itself: what a provider follows for an InjectorConfig is all that is followed by that.
+  const trust = (): TrustedAuthorities =>
+    new TrustedAuthorities({ ConfigMap: follow(configMaps), Secret: follow(secrets) }, namespace);
   const providers = {
     SelfSigned: selfSignedProvider,
-    Secret: secretProvider(new FollowedObjects({ ...followed, resource: secrets }), namespace, clock),
+    Secret: secretProvider(follow(secrets), namespace, clock),
+    CertificateSigningRequest:
+      settings.certificateSigningRequests === true
+        ? new SigningRequestProvider({ ...shared, requests: follow(signingRequests), trust: trust(), generateKeyPair })
+        : disabledProvider("set the chart's operator.certificateSigningRequests (flag --certificate-signing-requests)"),
+    CertManager:
+      settings.certManager === true
+        ? new CertManagerProvider({
+            ...shared,
+            certificates: follow(certificates),
+            secrets: follow(secrets),
+            trust: trust(),
+          })
+        : disabledProvider("set the chart's operator.certManager (flag --cert-manager)"),
   };
   const revisions = new RevisionReconciler({
     ...shared,
@@ -112,7 +134,7 @@ export function createReconcilers(parts: ReconcilerParts) {
       ...shared,
       certificates: new RevisionCertificates({ ...shared, webhooks, providers, refusals }),
       servingRole,
-      compiler: new ConfigurationCompiler(new FollowedObjects({ ...followed, resource: configMaps }), parts.load),
+      compiler: new ConfigurationCompiler(follow(configMaps), parts.load),
       rehearsal: new ClusterRehearsal({ ...parts, targets, podsOf: (...subject) => usage.podsOf(...subject) }),
       configurations,
       publication: new Publication({ ...context, webhooks, configurations }),

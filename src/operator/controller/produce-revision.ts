@@ -28,7 +28,7 @@ import type { KnownRevisions } from '../webhooks/revision-facts.ts';
 export interface RevisionProducerOptions extends PassContext {
   readonly compiler: ConfigurationCompiler;
   readonly rehearsal: ClusterRehearsal;
-  readonly certificates: Pick<RevisionCertificates, 'advance' | 'forget'>;
+  readonly certificates: Pick<RevisionCertificates, 'advance' | 'release' | 'forget'>;
   readonly servingRole: Pick<ServingRoleKeeper, 'admit'>;
   readonly configurations: StoredConfigurations;
   readonly publication: Publication;
@@ -169,6 +169,11 @@ export class RevisionProducer {
   withdrawn(name: string): void {
     this.#options.known.set(name, undefined);
     this.#options.publication.withdrawn(name);
+  }
+
+  /** Takes away what certificate providers have made for it; what is served does not need that. */
+  release(name: string, signal: AbortSignal): Promise<void> {
+    return this.#options.certificates.release(name, signal);
   }
 
   /** The InjectorConfig is gone. */

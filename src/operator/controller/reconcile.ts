@@ -51,11 +51,11 @@ export class RevisionReconciler {
    * Resolves with the milliseconds until it wants to be called again. Rejects when the API server does: call again with back-off.
    */
   async reconcile(name: string, signal: AbortSignal): Promise<number> {
-    const { view, settings, removal } = this.#options;
+    const { view, settings } = this.#options;
     const object = view.configs.get(name);
     if (object === undefined) {
       this.#forget(name);
-      return (await removal.step(name, signal)) ?? resyncMs;
+      return (await this.#removeStep(name, signal)) ?? resyncMs;
     }
     const { spec } = object as { spec?: { operatorClass?: string; paused?: unknown } };
     if ((spec?.operatorClass ?? 'default') !== settings.context.operatorClass) return resyncMs;
@@ -134,7 +134,7 @@ export class RevisionReconciler {
     object: KubernetesObject,
     signal: AbortSignal,
   ): Promise<number> {
-    const { removal, refusals, producer } = this.#options;
+    const { refusals, producer } = this.#options;
     const isCustom = winner.isCustom || config.spec.webhook.selection === 'Custom';
     const advice = isCustom
       ? '; give one of the two its own spec.webhook.keys or selectors that exclude each other'
@@ -142,7 +142,7 @@ export class RevisionReconciler {
     const message = `${nameOf(winner)} is older and takes the same pods; nothing of this one is published${advice}`;
     refusals.refuse(object, 'Overlap', 'Overlap', message);
     producer.withdrawn(config.metadata.name);
-    const wait = await this.#unblocked(object, signal, () => removal.step(config.metadata.name, signal));
+    const wait = await this.#unblocked(object, signal, () => this.#removeStep(config.metadata.name, signal));
     const findings: RevisionFindings = {
       Overlap: yes('Overlap', message),
       WebhookReady: no('Overlap', message),
@@ -150,6 +150,13 @@ export class RevisionReconciler {
     };
     await this.#write(config, object, findings, signal);
     return wait ?? resyncMs;
+  }
+
+  /** The webhook first; what providers have made goes before the Secrets by which it is found, which stay for a moment. */
+  async #removeStep(name: string, signal: AbortSignal): Promise<number | undefined> {
+    const wait = await this.#options.removal.step(name, signal);
+    await this.#options.producer.release(name, signal);
+    return wait;
   }
 
   /** The kill switch: it works whatever else the spec says, also when that is invalid. */
@@ -216,11 +223,11 @@ export class RevisionReconciler {
   }
 
   async #finalize(object: KubernetesObject, signal: AbortSignal): Promise<number> {
-    const { removal, producer, logger } = this.#options;
+    const { producer, logger } = this.#options;
     const { name = '' } = object.metadata;
     if (!hasFinalizer(object)) return resyncMs;
     producer.withdrawn(name);
-    const wait = await this.#unblocked(object, signal, () => removal.step(name, signal));
+    const wait = await this.#unblocked(object, signal, () => this.#removeStep(name, signal));
     if (wait !== undefined) return wait;
     await releaseFinalizer(this.#options, object, signal);
     logger.info('removed', { injectorConfig: name });

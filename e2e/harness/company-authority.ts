@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto';
+import { isIP } from 'node:net';
+import { issueServingCertificate } from '../../src/certs/issue-certificate.ts';
+import { generateRsaKeyPair } from '../../src/certs/key-pair.ts';
+import { randomSerialNumber } from '../../src/certs/random-source.ts';
+import { signCertificate } from '../../src/certs/sign-certificate.ts';
+
+const day = 86_400_000;
+
+/** The three texts of a Secret with a certificate, by their keys; all PEM. */
+export type PairText = Record<'tls.crt' | 'tls.key' | 'ca.crt', string>;
+
+export type CompanyAuthority = Awaited<ReturnType<typeof companyAuthority>>;
+
+/** An authority as companies have them: a root that signed an intermediate, which signs certificates. */
+export async function companyAuthority(name: string) {
+  const rootKeys = await generateRsaKeyPair(2048);
+  const root = authorityCertificate(`${name} root`, rootKeys.publicKeyPem, rootKeys, 1);
+  const signer = { certificatePem: root, privateKeyPem: rootKeys.privateKeyPem };
+  const { publicKeyPem, privateKeyPem } = await generateRsaKeyPair(2048);
+  const certificatePem = authorityCertificate(`${name} intermediate`, publicKeyPem, signer, 0);
+  /** A certificate for a Service that lives for a day, followed by the intermediate, as such a Secret holds it. */
+  const issue = async (target: { service: string; namespace: string }, now = new Date()): Promise<PairText> => {
+    const options = { now, duration: day, random: randomBytes };
+    const keys = await generateRsaKeyPair(2048);
+    const leaf = issueServingCertificate({ certificatePem, privateKeyPem }, target, keys, options);
+    return { 'tls.crt': leaf.certificatePem + certificatePem, 'tls.key': leaf.privateKeyPem, 'ca.crt': root };
+  };
+  /** A certificate for a public key and names, as a signer makes it; the intermediate follows it. */
+  const sign = (publicKeyPem: string, subject: string, names: readonly string[], life: number): string => {
+    const now = Date.now();
+    const altNames = names.map((value) => (isIP(value) === 0 ? { type: 2, value } : { type: 7, ip: value }));
+    const leaf = signCertificate(
+      {
+        serialNumber: randomSerialNumber(randomBytes),
+        subject: { organizationName: 'e2e', commonName: subject.slice(0, 64) },
+        publicKeyPem,
+        notBefore: new Date(now - 60_000),
+        notAfter: new Date(now + life),
+        extensions: [
+          { name: 'keyUsage', critical: true, digitalSignature: true, keyEncipherment: true },
+          { name: 'extKeyUsage', serverAuth: true },
+          { name: 'subjectAltName', altNames },
+        ],
+      },
+      { certificatePem, privateKeyPem },
+    );
+    return leaf + certificatePem;
+  };
+  return { root, issue, sign };
+}
+
+/** @param below how many authorities may stand between it and a certificate */
+function authorityCertificate(
+  commonName: string,
+  publicKeyPem: string,
+  signer: Parameters<typeof signCertificate>[1],
+  below: number,
+): string {
+  return signCertificate(
+    {
+      serialNumber: randomSerialNumber(randomBytes),
+      subject: { organizationName: 'e2e', commonName },
+      publicKeyPem,
+      // Certificates that have expired must be possible.
+      notBefore: new Date(Date.now() - 10 * day),
+      notAfter: new Date(Date.now() + 10 * day),
+      extensions: [
+        { name: 'basicConstraints', critical: true, cA: true, pathLenConstraint: below },
+        { name: 'keyUsage', critical: true, keyCertSign: true, cRLSign: true },
+      ],
+    },
+    signer,
+  );
+}

@@ -1,0 +1,130 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import forge from 'node-forge';
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
+import { generateRsaKeyPair } from '../../src/certs/key-pair.ts';
+import { resourceKind, resourcePath } from '../../src/kube/resource-kinds.ts';
+import type { CompanyAuthority } from './company-authority.ts';
+import type { ScenarioContext } from './scenario-context.ts';
+
+export interface SigningRequest extends KubernetesObject {
+  metadata: KubernetesObject['metadata'] & { name: string };
+  spec: { request: string; signerName: string; usages: string[]; expirationSeconds?: number };
+  status?: { certificate?: string; conditions?: { type: string }[] };
+}
+
+const kind = resourceKind('certificates.k8s.io/v1', 'CertificateSigningRequest');
+
+/** What is done with the next requests. */
+type Manner = 'Sign' | 'Ignore' | 'Approve' | 'Deny' | 'Fail' | 'WrongKey';
+
+/** An approver and signer of CertificateSigningRequests on a real API server, for one signerName; ends with the scenario. */
+export class Signer {
+  readonly signerName: string;
+  authority: CompanyAuthority;
+  manner: Manner = 'Sign';
+  /** Milliseconds that a certificate lives. */
+  life = 60_000;
+  /** Milliseconds from approval to certificate. */
+  delay = 0;
+  readonly #context: ScenarioContext;
+  readonly #stop = new AbortController();
+
+  private constructor(context: ScenarioContext, signerName: string, authority: CompanyAuthority) {
+    this.#context = context;
+    this.signerName = signerName;
+    this.authority = authority;
+  }
+
+  static start(context: ScenarioContext, signerName: string, authority: CompanyAuthority): Signer {
+    const signer = new Signer(context, signerName, authority);
+    const running = signer.#run();
+    context.atEnd(async () => {
+      signer.#stop.abort();
+      await running;
+    });
+    return signer;
+  }
+
+  /** The requests that there are for this signer, the oldest first. */
+  async requests(): Promise<SigningRequest[]> {
+    const fieldSelector = `spec.signerName=${this.signerName}`;
+    const { items } = await this.#context.client.listAll<SigningRequest>(kind, { fieldSelector });
+    const age = ({ metadata }: SigningRequest) => Date.parse(metadata.creationTimestamp ?? '');
+    return items.sort((one, other) => age(one) - age(other));
+  }
+
+  /** Those that have no certificate and no verdict. */
+  async open(): Promise<SigningRequest[]> {
+    return (await this.requests()).filter(({ status }) => status?.certificate === undefined && !hasVerdict(status));
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      for (const request of await this.requests().catch(() => [])) await this.#treat(request).catch(() => undefined);
+      await sleep(100, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+    }
+  }
+
+  async #treat(request: SigningRequest): Promise<void> {
+    const { manner } = this;
+    const { status } = request;
+    if (manner === 'Ignore' || status?.certificate !== undefined || (status?.conditions ?? []).some(isEnd)) return;
+    if (manner === 'Deny') return void (await this.#verdict(request, 'approval', 'Denied', 'e2e denies it'));
+    const approved = hasVerdict(status)
+      ? request
+      : await this.#verdict(request, 'approval', 'Approved', 'e2e approves it');
+    if (manner === 'Approve') return;
+    if (manner === 'Fail') return void (await this.#verdict(approved, 'status', 'Failed', 'e2e cannot sign it'));
+    await sleep(this.delay);
+    const { publicKeyPem, subject, names } = readRequest(Buffer.from(request.spec.request, 'base64').toString());
+    const key = manner === 'WrongKey' ? (await generateRsaKeyPair(2048)).publicKeyPem : publicKeyPem;
+    const certificate = this.authority.sign(key, subject, names, this.life);
+    const issued = { ...approved.status, certificate: Buffer.from(certificate).toString('base64') };
+    await this.#put({ ...approved, status: issued }, 'status');
+  }
+
+  #verdict(
+    request: SigningRequest,
+    subresource: 'approval' | 'status',
+    type: 'Approved' | 'Denied' | 'Failed',
+    message: string,
+  ): Promise<SigningRequest> {
+    const verdict = { type, status: 'True', reason: 'E2e', message };
+    const conditions = [...(request.status?.conditions ?? []), verdict];
+    return this.#put({ ...request, status: { ...request.status, conditions } }, subresource);
+  }
+
+  async #put(request: SigningRequest, subresource: string): Promise<SigningRequest> {
+    const path = resourcePath(kind, { name: request.metadata.name, subresource });
+    return (await this.#context.client.request('PUT', path, { body: JSON.stringify(request) })) as SigningRequest;
+  }
+}
+
+function hasVerdict(status: SigningRequest['status']): boolean {
+  return (status?.conditions ?? []).length > 0;
+}
+
+function isEnd({ type }: { type: string }): boolean {
+  return type === 'Denied' || type === 'Failed';
+}
+
+interface RequestedExtension {
+  name: string;
+  altNames?: { type: number; value: string; ip?: string }[];
+}
+
+/** Who asks for what, from a PKCS #10 request in PEM whose signature is good. */
+function readRequest(pem: string) {
+  const request = forge.pki.certificationRequestFromPem(pem);
+  if (!request.verify()) throw new Error('the signature of a request does not verify');
+  const { extensions = [] } = (request.getAttribute({ name: 'extensionRequest' }) ?? {}) as {
+    extensions?: RequestedExtension[];
+  };
+  const { altNames = [] } = extensions.find(({ name }) => name === 'subjectAltName') ?? {};
+  const commonName = request.subject.getField('CN') as { value?: string } | null;
+  return {
+    publicKeyPem: forge.pki.publicKeyToPem(request.publicKey as forge.pki.rsa.PublicKey).replaceAll('\r\n', '\n'),
+    subject: commonName?.value ?? 'none',
+    names: altNames.map(({ value, ip }) => ip ?? value),
+  };
+}

@@ -1,0 +1,212 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { objectNames } from '../../src/api/names.ts';
+import { parseBundle } from '../../src/certs/read-certificate.ts';
+import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import { applyObject, isGone, objectOf } from '../harness/apply.ts';
+import { companyAuthority } from '../harness/company-authority.ts';
+import { conditionOf, deleteForced, injectorConfigs } from '../harness/injector-configs.ts';
+import { markedConfig } from '../harness/load/marked-config.ts';
+import { shortLeases } from '../harness/operator-process.ts';
+import type { Scenario } from '../harness/scenario-context.ts';
+import { Signer, type SigningRequest } from '../harness/signer.ts';
+import {
+  rotatingFlags,
+  shortTerms,
+  startRotatingCluster,
+  type RotatingCluster,
+} from '../harness/tls-observer/rotating-cluster.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { checkLeafBeforeBundle, takeOver } from './rotation-under-load/wrong-orders.ts';
+
+const name = 'requested';
+const signerName = 'e2e.example.com/serving';
+/** How many renewals are waited for, and how long a certificate lives then: milliseconds. */
+const renewals = 10;
+const shortLife = 9000;
+
+export const csrProvider: Scenario = {
+  name: 'csr-provider',
+  about:
+    'certificates from a signer, by CertificateSigningRequests, under load: ten renewals and a new root lose nothing; denied, failed, removed and badly signed requests are made again',
+  paired: true,
+  run: async (context) => {
+    const [root, successor] = [await companyAuthority('signer'), await companyAuthority('signer next')];
+    const signer = Signer.start(context, signerName, root);
+    const caBundleFrom = { name: 'signer-roots' };
+    const certificate = {
+      ...shortTerms,
+      provider: 'CertificateSigningRequest',
+      signerName,
+      expirationSeconds: 600,
+      caBundleFrom,
+    };
+    const cluster = await startRotatingCluster(context, {
+      name,
+      certificate,
+      perSecond: 20,
+      flags: [...rotatingFlags, shortLeases],
+      values: { operator: { certificateSigningRequests: true } },
+      before: (namespace) => writeRoots(context.client, namespace, root.root),
+    });
+    const { losses, observer } = cluster;
+    const lostAtOnce = await takeOver(cluster, () => checkLeafBeforeBundle(cluster));
+
+    const since = Date.now();
+    const handshakes = observer.handshakes;
+    const seen = await checkRenewals(cluster, signer);
+    const remade = await checkBadAnswers(cluster, signer);
+    await checkLeaderKilled(cluster, signer);
+    const before = observer.common();
+    signer.authority = successor;
+    // Other terms have another certificate asked for.
+    await applyObject(
+      context.client,
+      markedConfig(name, 'one', { certificate: { ...certificate, expirationSeconds: 700 } }),
+    );
+    await checkSays(cluster, 'a root that nobody trusts yet', /^True \(RenewalPending\) .*no valid chain/);
+    await context.checkNow('the certificate before is served meanwhile', () => observer.common() === before);
+    await writeRoots(context.client, cluster.namespace, root.root + successor.root);
+    await observer.waitForOther(before);
+    await context.check(
+      'the root is trusted too: a certificate of it is served, both roots are in the bundle',
+      async () => {
+        const trusted = parseBundle(await cluster.bundle()).map(({ pem }) => pem);
+        return [root.root, successor.root].every((pem) => trusted.includes(pem));
+      },
+    );
+    const created = await losses.checkNone(
+      `${seen} renewals, ${remade} bad answers, a killed leader, a new root`,
+      since,
+    );
+    await cluster.checkNoViolations(
+      `the observer's ${observer.handshakes - handshakes} handshakes: each certificate verified against the live bundle`,
+      since,
+    );
+    await cluster.load.stop();
+    await checkRemoval(cluster, signer);
+    context.measured({ created, lost: 0, lostAtOnce, renewals: seen, remade });
+    return `${seen} renewals and a new root, ${remade} bad answers made good: 0 of ${created} lost (${lostAtOnce} when served before it is trusted)`;
+  },
+};
+
+const secrets = resourceKind('v1', 'Secret');
+
+function writeRoots(client: RotatingCluster['context']['client'], namespace: string, roots: string) {
+  return applyObject(client, { ...objectOf('v1', 'ConfigMap', 'signer-roots', namespace), data: { 'ca.crt': roots } });
+}
+
+/** Has another certificate asked for, as the runbook says. */
+async function renew({ context, namespace }: RotatingCluster): Promise<void> {
+  await context.client.delete(objectOf('v1', 'Secret', objectNames(name).requestSecret, namespace));
+}
+
+async function checkSays(cluster: RotatingCluster, says: string, expected: RegExp): Promise<void> {
+  await cluster.context.check(`${says}: CertificateReady says so`, async () => {
+    const ready = await conditionOf(cluster.context.client, name, 'CertificateReady');
+    const text = `${ready?.status ?? ''} (${ready?.reason ?? ''}) ${ready?.message ?? ''}`;
+    if (!expected.test(text)) throw new Error(`it says ${text}`);
+    return true;
+  });
+}
+
+/** Certificates that live for seconds, one after another. */
+async function checkRenewals(cluster: RotatingCluster, signer: Signer): Promise<number> {
+  const { context, observer } = cluster;
+  const before = observer.leaves.size;
+  Object.assign(signer, { life: shortLife, delay: 300 });
+  await renew(cluster);
+  await waitFor(`${renewals} renewals`, () => observer.leaves.size > before + renewals, { timeout: 180_000 });
+  Object.assign(signer, { life: 600_000, delay: 0 });
+  const last = observer.common();
+  await observer.waitForOther(last);
+  const seen = observer.leaves.size - before;
+  const left = [...observer.leaves.values()].map(({ notAfter, lastSeen }) => Number(notAfter) - lastSeen);
+  await context.checkNow(
+    `${seen} certificates, each replaced ${Math.min(...left)} ms before its end or earlier`,
+    () => seen > renewals && Math.min(...left) > 0,
+  );
+  return seen;
+}
+
+/** Each has another request made; the certificate before is served meanwhile. Returns how many. */
+async function checkBadAnswers(cluster: RotatingCluster, signer: Signer): Promise<number> {
+  const { context, observer, losses } = cluster;
+  const answers = [
+    [
+      'the approver denies',
+      'Deny',
+      /^False \(RequestDenied\) .* was denied \(E2e: e2e denies it\); another one is made at/,
+    ],
+    ['the signer fails', 'Fail', /^False \(RequestFailed\) .*e2e cannot sign it/],
+    ['the signer signs another key', 'WrongKey', /^False \(KeyMismatch\) .*, is served meanwhile$/],
+    ['the request is removed', 'Ignore', /^False \(RequestRemoved\) .*removed before it was signed/],
+  ] as const;
+  for (const [says, manner, expected] of answers) {
+    const since = Date.now();
+    const before = observer.common();
+    signer.manner = manner;
+    await renew(cluster);
+    const removing = new AbortController();
+    const removed = manner === 'Ignore' ? removeAll(cluster, signer, removing.signal) : undefined;
+    await checkSays(cluster, says, expected);
+    removing.abort();
+    await removed;
+    await observer.waitForRound();
+    await context.checkNow('and the certificate before is served', () => observer.common() === before);
+    signer.manner = 'Sign';
+    await observer.waitForOther(before);
+    await losses.checkNone(`${says}; then a good answer`, since);
+  }
+  return answers.length;
+}
+
+/** Takes away what nobody has answered, as the cluster's cleaner does after a day. */
+async function removeAll({ context }: RotatingCluster, signer: Signer, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    for (const request of await signer.open()) {
+      await sleep(200);
+      await context.client.delete(request).catch(() => undefined);
+    }
+    await sleep(50);
+  }
+}
+
+/** A leader that is killed while its request waits leaves it to the next, which goes on with the key. */
+async function checkLeaderKilled(cluster: RotatingCluster, signer: Signer): Promise<void> {
+  const { context, observer, replicas } = cluster;
+  const before = observer.common();
+  signer.manner = 'Ignore';
+  await renew(cluster);
+  const [{ metadata }] = await waitFor('a request', async () => {
+    const open = await signer.open();
+    return open.length > 0 && (open as [SigningRequest]);
+  });
+  const leader = await replicas.waitForLeader();
+  await replicas.kill(leader);
+  await waitFor('another controller to lead', () => replicas.leaderOtherThan(leader));
+  await leader.operator.restart();
+  const line = `kubectl certificate approve ${metadata.name}`;
+  await checkSays(
+    cluster,
+    'the leader is killed, the request waits',
+    new RegExp(`^False \\(RequestPending\\) .*${line}`),
+  );
+  signer.manner = 'Sign';
+  await observer.waitForOther(before);
+  await context.check('the next leader took the answer to the same request, and made no other', async () => {
+    const requests = await signer.requests();
+    const since = requests.slice(requests.findIndex((each) => each.metadata.name === metadata.name));
+    return since.length === 1 && since[0]?.status?.certificate !== undefined;
+  });
+}
+
+async function checkRemoval({ context, namespace }: RotatingCluster, signer: Signer): Promise<void> {
+  const { client } = context;
+  await deleteForced(client, markedConfig(name, 'one'));
+  await context.check('the InjectorConfig is deleted: no request and no key of it is left', async () => {
+    const secret = await client.find(secrets, objectNames(name).requestSecret, { namespace });
+    return (
+      secret === undefined && (await signer.requests()).length === 0 && (await isGone(client, injectorConfigs, name))
+    );
+  });
+}

@@ -1,0 +1,40 @@
+import { createHash, createPublicKey, sign } from 'node:crypto';
+import { isIP } from 'node:net';
+import forge from 'node-forge';
+
+/** Longest common name (RFC 5280 appendix A, ub-common-name). */
+const longestCommonName = 64;
+
+/**
+ * A PKCS #10 request (RFC 2986) in PEM for a serving certificate of these DNS names and IP addresses, signed with SHA-256 and the RSA key. The first
+ * name is the common name where it is short enough; no organization, which a signer could take for a group (`system:nodes`).
+ */
+export function encodeCertificateRequest(privateKeyPem: string, names: readonly string[]): string {
+  const request = forge.pki.createCertificationRequest();
+  request.publicKey = forge.pki.publicKeyFromPem(publicKeyOf(privateKeyPem));
+  const [commonName = ''] = names;
+  if (commonName.length <= longestCommonName) request.setSubject([{ name: 'commonName', value: commonName }]);
+  const altNames = names.map((name) => (isIP(name) === 0 ? { type: 2, value: name } : { type: 7, ip: name }));
+  const extensions = [{ name: 'subjectAltName', altNames }];
+  // The typings of forge know only attributes with a value.
+  request.setAttributes([{ name: 'extensionRequest', extensions } as unknown as forge.pki.Attribute]);
+  const key: forge.pki.rsa.PrivateKey = {
+    ...forge.pki.privateKeyFromPem(privateKeyPem),
+    // As in sign-certificate.ts: forge's own RSA would block the event loop.
+    sign: () => {
+      const info = (request as unknown as { certificationRequestInfo: forge.asn1.Asn1 }).certificationRequestInfo;
+      return sign('sha256', Buffer.from(forge.asn1.toDer(info).getBytes(), 'binary'), privateKeyPem).toString('binary');
+    },
+  };
+  request.sign(key, forge.md.sha256.create());
+  return forge.pki.certificationRequestToPem(request).replaceAll('\r\n', '\n');
+}
+
+/** 12 hex digits of the public key: of the same key every leader makes the same request. */
+export function keyDigest(privateKeyPem: string): string {
+  return createHash('sha256').update(publicKeyOf(privateKeyPem)).digest('hex').slice(0, 12);
+}
+
+function publicKeyOf(privateKeyPem: string): string {
+  return createPublicKey(privateKeyPem).export({ type: 'spki', format: 'pem' }) as string;
+}

@@ -1,0 +1,87 @@
+import { createPrivateKey } from 'node:crypto';
+import { z } from 'zod';
+import type { CertifiedKey } from '../key-pair.ts';
+import { parseBundle } from '../read-certificate.ts';
+import type { SecretText } from '../rotation/rotation-secret.ts';
+import { time } from '../rotation/rotation-state.ts';
+
+/** What a certificate is asked for with; when it changes, another one is asked for. */
+const requestTerms = z.object({
+  /** `spec.signerName` of the CertificateSigningRequest (certificates.k8s.io/v1). */
+  signerName: z.string(),
+  /** Seconds; the signer decides when it is absent, and may ignore it. */
+  expirationSeconds: z.int().exactOptional(),
+  keySize: z.int(),
+  /** DNS names and IP addresses. */
+  names: z.array(z.string()),
+});
+export type RequestTerms = Readonly<z.output<typeof requestTerms>>;
+
+const issued = z.object({ terms: requestTerms, takenAt: time });
+const pending = z.object({
+  terms: requestTerms,
+  /** How many requests before it came to nothing. */
+  attempt: z.int().min(0),
+  since: time,
+  /** metadata.uid of the request, once it was seen: one that is not there any more was removed. */
+  uid: z.string().exactOptional(),
+});
+
+/** A certificate that a signer has issued. */
+export type IssuedCertificate = CertifiedKey & Readonly<z.output<typeof issued>>;
+
+/** A request that has come to nothing yet. */
+export type PendingRequest = Readonly<z.output<typeof pending>> & { readonly privateKeyPem: string };
+
+/** Everything that must survive a leader; stored in one Secret. */
+export interface RequestState {
+  readonly issued?: IssuedCertificate;
+  readonly pending?: PendingRequest;
+}
+
+const record = z.object({ version: z.literal(1), issued: issued.exactOptional(), pending: pending.exactOptional() });
+
+/** The Secret's data for a state: the certificate under `tls.*`, the key that is asked for under `pending.key`, the rest in `request.json`. */
+export function writeRequestSecret({ issued, pending }: RequestState): SecretText {
+  const written = record.encode({
+    version: 1,
+    ...(issued && { issued: { terms: issued.terms, takenAt: issued.takenAt } }),
+    ...(pending && { pending: recordOf(pending) }),
+  });
+  return {
+    'request.json': JSON.stringify(written),
+    ...(issued && { 'tls.crt': issued.certificatePem, 'tls.key': issued.privateKeyPem }),
+    ...(pending && { 'pending.key': pending.privateKeyPem }),
+  };
+}
+
+function recordOf({ terms, attempt, since, uid }: PendingRequest): z.output<typeof pending> {
+  return { terms, attempt, since, ...(uid !== undefined && { uid }) };
+}
+
+/** Reads the Secret's data. What is damaged is not there: it is asked for again. */
+export function readRequestSecret(text: SecretText): RequestState {
+  const read = parsed(text['request.json']);
+  const { 'tls.crt': certificatePem = '', 'tls.key': privateKeyPem = '', 'pending.key': pendingKey = '' } = text;
+  const hasPair = parseBundle(certificatePem).length > 0 && isKey(privateKeyPem);
+  return {
+    ...(read?.issued && hasPair && { issued: { ...read.issued, certificatePem, privateKeyPem } }),
+    ...(read?.pending && isKey(pendingKey) && { pending: { ...read.pending, privateKeyPem: pendingKey } }),
+  };
+}
+
+function parsed(json: string | undefined): z.output<typeof record> | undefined {
+  try {
+    return record.safeParse(JSON.parse(json ?? '')).data;
+  } catch {
+    return undefined;
+  }
+}
+
+function isKey(pem: string): boolean {
+  try {
+    return createPrivateKey(pem).asymmetricKeyType === 'rsa';
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,214 @@
+import { isIP } from 'node:net';
+import { durationMilliseconds } from '../../api/duration.ts';
+import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { objectNames, ownSecretName } from '../../api/names.ts';
+import { readCertificate } from '../../certs/read-certificate.ts';
+import type { ApiClient } from '../../kube/api-client.ts';
+import { ignoreNotFound, isNotFound } from '../../kube/api-error.ts';
+import { ObjectApplier, type ObjectApplierOptions } from '../../kube/apply-object.ts';
+import { apiVersionOf } from '../../kube/resource-kinds.ts';
+import { type ManifestContext, revisionLabels } from '../../manifests/manifest-context.ts';
+import { certificates, secrets } from '../cluster-view.ts';
+import type { PassContext } from '../controller/pass-context.ts';
+import type { FollowedObjects } from '../followed-objects.ts';
+import { fieldManager } from '../settings.ts';
+import {
+  type CertificateProvider,
+  lackingKeys,
+  provided,
+  type ProvidedCertificates,
+  refused,
+  refusedByServer,
+} from './certificate-provider.ts';
+import { servingPairOf } from './secret-text.ts';
+import type { TrustedAuthorities } from './trusted-authorities.ts';
+
+export interface CertManagerProviderOptions extends Pick<PassContext, 'settings' | 'clock'> {
+  readonly client: ObjectApplierOptions['client'] & Pick<ApiClient, 'list'>;
+  readonly certificates: FollowedObjects;
+  readonly secrets: FollowedObjects;
+  readonly trust: TrustedAuthorities;
+}
+
+/** How soon to look whether cert-manager is there now, and how long it may be late with a renewal. Milliseconds. */
+const absentRetryMs = 10_000;
+const lateMs = 300_000;
+
+/** What we look at of a Certificate (cert-manager.io/v1). */
+interface CertificateFacts {
+  readonly spec?: { readonly secretName?: string };
+  readonly status?: {
+    readonly conditions?: readonly { type: string; status: string; reason?: string; message?: string }[];
+    readonly renewalTime?: string;
+  };
+}
+
+/**
+ * `spec.certificate.provider: CertManager`: a Certificate of cert-manager's that we keep (`issuerRef`) or follow (`certificateRef`), and the Secret that
+ * cert-manager writes for it. Its cainjector is not needed: what is trusted goes into webhooks as with every provider.
+ */
+export class CertManagerProvider implements CertificateProvider {
+  readonly #options: CertManagerProviderOptions;
+  readonly #applier: ObjectApplier;
+  /** Of which nothing is left. */
+  readonly #released = new Set<string>();
+
+  constructor(options: CertManagerProviderOptions) {
+    this.#options = options;
+    this.#applier = new ObjectApplier({ ...options, fieldManager });
+  }
+
+  async provide(
+    config: InjectorConfig,
+    names: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ProvidedCertificates> {
+    const { certificateRef } = config.spec.certificate;
+    const field = `spec.certificate.${certificateRef === undefined ? 'issuerRef' : 'certificateRef'}`;
+    const now = this.#options.clock.now();
+    this.#released.delete(config.metadata.name);
+    try {
+      return await this.#provide(config, names, field, signal);
+    } catch (error) {
+      if (!isNotFound(error)) return refusedByServer(error, field, now);
+      const message = `${field}: cert-manager is not installed: the API server knows no Certificate of ${apiVersionOf(certificates)}; install cert-manager, or choose another provider`;
+      return refused('CertManagerMissing', message, new Date(now.getTime() + absentRetryMs));
+    }
+  }
+
+  forget(injectorConfig: string): void {
+    const { certificates, secrets, trust } = this.#options;
+    certificates.keepOnly(injectorConfig, []);
+    secrets.keepOnly(injectorConfig, []);
+    trust.forget(injectorConfig);
+  }
+
+  /** The Certificate first: cert-manager would write its Secret again. */
+  async release(injectorConfig: string, signal: AbortSignal): Promise<void> {
+    if (this.#released.has(injectorConfig)) return;
+    const { client, settings } = this.#options;
+    const { namespace } = settings.context;
+    const fieldSelector = `metadata.name=${objectNames(injectorConfig).certificate}`;
+    for (const resource of [certificates, secrets]) {
+      const listed = await client.list(resource, { namespace, fieldSelector, signal }).catch(ignoreNotFound);
+      for (const object of listed?.items ?? []) await client.delete(object, { signal }).catch(ignoreNotFound);
+    }
+    this.#released.add(injectorConfig);
+  }
+
+  async #provide(
+    config: InjectorConfig,
+    names: readonly string[],
+    field: string,
+    signal: AbortSignal,
+  ): Promise<ProvidedCertificates> {
+    const { trust, settings, clock } = this.#options;
+    const { namespace } = settings.context;
+    const { metadata, spec } = config;
+    const trusted = await trust.read(config, signal);
+    if (trusted !== undefined && 'refusal' in trusted) return trusted.refusal;
+    const own = objectNames(metadata.name).certificate;
+    const { certificateRef } = spec.certificate;
+    const name = certificateRef?.name ?? own;
+    const object = await this.#certificate(config, names, name, signal);
+    const what = `Certificate ${namespace}/${name}`;
+    if (object === undefined)
+      return refused('CertificateMissing', `${field}: ${what} does not exist; create it in namespace ${namespace}`);
+    const facts = object as CertificateFacts;
+    const { secretName = '' } = facts.spec ?? {};
+    if (certificateRef !== undefined && ownSecretName.test(secretName)) {
+      const message = `${field}: ${what} writes Secret ${secretName}, whose name is the operator's; give its secretName another value`;
+      return refused('Invalid', message);
+    }
+    const place = { namespace, name: secretName };
+    this.#options.secrets.keepOnly(metadata.name, [place]);
+    const secret = await this.#options.secrets.read(metadata.name, place, signal);
+    const lacking = lackingKeys(secret?.data, ['tls.crt', 'tls.key']);
+    if (secret === undefined || lacking.length > 0)
+      return refused('CertificatePending', `${field}: ${what} is not issued yet: ${progressOf(facts)}`);
+    const pair = servingPairOf(secret);
+    const caPem = trusted?.pem ?? pair.caPem;
+    const origin = `Secret ${namespace}/${secretName}`;
+    if (caPem === '') {
+      const message = `${field}: ${origin} lacks ca.crt, since the issuer says nothing of its authority; name it with spec.certificate.caBundleFrom or caBundle`;
+      return refused('KeyMissing', message);
+    }
+    const [calledName = ''] = names;
+    const found = provided({ ...pair, caPem }, origin, field, calledName, clock.now());
+    return found.refusal === undefined ? { ...found, ...this.#renewal(what, pair.certificatePem, facts) } : found;
+  }
+
+  /** The Certificate: ours as it should be, the user's as it is. @throws ApiError 404 where cert-manager is not installed */
+  async #certificate(
+    config: InjectorConfig,
+    names: readonly string[],
+    name: string,
+    signal: AbortSignal,
+  ): Promise<KubernetesObject | undefined> {
+    const { namespace } = this.#options.settings.context;
+    const user = config.metadata.name;
+    const place = { namespace, name };
+    this.#options.certificates.keepOnly(user, [place]);
+    const live = await this.#options.certificates.read(user, place, signal);
+    if (config.spec.certificate.issuerRef === undefined) return live;
+    const desired = ownCertificate(config, names, this.#options.settings.context);
+    return (await this.#applier.apply(desired, live, signal, live !== undefined)).object;
+  }
+
+  /** What is to be said of the renewal, and when to look again. */
+  #renewal(
+    what: string,
+    certificatePem: string,
+    facts: CertificateFacts,
+  ): Pick<ProvidedCertificates, 'note' | 'nextAt'> {
+    const { clock, settings } = this.#options;
+    const { notBefore, notAfter } = readCertificate(certificatePem);
+    const twoThirds = notBefore.getTime() + ((notAfter.getTime() - notBefore.getTime()) * 2) / 3;
+    const renewAt = Date.parse(facts.status?.renewalTime ?? '') || twoThirds;
+    const late = new Date(renewAt + lateMs / (settings.certificateTimeScale ?? 1));
+    if (late > clock.now()) return { nextAt: late };
+    const message = `cert-manager should have renewed ${what} at ${new Date(renewAt).toISOString()}: ${progressOf(facts)}`;
+    return { note: { reason: 'RenewalDue', message } };
+  }
+}
+
+/** What cert-manager says, in its own words. */
+function progressOf({ status }: CertificateFacts): string {
+  const { conditions = [] } = status ?? {};
+  if (conditions.length === 0)
+    return "it has no status, so cert-manager's controller has not looked at it; does it run?";
+  const said = conditions.map(({ type, status, reason = '', message = '' }) => {
+    return `${type} is ${status}${reason === '' ? '' : ` (${reason})`}${message === '' ? '' : `: ${message}`}`;
+  });
+  return said.join('; ');
+}
+
+/** The Certificate that we keep for an issuer. */
+function ownCertificate(
+  config: InjectorConfig,
+  names: readonly string[],
+  { namespace }: ManifestContext,
+): KubernetesObject {
+  const { issuerRef, leafDuration, renewalFraction, keySize } = config.spec.certificate;
+  const name = objectNames(config.metadata.name).certificate;
+  const isAddress = (each: string): boolean => isIP(each) !== 0;
+  const addresses = names.filter(isAddress);
+  const seconds = Math.round((durationMilliseconds(leafDuration) / 1000) * (1 - renewalFraction));
+  return {
+    apiVersion: apiVersionOf(certificates),
+    kind: certificates.kind,
+    metadata: { name, namespace, labels: revisionLabels(config) },
+    spec: {
+      secretName: name,
+      dnsNames: names.filter((each) => !isAddress(each)),
+      ...(addresses.length > 0 && { ipAddresses: addresses }),
+      duration: leafDuration,
+      // At least what cert-manager takes.
+      renewBefore: `${Math.max(300, seconds)}s`,
+      privateKey: { algorithm: 'RSA', size: keySize, rotationPolicy: 'Always' },
+      usages: ['digital signature', 'key encipherment', 'server auth'],
+      issuerRef: { ...issuerRef },
+    },
+  };
+}

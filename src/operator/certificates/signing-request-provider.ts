@@ -1,0 +1,256 @@
+import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { labelNames, objectNames, signingRequestName } from '../../api/names.ts';
+import type { GenerateKeyPair } from '../../certs/key-pair.ts';
+import { encodeCertificateRequest, keyDigest } from '../../certs/requests/encode-request.ts';
+import { type PendingRequest, readRequestSecret, writeRequestSecret } from '../../certs/requests/request-state.ts';
+import {
+  decideRequest,
+  type ObservedRequest,
+  type RequestDecision,
+  type RequestProgress,
+} from '../../certs/requests/request-steps.ts';
+import type { ApiClient } from '../../kube/api-client.ts';
+import { ignoreNotFound, isConflict } from '../../kube/api-error.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { revisionLabels } from '../../manifests/manifest-context.ts';
+import { authoritySecret, base64 } from '../../manifests/secrets.ts';
+import { ownedSelector, secrets, signingRequests } from '../cluster-view.ts';
+import type { PassContext } from '../controller/pass-context.ts';
+import type { FollowedObjects } from '../followed-objects.ts';
+import { fieldManager } from '../settings.ts';
+import {
+  adviceFor,
+  type CertificateProvider,
+  type ProvidedCertificates,
+  refused,
+  refusedByServer,
+  type Statement,
+} from './certificate-provider.ts';
+import { secretText } from './secret-text.ts';
+import type { TrustedAuthorities } from './trusted-authorities.ts';
+
+const field = 'spec.certificate.signerName';
+
+export interface SigningRequestProviderOptions extends Pick<PassContext, 'view' | 'settings' | 'clock'> {
+  readonly client: Pick<ApiClient, 'find' | 'create' | 'replace' | 'delete' | 'list'>;
+  readonly requests: FollowedObjects;
+  readonly trust: TrustedAuthorities;
+  readonly generateKeyPair: GenerateKeyPair;
+}
+
+/**
+ * `spec.certificate.provider: CertificateSigningRequest`: asks a signer by a CertificateSigningRequest (certificates.k8s.io/v1). Key, answer and what was
+ * tried lie in Secret `injector-request-N`, written before the request is: whoever leads next goes on with them, and the request's name follows from the key.
+ */
+export class SigningRequestProvider implements CertificateProvider {
+  readonly #options: SigningRequestProviderOptions;
+
+  constructor(options: SigningRequestProviderOptions) {
+    this.#options = options;
+  }
+
+  async provide(
+    config: InjectorConfig,
+    names: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ProvidedCertificates> {
+    try {
+      return await this.#provide(config, names, signal);
+    } catch (error) {
+      return refusedByServer(error, field, this.#options.clock.now());
+    }
+  }
+
+  forget(injectorConfig: string): void {
+    this.#options.requests.keepOnly(injectorConfig, []);
+    this.#options.trust.forget(injectorConfig);
+  }
+
+  /** The requests first: without the Secret nobody would look for them. */
+  async release(injectorConfig: string, signal: AbortSignal): Promise<void> {
+    const { client, view, settings } = this.#options;
+    const { namespace, operatorClass } = settings.context;
+    const secret = view.secrets.get(objectNames(injectorConfig).requestSecret, namespace);
+    if (secret === undefined) return;
+    const labelSelector = `${ownedSelector(operatorClass)},${labelNames.injectorConfig}=${injectorConfig}`;
+    const { items } = await client.list(signingRequests, { labelSelector, signal });
+    for (const object of [...items, secret]) await client.delete(object, { signal }).catch(ignoreNotFound);
+    view.secrets.remove(secret);
+  }
+
+  async #provide(
+    config: InjectorConfig,
+    names: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ProvidedCertificates> {
+    const { client, trust, clock, settings, generateKeyPair } = this.#options;
+    const { name } = config.metadata;
+    const trusted = await trust.read(config, signal);
+    if (trusted === undefined) throw new Error('the schema takes no CertificateSigningRequest without authorities');
+    if ('refusal' in trusted) return trusted.refusal;
+    const stored = await this.#stored(name, signal);
+    const state = readRequestSecret(stored ? secretText(stored) : {});
+    const { signerName = '', expirationSeconds, keySize, renewalFraction } = config.spec.certificate;
+    const terms = { signerName, ...(expirationSeconds !== undefined && { expirationSeconds }), keySize };
+    const [calledName = ''] = names;
+    const decision = await decideRequest({
+      state,
+      observed: state.pending && (await this.#observed(name, state.pending, signal)),
+      terms: { ...terms, names: [...names] },
+      trustPem: trusted.pem,
+      calledName,
+      origin: `signer ${signerName}`,
+      renewalFraction,
+      timeScale: settings.certificateTimeScale ?? 1,
+      now: clock.now(),
+      generateKeyPair,
+    });
+    if (!isDeepStrictEqual(decision.state, state)) await this.#store(config, decision, stored, signal);
+    const { pending } = decision.state;
+    if (decision.isToBeMade && pending !== undefined) await this.#make(config, pending, signal);
+    if (decision.replaced !== undefined) {
+      const replaced = this.#request(config, decision.replaced);
+      await client.delete(replaced, { signal }).catch(ignoreNotFound);
+    }
+    return answer(decision, pending && this.#request(config, pending).metadata.name, calledName);
+  }
+
+  /** From the view; what is not in it may only have lost its labels. */
+  async #stored(name: string, signal: AbortSignal): Promise<KubernetesObject | undefined> {
+    const { client, view, settings } = this.#options;
+    const { namespace } = settings.context;
+    const { requestSecret } = objectNames(name);
+    return (
+      view.secrets.get(requestSecret, namespace) ?? (await client.find(secrets, requestSecret, { namespace, signal }))
+    );
+  }
+
+  /** Onto the version that was read: of two leaders one gets a Conflict and looks again. */
+  async #store(
+    config: InjectorConfig,
+    { state }: RequestDecision,
+    stored: KubernetesObject | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { client, view, settings } = this.#options;
+    const place = { namespace: settings.context.namespace, labels: revisionLabels(config) };
+    const { requestSecret } = objectNames(config.metadata.name);
+    const desired = authoritySecret(requestSecret, writeRequestSecret(state), place);
+    const how = { fieldManager, signal };
+    const { resourceVersion } = stored?.metadata ?? {};
+    view.secrets.upsert(
+      resourceVersion === undefined
+        ? await client.create(desired, how)
+        : await client.replace({ ...desired, metadata: { ...desired.metadata, resourceVersion } }, how),
+    );
+  }
+
+  async #observed(name: string, pending: PendingRequest, signal: AbortSignal): Promise<ObservedRequest | undefined> {
+    const { requests } = this.#options;
+    const place = { name: signingRequestName(name, keyDigest(pending.privateKeyPem)) };
+    requests.keepOnly(name, [place]);
+    const object = await requests.read(name, place, signal);
+    return object && observedRequest(object);
+  }
+
+  /** That it is there already is as good: the watch is behind, or a leader died before it could say so. */
+  async #make(config: InjectorConfig, pending: PendingRequest, signal: AbortSignal): Promise<void> {
+    const request = this.#request(config, pending);
+    const { name = '' } = request.metadata;
+    this.#options.requests.keepOnly(config.metadata.name, [{ name }]);
+    await this.#options.client.create(request, { fieldManager, signal }).catch((error: unknown) => {
+      if (!isConflict(error)) throw error;
+    });
+    // Followed from now on.
+    await this.#options.requests.read(config.metadata.name, { name }, signal);
+  }
+
+  #request(config: InjectorConfig, { privateKeyPem, terms }: PendingRequest): KubernetesObject {
+    const { signerName, expirationSeconds, names } = terms;
+    return {
+      apiVersion: 'certificates.k8s.io/v1',
+      kind: 'CertificateSigningRequest',
+      metadata: {
+        name: signingRequestName(config.metadata.name, keyDigest(privateKeyPem)),
+        labels: revisionLabels(config),
+      },
+      spec: {
+        request: base64(encodeCertificateRequest(privateKeyPem, names)),
+        signerName,
+        ...(expirationSeconds === undefined ? {} : { expirationSeconds }),
+        usages: ['digital signature', 'key encipherment', 'server auth'],
+      },
+    };
+  }
+}
+
+interface RequestStatus {
+  certificate?: string;
+  conditions?: { type: string; status: string; reason?: string; message?: string }[];
+}
+
+/** certificates.k8s.io/v1 CertificateSigningRequestStatus: Approved and Denied exclude each other; Failed is the signer's. */
+function observedRequest({ metadata, status }: KubernetesObject): ObservedRequest {
+  const { certificate, conditions = [] } = (status ?? {}) as RequestStatus;
+  const found = (['Denied', 'Failed', 'Approved'] as const).flatMap((verdict) => {
+    const condition = conditions.find(({ type, status }) => type === verdict && status === 'True');
+    return condition === undefined ? [] : [{ verdict, condition }];
+  });
+  const [first] = found;
+  const { reason = '', message = '' } = first?.condition ?? {};
+  return {
+    uid: metadata.uid ?? '',
+    verdict: first?.verdict ?? 'Waiting',
+    message: [reason, message].filter((text) => text !== '').join(': '),
+    ...(certificate === undefined ? {} : { certificatePem: Buffer.from(certificate, 'base64').toString('utf8') }),
+  };
+}
+
+function answer(decision: RequestDecision, request: string | undefined, calledName: string): ProvidedCertificates {
+  const { given, progress, nextAt } = decision;
+  const when = nextAt === undefined ? {} : { nextAt };
+  const said = progress && statementOf(progress, request ?? '', decision.state.pending?.terms.signerName, calledName);
+  if (given === undefined)
+    return { ...refused(said?.reason ?? 'RequestPending', `${field}: ${said?.message ?? 'nothing is issued'}`), ...when };
+  const note = said && { note: { reason: 'RenewalPending' as const, message: said.message } };
+  return { source: given, ...note, ...when };
+}
+
+/** How a request stands, with what to do about it. */
+function statementOf(
+  { outcome, message, since, retryAt }: RequestProgress,
+  name: string,
+  signer = '',
+  calledName: string,
+): Statement {
+  const what = `CertificateSigningRequest ${name}`;
+  const asked = `of ${since.toISOString()}`;
+  const why = message === '' ? '' : ` (${message})`;
+  const again = retryAt === undefined ? '' : `; another one is made at ${retryAt.toISOString()}`;
+  switch (outcome) {
+    case 'New':
+    case 'Waiting': {
+      const advice = `approve it with \`kubectl certificate approve ${name}\`, or have it approved by whoever does so for ${signer}`;
+      return { reason: 'RequestPending', message: `${what} ${asked} waits for its approval: ${advice}` };
+    }
+    case 'Approved':
+      return {
+        reason: 'RequestPending',
+        message: `${what} ${asked} is approved and waits for signer ${signer}; does it run?`,
+      };
+    case 'Denied':
+      return { reason: 'RequestDenied', message: `${what} ${asked} was denied${why}${again}` };
+    case 'Failed':
+      return { reason: 'RequestFailed', message: `signer ${signer} refused ${what} ${asked}${why}${again}` };
+    case 'Removed':
+      return { reason: 'RequestRemoved', message: `${what} ${asked} was removed before it was signed${again}` };
+    default: {
+      const advice =
+        outcome === 'Untrusted'
+          ? 'put the authority that signs into caBundle, or where caBundleFrom leads'
+          : adviceFor(calledName)[outcome];
+      return { reason: outcome, message: `what signer ${signer} issued for ${what}: ${message}; ${advice}${again}` };
+    }
+  }
+}
