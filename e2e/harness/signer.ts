@@ -69,12 +69,18 @@ export class Signer {
     const { manner } = this;
     const { status } = request;
     if (manner === 'Ignore' || status?.certificate !== undefined || (status?.conditions ?? []).some(isEnd)) return;
-    if (manner === 'Deny') return void (await this.#verdict(request, 'approval', 'Denied', 'e2e denies it'));
+    if (manner === 'Deny') {
+      await this.#verdict(request, 'approval', 'Denied', 'e2e denies it');
+      return;
+    }
     const approved = hasVerdict(status)
       ? request
       : await this.#verdict(request, 'approval', 'Approved', 'e2e approves it');
     if (manner === 'Approve') return;
-    if (manner === 'Fail') return void (await this.#verdict(approved, 'status', 'Failed', 'e2e cannot sign it'));
+    if (manner === 'Fail') {
+      await this.#verdict(approved, 'status', 'Failed', 'e2e cannot sign it');
+      return;
+    }
     await sleep(this.delay);
     const { publicKeyPem, subject, names } = readRequest(Buffer.from(request.spec.request, 'base64').toString());
     const key = manner === 'WrongKey' ? (await generateRsaKeyPair(2048)).publicKeyPem : publicKeyPem;

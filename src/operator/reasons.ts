@@ -24,6 +24,7 @@ export const conditions = {
 /** Why a condition is as it is: by types, the operator writes no other reason. */
 export const conditionReasons = {
   AllFine: 'TemplatesDoubtful: every pod that was tried was injected',
+  CainjectorWrites: 'Conflict, Ready: by an annotation of the webhook cert-manager writes `caBundle`; the message names it',
   CertManagerMissing: 'CertificateReady: the API server knows no Certificate of cert-manager',
   CertificateMissing: 'CertificateReady: the Certificate of `certificateRef` does not exist',
   CertificatePending: 'CertificateReady: cert-manager has not issued; the message has its own words',
@@ -35,7 +36,7 @@ export const conditionReasons = {
   CustomSelection: 'RevisionReady: the InjectorConfig has selectors of its own, so no label leads to it',
   Doubtful: 'TemplatesDoubtful: the message lists what is odd',
   ForeignFinalizer: "RemovalBlocked: somebody else's finalizer holds the object; the message names both",
-  ForeignManager: 'Conflict: the message names it; WebhookReady: it writes `caBundle`',
+  ForeignManager: 'Conflict: the message names it',
   ForeignOverlap: "WebhookReady: nothing is published because of somebody else's injector",
   ForeignWebhook: 'ForeignOverlap: the message names its webhook',
   HostTaken: 'WebhookReady, CertificateReady: another InjectorConfig has the host of `webhook.url`',

@@ -16,8 +16,7 @@ export function encodeCertificateRequest(privateKeyPem: string, names: readonly 
   if (commonName.length <= longestCommonName) request.setSubject([{ name: 'commonName', value: commonName }]);
   const altNames = names.map((name) => (isIP(name) === 0 ? { type: 2, value: name } : { type: 7, ip: name }));
   const extensions = [{ name: 'subjectAltName', altNames }];
-  // The typings of forge know only attributes with a value.
-  request.setAttributes([{ name: 'extensionRequest', extensions } as unknown as forge.pki.Attribute]);
+  request.setAttributes([{ name: 'extensionRequest', extensions }]);
   const key: forge.pki.rsa.PrivateKey = {
     ...forge.pki.privateKeyFromPem(privateKeyPem),
     // As in sign-certificate.ts: forge's own RSA would block the event loop.

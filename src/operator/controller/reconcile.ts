@@ -92,7 +92,7 @@ export class RevisionReconciler {
   }
 
   async #reconcileLive(config: InjectorConfig, read: KubernetesObject, signal: AbortSignal): Promise<number> {
-    const { clock, targets, refusals, producer, events } = this.#options;
+    const { clock, targets, refusals, producer, events, view } = this.#options;
     const { name } = config.metadata;
     let object = read;
     const winner = configWinner(config, targets.claims());
@@ -111,7 +111,7 @@ export class RevisionReconciler {
       failure = asError(error);
       this.#noteFailure(findings, failure);
     }
-    const { finding, again } = this.#conflicts.observe(name, writes.foreign);
+    const { finding, again } = this.#conflicts.observe(name, writes.foreign, view.webhooksOf(name));
     findings.Conflict = finding;
     waits.push(again ?? resyncMs, writes.retryAfter ?? resyncMs);
     events.repaired(object, writes.repairs);

@@ -117,6 +117,8 @@ export function obstacleAmong(
     const condition = conditions.find((each) => each.type === type && each.status === 'True');
     if (condition !== undefined) return no(type, condition.message);
   }
+  const overwritten = conditions.find(({ reason, status }) => reason === 'CainjectorWrites' && status === 'True');
+  if (overwritten !== undefined) return no('CainjectorWrites', overwritten.message);
   for (const type of required) {
     const condition = conditions.find((each) => each.type === type);
     const message = `${type} is not known yet`;

@@ -171,7 +171,9 @@ export class TagReconciler {
 
   /** What the writes of a pass came to, and the status. */
   #settle(pass: TagPass, writes: WriteOutcome, waits: readonly number[], state?: RolloutState): Promise<number> {
-    const { finding, again = resyncMs } = this.#conflicts.observe(pass.tag.metadata.name, writes.foreign);
+    const { name } = pass.tag.metadata;
+    const webhook = this.#options.view.tagWebhook(name);
+    const { finding, again = resyncMs } = this.#conflicts.observe(name, writes.foreign, webhook ? [webhook] : []);
     pass.findings.Conflict = finding;
     this.#options.events.repaired(pass.object, writes.repairs);
     return this.#status.write(pass, [...waits, again, writes.retryAfter ?? resyncMs], state);

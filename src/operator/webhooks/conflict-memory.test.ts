@@ -1,8 +1,29 @@
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import assert from 'node:assert/strict';
 import { ManualClock } from '../../kube/testdata/manual-clock.ts';
 import { ConflictMemory } from './conflict-memory.ts';
 
 describe('ConflictMemory', () => {
+  it("names the annotation by which cert-manager's cainjector writes, and how to take it off", () => {
+    const memory = new ConflictMemory(new ManualClock());
+    const webhook = (annotations: Record<string, string>): KubernetesObject => ({
+      apiVersion: 'v1',
+      kind: 'MutatingWebhookConfiguration',
+      metadata: { name: 'w', annotations },
+    });
+    const written = [{ manager: 'cainjector', field: '.webhooks[name="a"].clientConfig.caBundle' }];
+    const invited = memory.observe('blue', written, [webhook({ 'cert-manager.io/inject-ca-from': 'a/b' })]).finding;
+    assert.equal(invited.reason, 'CainjectorWrites');
+    assert.match(
+      invited.message,
+      /: kubectl annotate mutatingwebhookconfiguration w cert-manager\.io\/inject-ca-from-$/,
+    );
+    assert.equal(memory.observe('green', written, [webhook({})]).finding.reason, 'ForeignManager');
+    const elsewhere = [{ manager: 'cainjector', field: '.metadata.labels' }];
+    const other = memory.observe('red', elsewhere, [webhook({ 'cert-manager.io/inject-ca-from': 'a/b' })]).finding;
+    assert.equal(other.reason, 'ForeignManager');
+  });
+
   it('holds for a minute after the last field was taken back, and names who and what', async () => {
     const clock = new ManualClock();
     const memory = new ConflictMemory(clock);
