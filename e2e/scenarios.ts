@@ -10,6 +10,7 @@ import { canaryRollsBack } from './scenarios/canary-rolls-back.ts';
 import { canaryShadow } from './scenarios/canary-shadow.ts';
 import { certificateClocks } from './scenarios/certificate-clocks.ts';
 import { certificateRepair } from './scenarios/certificate-repair.ts';
+import { certManagerProvider } from './scenarios/cert-manager-provider.ts';
 import { certsCommands } from './scenarios/certs-commands.ts';
 import { chartLifecycle } from './scenarios/chart-lifecycle.ts';
 import { checkAgrees } from './scenarios/check-agrees.ts';
@@ -102,6 +103,7 @@ export const scenarios: Scenario[] = [
   certificateClocks,
   givenCertificates,
   csrProvider,
+  certManagerProvider,
   certsCommands,
   faults,
   relist,

@@ -94,6 +94,8 @@ const programs = {
   promtool: { package: 'github.com/prometheus/prometheus/cmd/promtool', tags: 'remove_all_sd' },
   // Judges objects as Argo CD and Flux do.
   health: { package: '.' },
+  // cert-manager's controllers, whose command is a module with replace directives.
+  certmanager: { package: '.' },
   registry: { package: 'github.com/distribution/distribution/v3/cmd/registry@v3.1.2' },
 } satisfies Record<string, Program>;
 

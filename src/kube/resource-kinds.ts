@@ -32,7 +32,7 @@ const known: readonly ResourceKind[] = [
   ...kinds(admission, 'v1', false, 'MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'),
   ...kinds(admission, 'v1', false, 'ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'),
   ...kinds('apiextensions.k8s.io', 'v1', false, 'CustomResourceDefinition'),
-  ...kinds('cert-manager.io', 'v1', true, 'Certificate'),
+  ...kinds('cert-manager.io', 'v1', true, 'Certificate', 'Issuer'),
   ...kinds('certificates.k8s.io', 'v1', false, 'CertificateSigningRequest'),
   ...kinds('monitoring.coreos.com', 'v1', true, 'PrometheusRule', 'ServiceMonitor'),
   ...kinds('networking.istio.io', 'v1beta1', true, 'ProxyConfig'),

@@ -28,9 +28,11 @@ import (
 	"github.com/cert-manager/cert-manager/pkg/controller/issuers"
 	_ "github.com/cert-manager/cert-manager/pkg/issuer/ca"
 	_ "github.com/cert-manager/cert-manager/pkg/issuer/selfsigned"
+	utilfeature "github.com/cert-manager/cert-manager/pkg/util/feature"
 	"k8s.io/apimachinery/pkg/runtime"
 	kubernetesscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
@@ -103,6 +105,7 @@ func runCAInjector(ctx context.Context, kubeconfig string) error {
 	if err != nil {
 		return err
 	}
+	ctrl.SetLogger(klog.Background())
 	scheme := runtime.NewScheme()
 	if err := kubernetesscheme.AddToScheme(scheme); err != nil {
 		return err
@@ -110,6 +113,12 @@ func runCAInjector(ctx context.Context, kubeconfig string) error {
 	if err := clientscheme.AddToScheme(scheme); err != nil {
 		return err
 	}
+	// As versions before 1.19 do: it puts its authorities in the place of all others. Later ones add theirs.
+	if err := utilfeature.DefaultMutableFeatureGate.Set("CAInjectorMerging=false"); err != nil {
+		return err
+	}
+	// Its own command names it so, and it writes under this name.
+	config.UserAgent = "cainjector/e2e"
 	manager, err := ctrl.NewManager(config, ctrl.Options{Scheme: scheme, Metrics: server.Options{BindAddress: "0"}})
 	if err != nil {
 		return err

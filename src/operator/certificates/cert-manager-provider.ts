@@ -59,15 +59,10 @@ export class CertManagerProvider implements CertificateProvider {
     this.#applier = new ObjectApplier({ ...options, fieldManager });
   }
 
-  async provide(
-    config: InjectorConfig,
-    names: readonly string[],
-    signal: AbortSignal,
-  ): Promise<ProvidedCertificates> {
+  async provide(config: InjectorConfig, names: readonly string[], signal: AbortSignal): Promise<ProvidedCertificates> {
     const { certificateRef } = config.spec.certificate;
     const field = `spec.certificate.${certificateRef === undefined ? 'issuerRef' : 'certificateRef'}`;
     const now = this.#options.clock.now();
-    this.#released.delete(config.metadata.name);
     try {
       return await this.#provide(config, names, field, signal);
     } catch (error) {
@@ -136,7 +131,9 @@ export class CertManagerProvider implements CertificateProvider {
     }
     const [calledName = ''] = names;
     const found = provided({ ...pair, caPem }, origin, field, calledName, clock.now());
-    return found.refusal === undefined ? { ...found, ...this.#renewal(what, pair.certificatePem, facts) } : found;
+    if (found.refusal !== undefined) return found;
+    if (certificateRef !== undefined) await this.release(metadata.name, signal);
+    return { ...found, ...this.#renewal(what, pair.certificatePem, facts) };
   }
 
   /** The Certificate: ours as it should be, the user's as it is. @throws ApiError 404 where cert-manager is not installed */
@@ -152,6 +149,7 @@ export class CertManagerProvider implements CertificateProvider {
     this.#options.certificates.keepOnly(user, [place]);
     const live = await this.#options.certificates.read(user, place, signal);
     if (config.spec.certificate.issuerRef === undefined) return live;
+    this.#released.delete(user);
     const desired = ownCertificate(config, names, this.#options.settings.context);
     return (await this.#applier.apply(desired, live, signal, live !== undefined)).object;
   }

@@ -1,9 +1,5 @@
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
-import {
-  type CertificateSource,
-  checkGivenPair,
-  type GivenFault,
-} from '../../certs/rotation/given-certificates.ts';
+import { type CertificateSource, checkGivenPair, type GivenFault } from '../../certs/rotation/given-certificates.ts';
 import type { ServingPair } from '../../certs/verify-chain.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import type { ConditionReason } from '../reasons.ts';

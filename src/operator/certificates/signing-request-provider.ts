@@ -50,11 +50,7 @@ export class SigningRequestProvider implements CertificateProvider {
     this.#options = options;
   }
 
-  async provide(
-    config: InjectorConfig,
-    names: readonly string[],
-    signal: AbortSignal,
-  ): Promise<ProvidedCertificates> {
+  async provide(config: InjectorConfig, names: readonly string[], signal: AbortSignal): Promise<ProvidedCertificates> {
     try {
       return await this.#provide(config, names, signal);
     } catch (error) {
@@ -79,11 +75,7 @@ export class SigningRequestProvider implements CertificateProvider {
     view.secrets.remove(secret);
   }
 
-  async #provide(
-    config: InjectorConfig,
-    names: readonly string[],
-    signal: AbortSignal,
-  ): Promise<ProvidedCertificates> {
+  async #provide(config: InjectorConfig, names: readonly string[], signal: AbortSignal): Promise<ProvidedCertificates> {
     const { client, trust, clock, settings, generateKeyPair } = this.#options;
     const { name } = config.metadata;
     const trusted = await trust.read(config, signal);
@@ -212,7 +204,10 @@ function answer(decision: RequestDecision, request: string | undefined, calledNa
   const when = nextAt === undefined ? {} : { nextAt };
   const said = progress && statementOf(progress, request ?? '', decision.state.pending?.terms.signerName, calledName);
   if (given === undefined)
-    return { ...refused(said?.reason ?? 'RequestPending', `${field}: ${said?.message ?? 'nothing is issued'}`), ...when };
+    return {
+      ...refused(said?.reason ?? 'RequestPending', `${field}: ${said?.message ?? 'nothing is issued'}`),
+      ...when,
+    };
   const note = said && { note: { reason: 'RenewalPending' as const, message: said.message } };
   return { source: given, ...note, ...when };
 }

@@ -1,0 +1,96 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
+import { resourceKind, resourcePath } from '../../src/kube/resource-kinds.ts';
+import { applyAll, applyObject, objectOf, readObjects } from './apply.ts';
+import { buildProgram } from './build.ts';
+import { ManagedProcess } from './managed-process.ts';
+import { paths } from './paths.ts';
+import type { ScenarioContext } from './scenario-context.ts';
+import { encoded } from './tls-observer/rotating-cluster.ts';
+import { foreignCertificates } from './tls-observer/foreign-certificates.ts';
+import { waitFor } from './wait-for.ts';
+
+const certificates = resourceKind('cert-manager.io/v1', 'Certificate');
+const definitions = resourceKind('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
+const module = 'github.com/cert-manager/cert-manager';
+
+interface Certificate extends KubernetesObject {
+  status?: { conditions?: { type: string; status: string }[]; revision?: number };
+}
+
+export type CertManager = Awaited<ReturnType<typeof prepareCertManager>>;
+
+/** cert-manager's own definitions and controllers (e2e/tools/certmanager); nothing is there or runs before it is asked for, all is gone with the scenario. */
+export async function prepareCertManager(context: ScenarioContext) {
+  const { client, cluster } = context;
+  const program = await buildProgram('certmanager', (line) => context.say(line));
+  const directory = execFileSync('go', ['list', '-m', '-f', '{{.Dir}}', module], {
+    cwd: join(paths.tools, 'certmanager'),
+    encoding: 'utf8',
+  });
+  const files = ['certificates', 'certificaterequests', 'issuers', 'clusterissuers'].map((plural) =>
+    join(directory.trim(), 'deploy', 'crds', `cert-manager.io_${plural}.yaml`),
+  );
+  files.push(
+    ...['challenges', 'orders'].map((each) =>
+      join(directory.trim(), 'deploy', 'crds', `acme.cert-manager.io_${each}.yaml`),
+    ),
+  );
+  const process = (name: 'controller' | 'cainjector'): ManagedProcess => {
+    const made = new ManagedProcess({
+      name: `cert-manager-${name}`,
+      command: program,
+      arguments: [name, cluster.kubeconfig ?? ''],
+      logFile: join(cluster.run.path, `cert-manager-${name}.log`),
+      onSpawn: cluster.run.recordProcess,
+    });
+    context.atEnd(() => made.kill());
+    return made;
+  };
+  return {
+    controller: process('controller'),
+    cainjector: process('cainjector'),
+
+    define: async (): Promise<void> => {
+      const objects = files.flatMap(readObjects);
+      context.atEnd(async () => {
+        for (const each of objects) await client.delete(each).catch(() => undefined);
+      });
+      await applyAll(client, objects);
+      await waitFor('the definitions of cert-manager to be served', async () => {
+        const { items } = await client.list<KubernetesObject>(definitions);
+        const ours = items.filter(({ metadata }) => metadata.name?.endsWith('cert-manager.io'));
+        await client.list(certificates, { limit: 1 });
+        return ours.length >= files.length;
+      });
+    },
+
+    /** Makes an issuer by a new authority; the same name again gives it another root. Resolves with the root. */
+    issuer: async (name: string, namespace: string): Promise<string> => {
+      const { authority, authorityKey } = await foreignCertificates(name, namespace);
+      const secret = objectOf('v1', 'Secret', `${name}-root`, namespace);
+      const data = encoded({ 'tls.crt': authority, 'tls.key': authorityKey, 'ca.crt': authority });
+      await applyObject(client, { ...secret, type: 'kubernetes.io/tls', data });
+      const issuer = objectOf('cert-manager.io/v1', 'Issuer', name, namespace);
+      await applyObject(client, { ...issuer, spec: { ca: { secretName: `${name}-root` } } });
+      return authority;
+    },
+
+    /** As `cmctl renew` does. */
+    renew: async (name: string, namespace: string): Promise<void> => {
+      // cert-manager writes the same status.
+      await waitFor('the renewal to be asked for', async () => {
+        const certificate = await client.get<Certificate>(certificates, name, { namespace });
+        const others = (certificate.status?.conditions ?? []).filter(({ type }) => type !== 'Issuing');
+        const issuing = {
+          ...{ type: 'Issuing', status: 'True', reason: 'ManuallyTriggered' },
+          ...{ message: 'asked for by e2e', lastTransitionTime: `${new Date().toISOString().slice(0, 19)}Z` },
+        };
+        const renewed = { ...certificate, status: { ...certificate.status, conditions: [...others, issuing] } };
+        const path = resourcePath(certificates, { namespace, name, subresource: 'status' });
+        return client.request('PUT', path, { body: JSON.stringify(renewed) });
+      });
+    },
+  };
+}

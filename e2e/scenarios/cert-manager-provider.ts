@@ -1,0 +1,241 @@
+import { objectNames } from '../../src/api/names.ts';
+import { parseBundle } from '../../src/certs/read-certificate.ts';
+import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import { applyObject, isGone, objectOf } from '../harness/apply.ts';
+import { type CertManager, prepareCertManager } from '../harness/cert-manager.ts';
+import { conditionOf, deleteForced } from '../harness/injector-configs.ts';
+import { markedConfig } from '../harness/load/marked-config.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { shortTerms, startRotatingCluster, type RotatingCluster } from '../harness/tls-observer/rotating-cluster.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { webhooks } from '../harness/webhook-configurations.ts';
+import { checkLeafBeforeBundle, takeOver } from './rotation-under-load/wrong-orders.ts';
+
+const name = 'managed';
+const own = objectNames(name).certificate;
+const renewals = 10;
+const provider = 'CertManager';
+const issued = { ...shortTerms, provider, issuerRef: { name: 'e2e' } };
+
+export const certManagerProvider: Scenario = {
+  name: 'cert-manager-provider',
+  about:
+    "certificates from cert-manager's own controllers under load: ten renewals, a new root, a dead controller and a deleted Secret lose nothing; what is missing is said, and cainjector is named",
+  paired: true,
+  run: async (context) => {
+    const certManager = await prepareCertManager(context);
+    const cluster = await startRotatingCluster(context, {
+      name,
+      certificate: issued,
+      perSecond: 20,
+      values: { operator: { certManager: true } },
+      before: (namespace) => checkComesLater(context, certManager, namespace),
+    });
+    const { losses, observer, namespace } = cluster;
+    const lostAtOnce = await takeOver(cluster, () => checkLeafBeforeBundle(cluster));
+
+    const since = Date.now();
+    const handshakes = observer.handshakes;
+    for (let count = 0; count < renewals; count++) await renewed(cluster, () => certManager.renew(own, namespace));
+    await losses.checkNone(`${renewals} renewals`, since);
+    const root = await certManager.issuer('e2e', namespace);
+    await renewed(cluster, () => certManager.renew(own, namespace));
+    await context.check('a new root of the issuer: a certificate of it is served, both roots are trusted', async () => {
+      const trusted = parseBundle(await cluster.bundle()).map(({ pem }) => pem);
+      return trusted.includes(root) && trusted.length >= 2;
+    });
+    await losses.checkNone('a new root', since);
+    await checkDead(cluster, certManager);
+    await checkReferred(cluster, certManager);
+    const created = await losses.checkNone('all of it', since);
+    await cluster.checkNoViolations(
+      `the observer's ${observer.handshakes - handshakes} handshakes: each certificate verified against the live bundle`,
+      since,
+    );
+    // OpenSSL, by which the observer looks, takes no certificate for its own root; the API server does.
+    await checkSelfSigned(cluster, certManager);
+    const writes = await checkCainjector(cluster, certManager);
+    await cluster.load.stop();
+    await checkRemoval(cluster);
+    context.measured({ created, lost: 0, lostAtOnce, renewals, writes });
+    return `${renewals} renewals, a new root, a dead controller, a deleted Secret: 0 of ${created} lost (${lostAtOnce} when served before it is trusted)`;
+  },
+};
+
+/** `True (Stable) message` as soon as it is what is expected. */
+async function checkSays(
+  context: ScenarioContext,
+  which: string,
+  type: string,
+  says: string,
+  expected: RegExp,
+): Promise<void> {
+  await context.check(`${says}: ${type} says so`, async () => {
+    const found = await conditionOf(context.client, which, type);
+    const text = `${found?.status ?? ''} (${found?.reason ?? ''}) ${found?.message ?? ''}`;
+    if (!expected.test(text)) throw new Error(`it says ${text}`);
+    return true;
+  });
+}
+
+/** An InjectorConfig is there before cert-manager: what is missing is said, piece by piece, and it is Ready by itself once nothing is. */
+async function checkComesLater(context: ScenarioContext, certManager: CertManager, namespace: string): Promise<void> {
+  const { client } = context;
+  const says = (text: string, expected: RegExp) => checkSays(context, 'early', 'CertificateReady', text, expected);
+  await applyObject(client, markedConfig('early', 'one', { certificate: issued }));
+  await says(
+    'cert-manager is not installed',
+    /^False \(CertManagerMissing\) spec\.certificate\.issuerRef: .*no certificate is served$/,
+  );
+  await certManager.define();
+  await says(
+    'its controller does not run',
+    /^False \(CertificatePending\) .*injector-certificate-early .*does it run\?/,
+  );
+  certManager.controller.start();
+  await says('there is no issuer', /^False \(CertificatePending\) .*(Issuing|Ready) is /);
+  await certManager.issuer('e2e', namespace);
+  await checkSays(context, 'early', 'Ready', 'all is there', /^True/);
+  await deleteForced(client, markedConfig('early', 'one'));
+}
+
+/** Does something that brings another certificate, and waits until every replica serves that. */
+async function renewed({ observer }: RotatingCluster, act: () => Promise<unknown>): Promise<void> {
+  const before = observer.common();
+  await act();
+  await observer.waitForOther(before);
+}
+
+/** The controller is killed and its Secret deleted: the certificate before is served, and replaced once cert-manager is back. */
+async function checkDead(cluster: RotatingCluster, { controller }: CertManager): Promise<void> {
+  const { context, observer, losses, namespace } = cluster;
+  const since = Date.now();
+  const before = observer.common();
+  await controller.kill();
+  const secret = objectOf('v1', 'Secret', own, namespace);
+  await context.client.patch(secret, 'merge', { data: { 'ca.crt': null } });
+  await checkSays(
+    context,
+    name,
+    'CertificateReady',
+    'the Secret has no ca.crt',
+    /^False \(KeyMissing\) .*caBundleFrom or caBundle; the one before/,
+  );
+  await context.client.delete(secret);
+  await checkSays(
+    context,
+    name,
+    'CertificateReady',
+    'the Secret is gone',
+    /^False \(CertificatePending\) .*is served meanwhile$/,
+  );
+  await observer.waitForRound();
+  await context.checkNow('every replica goes on with the certificate before', () => observer.common() === before);
+  controller.start();
+  await observer.waitForOther(before);
+  await losses.checkNone('controller killed, Secret deleted, controller back', since);
+}
+
+/** A Certificate of the user's own is followed; trust comes from a ConfigMap. */
+async function checkReferred(cluster: RotatingCluster, certManager: CertManager): Promise<void> {
+  const { context, losses, namespace, names } = cluster;
+  const { client } = context;
+  const since = Date.now();
+  const root = await certManager.issuer('theirs', namespace);
+  const write = (dnsName: string) =>
+    applyObject(client, {
+      ...objectOf('cert-manager.io/v1', 'Certificate', 'theirs', namespace),
+      spec: { secretName: 'theirs-tls', dnsNames: [dnsName], issuerRef: { name: 'theirs' } },
+    });
+  const refer = { ...shortTerms, provider, certificateRef: { name: 'theirs' }, caBundleFrom: { name: 'theirs-root' } };
+  await applyObject(client, markedConfig(name, 'one', { certificate: refer }));
+  const says = (text: string, expected: RegExp) => checkSays(context, name, 'CertificateReady', text, expected);
+  await says(
+    'the ConfigMap is missing',
+    /^False \(TrustMissing\) spec\.certificate\.caBundleFrom: ConfigMap .*theirs-root does not exist/,
+  );
+  await applyObject(client, { ...objectOf('v1', 'ConfigMap', 'theirs-root', namespace), data: { 'ca.crt': root } });
+  await says(
+    'the Certificate is missing',
+    /^False \(CertificateMissing\) spec\.certificate\.certificateRef: Certificate .*theirs does not exist/,
+  );
+  await write('elsewhere.example.com');
+  await says(
+    'its name is another',
+    /^False \(NameMissing\) .*alternative name sidecar-injector-managed\..*\.svc; the one before/,
+  );
+  await renewed(cluster, () => write(`${names.service}.${namespace}.svc`));
+  await context.check('what we had made for the issuer is gone', async () => {
+    const isSecretGone = await isGone(client, resourceKind('v1', 'Secret'), own, { namespace });
+    return isSecretGone && isGone(client, resourceKind('cert-manager.io/v1', 'Certificate'), own, { namespace });
+  });
+  await losses.checkNone("a Certificate of the user's own", since);
+}
+
+/** A self-signed certificate is its own root: each renewal is a new one. */
+async function checkSelfSigned(cluster: RotatingCluster, certManager: CertManager): Promise<void> {
+  const { context, namespace, losses } = cluster;
+  const since = Date.now();
+  const issuer = objectOf('cert-manager.io/v1', 'Issuer', 'itself', namespace);
+  await applyObject(context.client, { ...issuer, spec: { selfSigned: {} } });
+  const certificate = { ...shortTerms, provider, issuerRef: { name: 'itself' } };
+  await renewed(cluster, () => applyObject(context.client, markedConfig(name, 'one', { certificate })));
+  await renewed(cluster, () => certManager.renew(own, namespace));
+  await losses.checkNone('a self-signed issuer, and a renewal by it', since);
+}
+
+/** cainjector is annotated onto our webhook: it writes its authority, we write ours once a second at most, and both say so. Returns our writes. */
+async function checkCainjector(cluster: RotatingCluster, { cainjector }: CertManager): Promise<number> {
+  const { context, namespace, names, audit, replicas } = cluster;
+  const { client } = context;
+  const webhook = objectOf(
+    'admissionregistration.k8s.io/v1',
+    'MutatingWebhookConfiguration',
+    names.webhookConfiguration,
+  );
+  const annotate = (value: string | null) =>
+    client.patch(webhook, 'merge', { metadata: { annotations: { 'cert-manager.io/inject-ca-from': value } } });
+  const right = await cluster.bundle();
+  cainjector.start();
+  const since = Date.now();
+  await annotate(`${namespace}/theirs`);
+  const line = `kubectl annotate mutatingwebhookconfiguration ${names.webhookConfiguration} cert-manager\\.io/inject-ca-from-`;
+  await checkSays(
+    context,
+    name,
+    'Conflict',
+    'cainjector writes its own authority',
+    new RegExp(`^True \\(CainjectorWrites\\) .*cainjector.* also writes .*${line}`),
+  );
+  await checkSays(context, name, 'Ready', 'while it writes', /^False \(CainjectorWrites\)/);
+  await waitFor('five seconds of it', () => Date.now() - since > 5000);
+  await annotate(null);
+  const seconds = (Date.now() - since) / 1000;
+  const ours = audit
+    .writesBy(replicas.installation.username)
+    .filter(({ objectRef, stageTimestamp, responseStatus }) => {
+      const isDone = (responseStatus?.code ?? 0) < 300 && Date.parse(stageTimestamp) >= since;
+      return isDone && objectRef?.name === names.webhookConfiguration;
+    });
+  await context.checkNow(
+    `${ours.length} repairs in ${seconds.toFixed(1)} s`,
+    () => ours.length > 1 && ours.length <= seconds + 1,
+  );
+  await context.check('the annotation is taken off: our bundle stays', async () => (await cluster.bundle()) === right);
+  await cluster.waitForCalm();
+  await cainjector.kill();
+  return ours.length;
+}
+
+async function checkRemoval({ context, namespace }: RotatingCluster): Promise<void> {
+  const { client } = context;
+  await deleteForced(client, markedConfig(name, 'one'));
+  await context.check('the InjectorConfig is deleted: no Certificate, Secret or webhook of it is left', async () => {
+    const isThere = await Promise.all([
+      client.find(resourceKind('cert-manager.io/v1', 'Certificate'), own, { namespace }),
+      client.find(resourceKind('v1', 'Secret'), own, { namespace }),
+      client.find(webhooks, objectNames(name).webhookConfiguration),
+    ]);
+    return isThere.every((each) => each === undefined);
+  });
+}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import fc from 'fast-check';
+import { issueAuthority } from '../issue-certificate.ts';
+import { keyPool, seededBytes } from '../testdata/key-pool.ts';
+import { readRequestSecret, writeRequestSecret, type RequestState } from './request-state.ts';
+
+const now = new Date('2026-03-01T12:00:00.750Z');
+const terms = { signerName: 'example.com/mesh', keySize: 2048, names: ['injector.mesh.svc'] };
+const anyTerms = fc.record(
+  { signerName: fc.string(), keySize: fc.nat(), names: fc.array(fc.string()), expirationSeconds: fc.integer() },
+  { requiredKeys: ['signerName', 'keySize', 'names'], noNullPrototype: true },
+);
+const time = fc.date({ min: new Date(0), max: new Date('9999-12-31T00:00:00Z'), noInvalidDate: true });
+
+describe('readRequestSecret', () => {
+  let whole: Required<RequestState>;
+  before(async () => {
+    const keys = await keyPool();
+    const issued = issueAuthority('tests', keys[0]!, { now, duration: 1e6, random: seededBytes(1) });
+    const pending = { privateKeyPem: keys[1]!.privateKeyPem, terms, attempt: 2, since: now };
+    whole = { issued: { ...issued, terms, takenAt: now }, pending };
+  });
+
+  it('reads what writeRequestSecret wrote, with and without each part', () => {
+    const property = fc.property(
+      fc.subarray(['issued', 'pending', 'uid']),
+      anyTerms,
+      time,
+      fc.nat(),
+      fc.string(),
+      (has, terms, at, attempt, uid) => {
+        const pending = { ...whole.pending, terms, attempt, since: at, ...(has.includes('uid') && { uid }) };
+        const state: RequestState = {
+          ...(has.includes('issued') && { issued: { ...whole.issued, terms, takenAt: at } }),
+          ...(has.includes('pending') && { pending }),
+        };
+        const text = writeRequestSecret(state);
+        assert.deepEqual(readRequestSecret(text), state);
+        assert.doesNotMatch(text['request.json'] ?? '', /PRIVATE KEY/);
+      },
+    );
+    fc.assert(property);
+  });
+
+  const ecKey = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' });
+  const missing = (): undefined => undefined;
+  const half = (text: string): string => text.slice(0, text.length / 2);
+  const table: [string, string, (text: string) => string | undefined, (keyof RequestState)[]][] = [
+    ['no record', 'request.json', missing, []],
+    ['half a record', 'request.json', half, []],
+    ['a record of a version to come', 'request.json', (text) => text.replace('"version":1', '"version":2'), []],
+    ['a record with no time', 'request.json', (text) => text.replace(':00:00.750Z', ''), []],
+    ['a record with more in it', 'request.json', (text) => text.replace('{', '{"more":1,'), ['issued', 'pending']],
+    ['no certificate', 'tls.crt', missing, ['pending']],
+    ['half a certificate', 'tls.crt', half, ['pending']],
+    ['no key', 'tls.key', missing, ['pending']],
+    ['an EC key', 'tls.key', () => ecKey as string, ['pending']],
+    ['no pending key', 'pending.key', missing, ['issued']],
+    ['half a pending key', 'pending.key', half, ['issued']],
+    ['an EC pending key', 'pending.key', () => ecKey as string, ['issued']],
+  ];
+  for (const [what, key, damage, left] of table) {
+    it(`reads ${left.join(' and ') || 'nothing'} of a Secret with ${what}`, () => {
+      const { [key]: value = '', ...others } = writeRequestSecret(whole);
+      const damaged = damage(value);
+      const read = readRequestSecret(damaged === undefined ? others : { ...others, [key]: damaged });
+      assert.deepEqual(read, Object.fromEntries(left.map((part) => [part, whole[part]])));
+    });
+  }
+
+  it('never throws, whatever the Secret holds, and reads no terms that were not written', () => {
+    const text = writeRequestSecret(whole);
+    const value = fc.oneof(fc.string(), fc.json(), fc.constantFrom(...Object.values(text)));
+    const cut = fc.tuple(value, fc.nat(2000)).map(([all, length]) => all.slice(0, length));
+    const property = fc.property(fc.dictionary(fc.constantFrom(...Object.keys(text)), cut), (damaged) => {
+      const { issued, pending } = readRequestSecret({ ...text, ...damaged });
+      assert.deepEqual([issued?.terms ?? terms, pending?.terms ?? terms], [terms, terms]);
+    });
+    fc.assert(property);
+  });
+});
