@@ -36,6 +36,7 @@ import { repair } from './scenarios/repair.ts';
 import { labelTruthTable } from './scenarios/label-truth-table.ts';
 import { leaderKilledInRotation } from './scenarios/leader-killed-in-rotation.ts';
 import { leastPrivilege } from './scenarios/least-privilege.ts';
+import { providerSwitch } from './scenarios/provider-switch.ts';
 import { publication } from './scenarios/publication.ts';
 import { resourceValidation } from './scenarios/resource-validation.ts';
 import { rotationUnderLoad } from './scenarios/rotation-under-load.ts';
@@ -104,6 +105,7 @@ export const scenarios: Scenario[] = [
   givenCertificates,
   csrProvider,
   certManagerProvider,
+  providerSwitch,
   certsCommands,
   faults,
   relist,

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 
-/** The parts of an audit event (audit.k8s.io/v1, level Metadata) that scenarios read. */
+/** The parts of an audit event (audit.k8s.io/v1) that scenarios read. */
 export interface AuditEvent {
   verb: string;
   requestURI: string;
@@ -11,6 +11,8 @@ export interface AuditEvent {
   requestReceivedTimestamp: string;
   stageTimestamp: string;
   annotations?: Record<string, string>;
+  /** Of writes of MutatingWebhookConfigurations alone. */
+  responseObject?: { webhooks?: { clientConfig?: { caBundle?: string } }[] };
 }
 
 const writeVerbs = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);

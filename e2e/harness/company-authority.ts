@@ -12,13 +12,13 @@ export type PairText = Record<'tls.crt' | 'tls.key' | 'ca.crt', string>;
 
 export type CompanyAuthority = Awaited<ReturnType<typeof companyAuthority>>;
 
-/** An authority as companies have them: a root that signed an intermediate, which signs certificates. */
-export async function companyAuthority(name: string) {
+/** An authority as companies have them: a root that signed an intermediate, which signs certificates; or that signs them itself, without. */
+export async function companyAuthority(name: string, hasIntermediate = true) {
   const rootKeys = await generateRsaKeyPair(2048);
   const root = authorityCertificate(`${name} root`, rootKeys.publicKeyPem, rootKeys, 1);
   const signer = { certificatePem: root, privateKeyPem: rootKeys.privateKeyPem };
-  const { publicKeyPem, privateKeyPem } = await generateRsaKeyPair(2048);
-  const certificatePem = authorityCertificate(`${name} intermediate`, publicKeyPem, signer, 0);
+  const { publicKeyPem, privateKeyPem } = hasIntermediate ? await generateRsaKeyPair(2048) : rootKeys;
+  const certificatePem = hasIntermediate ? authorityCertificate(`${name} intermediate`, publicKeyPem, signer, 0) : root;
   /** A certificate for a Service that lives for a day, followed by the intermediate, as such a Secret holds it. */
   const issue = async (target: { service: string; namespace: string }, now = new Date()): Promise<PairText> => {
     const options = { now, duration: day, random: randomBytes };

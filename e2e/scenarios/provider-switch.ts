@@ -1,0 +1,218 @@
+import { X509Certificate } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
+import { labelNames, objectNames } from '../../src/api/names.ts';
+import { parseBundle } from '../../src/certs/read-certificate.ts';
+import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import { applyObject, objectOf } from '../harness/apply.ts';
+import { prepareCertManager } from '../harness/cert-manager.ts';
+import { companyAuthority } from '../harness/company-authority.ts';
+import { isCounted } from '../harness/faulty-proxy/passed-writes.ts';
+import { markedConfig } from '../harness/load/marked-config.ts';
+import { shortLeases } from '../harness/operator-process.ts';
+import type { Scenario } from '../harness/scenario-context.ts';
+import { Signer } from '../harness/signer.ts';
+import {
+  encoded,
+  rotatingFlags,
+  shortTerms,
+  startRotatingCluster,
+  type RotatingCluster,
+} from '../harness/tls-observer/rotating-cluster.ts';
+import { none, waitFor } from '../harness/wait-for.ts';
+import { checkLeafBeforeBundle, takeOver } from './rotation-under-load/wrong-orders.ts';
+
+const name = 'switched';
+const signerName = 'e2e.example.com/switch';
+
+const providers = {
+  SelfSigned: {},
+  Secret: { secretRef: { name: 'company-tls' } },
+  CertificateSigningRequest: { signerName, caBundleFrom: { name: 'signer-roots' } },
+  CertManager: { issuerRef: { name: 'e2e' } },
+};
+type Provider = keyof typeof providers;
+
+/** Each to each other once, from SelfSigned back to SelfSigned. */
+const way: Provider[] = [
+  ...(['Secret', 'SelfSigned', 'CertificateSigningRequest', 'SelfSigned', 'CertManager', 'Secret'] as const),
+  ...(['CertificateSigningRequest', 'Secret', 'CertManager', 'CertificateSigningRequest', 'CertManager'] as const),
+  'SelfSigned',
+];
+/** The switches in which the leader is killed after each write: to a signer and to cert-manager. */
+const killed = [9, 10];
+/** The switches that are taken back at first: the root that they bring is not in the bundle yet. */
+const takenBack = [1, 3, 4];
+
+export const providerSwitch: Scenario = {
+  name: 'provider-switch',
+  about:
+    'each of the twelve switches between the four certificate providers under load, two with the leader killed after each write, and three taken back half-way: nothing is lost, what is served is always trusted, and nothing is left behind',
+  run: async (context) => {
+    const [company, signing] = [await companyAuthority('company', false), await companyAuthority('signer', false)];
+    Signer.start(context, signerName, signing);
+    const certManager = await prepareCertManager(context);
+    await certManager.define();
+    certManager.controller.start();
+    const roots: Partial<Record<Provider, string>> = { Secret: company.root, CertificateSigningRequest: signing.root };
+    const cluster = await startRotatingCluster(context, {
+      name,
+      controllers: 1,
+      perSecond: 20,
+      proxied: true,
+      flags: [...rotatingFlags, shortLeases],
+      values: { operator: { certificateSigningRequests: true, certManager: true } },
+      before: async (namespace) => {
+        roots.CertManager = await certManager.issuer('e2e', namespace);
+        const data = { 'ca.crt': signing.root };
+        await applyObject(context.client, { ...objectOf('v1', 'ConfigMap', 'signer-roots', namespace), data });
+        const pair = await company.issue({ service: objectNames(name).service, namespace });
+        await applyObject(context.client, {
+          ...objectOf('v1', 'Secret', 'company-tls', namespace),
+          data: encoded(pair),
+        });
+      },
+    });
+    const { losses, observer } = cluster;
+    const first = await cluster.bundle();
+    const lostAtOnce = await takeOver(cluster, () => checkLeafBeforeBundle(cluster));
+    const since = Date.now();
+    let kills = 0;
+    for (const [index, provider] of way.entries()) {
+      const before = way[index - 1] ?? 'SelfSigned';
+      if (takenBack.includes(index)) await checkTakenBack(cluster, before, provider);
+      const old = observer.common();
+      await choose(cluster, provider);
+      if (killed.includes(index))
+        kills += await killAfterEachWrite(cluster, () => observer.common() !== old && observer.common() !== undefined);
+      const leaf = await observer.waitForOther(old);
+      const trusted = new Set(observer.authorities);
+      await context.checkNow(
+        `${before} to ${provider}: served by all replicas, both roots are trusted`,
+        () =>
+          trusted.has(leaf.issuer ?? '') && trusted.has(old?.issuer ?? '') && isRootOf(roots[provider], leaf.issuer),
+      );
+      await checkNothingLeft(cluster, provider);
+      await losses.checkNone(`${before} to ${provider}`, since);
+    }
+    const created = await losses.checkNone(`${way.length} switches, ${kills} kills`, since);
+    await cluster.checkNoViolations('each certificate verified against the live bundle at each handshake', since);
+    const bundles = await checkBundles(cluster, first, since);
+    await cluster.load.stop();
+    context.measured({ created, lost: 0, lostAtOnce, switches: way.length, kills, bundles });
+    return `${way.length} switches, ${kills} leaders killed in two of them: 0 of ${created} lost (${lostAtOnce} when served before it is trusted), ${bundles} bundles written, none without the root of what was served`;
+  },
+};
+
+function isRootOf(pem: string | undefined, fingerprint: string | undefined): boolean {
+  return pem === undefined || new X509Certificate(pem).fingerprint256 === fingerprint;
+}
+
+async function choose({ context }: RotatingCluster, provider: Provider): Promise<void> {
+  const certificate = { ...shortTerms, provider, ...providers[provider] };
+  await applyObject(context.client, markedConfig(name, 'one', { certificate }));
+}
+
+/** The next provider is chosen, and as soon as its root is in the bundle the one before again: what was served goes on being served. */
+async function checkTakenBack(cluster: RotatingCluster, before: Provider, next: Provider): Promise<void> {
+  const { context, observer } = cluster;
+  const old = observer.common();
+  const known = new Set(observer.authorities);
+  await choose(cluster, next);
+  await waitFor('another root in the bundle', () => observer.authorities.some((each) => !known.has(each)));
+  await choose(cluster, before);
+  await sleep(3000);
+  await observer.waitForRound();
+  await context.checkNow(
+    `${before} to ${next}, taken back half-way: the certificate before is served`,
+    () => observer.common() === old,
+  );
+}
+
+/** Kills the leader after each write that it does until something is so, and once more. Returns how often. */
+async function killAfterEachWrite({ replicas }: RotatingCluster, isSo: () => boolean): Promise<number> {
+  const resources = [
+    'secrets',
+    'mutatingwebhookconfigurations',
+    'injectorconfigs',
+    'certificates',
+    'certificatesigningrequests',
+  ];
+  const verbs = ['create', 'update', 'patch', 'delete'];
+  let kills = 0;
+  for (let isLast = false; !isLast && kills < 60; kills++) {
+    isLast = isSo();
+    const leader = await replicas.waitForLeader();
+    const match = { client: leader.name, resources, verbs };
+    const held = await replicas.proxy.holdFirst(match, ({ resource }) => isCounted(resource));
+    const reached = await Promise.race([held.reached, sleep(isLast ? 2000 : 15_000, undefined, { ref: false })]);
+    if (reached !== undefined) await replicas.kill(leader);
+    await held.release();
+    if (reached === undefined) break;
+    await leader.operator.restart();
+  }
+  return kills;
+}
+
+/** Nothing is left of the providers that are not chosen. */
+async function checkNothingLeft({ context, namespace }: RotatingCluster, provider: Provider): Promise<void> {
+  const { client } = context;
+  const { requestSecret, certificate } = objectNames(name);
+  const secret = resourceKind('v1', 'Secret');
+  await context.check(`nothing is left of what other providers than ${provider} have made`, async () => {
+    const labelSelector = `${labelNames.injectorConfig}=${name}`;
+    const requests = await client.list(resourceKind('certificates.k8s.io/v1', 'CertificateSigningRequest'), {
+      labelSelector,
+    });
+    const ofSigner = [await client.find(secret, requestSecret, { namespace }), ...requests.items];
+    const ofCertManager = [
+      await client.find(secret, certificate, { namespace }),
+      await client.find(resourceKind('cert-manager.io/v1', 'Certificate'), certificate, { namespace }),
+    ];
+    const left = [
+      ...(provider === 'CertificateSigningRequest' ? [] : ofSigner),
+      ...(provider === 'CertManager' ? [] : ofCertManager),
+    ];
+    return none(
+      left.flatMap((each) =>
+        each === undefined ? [] : [`${each.kind} ${(each as KubernetesObject).metadata.name ?? ''}`],
+      ),
+    );
+  });
+}
+
+/** From the audit log and the handshakes: while a certificate was served, no bundle that was written lacked its root. Returns how many were written. */
+async function checkBundles(cluster: RotatingCluster, first: string, since: number): Promise<number> {
+  const { context, audit, names, observer } = cluster;
+  const later = audit.events().flatMap(({ objectRef, verb, responseStatus, responseObject, stageTimestamp }) => {
+    const isOurs = objectRef?.name === names.webhookConfiguration && verb !== 'delete';
+    const isDone = (responseStatus?.code ?? 0) < 300 && responseObject?.webhooks !== undefined;
+    const pems = (responseObject?.webhooks ?? []).map(({ clientConfig }) =>
+      Buffer.from(clientConfig?.caBundle ?? '', 'base64').toString(),
+    );
+    return isOurs && isDone ? [{ at: Date.parse(stageTimestamp), bundles: pems.map(rootsIn) }] : [];
+  });
+  const written = [{ at: 0, bundles: [rootsIn(first)] }, ...later];
+  const leaves = [...observer.leaves.values()];
+  const problems = (from: number, to: number): string[] =>
+    written.flatMap(({ at, bundles }, index) => {
+      const [begin, end] = [Math.max(at, from), Math.min(written[index + 1]?.at ?? Infinity, to)];
+      const served = leaves.filter(
+        ({ firstSeen, lastSeen }) => begin < end && Math.min(...firstSeen.values()) < end && lastSeen >= begin,
+      );
+      const lacking = served.filter(({ issuer = '' }) => !bundles.every((bundle) => bundle.has(issuer)));
+      return lacking.map(({ fingerprint }) => `${new Date(at).toISOString()}: no root of ${fingerprint.slice(0, 11)}`);
+    });
+  await context.checkNow('of the certificate that was served too early this is found', () => {
+    return problems(0, since).length > 0;
+  });
+  await context.checkNow(
+    `${written.length} bundles in the audit log, ${leaves.length} certificates in handshakes: no bundle lacked the root of what was served`,
+    () => written.length > way.length && none(problems(since, Infinity)),
+  );
+  return written.length;
+}
+
+function rootsIn(pem: string): Set<string> {
+  return new Set(parseBundle(pem).map(({ x509 }) => x509.fingerprint256));
+}
