@@ -11,7 +11,6 @@ async function requestFor(names: string[]) {
   assert.match(pem, /^-----BEGIN CERTIFICATE REQUEST-----\n[^\r]+\n-----END CERTIFICATE REQUEST-----\n$/);
   const request = forge.pki.certificationRequestFromPem(pem);
   assert.ok(request.verify());
-  assert.deepEqual(request.publicKey, forge.pki.publicKeyFromPem(keys!.publicKeyPem));
   const attribute = request.getAttribute({ name: 'extensionRequest' }) as { extensions?: unknown } | null;
   const extensions = attribute?.extensions as { name: string; altNames: { type: number; value: string }[] }[];
   return {
@@ -20,17 +19,11 @@ async function requestFor(names: string[]) {
   };
 }
 
-const ofLength = (length: number): string => 'a.'.repeat(99).slice(-length);
-
 describe('encodeCertificateRequest', () => {
-  const table: [string, string[], string | undefined][] = [
-    ['several names', ['b.example.com', 'injector.mesh.svc', '*.example.com'], 'b.example.com'],
-    ['a first name of 64 characters', [ofLength(64), 'injector.mesh.svc'], ofLength(64)],
-    ['a first name of 65 characters', [ofLength(65), 'injector.mesh.svc'], undefined],
-  ];
-  for (const [what, names, commonName] of table) {
-    it(`asks for ${what}, with no more of a subject than the common name where it fits`, async () => {
-      const subject = commonName === undefined ? [] : [['commonName', commonName]];
+  for (const first of ['b.svc', 'b'.repeat(64), 'b'.repeat(65)]) {
+    it(`asks for a first name of ${first.length} characters, without an organization`, async () => {
+      const names = [first, 'injector.mesh.svc', '*.example.com'];
+      const subject = first.length > 64 ? [] : [['commonName', first]];
       const extensions = [['subjectAltName', names.map((name) => [2, name])]];
       assert.deepEqual(await requestFor(names), { subject, extensions });
     });
@@ -39,9 +32,8 @@ describe('encodeCertificateRequest', () => {
   it('asks for any IPv4 and IPv6 address', async () => {
     const groups = fc.array(fc.constantFrom(0, 1, 0xdb8, 0xffff), { minLength: 8, maxLength: 8 });
     const property = fc.asyncProperty(fc.ipV4(), groups, async (ipV4, ipV6) => {
-      // Shortened as in the URL of a webhook.
-      const { hostname } = new URL(`https://[${ipV6.map((group) => group.toString(16)).join(':')}]`);
-      const { extensions } = await requestFor(['injector.mesh.svc', ipV4, hostname.slice(1, -1)]);
+      const { hostname: shortened } = new URL(`https://[${ipV6.map((group) => group.toString(16)).join(':')}]`);
+      const { extensions } = await requestFor(['injector.mesh.svc', ipV4, shortened.slice(1, -1)]);
       const addresses = [ipV4.split('.').map(Number), ipV6.flatMap((group) => [group >> 8, group & 255])];
       const altNames = addresses.map((bytes) => [7, String.fromCharCode(...bytes)]);
       assert.deepEqual(extensions, [['subjectAltName', [[2, 'injector.mesh.svc'], ...altNames]]]);
@@ -52,11 +44,7 @@ describe('encodeCertificateRequest', () => {
 
 it('keyDigest is the same for a key however it is written, and another for every other key', async () => {
   const keys = (await keyPool()).map(({ privateKeyPem }) => privateKeyPem);
-  const digests = keys.map(keyDigest);
-  assert.deepEqual(
-    keys.map((pem) => keyDigest(forge.pki.privateKeyToPem(forge.pki.privateKeyFromPem(pem)))),
-    digests,
-  );
-  assert.equal(new Set(digests).size, keys.length);
-  for (const digest of digests) assert.match(digest, /^[0-9a-f]{12}$/);
+  const again = keys.map((pem) => forge.pki.privateKeyToPem(forge.pki.privateKeyFromPem(pem)));
+  assert.deepEqual(again.map(keyDigest), keys.map(keyDigest));
+  assert.equal(new Set(keys.map(keyDigest)).size, keys.length);
 });

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { createPublicKey } from 'node:crypto';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { rotateAnnotation } from '../../api/injector-config/rotate-request.ts';
+import { issueAuthority, issueServingCertificate } from '../../certs/issue-certificate.ts';
+import type { CertifiedKey } from '../../certs/key-pair.ts';
+import { seededBytes } from '../../certs/testdata/key-pool.ts';
+import { eachTest, nextKeyPair } from '../testdata/operator-fixture.ts';
+import { RevisionFixture } from '../testdata/revision-fixture.ts';
+import { secretText } from './secret-text.ts';
+
+const hour = 3_600_000;
+const requests = 'certificatesigningrequests';
+const certificate = {
+  provider: 'CertificateSigningRequest',
+  signerName: 'example.com/serving',
+  caBundleFrom: { name: 'roots' },
+};
+
+/** A signer in memory. */
+class SignerFixture extends RevisionFixture {
+  readonly #random = seededBytes(7);
+  authority!: CertifiedKey;
+
+  override async start(): Promise<void> {
+    await super.start({ certificateSigningRequests: true });
+    this.authority = await this.#root();
+    this.trust(this.authority.certificatePem);
+  }
+
+  async #root(): Promise<CertifiedKey> {
+    const options = { now: this.clock.now(), random: this.#random, duration: 1000 * hour };
+    return issueAuthority('signer', await nextKeyPair(), options);
+  }
+
+  trust(pem: string): void {
+    const metadata = { name: 'roots', namespace: 'injection' };
+    this.cluster.put('configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { 'ca.crt': pem } });
+  }
+
+  /** The one request that there is. */
+  request(): KubernetesObject {
+    const names = this.cluster.names(requests);
+    assert.equal(names.length, 1, names.join());
+    return this.cluster.get(requests, names[0] ?? '')!;
+  }
+
+  answer(status: Record<string, unknown>): void {
+    this.cluster.edit(requests, this.request().metadata.name ?? '', undefined, (object) => (object.status = status));
+  }
+
+  sign(duration = 240 * hour): string {
+    const { 'pending.key': privateKeyPem = '' } = this.kept();
+    const publicKeyPem = createPublicKey(privateKeyPem).export({ type: 'spki', format: 'pem' }) as string;
+    const names = { service: 'sidecar-injector-blue', namespace: 'injection' };
+    const options = { now: this.clock.now(), random: this.#random, duration };
+    const { certificatePem } = issueServingCertificate(this.authority, names, { privateKeyPem, publicKeyPem }, options);
+    this.answer({ certificate: Buffer.from(certificatePem).toString('base64') });
+    return certificatePem;
+  }
+
+  kept(): Record<string, string> {
+    return secretText(this.cluster.get('secrets', 'injector-request-blue', 'injection') ?? ({} as KubernetesObject));
+  }
+
+  /** A pass, once the request and the ConfigMap were read again by their watches. */
+  async passes(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    await this.reconcile('blue');
+  }
+}
+
+describe('SigningRequestProvider', () => {
+  const fixture = eachTest(new SignerFixture());
+  const says = (expected: RegExp): void => {
+    fixture.says('blue', 'CertificateReady', expected);
+  };
+
+  it('keeps the key before it asks, says how to approve, and serves what is signed', async () => {
+    await fixture.install('blue', { certificate });
+    const { spec, metadata } = fixture.request();
+    const written = fixture.cluster.writes.filter((each) =>
+      /injector-request-blue|certificatesigningrequests/.test(each),
+    );
+    assert.deepEqual(written, ['POST secrets injector-request-blue', `POST ${requests} ${metadata.name ?? ''}`]);
+    assert.deepEqual((spec as { usages: string[] }).usages, ['digital signature', 'key encipherment', 'server auth']);
+    says(
+      new RegExp(
+        `^False/RequestPending: .*\`kubectl certificate approve ${metadata.name ?? ''}\`.*no certificate is served$`,
+      ),
+    );
+    assert.equal(fixture.path('blue'), undefined);
+    fixture.answer({ conditions: [{ type: 'Approved', status: 'True' }] });
+    await fixture.passes();
+    says(/^False\/RequestPending: .* is approved and waits for signer example\.com\/serving/);
+    const signed = fixture.sign();
+    await fixture.passes();
+    assert.equal(fixture.secret('blue-serving')['tls.crt'], signed);
+    says(/^True\/Stable: /);
+    assert.deepEqual(Object.keys(fixture.kept()).sort(), ['request.json', 'tls.crt', 'tls.key']);
+    assert.doesNotMatch(JSON.stringify([fixture.events(), fixture.statusOf('blue')]), /PRIVATE/);
+  });
+
+  it('goes on with the same request when another leads, wherever the one before stopped', async () => {
+    fixture.cluster.fail(
+      (method, path) => method === 'POST' && path.includes(requests),
+      500,
+      'InternalError',
+      'away',
+      1,
+    );
+    await fixture.install('blue', { certificate });
+    says(/^False\/InternalError: spec\.certificate\.signerName: away/);
+    const { 'pending.key': key } = fixture.kept();
+    fixture.restart({ certificateSigningRequests: true });
+    await fixture.passes();
+    const { name } = fixture.request().metadata;
+    fixture.restart({ certificateSigningRequests: true });
+    await fixture.passes();
+    assert.equal(fixture.request().metadata.name, name);
+    assert.equal(fixture.kept()['pending.key'], key);
+  });
+
+  it('asks again with another key when denied, and takes the denied request away', async () => {
+    await fixture.install('blue', { certificate });
+    await fixture.passes();
+    const { name } = fixture.request().metadata;
+    fixture.answer({ conditions: [{ type: 'Denied', status: 'True', reason: 'No', message: 'not you' }] });
+    await fixture.passes();
+    says(/^False\/RequestDenied: .* was denied \(No: not you\); another one is made at 2026-06-01T00:00:10/);
+    await fixture.later(10_000, 'blue');
+    assert.notEqual(fixture.request().metadata.name, name);
+  });
+
+  it('serves the certificate before while the next one waits, and publishes nothing without a trusted authority', async () => {
+    fixture.trust('nothing');
+    await fixture.install('blue', { certificate });
+    says(
+      /^False\/TrustMissing: spec\.certificate\.caBundleFrom: ConfigMap injection\/roots, key ca\.crt: there is no certificate/,
+    );
+    fixture.trust(fixture.authority.certificatePem);
+    await fixture.passes();
+    const signed = fixture.sign(30 * hour);
+    await fixture.passes();
+    fixture.clock.sleep(21 * hour);
+    await fixture.reconcile('blue');
+    says(/^True\/RenewalPending: .* waits for its approval: /);
+    assert.equal(fixture.secret('blue-serving')['tls.crt'], signed);
+  });
+
+  it('leaves nothing behind, when another provider serves and when the InjectorConfig goes', async () => {
+    await fixture.install('blue', { certificate });
+    await fixture.edit('blue', { certificate: {} });
+    assert.deepEqual([fixture.cluster.names(requests), fixture.kept()], [[], {}]);
+    await fixture.edit('blue', { certificate });
+    assert.equal(fixture.cluster.names(requests).length, 1);
+    fixture.cluster.remove('injectorconfigs', 'blue');
+    for (let pass = 0; pass < 5; pass++) await fixture.later(2000, 'blue');
+    assert.deepEqual([fixture.cluster.names(requests), fixture.kept()], [[], {}]);
+  });
+
+  it('says how to have another certificate, and that it is not enabled', async () => {
+    await fixture.install('blue', { certificate });
+    fixture.annotate('blue', { [rotateAnnotation]: 'leaf:n' });
+    await fixture.reconcile('blue');
+    const { rotateRequest } = fixture.statusOf('blue').certificate as { rotateRequest: Record<string, string> };
+    assert.match(rotateRequest.message ?? '', /kubectl delete secret -n injection injector-request-blue$/);
+    fixture.restart();
+    await fixture.passes();
+    says(/^False\/ProviderDisabled: .*operator\.certificateSigningRequests \(flag --certificate-signing-requests\)/);
+  });
+});
