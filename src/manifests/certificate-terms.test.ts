@@ -5,6 +5,7 @@ import {
   certificateNames,
   certificatePolicy,
   haveOneCertificate,
+  requestedNames,
   validatorCertificateNames,
   webhookHost,
 } from './certificate-terms.ts';
@@ -29,6 +30,15 @@ describe('calledName', () => {
     assert.equal(calledName(injectorConfig('a'), 'injection'), 'sidecar-injector-a.injection.svc');
     const webhook = { url: 'https://x.example.com:8443/p' };
     assert.equal(calledName(injectorConfig('a', { webhook }), 'n'), 'x.example.com');
+  });
+});
+
+describe('requestedNames', () => {
+  it('are the name by which it is called, the Service, and other hosts, each once and without brackets', () => {
+    const service = 'sidecar-injector-a.n.svc';
+    assert.deepEqual(requestedNames(injectorConfig('a'), 'n', ['x.example.com']), [service, 'x.example.com']);
+    const config = injectorConfig('a', { webhook: { url: 'https://[fd00::1]:15017' } });
+    assert.deepEqual(requestedNames(config, 'n', ['[fd00::1]']), ['fd00::1', service]);
   });
 });
 

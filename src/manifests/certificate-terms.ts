@@ -26,7 +26,9 @@ export function calledName(config: InjectorConfig, namespace: string): string {
  */
 export function requestedNames(config: InjectorConfig, namespace: string, hosts: readonly string[]): string[] {
   const { service } = objectNames(config.metadata.name);
-  return [...new Set([calledName(config, namespace), serviceHostName(service, namespace), ...hosts])];
+  const named = [calledName(config, namespace), serviceHostName(service, namespace), ...hosts];
+  // Only a URL puts IPv6 addresses into brackets.
+  return [...new Set(named.map((name) => name.replace(/^\[(.*)\]$/, '$1')))];
 }
 
 /** The names that the validating webhook's certificate must carry. */

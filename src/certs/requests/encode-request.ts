@@ -2,18 +2,18 @@ import { createHash, createPublicKey, sign } from 'node:crypto';
 import { isIP } from 'node:net';
 import forge from 'node-forge';
 
-/** Longest common name (RFC 5280 appendix A, ub-common-name). */
-const longestCommonName = 64;
+/** What forge writes as a common name that Go reads: a PrintableString, at most 64 characters long (RFC 5280 appendix A, ub-common-name). */
+const commonNamePattern = /^[a-zA-Z0-9.:-]{1,64}$/;
 
 /**
  * A PKCS #10 request (RFC 2986) in PEM for a serving certificate of these DNS names and IP addresses, signed with SHA-256 and the RSA key. The first
- * name is the common name where it is short enough; no organization, which a signer could take for a group (`system:nodes`).
+ * name is the common name where it can be one; no organization, which a signer could take for a group (`system:nodes`).
  */
 export function encodeCertificateRequest(privateKeyPem: string, names: readonly string[]): string {
   const request = forge.pki.createCertificationRequest();
   request.publicKey = forge.pki.publicKeyFromPem(publicKeyOf(privateKeyPem));
   const [commonName = ''] = names;
-  if (commonName.length <= longestCommonName) request.setSubject([{ name: 'commonName', value: commonName }]);
+  if (commonNamePattern.test(commonName)) request.setSubject([{ name: 'commonName', value: commonName }]);
   const altNames = names.map((name) => (isIP(name) === 0 ? { type: 2, value: name } : { type: 7, ip: name }));
   const extensions = [{ name: 'subjectAltName', altNames }];
   request.setAttributes([{ name: 'extensionRequest', extensions }]);

@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 import type { CertifiedKey } from '../key-pair.ts';
-import { parseBundle } from '../read-certificate.ts';
+import { joinBundle } from '../read-certificate.ts';
 import type { SecretText } from '../rotation/rotation-secret.ts';
 import { time } from '../rotation/rotation-state.ts';
 
@@ -63,9 +63,10 @@ function recordOf({ terms, attempt, since, uid }: PendingRequest): z.output<type
 export function readRequestSecret(text: SecretText): RequestState {
   const read = parsed(text['request.json']);
   const { 'tls.crt': certificatePem = '', 'tls.key': privateKeyPem = '', 'pending.key': pendingKey = '' } = text;
-  const hasPair = parseBundle(certificatePem).length > 0 && isKey(privateKeyPem);
+  const pair = { certificatePem: joinBundle([certificatePem]), privateKeyPem };
+  const hasPair = pair.certificatePem !== '' && isKey(privateKeyPem);
   return {
-    ...(read?.issued && hasPair && { issued: { ...read.issued, certificatePem, privateKeyPem } }),
+    ...(read?.issued && hasPair && { issued: { ...read.issued, ...pair } }),
     ...(read?.pending && isKey(pendingKey) && { pending: { ...read.pending, privateKeyPem: pendingKey } }),
   };
 }

@@ -51,7 +51,7 @@ class World {
     assert.deepEqual(given && faultsOf(given), given && []);
     assert.equal(given?.certificatePem, issued && faultsOf(issued).length === 0 ? issued.certificatePem : undefined);
     const isOther = !isDeepStrictEqual(asked.terms, terms);
-    const isNeeded = isOther || (asked.attempt < 0 && given === undefined);
+    const isNeeded = isOther || (asked.attempt < 0 && before.issued === undefined);
     const isAnother = pending !== undefined && key !== before.pending?.privateKeyPem;
     if (isAnother) assert.ok(isNeeded || at >= asked.again, 'another request is made too early');
     if (writes > 0) {
@@ -146,7 +146,9 @@ describe('decideRequest', () => {
     ['pass, sign, pass, wait 1000, pass', anew],
     ['pass, sign, terms 0, pass', `key1 serves, ${anew}`],
     ['pass, say Denied, wait 10, pass, terms 0, pass', 'key3 New after 0, make, drop key2, in 10'],
-    ['pass, sign, pass, trust stranger, pass', anew],
+    ['pass, sign, pass, trust stranger, pass', 'in 10'],
+    ['pass, sign, pass, trust stranger, wait 10, pass', anew],
+    ['pass, sign root 4, pass, wait 5, pass', 'in 5'],
     ['pass, sign stranger, pass, trust root stranger, pass', 'key1 serves, in 500'],
     ['pass, damage request.json, pass', anew],
     ['pass, sign, pass, damage tls.crt, pass', anew],
@@ -194,8 +196,9 @@ describe('decideRequest', () => {
     const property = fc.asyncProperty(fc.array(fc.oneof(...event), { maxLength: 40 }), async (happened) => {
       const world = new World();
       await decided(world, ['pass', ...happened, 'trust root', 'pass'].join(', '));
-      for (let passes = 1; passes < 3 && world.last.progress !== undefined; passes++) {
-        if (world.last.progress.retryAt === undefined) await world.sign();
+      const isDone = () => world.last.progress === undefined && world.last.given !== undefined;
+      for (let passes = 1; passes < 4 && !isDone(); passes++) {
+        if (world.last.progress?.retryAt === undefined) await world.sign();
         world.now = Math.max(world.now, world.last.nextAt?.getTime() ?? 0);
         await world.pass(3);
       }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { GenerateKeyPair } from '../key-pair.ts';
-import { readCertificate } from '../read-certificate.ts';
+import { joinBundle, readCertificate } from '../read-certificate.ts';
 import { checkGivenPair, type GivenCertificates, type GivenFault } from '../rotation/given-certificates.ts';
 import type { IssuedCertificate, PendingRequest, RequestState, RequestTerms } from './request-state.ts';
 
@@ -79,9 +79,9 @@ export async function decideRequest(input: RequestInput): Promise<RequestDecisio
   const checked = issued && check(issued, input);
   const given = checked && 'given' in checked ? { given: checked.given } : {};
   const isWanted = isDeepStrictEqual((pending ?? issued)?.terms, terms);
-  const due = pending === undefined ? issued && renewalOf(issued, input) : progress?.retryAt;
-  const isLacking = pending === undefined && !('given' in given);
-  if (isWanted && !isLacking && (due === undefined || due > now))
+  const isNew = pending === undefined && issued === undefined;
+  const due = pending === undefined ? issued && renewalOf(issued, 'given' in given, input) : progress?.retryAt;
+  if (isWanted && !isNew && (due === undefined || due > now))
     return {
       ...{ state, ...given, isToBeMade: progress?.outcome === 'New' },
       ...(progress && { progress }),
@@ -121,16 +121,17 @@ function noted({ state, observed, now }: RequestInput, progress: RequestProgress
   const { pending } = state;
   if (pending === undefined || observed === undefined) return state;
   if (progress !== undefined) return { ...state, pending: { ...pending, uid: observed.uid } };
-  const { certificatePem = '' } = observed;
+  const certificatePem = joinBundle([observed.certificatePem ?? '']);
   return { issued: { certificatePem, privateKeyPem: pending.privateKeyPem, terms: pending.terms, takenAt: now } };
 }
 
-/** From when we had it: of a certificate that began long before, most of the life would be over when it comes. */
+/** From when we had it: of a certificate that began long before, most of the life would be over when it comes. One that cannot serve is due. */
 function renewalOf(
   { certificatePem, takenAt }: IssuedCertificate,
+  canServe: boolean,
   { renewalFraction, timeScale }: Pick<RequestInput, 'renewalFraction' | 'timeScale'>,
 ): Date {
-  const life = readCertificate(certificatePem).notAfter.getTime() - takenAt.getTime();
+  const life = canServe ? readCertificate(certificatePem).notAfter.getTime() - takenAt.getTime() : 0;
   // One that hardly lives must not make us ask all the time.
   return new Date(takenAt.getTime() + Math.max(life * renewalFraction, backOff(0, timeScale)));
 }

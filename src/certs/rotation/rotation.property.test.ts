@@ -90,11 +90,12 @@ describe('rotate, from any reachable state', function () {
 });
 
 /** Who issues from now on, or what the owner of the Secret does. */
-type Turn = 'SelfSigned' | 'Secret' | 'Unavailable' | 'RenewLeaf' | 'ReplaceAuthority';
+type Issuer = 'SelfSigned' | 'Secret' | 'Another' | 'Unavailable';
+type Turn = Issuer | 'RenewLeaf' | 'ReplaceAuthority';
 
 const issuing = fc.record({
   turn: fc.option(
-    fc.constantFrom<Turn>('SelfSigned', 'Secret', 'Secret', 'Unavailable', 'RenewLeaf', 'ReplaceAuthority'),
+    fc.constantFrom<Turn>('SelfSigned', 'Secret', 'Another', 'Unavailable', 'RenewLeaf', 'ReplaceAuthority'),
     {
       nil: undefined,
       freq: 2,
@@ -114,11 +115,13 @@ describe('rotate, whoever issues', function () {
     await fc.assert(
       fc.asyncProperty(fc.array(issuing, { maxLength: 25 }), damage, fc.nat(), async (steps, broken, seed) => {
         const world = new World();
-        const owner = new SecretOwner(names);
-        let issuer: 'SelfSigned' | 'Secret' | 'Unavailable' = 'SelfSigned';
+        // Two that issue elsewhere: from one to the other is a switch too.
+        const [owner, another] = [new SecretOwner(names), new SecretOwner(names, 78)];
+        let issuer: Issuer = 'SelfSigned';
         const pass = async (writes?: number): Promise<void> => {
-          world.source =
-            issuer === 'Secret' ? await owner.source(world.now) : issuer === 'SelfSigned' ? undefined : issuer;
+          if (issuer === 'SelfSigned') world.source = undefined;
+          else if (issuer === 'Unavailable') world.source = issuer;
+          else world.source = await (issuer === 'Secret' ? owner : another).source(world.now);
           await world.pass(writes);
         };
         for (const [index, { turn, seconds, writes, synced }] of steps.entries()) {

@@ -11,12 +11,13 @@ const lives = { leaf: 900 * second, authority: 5000 * second };
 /** Somebody who keeps a Secret with certificates of their own, and renews them in time. */
 export class SecretOwner {
   readonly #service: { readonly service: string; readonly namespace: string };
-  readonly #random = seededBytes(77);
+  readonly #random: ReturnType<typeof seededBytes>;
   #authority: CertifiedKey | undefined;
   #pair: ServingPair | undefined;
 
-  constructor(service: { readonly service: string; readonly namespace: string }) {
+  constructor(service: { readonly service: string; readonly namespace: string }, seed = 77) {
     this.#service = service;
+    this.#random = seededBytes(seed);
   }
 
   /** What the Secret holds, as the operator takes it. */
