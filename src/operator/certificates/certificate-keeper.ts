@@ -43,8 +43,8 @@ export class CertificateKeeper {
   async advance(subject: CertificateSubject, into: WriteOutcome, signal: AbortSignal): Promise<Rotation> {
     const { client, view, owned, clock, random, generateKeyPair } = this.#options;
     const { rotationSecret, servingSecret, webhooks, ...terms } = subject;
-    const stored = await this.#secret(rotationSecret({}).metadata.name ?? '', signal);
-    const serving = await this.#secret(servingSecret, signal);
+    const stored = await ownSecret(this.#options, rotationSecret({}).metadata.name ?? '', signal);
+    const serving = await ownSecret(this.#options, servingSecret, signal);
     const rotation = await rotate({
       ...terms,
       stored: stored && secretText(stored),
@@ -65,15 +65,18 @@ export class CertificateKeeper {
     }
     return rotation;
   }
+}
 
-  /** From the view; a Secret that is not in it may only have lost its labels, and keys must not be made anew for that. */
-  async #secret(name: string, signal: AbortSignal): Promise<KubernetesObject | undefined> {
-    const { client, view, settings } = this.#options;
-    const { namespace } = settings.context;
-    const seen = view.secrets.get(name, namespace);
-    if (seen !== undefined) return seen;
-    const found = await client.find(secrets, name, { namespace, signal });
-    if (found !== undefined) view.secrets.upsert(found);
-    return found;
-  }
+/** A Secret of ours, from the view; one that is not in it may only have lost its labels, and keys must not be made anew for that. */
+export async function ownSecret(
+  { client, view, settings }: Pick<CertificateKeeperOptions, 'view' | 'settings'> & { client: Pick<ApiClient, 'find'> },
+  name: string,
+  signal: AbortSignal,
+): Promise<KubernetesObject | undefined> {
+  const { namespace } = settings.context;
+  const seen = view.secrets.get(name, namespace);
+  if (seen !== undefined) return seen;
+  const found = await client.find(secrets, name, { namespace, signal });
+  if (found !== undefined) view.secrets.upsert(found);
+  return found;
 }

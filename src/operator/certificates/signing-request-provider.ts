@@ -15,7 +15,7 @@ import { ignoreNotFound, isConflict } from '../../kube/api-error.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { revisionLabels } from '../../manifests/manifest-context.ts';
 import { authoritySecret, base64 } from '../../manifests/secrets.ts';
-import { ownedSelector, secrets, signingRequests } from '../cluster-view.ts';
+import { ownedSelector, signingRequests } from '../cluster-view.ts';
 import type { PassContext } from '../controller/pass-context.ts';
 import type { FollowedObjects } from '../followed-objects.ts';
 import { fieldManager } from '../settings.ts';
@@ -27,10 +27,12 @@ import {
   refusedByServer,
   type Statement,
 } from './certificate-provider.ts';
+import { ownSecret } from './certificate-keeper.ts';
 import { secretText } from './secret-text.ts';
 import type { TrustedAuthorities } from './trusted-authorities.ts';
 
 const field = 'spec.certificate.signerName';
+const trustAdvice = 'put the authority that signs into caBundle, or where caBundleFrom leads';
 
 export interface SigningRequestProviderOptions extends Pick<PassContext, 'view' | 'settings' | 'clock'> {
   readonly client: Pick<ApiClient, 'find' | 'create' | 'replace' | 'delete' | 'list'>;
@@ -81,7 +83,7 @@ export class SigningRequestProvider implements CertificateProvider {
     const trusted = await trust.read(config, signal);
     if (trusted === undefined) throw new Error('the schema takes no CertificateSigningRequest without authorities');
     if ('refusal' in trusted) return trusted.refusal;
-    const stored = await this.#stored(name, signal);
+    const stored = await ownSecret(this.#options, objectNames(name).requestSecret, signal);
     const state = readRequestSecret(stored ? secretText(stored) : {});
     const { signerName = '', expirationSeconds, keySize, renewalFraction } = config.spec.certificate;
     const terms = { signerName, ...(expirationSeconds !== undefined && { expirationSeconds }), keySize };
@@ -106,16 +108,6 @@ export class SigningRequestProvider implements CertificateProvider {
       await client.delete(replaced, { signal }).catch(ignoreNotFound);
     }
     return answer(decision, pending && this.#request(config, pending).metadata.name, calledName);
-  }
-
-  /** From the view; what is not in it may only have lost its labels. */
-  async #stored(name: string, signal: AbortSignal): Promise<KubernetesObject | undefined> {
-    const { client, view, settings } = this.#options;
-    const { namespace } = settings.context;
-    const { requestSecret } = objectNames(name);
-    return (
-      view.secrets.get(requestSecret, namespace) ?? (await client.find(secrets, requestSecret, { namespace, signal }))
-    );
   }
 
   /** Onto the version that was read: of two leaders one gets a Conflict and looks again. */
@@ -185,15 +177,13 @@ interface RequestStatus {
 /** certificates.k8s.io/v1 CertificateSigningRequestStatus: Approved and Denied exclude each other; Failed is the signer's. */
 function observedRequest({ metadata, status }: KubernetesObject): ObservedRequest {
   const { certificate, conditions = [] } = (status ?? {}) as RequestStatus;
-  const found = (['Denied', 'Failed', 'Approved'] as const).flatMap((verdict) => {
-    const condition = conditions.find(({ type, status }) => type === verdict && status === 'True');
-    return condition === undefined ? [] : [{ verdict, condition }];
-  });
-  const [first] = found;
-  const { reason = '', message = '' } = first?.condition ?? {};
+  const verdict = (['Denied', 'Failed', 'Approved'] as const).find((each) =>
+    conditions.some(({ type, status }) => type === each && status === 'True'),
+  );
+  const { reason = '', message = '' } = conditions.find(({ type }) => type === verdict) ?? {};
   return {
     uid: metadata.uid ?? '',
-    verdict: first?.verdict ?? 'Waiting',
+    verdict: verdict ?? 'Waiting',
     message: [reason, message].filter((text) => text !== '').join(': '),
     ...(certificate === undefined ? {} : { certificatePem: Buffer.from(certificate, 'base64').toString('utf8') }),
   };
@@ -201,15 +191,11 @@ function observedRequest({ metadata, status }: KubernetesObject): ObservedReques
 
 function answer(decision: RequestDecision, request: string | undefined, calledName: string): ProvidedCertificates {
   const { given, progress, nextAt } = decision;
-  const when = nextAt === undefined ? {} : { nextAt };
   const said = progress && statementOf(progress, request ?? '', decision.state.pending?.terms.signerName, calledName);
   if (given === undefined)
-    return {
-      ...refused(said?.reason ?? 'RequestPending', `${field}: ${said?.message ?? 'nothing is issued'}`),
-      ...when,
-    };
+    return refused(said?.reason ?? 'Untrusted', `${field}: ${said?.message ?? trustAdvice}`, nextAt);
   const note = said && { note: { reason: 'RenewalPending' as const, message: said.message } };
-  return { source: given, ...note, ...when };
+  return { source: given, ...note, ...(nextAt && { nextAt }) };
 }
 
 /** How a request stands, with what to do about it. */
@@ -219,33 +205,27 @@ function statementOf(
   signer = '',
   calledName: string,
 ): Statement {
-  const what = `CertificateSigningRequest ${name}`;
-  const asked = `of ${since.toISOString()}`;
+  const what = `CertificateSigningRequest ${name} of ${since.toISOString()}`;
   const why = message === '' ? '' : ` (${message})`;
   const again = retryAt === undefined ? '' : `; another one is made at ${retryAt.toISOString()}`;
+  const says = (reason: Statement['reason'], text: string): Statement => ({ reason, message: text + again });
   switch (outcome) {
     case 'New':
     case 'Waiting': {
       const advice = `approve it with \`kubectl certificate approve ${name}\`, or have it approved by whoever does so for ${signer}`;
-      return { reason: 'RequestPending', message: `${what} ${asked} waits for its approval: ${advice}` };
+      return says('RequestPending', `${what} waits for its approval: ${advice}`);
     }
     case 'Approved':
-      return {
-        reason: 'RequestPending',
-        message: `${what} ${asked} is approved and waits for signer ${signer}; does it run?`,
-      };
+      return says('RequestPending', `${what} is approved and waits for signer ${signer}; does it run?`);
     case 'Denied':
-      return { reason: 'RequestDenied', message: `${what} ${asked} was denied${why}${again}` };
+      return says('RequestDenied', `${what} was denied${why}`);
     case 'Failed':
-      return { reason: 'RequestFailed', message: `signer ${signer} refused ${what} ${asked}${why}${again}` };
+      return says('RequestFailed', `signer ${signer} refused ${what}${why}`);
     case 'Removed':
-      return { reason: 'RequestRemoved', message: `${what} ${asked} was removed before it was signed${again}` };
+      return says('RequestRemoved', `${what} was removed before it was signed`);
     default: {
-      const advice =
-        outcome === 'Untrusted'
-          ? 'put the authority that signs into caBundle, or where caBundleFrom leads'
-          : adviceFor(calledName)[outcome];
-      return { reason: outcome, message: `what signer ${signer} issued for ${what}: ${message}; ${advice}${again}` };
+      const advice = outcome === 'Untrusted' ? trustAdvice : adviceFor(calledName)[outcome];
+      return says(outcome, `what signer ${signer} issued for ${what}: ${message}; ${advice}`);
     }
   }
 }
