@@ -17,7 +17,10 @@ export const takenOver: Scenario = {
   paired: true,
   run: async (context) => {
     const { client, cluster } = context;
-    const replicas = await context.startReplicas({ webhooks: 2 }, { operator: { restartWorkloads: true, certificateSigningRequests: true } });
+    const replicas = await context.startReplicas(
+      { webhooks: 2 },
+      { operator: { restartWorkloads: true, certificateSigningRequests: true } },
+    );
     // What a template may do, the answer of a replica may do.
     const sidecar = 'spec: {containers: [{name: thief, image: thief, securityContext: {privileged: true}}]}';
     await applyUntilReady(client, injectorConfig('hello', { injection: { templates: { sidecar } } }));

@@ -24,7 +24,8 @@ export const conditions = {
 /** Why a condition is as it is: by types, the operator writes no other reason. */
 export const conditionReasons = {
   AllFine: 'TemplatesDoubtful: every pod that was tried was injected',
-  CainjectorWrites: 'Conflict, Ready: by an annotation of the webhook cert-manager writes `caBundle`; the message names it',
+  CainjectorWrites:
+    'Conflict, Ready: by an annotation of the webhook cert-manager writes `caBundle`; the message names it',
   CertManagerMissing: 'CertificateReady: the API server knows no Certificate of cert-manager',
   CertificateMissing: 'CertificateReady: the Certificate of `certificateRef` does not exist',
   CertificatePending: 'CertificateReady: cert-manager has not issued; the message has its own words',
