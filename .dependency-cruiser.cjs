@@ -31,7 +31,8 @@ const roomsApart = [
   ['server/http', 'server/(admission|health|worker|loading|trial|rollout)', 'Bytes know nothing of reviews.'],
   ['server/health', 'server/(admission|worker|loading|trial|rollout)', 'Health is told, and asks no handler.'],
   ['server/metrics', 'server/(http|health|worker|loading|trial)', 'Metrics are told.'],
-  ['certs/(?!rotation/)', 'certs/rotation', 'Certificates know nothing of their rotation.'],
+  ['certs/(?!rotation/|requests/)', 'certs/(rotation|requests)', 'Certificates know nothing of who needs them.'],
+  ['certs/rotation', 'certs/requests', 'The rotation does not know who issues.'],
   ['api/kubernetes', 'api/(injector-config|revision-tag)', 'Shapes of Kubernetes know nothing of ours.'],
 ];
 const rooms = roomsApart.map(([from, to, comment]) => ({
