@@ -127,6 +127,7 @@ async function checkTakenBack(cluster: RotatingCluster, before: Provider, next: 
     `${before} to ${next}, taken back half-way: the certificate before is served`,
     () => observer.common() === old,
   );
+  await checkNothingLeft(cluster, before);
 }
 
 /** Kills the leader after each write that it does until something is so, and once more. Returns how often. */

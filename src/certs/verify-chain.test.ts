@@ -57,6 +57,16 @@ describe('verifyServingPair', () => {
     other = make(keys[2]!, keys[3]!);
   });
 
+  it('comes to an end with many intermediates that all say to have signed each other', () => {
+    const distinct = Array.from({ length: 20 }, (_, index) =>
+      custom(keys[4]!, keys[4]!, [caExtension, { name: 'nsComment', comment: String(index) }], 'many'),
+    );
+    const leaf = custom(keys[1]!, { certificatePem: distinct[0]!, privateKeyPem: keys[4]!.privateKeyPem }, [san]);
+    const served = { certificatePem: leaf + distinct.join(''), privateKeyPem: keys[1]!.privateKeyPem };
+    assert.deepEqual(reasons({ ...served, caPem: other.caPem }), ['Untrusted']);
+    assert.deepEqual(reasons({ ...served, caPem: distinct.at(-1)! }), []);
+  });
+
   it('finds nothing wrong with a good pair, also while the bundle holds others', () => {
     assert.deepEqual(reasons(pair, { names: ['injector.system.svc', 'INJECTOR.system.svc'] }), []);
     assert.deepEqual(reasons({ ...pair, caPem: other.caPem + pair.caPem }), []);

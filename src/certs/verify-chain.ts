@@ -112,19 +112,22 @@ function hasChain(
   intermediates: readonly BundleEntry[],
   roots: readonly BundleEntry[],
   now: Date,
+  seen = new Set<string>(),
 ): boolean {
+  // Each once: of many that all say to have signed each other there are too many ways.
+  seen.add(certificate.fingerprint);
   if (roots.some(({ fingerprint }) => fingerprint === certificate.fingerprint)) return true;
   const signedBy = (issuer: BundleEntry): boolean =>
     isIssuedBy(certificate.x509, issuer.x509) && issuer.notBefore <= now && now < issuer.notAfter;
-  const continues = (issuer: BundleEntry): boolean => {
-    const others = intermediates.filter((other) => other !== issuer);
-    return signedBy(issuer) && hasChain(issuer, others, roots, now);
-  };
+  const continues = (issuer: BundleEntry): boolean =>
+    !seen.has(issuer.fingerprint) && signedBy(issuer) && hasChain(issuer, intermediates, roots, now, seen);
   return roots.some(signedBy) || intermediates.some(continues);
 }
 
+const unreadable = 'unreadable';
 /** Signature algorithms that Go's crypto/x509 no longer verifies: md2, md5 and sha1 with RSA; sha1 with DSA and ECDSA. */
 const refusedAlgorithms: Readonly<Record<string, string>> = {
+  [unreadable]: 'that cannot be read',
   '1.2.840.113549.1.1.2': 'MD2-RSA',
   '1.2.840.113549.1.1.4': 'MD5-RSA',
   '1.2.840.113549.1.1.5': 'SHA1-RSA',
@@ -145,11 +148,16 @@ function signatureFault(certificate: X509Certificate): string | undefined {
 
 /** The object identifier of the signature: Certificate ::= SEQUENCE { tbsCertificate, signatureAlgorithm, signatureValue } (RFC 5280 section 4.1). */
 function signatureAlgorithm(certificate: X509Certificate): string {
-  const [, algorithm] = children(forge.asn1.fromDer(certificate.raw.toString('binary')));
-  const [identifier] = algorithm === undefined ? [] : children(algorithm);
-  return identifier === undefined || typeof identifier.value !== 'string'
-    ? ''
-    : forge.asn1.derToOid(forge.util.createBuffer(identifier.value));
+  try {
+    const [, algorithm] = children(forge.asn1.fromDer(certificate.raw.toString('binary')));
+    const [identifier] = algorithm === undefined ? [] : children(algorithm);
+    return identifier === undefined || typeof identifier.value !== 'string'
+      ? ''
+      : forge.asn1.derToOid(forge.util.createBuffer(identifier.value));
+  } catch {
+    // Nested deeper than forge reads.
+    return unreadable;
+  }
 }
 
 function children(structure: forge.asn1.Asn1): readonly forge.asn1.Asn1[] {

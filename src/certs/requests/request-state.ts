@@ -81,7 +81,9 @@ function parsed(json: string | undefined): z.output<typeof record> | undefined {
 
 function isKey(pem: string): boolean {
   try {
-    return createPrivateKey(pem).asymmetricKeyType === 'rsa';
+    const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem);
+    // One that is much longer would take seconds to sign with.
+    return asymmetricKeyType === 'rsa' && (asymmetricKeyDetails?.modulusLength ?? 0) <= 4096;
   } catch {
     return false;
   }

@@ -13,7 +13,12 @@ const names = ['injector.mesh.svc'];
 const random = seededBytes(1);
 const firstTerms = { signerName: 'example.com/mesh', keySize: 2048, names };
 const authorities = new Map<string, CertifiedKey>();
-const otherTerms = [{ signerName: 'example.com/other' }, { keySize: 3072 }, { names: [] }, { expirationSeconds: 600 }];
+const otherTerms = [
+  { signerName: 'example.com/other' },
+  { keySize: 3072 },
+  { names: [...names, 'more.svc'] },
+  { expirationSeconds: 600 },
+];
 
 /** A signer, the Secret, and operators that may die at any time, in memory. Whatever they decide is checked. */
 class World {
@@ -148,6 +153,7 @@ describe('decideRequest', () => {
     ['pass, say Denied, wait 10, pass, terms 0, pass', 'key3 New after 0, make, drop key2, in 10'],
     ['pass, sign, pass, trust stranger, pass', 'in 10'],
     ['pass, sign, pass, trust stranger, wait 10, pass', anew],
+    ['pass, terms 2, pass, sign, pass, terms, pass', 'key2 serves, in 500'],
     ['pass, sign root 4, pass, wait 5, pass', 'in 5'],
     ['pass, sign stranger, pass, trust root stranger, pass', 'key1 serves, in 500'],
     ['pass, damage request.json, pass', anew],

@@ -78,7 +78,7 @@ export async function decideRequest(input: RequestInput): Promise<RequestDecisio
   const { issued, pending } = state;
   const checked = issued && check(issued, input);
   const given = checked && 'given' in checked ? { given: checked.given } : {};
-  const isWanted = isDeepStrictEqual((pending ?? issued)?.terms, terms);
+  const isWanted = covers((pending ?? issued)?.terms, terms);
   const isNew = pending === undefined && issued === undefined;
   const due = pending === undefined ? issued && renewalOf(issued, 'given' in given, input) : progress?.retryAt;
   if (isWanted && !isNew && (due === undefined || due > now))
@@ -102,7 +102,8 @@ export async function decideRequest(input: RequestInput): Promise<RequestDecisio
 function progressOf({ state: { pending }, observed, ...input }: RequestInput): RequestProgress | undefined {
   if (pending === undefined) return undefined;
   const { since, uid, privateKeyPem, attempt } = pending;
-  const retryAt = new Date(since.getTime() + backOff(attempt, input.timeScale));
+  // A time in the future is of a clock that was wrong.
+  const retryAt = new Date(Math.min(Number(since), Number(input.now)) + backOff(attempt, input.timeScale));
   if (observed === undefined)
     return uid === undefined
       ? { outcome: 'New', message: '', since }
@@ -125,15 +126,25 @@ function noted({ state, observed, now }: RequestInput, progress: RequestProgress
   return { issued: { certificatePem, privateKeyPem: pending.privateKeyPem, terms: pending.terms, takenAt: now } };
 }
 
+/** Whether what was asked for is what is wanted; more names than that are as good. */
+function covers(asked: RequestTerms | undefined, wanted: RequestTerms): boolean {
+  if (asked === undefined) return false;
+  return (
+    isDeepStrictEqual({ ...asked, names: [] }, { ...wanted, names: [] }) &&
+    wanted.names.every((name) => asked.names.includes(name))
+  );
+}
+
 /** From when we had it: of a certificate that began long before, most of the life would be over when it comes. One that cannot serve is due. */
 function renewalOf(
   { certificatePem, takenAt }: IssuedCertificate,
   canServe: boolean,
-  { renewalFraction, timeScale }: Pick<RequestInput, 'renewalFraction' | 'timeScale'>,
+  { renewalFraction, timeScale, now }: Pick<RequestInput, 'renewalFraction' | 'timeScale' | 'now'>,
 ): Date {
-  const life = canServe ? readCertificate(certificatePem).notAfter.getTime() - takenAt.getTime() : 0;
+  const from = Math.min(Number(takenAt), Number(now));
+  const life = canServe ? readCertificate(certificatePem).notAfter.getTime() - from : 0;
   // One that hardly lives must not make us ask all the time.
-  return new Date(takenAt.getTime() + Math.max(life * renewalFraction, backOff(0, timeScale)));
+  return new Date(from + Math.max(life * renewalFraction, backOff(0, timeScale)));
 }
 
 type Checking = Pick<RequestInput, 'trustPem' | 'calledName' | 'origin' | 'now'>;

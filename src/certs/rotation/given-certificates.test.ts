@@ -35,6 +35,7 @@ describe('checkGivenPair', () => {
     ['the key of another', () => ({ ...pair, privateKeyPem: stranger.privateKeyPem }), {}, 'tls.key KeyMismatch'],
     ['no authority', () => ({ ...pair, caPem: '' }), {}, 'ca.crt Untrusted'],
     ['the authority of another', () => ({ ...pair, caPem: stranger.caPem }), {}, 'ca.crt Untrusted'],
+    ['more authorities than can be tried', () => ({ ...pair, caPem: pair.caPem.repeat(99) }), {}, 'ca.crt Unreadable'],
     ['another name', () => pair, { names: ['injector.example.com'] }, 'tls.crt NameMissing'],
     ['a later time', () => pair, { now: new Date(now + 901_000) }, 'tls.crt Expired'],
     ['a time before', () => pair, { now: new Date(now - 26 * 3_600_000) }, 'tls.crt NotYetValid'],

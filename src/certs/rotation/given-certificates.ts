@@ -19,12 +19,25 @@ export interface GivenFault extends ChainFault {
   readonly key: 'tls.crt' | 'tls.key' | 'ca.crt';
 }
 
+/** In characters of PEM: some thirty certificates. */
+const longestText = 65_536;
+
 /** Checks a pair that a user brings, as the API server will. Of its authorities only the first that verifies it is published. */
 export function checkGivenPair(
   pair: ServingPair,
   origin: string,
   expected: Required<ChainExpectation>,
 ): { readonly given: GivenCertificates } | { readonly faults: readonly [GivenFault, ...GivenFault[]] } {
+  for (const [key, text] of [
+    ['tls.crt', pair.certificatePem],
+    ['ca.crt', pair.caPem],
+  ] as const)
+    if (text.length > longestText)
+      return {
+        faults: [
+          { key, reason: 'Unreadable', message: 'more than 64 KiB, of which each certificate would have to be tried' },
+        ],
+      };
   const authorities = parseBundle(pair.caPem);
   const noAuthority: ChainFault[] =
     authorities.length === 0

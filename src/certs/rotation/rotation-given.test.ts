@@ -45,6 +45,21 @@ describe('rotate, with certificates that somebody else issues', function () {
     assert.equal(world.last!.phase, 'Stable');
   });
 
+  it('lets what is staged wait while they have nothing for a moment', async () => {
+    world = await settledWorld();
+    await give();
+    assert.equal(inBundle(), 2);
+    world.source = 'Unavailable';
+    for (let passes = 0; passes < 3; passes++) {
+      await world.pass();
+      world.advance(40 * second);
+    }
+    assert.deepEqual([inBundle(), world.last!.phase], [2, 'Confirming']);
+    const { certificatePem } = await owner.pair(world.now);
+    await give();
+    assert.equal(world.serving?.certificatePem, certificatePem);
+  });
+
   it('goes over from its own authority and back, with overlap both ways', async () => {
     world = await settledWorld();
     world.source = await owner.source(world.now);

@@ -61,7 +61,8 @@ export async function stage(
   // A staged authority that waited for so long that it is due itself makes way for another one.
   const isFresh = state.staged !== undefined && !isForced && authorityDue(state.staged, policy, now) === undefined;
   if (reason === undefined && state.staged !== undefined && state.staged.privateKeyPem === undefined) {
-    // Given by somebody who is not asked any more.
+    // It waits while they have nothing; given by somebody who is not asked any more, it goes.
+    if (input.source !== undefined) return state;
     const { staged, ...rest } = state;
     return { ...rest, retiring: [...state.retiring, ...abandoned(staged)] };
   }

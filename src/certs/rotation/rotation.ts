@@ -81,7 +81,9 @@ export async function rotate(input: RotationInput): Promise<Rotation> {
   else if (source === 'Issue') state = await stage(state, input, changes);
   state = confirm(state, input, changes);
   // While nobody can say which leaf would follow, what is staged waits.
-  if (source !== 'Unavailable') state = swap(state, situation, changes);
+  const isKeyless = state.staged !== undefined && state.staged.privateKeyPem === undefined;
+  if (source !== 'Unavailable' && !(input.source === 'Unavailable' && isKeyless))
+    state = swap(state, situation, changes);
   if (given !== undefined) state = takeGivenLeaf(state, given, input, changes);
   else if (source === 'Issue') state = await renewLeaf(state, input, changes);
   state = noteRequest(state, recovered.state, input.request, source !== 'Issue');

@@ -30,7 +30,13 @@ class CertManagerFixture extends RevisionFixture {
     const data = Object.fromEntries(
       Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
     );
-    this.cluster.put('secrets', { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: 'injection' }, data });
+    const annotations = { 'cert-manager.io/certificate-name': name };
+    this.cluster.put('secrets', {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name, namespace: 'injection', annotations },
+      data,
+    });
     return leaf.certificatePem;
   }
 
@@ -110,7 +116,7 @@ describe('CertManagerProvider', () => {
     };
     write('sidecar-injector-blue-serving');
     await fixture.passes();
-    says(/^False\/Invalid: .*writes Secret sidecar-injector-blue-serving, whose name is the operator's/);
+    says(/^False\/Invalid: .*writes Secret sidecar-injector-blue-serving, and one of these names is the operator's/);
     write('tls');
     await fixture.issue('tls', 'sidecar-injector-blue', false);
     await fixture.passes();

@@ -3,7 +3,7 @@ import { durationMilliseconds } from '../../api/duration.ts';
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { objectNames, ownSecretName } from '../../api/names.ts';
-import { readCertificate } from '../../certs/read-certificate.ts';
+import { joinBundle, readCertificate } from '../../certs/read-certificate.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ignoreNotFound, isNotFound } from '../../kube/api-error.ts';
 import { ObjectApplier, type ObjectApplierOptions } from '../../kube/apply-object.ts';
@@ -19,12 +19,11 @@ import {
   provided,
   type ProvidedCertificates,
   refused,
-  refusedByServer,
 } from './certificate-provider.ts';
 import { servingPairOf } from './secret-text.ts';
 import type { TrustedAuthorities } from './trusted-authorities.ts';
 
-export interface CertManagerProviderOptions extends Pick<PassContext, 'settings' | 'clock'> {
+export interface CertManagerProviderOptions extends Pick<PassContext, 'settings' | 'clock' | 'view'> {
   readonly client: ObjectApplierOptions['client'] & Pick<ApiClient, 'list'>;
   readonly certificates: FollowedObjects;
   readonly secrets: FollowedObjects;
@@ -51,25 +50,10 @@ interface CertificateFacts {
 export class CertManagerProvider implements CertificateProvider {
   readonly #options: CertManagerProviderOptions;
   readonly #applier: ObjectApplier;
-  /** Of which nothing is left. */
-  readonly #released = new Set<string>();
 
   constructor(options: CertManagerProviderOptions) {
     this.#options = options;
     this.#applier = new ObjectApplier({ ...options, fieldManager });
-  }
-
-  async provide(config: InjectorConfig, names: readonly string[], signal: AbortSignal): Promise<ProvidedCertificates> {
-    const { certificateRef } = config.spec.certificate;
-    const field = `spec.certificate.${certificateRef === undefined ? 'issuerRef' : 'certificateRef'}`;
-    const now = this.#options.clock.now();
-    try {
-      return await this.#provide(config, names, field, signal);
-    } catch (error) {
-      if (!isNotFound(error)) return refusedByServer(error, field, now);
-      const message = `${field}: cert-manager is not installed: the API server knows no Certificate of ${apiVersionOf(certificates)}; install cert-manager, or choose another provider`;
-      return refused('CertManagerMissing', message, new Date(now.getTime() + absentRetryMs));
-    }
   }
 
   forget(injectorConfig: string): void {
@@ -79,25 +63,23 @@ export class CertManagerProvider implements CertificateProvider {
     trust.forget(injectorConfig);
   }
 
-  /** The Certificate first: cert-manager would write its Secret again. */
+  /** The Certificate first: cert-manager would write its Secret again. Only what we have made, or cert-manager for that. */
   async release(injectorConfig: string, signal: AbortSignal): Promise<void> {
-    if (this.#released.has(injectorConfig)) return;
-    const { client, settings } = this.#options;
+    const { client, settings, view } = this.#options;
     const { namespace } = settings.context;
-    const fieldSelector = `metadata.name=${objectNames(injectorConfig).certificate}`;
+    const name = objectNames(injectorConfig).certificate;
     for (const resource of [certificates, secrets]) {
-      const listed = await client.list(resource, { namespace, fieldSelector, signal }).catch(ignoreNotFound);
-      for (const object of listed?.items ?? []) await client.delete(object, { signal }).catch(ignoreNotFound);
+      const how = { namespace, fieldSelector: `metadata.name=${name}`, signal };
+      const listed = await client.list(resource, how).catch(ignoreNotFound);
+      for (const object of listed?.items ?? []) {
+        const isOfCertificate = object.metadata.annotations?.['cert-manager.io/certificate-name'] === name;
+        if (resource === secrets ? isOfCertificate : view.isOurs(object))
+          await client.delete(object, { signal }).catch(ignoreNotFound);
+      }
     }
-    this.#released.add(injectorConfig);
   }
 
-  async #provide(
-    config: InjectorConfig,
-    names: readonly string[],
-    field: string,
-    signal: AbortSignal,
-  ): Promise<ProvidedCertificates> {
+  async provide(config: InjectorConfig, names: readonly string[], signal: AbortSignal): Promise<ProvidedCertificates> {
     const { trust, settings, clock } = this.#options;
     const { namespace } = settings.context;
     const { metadata, spec } = config;
@@ -106,14 +88,19 @@ export class CertManagerProvider implements CertificateProvider {
     const own = objectNames(metadata.name).certificate;
     const { certificateRef } = spec.certificate;
     const name = certificateRef?.name ?? own;
-    const object = await this.#certificate(config, names, name, signal);
+    const field = `spec.certificate.${certificateRef === undefined ? 'issuerRef' : 'certificateRef'}`;
+    const object = await this.#certificate(config, names, name, signal).catch(ignoreAbsence);
+    if (object === 'Absent') {
+      const message = `${field}: cert-manager is not installed: the API server knows no Certificate of ${apiVersionOf(certificates)}; install cert-manager, or choose another provider`;
+      return refused('CertManagerMissing', message, new Date(clock.now().getTime() + absentRetryMs));
+    }
     const what = `Certificate ${namespace}/${name}`;
     if (object === undefined)
       return refused('CertificateMissing', `${field}: ${what} does not exist; create it in namespace ${namespace}`);
     const facts = object as CertificateFacts;
     const { secretName = '' } = facts.spec ?? {};
-    if (certificateRef !== undefined && ownSecretName.test(secretName)) {
-      const message = `${field}: ${what} writes Secret ${secretName}, whose name is the operator's; give its secretName another value`;
+    if (certificateRef !== undefined && [name, secretName].some((each) => ownSecretName.test(each))) {
+      const message = `${field}: ${what} writes Secret ${secretName}, and one of these names is the operator's; give it another`;
       return refused('Invalid', message);
     }
     const place = { namespace, name: secretName };
@@ -132,8 +119,7 @@ export class CertManagerProvider implements CertificateProvider {
     const [calledName = ''] = names;
     const found = provided({ ...pair, caPem }, origin, field, calledName, clock.now());
     if (found.refusal !== undefined) return found;
-    if (certificateRef !== undefined) await this.release(metadata.name, signal);
-    return { ...found, ...this.#renewal(what, pair.certificatePem, facts) };
+    return { ...found, ...this.#renewal(what, joinBundle([pair.certificatePem]), facts) };
   }
 
   /** The Certificate: ours as it should be, the user's as it is. @throws ApiError 404 where cert-manager is not installed */
@@ -149,7 +135,6 @@ export class CertManagerProvider implements CertificateProvider {
     this.#options.certificates.keepOnly(user, [place]);
     const live = await this.#options.certificates.read(user, place, signal);
     if (config.spec.certificate.issuerRef === undefined) return live;
-    this.#released.delete(user);
     const desired = ownCertificate(config, names, this.#options.settings.context);
     return (await this.#applier.apply(desired, live, signal, live !== undefined)).object;
   }
@@ -169,6 +154,12 @@ export class CertManagerProvider implements CertificateProvider {
     const message = `cert-manager should have renewed ${what} at ${new Date(renewAt).toISOString()}: ${progressOf(facts)}`;
     return { note: { reason: 'RenewalDue', message } };
   }
+}
+
+/** For `catch`: where the kind itself is not served. Of an object that is missing the API server answers an empty list. */
+function ignoreAbsence(error: unknown): 'Absent' {
+  if (!isNotFound(error)) throw error;
+  return 'Absent';
 }
 
 /** What cert-manager says, in its own words. */

@@ -28,7 +28,7 @@ export interface ProvidedCertificates {
  */
 export interface CertificateProvider {
   /**
-   * What the API server refuses on the way is a refusal too: it must not keep the rest of a pass from its work.
+   * What it throws is a refusal too: it must not keep the rest of a pass from its work.
    * @param names that the certificate should have, the one by which the webhook is called first
    */
   provide(config: InjectorConfig, names: readonly string[], signal: AbortSignal): Promise<ProvidedCertificates>;
@@ -60,11 +60,13 @@ export function refused(reason: ConditionReason, message: string, nextAt?: Date)
 /** How soon what the API server has refused is tried again. Milliseconds. */
 const againMs = 10_000;
 
-/** A refusal of the API server as one of the provider; other errors are thrown again. */
-export function refusedByServer(error: unknown, field: string, now: Date): ProvidedCertificates {
-  if (!(error instanceof ApiError)) throw error;
-  const reason = error.reason.replace(/[^A-Za-z0-9_]/g, '') as ConditionReason;
-  return refused(reason, `${field}: ${error.message}`, new Date(now.getTime() + againMs));
+/** A provider that cannot say what it has: the API server has refused it something, or it has met what it cannot read. It is asked again soon. */
+export function failed(error: unknown, now: Date): ProvidedCertificates {
+  const isOfServer = error instanceof ApiError;
+  const reason = isOfServer ? (error.reason.replace(/[^A-Za-z0-9_]/g, '') as ConditionReason) : 'InternalError';
+  // What others throw may quote what they have read.
+  const message = isOfServer ? error.message : 'what was found there cannot be read';
+  return refused(reason, `spec.certificate: ${message}`, new Date(now.getTime() + againMs));
 }
 
 /** Which of the keys of a Secret lack a text. */

@@ -4,12 +4,13 @@ import { objectNames } from '../../api/names.ts';
 import { CertificatePolicyError } from '../../certs/certificate-policy.ts';
 import type { Rotation } from '../../certs/rotation/rotation.ts';
 import { earliest } from '../../certs/rotation/rotation-state.ts';
-import { isConflict } from '../../kube/api-error.ts';
+import { ApiError, isConflict } from '../../kube/api-error.ts';
 import { certificateNames, certificatePolicy, requestedNames } from '../../manifests/certificate-terms.ts';
 import { rotationSecret } from '../../manifests/desired-objects.ts';
 import type { CertificateKeeper } from './certificate-keeper.ts';
-import { type CertificateProvider, type ProvidedCertificates, refused } from './certificate-provider.ts';
+import { type CertificateProvider, failed, type ProvidedCertificates, refused } from './certificate-provider.ts';
 import type { WebhookWriter } from '../webhooks/webhook-writer.ts';
+import { resyncMs } from '../settings.ts';
 import type { PassContext, RevisionPass } from '../controller/pass-context.ts';
 import type { Refusals } from '../controller/refusals.ts';
 import { type Finding, no, yes } from '../controller/revision-status.ts';
@@ -26,6 +27,8 @@ export interface RevisionCertificatesOptions extends PassContext {
 /** The certificates of one InjectorConfig: what it asks for goes into the rotation, what the rotation says goes to people. */
 export class RevisionCertificates {
   readonly #options: RevisionCertificatesOptions;
+  /** When what providers have left was last taken away, and but for which. */
+  readonly #released = new Map<string, { kept: string | undefined; at: number }>();
 
   constructor(options: RevisionCertificatesOptions) {
     this.#options = options;
@@ -64,8 +67,6 @@ export class RevisionCertificates {
         metrics.certificateRotated?.(name, 'leaf', 'refused');
       }
       this.#tell(object, rotation);
-      const isSettled = refusal === undefined && (rotation.phase === 'Stable' || rotation.phase === 'Retiring');
-      if (isSettled) await this.release(name, signal, config.spec.certificate.provider);
       return rotation;
     } catch (error) {
       if (!(error instanceof CertificatePolicyError)) {
@@ -85,18 +86,27 @@ export class RevisionCertificates {
     }
   }
 
-  /** Takes away what providers have made for it. @param kept but not what this one has */
-  async release(
-    name: string,
-    signal: AbortSignal,
-    kept?: keyof RevisionCertificatesOptions['providers'],
-  ): Promise<void> {
-    const { providers } = this.#options;
-    for (const [of, provider] of Object.entries(providers)) if (of !== kept) await provider.release(name, signal);
+  /**
+   * Takes away what providers have made for it and nothing needs any more; looks once in a while. What we have no right to take away stays, so that it
+   * holds nothing up. @param config of the one whose provider goes on; without it, nothing of any is needed
+   */
+  async release(name: string, signal: AbortSignal, config?: InjectorConfig): Promise<void> {
+    const { providers, clock, logger } = this.#options;
+    const kept = config && keptProvider(config);
+    const [before, now] = [this.#released.get(name), clock.monotonic()];
+    if (before?.kept === kept && now - (before?.at ?? -Infinity) < resyncMs) return;
+    for (const [of, each] of Object.entries(providers))
+      if (of !== kept)
+        await each.release(name, signal).catch((error: unknown) => {
+          if (!(error instanceof ApiError) || error.code !== 403) throw error;
+          logger.warn(`certificate provider ${of}: what it has left stays: ${error.message}`, { injectorConfig: name });
+        });
+    this.#released.set(name, { kept, at: now });
   }
 
   /** The InjectorConfig is gone. */
   forget(name: string): void {
+    this.#released.delete(name);
     for (const provider of Object.values(this.#options.providers)) provider.forget(name);
   }
 
@@ -107,12 +117,19 @@ export class RevisionCertificates {
     taken: Finding | undefined,
     signal: AbortSignal,
   ): Promise<ProvidedCertificates> {
-    const { providers } = this.#options;
+    const { providers, clock } = this.#options;
     const wanted = providers[config.spec.certificate.provider];
     for (const provider of Object.values(providers)) if (provider !== wanted) provider.forget(config.metadata.name);
+    const { name } = config.metadata;
+    // Chosen for a moment is enough to have made something.
+    if (this.#released.get(name)?.kept !== keptProvider(config)) this.#released.delete(name);
     const isOwn = config.spec.certificate.provider === 'SelfSigned';
     if (taken !== undefined && !isOwn) return refused(taken.reason, taken.message);
-    return wanted.provide(config, names, signal);
+    return wanted.provide(config, names, signal).catch((error: unknown) => {
+      // Without an API server, or against another leader, nothing else of this pass would succeed either.
+      if (signal.aborted || isConflict(error) || (error instanceof ApiError && error.code === 0)) throw error;
+      return failed(error, clock.now());
+    });
   }
 
   #tell(object: KubernetesObject, { changes, serving }: Rotation): void {
@@ -127,6 +144,11 @@ export class RevisionCertificates {
     }
     if (serving !== undefined) metrics.certificateExpires?.(name, serving.notAfter, serving.caNotAfter);
   }
+}
+
+/** The provider whose objects are needed: not that of a Certificate that we have kept, where the user has one of their own. */
+function keptProvider({ spec: { certificate } }: InjectorConfig): string | undefined {
+  return certificate.certificateRef === undefined ? certificate.provider : undefined;
 }
 
 function certificateFinding(

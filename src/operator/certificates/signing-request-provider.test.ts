@@ -110,7 +110,7 @@ describe('SigningRequestProvider', () => {
       1,
     );
     await fixture.install('blue', { certificate });
-    says(/^False\/InternalError: spec\.certificate\.signerName: away/);
+    says(/^False\/InternalError: spec\.certificate: away/);
     const { 'pending.key': key } = fixture.kept();
     fixture.restart({ certificateSigningRequests: true });
     await fixture.passes();
@@ -157,6 +157,30 @@ describe('SigningRequestProvider', () => {
     fixture.cluster.remove('injectorconfigs', 'blue');
     for (let pass = 0; pass < 5; pass++) await fixture.later(2000, 'blue');
     assert.deepEqual([fixture.cluster.names(requests), fixture.kept()], [[], {}]);
+  });
+
+  it('goes on although something of it fails: the API server, a right, or what it reads', async () => {
+    await fixture.install('blue', { certificate });
+    const signed = fixture.sign();
+    await fixture.passes();
+    const fails = (what: RegExp, code: number): void => {
+      fixture.cluster.fail((method, path) => what.test(`${method} ${path}`), code, 'Broken', 'it is broken');
+    };
+    // The next request cannot be stored: what there is serves.
+    fails(/^PUT .*injector-request-blue/, 500);
+    await fixture.edit('blue', { certificate: { ...certificate, expirationSeconds: 700 } });
+    says(/^True\/Broken: .*; spec\.certificate: it is broken$/);
+    assert.equal(fixture.secret('blue-serving')['tls.crt'], signed);
+    fixture.cluster.faults.length = 0;
+    // Nobody may look for what is left: the other provider serves all the same.
+    fails(/certificatesigningrequests/, 403);
+    await fixture.edit('blue', { certificate: {} });
+    for (let pass = 0; pass < 3; pass++) await fixture.later(60_000, 'blue');
+    says(/^True\/(Stable|Retiring): /);
+    assert.notEqual(fixture.secret('blue-serving')['tls.crt'], signed);
+    fixture.emptyBundles('blue');
+    await fixture.reconcile('blue');
+    assert.notEqual(fixture.webhooks('blue')[0]?.clientConfig.caBundle, '');
   });
 
   it('says how to have another certificate, and that it is not enabled', async () => {

@@ -23,8 +23,8 @@ import {
   adviceFor,
   type CertificateProvider,
   type ProvidedCertificates,
+  failed,
   refused,
-  refusedByServer,
   type Statement,
 } from './certificate-provider.ts';
 import { ownSecret } from './certificate-keeper.ts';
@@ -52,33 +52,28 @@ export class SigningRequestProvider implements CertificateProvider {
     this.#options = options;
   }
 
-  async provide(config: InjectorConfig, names: readonly string[], signal: AbortSignal): Promise<ProvidedCertificates> {
-    try {
-      return await this.#provide(config, names, signal);
-    } catch (error) {
-      return refusedByServer(error, field, this.#options.clock.now());
-    }
-  }
-
   forget(injectorConfig: string): void {
     this.#options.requests.keepOnly(injectorConfig, []);
     this.#options.trust.forget(injectorConfig);
   }
 
-  /** The requests first: without the Secret nobody would look for them. */
+  /** The requests by our labels and their names: somebody else may have put the labels anywhere. */
   async release(injectorConfig: string, signal: AbortSignal): Promise<void> {
     const { client, view, settings } = this.#options;
-    const { namespace, operatorClass } = settings.context;
-    const secret = view.secrets.get(objectNames(injectorConfig).requestSecret, namespace);
-    if (secret === undefined) return;
-    const labelSelector = `${ownedSelector(operatorClass)},${labelNames.injectorConfig}=${injectorConfig}`;
+    const labelSelector = `${ownedSelector(settings.context.operatorClass)},${labelNames.injectorConfig}=${injectorConfig}`;
     const { items } = await client.list(signingRequests, { labelSelector, signal });
-    for (const object of [...items, secret]) await client.delete(object, { signal }).catch(ignoreNotFound);
+    const prefix = signingRequestName(injectorConfig, '');
+    for (const object of items)
+      if (object.metadata.name?.startsWith(prefix) === true)
+        await client.delete(object, { signal }).catch(ignoreNotFound);
+    const secret = await ownSecret(this.#options, objectNames(injectorConfig).requestSecret, signal);
+    if (secret === undefined) return;
+    await client.delete(secret, { signal }).catch(ignoreNotFound);
     view.secrets.remove(secret);
   }
 
-  async #provide(config: InjectorConfig, names: readonly string[], signal: AbortSignal): Promise<ProvidedCertificates> {
-    const { client, trust, clock, settings, generateKeyPair } = this.#options;
+  async provide(config: InjectorConfig, names: readonly string[], signal: AbortSignal): Promise<ProvidedCertificates> {
+    const { client, trust, clock, settings, view, generateKeyPair } = this.#options;
     const { name } = config.metadata;
     const trusted = await trust.read(config, signal);
     if (trusted === undefined) throw new Error('the schema takes no CertificateSigningRequest without authorities');
@@ -100,14 +95,23 @@ export class SigningRequestProvider implements CertificateProvider {
       now: clock.now(),
       generateKeyPair,
     });
-    if (!isDeepStrictEqual(decision.state, state)) await this.#store(config, decision, stored, signal);
     const { pending } = decision.state;
-    if (decision.isToBeMade && pending !== undefined) await this.#make(config, pending, signal);
-    if (decision.replaced !== undefined) {
-      const replaced = this.#request(config, decision.replaced);
-      await client.delete(replaced, { signal }).catch(ignoreNotFound);
+    const said = answer(decision, pending && nameOf(name, pending), calledName);
+    try {
+      const isNews = !isDeepStrictEqual(decision.state, state) || (stored !== undefined && !view.isOurs(stored));
+      if (isNews) await this.#store(config, decision, stored, signal);
+      if (decision.isToBeMade && pending !== undefined) await this.#make(config, pending, signal);
+      if (decision.replaced !== undefined) {
+        const replaced = this.#request(config, decision.replaced);
+        await client.delete(replaced, { signal }).catch(ignoreNotFound);
+      }
+      return said;
+    } catch (error) {
+      // What there is can serve all the same.
+      if (decision.given === undefined || isConflict(error)) throw error;
+      const { refusal: note, nextAt } = failed(error, clock.now());
+      return { source: decision.given, ...(note && { note }), ...(nextAt && { nextAt }) };
     }
-    return answer(decision, pending && this.#request(config, pending).metadata.name, calledName);
   }
 
   /** Onto the version that was read: of two leaders one gets a Conflict and looks again. */
@@ -132,7 +136,7 @@ export class SigningRequestProvider implements CertificateProvider {
 
   async #observed(name: string, pending: PendingRequest, signal: AbortSignal): Promise<ObservedRequest | undefined> {
     const { requests } = this.#options;
-    const place = { name: signingRequestName(name, keyDigest(pending.privateKeyPem)) };
+    const place = { name: nameOf(name, pending) };
     requests.keepOnly(name, [place]);
     const object = await requests.read(name, place, signal);
     return object && observedRequest(object);
@@ -150,13 +154,14 @@ export class SigningRequestProvider implements CertificateProvider {
     await this.#options.requests.read(config.metadata.name, { name }, signal);
   }
 
-  #request(config: InjectorConfig, { privateKeyPem, terms }: PendingRequest): KubernetesObject {
+  #request(config: InjectorConfig, pending: PendingRequest): KubernetesObject {
+    const { privateKeyPem, terms } = pending;
     const { signerName, expirationSeconds, names } = terms;
     return {
       apiVersion: 'certificates.k8s.io/v1',
       kind: 'CertificateSigningRequest',
       metadata: {
-        name: signingRequestName(config.metadata.name, keyDigest(privateKeyPem)),
+        name: nameOf(config.metadata.name, pending),
         labels: revisionLabels(config),
       },
       spec: {
@@ -167,6 +172,10 @@ export class SigningRequestProvider implements CertificateProvider {
       },
     };
   }
+}
+
+function nameOf(injectorConfig: string, { privateKeyPem }: PendingRequest): string {
+  return signingRequestName(injectorConfig, keyDigest(privateKeyPem));
 }
 
 interface RequestStatus {

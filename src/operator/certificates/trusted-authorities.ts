@@ -46,7 +46,12 @@ function asPem(text: string): string {
   return text.includes('-----BEGIN') ? text : Buffer.from(text, 'base64').toString('utf8');
 }
 
+/** As many as `spec.certificate.caBundle` takes: each is read and tried in every pass. */
+const longestTrust = 65_536;
+
 function trust(pem: string, where: string): Trust {
+  if (pem.length > longestTrust)
+    return missing(`${where}: more than 64 KiB; put those authorities there alone that sign, not all that there are`);
   return parseBundle(pem).length > 0
     ? { pem }
     : missing(`${where}: there is no certificate in PEM; put the authorities there that sign`);

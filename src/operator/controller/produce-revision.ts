@@ -116,6 +116,9 @@ export class RevisionProducer {
       logger.info('published', { injectorConfig: name, hash, before });
     }
     await configurations.prune(config, [hash, compiled?.hash], signal);
+    const isServed = findings.CertificateReady?.status === 'True' && rotation?.serving !== undefined;
+    if (isServed && ['Stable', 'Retiring'].includes(rotation.phase))
+      await this.#options.certificates.release(name, signal, config);
     if (isPending) return pendingMs;
     return taken === undefined ? resyncMs : takenRetryMs;
   }
@@ -171,7 +174,7 @@ export class RevisionProducer {
     this.#options.publication.withdrawn(name);
   }
 
-  /** Takes away what certificate providers have made for it; what is served does not need that. */
+  /** Takes away what certificate providers have made for it: nothing is served any more. */
   release(name: string, signal: AbortSignal): Promise<void> {
     return this.#options.certificates.release(name, signal);
   }

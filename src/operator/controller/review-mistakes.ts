@@ -34,8 +34,9 @@ function hostMistakes(config: InjectorConfig, before: InjectorConfig | undefined
 
 /** The same host by the same certificate. */
 function isServedAsBefore(config: InjectorConfig, before: InjectorConfig): boolean {
-  const secretOf = ({ spec: { certificate } }: InjectorConfig): string | undefined => certificate.secretRef?.name;
-  return webhookHost(config) === webhookHost(before) && secretOf(config) === secretOf(before);
+  const sourceOf = ({ spec }: InjectorConfig): string | undefined =>
+    spec.certificate.secretRef?.name ?? spec.certificate.certificateRef?.name;
+  return webhookHost(config) === webhookHost(before) && sourceOf(config) === sourceOf(before);
 }
 
 /**
