@@ -59,7 +59,7 @@ export async function prepareCertManager(context: ScenarioContext) {
       });
       await applyAll(client, objects);
       await waitFor('the definitions of cert-manager to be served', async () => {
-        const { items } = await client.list<KubernetesObject>(definitions);
+        const { items } = await client.list(definitions);
         const ours = items.filter(({ metadata }) => metadata.name?.endsWith('cert-manager.io'));
         await client.list(certificates, { limit: 1 });
         return ours.length >= files.length;

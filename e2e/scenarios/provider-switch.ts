@@ -174,11 +174,7 @@ async function checkNothingLeft({ context, namespace }: RotatingCluster, provide
       ...(provider === 'CertificateSigningRequest' ? [] : ofSigner),
       ...(provider === 'CertManager' ? [] : ofCertManager),
     ];
-    return none(
-      left.flatMap((each) =>
-        each === undefined ? [] : [`${each.kind} ${(each as KubernetesObject).metadata.name ?? ''}`],
-      ),
-    );
+    return none(left.flatMap((each) => (each === undefined ? [] : [`${each.kind} ${each.metadata.name ?? ''}`])));
   });
 }
 

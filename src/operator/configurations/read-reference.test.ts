@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { ConfigurationError } from '../../api/errors.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { ApiError } from '../../kube/api-error.ts';
+import type { ListPage } from '../../kube/request-options.ts';
 import type { ObjectStore } from '../../kube/object-store.ts';
 import { configMaps } from '../cluster-view.ts';
 import { FollowedObjects } from '../followed-objects.ts';
@@ -21,14 +22,11 @@ function setUp(found?: KubernetesObject | Error) {
   const objects = new FollowedObjects({
     resource: configMaps,
     client: {
-      list: <T>() =>
-        found instanceof Error
-          ? Promise.reject(found)
-          : Promise.resolve({
-              items: [found].flatMap((each) => (each ?? []) as T),
-              resourceVersion: '',
-              continue: undefined,
-            }),
+      list: <T>(): Promise<ListPage<T>> => {
+        const items = [found ?? []].flat() as T[];
+        if (found instanceof Error) return Promise.reject(found);
+        return Promise.resolve({ items, resourceVersion: '', continue: undefined });
+      },
     },
     follow: (_resource, store, _place, signal) => followed.push({ store, signal }),
     onChange: (user) => changed.push(user),
