@@ -1,6 +1,5 @@
 import { X509Certificate } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { labelNames, objectNames } from '../../src/api/names.ts';
 import { parseBundle } from '../../src/certs/read-certificate.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
