@@ -163,6 +163,12 @@ describe('injector certs', () => {
       });
     }
 
+    it('status looks where an operator was heard of last, not where one has just died', async () => {
+      const died = operatorLeases(new Date(Date.now() - 5000), 'before');
+      objects[allLeases] = { items: [...died, ...operatorLeases(new Date(), 'n')], metadata: {} };
+      assert.match((await call('status')).errors, /^$/);
+    });
+
     it('status says what it may not read', async () => {
       objects[secret] = 403;
       objects[leases] = 403;

@@ -83,7 +83,10 @@ function certsStatusCommand(terminal: Terminal): Command {
           configs.map(async (config) => {
             const { operatorClass = 'default' } = config.spec ?? {};
             const replicas = health.replicas.filter((each) => each.operatorClass === operatorClass);
-            const live = replicas.find(({ isLive }) => isLive);
+            // Heard of last: another installation may have died a moment ago.
+            const [live] = replicas
+              .filter(({ isLive }) => isLive)
+              .sort((one, other) => ((one.last ?? '') < (other.last ?? '') ? 1 : -1));
             const namespaces = { known: options.namespace ?? live?.namespace, otherwise: replicas[0]?.namespace };
             const report = certificateReport(await observeCertificates(client, config, namespaces, new Date()));
             return { ...report, problems: [...unattended, ...report.problems] };
