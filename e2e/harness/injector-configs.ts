@@ -4,6 +4,7 @@ import { forceDeleteAnnotation } from '../../src/api/names.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { applyObject, readObjects } from './apply.ts';
+import type { ScenarioContext } from './scenario-context.ts';
 import { untilActive } from './until-active.ts';
 import { paths } from './paths.ts';
 import { waitFor } from './wait-for.ts';
@@ -93,6 +94,22 @@ export function condition(config: InjectorConfigObject, type: string): Condition
 /** A condition of an InjectorConfig as it is stored now. */
 export async function conditionOf(client: ApiClient, name: string, type: string): Promise<Condition | undefined> {
   return condition(await client.get<InjectorConfigObject>(injectorConfigs, name), type);
+}
+
+/** Checks what a condition comes to say, as `False (Reason) message`. */
+export async function checkCondition(
+  context: ScenarioContext,
+  name: string,
+  type: string,
+  says: string,
+  expected: RegExp,
+): Promise<void> {
+  await context.check(`${says}: ${type} says so`, async () => {
+    const found = await conditionOf(context.client, name, type);
+    const text = `${found?.status ?? ''} (${found?.reason ?? ''}) ${found?.message ?? ''}`;
+    if (!expected.test(text)) throw new Error(`it says ${text}`);
+    return true;
+  });
 }
 
 /** The Events about an InjectorConfig. */

@@ -3,7 +3,7 @@ import { parseBundle } from '../../src/certs/read-certificate.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { applyObject, isGone, objectOf } from '../harness/apply.ts';
 import { type CertManager, prepareCertManager } from '../harness/cert-manager.ts';
-import { conditionOf, deleteForced } from '../harness/injector-configs.ts';
+import { checkCondition, deleteForced } from '../harness/injector-configs.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { shortTerms, startRotatingCluster, type RotatingCluster } from '../harness/tls-observer/rotating-cluster.ts';
@@ -62,26 +62,10 @@ export const certManagerProvider: Scenario = {
   },
 };
 
-/** `True (Stable) message` as soon as it is what is expected. */
-async function checkSays(
-  context: ScenarioContext,
-  which: string,
-  type: string,
-  says: string,
-  expected: RegExp,
-): Promise<void> {
-  await context.check(`${says}: ${type} says so`, async () => {
-    const found = await conditionOf(context.client, which, type);
-    const text = `${found?.status ?? ''} (${found?.reason ?? ''}) ${found?.message ?? ''}`;
-    if (!expected.test(text)) throw new Error(`it says ${text}`);
-    return true;
-  });
-}
-
 /** An InjectorConfig is there before cert-manager: what is missing is said, piece by piece, and it is Ready by itself once nothing is. */
 async function checkComesLater(context: ScenarioContext, certManager: CertManager, namespace: string): Promise<void> {
   const { client } = context;
-  const says = (text: string, expected: RegExp) => checkSays(context, 'early', 'CertificateReady', text, expected);
+  const says = (text: string, expected: RegExp) => checkCondition(context, 'early', 'CertificateReady', text, expected);
   await applyObject(client, markedConfig('early', 'one', { certificate: issued }));
   await says(
     'cert-manager is not installed',
@@ -95,7 +79,7 @@ async function checkComesLater(context: ScenarioContext, certManager: CertManage
   certManager.controller.start();
   await says('there is no issuer', /^False \(CertificatePending\) .*(Issuing|Ready) is /);
   await certManager.issuer('e2e', namespace);
-  await checkSays(context, 'early', 'Ready', 'all is there', /^True/);
+  await checkCondition(context, 'early', 'Ready', 'all is there', /^True/);
   await deleteForced(client, markedConfig('early', 'one'));
 }
 
@@ -114,7 +98,7 @@ async function checkDead(cluster: RotatingCluster, { controller }: CertManager):
   await controller.kill();
   const secret = objectOf('v1', 'Secret', own, namespace);
   await context.client.patch(secret, 'merge', { data: { 'ca.crt': null } });
-  await checkSays(
+  await checkCondition(
     context,
     name,
     'CertificateReady',
@@ -122,7 +106,7 @@ async function checkDead(cluster: RotatingCluster, { controller }: CertManager):
     /^False \(KeyMissing\) .*caBundleFrom or caBundle; the one before/,
   );
   await context.client.delete(secret);
-  await checkSays(
+  await checkCondition(
     context,
     name,
     'CertificateReady',
@@ -149,7 +133,7 @@ async function checkReferred(cluster: RotatingCluster, certManager: CertManager)
     });
   const refer = { ...shortTerms, provider, certificateRef: { name: 'theirs' }, caBundleFrom: { name: 'theirs-root' } };
   await applyObject(client, markedConfig(name, 'one', { certificate: refer }));
-  const says = (text: string, expected: RegExp) => checkSays(context, name, 'CertificateReady', text, expected);
+  const says = (text: string, expected: RegExp) => checkCondition(context, name, 'CertificateReady', text, expected);
   await says(
     'the ConfigMap is missing',
     /^False \(TrustMissing\) spec\.certificate\.caBundleFrom: ConfigMap .*theirs-root does not exist/,
@@ -200,14 +184,14 @@ async function checkCainjector(cluster: RotatingCluster, { cainjector }: CertMan
   const since = Date.now();
   await annotate(`${namespace}/theirs`);
   const line = `kubectl annotate mutatingwebhookconfiguration ${names.webhookConfiguration} cert-manager\\.io/inject-ca-from-`;
-  await checkSays(
+  await checkCondition(
     context,
     name,
     'Conflict',
     'cainjector writes its own authority',
     new RegExp(`^True \\(CainjectorWrites\\) .*cainjector.* also writes .*${line}`),
   );
-  await checkSays(context, name, 'Ready', 'while it writes', /^False \(CainjectorWrites\)/);
+  await checkCondition(context, name, 'Ready', 'while it writes', /^False \(CainjectorWrites\)/);
   await waitFor('five seconds of it', () => Date.now() - since > 5000);
   await annotate(null);
   const seconds = (Date.now() - since) / 1000;

@@ -4,7 +4,7 @@ import { parseBundle } from '../../src/certs/read-certificate.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { applyObject, isGone, objectOf } from '../harness/apply.ts';
 import { companyAuthority } from '../harness/company-authority.ts';
-import { conditionOf, deleteForced, injectorConfigs } from '../harness/injector-configs.ts';
+import { checkCondition, deleteForced, injectorConfigs } from '../harness/injector-configs.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
 import { shortLeases } from '../harness/operator-process.ts';
 import type { Scenario } from '../harness/scenario-context.ts';
@@ -63,7 +63,7 @@ export const csrProvider: Scenario = {
       context.client,
       markedConfig(name, 'one', { certificate: { ...certificate, expirationSeconds: 700 } }),
     );
-    await checkSays(cluster, 'a root that nobody trusts yet', /^True \(RenewalPending\) .*no valid chain/);
+    await checkSays(cluster, 'a root that is not trusted yet', /^True \(RenewalPending\) .*no valid chain/);
     await context.checkNow('the certificate before is served meanwhile', () => observer.common() === before);
     await writeRoots(context.client, cluster.namespace, root.root + successor.root);
     await observer.waitForOther(before);
@@ -100,13 +100,8 @@ async function renew({ context, namespace }: RotatingCluster): Promise<void> {
   await context.client.delete(objectOf('v1', 'Secret', objectNames(name).requestSecret, namespace));
 }
 
-async function checkSays(cluster: RotatingCluster, says: string, expected: RegExp): Promise<void> {
-  await cluster.context.check(`${says}: CertificateReady says so`, async () => {
-    const ready = await conditionOf(cluster.context.client, name, 'CertificateReady');
-    const text = `${ready?.status ?? ''} (${ready?.reason ?? ''}) ${ready?.message ?? ''}`;
-    if (!expected.test(text)) throw new Error(`it says ${text}`);
-    return true;
-  });
+function checkSays({ context }: RotatingCluster, says: string, expected: RegExp): Promise<void> {
+  return checkCondition(context, name, 'CertificateReady', says, expected);
 }
 
 /** Certificates that live for seconds, one after another. */
@@ -128,7 +123,7 @@ async function checkRenewals(cluster: RotatingCluster, signer: Signer): Promise<
   return seen;
 }
 
-/** Each has another request made; the certificate before is served meanwhile. Returns how many. */
+/** After each the certificate before is served until there is a good one. Returns how many. */
 async function checkBadAnswers(cluster: RotatingCluster, signer: Signer): Promise<number> {
   const { context, observer, losses } = cluster;
   const answers = [
@@ -139,6 +134,7 @@ async function checkBadAnswers(cluster: RotatingCluster, signer: Signer): Promis
     ],
     ['the signer fails', 'Fail', /^False \(RequestFailed\) .*e2e cannot sign it/],
     ['the signer signs another key', 'WrongKey', /^False \(KeyMismatch\) .*, is served meanwhile$/],
+    ['the signer is away', 'Approve', /^False \(RequestPending\) .* is approved and waits for signer/],
     ['the request is removed', 'Ignore', /^False \(RequestRemoved\) .*removed before it was signed/],
   ] as const;
   for (const [says, manner, expected] of answers) {
@@ -160,7 +156,7 @@ async function checkBadAnswers(cluster: RotatingCluster, signer: Signer): Promis
   return answers.length;
 }
 
-/** Takes away what nobody has answered, as the cluster's cleaner does after a day. */
+/** Deletes unanswered requests, as the cluster's cleaner does after a day. */
 async function removeAll({ context }: RotatingCluster, signer: Signer, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     for (const request of await signer.open()) {

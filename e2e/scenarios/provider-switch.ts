@@ -96,6 +96,7 @@ export const providerSwitch: Scenario = {
     }
     const created = await losses.checkNone(`${way.length} switches, ${kills} kills`, since);
     await cluster.checkNoViolations('each certificate verified against the live bundle at each handshake', since);
+    await context.checkNow(`${kills} leaders were killed`, () => kills >= 5 * killed.length);
     const bundles = await checkBundles(cluster, first, since);
     await cluster.load.stop();
     context.measured({ created, lost: 0, lostAtOnce, switches: way.length, kills, bundles });

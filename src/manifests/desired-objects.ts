@@ -2,7 +2,7 @@ import type { ConfigurationFiles } from '../api/injector-config/configuration-fi
 import type { InjectorConfig } from '../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { hashedConfigMapName, objectNames, labelNames } from '../api/names.ts';
-import { authoritySecret, type CertificateMaterial, servingSecret } from './secrets.ts';
+import { opaqueSecret, type CertificateMaterial, servingSecret } from './secrets.ts';
 import { type ManifestContext, revisionLabels } from './manifest-context.ts';
 import { webhookService } from './service.ts';
 
@@ -16,7 +16,7 @@ export function rotationSecret(
   { namespace }: ManifestContext,
 ): KubernetesObject {
   const { authoritySecret: name } = objectNames(config.metadata.name);
-  return authoritySecret(name, stored, { namespace, labels: revisionLabels(config) });
+  return opaqueSecret(name, stored, { namespace, labels: revisionLabels(config) });
 }
 
 /** What a webhook needs before it may be called, whatever its configuration: the serving certificate (unless it is to stay) and the Service. */

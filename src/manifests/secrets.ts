@@ -12,8 +12,8 @@ export interface SecretPlace {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** The Secret of the rotation: keys of the authority and the phases, in one object, so that one write moves all of it. */
-export function authoritySecret(
+/** A Secret for the controller alone: keys and how far things are, in one object, so that one write moves all of it. */
+export function opaqueSecret(
   name: string,
   stored: CertificateMaterial['stored'],
   place: SecretPlace,

@@ -2,7 +2,7 @@ import { group, injectorConfigPlural, version } from '../api/injector-config/inj
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { labelNames, managedBy, validatePath, validatorNames } from '../api/names.ts';
 import { revisionTagPlural } from '../api/revision-tag/revision-tag.ts';
-import { authoritySecret, type CertificateMaterial, servingSecret } from './secrets.ts';
+import { opaqueSecret, type CertificateMaterial, servingSecret } from './secrets.ts';
 import { clientConfig, webhookService } from './service.ts';
 import type { ManifestContext } from './manifest-context.ts';
 
@@ -16,7 +16,7 @@ export function validatorObjects(certificates: CertificateMaterial, context: Man
   const place = { namespace: context.namespace, labels };
   const { caBundlePem } = certificates;
   return [
-    authoritySecret(names.authoritySecret, certificates.stored, place),
+    opaqueSecret(names.authoritySecret, certificates.stored, place),
     ...(certificates.serving === undefined ? [] : [servingSecret(names.servingSecret, certificates.serving, place)]),
     webhookService(names.service, labels, context),
     {

@@ -79,8 +79,11 @@ describe('CertManagerProvider', () => {
       'injection',
       (object) => (object.spec = { ...spec, dnsNames: ['other'] }),
     );
+    const renewalTime = new Date(fixture.clock.now().getTime() + 100 * hour).toISOString();
+    fixture.cluster.edit('certificates', own, 'injection', (object) => (object.status = { ...status, renewalTime }));
     await fixture.passes();
     assert.deepEqual(fixture.certificate()?.spec, spec);
+    says(/^True\/Stable: /);
     fixture.clock.sleep(170 * hour);
     await fixture.reconcile('blue');
     says(/^True\/RenewalDue: .*cert-manager should have renewed Certificate injection\/injector-certificate-blue at /);

@@ -3,7 +3,6 @@ import { durationMilliseconds } from '../../api/duration.ts';
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { objectNames, ownSecretName } from '../../api/names.ts';
-import { joinBundle, readCertificate } from '../../certs/read-certificate.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ignoreNotFound, isNotFound } from '../../kube/api-error.ts';
 import { ObjectApplier, type ObjectApplierOptions } from '../../kube/apply-object.ts';
@@ -119,7 +118,7 @@ export class CertManagerProvider implements CertificateProvider {
     const [calledName = ''] = names;
     const found = provided({ ...pair, caPem }, origin, field, calledName, clock.now());
     if (found.refusal !== undefined) return found;
-    return { ...found, ...this.#renewal(what, joinBundle([pair.certificatePem]), facts) };
+    return { ...found, ...this.#renewal(what, facts) };
   }
 
   /** The Certificate: ours as it should be, the user's as it is. @throws ApiError 404 where cert-manager is not installed */
@@ -139,19 +138,14 @@ export class CertManagerProvider implements CertificateProvider {
     return (await this.#applier.apply(desired, live, signal, live !== undefined)).object;
   }
 
-  /** What is to be said of the renewal, and when to look again. */
-  #renewal(
-    what: string,
-    certificatePem: string,
-    facts: CertificateFacts,
-  ): Pick<ProvidedCertificates, 'note' | 'nextAt'> {
+  /** What is to be said of the renewal, which cert-manager plans (status.renewalTime), and when to look again. */
+  #renewal(what: string, facts: CertificateFacts): Pick<ProvidedCertificates, 'note' | 'nextAt'> {
     const { clock, settings } = this.#options;
-    const { notBefore, notAfter } = readCertificate(certificatePem);
-    const twoThirds = notBefore.getTime() + ((notAfter.getTime() - notBefore.getTime()) * 2) / 3;
-    const renewAt = Date.parse(facts.status?.renewalTime ?? '') || twoThirds;
-    const late = new Date(renewAt + lateMs / (settings.certificateTimeScale ?? 1));
+    const { renewalTime } = facts.status ?? {};
+    if (renewalTime === undefined) return {};
+    const late = new Date(Date.parse(renewalTime) + lateMs / (settings.certificateTimeScale ?? 1));
     if (late > clock.now()) return { nextAt: late };
-    const message = `cert-manager should have renewed ${what} at ${new Date(renewAt).toISOString()}: ${progressOf(facts)}`;
+    const message = `cert-manager should have renewed ${what} at ${renewalTime}: ${progressOf(facts)}`;
     return { note: { reason: 'RenewalDue', message } };
   }
 }

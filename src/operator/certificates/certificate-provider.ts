@@ -1,7 +1,7 @@
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import { type CertificateSource, checkGivenPair, type GivenFault } from '../../certs/rotation/given-certificates.ts';
 import type { ServingPair } from '../../certs/verify-chain.ts';
-import { ApiError } from '../../kube/api-error.ts';
+import { ApiError, isConflict } from '../../kube/api-error.ts';
 import type { ConditionReason } from '../reasons.ts';
 
 /** One word and a sentence, for condition and Event. */
@@ -55,6 +55,11 @@ export function disabledProvider(enable: string): CertificateProvider {
 /** Nothing that could serve. */
 export function refused(reason: ConditionReason, message: string, nextAt?: Date): ProvidedCertificates {
   return { source: 'Unavailable', refusal: { reason, message }, ...(nextAt && { nextAt }) };
+}
+
+/** Whether nothing else of a pass would succeed either: another leader writes, or there is no API server. */
+export function endsPass(error: unknown): boolean {
+  return isConflict(error) || (error instanceof ApiError && error.code === 0);
 }
 
 /** How soon what the API server has refused is tried again. Milliseconds. */

@@ -8,7 +8,13 @@ import { ApiError, isConflict } from '../../kube/api-error.ts';
 import { certificateNames, certificatePolicy, requestedNames } from '../../manifests/certificate-terms.ts';
 import { rotationSecret } from '../../manifests/desired-objects.ts';
 import type { CertificateKeeper } from './certificate-keeper.ts';
-import { type CertificateProvider, failed, type ProvidedCertificates, refused } from './certificate-provider.ts';
+import {
+  type CertificateProvider,
+  endsPass,
+  failed,
+  type ProvidedCertificates,
+  refused,
+} from './certificate-provider.ts';
 import type { WebhookWriter } from '../webhooks/webhook-writer.ts';
 import { resyncMs } from '../settings.ts';
 import type { PassContext, RevisionPass } from '../controller/pass-context.ts';
@@ -117,17 +123,22 @@ export class RevisionCertificates {
     taken: Finding | undefined,
     signal: AbortSignal,
   ): Promise<ProvidedCertificates> {
-    const { providers, clock } = this.#options;
-    const wanted = providers[config.spec.certificate.provider];
-    for (const provider of Object.values(providers)) if (provider !== wanted) provider.forget(config.metadata.name);
+    const { providers, clock, logger } = this.#options;
     const { name } = config.metadata;
+    const wanted = providers[config.spec.certificate.provider];
+    for (const provider of Object.values(providers)) if (provider !== wanted) provider.forget(name);
     // Chosen for a moment is enough to have made something.
     if (this.#released.get(name)?.kept !== keptProvider(config)) this.#released.delete(name);
     const isOwn = config.spec.certificate.provider === 'SelfSigned';
     if (taken !== undefined && !isOwn) return refused(taken.reason, taken.message);
     return wanted.provide(config, names, signal).catch((error: unknown) => {
-      // Without an API server, or against another leader, nothing else of this pass would succeed either.
-      if (signal.aborted || isConflict(error) || (error instanceof ApiError && error.code === 0)) throw error;
+      if (signal.aborted || endsPass(error)) throw error;
+      if (!(error instanceof ApiError)) {
+        // Where, and not what: its message may quote a key.
+        const where =
+          error instanceof Error ? (error.stack ?? '').split('\n').filter((line) => /^ +at /.test(line)) : [];
+        logger.error('a certificate provider failed', { injectorConfig: name, where: where.slice(0, 3).join() });
+      }
       return failed(error, clock.now());
     });
   }

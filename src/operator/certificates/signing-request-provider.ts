@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames, objectNames, signingRequestName } from '../../api/names.ts';
@@ -11,10 +12,9 @@ import {
   type RequestProgress,
 } from '../../certs/requests/request-steps.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { ignoreNotFound, isConflict } from '../../kube/api-error.ts';
-import { isDeepStrictEqual } from 'node:util';
+import { ApiError, ignoreNotFound, isConflict } from '../../kube/api-error.ts';
 import { revisionLabels } from '../../manifests/manifest-context.ts';
-import { authoritySecret, base64 } from '../../manifests/secrets.ts';
+import { opaqueSecret, base64 } from '../../manifests/secrets.ts';
 import { ownedSelector, signingRequests } from '../cluster-view.ts';
 import type { PassContext } from '../controller/pass-context.ts';
 import type { FollowedObjects } from '../followed-objects.ts';
@@ -22,8 +22,9 @@ import { fieldManager } from '../settings.ts';
 import {
   adviceFor,
   type CertificateProvider,
-  type ProvidedCertificates,
+  endsPass,
   failed,
+  type ProvidedCertificates,
   refused,
   type Statement,
 } from './certificate-provider.ts';
@@ -107,8 +108,8 @@ export class SigningRequestProvider implements CertificateProvider {
       }
       return said;
     } catch (error) {
-      // What there is can serve all the same.
-      if (decision.given === undefined || isConflict(error)) throw error;
+      // What the API server refuses takes nothing from a certificate that can serve.
+      if (decision.given === undefined || !(error instanceof ApiError) || endsPass(error)) throw error;
       const { refusal: note, nextAt } = failed(error, clock.now());
       return { source: decision.given, ...(note && { note }), ...(nextAt && { nextAt }) };
     }
@@ -124,7 +125,7 @@ export class SigningRequestProvider implements CertificateProvider {
     const { client, view, settings } = this.#options;
     const place = { namespace: settings.context.namespace, labels: revisionLabels(config) };
     const { requestSecret } = objectNames(config.metadata.name);
-    const desired = authoritySecret(requestSecret, writeRequestSecret(state), place);
+    const desired = opaqueSecret(requestSecret, writeRequestSecret(state), place);
     const how = { fieldManager, signal };
     const { resourceVersion } = stored?.metadata ?? {};
     view.secrets.upsert(
@@ -146,7 +147,6 @@ export class SigningRequestProvider implements CertificateProvider {
   async #make(config: InjectorConfig, pending: PendingRequest, signal: AbortSignal): Promise<void> {
     const request = this.#request(config, pending);
     const { name = '' } = request.metadata;
-    this.#options.requests.keepOnly(config.metadata.name, [{ name }]);
     await this.#options.client.create(request, { fieldManager, signal }).catch((error: unknown) => {
       if (!isConflict(error)) throw error;
     });
@@ -160,10 +160,7 @@ export class SigningRequestProvider implements CertificateProvider {
     return {
       apiVersion: 'certificates.k8s.io/v1',
       kind: 'CertificateSigningRequest',
-      metadata: {
-        name: nameOf(config.metadata.name, pending),
-        labels: revisionLabels(config),
-      },
+      metadata: { name: nameOf(config.metadata.name, pending), labels: revisionLabels(config) },
       spec: {
         request: base64(encodeCertificateRequest(privateKeyPem, names)),
         signerName,

@@ -152,7 +152,7 @@ export class RevisionReconciler {
     return wait ?? resyncMs;
   }
 
-  /** The webhook first; what providers have made goes before the Secrets by which it is found, which stay for a moment. */
+  /** The webhook first, then what certificate providers have made, which nothing that is served needs. */
   async #removeStep(name: string, signal: AbortSignal): Promise<number | undefined> {
     const wait = await this.#options.removal.step(name, signal);
     await this.#options.producer.release(name, signal);

@@ -19,6 +19,9 @@ describe('ConflictMemory', () => {
       /: kubectl annotate mutatingwebhookconfiguration w cert-manager\.io\/inject-ca-from-$/,
     );
     assert.equal(memory.observe('green', written, [webhook({})]).finding.reason, 'ForeignManager');
+    const another = [{ manager: 'helm', field: '.webhooks[name="a"].clientConfig.caBundle' }];
+    const notInvited = memory.observe('grey', another, [webhook({ 'cert-manager.io/inject-ca-from': 'a/b' })]).finding;
+    assert.equal(notInvited.reason, 'ForeignManager');
     const elsewhere = [{ manager: 'cainjector', field: '.metadata.labels' }];
     const other = memory.observe('red', elsewhere, [webhook({ 'cert-manager.io/inject-ca-from': 'a/b' })]).finding;
     assert.equal(other.reason, 'ForeignManager');

@@ -22,7 +22,10 @@ export class ConflictMemory {
     this.#clock = clock;
   }
 
-  /** Remembers what a pass took back of objects, these webhook configurations among them; returns the finding for status, and when to look again (milliseconds) while there is a conflict. */
+  /**
+   * Remembers what a pass took back; returns the finding for status, and when to look again (milliseconds) while there is a conflict.
+   * @param webhooks the webhook configurations among what the pass writes
+   */
   observe(
     name: string,
     foreign: readonly ForeignField[],
@@ -43,7 +46,9 @@ export class ConflictMemory {
     const at = isOver || foreign.length > 0 ? now : before.at;
     this.#seen.set(name, { at, managers, fields });
     const message = `${some(managers)} also writes ${some(fields)}; each object is taken back at most once a second`;
-    const invited = [...fields].some((field) => field.endsWith('.caBundle')) ? invitationOf(webhooks) : undefined;
+    const isCainjector = [...managers].some((manager) => manager.includes('cainjector'));
+    const isBundle = [...fields].some((field) => field.endsWith('.caBundle'));
+    const invited = isCainjector && isBundle ? invitationOf(webhooks) : undefined;
     const finding = invited === undefined ? yes('ForeignManager', message) : yes('CainjectorWrites', message + invited);
     return { finding, again: at + calmMs - now };
   }
