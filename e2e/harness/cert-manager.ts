@@ -77,12 +77,14 @@ export async function prepareCertManager(context: ScenarioContext) {
       return authority;
     },
 
-    /** As `cmctl renew` does. */
+    /** As `cmctl renew` does, once what was issued before is done with: its end would take back what is asked for. */
     renew: async (name: string, namespace: string): Promise<void> => {
       // cert-manager writes the same status.
       await waitFor('the renewal to be asked for', async () => {
         const certificate = await client.get<Certificate>(certificates, name, { namespace });
-        const others = (certificate.status?.conditions ?? []).filter(({ type }) => type !== 'Issuing');
+        const conditions = certificate.status?.conditions ?? [];
+        if (conditions.some(({ type, status }) => type === 'Issuing' && status === 'True')) return false;
+        const others = conditions.filter(({ type }) => type !== 'Issuing');
         const issuing = {
           ...{ type: 'Issuing', status: 'True', reason: 'ManuallyTriggered' },
           ...{ message: 'asked for by e2e', lastTransitionTime: `${new Date().toISOString().slice(0, 19)}Z` },
