@@ -50,6 +50,13 @@ const build: Step = {
 const reading: Step[] = [
   { name: 'types', command: ['npx', 'tsc', '--noEmit'], counts: 'one' },
   { name: 'lint', command: ['npx', 'eslint', '.'], counts: 'one' },
+  { name: 'documents', command: ['npm', 'run', '--silent', 'lint:documents'], counts: 'one' },
+  {
+    // Subjects of at most 72 characters, since the rule has been checked.
+    name: 'commit subjects',
+    command: ['bash', '-c', "! git log --since=2026-11-25T00:00:00Z --format='%h %s' | grep -E '^[^ ]+ .{73}'"],
+    counts: 'one',
+  },
   { name: 'format', command: ['npx', 'prettier', '--check', '--log-level', 'warn', '.'], counts: 'one' },
   { name: 'layers', command: ['npx', 'depcruise', '--config', '.dependency-cruiser.cjs', 'src'], counts: 'one' },
   { name: 'dead code', command: ['npx', 'knip'], counts: 'one' },
