@@ -31,7 +31,7 @@ describe('ApiClient', () => {
   const sent = (): string[] =>
     server.requests.map(({ method, path, query }) => `${method} ${path} ${query.toString()}`.trim());
 
-  it('names itself, reads objects and finds none', async () => {
+  it('sends its User-Agent, reads objects, and finds undefined for a missing object', async () => {
     await serve((request, response) => {
       if (request.path.endsWith('/a')) json(response, 200, configMap);
       else failure(response, 404, 'NotFound', 'configmaps "b" not found');
@@ -46,7 +46,7 @@ describe('ApiClient', () => {
     assert.equal(server.requests[0]!.path, '/api/v1/namespaces/n/configmaps/a');
   });
 
-  it('lists page by page and gives items their kind', async () => {
+  it('lists page by page and sets apiVersion and kind of the items', async () => {
     await serve((request, response) => {
       const more = request.query.get('continue') === null;
       const metadata = { resourceVersion: '7', ...(more ? { continue: 'x' } : {}) };
@@ -92,13 +92,13 @@ describe('ApiClient', () => {
     });
   });
 
-  it('refuses to write what has no name, and kinds that it does not know', async () => {
+  it('refuses to write an object without a name, or of an unknown kind', async () => {
     await serveEcho();
     await assert.rejects(client.replace({ ...configMap, metadata: {} }), /ConfigMap: metadata.name is missing/);
     await assert.rejects(client.create({ ...configMap, kind: 'Gadget' }), /v1 Gadget is not in the table/);
   });
 
-  it('tells what went wrong: code, reason, causes, Retry-After', async () => {
+  it('reports code, reason, causes and Retry-After of a failure', async () => {
     const causes = [{ reason: 'FieldManagerConflict', message: 'conflict with "x"', field: '.data' }];
     await serve((request, response) => {
       if (request.path.endsWith('/conflict'))
@@ -131,7 +131,7 @@ describe('ApiClient', () => {
     );
   });
 
-  it('reads texts that are not JSON, and refuses JSON that is none', async () => {
+  it('returns plain text as text, and refuses malformed JSON', async () => {
     await serve((request, response) => {
       const type = request.path === '/readyz' ? 'text/plain' : 'application/json';
       response.writeHead(200, { 'content-type': type }).end('ok');
@@ -143,14 +143,14 @@ describe('ApiClient', () => {
   const halfAnswer: FakeAnswer = (request, response) => {
     if (request.path === '/half') response.writeHead(200).write('{');
   };
-  it('gives up on a server that does not answer, or does not finish', async () => {
+  it('times out when the server sends no response, or only half of one', async () => {
     await serve(halfAnswer, { timeoutMs: 30 });
     for (const path of ['/silent', '/half']) {
       await assert.rejects(client.request('GET', path), { name: 'ApiError', code: 0, reason: 'Timeout' });
     }
   });
 
-  it('says which server cannot be reached', async () => {
+  it('names the server that it cannot reach', async () => {
     await serveEcho();
     const { url } = server;
     await server.stop();
@@ -159,7 +159,7 @@ describe('ApiClient', () => {
     await server.start();
   });
 
-  it('rejects with the reason of an abort, before, while waiting and while reading', async () => {
+  it('rejects with the abort reason before the request, while waiting and while reading', async () => {
     await serve(halfAnswer);
     const reason = new Error('enough');
     await assert.rejects(client.request('GET', '/', { signal: AbortSignal.abort(reason) }), reason);
@@ -173,7 +173,7 @@ describe('ApiClient', () => {
     }
   });
 
-  it('follows a watch, and fails when it reports an error or breaks', async () => {
+  it('yields watch events, and fails on an ERROR event or a broken connection', async () => {
     await serve((request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.write('{"type":"ADDED","object":{"metadata":{"name":"a"}}}\n');
@@ -195,7 +195,7 @@ describe('ApiClient', () => {
     assert.deepEqual(await follow('2'), ['ADDED', 'Unreachable']);
   });
 
-  it('ends a watch that is no longer read', async () => {
+  it('closes the connection when the reader leaves the watch', async () => {
     let closed: () => void = () => undefined;
     const ended = new Promise<void>((resolve) => (closed = resolve));
     await serve((_request, response) => {
@@ -209,10 +209,10 @@ describe('ApiClient', () => {
     await ended;
   });
 
-  it('asks again on a new connection when a kept one was closed, except to create', async () => {
+  it('retries on a new connection when the server closed a kept-alive one', async () => {
     const closing: FakeAnswer = (_request, response) => {
       json(response, 200, {});
-      // The client learns of it only when it uses the connection again.
+      // The client notices the closed connection only when it uses it again.
       setImmediate(() => response.socket?.destroy());
     };
     await serve(closing);
@@ -220,7 +220,7 @@ describe('ApiClient', () => {
     assert.equal(server.requests.length, 20);
   });
 
-  it('sends the token of a file, and reads it again when it is refused', async () => {
+  it('sends the token of a file, and reads the file again after 401', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'token-'));
     const tokenFile = join(folder, 'token');
     writeFileSync(tokenFile, 'first\n');
@@ -240,13 +240,13 @@ describe('ApiClient', () => {
     }
   });
 
-  it('sends user and password', async () => {
+  it('sends the user name and password', async () => {
     await serveEcho({ username: 'u', password: 'p' });
     await client.request('GET', '/');
     assert.equal(server.requests[0]!.headers.authorization, `Basic ${Buffer.from('u:p').toString('base64')}`);
   });
 
-  it('keeps the path of a server that is not at the root', async () => {
+  it('keeps the path of the server URL', async () => {
     await serveEcho();
     const config = server.kubeConfig();
     config.clusters = [{ name: 'fake', server: `${server.url}/k8s/clusters/one`, skipTLSVerify: true }];
@@ -257,7 +257,7 @@ describe('ApiClient', () => {
     assert.deepEqual(sent(), ['GET /k8s/clusters/one/api/v1/namespaces/n/configmaps/a']);
   });
 
-  it('says that credentials cannot be loaded', async () => {
+  it('reports credentials that cannot be loaded', async () => {
     await serve(() => undefined, {}, { authProvider: { name: 'tokenFile', config: { tokenFile: '/nowhere/token' } } });
     await assert.rejects(client.request('GET', '/'), /cannot load credentials: .*nowhere/);
   });

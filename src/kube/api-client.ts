@@ -20,8 +20,8 @@ import { brokenStream, jsonLines, parseJson, readBody, statusError } from './res
 import { Transport, type TransportRequest } from './transport.ts';
 
 /**
- * Requests to one API server, by resource (get, list, watch, and patch or delete by name) or by object (create, replace, apply).
- * Every failure is an {@link ApiError}, except an abort, which rejects with the signal's reason. Nothing is retried here.
+ * Sends requests to one API server, by resource or by object, without retries.
+ * Rejects with an {@link ApiError}, or with the signal's reason after an abort.
  */
 export class ApiClient {
   readonly #transport: Transport;
@@ -37,13 +37,13 @@ export class ApiClient {
     return this.#transport.server.href.replace(/\/$/, '');
   }
 
-  /** Reads one object; a missing one is an {@link ApiError} with code 404. */
+  /** Reads one object. @throws ApiError with code 404 when it does not exist */
   async get<T = KubernetesObject>(resource: ResourceKind, name: string, options: ReadOptions = {}): Promise<T> {
     const { namespace, ...rest } = options;
     return (await this.request('GET', resourcePath(resource, { namespace, name }), rest)) as T;
   }
 
-  /** Reads one object, undefined when there is none. */
+  /** Reads one object; returns undefined when it does not exist. */
   async find<T = KubernetesObject>(
     resource: ResourceKind,
     name: string,
@@ -61,7 +61,7 @@ export class ApiClient {
     };
     const more = answer.metadata?.continue;
     const items = answer.items ?? [];
-    // Items of a list carry neither apiVersion nor kind (except those of custom resources).
+    // The API server sets apiVersion and kind only on items that are custom resources.
     for (const item of items as Partial<KubernetesObject>[]) {
       item.apiVersion ??= apiVersionOf(resource);
       item.kind ??= resource.kind;
@@ -73,7 +73,7 @@ export class ApiClient {
     };
   }
 
-  /** Reads a whole collection, page by page (500 objects each unless told), as of one resourceVersion. */
+  /** Reads a whole collection at one resourceVersion, by default in pages of 500 objects. */
   async listAll<T = KubernetesObject>(resource: ResourceKind, options: ListOptions = {}): Promise<ListPage<T>> {
     const items: T[] = [];
     let page: ListPage<T>;
@@ -87,8 +87,8 @@ export class ApiClient {
   }
 
   /**
-   * Follows a collection from a resourceVersion on, bookmarks included, until the server ends the stream.
-   * An ERROR event becomes an {@link ApiError} (code 410 when the resourceVersion is too old).
+   * Watches a collection from a resourceVersion, with bookmarks, until the server ends the stream.
+   * @throws ApiError for an ERROR event (code 410 when the resourceVersion is too old)
    */
   async *watch<T = KubernetesObject>(
     resource: ResourceKind,
@@ -111,21 +111,21 @@ export class ApiClient {
     }
   }
 
-  /** Creates an object; the answer is what the server stored. */
+  /** Creates an object; returns it as stored. */
   async create<T extends ObjectKey>(object: T, options: WriteOptions = {}): Promise<T> {
     const { apiVersion, kind, metadata } = object;
     const path = resourcePath(resourceKind(apiVersion, kind), { namespace: metadata.namespace });
     return this.#write('POST', path, object, options);
   }
 
-  /** Replaces an object; with metadata.resourceVersion only if nobody wrote it since (Conflict otherwise). */
+  /** Replaces an object; if metadata.resourceVersion is set and old, the result is a Conflict. */
   async replace<T extends ObjectKey>(object: T, options: WriteOptions = {}): Promise<T> {
     return this.#write('PUT', pathOf(object), object, options);
   }
 
   /**
-   * Server-side apply: creates the object or makes the named fields ours.
-   * Without `force` a field that another manager holds is a Conflict whose causes name manager and field.
+   * Server-side apply: creates the object or takes over the named fields. Without `force`, a field
+   * of another manager is a Conflict whose causes name the manager and the field.
    */
   async apply<T extends ObjectKey>(object: T, options: ApplyOptions): Promise<T> {
     // JSON is YAML.
@@ -142,7 +142,7 @@ export class ApiClient {
     return this.#write('PATCH', pathOf(target, options.subresource), body, options, `application/${type}-patch+json`);
   }
 
-  /** Deletes one object; a missing one is an {@link ApiError} with code 404. */
+  /** Deletes one object. @throws ApiError with code 404 when it does not exist */
   async delete(target: ObjectKey, options: DeleteOptions = {}): Promise<void> {
     const { uid, resourceVersion, signal, timeoutMs, gracePeriodSeconds, propagationPolicy = 'Background' } = options;
     const body = JSON.stringify({
@@ -155,7 +155,7 @@ export class ApiClient {
     await this.request('DELETE', pathOf(target), { signal, timeoutMs, body });
   }
 
-  /** Any request: the JSON of the answer, or its text when it is not JSON; for what the other methods do not cover. */
+  /** Sends any request; returns the JSON of the response, or its text when it is not JSON. */
   async request(
     method: TransportRequest['method'],
     path: string,
@@ -168,7 +168,7 @@ export class ApiClient {
     return json ? parseJson(text, this.#transport.server.host) : text;
   }
 
-  /** Closes all connections; requests and watches under way fail. */
+  /** Closes all connections; running requests and watches fail. */
   close(): void {
     this.#transport.close();
   }
@@ -196,7 +196,7 @@ export class ApiClient {
   }
 }
 
-/** @throws Error when the kind is not in the table, or the object has no name */
+/** @throws Error when the table lacks the kind, or the object has no name */
 function pathOf({ apiVersion, kind, metadata: { name, namespace } }: ObjectKey, subresource?: string): string {
   if (name === undefined) throw new Error(`${kind}: metadata.name is missing`);
   const resource = resourceKind(apiVersion, kind);
@@ -204,9 +204,9 @@ function pathOf({ apiVersion, kind, metadata: { name, namespace } }: ObjectKey, 
 }
 
 function withQuery(path: string, query: Record<string, unknown>): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '' && value !== false);
-  if (given.length === 0) return path;
-  return `${path}?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()}`;
+  const present = Object.entries(query).filter(([, value]) => value !== undefined && value !== '' && value !== false);
+  if (present.length === 0) return path;
+  return `${path}?${new URLSearchParams(present.map(([name, value]): [string, string] => [name, String(value)])).toString()}`;
 }
 
 function parseOrText(text: string): unknown {

@@ -1,15 +1,15 @@
 /**
- * A request to the API server that did not succeed.
- * `code` is the HTTP status, or 0 when no answer came (the reason is then `Unreachable` or `Timeout`) or none that can be read (`Malformed`);
- * `reason` is metav1.Status.reason (`NotFound`, `Conflict`, `AlreadyExists`, `Invalid`, `Expired`, `Forbidden` …).
+ * A failed request. `code` is the HTTP status, or 0 without a usable response (reason
+ * `Unreachable`, `Timeout` or `Malformed`). Otherwise `reason` is metav1.Status.reason: `NotFound`,
+ * `Conflict`, `Invalid`, `Expired`, `Forbidden` …
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: number;
   readonly reason: string;
-  /** Seconds after which the server wants to be asked again (the Retry-After header), when it said so. */
+  /** The seconds to wait before the next request, from the Retry-After header. */
   readonly retryAfter: number | undefined;
-  /** metav1.Status.details: the causes of `Invalid`, the field managers of a server-side apply `Conflict`. */
+  /** metav1.Status.details.causes: of `Invalid`, or of a server-side apply `Conflict`. */
   readonly causes: readonly StatusCause[];
 
   constructor(
@@ -31,32 +31,32 @@ export interface StatusCause {
   field?: string;
 }
 
-/** No answer came, or none that can be read. */
+/** Makes the error for a request that got no response, or one that cannot be parsed. */
 export function noAnswer(reason: 'Unreachable' | 'Timeout' | 'Malformed', message: string, cause?: unknown): ApiError {
   return new ApiError({ code: 0, reason, message }, { cause });
 }
 
-/** What a log line says of anything that was thrown. */
+/** Returns the text for a log line from any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** For `catch`: undefined for an object that does not exist; other errors are thrown again. */
+/** For `catch`: returns undefined for a missing object; throws every other error again. */
 export function ignoreNotFound(error: unknown): undefined {
   if (!isNotFound(error)) throw error;
 }
 
-/** True when the object (or, for a discovery request, the resource) does not exist. */
+/** Reports whether the object (or, for a discovery request, the resource) does not exist. */
 export function isNotFound(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === 404;
 }
 
-/** True for 409: the object exists already, the resourceVersion is old, or another field manager owns a field. */
+/** Reports 409: the object exists, its resourceVersion is old, or another manager owns a field. */
 export function isConflict(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === 409;
 }
 
-/** True when a watch's resourceVersion or a list's continue token is too old: list again. */
+/** Reports whether a resourceVersion or continue token is too old and a new list is needed. */
 export function isExpired(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.code === 410 || error.reason === 'Expired' || error.reason === 'Gone');
 }

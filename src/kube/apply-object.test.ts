@@ -58,7 +58,7 @@ function setUp(...answers: (KubernetesObject | Error)[]) {
 }
 
 describe('ObjectApplier', () => {
-  it('writes nothing when nothing differs', async () => {
+  it('writes nothing when the live object equals the desired one', async () => {
     const { applier, calls } = setUp();
     const same = { ...live, data: desired.data };
     const unchanged = { outcome: 'Unchanged', object: same, difference: undefined, foreign: [] };
@@ -66,7 +66,7 @@ describe('ObjectApplier', () => {
     assert.deepEqual(calls, []);
   });
 
-  it('creates what is missing and updates what differs, without force', async () => {
+  it('creates a missing object and updates a different one, without force', async () => {
     const { applier, calls } = setUp(desired, desired);
     assert.equal((await applier.apply(desired, undefined)).outcome, 'Created');
     const updated = await applier.apply(desired, live);
@@ -74,7 +74,7 @@ describe('ObjectApplier', () => {
     assert.deepEqual(calls, ['apply', 'apply']);
   });
 
-  it('takes back a field by force, names who held it, and then lets a second pass', async () => {
+  it('forces a field back, reports its other manager, and then waits for one second', async () => {
     const { applier, calls, clock } = setUp(conflict, desired, desired);
     const applied = await applier.apply(desired, live);
     assert.deepEqual(applied.foreign, [{ manager: 'kubectl \\"edit\\"', field: '.data.a' }]);
@@ -89,7 +89,7 @@ describe('ObjectApplier', () => {
     assert.deepEqual(calls, ['apply', 'force', 'apply']);
   });
 
-  it('does not count an earlier update of our own as somebody else', async () => {
+  it('does not report its own earlier update as another field manager', async () => {
     const own = new ApiError({ code: 409, reason: 'Conflict', message: '', causes: causes.slice(1) });
     const { applier, calls } = setUp(own, desired, desired);
     assert.deepEqual((await applier.apply(desired, live)).foreign, []);
@@ -97,10 +97,10 @@ describe('ObjectApplier', () => {
     assert.deepEqual(calls, ['apply', 'force', 'apply']);
   });
 
-  it('replaces what an apply leaves: items that others added', async () => {
+  it('replaces the object when others added items that an apply keeps', async () => {
     const metadata = { ...desired.metadata, resourceVersion: '6', annotations: { x: 'y' } };
-    const left = { ...desired, metadata, data: { a: '1', foreign: '2' } };
-    const { applier, calls, bodies } = setUp(left, desired);
+    const remaining = { ...desired, metadata, data: { a: '1', foreign: '2' } };
+    const { applier, calls, bodies } = setUp(remaining, desired);
     assert.equal((await applier.apply(desired, live)).object, desired);
     assert.deepEqual(calls, ['apply', 'replace']);
     assert.deepEqual(bodies[1]!.data, { a: '1' });
@@ -109,7 +109,7 @@ describe('ObjectApplier', () => {
     assert.equal(bodies[1]!.metadata.ownerReferences?.length, 1);
   });
 
-  it('lets be what differs still after everything, until the object or the wish changes', async () => {
+  it('accepts a difference that remains after a replace, until the live or desired object changes', async () => {
     const metadata = { ...desired.metadata, resourceVersion: '6' };
     const filled = { ...desired, metadata, data: { a: '1', new: 'default' } };
     const { applier, calls, clock } = setUp(filled, filled, filled, filled);
@@ -121,14 +121,14 @@ describe('ObjectApplier', () => {
     assert.deepEqual(calls, ['apply', 'replace', 'apply', 'replace']);
   });
 
-  it('replaces, onto the version that was read, where an apply is Invalid', async () => {
+  it('replaces the version that it read when an apply is Invalid', async () => {
     const { applier, calls, bodies } = setUp(invalid('webhooks[1].clientConfig: Required value'), desired);
     assert.equal((await applier.apply(desired, live)).outcome, 'Updated');
     assert.deepEqual(calls, ['apply', 'replace']);
     assert.deepEqual(bodies[1]!.metadata.labels, { ours: '1', theirs: '2' });
   });
 
-  it('keeps what the API server filled into a spec when it replaces', async () => {
+  it('keeps spec fields that the API server filled in when it replaces', async () => {
     const service = { ...desired, kind: 'Service', data: undefined, spec: { type: 'ClusterIP' } };
     const { applier, bodies } = setUp(conflict, invalid('no'), service);
     await applier.apply(service, { ...service, spec: { type: 'NodePort', clusterIP: '10.0.0.1' } });
@@ -140,7 +140,7 @@ describe('ObjectApplier', () => {
     ['Secret', 'Invalid value: "Opaque": field is immutable'],
   ];
   for (const [kind, cause] of immutableCauses) {
-    it(`makes a ${kind} anew that is immutable, once the API server has said that it would take it`, async () => {
+    it(`recreates an immutable ${kind} after a dry-run create`, async () => {
       const immutable = invalid('no', cause);
       const { applier, calls } = setUp(immutable, immutable, exists, desired, desired);
       assert.equal((await applier.apply({ ...desired, kind }, { ...live, kind })).outcome, 'Recreated');
@@ -148,7 +148,7 @@ describe('ObjectApplier', () => {
     });
   }
 
-  it('deletes nothing that it could not create again', async () => {
+  it('deletes nothing when the dry-run create fails', async () => {
     const immutable = invalid('no', immutableCauses[0]![1]);
     const refused = invalid('too long');
     const { applier, calls } = setUp(immutable, immutable, refused);
@@ -156,12 +156,12 @@ describe('ObjectApplier', () => {
     assert.deepEqual(calls, ['apply', 'replace', 'try create']);
   });
 
-  const words: [what: string, kind: string, message: string, cause: string][] = [
-    ['a webhook, whatever the cause says', 'MutatingWebhookConfiguration', 'x', 'y: field is immutable'],
-    ['an object that has the word in its name', 'ConfigMap', 'ConfigMap "immutable" is invalid', 'Required value'],
-    ['an object whose text says so', 'ConfigMap', 'x', 'Invalid value: "a: field is immutable b": syntax error'],
+  const similarMessages: [what: string, kind: string, message: string, cause: string][] = [
+    ['a webhook configuration whose field is immutable', 'MutatingWebhookConfiguration', 'x', 'y: field is immutable'],
+    ['an object with "immutable" in its name', 'ConfigMap', 'ConfigMap "immutable" is invalid', 'Required value'],
+    ['an object with that text in a value', 'ConfigMap', 'x', 'Invalid value: "a: field is immutable b": syntax error'],
   ];
-  for (const [what, kind, message, cause] of words) {
+  for (const [what, kind, message, cause] of similarMessages) {
     it(`never deletes ${what}`, async () => {
       const error = invalid(message, cause);
       const { applier, calls } = setUp(error, error, exists, desired, desired);
@@ -170,7 +170,7 @@ describe('ObjectApplier', () => {
     });
   }
 
-  it('has nothing left to write after a replace, whatever was there', async () => {
+  it('leaves no difference after a replace of any live object', async () => {
     const text = fc.constantFrom('', 'a', 'b');
     const map = fc.dictionary(fc.constantFrom('a', 'ours', 'theirs'), text);
     const specs = fc.dictionary(fc.constantFrom('type', 'more'), text);
@@ -190,10 +190,10 @@ describe('ObjectApplier', () => {
 
   const passedOn: [what: string, live: KubernetesObject | undefined, answers: Error[]][] = [
     ['a new object that is Invalid', undefined, [invalid('no')]],
-    ['an object that is Invalid also when replaced', live, [invalid('no'), invalid('still no')]],
-    ['a resourceVersion that is old', live, [new ApiError({ code: 409, reason: 'Conflict', message: 'modified' })]],
-    ['a missing right', live, [new ApiError({ code: 403, reason: 'Forbidden', message: 'no' })]],
-    ['an error that is none of the API server', live, [new TypeError('x')]],
+    ['an object that is Invalid when applied and when replaced', live, [invalid('no'), invalid('still no')]],
+    ['an old resourceVersion', live, [new ApiError({ code: 409, reason: 'Conflict', message: 'modified' })]],
+    ['a missing permission', live, [new ApiError({ code: 403, reason: 'Forbidden', message: 'no' })]],
+    ['an error that is not an ApiError', live, [new TypeError('x')]],
     ['an error when forcing', live, [conflict, new ApiError({ code: 500, reason: 'InternalError', message: 'x' })]],
   ];
   for (const [what, found, answers] of passedOn) {

@@ -7,12 +7,12 @@ import type { Clock } from './ports.ts';
 
 export interface ObjectApplierOptions {
   client: Pick<ApiClient, 'apply' | 'create' | 'replace' | 'delete'>;
-  /** Under which name the API server records what is ours. */
+  /** The field manager under which the API server records our fields. */
   fieldManager: string;
   clock: Clock;
 }
 
-/** A field that somebody else manages and that we took back, or would take back. */
+/** A field that another manager also sets, and that a forced apply takes back. */
 export interface ForeignField {
   manager: string;
   field: string;
@@ -20,47 +20,49 @@ export interface ForeignField {
 
 export interface AppliedObject {
   outcome: 'Unchanged' | 'Created' | 'Updated' | 'Recreated' | 'Deferred';
-  /** As it is in the API server now; for `Deferred` as it was found. */
+  /** The object as stored; for `Deferred`, the live object as read. */
   object: KubernetesObject;
   /** The first field that differed. */
   difference: string | undefined;
   foreign: ForeignField[];
-  /** For `Deferred`: milliseconds after which it may be tried again. */
+  /** For `Deferred`: milliseconds to wait before the next attempt. */
   retryAfter?: number;
 }
 
 type Findings = Pick<AppliedObject, 'difference' | 'foreign'>;
 
-/** Of every write of one object. */
-interface How {
+/** The arguments that every write of one object shares. */
+interface Write {
   readonly fieldManager: string;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Against a writer who undoes what we do, each object is taken back at most this often, in milliseconds. */
+/** The minimum time between two forced writes of one object, in milliseconds. */
 const forceIntervalMs = 1000;
 
-/** Kinds whose objects may have to be made anew. Never a webhook configuration: without it pods start plain. */
+/** Kinds that may be recreated. Without its webhook configuration, pods start uninjected. */
 const kindsWithImmutableFields = new Set(['ConfigMap', 'Secret', 'Service']);
 
 /**
- * Makes objects what they should be with as few writes as can be: none when the live object is as wanted; a server-side apply without force,
- * which tells who else manages a field; then with force. Where an apply cannot succeed (an item of a list that another manager keeps alive
- * without its required fields, or an immutable field) the object is replaced or made anew.
+ * Applies desired objects with as few writes as possible: none when the live object matches, then a
+ * server-side apply without force, whose Conflict names other managers, then one with force. When an
+ * invalid list item of another manager or an immutable field makes the apply fail, it replaces or
+ * recreates the object.
  */
 export class ObjectApplier {
   readonly #options: ObjectApplierOptions;
   readonly #forcedAt = new Map<string, number>();
-  /** Objects that differ still after everything was tried, and at which version: a newer API server may fill in fields that we do not know. */
-  readonly #accepted = new Map<string, { resourceVersion: string | undefined; wanted: string }>();
+  /** Objects that differ even after a replace: a newer API server fills in unknown fields. */
+  readonly #accepted = new Map<string, { resourceVersion: string | undefined; desired: string }>();
 
   constructor(options: ObjectApplierOptions) {
     this.#options = options;
   }
 
   /**
-   * `live` is the object as last seen, if it was there. Rejects with {@link ApiError} when the API server does.
-   * @param isRepair the same was wanted before: another writer has changed it, and the next write waits, whether or not that one manages a field
+   * @param live the object as last read
+   * @param isRepair another writer changed the live object: delay the next write
+   * @throws ApiError when the API server rejects a write
    */
   async apply(
     desired: KubernetesObject,
@@ -88,8 +90,7 @@ export class ObjectApplier {
     }
   }
 
-  /** Without force, which tells who else manages a field, then with force. */
-  async #write(desired: KubernetesObject, found: Findings, how: How, isRepair: boolean): Promise<KubernetesObject> {
+  async #write(desired: KubernetesObject, found: Findings, how: Write, isRepair: boolean): Promise<KubernetesObject> {
     const { client } = this.#options;
     try {
       const object = await client.apply(desired, how);
@@ -104,14 +105,14 @@ export class ObjectApplier {
     }
   }
 
-  /** An apply leaves what others added to our lists; what must be exactly ours is then replaced as a whole. */
-  async #settle(desired: KubernetesObject, applied: KubernetesObject, how: How): Promise<KubernetesObject> {
+  /** Replaces the whole object when an apply left list items that others added. */
+  async #settle(desired: KubernetesObject, applied: KubernetesObject, how: Write): Promise<KubernetesObject> {
     if (objectDifference(desired, applied, how.fieldManager) === undefined) return applied;
     this.#noteForce(desired);
     const object = await this.#replace(desired, applied, how);
     if (objectDifference(desired, object, how.fieldManager) !== undefined) {
-      const wanted = JSON.stringify(desired);
-      this.#accepted.set(keyOf(desired), { resourceVersion: object.metadata.resourceVersion, wanted });
+      const text = JSON.stringify(desired);
+      this.#accepted.set(keyOf(desired), { resourceVersion: object.metadata.resourceVersion, desired: text });
     }
     return object;
   }
@@ -120,7 +121,7 @@ export class ObjectApplier {
     const accepted = this.#accepted.get(keyOf(desired));
     if (accepted === undefined) return false;
     const isSame =
-      accepted.resourceVersion === live.metadata.resourceVersion && accepted.wanted === JSON.stringify(desired);
+      accepted.resourceVersion === live.metadata.resourceVersion && accepted.desired === JSON.stringify(desired);
     if (!isSame) this.#accepted.delete(keyOf(desired));
     return isSame;
   }
@@ -128,7 +129,7 @@ export class ObjectApplier {
   async #replaceInvalid(
     desired: KubernetesObject,
     live: KubernetesObject,
-    how: How,
+    how: Write,
   ): Promise<Pick<AppliedObject, 'outcome' | 'object'>> {
     try {
       return { outcome: 'Updated', object: await this.#replace(desired, live, how) };
@@ -138,18 +139,18 @@ export class ObjectApplier {
     }
   }
 
-  /** With the resourceVersion that was read: somebody's newer write makes it a Conflict, which is tried again later. */
-  #replace(desired: KubernetesObject, live: KubernetesObject, how: How): Promise<KubernetesObject> {
+  /** Replaces the version that was read: a newer write by another client makes it a Conflict. */
+  #replace(desired: KubernetesObject, live: KubernetesObject, how: Write): Promise<KubernetesObject> {
     return this.#options.client.replace(overlay(desired, live), how);
   }
 
-  /** What the API server would not take is not a reason to delete what is there. */
-  async #recreate(desired: KubernetesObject, live: KubernetesObject, how: How): Promise<KubernetesObject> {
+  /** Recreates the object, after a dry-run create shows that the API server accepts it. */
+  async #recreate(desired: KubernetesObject, live: KubernetesObject, how: Write): Promise<KubernetesObject> {
     const { client } = this.#options;
     try {
       await client.create(desired, { ...how, dryRun: true });
     } catch (error) {
-      // A create is validated before its name is looked up: of one that is valid the API server says only that it exists.
+      // A create is validated before the name lookup: AlreadyExists means a valid object.
       if (!isConflict(error) || error.reason !== 'AlreadyExists') throw error;
     }
     await client.delete(live, { uid: live.metadata.uid, signal: how.signal });
@@ -170,7 +171,7 @@ function keyOf(object: KubernetesObject): string {
   return `${object.kind}/${objectKey(object)}`;
 }
 
-/** The desired object laid over the live one: what others keep in metadata, and what the API server filled in, stays. */
+/** Lays the desired object over the live one; keeps metadata and spec fields of other writers. */
 function overlay(desired: KubernetesObject, live: KubernetesObject): KubernetesObject {
   const { labels, annotations, ownerReferences } = desired.metadata;
   const owners = live.metadata.ownerReferences ?? [];
@@ -189,8 +190,8 @@ function overlay(desired: KubernetesObject, live: KubernetesObject): KubernetesO
 }
 
 /**
- * Who else manages the fields of an apply that was refused, from the causes of the Conflict; undefined when it is another kind of error.
- * An earlier replace of our own counts as another manager for the API server, not for us.
+ * Returns the fields of other managers in a Conflict, without those of our own earlier replace;
+ * undefined for any other error.
  */
 function foreignFields(error: unknown, fieldManager: string): ForeignField[] | undefined {
   if (!isConflict(error) || !error.causes.some(({ reason }) => reason === 'FieldManagerConflict')) return undefined;
@@ -201,8 +202,9 @@ function foreignFields(error: unknown, fieldManager: string): ForeignField[] | u
 }
 
 /**
- * Kubernetes' validation says so in words only, at the end of a cause (`Invalid value: "x": field is immutable`, or `Forbidden: field is
- * immutable when …`). The message of the whole error is no evidence: it carries the object's name and text of its author.
+ * Kubernetes reports immutability only as text at the end of a cause: `Invalid value: "x": field is
+ * immutable` or `Forbidden: field is immutable when …`. The error's message does not count: it
+ * quotes the object's author.
  */
 function isImmutable(desired: KubernetesObject, error: ApiError): boolean {
   if (error.code !== 422 || !kindsWithImmutableFields.has(desired.kind)) return false;

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { BackOff } from './back-off.ts';
 
 describe('BackOff', () => {
-  it('doubles from the base to the maximum, for each key by itself', () => {
+  it('doubles from the base to the maximum, separately for each key', () => {
     const backOff = new BackOff({ baseMs: 5, maximumMs: 30 });
     for (const delay of [5, 10, 20, 30, 30]) assert.equal(backOff.next('a'), delay);
     assert.equal(backOff.next('b'), 5);
   });
 
-  it('begins anew after forget and forgetAll', () => {
+  it('starts again at the base after forget and forgetAll', () => {
     const backOff = new BackOff({ baseMs: 5, maximumMs: 1000 });
     for (const key of ['a', 'a', 'b', 'b']) backOff.next(key);
     assert.deepEqual([backOff.forget('a'), backOff.forget('c')], [true, false]);
@@ -23,7 +23,7 @@ describe('BackOff', () => {
     assert.equal(backOff.next('a'), 1_000_000);
   });
 
-  it('spreads delays between half and all of the nominal one', () => {
+  it('draws each delay between half and all of the nominal delay', () => {
     const delays = [0, 0.5, 1].map((value) =>
       new BackOff({ baseMs: 100, maximumMs: 1000, random: () => value }).next('a'),
     );

@@ -3,11 +3,11 @@ import type { Random } from './ports.ts';
 export interface BackOffOptions {
   baseMs: number;
   maximumMs: number;
-  /** With randomness each delay is between half of its nominal length and all of it, so that many clients do not come back at once. */
+  /** Randomizes each delay between half and all of its nominal length, to spread clients out. */
   random?: Random;
 }
 
-/** Delays that double with each failure in a row; one series per key. */
+/** Delays that double with each consecutive failure, separately for each key. */
 export class BackOff {
   readonly #options: BackOffOptions;
   readonly #failures = new Map<string, number>();
@@ -16,7 +16,7 @@ export class BackOff {
     this.#options = options;
   }
 
-  /** Counts a failure and says how long to wait, in milliseconds. */
+  /** Counts a failure and returns the delay before the next attempt, in milliseconds. */
   next(key: string): number {
     const failures = this.#failures.get(key) ?? 0;
     this.#failures.set(key, failures + 1);
@@ -25,7 +25,7 @@ export class BackOff {
     return random === undefined ? nominal : nominal * (0.5 + random() / 2);
   }
 
-  /** @returns whether it had failed */
+  /** Ends the series of a key. @returns whether the key had failed */
   forget(key: string): boolean {
     return this.#failures.delete(key);
   }

@@ -41,7 +41,7 @@ describe('systemClock', () => {
     assert.deepEqual(fired, ['fired']);
   });
 
-  it('does not fire at once for more milliseconds than a timer of Node takes', async () => {
+  it('does not fire at once for a delay beyond the longest timer of Node', async () => {
     let fired = false;
     const cancel = systemClock.after(2 ** 40, () => (fired = true));
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -49,7 +49,7 @@ describe('systemClock', () => {
     assert.equal(fired, false);
   });
 
-  it('has a monotonic reading beside the time of day', () => {
+  it('reads a monotonic clock and the time of day', () => {
     const first = systemClock.monotonic();
     assert.ok(systemClock.monotonic() >= first);
     assert.ok(systemClock.now() instanceof Date);

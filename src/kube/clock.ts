@@ -1,9 +1,9 @@
 import type { Clock } from './ports.ts';
 
-/** Timers of Node take at most 2^31−1 ms; longer ones would fire at once. */
+/** The longest delay of a Node timer, 2^31−1 ms; a longer one would fire at once. */
 const longestTimer = 2_147_483_647;
 
-/** The machine's clock. Its timers do not keep the process alive. */
+/** The system clock. Its timers do not keep the process alive. */
 export const systemClock: Clock = {
   now: () => new Date(),
   monotonic: () => performance.now(),
@@ -22,7 +22,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Resolves after so many milliseconds, or at once when the signal aborts; never rejects. */
+/** Resolves after the given milliseconds, or at once when the signal aborts; never rejects. */
 export async function pause(clock: Clock, milliseconds: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted === true) return;
   await new Promise<void>((resolve) => {

@@ -33,7 +33,7 @@ function setUp() {
 }
 
 describe('EventRecorder', () => {
-  it('writes an Event that the API server accepts: about a cluster-scoped object in `default`', () => {
+  it('writes a valid Event, in namespace `default` for a cluster-scoped object', () => {
     const { created, recorder } = setUp();
     recorder.record(config, event);
     const { metadata, ...rest } = created[0]!;
@@ -54,7 +54,7 @@ describe('EventRecorder', () => {
     assert.notEqual(created[1]!.metadata.name, metadata.name);
   });
 
-  it('counts repetitions in a series, written once in a while, and begins anew when the last is long ago', async () => {
+  it('counts repetitions in a series, patches it every 30 s, and starts a new Event after 6 minutes', async () => {
     const { clock, created, patched, recorder } = setUp();
     for (let index = 0; index < 100; index += 1) recorder.record(config, event);
     assert.equal(created.length, 1);
@@ -68,7 +68,7 @@ describe('EventRecorder', () => {
     assert.equal(created.length, 2);
   });
 
-  it('thins out many different Events about one object, not those about another', async () => {
+  it('limits the rate of different Events for each object', async () => {
     const { clock, created, recorder } = setUp();
     for (let index = 0; index < 100; index += 1) recorder.record(config, { ...event, note: `note ${index}` });
     assert.equal(created.length, 25);
@@ -79,7 +79,7 @@ describe('EventRecorder', () => {
     assert.equal(created.length, 27);
   });
 
-  it('cuts notes at 1024 bytes, between letters', () => {
+  it('cuts notes at 1024 bytes, between characters', () => {
     const { created, recorder } = setUp();
     recorder.record(config, { ...event, note: 'é'.repeat(1000) });
     const note = created[0]!.note as string;
@@ -87,7 +87,7 @@ describe('EventRecorder', () => {
     assert.match(note, /^é+…$/);
   });
 
-  it('never fails, and says so at debug only', async () => {
+  it('logs a failed write at debug level and does not throw', async () => {
     const { logger, recorder, state } = setUp();
     state.fail = true;
     recorder.record(config, event);

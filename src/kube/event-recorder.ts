@@ -7,9 +7,9 @@ export interface EventRecorderOptions {
   client: Pick<ApiClient, 'create' | 'patch'>;
   clock: Clock;
   logger: Logger;
-  /** Who reports, e.g. `sidecar-injector.io/operator` (reportingController). */
+  /** The reportingController, e.g. `sidecar-injector.io/operator`. */
   controller: string;
-  /** Which process reports (reportingInstance), at most 128 characters. */
+  /** The reportingInstance, which names the process; at most 128 characters. */
   instance: string;
 }
 
@@ -17,9 +17,9 @@ export interface RecordedEvent<Reason extends string = string> {
   type: 'Normal' | 'Warning';
   /** One CamelCase word, e.g. `Published`. */
   reason: Reason;
-  /** What was being done, one word, e.g. `Reconcile`. */
+  /** The operation as one word, e.g. `Reconcile`. */
   action: string;
-  /** A sentence for people; cut at 1024 bytes, the limit of events.k8s.io/v1. Never holds secrets. */
+  /** A sentence without secrets; cut at 1024 bytes, the limit of events.k8s.io/v1. */
   note: string;
 }
 
@@ -30,22 +30,23 @@ interface Series {
   lastSeen: number;
 }
 
-/** The same event again within this time counts up the one that is there, in milliseconds (client-go: 6 minutes). */
+/** The time in which an equal event extends a series, in milliseconds (client-go: 6 minutes). */
 const seriesMs = 6 * 60_000;
-/** A series is written this long after its first repetition: a storm of one event is two requests a minute. */
+/** The delay before a series is written, in milliseconds: at most two requests a minute. */
 const flushMs = 30_000;
-/** New events about one object: this many at once, then one each so many milliseconds (client-go's spam filter: 25, one in 5 minutes). */
+/** Limits new events per object (client-go's spam filter: a burst of 25, then one in 5 minutes). */
 const spam = { burst: 25, refillMs: 300_000 };
 const noteLimit = 1024;
 
 /**
- * Events about objects (events.k8s.io/v1). The same event again becomes a series; many different ones about one object are thinned out.
- * Recording returns at once and never fails: an event that cannot be written is worth a debug line.
+ * Records Events (events.k8s.io/v1). Equal events become a series; each object has a limited rate
+ * of different events. Recording returns at once and never fails: a failed write is logged at debug
+ * level.
  */
 export class EventRecorder<Reason extends string = string> {
   readonly #options: EventRecorderOptions;
   readonly #series = new Map<string, Series>();
-  /** By uid: when the bucket of new events will be full again. */
+  /** By uid: the time at which the bucket of new events is full again. */
   readonly #buckets = new Map<string, number>();
   #sequence = 0;
 
@@ -95,7 +96,7 @@ export class EventRecorder<Reason extends string = string> {
     return {
       apiVersion: 'events.k8s.io/v1',
       kind: 'Event',
-      // Events about cluster-scoped objects live in `default` (validation of events.k8s.io/v1).
+      // The API server requires the namespace `default` for Events about cluster-scoped objects.
       metadata: { name: `${name.slice(0, 220)}.${unique}`, namespace: namespace ?? 'default' },
       eventTime: microTime(clock.now()),
       ...event,
@@ -118,7 +119,7 @@ export class EventRecorder<Reason extends string = string> {
   }
 }
 
-/** metav1.MicroTime. */
+/** Formats a time as metav1.MicroTime. */
 export function microTime(time: Date): string {
   return time.toISOString().replace(/Z$/, '000Z');
 }

@@ -36,18 +36,18 @@ describe('loadKubeConfig', () => {
     else process.env.KUBECONFIG = before;
   });
 
-  it('takes the current context, or the one that is named', () => {
+  it('uses the current context, or the context given by name', () => {
     const serverOf = (options: object) => loadKubeConfig({ kubeconfig: file, ...options }).getCurrentCluster()?.server;
     assert.equal(serverOf({}), 'https://one.example:6443');
     assert.equal(serverOf({ context: 'second' }), 'https://two.example:6443');
   });
 
-  it('finds the file in the environment', () => {
+  it('reads the file that KUBECONFIG names', () => {
     process.env.KUBECONFIG = file;
     assert.equal(loadKubeConfig().getCurrentUser()?.name, 'file');
   });
 
-  it('reads several files as kubectl does: the first that names something counts, one that is missing does not', () => {
+  it('merges several files as kubectl does: the first definition wins, missing files are skipped', () => {
     const second = `${file}.second`;
     const others = text.replaceAll('.example', '.other').replace('current-context: first', 'current-context: new');
     writeFileSync(second, others.replace('name: second', 'name: new'));
@@ -58,7 +58,7 @@ describe('loadKubeConfig', () => {
     assert.deepEqual([serverOf(), serverOf('second')], Array(2).fill('https://two.other:6443'));
   });
 
-  it('turns a tokenFile, relative to the kubeconfig, into one that is read again', () => {
+  it('resolves a tokenFile relative to the kubeconfig and rereads it', () => {
     const user = loadKubeConfig({ kubeconfig: file }).getCurrentUser();
     assert.deepEqual(user?.authProvider, { name: 'tokenFile', config: { tokenFile: join(folder, 'token') } });
     assert.equal(user.token, undefined);
@@ -69,21 +69,21 @@ describe('loadKubeConfig', () => {
     writeFileSync(file, 'users: {');
     process.env.KUBECONFIG = file;
   };
-  const asked = (context?: string) => (): object => ({ kubeconfig: file, context });
-  const other = /third: the kubeconfig has no such context; it has first, second, lost/;
+  const optionsFor = (context?: string) => (): object => ({ kubeconfig: file, context });
+  const unknown = /the kubeconfig has no context "third"; its contexts are first, second, lost/;
   const mistakes: [what: string, options: () => object, message: RegExp][] = [
     ['a file that does not exist', () => ({ kubeconfig: `${file}.missing` }), /config\.missing: there is no such file/],
-    ['an unknown context', asked('third'), other],
-    ['a context without its cluster', asked('lost'), /current-context "lost" leads to no cluster/],
-    ['a file that is something else', () => (broken(), asked()()), /config: not a kubeconfig/],
-    ['an empty file', () => (writeFileSync(file, '\n'), asked()()), /config: not a kubeconfig: it is empty/],
-    ['a default that is something else', () => (broken(), {}), /config: not a kubeconfig/],
-    ['a list without a file', () => ((process.env.KUBECONFIG = '/a:/b'), {}), /\/a:\/b: there is no such file/],
+    ['an unknown context', optionsFor('third'), unknown],
+    ['a context without its cluster', optionsFor('lost'), /current-context "lost" names no known cluster/],
+    ['a file that is something else', () => (broken(), optionsFor()()), /config: not a kubeconfig/],
+    ['an empty file', () => (writeFileSync(file, '\n'), optionsFor()()), /config: not a kubeconfig: it is empty/],
+    ['a KUBECONFIG file that is something else', () => (broken(), {}), /config: not a kubeconfig/],
+    ['a list of missing files', () => ((process.env.KUBECONFIG = '/a:/b'), {}), /\/a:\/b: there is no such file/],
   ];
   for (const [what, options, message] of mistakes) {
     it(`refuses ${what}`, () => {
-      const given = options();
-      assert.throws(() => loadKubeConfig(given), { name: 'ConfigurationError', message });
+      const kubeConfigOptions = options();
+      assert.throws(() => loadKubeConfig(kubeConfigOptions), { name: 'ConfigurationError', message });
     });
   }
 });

@@ -8,16 +8,16 @@ import { messageOf } from './api-error.ts';
 export type { KubeConfig };
 
 export interface KubeConfigOptions {
-  /** A kubeconfig file. Without it: the files of $KUBECONFIG that exist, ~/.kube/config, then the pod's own ServiceAccount. */
+  /** A kubeconfig file; default: the files of $KUBECONFIG, ~/.kube/config, the ServiceAccount. */
   kubeconfig?: string | undefined;
-  /** One of the file's contexts instead of its current-context. */
+  /** The context to use instead of the file's current-context. */
   context?: string | undefined;
 }
 
 /**
- * Finds the cluster and the credentials to use.
- * A user's `tokenFile` is read again while we run (bound ServiceAccount tokens expire after an hour).
- * Throws {@link ConfigurationError} when the file is missing or unreadable, or a named context or its cluster is not in it.
+ * Loads the cluster and the credentials; rereads a `tokenFile`, since bound tokens expire after an
+ * hour.
+ * @throws ConfigurationError when the file cannot be read, or lacks the context or its cluster
  */
 export function loadKubeConfig({ kubeconfig, context }: KubeConfigOptions = {}): KubeConfig {
   const config = new KubeConfig();
@@ -30,7 +30,7 @@ export function loadKubeConfig({ kubeconfig, context }: KubeConfigOptions = {}):
     if (there.length === 0) {
       throw new ConfigurationError(
         field,
-        `${files.join(delimiter)}: there is no such file; name one by --kubeconfig or KUBECONFIG`,
+        `${files.join(delimiter)}: there is no such file; set --kubeconfig or KUBECONFIG to a kubeconfig`,
       );
     }
     for (const file of there) attempt(field, `${file}: not a kubeconfig`, () => addFile(config, file));
@@ -40,7 +40,7 @@ export function loadKubeConfig({ kubeconfig, context }: KubeConfigOptions = {}):
   return config;
 }
 
-/** Adds what no earlier file has named, as kubectl does: the library takes the last context and refuses names that stand twice. */
+/** Adds names that no earlier file has, as kubectl does; the library would reject duplicates. */
 function addFile(config: KubeConfig, file: string): void {
   const added = new KubeConfig();
   if (readFileSync(file, 'utf8').trim() === '') throw new Error('it is empty');
@@ -67,30 +67,29 @@ function chooseContext(config: KubeConfig, context: string | undefined): void {
   if (context !== undefined) {
     if (config.getContextObject(context) === null) {
       const names = config.getContexts().map(({ name }) => name);
-      const problem = `${context}: the kubeconfig has no such context; it has ${names.join(', ')}`;
+      const problem = `the kubeconfig has no context ${JSON.stringify(context)}; its contexts are ${names.join(', ')}`;
       throw new ConfigurationError('context', problem);
     }
     config.setCurrentContext(context);
   }
   const cluster = config.getCurrentCluster();
-  // With nothing to load the library makes up a cluster, which nobody has had for years.
+  // Without a kubeconfig the library invents this cluster.
   if (cluster?.server === 'http://localhost:8080' && config.getCurrentUser()?.token === undefined) {
-    const message =
-      'there is no kubeconfig: name one with --kubeconfig or KUBECONFIG, or run in a pod with a ServiceAccount';
+    const message = 'no kubeconfig was found: set --kubeconfig or KUBECONFIG, or run in a pod with a ServiceAccount';
     throw new ConfigurationError('kubeconfig', message);
   }
   if (cluster === null) {
-    const message = `the kubeconfig's current-context ${JSON.stringify(config.getCurrentContext())} leads to no cluster; name one with --context`;
+    const message = `the kubeconfig's current-context ${JSON.stringify(config.getCurrentContext())} names no known cluster; choose another context with --context`;
     throw new ConfigurationError('context', message);
   }
 }
 
 /**
- * The library knows kubectl's `tokenFile` only as an auth provider (read again every minute) or, under another name, once.
- * client-go prefers the file to an inline token; so do we.
+ * Converts each `tokenFile` to the library's auth provider, which rereads the file every minute.
+ * Prefers the file to an inline token, as client-go does.
  */
 function rereadTokenFiles(config: KubeConfig, files: readonly string[]): void {
-  // The first file that names a user counts.
+  // The first file that defines a user wins.
   const tokenFiles = new Map([...files].reverse().flatMap(tokenFilesOf));
   config.users = config.users.map((user) => {
     const tokenFile = tokenFiles.get(user.name);

@@ -8,17 +8,17 @@ import { ManualClock, settle } from './testdata/manual-clock.ts';
 
 type Lease = KubernetesObject & { spec: Record<string, unknown> };
 
-/** One Lease with optimistic locking, as the API server has it. */
+/** One Lease with optimistic locking, as in the API server. */
 class LeaseServer {
   lease: Lease | undefined;
   down = false;
-  /** Requests get no answer until they are given up. */
-  hangs = false;
+  /** Requests stay unanswered until they are aborted. */
+  isHanging = false;
   writes = 0;
   #version = 0;
 
   find<T>(_resource: unknown, _name: string, { signal }: RequestOptions = {}): Promise<T | undefined> {
-    if (this.hangs) {
+    if (this.isHanging) {
       return new Promise((_resolve, reject) => {
         signal?.addEventListener('abort', () => {
           reject(new Error('given up'));
@@ -113,7 +113,7 @@ describe('LeaseElector', () => {
     return candidate;
   };
 
-  it('leads at once when nobody does, and renews every 2 s', async () => {
+  it('leads at once when the Lease is free, and renews every 2 s', async () => {
     const one = await join('one');
     assert.equal(one.leading, true);
     const [acquireTime, renewTime] = ['2026-01-01T00:00:00.000000Z', '2026-01-01T00:00:06.000000Z'];
@@ -124,14 +124,14 @@ describe('LeaseElector', () => {
     assert.deepEqual(server.lease.spec, { ...spec, renewTime });
   });
 
-  it('holds the lease for no longer than the renew deadline after a renewal was begun, before any timer has run', async () => {
+  it('stops holding the lease at the renew deadline, even before any timer runs', async () => {
     const one = await join('one');
     const two = await join('two');
     assert.deepEqual([one.elector.holds, two.elector.holds], [true, false]);
     server.down = true;
     await clock.advance(9999);
     assert.equal(one.elector.holds, true);
-    // The process sleeps: its clock goes on, its timers do not.
+    // While the process is suspended, its clock runs on but its timers do not.
     clock.sleep(1);
     assert.deepEqual([one.elector.holds, one.leading], [false, true]);
     server.down = false;
@@ -152,7 +152,7 @@ describe('LeaseElector', () => {
     assert.equal(server.holder === 'gone', false);
   });
 
-  it('waits while another leads, and takes over at once when that one stops', async () => {
+  it('waits while another candidate leads, and takes over when that one stops', async () => {
     const one = await join('one');
     const two = await join('two');
     await clock.advance(60_000);
@@ -166,7 +166,7 @@ describe('LeaseElector', () => {
     assert.equal(server.lease.spec.leaseTransitions, 1);
   });
 
-  it('takes over from one that vanished, 15 s after it was last seen to renew, whatever its clock said', async () => {
+  it('takes over from a vanished leader 15 s after its last observed renewal, whatever its renewTime', async () => {
     server.lease = {
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
@@ -180,7 +180,7 @@ describe('LeaseElector', () => {
     assert.equal(one.leading, true);
   });
 
-  it('gives up leading after 10 s without a renewal, before anyone else may begin, and leads again later', async () => {
+  it('stops leading after 10 s without a renewal, before another candidate can start, and leads again later', async () => {
     const one = await join('one');
     server.down = true;
     await clock.advance(9900);
@@ -192,7 +192,7 @@ describe('LeaseElector', () => {
     assert.deepEqual([one.leading, one.terms], [true, 2]);
   });
 
-  it('gives up at its deadline also when requests hang and timers come a little early, as those of Node do', async () => {
+  it('stops leading at the deadline when requests hang and timers fire slightly early, as in Node', async () => {
     class EarlyClock extends ManualClock {
       override after(milliseconds: number, callback: () => void): () => void {
         return super.after(milliseconds - 0.5, callback);
@@ -200,15 +200,15 @@ describe('LeaseElector', () => {
     }
     clock = new EarlyClock();
     const one = await join('one');
-    server.hangs = true;
+    server.isHanging = true;
     await clock.advance(9900);
     assert.equal(one.leading, true);
     await clock.advance(100);
     assert.equal(one.leading, false);
-    server.hangs = false;
+    server.isHanging = false;
   });
 
-  it('gives up at once when another has taken the lease', async () => {
+  it('stops leading when another candidate has taken the lease', async () => {
     const one = await join('one');
     const { metadata, spec, ...lease } = server.lease!;
     const stolen = { ...spec, holderIdentity: 'thief' };
@@ -219,7 +219,7 @@ describe('LeaseElector', () => {
     assert.equal(server.holder, 'thief');
   });
 
-  it('lets only one of two that begin together lead', async () => {
+  it('lets only one of two simultaneous candidates lead', async () => {
     const one = new Candidate(server, clock, 'one');
     const two = new Candidate(server, clock, 'two');
     candidates.push(one, two);
@@ -228,7 +228,7 @@ describe('LeaseElector', () => {
     assert.ok([...one.logger.lines, ...two.logger.lines].every(({ level }) => level === 'info'));
   });
 
-  it('says that the lease was not released when it could not be', async () => {
+  it('logs that it could not release the lease', async () => {
     const one = await join('one');
     server.down = true;
     await one.stop();

@@ -12,14 +12,14 @@ export interface LeaseElectorOptions {
   client: Pick<ApiClient, 'find' | 'create' | 'replace'>;
   namespace: string;
   name: string;
-  /** This process, different from every other candidate's. */
+  /** The name of this process, unique among the candidates. */
   identity: string;
   clock: Clock;
   random: Random;
   logger: Logger;
-  /** What the durations of the Lease are divided by, for tests; 1 unless told. */
+  /** The divisor of all durations, for tests; default 1. */
   timeScale?: number;
-  /** Told whenever another process becomes the holder. */
+  /** Called with the identity of each new holder that is another process. */
   onHolder?: (identity: string) => void;
 }
 
@@ -33,7 +33,7 @@ interface LeaseSpec {
 }
 type Lease = KubernetesObject & { spec?: LeaseSpec };
 
-/** client-go's figures: held for 15 s, given up when not renewed for 10 s, tried every 2 s. */
+/** client-go's defaults: lease duration 15 s, renew deadline 10 s, retry period 2 s. */
 const leaseSeconds = 15;
 const renewDeadlineSeconds = 10;
 const retrySeconds = 2;
@@ -41,8 +41,9 @@ const retrySeconds = 2;
 const leases = resourceKind('coordination.k8s.io/v1', 'Lease');
 
 /**
- * Leader election by a Lease, with client-go's rules: a Lease counts as held for its duration after we saw it change, by our own clock (clocks
- * of other machines are never compared). It gives no fencing: for a moment there may be two leaders, and every write must bear that.
+ * Elects a leader by a Lease, with client-go's rules: a Lease is held for its duration after we
+ * observed its last change, by our own clock, so clocks of other machines do not matter. Two
+ * processes may lead for a moment; every write must tolerate that.
  */
 export class LeaseElector {
   readonly #options: LeaseElectorOptions;
@@ -50,34 +51,35 @@ export class LeaseElector {
   readonly #renewDeadlineMs: number;
   readonly #retryMs: number;
   #observed: { lease: Lease; at: number } | undefined;
-  /** When the last renewal that succeeded was begun; undefined while we do not lead. */
+  /** The start of the last successful renewal; undefined while we do not lead. */
   #renewedAt: number | undefined;
 
   constructor(options: LeaseElectorOptions) {
     this.#options = options;
     const { timeScale = 1 } = options;
-    // The Lease says its duration in whole seconds.
+    // The Lease stores its duration in whole seconds.
     this.#leaseMs = Math.ceil(leaseSeconds / timeScale) * 1000;
     this.#renewDeadlineMs = (renewDeadlineSeconds * 1000) / timeScale;
     this.#retryMs = (retrySeconds * 1000) / timeScale;
   }
 
   /**
-   * Until the signal aborts: waits for the lease, then runs `lead` with a signal that aborts as soon as the lease is lost. When `lead` has ended,
-   * the lease is released and, unless we are told to stop, waited for again. Never rejects, unless `lead` does.
+   * Waits for the lease and runs `lead` until `signal` aborts; the inner signal aborts when the
+   * lease is lost. When `lead` ends, releases the lease and waits again. Rejects only if `lead`
+   * does.
    */
   async run(signal: AbortSignal, lead: (leading: AbortSignal) => Promise<void>): Promise<void> {
     const { clock, random } = this.#options;
     while (!signal.aborted) {
       if (await this.#tryOnce(signal)) await this.#lead(signal, lead);
-      // client-go's JitterFactor of 1.2: candidates do not meet.
+      // client-go's JitterFactor of 1.2, so that candidates do not collide.
       else await pause(clock, this.#retryMs * (1 + 1.2 * random()), signal);
     }
   }
 
   /**
-   * Whether the lease is ours at this moment, by our own clock and with some seconds to spare: true for no longer than the renew deadline after the
-   * last renewal was begun, whatever timers and requests are late.
+   * Whether we hold the lease now; false from the renew deadline after the start of the last
+   * renewal, even when timers or requests are late.
    */
   get holds(): boolean {
     return this.#renewedAt !== undefined && this.#options.clock.monotonic() - this.#renewedAt < this.#renewDeadlineMs;
@@ -85,9 +87,9 @@ export class LeaseElector {
 
   async #lead(signal: AbortSignal, lead: (leading: AbortSignal) => Promise<void>): Promise<void> {
     const { logger, name: lease, identity } = this.#options;
-    logger.info('leading', { lease, identity });
+    logger.info('became the leader', { lease, identity });
     const leadership = new AbortController();
-    // Each request under way listens; four passes at a time have more than ten, which is no leak.
+    // Every running request listens to this signal: four passes exceed Node's warning limit of ten.
     setMaxListeners(0, leadership.signal);
     const stop = (): void => leadership.abort(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
@@ -100,11 +102,11 @@ export class LeaseElector {
       const lost = await renewal;
       this.#renewedAt = undefined;
       if (!lost) await this.#release();
-      logger.info(lost ? 'the lease is lost' : 'the lease is released', { lease, identity });
+      logger.info(lost ? 'lost the lease' : 'released the lease', { lease, identity });
     }
   }
 
-  /** Renews until told to stop (false) or until it has not succeeded for the renew deadline (true, after aborting the leadership). */
+  /** Renews until aborted (false) or until the renew deadline passes (true, after an abort). */
   async #renewUntilLost(leadership: AbortController): Promise<boolean> {
     const { clock } = this.#options;
     let renewedAt = clock.monotonic();
@@ -117,16 +119,17 @@ export class LeaseElector {
       const renewed = await this.#tryOnce(attempt.signal);
       cancel();
       if (renewed) renewedAt = clock.monotonic();
-      // Timers may be a fraction of a millisecond early: that the deadline's was there counts, not what the clock says.
+      // A timer may fire a fraction of a millisecond early, so test whether it fired, not the
+      // clock.
       else if (this.#heldByOther() || attempt.signal.aborted || left() === 0) {
         this.#renewedAt = undefined;
-        leadership.abort(new Error('the lease is lost'));
+        leadership.abort(new Error('lost the lease'));
         return true;
       }
     }
   }
 
-  /** One attempt to get or renew the lease. */
+  /** Tries once to get or renew the lease. */
   async #tryOnce(signal: AbortSignal): Promise<boolean> {
     const { client, namespace, name, logger, clock } = this.#options;
     const began = clock.monotonic();
@@ -134,16 +137,16 @@ export class LeaseElector {
       const lease = await client.find<Lease>(leases, name, { namespace, signal, timeoutMs: this.#renewDeadlineMs / 2 });
       if (lease !== undefined) this.#observe(lease);
       if (lease !== undefined && this.#heldByOther()) return false;
-      const wanted = this.#lease(lease);
+      const desired = this.#lease(lease);
       this.#observe(
-        await (lease === undefined ? client.create(wanted, { signal }) : client.replace(wanted, { signal })),
+        await (lease === undefined ? client.create(desired, { signal }) : client.replace(desired, { signal })),
       );
       this.#renewedAt = began;
       return true;
     } catch (error) {
-      // A Conflict is another candidate who was faster.
+      // On a Conflict another candidate was faster.
       if (!isConflict(error) && !signal.aborted) {
-        logger.warn('cannot get or renew the lease; trying again', { lease: name, error: messageOf(error) });
+        logger.warn('cannot get or renew the lease; retrying', { lease: name, error: messageOf(error) });
       }
       return false;
     }
@@ -186,7 +189,7 @@ export class LeaseElector {
     };
   }
 
-  /** Lets the next candidate begin at once instead of after the lease's duration. */
+  /** Empties the lease, so that the next candidate need not wait for the lease duration. */
   async #release(): Promise<void> {
     const { client, clock, identity, logger } = this.#options;
     const lease = this.#observed?.lease;
@@ -197,7 +200,7 @@ export class LeaseElector {
     try {
       this.#observe(await client.replace({ ...lease, spec }, { timeoutMs: 5000 }));
     } catch (error) {
-      logger.warn('the lease was not released; it expires by itself', { error: messageOf(error) });
+      logger.warn('the lease was not released; it expires after its lease duration', { error: messageOf(error) });
     }
   }
 }

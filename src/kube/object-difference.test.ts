@@ -13,7 +13,7 @@ function webhook(changes: Record<string, unknown> = {}, metadata: Record<string,
   };
 }
 
-/** The webhook as it is, with other metadata. */
+/** The desired webhook with other metadata. */
 const live = (metadata: Record<string, unknown>): KubernetesObject => webhook({}, metadata);
 
 function service(spec: Record<string, unknown>): KubernetesObject {
@@ -46,25 +46,25 @@ describe('objectDifference', () => {
     ['a label that is missing', webhook(), live({ labels: {} }), 'metadata.labels.ours'],
     ['an annotation that differs', annotated('1'), annotated('2'), 'metadata.annotations.a'],
     ['no labels at all', webhook(), live({ labels: undefined }), 'metadata.labels.ours'],
-    ['a selector that somebody added to', webhook(), webhook({ namespaceSelector: widened }), 'webhooks'],
-    ['a field that somebody added', webhook(), webhook({ failurePolicy: 'Ignore' }), 'webhooks'],
-    ['a webhook that somebody added', webhook(), withAnother, 'webhooks'],
-    ['an owner that is missing', live({ ownerReferences: [owner] }), webhook(), 'metadata.ownerReferences'],
-    ['an owner beside ours', live({ ownerReferences: [owner] }), live({ ownerReferences: owners }), undefined],
-    ['what the API server fills in', service({ type: 'ClusterIP', ports }), filled, undefined],
+    ['a selector with an added label', webhook(), webhook({ namespaceSelector: widened }), 'webhooks'],
+    ['an added field', webhook(), webhook({ failurePolicy: 'Ignore' }), 'webhooks'],
+    ['an added webhook', webhook(), withAnother, 'webhooks'],
+    ['a missing owner', live({ ownerReferences: [owner] }), webhook(), 'metadata.ownerReferences'],
+    ['another owner besides ours', live({ ownerReferences: [owner] }), live({ ownerReferences: owners }), undefined],
+    ['fields that the API server fills in', service({ type: 'ClusterIP', ports }), filled, undefined],
     ['another port', service({ ports }), service({ ports: [{ name: 'https', port: 444 }] }), 'spec.ports[0].port'],
-    ['one port more', service({ ports }), service({ ports: [...ports, { port: 1 }] }), 'spec.ports'],
+    ['an additional port', service({ ports }), service({ ports: [...ports, { port: 1 }] }), 'spec.ports'],
     ['no ports', service({ ports }), service({}), 'spec.ports'],
-    ['a selector of a Service that is wider', service({ selector }), wider, 'spec.selector'],
+    ['a Service selector with another label', service({ selector }), wider, 'spec.selector'],
     ['the selector', service({ selector }), service({ selector }), undefined],
     ['no spec', service({ type: 'ClusterIP' }), { ...service({}), spec: undefined }, 'spec'],
-    ['a label that we own and want no more', webhook(), labelled, 'metadata.labels.old'],
-    ['what we own and want', webhook(), ownItem, undefined],
-    ['a list item that we own and want no more', webhook(), oldItem, 'webhooks.[{"name":"old"}]'],
-    ['a value of a set that we want no more', live({ finalizers: ['a'] }), ownValues, 'metadata.finalizers.["b"]'],
-    ['what our status manager owns', webhook(), live(owned({ 'f:status': {} }, { subresource: 'status' })), undefined],
-    ['what others own', webhook(), live(owned({ 'f:x': {} }, { manager: 'other' })), undefined],
-    ['what an update of ours owns', webhook(), live(owned({ 'f:x': {} }, { operation: 'Update' })), undefined],
+    ['a label that we own and no longer want', webhook(), labelled, 'metadata.labels.old'],
+    ['a list item that we own and want', webhook(), ownItem, undefined],
+    ['a list item that we own and no longer want', webhook(), oldItem, 'webhooks.[{"name":"old"}]'],
+    ['a set value that we own and no longer want', live({ finalizers: ['a'] }), ownValues, 'metadata.finalizers.["b"]'],
+    ['a field of our status manager', webhook(), live(owned({ 'f:status': {} }, { subresource: 'status' })), undefined],
+    ['a field of another manager', webhook(), live(owned({ 'f:x': {} }, { manager: 'other' })), undefined],
+    ['a field of our own update', webhook(), live(owned({ 'f:x': {} }, { operation: 'Update' })), undefined],
   ];
   for (const [what, desired, live, expected] of cases) {
     it(`${what}: ${expected ?? 'nothing to write'}`, () => {

@@ -7,10 +7,11 @@ type Json = Record<string, unknown>;
 type ManagedFields = Partial<Record<'manager' | 'operation' | 'subresource', string>> & { fieldsV1?: Json };
 
 /**
- * Where the live object is not what we want, as a field path; undefined when nothing needs to be written.
- * Labels, annotations and owners of others are left alone. What we name below the root must be exactly as we want it, so that a selector
- * that somebody added shows, except in `spec` (of Services), where the API server adds fields of its own.
- * `manager` is our field manager: what it still owns and no longer wants is a difference too.
+ * Returns the path of the first field where `live` is not as desired; undefined when no write is
+ * needed. Root fields must be equal, so that additions (to a selector, say) are found; in `spec`
+ * (of Services), where the API server adds fields, additions are ignored, as are labels,
+ * annotations and owners of others.
+ * @param manager our field manager: a field that it owns and no longer wants is a difference
  */
 export function objectDifference(
   desired: KubernetesObject,
@@ -40,17 +41,17 @@ function metadataDifference(desired: KubernetesObject, live: KubernetesObject): 
     : 'metadata.ownerReferences';
 }
 
-/** The first field that is wanted and is not there with that value; what is there beside it does not count. */
-function missing(wanted: unknown, found: unknown, path: string): string | undefined {
-  if (Array.isArray(wanted)) {
-    if (!Array.isArray(found) || found.length !== wanted.length) return path;
-    return first(wanted, (item, index) => missing(item, found[index], `${path}[${index}]`));
+/** Returns the path of the first desired value that `found` lacks; ignores additional fields. */
+function missing(desired: unknown, found: unknown, path: string): string | undefined {
+  if (Array.isArray(desired)) {
+    if (!Array.isArray(found) || found.length !== desired.length) return path;
+    return first(desired, (item, index) => missing(item, found[index], `${path}[${index}]`));
   }
-  if (typeof wanted !== 'object' || wanted === null) return wanted === found ? undefined : path;
+  if (typeof desired !== 'object' || desired === null) return desired === found ? undefined : path;
   if (typeof found !== 'object' || found === null) return path;
   // A selector is one value: another label in it selects other pods.
-  if (path.endsWith('.selector')) return isDeepStrictEqual(wanted, found) ? undefined : path;
-  return first(Object.entries(wanted), ([key, value]) => missing(value, (found as Json)[key], `${path}.${key}`));
+  if (path.endsWith('.selector')) return isDeepStrictEqual(desired, found) ? undefined : path;
+  return first(Object.entries(desired), ([key, value]) => missing(value, (found as Json)[key], `${path}.${key}`));
 }
 
 function first<T>(items: readonly T[], find: (item: T, index: number) => string | undefined): string | undefined {
@@ -61,7 +62,7 @@ function first<T>(items: readonly T[], find: (item: T, index: number) => string 
   return undefined;
 }
 
-/** What server-side apply says we own (managedFields, fieldsV1) and the desired object no longer names. */
+/** Returns the first field that managedFields records as ours and the desired object lacks. */
 function formerlyOurs(desired: KubernetesObject, live: KubernetesObject, manager: string): string | undefined {
   const entries = (live.metadata.managedFields ?? []) as ManagedFields[];
   const ours = entries.find(
@@ -82,15 +83,15 @@ function ownedButGone(fields: Json, desired: unknown, path: string): string | un
   return undefined;
 }
 
-/** One path element of fieldsV1: `f:NAME` a field, `k:{…}` the list item with these keys, `v:…` a value of a set. */
+/** Resolves an element of fieldsV1: `f:NAME` a field, `k:{…}` a list item, `v:…` a set value. */
 function step(element: string, desired: unknown): { found: unknown; name: string } {
   const text = element.slice(2);
   if (element.startsWith('f:')) return { found: (desired as Json | undefined)?.[text], name: text };
-  const wanted = JSON.parse(text) as unknown;
+  const expected = JSON.parse(text) as unknown;
   const items: unknown[] = Array.isArray(desired) ? desired : [];
   const matches = (item: unknown): boolean =>
     element.startsWith('v:')
-      ? isDeepStrictEqual(item, wanted)
-      : Object.entries(wanted as Json).every(([key, value]) => (item as Json)[key] === value);
+      ? isDeepStrictEqual(item, expected)
+      : Object.entries(expected as Json).every(([key, value]) => (item as Json)[key] === value);
   return { found: items.find(matches), name: `[${text}]` };
 }

@@ -27,7 +27,7 @@ describe('ObjectStore', () => {
     assert.equal(objectKey({ metadata: {} }), '');
   });
 
-  it('has synced after its first list, even an empty one', async () => {
+  it('is synced after its first list, even an empty one', async () => {
     const { store } = setUp();
     assert.equal(store.hasSynced, false);
     const waiting = store.synced();
@@ -37,7 +37,7 @@ describe('ObjectStore', () => {
     assert.equal(store.hasSynced, true);
   });
 
-  it('tells what a list changed', () => {
+  it('notifies subscribers of the changes of a list', () => {
     const { store, changes } = setUp();
     store.replace([object('a', '1'), object('b', '2')], '3');
     store.replace([object('a', '1'), object('c', '5')], '6');
@@ -47,7 +47,7 @@ describe('ObjectStore', () => {
     assert.deepEqual(names, ['a', 'c']);
   });
 
-  it('tells a late subscriber of what is there', () => {
+  it('notifies a late subscriber of the existing objects', () => {
     const { store } = setUp();
     store.upsert(object('a', '1', 'n'));
     const seen: string[] = [];
@@ -57,7 +57,7 @@ describe('ObjectStore', () => {
     assert.equal(store.get('a'), undefined);
   });
 
-  it('tells nobody what is unchanged, and never goes back to an older object, deletion or list', () => {
+  it('does not notify without a change, and ignores older objects, deletions and lists', () => {
     const { store, changes } = setUp();
     for (const version of ['10', '10', '9']) store.upsert(object('a', version));
     store.remove(object('a', '9'));
@@ -69,13 +69,14 @@ describe('ObjectStore', () => {
     assert.deepEqual(changes, ['Added a -→10', 'Deleted a 10→11']);
   });
 
-  it('ends with the newest state, in whatever order what was watched and what was written arrives', () => {
+  it('ends with the newest state in whatever order watch events and write results arrive', () => {
     const step = fc.record({ version: fc.integer({ min: 1, max: 30 }), remove: fc.boolean() });
     fc.assert(
       fc.property(fc.uniqueArray(step, { selector: ({ version }) => version, minLength: 1 }), (steps) => {
         const { store } = setUp();
         const newest = steps.reduce((one, other) => (one.version > other.version ? one : other));
-        // A deletion of what is not there is not remembered: it must come after the object that it deletes.
+        // The store does not remember deletions of unknown objects, so a deletion follows its
+        // object.
         const deletions = steps.filter(({ remove }) => remove);
         for (const { version } of steps.filter(({ remove }) => !remove)) store.upsert(object('a', String(version)));
         for (const { version } of deletions) store.remove(object('a', String(version)));
@@ -84,7 +85,7 @@ describe('ObjectStore', () => {
     );
   });
 
-  it('does not compare what are not numbers', () => {
+  it('does not compare resourceVersions that are not numbers', () => {
     const { store } = setUp();
     store.upsert(object('a', 'z'));
     store.upsert(object('a', 'b'));

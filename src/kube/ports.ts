@@ -1,4 +1,4 @@
-/** What kube and operator log through: a message and flat fields. Never given keys, tokens or Secrets' data. */
+/** The log of kube and operator. Callers never pass keys, tokens or the data of Secrets. */
 export interface Logger {
   error(message: string, fields?: Record<string, unknown>): void;
   warn(message: string, fields?: Record<string, unknown>): void;
@@ -6,24 +6,24 @@ export interface Logger {
   debug(message: string, fields?: Record<string, unknown>): void;
 }
 
-/** Time as an argument, so that tests need not wait. */
+/** The source of time, replaced in tests. */
 export interface Clock {
-  /** The time of day, for what others read: it may jump. */
+  /** The time of day, for people and other processes; it may jump. */
   now(): Date;
-  /** Milliseconds since some moment; never goes back and does not jump. For everything that measures how long. */
+  /** Milliseconds since some fixed moment, for measuring durations; never jumps or goes back. */
   monotonic(): number;
-  /** Calls back once after so many milliseconds (any number of them); the returned function cancels. */
+  /** Calls back once after any number of milliseconds; the returned function cancels. */
   after(milliseconds: number, callback: () => void): () => void;
 }
 
-/** A number in [0, 1), as Math.random gives. */
+/** Returns a number in [0, 1), as Math.random does. */
 export type Random = () => number;
 
-/** Figures about reflectors, for metrics; each method is called at most a few times a second. */
+/** Receives events of reflectors for metrics, at most a few times a second. */
 export interface WatchObserver {
-  /** A collection was listed; `objects` is how many it held. */
+  /** A collection of `objects` objects was listed. */
   listed?(plural: string, objects: number): void;
-  /** A watch ended: on time, by an error, because its resourceVersion had expired, or because nothing came any more. */
+  /** A watch ended: at its timeout, by an error, by an old resourceVersion, or because it hung. */
   watchEnded?(plural: string, reason: WatchEnd): void;
 }
 

@@ -24,7 +24,7 @@ function send(response: ServerResponse, type: string, object: unknown): void {
   response.write(`${JSON.stringify({ type, object })}\n`);
 }
 
-/** A reflector on a scripted server; time is the test's, so that a delay shows as a timer and is then skipped. */
+/** A reflector on a scripted server, with a manual clock: each delay is a pending timer. */
 class Fixture {
   readonly clock = new ManualClock();
   readonly store = new ObjectStore();
@@ -83,7 +83,7 @@ describe('Reflector', () => {
   const empty: Answer = (response) => {
     list(response, '10', []);
   };
-  /** Each watch is answered by the next of `onWatch`, and all that follow by the last. */
+  /** Answers each watch with the next function of `onWatch`, and all later ones with the last. */
   function script(onList: Answer, ...onWatch: Answer[]): void {
     fixture.server.answerWith((request, response) => {
       if (isWatch(request)) (onWatch[watches().length - 1] ?? onWatch.at(-1))?.(response);
@@ -101,11 +101,11 @@ describe('Reflector', () => {
       failure(response, ...how);
     };
   const silent: Answer = () => undefined;
-  /** Waits for the pause after the end of so many watches. */
+  /** Waits for the pause that follows the given number of ended watches. */
   const paused = (ended = 1): Promise<void> =>
     until(() => fixture.ended.length === ended && fixture.clock.pending().length === 1);
 
-  it('lists page by page, then watches from the list on and keeps the store equal', async () => {
+  it('lists page by page, then watches from that resourceVersion and updates the store', async () => {
     let stream: ServerResponse | undefined;
     fixture.server.answerWith((request, response) => {
       if (isWatch(request)) {
@@ -137,7 +137,7 @@ describe('Reflector', () => {
     assert.equal(fixture.store.get('c', 'n')?.kind, 'ConfigMap');
   });
 
-  it('resumes after the last bookmark when the server ends the watch, without a new list', async () => {
+  it('resumes from the last bookmark without a new list when the server ends the watch', async () => {
     const bookmark: Answer = (response) => {
       send(response, 'BOOKMARK', { metadata: { resourceVersion: '50' } });
       response.end();
@@ -151,13 +151,13 @@ describe('Reflector', () => {
     assert.deepEqual(fixture.names(), []);
   });
 
-  it('does not ask in a tight loop when watches end as soon as they begin', async () => {
+  it('backs off when watches end as soon as they start', async () => {
     script(empty, (response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).end();
     });
     await fixture.start();
     for (const delay of [75, 150, 300]) {
-      // Not the deadline of the watch itself.
+      // Skips the deadline of the watch itself.
       await until(() => (fixture.clock.pending()[0] ?? 48_000) < 48_000);
       assert.deepEqual(fixture.clock.pending(), [delay]);
       await fixture.clock.advance(delay);
@@ -173,7 +173,7 @@ describe('Reflector', () => {
     ['as an event', asEvent],
     ['as a status', fails(410, expired.reason, expired.message)],
   ] as const) {
-    it(`lists again, after a moment, when its resourceVersion has expired (${how})`, async () => {
+    it(`lists again after a random delay when its resourceVersion has expired (${how})`, async () => {
       const onList: Answer = (response) => {
         if (lists().length === 1) list(response, '10', [item('a', '1')]);
         else list(response, '90', [item('b', '80')]);
@@ -190,7 +190,7 @@ describe('Reflector', () => {
     });
   }
 
-  it('survives every error with a back-off of at most 2 s, logs one line, and says when it is over', async () => {
+  it('retries errors with a back-off of at most 2 s, logs one line, and reports the recovery', async () => {
     let broken = true;
     fixture.server.answerWith((request, response) => {
       if (broken) failure(response, 500, 'InternalError', 'etcd is away');
@@ -213,15 +213,15 @@ describe('Reflector', () => {
     assert.match(String(warnings[0]!.fields?.error), /etcd is away/);
   });
 
-  it('asks whether the definition is installed when a collection of a group is not served', async () => {
+  it('names the CustomResourceDefinition when a collection of an API group is not served', async () => {
     script(fails(404, 'NotFound', 'the server could not find the requested resource'));
     await fixture.start({ resource: resourceKind('sidecar-injector.io/v1alpha1', 'InjectorConfig') });
     await until(() => fixture.logger.lines.length === 1);
     const { message } = fixture.logger.lines[0]!;
-    assert.match(message, /injectorconfigs; trying again; is its CustomResourceDefinition installed/);
+    assert.match(message, /injectorconfigs; retrying; check that its CustomResourceDefinition is installed/);
   });
 
-  it('waits as the server asks, but not longer than 2 s', async () => {
+  it('waits as long as Retry-After says, but at most 2 s', async () => {
     fixture.server.answerWith((_request, response) => {
       const after = fixture.server.requests.length === 1 ? '1' : '60';
       failure(response, 429, 'TooManyRequests', 'slow down', { 'retry-after': after });
@@ -234,7 +234,7 @@ describe('Reflector', () => {
     assert.deepEqual(fixture.clock.pending(), [2000]);
   });
 
-  it('resumes where it was when the server or the way to it failed', async () => {
+  it('resumes from the last resourceVersion when the server or the connection fails', async () => {
     const breaks: Answer = (response) => {
       send(response, 'ADDED', item('a', '11'));
       setTimeout(() => response.destroy(), 5);
@@ -253,7 +253,7 @@ describe('Reflector', () => {
     assert.equal(fixture.recoveries, 1);
   });
 
-  it('says that it is over as soon as a watch is answered, also when nothing happens on it', async () => {
+  it('reports the recovery when a watch is answered, even without events', async () => {
     script(empty, fails(503, 'ServiceUnavailable', 'starting'), (response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
     });
@@ -267,11 +267,11 @@ describe('Reflector', () => {
 
   const details = { causes: [{ reason: 'ResourceVersionTooLarge' }] };
   const relists: Record<string, Answer> = {
-    'the right to watch was taken away': fails(403, 'Forbidden', 'no'),
-    'the answer cannot be read': (response) => {
+    'the permission to watch is revoked': fails(403, 'Forbidden', 'no'),
+    'the response cannot be parsed': (response) => {
       response.writeHead(200).end('<html>\n');
     },
-    'the resourceVersion is from the future (a restored etcd)': (response) => {
+    'the resourceVersion is too new (etcd was restored from a backup)': (response) => {
       json(response, 504, { code: 504, reason: 'Timeout', message: 'too large', details });
     },
   };
@@ -289,7 +289,7 @@ describe('Reflector', () => {
     });
   }
 
-  it('notices a stream on which nothing comes any more, and resumes', async () => {
+  it('detects a hung watch and resumes', async () => {
     script(empty, sends('ADDED', 'a', '11'), sends('ADDED', 'b', '12'));
     await fixture.start();
     await until(() => fixture.names().includes('a@11'));
@@ -302,7 +302,7 @@ describe('Reflector', () => {
     assert.equal(lists().length, 1);
   });
 
-  it('waits between pages when told to, so that a large list is no burst', async () => {
+  it('pauses between pages when pagePauseMs is set', async () => {
     fixture.server.answerWith((request, response) => {
       if (isWatch(request)) send(response, 'BOOKMARK', item('', '10'));
       else if (request.query.get('continue') === null) list(response, '10', [item('a', '1')], 'page2');
@@ -311,7 +311,7 @@ describe('Reflector', () => {
     await fixture.start({ pageSize: 1, pagePauseMs: 20 });
     await until(() => fixture.clock.pending().includes(20));
     assert.equal(lists().length, 1);
-    // What a page tells is taken over at once; that a list is complete is known at its end.
+    // The store takes over each page at once, but is synced only after the last page.
     assert.deepEqual(fixture.names(), ['a@1']);
     assert.equal(fixture.store.hasSynced, false);
     await fixture.clock.advance(20);
@@ -334,7 +334,7 @@ describe('Reflector', () => {
     assert.deepEqual(fixture.names(), ['a@1', 'b@2']);
   });
 
-  it('ends when told to, also in the middle of a pause', async () => {
+  it('ends when aborted, even during a pause', async () => {
     script(fails(500, 'InternalError', 'no'));
     await fixture.start();
     await until(() => fixture.clock.pending().length === 1);

@@ -8,7 +8,7 @@ import type { Clock, Logger, Random, WatchEnd, WatchObserver } from './ports.ts'
 import type { ListPage } from './request-options.ts';
 import type { ResourceKind } from './resource-kinds.ts';
 
-/** With what any collection is followed. */
+/** The collaborators of every reflector. */
 export interface FollowingParts {
   readonly client: Pick<ApiClient, 'list' | 'watch'>;
   readonly clock: Clock;
@@ -23,38 +23,38 @@ export interface ReflectorOptions<T extends KubernetesObject> extends FollowingP
   namespace?: string | undefined;
   labelSelector?: string | undefined;
   fieldSelector?: string | undefined;
-  /** Objects per page (100 unless told): small enough that reading one never holds up the event loop for long. */
+  /** Objects per page (default 100): parsing one page must not block the event loop. */
   pageSize?: number;
-  /** Milliseconds between two pages, for a large collection that nobody waits for; the whole list must be read within the five minutes that etcd remembers it. */
+  /** Milliseconds between two pages (default 0); etcd forgets a list after 5 minutes. */
   pagePauseMs?: number;
-  /** What is kept of each object; the whole of it but its managedFields unless told. */
+  /** Selects the part of an object to store; default: everything but managedFields. */
   transform?: (object: T) => T;
-  /** Called after each success that follows a failure. */
+  /** Called after the first success that follows a failure. */
   onRecovered?: () => void;
 }
 
 /**
- * A watch lives 30 to 45 s. The server sends a bookmark before it ends one, so resuming is cheap and never expires; and a stream on which
- * nothing comes any more (half-open, or held by a proxy) is noticed {@link graceSeconds} after its end was due: within a minute.
+ * The timeout of a watch, in seconds. A bookmark precedes it, so resuming is cheap and never
+ * expires. A hung stream is detected {@link graceSeconds} after the timeout: within a minute.
  */
 const watchSeconds = { shortest: 30, longest: 45 };
 const graceSeconds = 10;
-/** How long an answer may take: pages are small, and a watch is answered before anything has happened. Milliseconds. */
+/** The time limit for a page, or for the headers of a watch, in milliseconds. */
 const requestTimeoutMs = 10_000;
 /** Back-off after errors, in milliseconds. */
 const backOffMs = { base: 100, maximum: 2000 };
-/** A relist after an expired resourceVersion waits up to this many milliseconds, since every watcher of the server relists then. */
+/** The maximum random delay before a relist, in milliseconds, since all watchers relist then. */
 const relistJitterMs = 1000;
-/** The same error is logged again after this many milliseconds. */
+/** The time before an equal error is logged again, in milliseconds. */
 const repeatLogMs = 60_000;
 
 /**
- * Keeps a store equal to a collection of the API server: a paged list, then a watch with bookmarks that is resumed for ever. Errors are
- * logged, retried with a back-off of at most 2 s, and never end anything.
+ * Keeps a store equal to a collection: a paged list, then watches with bookmarks. Retries errors
+ * forever, with a back-off of at most 2 s.
  */
 export class Reflector<T extends KubernetesObject = KubernetesObject> {
   readonly #options: ReflectorOptions<T>;
-  /** Of lists and watches alike. */
+  /** The arguments of lists and watches. */
   readonly #selection;
   readonly #backOff: BackOff;
   readonly #transform: (object: T) => T;
@@ -75,7 +75,7 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
       try {
         this.#resourceVersion ??= await this.#list(signal);
         const quick = await this.#watch(this.#resourceVersion, signal);
-        // A server that ends watches as soon as they begin must not be asked in a tight loop.
+        // A server that ends watches immediately must not be queried in a tight loop.
         if (quick) await this.#pauseAfterFailure(undefined, signal);
       } catch (error) {
         await this.#afterError(error, signal);
@@ -104,7 +104,7 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
     return page.resourceVersion;
   }
 
-  /** Follows one watch to its end; true when it ended at once without having said anything. */
+  /** Follows one watch to its end; returns true when it ended at once without an event. */
   async #watch(resourceVersion: string, signal: AbortSignal): Promise<boolean> {
     const { client, resource, clock, random, observer } = this.#options;
     const ended = (reason: WatchEnd) => observer?.watchEnded?.(resource.plural, reason);
@@ -124,7 +124,8 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
         resourceVersion,
         timeoutSeconds,
         signal: hung.signal,
-        // A resumed watch may be quiet for long; that it was answered is the recovery. The back-off goes on until something comes.
+        // A resumed watch may stay quiet: opening it is the recovery. Only an event resets the
+        // back-off.
         onOpen: () => this.#recovered(),
       });
       for await (const event of stream) {
@@ -156,7 +157,7 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
     if (signal.aborted) return;
     if (isExpired(error)) {
       this.#resourceVersion = undefined;
-      logger.info(`the watch of ${plural} is too far behind; listing again`, { resource: plural });
+      logger.info(`the resourceVersion of the watch of ${plural} has expired; listing again`, { resource: plural });
       await pause(clock, random() * relistJitterMs, signal);
       return;
     }
@@ -170,8 +171,8 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
   }
 
   async #pauseAfterFailure(error: unknown, signal: AbortSignal): Promise<void> {
-    const asked = error instanceof ApiError && error.retryAfter !== undefined ? error.retryAfter * 1000 : 0;
-    const delay = Math.max(this.#backOff.next('watch'), Math.min(asked, backOffMs.maximum));
+    const requested = error instanceof ApiError && error.retryAfter !== undefined ? error.retryAfter * 1000 : 0;
+    const delay = Math.max(this.#backOff.next('watch'), Math.min(requested, backOffMs.maximum));
     await pause(this.#options.clock, delay, signal);
   }
 
@@ -183,8 +184,8 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
     const last = this.#lastError;
     if (last?.message === message && now - last.at < repeatLogMs) return;
     this.#lastError = { message, at: now };
-    const advice = isNotFound(error) && group !== '' ? '; is its CustomResourceDefinition installed?' : '';
-    logger.warn(`cannot follow ${plural}; trying again${advice}`, { resource: plural, error: message });
+    const advice = isNotFound(error) && group !== '' ? '; check that its CustomResourceDefinition is installed' : '';
+    logger.warn(`cannot list or watch ${plural}; retrying${advice}`, { resource: plural, error: message });
   }
 
   #succeeded(): void {
@@ -198,12 +199,13 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
   }
 }
 
-/** Nothing came any more on a stream that should have ended. */
+/** A watch that neither ended at its timeout nor sent anything. */
 class HungWatch extends Error {}
 
 /**
- * Whether the watch can go on where it was: the server or the way to it failed. After anything else (no right, no such resource, an answer that
- * cannot be read, a resourceVersion from the future of an etcd that was restored) the collection is listed again.
+ * Reports whether the watch can resume: the server or the connection failed. Any other error (no
+ * permission, no such resource, a malformed response, a resourceVersion newer than a restored etcd)
+ * requires a new list.
  */
 function isResumable(error: unknown): boolean {
   if (!(error instanceof ApiError) || error.reason === 'Malformed') return false;

@@ -1,9 +1,9 @@
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 
 export interface ApiClientOptions {
-  /** Names the role and replica, so that the audit log tells who wrote what. */
+  /** Names the role and the replica, for the audit log. */
   userAgent?: string;
-  /** Milliseconds for one request and its answer (watches: for the answer's headers); 30 s unless told. */
+  /** The time limit in milliseconds; for a watch, until the response headers. Default 30 s. */
   timeoutMs?: number;
 }
 
@@ -16,7 +16,7 @@ export interface ReadOptions extends RequestOptions {
   namespace?: string | undefined;
 }
 
-/** All namespaces when none is named. */
+/** The options of a list; without a namespace it covers all namespaces. */
 export interface ListOptions extends ReadOptions {
   labelSelector?: string | undefined;
   fieldSelector?: string | undefined;
@@ -27,14 +27,14 @@ export interface ListOptions extends ReadOptions {
 }
 
 export interface WatchOptions extends Omit<ListOptions, 'limit' | 'continue'> {
-  /** Called when the server has agreed to the watch (status 200), before anything has happened. */
+  /** Called when the server accepts the watch (status 200), before any event. */
   onOpen?: (() => void) | undefined;
   /** The server ends the stream after this many seconds. */
   timeoutSeconds?: number | undefined;
 }
 
 export interface WriteOptions extends RequestOptions {
-  /** Of an apply or a patch. */
+  /** For an apply or a patch. */
   subresource?: string | undefined;
   fieldManager?: string | undefined;
   dryRun?: boolean | undefined;
@@ -46,7 +46,7 @@ export interface ApplyOptions extends WriteOptions {
 }
 
 export interface DeleteOptions extends RequestOptions {
-  /** Delete only this very object (a Conflict otherwise). */
+  /** Deletes only the object with this uid; otherwise the result is a Conflict. */
   uid?: string | undefined;
   resourceVersion?: string | undefined;
   propagationPolicy?: 'Foreground' | 'Background' | 'Orphan' | undefined;
@@ -55,9 +55,9 @@ export interface DeleteOptions extends RequestOptions {
 
 export interface ListPage<T> {
   items: T[];
-  /** For a watch that follows the list. */
+  /** The resourceVersion for a subsequent watch. */
   resourceVersion: string;
-  /** Given when there are more pages. */
+  /** The token for the next page; undefined on the last page. */
   continue: string | undefined;
 }
 
@@ -67,7 +67,7 @@ export interface WatchEvent<T = KubernetesObject> {
   object: T;
 }
 
-/** What names an object: one already read, or its apiVersion, kind, name and namespace. */
+/** The identity of an object; a complete object fits too. */
 export interface ObjectKey {
   apiVersion: string;
   kind: string;

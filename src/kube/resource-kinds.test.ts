@@ -18,7 +18,7 @@ describe('resourcePath', () => {
 });
 
 describe('the table of kinds', () => {
-  it('is found by kind and by path', () => {
+  it('finds an entry by kind and by path', () => {
     const configMaps = resourceKind('v1', 'ConfigMap');
     assert.equal(kindServedAs('', 'v1', 'configmaps'), configMaps);
     assert.equal(kindServedAs('', 'v2', 'configmaps'), undefined);

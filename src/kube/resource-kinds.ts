@@ -1,4 +1,4 @@
-/** One kind of object and where the API server serves it. */
+/** A kind of object and its place in the API. */
 export interface ResourceKind {
   /** Empty for the core group. */
   readonly group: string;
@@ -9,7 +9,7 @@ export interface ResourceKind {
   readonly namespaced: boolean;
 }
 
-/** Kinds that live alike. */
+/** Makes the entries for kinds of one group, version and scope. */
 function kinds(group: string, version: string, namespaced: boolean, ...names: string[]): ResourceKind[] {
   return names.map((kind) => {
     const plural = `${kind.toLowerCase().replace(/y$/, 'ie')}s`;
@@ -19,7 +19,7 @@ function kinds(group: string, version: string, namespaced: boolean, ...names: st
 
 const admission = 'admissionregistration.k8s.io';
 
-/** The kinds that we read or write, and those of the chart. */
+/** The kinds that the operator reads or writes, and those of the chart. */
 const known: readonly ResourceKind[] = [
   ...kinds('', 'v1', true, 'ConfigMap', 'Event', 'Pod', 'Secret', 'Service', 'ServiceAccount'),
   ...kinds('', 'v1', true, 'PodTemplate', 'ReplicationController'),
@@ -45,31 +45,31 @@ const known: readonly ResourceKind[] = [
 
 const byKind = new Map(known.map((resource) => [`${apiVersionOf(resource)}/${resource.kind}`, resource]));
 
-/** `v1` or `group/version`, as objects spell it. */
+/** Returns `v1` or `group/version`, as in metav1.TypeMeta. */
 export function apiVersionOf(resource: { group: string; version: string }): string {
   return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
 }
 
-/** The kind as far as the static table knows it. */
+/** Returns the kind from the table, undefined when the table lacks it. */
 export function knownKind(apiVersion: string, kind: string): ResourceKind | undefined {
   return byKind.get(`${apiVersion}/${kind}`);
 }
 
-/** A kind of the static table; a name that it lacks is a mistake of the caller. */
+/** Returns the kind from the table. @throws Error when the table lacks it */
 export function resourceKind(apiVersion: string, kind: string): ResourceKind {
   const resource = knownKind(apiVersion, kind);
   if (resource === undefined) throw new Error(`${apiVersion} ${kind} is not in the table of known kinds`);
   return resource;
 }
 
-/** The kind that is served under a path, as far as the static table knows it. */
+/** Returns the kind served under a path, undefined when the table lacks it. */
 export function kindServedAs(group: string, version: string, plural: string): ResourceKind | undefined {
   return known.find((each) => each.group === group && each.version === version && each.plural === plural);
 }
 
 /**
- * The URL path of a collection (no name), an object or one of its subresources.
- * Without a namespace the collection of a namespaced kind is that of all namespaces.
+ * Returns the URL path of a collection (without `name`), an object or a subresource.
+ * Without `namespace`, the collection of a namespaced kind covers all namespaces.
  */
 export function resourcePath(
   resource: Pick<ResourceKind, 'group' | 'version' | 'plural'>,

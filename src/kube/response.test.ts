@@ -14,9 +14,9 @@ describe('jsonLines', () => {
     ['one line', ['{"a":1}\n'], [{ a: 1 }]],
     ['several lines in one chunk', ['1\n2\n3\n'], [1, 2, 3]],
     ['a line over several chunks', ['{"a', '":', '1}\n2', '\n'], [{ a: 1 }, 2]],
-    ['a letter cut in two', [letter.subarray(0, 7), letter.subarray(7)], [{ a: 'é' }]],
+    ['a character split over two chunks', [letter.subarray(0, 7), letter.subarray(7)], [{ a: 'é' }]],
     ['empty lines', ['\n\r\n1\n'], [1]],
-    ['a last line without its end, which is an event cut off', ['1\n{"a":2}'], [1]],
+    ['a last line without its newline, which is a truncated event', ['1\n{"a":2}'], [1]],
     ['nothing', [], []],
   ];
   for (const [what, chunks, expected] of cases) {

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { ApiError, noAnswer, type StatusCause } from './api-error.ts';
 import { unreachable } from './transport.ts';
 
-/** The body as text; a connection that breaks, or a body that takes too long, is an {@link ApiError}. */
+/** Reads the body as text. @throws ApiError when the connection breaks or the time limit passes */
 export async function readBody(
   response: IncomingMessage,
   host: string,
@@ -11,7 +11,7 @@ export async function readBody(
   signal?: AbortSignal,
 ): Promise<string> {
   const late = setTimeout(
-    () => response.destroy(noAnswer('Timeout', `the answer from ${host} did not end within ${timeoutMs} ms`)),
+    () => response.destroy(noAnswer('Timeout', `the response from ${host} did not end within ${timeoutMs} ms`)),
     timeoutMs,
   );
   try {
@@ -26,8 +26,8 @@ export async function readBody(
 }
 
 /**
- * The JSON documents of a stream, one per line, as the API server sends watch events.
- * A last line without its newline is an event cut in the middle and is dropped: the watch resumes before it.
+ * Yields the JSON documents of a stream, one per line. Drops a last line without a newline: it is a
+ * truncated event, which the resumed watch repeats.
  */
 export async function* jsonLines(stream: Readable): AsyncGenerator {
   let pending: Buffer[] = [];
@@ -44,14 +44,14 @@ export async function* jsonLines(stream: Readable): AsyncGenerator {
   }
 }
 
-/** Why a body ended early: the signal's reason when aborted, an {@link ApiError} for a broken connection. */
+/** Converts the error of a broken body to the abort reason of the signal or an {@link ApiError}. */
 export function brokenStream(error: unknown, host: string, signal?: AbortSignal): unknown {
   if (signal?.aborted === true) return signal.reason;
   if (error instanceof SyntaxError) return malformed(host, error);
   return error instanceof ApiError || !(error instanceof Error) ? error : unreachable(host, error);
 }
 
-/** The JSON of an answer. @throws ApiError (`Malformed`) for anything else, as a proxy in between may send */
+/** Parses a JSON response. @throws ApiError (`Malformed`) for other text, e.g. a proxy's page */
 export function parseJson(text: string, host: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -61,10 +61,10 @@ export function parseJson(text: string, host: string): unknown {
 }
 
 function malformed(host: string, cause: unknown): ApiError {
-  return noAnswer('Malformed', `the answer from ${host} is not JSON`, cause);
+  return noAnswer('Malformed', `the response from ${host} is not JSON`, cause);
 }
 
-/** metav1.Status, or whatever stands in its place (a proxy's page), as an {@link ApiError}. */
+/** Converts a metav1.Status, or a proxy's error page, to an {@link ApiError}. */
 export function statusError(answer: unknown, what: string, httpStatus?: number, retryAfter?: string): ApiError {
   const status = (typeof answer === 'object' && answer !== null ? answer : {}) as {
     code?: number;

@@ -12,7 +12,7 @@ describe('requireServerVersion', () => {
     requireServerVersion({ request: () => Promise.resolve(version) }, logger);
 
   for (const version of ['1.30', '1.30+', '1.36', '2.0', '.', 'one.two']) {
-    it(`takes ${version}`, async () => {
+    it(`accepts ${version}`, async () => {
       const [major, minor] = version.split('.');
       await check({ major, minor });
     });
@@ -31,7 +31,7 @@ describe('requireServerVersion', () => {
     });
   }
 
-  it('goes on without an answer, and with one that it cannot read', async () => {
+  it('continues without a response, or with an unreadable one', async () => {
     const request = (): Promise<never> => Promise.reject(noAnswer('Unreachable', 'down'));
     await requireServerVersion({ request }, logger);
     assert.equal(logger.lines.map(({ level }) => level).join(), 'warn');

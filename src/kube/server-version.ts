@@ -3,20 +3,20 @@ import type { ApiClient } from './api-client.ts';
 import { messageOf } from './api-error.ts';
 import type { Logger } from './ports.ts';
 
-/** matchConditions of webhooks and ValidatingAdmissionPolicy became stable in Kubernetes 1.30; before, the API server drops what it does not know. */
+/** The first version with stable matchConditions and ValidatingAdmissionPolicy. */
 const oldest = { major: 1, minor: 30 };
 
 /**
- * Makes sure that the API server is new enough. One that does not answer now is not asked again: whoever uses it goes on trying.
- * @throws ConfigurationError when it is too old
+ * Checks the version of the API server; without a response it skips the check.
+ * @throws ConfigurationError when the API server is too old
  */
 export async function requireServerVersion(client: Pick<ApiClient, 'request'>, logger: Logger): Promise<void> {
   const version = await client.request('GET', '/version', { timeoutMs: 5000 }).catch((error: unknown) => {
-    logger.warn('cannot tell the version of the API server; going on without', { error: messageOf(error) });
+    logger.warn('cannot read the API server version; skipping the version check', { error: messageOf(error) });
     return undefined;
   });
   const { major, minor, gitVersion } = (version ?? {}) as { major?: string; minor?: string; gitVersion?: string };
-  // Some distributions write `30+`.
+  // Some distributions report `30+`.
   const [majorNumber, minorNumber] = [Number.parseInt(major ?? '', 10), Number.parseInt(minor ?? '', 10)];
   if (Number.isNaN(majorNumber) || Number.isNaN(minorNumber)) return;
   if (majorNumber > oldest.major || (majorNumber === oldest.major && minorNumber >= oldest.minor)) return;

@@ -18,14 +18,14 @@ describe('writeStatus', () => {
   };
   beforeEach(() => (writes.length = 0));
 
-  it('writes nothing when nothing changed; absent and undefined are the same', async () => {
+  it('writes nothing without a change; absent and undefined fields are equal', async () => {
     const same = { list: [1], phase: 'Good', more: undefined };
     assert.equal(await writeStatus(client, object, same, { fieldManager: 'us' }), undefined);
     assert.equal(await writeStatus(client, { ...object, status: undefined }, {}, { fieldManager: 'us' }), undefined);
     assert.deepEqual(writes, []);
   });
 
-  it('writes the whole status onto the version that was read', async () => {
+  it('writes the whole status to the version that was read', async () => {
     assert.ok(await writeStatus(client, object, { phase: 'Bad' }, { fieldManager: 'us' }));
     const metadata = { name: 'x', namespace: 'n', resourceVersion: '7' };
     assert.deepEqual(writes, [

@@ -11,13 +11,13 @@ export interface TransportRequest {
   body?: string | undefined;
   contentType?: string | undefined;
   signal?: AbortSignal | undefined;
-  /** Milliseconds until the answer's headers must be there. */
+  /** The time limit for the response headers, in milliseconds. */
   timeoutMs: number;
 }
 
-/** How long loaded credentials are used before files and tokens are looked at again, in milliseconds. */
+/** The time after which credentials are loaded again from files and tokens, in milliseconds. */
 const credentialsLifeMs = 10_000;
-/** TCP keep-alive, so that a peer that vanished without a word is noticed, in milliseconds. */
+/** The interval of TCP keep-alive probes, which detect vanished peers, in milliseconds. */
 const tcpKeepAliveMs = 15_000;
 
 interface Credentials {
@@ -26,7 +26,7 @@ interface Credentials {
   loadedAt: number;
 }
 
-/** HTTP/1.1 to one API server with kept-alive connections and the kubeconfig's credentials; knows bytes and headers, not objects. */
+/** Sends HTTP/1.1 requests to one API server over kept-alive connections, with credentials. */
 export class Transport {
   readonly server: URL;
   readonly #userAgent: string;
@@ -37,7 +37,7 @@ export class Transport {
 
   constructor(kubeConfig: KubeConfig, userAgent: string) {
     const cluster = kubeConfig.getCurrentCluster();
-    if (cluster === null) throw new Error('the kubeconfig names no cluster');
+    if (cluster === null) throw new Error('the kubeconfig has no current cluster');
     this.server = new URL(cluster.server);
     this.#secure = this.server.protocol === 'https:';
     this.#kubeConfig = kubeConfig;
@@ -45,19 +45,19 @@ export class Transport {
   }
 
   /**
-   * Sends a request and resolves with the answer as soon as its headers are there, whatever its status.
-   * Rejects with {@link ApiError} (code 0) when the server cannot be reached in time and with the signal's reason when aborted.
+   * Sends a request and resolves when the response headers arrive, whatever the status.
+   * @throws ApiError (code 0) without a response in time; the signal's reason after an abort
    */
   async send(request: TransportRequest): Promise<http.IncomingMessage> {
     const response = await this.#attempt(request);
     if (response.statusCode !== 401) return response;
-    // The token may have been replaced since we read it; fresh authenticators read it again.
+    // The token may have been replaced; new authenticators read it again.
     response.resume();
     this.#forgetCredentials();
     return this.#attempt(request);
   }
 
-  /** Closes every connection, also those in use. */
+  /** Closes every connection, including those in use. */
   close(): void {
     for (const agent of this.#agents.values()) agent.destroy();
   }
@@ -67,7 +67,7 @@ export class Transport {
     try {
       return await this.#exchange(request, credentials);
     } catch (error) {
-      // The server closed an idle connection just as we took it: nothing was processed.
+      // The server closed an idle connection when we reused it, so it processed nothing.
       if (!(error instanceof StaleConnection) || request.method === 'POST') throw error;
       return await this.#exchange(request, credentials);
     }
@@ -97,7 +97,7 @@ export class Transport {
       };
       const late = setTimeout(() => {
         const what = `${request.method} ${request.path.split('?', 1).join('')}`;
-        const problem = `${what}: no answer from ${this.server.host} within ${request.timeoutMs} ms`;
+        const problem = `${what}: no response from ${this.server.host} within ${request.timeoutMs} ms`;
         outgoing.destroy(noAnswer('Timeout', problem));
       }, request.timeoutMs);
       request.signal?.addEventListener('abort', abort, { once: true });
@@ -120,7 +120,7 @@ export class Transport {
     const message = `the connection was closed: ${error.message}`;
     if (outgoing.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE'))
       return new StaleConnection({ code: 0, reason: 'Unreachable', message }, { cause: error });
-    // A certificate may have been replaced: look again before the next attempt.
+    // A certificate may have been replaced: load the credentials again for the next attempt.
     this.#forgetCredentials();
     return unreachable(this.server.host, error);
   }
@@ -146,7 +146,7 @@ export class Transport {
     this.#credentials = undefined;
   }
 
-  /** One agent per set of TLS material, so that connections are shared until a certificate or CA changes. */
+  /** Returns the agent for a set of TLS settings, whose requests share connections. */
   #agentFor(options: https.RequestOptions): http.Agent {
     const proxied = (this.#kubeConfig.getCurrentCluster()?.proxyUrl ?? '') !== '';
     const { ca, cert, key, pfx, passphrase, servername, rejectUnauthorized } = options;
@@ -155,25 +155,25 @@ export class Transport {
     const existing = this.#agents.get(digest);
     if (existing !== undefined) return existing;
     const pool = { keepAlive: true, keepAliveMsecs: tcpKeepAliveMs, maxFreeSockets: 8, scheduling: 'lifo' as const };
-    const given = Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined));
+    const defined = Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined));
     const agent =
       proxied && options.agent instanceof http.Agent
         ? options.agent
         : this.#secure
-          ? new https.Agent({ ...pool, ...given })
+          ? new https.Agent({ ...pool, ...defined })
           : new http.Agent(pool);
     this.#agents.set(digest, agent);
     return agent;
   }
 }
 
-/** A kept-alive connection was closed by the server before it saw our request. */
+/** The server closed a kept-alive connection before it received our request. */
 class StaleConnection extends ApiError {}
 
 function headersOf(options: https.RequestOptions): http.OutgoingHttpHeaders {
   const headers: http.OutgoingHttpHeaders = {};
   for (const [name, value] of Object.entries((options.headers ?? {}) as http.OutgoingHttpHeaders)) {
-    // Token files often end in a newline, which no header may contain.
+    // Token files often end in a newline, which a header must not contain.
     headers[name.toLowerCase()] = typeof value === 'string' ? value.trim() : value;
   }
   if (typeof options.auth === 'string') {
@@ -182,7 +182,7 @@ function headersOf(options: https.RequestOptions): http.OutgoingHttpHeaders {
   return headers;
 }
 
-/** What a connection error looks like to callers; also used for streams that break in the middle. */
+/** Makes the ApiError for a connection that could not be opened, or that broke midway. */
 export function unreachable(host: string, cause: Error): ApiError {
   const code = (cause as NodeJS.ErrnoException).code;
   const detail = code === undefined || cause.message.includes(code) ? cause.message : `${code}: ${cause.message}`;

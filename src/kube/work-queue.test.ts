@@ -8,7 +8,7 @@ function setUp(options = {}) {
   return { clock, queue: new WorkQueue({ clock, ...options }) };
 }
 
-/** Takes all that is ready, without giving it back. */
+/** Takes all ready keys, without marking them done. */
 async function drain(queue: WorkQueue): Promise<string[]> {
   const keys: string[] = [];
   while (queue.length > 0) keys.push((await queue.take())!);
@@ -16,7 +16,7 @@ async function drain(queue: WorkQueue): Promise<string[]> {
 }
 
 describe('WorkQueue', () => {
-  it('hands out keys in order, each once however often it was added, also to a taker that waits', async () => {
+  it('hands out each key once, in order, also to a pending take', async () => {
     const { queue } = setUp();
     const taken = queue.take();
     for (const key of ['first', 'a', 'b', 'a', 'c', 'b']) queue.add(key);
@@ -25,7 +25,7 @@ describe('WorkQueue', () => {
     assert.deepEqual(await drain(queue), ['a', 'b', 'c']);
   });
 
-  it('hands out a key again only when it is done, once', async () => {
+  it('hands out a key that was added while in processing once more, after done', async () => {
     const { queue } = setUp();
     queue.add('a');
     await queue.take();
@@ -38,7 +38,7 @@ describe('WorkQueue', () => {
     assert.equal(queue.length, 0);
   });
 
-  it('waits with addAfter; of several times the soonest counts', async () => {
+  it('delays keys with addAfter; the earliest of several times counts', async () => {
     const { clock, queue } = setUp();
     queue.addAfter('a', 1000);
     queue.addAfter('a', 200);
@@ -54,7 +54,7 @@ describe('WorkQueue', () => {
     assert.equal(queue.length, 1);
   });
 
-  it('backs off per key from 5 ms to 1000 s, and forgets after success', async () => {
+  it('backs off per key from 5 ms to 1000 s, and resets after success', async () => {
     const { clock, queue } = setUp({ burst: 1000 });
     const delays: number[] = [];
     for (let turn = 0; turn < 20; turn += 1) {
@@ -70,7 +70,7 @@ describe('WorkQueue', () => {
     assert.equal(queue.addRateLimited('b'), 5);
   });
 
-  it('does not count a failure before the back-off was due', async () => {
+  it('does not count a failure before the back-off has ended', async () => {
     const { clock, queue } = setUp();
     assert.equal(queue.addRateLimited('a'), 5);
     await clock.advance(5);
@@ -82,12 +82,12 @@ describe('WorkQueue', () => {
     await clock.advance(3);
     assert.equal(queue.addRateLimited('a'), 20);
     queue.forget('a');
-    assert.equal(queue.addRateLimited('a'), 5, 'after a success it begins anew');
+    assert.equal(queue.addRateLimited('a'), 5, 'the back-off restarts after a success');
     queue.forgetAll();
-    assert.equal(queue.addRateLimited('a'), 5, 'after an outage too');
+    assert.equal(queue.addRateLimited('a'), 5, 'the back-off restarts after an outage');
   });
 
-  it('holds retries over all keys to a rate beyond a burst', async () => {
+  it('limits the rate of retries over all keys after a burst', async () => {
     const { clock, queue } = setUp({ burst: 3 });
     const delays = ['a', 'b', 'c', 'd', 'e'].map((key) => queue.addRateLimited(key));
     assert.deepEqual(delays, [5, 5, 5, 100, 200]);
@@ -95,12 +95,12 @@ describe('WorkQueue', () => {
     assert.equal(queue.addRateLimited('f'), 5);
   });
 
-  it('waits at least as long as the server asked', () => {
+  it('waits at least as long as the caller requires', () => {
     const { queue } = setUp();
     assert.equal(queue.addRateLimited('a', 3000), 3000);
   });
 
-  it('drops everything when stopped and lets takers go', async () => {
+  it('drops everything and ends pending takes when stopped', async () => {
     const { clock, queue } = setUp();
     queue.addAfter('later', 10);
     const taken = queue.take();
@@ -113,7 +113,7 @@ describe('WorkQueue', () => {
     assert.equal(queue.length, 0);
   });
 
-  it('never hands out a key that is being worked on, and loses none', async () => {
+  it('never hands out a key in processing, and loses no key', async () => {
     const step = fc.oneof(
       fc.record({ add: fc.constantFrom('a', 'b', 'c') }),
       fc.record({ later: fc.constantFrom('a', 'b', 'c'), ms: fc.integer({ min: 1, max: 50 }) }),
@@ -125,24 +125,24 @@ describe('WorkQueue', () => {
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         const { clock, queue } = setUp();
         const busy: string[] = [];
-        // What must still be handed out: each key from the time it asked for, until it is taken after that.
-        let owed: { key: string; at: number }[] = [];
+        // Keys that must still be handed out, each with the time from which it is due.
+        let due: { key: string; at: number }[] = [];
         for (const each of steps) {
           const now = clock.monotonic();
           if ('add' in each) {
             queue.add(each.add);
-            owed.push({ key: each.add, at: now });
+            due.push({ key: each.add, at: now });
           } else if ('later' in each) {
             queue.addAfter(each.later, each.ms);
-            const waiting = owed.find((one) => one.key === each.later && one.at > now);
-            if (waiting === undefined) owed.push({ key: each.later, at: now + each.ms });
+            const waiting = due.find((one) => one.key === each.later && one.at > now);
+            if (waiting === undefined) due.push({ key: each.later, at: now + each.ms });
             else waiting.at = Math.min(waiting.at, now + each.ms);
           } else if ('wait' in each) await clock.advance(each.wait);
           else if ('take' in each && queue.length > 0) {
             const key = (await queue.take())!;
             assert.ok(!busy.includes(key), `${key} is handed out twice`);
             busy.push(key);
-            owed = owed.filter((one) => one.key !== key || one.at > now);
+            due = due.filter((one) => one.key !== key || one.at > now);
           } else if ('done' in each) {
             const key = busy.shift();
             if (key !== undefined) queue.done(key);
@@ -150,9 +150,9 @@ describe('WorkQueue', () => {
         }
         for (const key of busy) queue.done(key);
         await clock.advance(1000);
-        const left = await drain(queue);
-        assert.equal(new Set(left).size, left.length);
-        for (const { key } of owed) assert.ok(left.includes(key), `${key} is lost`);
+        const remaining = await drain(queue);
+        assert.equal(new Set(remaining).size, remaining.length);
+        for (const { key } of due) assert.ok(remaining.includes(key), `${key} is lost`);
       }),
       { numRuns: 150 },
     );

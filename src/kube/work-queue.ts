@@ -3,32 +3,32 @@ import type { Clock } from './ports.ts';
 
 export interface WorkQueueOptions {
   clock: Clock;
-  /** Back-off per key, in milliseconds: 5 ms to 1000 s unless told, as client-go's DefaultTypedControllerRateLimiter. */
+  /** The longest back-off in milliseconds, from 5 ms on; default 1000 s as in client-go. */
   maximumMs?: number;
-  /** Retries over all keys at once; beyond it 10 a second. 100 unless told. */
+  /** The retries over all keys before they are limited to 10 a second; default 100. */
   burst?: number;
 }
 
-/** Milliseconds between retries over all keys, beyond the burst. */
+/** The interval of retries over all keys after the burst, in milliseconds. */
 const retryIntervalMs = 100;
 
 /**
- * Keys to work on, with client-go's workqueue rules: a key that waits already is not added twice; one that is being worked on is handed out
- * again only when it is done, once, however often it was added meanwhile.
+ * A queue with client-go's workqueue rules: a waiting key is not added twice, and a key that is
+ * added while in processing is handed out once more after {@link done}.
  */
 export class WorkQueue {
   readonly #clock: Clock;
   readonly #backOff: BackOff;
   readonly #burst: number;
-  /** When the bucket of retries would be full again: each retry takes one token. */
+  /** The time at which the bucket of retries is full again: each retry takes one token. */
   #bucketFullAt = Number.NEGATIVE_INFINITY;
   readonly #ready: string[] = [];
   readonly #dirty = new Set<string>();
   readonly #processing = new Set<string>();
   readonly #later = new Map<string, { at: number; cancel: () => void }>();
-  /** When a key that has failed is due again. */
+  /** The time at which a failed key is due again. */
   readonly #retryAt = new Map<string, number>();
-  readonly #takers: ((key: string | undefined) => void)[] = [];
+  readonly #pendingTakes: ((key: string | undefined) => void)[] = [];
   #stopped = false;
 
   constructor(options: WorkQueueOptions) {
@@ -37,19 +37,18 @@ export class WorkQueue {
     this.#burst = options.burst ?? 100;
   }
 
-  /** Keys that wait to be taken; not those that wait for their time. */
+  /** The number of keys ready to be taken, without the delayed ones. */
   get length(): number {
     return this.#ready.length;
   }
 
-  /** As soon as possible. */
   add(key: string): void {
     if (this.#stopped || this.#dirty.has(key)) return;
     this.#dirty.add(key);
     if (!this.#processing.has(key)) this.#offer(key);
   }
 
-  /** After so many milliseconds; of several times for one key the soonest counts. */
+  /** Adds a key after the given milliseconds; the earliest of several times counts. */
   addAfter(key: string, milliseconds: number): void {
     if (this.#stopped) return;
     if (milliseconds <= 0) {
@@ -68,8 +67,8 @@ export class WorkQueue {
   }
 
   /**
-   * After the key's back-off, not faster than the overall rate, and not sooner than asked; returns the delay in milliseconds.
-   * A key that was worked on before its back-off was due, because it was added meanwhile, goes on waiting: events do not make it slower.
+   * Adds a key after its back-off, within the overall rate and not before `atLeast`. Returns the
+   * delay in milliseconds, which events during the back-off do not lengthen.
    */
   addRateLimited(key: string, atLeast = 0): number {
     const now = this.#clock.monotonic();
@@ -80,51 +79,51 @@ export class WorkQueue {
     return delay;
   }
 
-  /** The key has succeeded: its next failure begins with the shortest back-off. */
+  /** Resets the back-off of a key after a success. */
   forget(key: string): void {
     this.#backOff.forget(key);
     this.#retryAt.delete(key);
   }
 
-  /** The API server answers again after an outage: whatever failed meanwhile is tried now, and no key pays for it. */
+  /** Resets every back-off, after an outage of the API server. */
   forgetAll(): void {
     this.#backOff.forgetAll();
     this.#retryAt.clear();
   }
 
-  /** The next key, as soon as there is one; undefined once the queue is stopped. Each key taken must be given back by {@link done}. */
+  /** Resolves with the next key, or undefined after {@link stop}; end each with {@link done}. */
   take(): Promise<string | undefined> {
     if (this.#stopped) return Promise.resolve(undefined);
     const key = this.#ready.shift();
-    if (key === undefined) return new Promise((resolve) => this.#takers.push(resolve));
+    if (key === undefined) return new Promise((resolve) => this.#pendingTakes.push(resolve));
     this.#begin(key);
     return Promise.resolve(key);
   }
 
-  /** The work on a key has ended, whatever its outcome. */
+  /** Ends the processing of a key, whatever its result. */
   done(key: string): void {
     this.#processing.delete(key);
     if (this.#dirty.has(key) && !this.#stopped) this.#offer(key);
   }
 
-  /** Drops everything that waits; takers get undefined. */
+  /** Drops all keys; pending calls of {@link take} get undefined. */
   stop(): void {
     this.#stopped = true;
     for (const { cancel } of this.#later.values()) cancel();
     this.#later.clear();
     this.#ready.length = 0;
     this.#dirty.clear();
-    for (const taker of this.#takers.splice(0)) taker(undefined);
+    for (const resolve of this.#pendingTakes.splice(0)) resolve(undefined);
   }
 
   #offer(key: string): void {
-    const taker = this.#takers.shift();
-    if (taker === undefined) {
+    const resolve = this.#pendingTakes.shift();
+    if (resolve === undefined) {
       this.#ready.push(key);
       return;
     }
     this.#begin(key);
-    taker(key);
+    resolve(key);
   }
 
   #begin(key: string): void {
@@ -132,7 +131,7 @@ export class WorkQueue {
     this.#processing.add(key);
   }
 
-  /** How long to wait for a token of the bucket, in milliseconds. */
+  /** Takes a token of the bucket; returns how long to wait for it, in milliseconds. */
   #takeToken(): number {
     const now = this.#clock.monotonic();
     this.#bucketFullAt = Math.max(this.#bucketFullAt, now) + retryIntervalMs;

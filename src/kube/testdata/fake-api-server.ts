@@ -12,7 +12,7 @@ export interface FakeRequest {
 
 export type FakeAnswer = (request: FakeRequest, response: ServerResponse) => void;
 
-/** A small HTTP server in this process that speaks as much of the API server's protocol as a test scripts. */
+/** An HTTP server in this process that plays the API server as a test scripts it. */
 export class FakeApiServer {
   readonly requests: FakeRequest[] = [];
   readonly #server: Server;
@@ -33,7 +33,7 @@ export class FakeApiServer {
     });
   }
 
-  /** From now on requests are answered so. */
+  /** Replaces the answer function for later requests. */
   answerWith(answer: FakeAnswer): void {
     this.#answer = answer;
   }

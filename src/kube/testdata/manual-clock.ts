@@ -1,6 +1,6 @@
 import type { Clock } from '../ports.ts';
 
-/** A clock for tests: time passes only when told to, and timers fire in order. */
+/** A clock for tests: time passes only when a test advances it, and timers fire in order. */
 export class ManualClock implements Clock {
   #time: number;
   #timers: { at: number; callback: () => void }[] = [];
@@ -25,17 +25,17 @@ export class ManualClock implements Clock {
     };
   }
 
-  /** Lets time pass without running any timer, as it does while a process is suspended. */
+  /** Advances the time without running timers, as in a suspended process. */
   sleep(milliseconds: number): void {
     this.#time += milliseconds;
   }
 
-  /** How long until each timer that is set, in milliseconds, soonest first. */
+  /** Returns the remaining milliseconds of all timers, shortest first. */
   pending(): number[] {
     return this.#timers.map(({ at }) => at - this.#time).sort((one, other) => one - other);
   }
 
-  /** Lets time pass; what timers start (promises) runs in between. */
+  /** Advances the time and runs the timers that become due, and their promises. */
   async advance(milliseconds: number): Promise<void> {
     const end = this.#time + milliseconds;
     await settle();
@@ -52,16 +52,16 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Lets promises that are already resolved run on. */
+/** Lets resolved promises run their continuations. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Waits for something that real requests bring about. */
+/** Polls, for at most 5000 turns of 1 ms, until a real request makes the condition true. */
 export async function until(what: () => boolean): Promise<void> {
   for (let turn = 0; turn < 5000; turn += 1) {
     if (what()) return;
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
-  throw new Error(`never came true: ${what.toString()}`);
+  throw new Error(`the condition stayed false: ${what.toString()}`);
 }

@@ -42,7 +42,7 @@ describe('InjectorOperator', () => {
     cluster.fail((_method, path) => path.endsWith('/revisiontags'), 404, 'NotFound', message);
     const process = await cluster.launch();
     await cluster.until(() =>
-      process.logger.lines.some(({ message }) => /cannot follow revisiontags.*is its CustomResource/.test(message)),
+      process.logger.lines.some(({ message }) => /cannot list or watch revisiontags.*its CustomResource/.test(message)),
     );
     await new Promise((resolve) => setTimeout(resolve, 200));
     assert.ok(!cluster.names('leases').includes('injector-leader-default'));
