@@ -14,7 +14,7 @@ import type { EnvironmentVariable, Named, Pod } from '../../src/inject/pod/pod.t
 import { readPrometheusAnnotations } from '../../src/inject/pod/prometheus-annotations.ts';
 import { workloadOf } from '../../src/inject/pod/workload.ts';
 import { encodeProbers, listProbers } from '../../src/inject/probes/handlers.ts';
-import { addProbers, isRewriteWanted, rewriteProbes } from '../../src/inject/probes/take-over-probes.ts';
+import { addProbers, isRewriteEnabled, rewriteProbes } from '../../src/inject/probes/take-over-probes.ts';
 import { compileLabelSelector, type CompiledSelector } from '../../src/selection/label-selector.ts';
 import { expectEqual, type ConformanceCase, type Mismatch } from './conformance-case.ts';
 import type { Golden } from './golden.ts';
@@ -108,7 +108,7 @@ const probeTables: Readonly<Record<string, RowComparison>> = {
       specSetting: boolean;
       out: boolean;
     };
-    return expectEqual(isRewriteWanted(normalisePod({ metadata: { annotations } }) as Pod, specSetting), out);
+    return expectEqual(isRewriteEnabled(normalisePod({ metadata: { annotations } }) as Pod, specSetting), out);
   },
 };
 

@@ -83,7 +83,7 @@ function conditionMessage(name: string, found: ConditionResult): string {
 const generated: Readonly<Record<string, { readonly reason: string; readonly message: string } | undefined>> = {
   [matchConditionNames.hostNetwork]: {
     reason: 'HostNetwork',
-    message: "the pod uses the host network: redirecting its traffic would redirect the node's",
+    message: "the pod uses the host network: redirecting its traffic would redirect the node's traffic too",
   },
   [matchConditionNames.optedOut]: {
     reason: 'OptedOutByAnnotation',

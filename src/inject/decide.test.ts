@@ -50,7 +50,7 @@ describe('decide', () => {
     });
   }
 
-  it('warns of a value that is neither true nor false and goes on', () => {
+  it('warns of a value that is neither true nor false, and ignores it', () => {
     for (const kind of ['label', 'annotation']) {
       const decision = decide(rules, { ...pod, [`${kind}s`]: { [key]: 'yes' } });
       assert.equal(decision.reason, 'PolicyEnabled');

@@ -1,18 +1,18 @@
 import type { CompiledSelector } from '../selection/label-selector.ts';
 import type { SkipReason } from './injection-result.ts';
 
-/** What the decision depends on, beside the pod; compiled once per configuration. */
+/** The pod-independent inputs of a decision, compiled once per configuration. */
 export interface DecisionRules {
-  /** `enabled` and `disabled` are the policies; with any other text nothing is injected. */
+  /** The policy: `enabled` or `disabled`; with any other text, no pod is injected. */
   readonly policy: string;
   readonly neverInject: readonly CompiledSelector[];
   readonly alwaysInject: readonly CompiledSelector[];
   readonly ignoredNamespaces: ReadonlySet<string>;
-  /** The label with which a pod opts in or out, and the annotation of the same name. */
+  /** The key of the label, and of the annotation, with which a pod opts in or out. */
   readonly injectKey: string;
 }
 
-/** What the decision reads of a pod. */
+/** The parts of a pod that the decision reads. */
 export interface DecisionFacts {
   readonly namespace: string;
   readonly hostNetwork: boolean;
@@ -28,13 +28,16 @@ export type Decision = (
 ) & { readonly message: string; readonly warnings: readonly string[] };
 
 /**
- * Whether a pod that reached the webhook is injected, and why: host network, ignored namespaces, the pod's own say (the label beats the
- * annotation), the never and always selectors, the policy, in this order (Istio's `injectRequired`). An unknown policy injects nothing,
- * not even a pod that opts in.
+ * Decides whether to inject a pod, in the order of Istio's `injectRequired`: host network, ignored
+ * namespaces, the pod's label or else its annotation, the never and always selectors, the policy.
+ * An unknown policy injects no pod, not even one that opts in.
  */
 export function decide(rules: DecisionRules, pod: DecisionFacts): Decision {
   if (pod.hostNetwork)
-    return skip('HostNetwork', "the pod uses the host network: redirecting its traffic would redirect the node's");
+    return skip(
+      'HostNetwork',
+      "the pod uses the host network: redirecting its traffic would redirect the node's traffic too",
+    );
   if (rules.ignoredNamespaces.has(pod.namespace))
     return skip('IgnoredNamespace', `namespace "${pod.namespace}" is never injected`);
 
@@ -59,7 +62,7 @@ export function decide(rules: DecisionRules, pod: DecisionFacts): Decision {
   return take(policy, 'PolicyEnabled', 'the policy is enabled', warnings);
 }
 
-/** An invalid selector is passed over, as Istio does; loading the configuration has warned of it. */
+/** Ignores invalid selectors, as Istio does; loading the configuration warns of them. */
 function matchesAny(selectors: readonly CompiledSelector[], labels: Readonly<Record<string, string>>): boolean {
   return selectors.some((selector) => 'matches' in selector && selector.matches(labels));
 }

@@ -27,12 +27,12 @@ import { runTemplates, type RenderedPod } from './render/run-templates.ts';
 import { proxyImage, proxyInitImage } from './template-data/proxy-image.ts';
 import { templateValue } from './template-data/template-data.ts';
 
-/** One pod and what has been found out about it. */
-type PodInjection = Readonly<ReturnType<typeof findOut>>;
+/** A pod and the inputs derived for it. */
+type PodInjection = Readonly<ReturnType<typeof deriveInputs>>;
 
 /**
- * Units for each character of `proxy.istio.io/config`, which is read as YAML twice: to check it, and to apply it. YAML's merge keys take the longest,
- * so half of the largest review is left to the worker.
+ * Work units per character of `proxy.istio.io/config`, which is parsed as YAML twice. YAML's merge
+ * keys are slowest: a review that is half the size limit already goes to the worker.
  */
 const proxyConfigCost = 24;
 
@@ -40,12 +40,12 @@ const clusterVariable = 'ISTIO_META_CLUSTER_ID';
 const networkVariable = 'ISTIO_META_NETWORK';
 
 /**
- * The pod with what the templates bring and all that follows from it, in Istio's order.
+ * Returns the pod with everything the templates add and what follows from it, in Istio's order.
  * @throws InjectionFailure
  */
 export function injectPod(injector: Injector, request: InjectionRequest, read: Pod, workload?: Workload): Pod {
   const { family } = injector;
-  const injection = findOut(injector, request, read, workload);
+  const injection = deriveInputs(injector, request, read, workload);
   const { pod, meter } = injection;
   if (family.proxy) checkAnnotations(pod, meter);
   const statusPort = statusPortOf(injection.proxyConfigs.meshConfig);
@@ -71,12 +71,11 @@ export function injectPod(injector: Injector, request: InjectionRequest, read: P
   const environment = family.proxy ? effectiveEnvironment(injector, injection) : noEnvironment;
   const result = family.proxy ? finishProxy(overridden, rendered, injector, injection, environment) : overridden;
   const marked = setMetadata(result, rendered.templatePod, environment.get(networkVariable), injector);
-  // Where a proxy stands is the business of the family that brings it.
+  // Only the family that brings the proxy decides its position.
   return family.proxy ? orderContainers(marked, injection.proxyConfigs.holdApplication) : marked;
 }
 
-/** What injection depends on beside the pod and the configuration. */
-function findOut(injector: Injector, request: InjectionRequest, read: Pod, workload: Workload | undefined) {
+function deriveInputs(injector: Injector, request: InjectionRequest, read: Pod, workload: Workload | undefined) {
   const openShift = injector.settings.platform === 'OpenShift';
   const pod = openShift ? withoutAssignedProxyUser(read) : read;
   return {
@@ -85,7 +84,7 @@ function findOut(injector: Injector, request: InjectionRequest, read: Pod, workl
     proxyConfigs: proxyConfigsFor(injector, pod, request.proxyConfigs),
     environment: new Map([...injector.environment, ...parsePathEnvironment(request.path ?? '')]),
     proxyIds: openShift ? openShiftProxyIds(request.namespaceMetadata) : defaultProxyIds,
-    /** Counts what the templates cost for this pod, however often they are rendered. */
+    /** Counts the work of all renderings for this pod. */
     meter: new Meter(injector.templates.limits.work),
     nativeSidecars: useNativeSidecars(injector.settings.nativeSidecars, request.nodes, pod.spec.nodeName),
   };
@@ -93,7 +92,7 @@ function findOut(injector: Injector, request: InjectionRequest, read: Pod, workl
 
 const noEnvironment: Environment = new Map();
 
-/** @throws InjectionFailure when a value is not what Istio takes; LimitError when reading them takes too long here */
+/** @throws InjectionFailure for an invalid value; LimitError when parsing costs too much */
 function checkAnnotations(pod: Pod, meter: Meter): void {
   meter.spend((annotationOf(pod, proxyConfigAnnotation)?.length ?? 0) * proxyConfigCost);
   const problems = annotationProblems(pod.metadata.annotations ?? noStrings);
@@ -101,7 +100,7 @@ function checkAnnotations(pod: Pod, meter: Meter): void {
   throw new InjectionFailure('InvalidAnnotation', `failed to run injection template: ${problems}`);
 }
 
-/** What a proxy needs beyond its template. */
+/** Applies what a proxy needs beyond its template. */
 function finishProxy(
   pod: Pod,
   rendered: RenderedPod,
@@ -122,10 +121,10 @@ function finishProxy(
   });
 }
 
-/** A status annotation that cannot be read still says that there was an injection. */
+/** An unreadable status annotation still shows that the pod was injected before. */
 const unknownStatus: InjectedNames = { containers: new Set(), initContainers: new Set() };
 
-/** Cluster and network: values, then the webhook's path, then the pod's label for the network. */
+/** Merges cluster and network; each overrides the one before: values, webhook path, pod label. */
 function effectiveEnvironment({ values }: Injector, { pod, environment }: PodInjection): Environment {
   const cluster = environment.get(clusterVariable) ?? '';
   const pathNetwork = environment.get(networkVariable) ?? '';
@@ -141,7 +140,7 @@ function dataFor(injector: Injector, injection: PodInjection, { pod, workload }:
   const { values, settings } = injector;
   const { proxyConfigs, proxyIds, nativeSidecars } = injection;
   const { meshConfig } = proxyConfigs;
-  // Where nothing asks for it, the annotation that changes it is not read. (Getters would do, but V8 keeps what they close over.)
+  // Do not read the annotation unless a template uses it. (A getter would keep its closure alive.)
   const proxyConfig = injector.readsProxyConfig ? proxyConfigs.proxyConfig : (meshConfig.defaultConfig as Message);
   const annotations = pod.metadata.annotations ?? noStrings;
   return templateValue({

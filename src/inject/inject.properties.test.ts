@@ -10,7 +10,7 @@ import type { JsonObject } from './patch/json-value.ts';
 import { legacyFiles, logFiles, proxyFiles } from './testdata/configurations.ts';
 
 const injectors = {
-  // Without the cluster's name: with it Istio's second pass moves a variable.
+  // Without a cluster name: with one, Istio's second injection moves a variable.
   proxy: loadInjector({ ...proxyFiles, values: '{"sidecarInjectorWebhook": {"rewriteAppHTTPProbe": true}}' }),
   log: loadInjector(logFiles),
   legacy: loadInjector(legacyFiles),
@@ -48,7 +48,7 @@ const strings = fc.dictionary(
   { maxKeys: 3 },
 );
 
-/** A pod such as an API server lets through, but for the names that may collide with ours. */
+/** Generates pods that an API server accepts, except that names may collide with injected ones. */
 const podArbitrary: fc.Arbitrary<JsonObject> = fc
   .record({
     metadata: fc.record(
@@ -77,7 +77,7 @@ const podArbitrary: fc.Arbitrary<JsonObject> = fc
           !(second ?? []).some((item) => first.some((other) => other.name === item.name)),
       ),
   })
-  // As it comes out of JSON: plain objects, and __proto__ a name like any other.
+  // Convert as JSON parsing does: plain objects, with __proto__ as an ordinary name.
   .map((pod) => JSON.parse(JSON.stringify(pod)) as JsonObject);
 
 describe('inject, for any pod', () => {
@@ -88,10 +88,10 @@ describe('inject, for any pod', () => {
   interface Case {
     readonly pod: JsonObject;
     readonly injector: Injector;
-    /** Injects a pod on the nodes of the case. */
+    /** Injects a pod, with the nodes of this case. */
     readonly injected: (pod: JsonObject, injector?: Injector) => Extract<InjectionResult, { outcome: 'injected' }>;
   }
-  const forAny = (numRuns: number, check: (given: Case) => void): void => {
+  const forAny = (numRuns: number, check: (testCase: Case) => void): void => {
     const nodes = fc.constantFrom([], [{ name: 'n', kubeletVersion: 'v1.34.0' }]);
     fc.assert(
       fc.property(podArbitrary, families, nodes, (pod, family, some) => {
@@ -106,7 +106,7 @@ describe('inject, for any pod', () => {
     );
   };
 
-  it('never changes the request, and its patch makes its pod', () => {
+  it('never changes the request, and its patch produces its pod', () => {
     forAny(300, ({ pod, injected }) => {
       const before = structuredClone(pod);
       const result = injected(pod);
@@ -115,7 +115,7 @@ describe('inject, for any pod', () => {
     });
   });
 
-  it('changes something by each operation of its patch, and nothing twice', () => {
+  it('makes no operation without effect and none that overwrites another', () => {
     forAny(300, ({ pod, injected }) => {
       const result = injected(pod);
       const written: string[] = [];
@@ -124,7 +124,7 @@ describe('inject, for any pod', () => {
         const next = applyJsonPatch(document, [operation]);
         assert.notDeepEqual(next, document, operation.path);
         assert.ok(!written.some((path) => operation.path === path || operation.path.startsWith(`${path}/`)));
-        // Behind what is removed from a list, the next item has its path.
+        // After a removal from a list, the next item has the same path.
         if (operation.op !== 'remove') written.push(operation.path);
         document = next;
       }
@@ -132,7 +132,7 @@ describe('inject, for any pod', () => {
     });
   });
 
-  it('gives the same result as an injector that has seen no other pod', () => {
+  it('gives the same result as a newly loaded injector', () => {
     forAny(60, ({ pod, injector, injected }) => {
       assert.deepEqual(injected(structuredClone(pod)), injected(structuredClone(pod), loadInjector(injector.files)));
     });
@@ -144,10 +144,10 @@ describe('inject, for any pod', () => {
     });
   });
 
-  it('keeps the user’s containers, and adds each of its own once', () => {
+  it('keeps the user’s containers, and adds each injected container once', () => {
     forAny(200, ({ pod, injected }) => {
       const { initContainers = [], containers: regular = [] } = pod.spec as Record<string, { name: string }[]>;
-      // A container of the user's that has a name of ours but is of the other kind stays beside it; the API server refuses that.
+      // Exclude pods in which an injected name belongs to a container of the other kind.
       fc.pre(
         !regular.some((item) => item.name === 'istio-init') &&
           !initContainers.some((item) => /istio-proxy|log-collector/.test(item.name)),
@@ -158,7 +158,7 @@ describe('inject, for any pod', () => {
     });
   });
 
-  it('injects a pod again to the same pod, unless containers of the user’s have the names of ours', () => {
+  it('is idempotent unless a user’s container has the name of an injected one', () => {
     forAny(200, ({ pod, injected }) => {
       fc.pre(!namesOf(pod).some((one) => /^istio-|^log-collector$/.test(one)));
       const first = injected(pod);
@@ -168,12 +168,12 @@ describe('inject, for any pod', () => {
     });
   });
 
-  it('answers whatever is sent instead of a pod', () => {
+  it('returns a result for any input', () => {
     const answers = (injector: Injector, pod: JsonObject): void => {
       const { outcome } = inject(injector, { pod, namespace: 'shop' });
       assert.ok(['injected', 'skipped', 'failed'].includes(outcome));
     };
-    const deep = (): JsonObject => {
+    const deeplyNested = (): JsonObject => {
       let value: JsonObject = {};
       for (let depth = 0; depth < 5000; depth += 1) value = { nodeAffinity: value };
       return { metadata: value, spec: { affinity: { nodeAffinity: value }, containers: [] } };
@@ -188,12 +188,12 @@ describe('inject, for any pod', () => {
       ),
       { numRuns: 500 },
     );
-    for (const injector of Object.values(injectors)) answers(injector, deep());
+    for (const injector of Object.values(injectors)) answers(injector, deeplyNested());
   });
 });
 
 describe('kubeInject, for any file', () => {
-  it('gives back a file without workloads as it is', () => {
+  it('does not change a file without workloads', () => {
     const object = fc.record({
       apiVersion: fc.constantFrom('v1', 'example.com/v1'),
       kind: fc.constantFrom('Secret', 'Thing'),
@@ -211,7 +211,7 @@ describe('kubeInject, for any file', () => {
     );
   });
 
-  it('injects a pod in a file as it injects the pod', () => {
+  it('injects a pod in a file like the pod alone', () => {
     fc.assert(
       fc.property(podArbitrary, families, (pod, family) => {
         const object = { apiVersion: 'v1', kind: 'Pod', ...pod };

@@ -24,7 +24,7 @@ const rendering = (output: string): ConfigurationFiles => ({
 });
 /** The spec of a pod whose container has a probe. */
 const probed = { containers: [{ name: 'web', image: 'web:1', readinessProbe: { httpGet: { port: 80 } } }] };
-/** A pod with these containers behind its own. */
+/** Returns a pod with these containers after its own. */
 const containing = (...containers: JsonObject[]): JsonObject =>
   podOf({ spec: { containers: [{ name: 'web', image: 'web:1' }, ...containers] } });
 
@@ -32,7 +32,7 @@ function run(files: ConfigurationFiles, pod: JsonObject, request: Partial<Inject
   return inject(loadInjector(files), { pod, namespace: 'shop', ...request });
 }
 
-/** The pod afterwards, with the names of its containers at hand. */
+/** Injects a pod; checks the patch and lists the container names. */
 function injected(
   files: ConfigurationFiles,
   pod: JsonObject,
@@ -48,7 +48,7 @@ function injected(
 }
 
 describe('inject', () => {
-  it('brings what the template renders and all that follows from it', () => {
+  it('adds the rendered parts and everything that follows from them', () => {
     const { metadata, containers, names } = injected(proxyFiles, podOf({ metadata: { labels: { app: 'shop' } } }));
     assert.deepEqual(names, ['istio-init', 'web', 'istio-proxy']);
     assert.deepEqual(metadata.labels, { app: 'shop', 'mesh.example/app': 'shop' });
@@ -78,7 +78,7 @@ describe('inject', () => {
     assert.equal((spec.initContainers as JsonObject[])[1]?.restartPolicy, 'Always');
   });
 
-  it('takes the environment of settings and path, the path winning', () => {
+  it('takes the environment of settings and path; the path overrides the settings', () => {
     const files = { ...proxyFiles, settings: '{"pathEnvironment": {"net": "n-settings", "zone": "z"}}' };
     const { containers, metadata } = injected(files, podOf(), { path: '/inject/net/n-path/cluster/west' });
     const env = containers.at(-1)?.env as { name: string; value: string }[];
@@ -96,12 +96,12 @@ describe('inject', () => {
     assert.equal((metadata.labels as JsonObject)['topology.istio.io/network'], 'own');
   });
 
-  it('chooses templates by annotation, aliases expanded', () => {
+  it('chooses templates by annotation, and expands aliases', () => {
     const { names } = injected(proxyFiles, annotated({ 'inject.istio.io/templates': 'all' }));
     assert.deepEqual(names, ['istio-init', 'log-collector', 'web', 'istio-proxy']);
   });
 
-  it('lets the user’s own container have the last word', () => {
+  it('lets the user’s own container override the template', () => {
     const own = {
       name: 'istio-proxy',
       image: 'auto',
@@ -124,14 +124,14 @@ describe('inject', () => {
     const { names, containers } = injected(proxyFiles, containing(own), { nodes: newNodes });
     assert.deepEqual(names, ['istio-init', 'istio-proxy', 'web']);
     assert.equal(containers[1]?.image, 'mine');
-    // Where a template has a native sidecar though none is wanted, the container is not moved.
+    // A native sidecar in a template alone does not move the container.
     const files = rendering('spec: {initContainers: [{name: istio-proxy, restartPolicy: Always}]}');
     const unwanted = { ...containing(own), metadata: { annotations: { 'sidecar.istio.io/nativeSidecar': 'false' } } };
     assert.deepEqual(injected(files, unwanted, { nodes: newNodes }).names, ['istio-proxy', 'web', 'istio-proxy']);
     assert.deepEqual(injected(files, containing(own)).names, ['istio-proxy', 'web', 'istio-proxy']);
   });
 
-  it('holds the application when the mesh or the pod says so', () => {
+  it('holds the application when the mesh or the pod asks for it', () => {
     assert.deepEqual(injected(proxyFiles, held).names, ['istio-init', 'istio-proxy', 'web']);
   });
 
@@ -168,7 +168,7 @@ describe('inject', () => {
   });
 
   it('injects again to the same result', () => {
-    // With a cluster's name Istio moves that variable behind the probers the second time.
+    // Omit the cluster name: Istio's second injection would move its variable.
     const files = { ...proxyFiles, values: '{"sidecarInjectorWebhook": {"rewriteAppHTTPProbe": true}}' };
     const first = injected(files, podOf({ spec: probed })).pod;
     assert.deepEqual(injected(files, first).pod, first);
@@ -176,7 +176,7 @@ describe('inject', () => {
 });
 
 describe('inject with a template of the 1.x kind', () => {
-  it('adds what it renders behind what the pod has', () => {
+  it('appends the rendered parts to those of the pod', () => {
     const port = { ports: [{ containerPort: 80 }], livenessProbe: { httpGet: { port: 80 } } };
     const containersBefore = [
       { name: 'web', image: 'web:1', ...port },
@@ -205,7 +205,7 @@ describe('inject with two families', () => {
   const annotations = { 'inject.istio.io/templates': 'sidecar', 'proxy.istio.io/config': 'concurrency: 4' };
   const pod = podOf({ metadata: { annotations }, spec: probed });
 
-  it('does nothing for a proxy that the family does not bring', () => {
+  it('skips proxy handling in a family that brings no proxy', () => {
     const pod = annotated({ 'sidecar.istio.io/interceptionMode': 'nonsense' });
     const { metadata, names, containers } = injected(logFiles, pod, { path: '/inject/net/n' });
     assert.deepEqual(names, ['log-collector', 'web']);
@@ -219,13 +219,13 @@ describe('inject with two families', () => {
     assert.equal(containers[0]?.env, undefined);
   });
 
-  it('leaves the proxy where its own family has put it', () => {
+  it('leaves the proxy where its own family put it', () => {
     const first = injected(proxyFiles, held);
     assert.deepEqual(first.names, ['istio-init', 'istio-proxy', 'web']);
     assert.deepEqual(injected(logFiles, first.pod).names, ['istio-init', 'log-collector', 'istio-proxy', 'web']);
   });
 
-  it('comes to the same pod in both orders and leaves it alone afterwards', () => {
+  it('adds the same containers in both orders and on reinjection', () => {
     const proxyFirst = injected(logFiles, injected(proxyFiles, pod).pod);
     const logFirst = injected(proxyFiles, injected(logFiles, pod).pod);
     const all = ['istio-init', 'istio-proxy', 'log-collector', 'web'];
@@ -236,7 +236,7 @@ describe('inject with two families', () => {
   });
 });
 
-describe('inject, refusing', () => {
+describe('inject, on failure', () => {
   const oneError = /^failed to run injection template: 1 error occurred:/;
   const notFound = /requested template "nope" not found; have log, sidecar$/;
   const noBoolean = /^json: cannot unmarshal string into Go struct field .*hostNetwork of type bool/;
@@ -248,18 +248,23 @@ describe('inject, refusing', () => {
     ['an annotation', annotated({ 'sidecar.istio.io/proxyCPU': 'x' }), 'InvalidAnnotation', oneError],
     ['an unknown template', annotated({ 'inject.istio.io/templates': 'nope' }), 'UnknownTemplate', notFound],
     ['saved overrides that are a list', overrides('[]'), 'InvalidOverrides', /overrides: not an object$/],
-    ['saved overrides that are none', overrides('['), 'InvalidOverrides', /annotation proxy\.istio\.io\/overrides/],
+    ['saved overrides that are not JSON', overrides('['), 'InvalidOverrides', /annotation proxy\.istio\.io\/overrides/],
     ['saved overrides of a wrong shape', overrides('{"containers": 1}'), 'InvalidOverrides', /cannot unmarshal number/],
     ['a directive', podOf({ spec: { containers: directed('istio-proxy') } }), 'InvalidOverrides', reapplied('')],
-    ['another', podOf({ spec: { initContainers: directed('istio-init') } }), 'InvalidOverrides', reapplied('init ')],
+    [
+      'a directive on an init container',
+      podOf({ spec: { initContainers: directed('istio-init') } }),
+      'InvalidOverrides',
+      reapplied('init '),
+    ],
     ['a reserved port', annotated({ 'prometheus.io/port': '15001' }), 'InvalidPrometheusConfiguration', /reserved/],
     ['a pod of the wrong types', containing({ name: 1 }), 'InvalidPod', /cannot unmarshal number/],
-    ['metadata that is none', { metadata: [] }, 'InvalidPod', /^json: cannot unmarshal array into Go struct field/],
-    ['host network that is no boolean', podOf({ spec: { hostNetwork: 'yes' } }), 'InvalidPod', noBoolean],
+    ['metadata that is a list', { metadata: [] }, 'InvalidPod', /^json: cannot unmarshal array into Go struct field/],
+    ['hostNetwork that is not a boolean', podOf({ spec: { hostNetwork: 'yes' } }), 'InvalidPod', noBoolean],
   ];
   const outputs: [name: string, template: string, message: RegExp][] = [
-    ['output that is no YAML', 'a: [', /strategic merge: invalid JSON document\nyaml: /],
-    ['output that is no object', 'text', /strategic merge: invalid JSON document$/],
+    ['output that is not YAML', 'a: [', /strategic merge: invalid JSON document\nyaml: /],
+    ['output that is not an object', 'text', /strategic merge: invalid JSON document$/],
     ['wrong types', 'spec: {containers: 1}', /failed applying injection overlay: unmarshal patched pod: json/],
     ['output that cannot be merged', 'spec: {containers: [{image: a}]}', /strategic merge: .*merge key: name/],
   ];
@@ -270,19 +275,19 @@ describe('inject, refusing', () => {
     ...outputs.map(([name, text, message]) => [name, rendered(text), 'InvalidTemplateOutput', message] as const),
   ];
   for (const [name, result, reason, message] of rows) {
-    it(`${name} is data, not an exception`, () => {
+    it(`returns a failure for ${name}`, () => {
       assert.equal(result.outcome, 'failed');
       assert.equal(result.reason, reason);
       assert.match(result.message, message);
     });
   }
 
-  it('says why a pod is left alone', () => {
+  it('returns the reason for skipping a pod', () => {
     const result = { ...run(proxyFiles, podOf({ spec: { hostNetwork: true } })), message: '' };
     assert.deepEqual(result, { outcome: 'skipped', reason: 'HostNetwork', message: '', warnings: [] });
   });
 
-  it('turns whatever else goes wrong into a result', () => {
+  it('turns any other error into a result', () => {
     const getOwnPropertyDescriptor = (): never => assert.fail('trap');
     const trap = new Proxy({}, { getOwnPropertyDescriptor });
     const result = run(proxyFiles, { metadata: trap, spec: {} });

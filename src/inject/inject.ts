@@ -13,9 +13,9 @@ import { readPod } from './pod/read-pod.ts';
 import type { Workload } from './pod/workload.ts';
 
 /**
- * Injects one pod: decides, renders the templates, merges them onto the pod and finishes the result. Never throws and never changes the
- * request's pod; the same input always gives the same result.
- * @param workload The workload of the pod, where it is known; otherwise it is told from the pod.
+ * Injects one pod: decides, renders the templates, merges them onto the pod and finishes the
+ * result. Never throws, never changes the request's pod, and is deterministic.
+ * @param workload the pod's workload where the caller knows it; by default derived from the pod
  */
 export function inject(injector: Injector, request: InjectionRequest, workload?: Workload): InjectionResult {
   try {
@@ -39,7 +39,7 @@ function failureOf(error: unknown): { readonly reason: FailureReason; readonly m
   return { reason: 'Internal', message: `unexpected: ${message}` };
 }
 
-/** A pod that cannot be read is refused in Go's words where Go has any. */
+/** Rejects an unreadable pod with Go's message where Go has one. */
 function factsOf({ pod, namespace }: InjectionRequest): DecisionFacts {
   try {
     return readPodFacts(pod, namespace);

@@ -1,6 +1,6 @@
 import type { FailureReason } from './injection-result.ts';
 
-/** A pod cannot be injected. Thrown inside the engine only; {@link inject} turns it into a result. */
+/** An error that stops the injection of a pod. {@link inject} catches it and returns a result. */
 export class InjectionFailure extends Error {
   override readonly name = 'InjectionFailure';
   readonly reason: FailureReason;

@@ -1,18 +1,18 @@
 import type { JsonObject } from './patch/json-value.ts';
 
-/** What a template and the decision need to know of one pod's surroundings; everything comes from the caller's memory. */
+/** One pod and those parts of its environment that injection depends on. */
 export interface InjectionRequest {
-  /** The pod as the API server sends it. Never changed. */
+  /** The pod as the API server sends it; never changed. */
   readonly pod: Readonly<JsonObject>;
-  /** The request's namespace: pods made by controllers carry none of their own. */
+  /** The namespace of the request; pods that controllers create have none in their metadata. */
   readonly namespace: string;
-  /** The namespace's annotations, where known (user and group ranges on OpenShift). */
+  /** The namespace, if known; its annotations hold the user and group ranges on OpenShift. */
   readonly namespaceMetadata?: NamespaceMetadata;
-  /** The URL path of the webhook, from `/inject` on; its pairs become proxy environment. */
+  /** The URL path of the webhook, starting with `/inject`; its pairs become proxy environment. */
   readonly path?: string;
-  /** The cluster's nodes, for native sidecars in mode Auto; without nodes Auto means no. */
+  /** The cluster's nodes, for native sidecars in mode Auto; without nodes Auto means disabled. */
   readonly nodes?: readonly NodeFacts[];
-  /** Istio's ProxyConfig resources of the root namespace and of the pod's. */
+  /** Istio's ProxyConfig resources of the root namespace and of the pod's namespace. */
   readonly proxyConfigs?: readonly ProxyConfigResource[];
 }
 
@@ -26,7 +26,7 @@ export interface NodeFacts {
   readonly kubeletVersion: string;
 }
 
-/** networking.istio.io/v1beta1 ProxyConfig, as far as injection reads it. */
+/** The fields of networking.istio.io/v1beta1 ProxyConfig that injection reads. */
 export interface ProxyConfigResource {
   readonly metadata: { readonly name: string; readonly namespace: string; readonly creationTimestamp?: string };
   readonly spec: Readonly<JsonObject>;

@@ -1,42 +1,42 @@
 import type { JsonPatchOperation } from './patch/json-patch.ts';
 import type { JsonObject } from './patch/json-value.ts';
 
-/** Why a pod is left alone: identifiers, fit for metric labels. */
+/** The reasons for not injecting a pod, with their descriptions; keys are metric label values. */
 export const skipReasons = {
-  HostNetwork: "it uses the node's network, which is never redirected",
+  HostNetwork: 'the pod uses the host network, whose traffic is never redirected',
   IgnoredNamespace: 'system namespaces are never injected',
-  OptedOutByLabel: 'its label says so',
-  OptedOutByAnnotation: 'its annotation says so',
-  NeverInjectSelector: '`neverInjectSelector` takes it',
-  PolicyDisabled: 'the policy is `disabled`, and it does not ask',
+  OptedOutByLabel: "the pod's label opts out",
+  OptedOutByAnnotation: "the pod's annotation opts out",
+  NeverInjectSelector: '`neverInjectSelector` matches the pod',
+  PolicyDisabled: 'the policy is `disabled`, and the pod does not ask for injection',
   PolicyUnknown: 'the policy is neither `enabled` nor `disabled`',
 } as const;
 export type SkipReason = keyof typeof skipReasons;
 
-/** Why a pod that should be injected cannot be: identifiers, fit for metric labels. */
+/** The reasons why injection fails, with their descriptions; keys are metric label values. */
 export const failureReasons = {
-  InvalidPod: 'it is not what a pod has to be',
-  InvalidAnnotation: 'an annotation has a value that it cannot have',
-  AnnotationNotAllowed: '`annotationOverrides` does not allow an annotation or label that it has',
-  UnsafeAnnotation: 'an annotation or label would add more than a value',
-  InvalidProxyConfig: 'its annotation with a ProxyConfig cannot be read',
-  InvalidOverrides: 'the containers that it overrides cannot be read',
-  UnknownTemplate: 'it names a template that there is not',
+  InvalidPod: 'the object is not a valid pod',
+  InvalidAnnotation: 'an annotation has an invalid value',
+  AnnotationNotAllowed: '`annotationOverrides` does not allow an annotation or label of the pod',
+  UnsafeAnnotation: 'an annotation or label would change more of the pod than a value',
+  InvalidProxyConfig: 'the annotation `proxy.istio.io/config` cannot be parsed',
+  InvalidOverrides: 'the container overrides cannot be parsed',
+  UnknownTemplate: 'the pod names a template that does not exist',
   TemplateFailed: 'a template failed',
-  TemplateLimit: 'a template took more steps, time or output than it may',
-  InvalidTemplateOutput: 'a template rendered something that is no part of a pod',
-  InvalidPrometheusConfiguration: 'its annotations for Prometheus cannot be merged',
-  Internal: 'a mistake of this program: please report it',
+  TemplateLimit: 'the templates exceeded the limit on steps, time or output',
+  InvalidTemplateOutput: 'the output of a template is not part of a pod',
+  InvalidPrometheusConfiguration: "the pod's Prometheus annotations cannot be merged",
+  Internal: 'a bug in the operator: please report it',
 } as const;
 export type FailureReason = keyof typeof failureReasons;
 
-/** What became of one pod. Refusals are data: {@link inject} does not throw. */
+/** The result of injecting one pod. {@link inject} returns refusals; it does not throw them. */
 export type InjectionResult =
   | {
       readonly outcome: 'injected';
-      /** The pod afterwards; shares what did not change with the request's pod. */
+      /** The injected pod; shares unchanged parts with the request's pod. */
       readonly pod: JsonObject;
-      /** From the request's pod to `pod`. */
+      /** The JSON patch from the request's pod to `pod`. */
       readonly patch: JsonPatchOperation[];
       readonly warnings: readonly string[];
     }
@@ -48,10 +48,10 @@ export type InjectionResult =
     }
   | { readonly outcome: 'failed'; readonly reason: FailureReason; readonly message: string };
 
-/** What became of the pods with which a configuration was tried before anybody's pod met it (see rehearsal/rehearse.ts). Plain data. */
+/** The result of trying a configuration before it is published (rehearsal/). Plain data. */
 export interface Rehearsal {
-  /** Why none of them could be injected; absent when at least one could. */
+  /** The reason why no pod could be injected; absent when at least one could. */
   readonly failure?: { readonly reason: FailureReason; readonly message: string };
-  /** What whoever wrote the templates would want to know, one sentence each. */
+  /** Warnings for the author of the templates, one sentence each. */
   readonly warnings: readonly string[];
 }

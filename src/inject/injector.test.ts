@@ -6,14 +6,14 @@ import { loadInjector, loadInjectorInSteps, type Injector } from './injector.ts'
 
 const files = { config: 'policy: enabled\ntemplates: {sidecar: ""}\n', values: '{}', mesh: '', settings: '' };
 
-/** What becomes of a pod without containers. */
+/** Injects a pod without containers. */
 function outcomeOf(injector: Injector, metadata: object): string {
   const result = inject(injector, { pod: { metadata, spec: { containers: [] } }, namespace: 'shop' });
   return result.outcome === 'failed' ? `${result.reason} ${result.message}` : result.outcome;
 }
 
 describe('loadInjector', () => {
-  it('loads what Istio’s ConfigMaps hold', () => {
+  it('loads the content of Istio’s ConfigMaps', () => {
     const injector = loadInjector({
       ...files,
       config: 'policy: enabled\ntemplates: {b: "", a: ""}\naliases: {both: [a, b]}\n',
@@ -40,17 +40,17 @@ describe('loadInjector', () => {
   it('warns of selectors that select nothing', () => {
     const config = 'policy: enabled\nalwaysInjectSelector: [{matchExpressions: [{key: a, operator: In}]}]\n';
     assert.deepEqual(loadInjector({ ...files, config }).warnings, [
-      'config: alwaysInjectSelector[0] is passed over: operator In of key "a" needs values',
+      'config: alwaysInjectSelector[0] is ignored: operator In of key "a" needs values',
     ]);
   });
 
-  it('bounds each execution of a template', () => {
+  it('limits each execution of a template', () => {
     const config = `policy: enabled\ntemplates: {sidecar: "{{ range until 100 }}{{ . }}{{ end }}"}\n`;
     const injector = loadInjector({ ...files, config }, { limits: { steps: 50 } });
     assert.match(outcomeOf(injector, {}), /^TemplateLimit .*exceeded the limit of 50 steps/);
   });
 
-  it('bounds the work of all templates of a pod together, reading and merging included', () => {
+  it('limits the total work for a pod, including parsing and merging', () => {
     const config = 'policy: enabled\ntemplates: {sidecar: "metadata: {labels: {a: b}}"}\n';
     const injector = loadInjector({ ...files, config }, { limits: { work: 100_000 } });
     const withTemplates = (count: number): string =>
@@ -60,7 +60,7 @@ describe('loadInjector', () => {
     assert.equal(withTemplates(20), limit);
   });
 
-  it('takes what another thread has read', () => {
+  it('accepts a configuration that another thread has read', () => {
     const other = { ...files, config: 'policy: disabled\ntemplates: {a: ""}\n', values: '{"global": {"hub": "h"}}' };
     const read = structuredClone(readConfigurationAtOnce(other));
     const injector = loadInjector(files, { read });
@@ -68,7 +68,7 @@ describe('loadInjector', () => {
     assert.deepEqual([injector.templateNames, injector.rules.policy, injector.values.hub], [['a'], 'disabled', 'h']);
   });
 
-  it('shares templates with its own revision only, until 64 others came', () => {
+  it('shares templates with its own revision only, until 64 other contexts were added', () => {
     const known = new KnownTemplates();
     const load = (revision: number): unknown =>
       loadInjector({ ...files, settings: `{"revision": "${revision}"}` }, { known }).templates.byName.get('sidecar');
@@ -79,7 +79,7 @@ describe('loadInjector', () => {
     assert.notEqual(load(0), first);
   });
 
-  it('stops between texts, between templates and within them', () => {
+  it('yields between texts, between templates and within them', () => {
     const templates = Array.from({ length: 10 }, (_, index) => `  t${index}: "${'{{ .Values }} x '.repeat(100)}"`);
     const config = ['policy: enabled', 'templates:', ...templates].join('\n');
     const steps = loadInjectorInSteps({ ...files, config });
@@ -104,7 +104,7 @@ describe('loadInjector', () => {
     ['the settings', { settings: '{"nativeSidecars": 1}' }, 'settings.nativeSidecars', /./],
   ];
   for (const [name, changes, field, message] of wrong) {
-    it(`names what is wrong with ${name}`, () => {
+    it(`reports the field and error: ${name}`, () => {
       assert.throws(() => loadInjector({ ...files, ...changes }), { name: 'ConfigurationError', field, message });
     });
   }

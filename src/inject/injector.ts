@@ -24,10 +24,10 @@ import { stableDataFields } from './template-data/template-data.ts';
 import { TemplateOutputs } from './render/template-outputs.ts';
 import { functionsOfFamily } from '../template/functions/go/function-families.ts';
 
-/** Calls of sprig's functions that change the map they are given. */
+/** Matches calls of those sprig functions that change the map passed to them. */
 const dataChange = /\b(?:set|unset|(?:mustM|m)erge(?:Overwrite)?)\s+[.$(]/;
 
-/** Compiles the templates of a config that `find` does not know. @throws ConfigurationError naming template, line and column */
+/** Compiles the templates that `find` does not know. @throws ConfigurationError with position */
 export function* compileTemplates(
   config: InjectorConfigText,
   delimiters: readonly [string, string],
@@ -50,7 +50,7 @@ function* compileOne(
   delimiters: readonly [string, string],
 ): Steps<Template> {
   try {
-    // Istio compiles every template under the name `inject`; its errors at run time carry it.
+    // Istio compiles every template under the name `inject`, which its runtime errors contain.
     const options = {
       name: 'inject',
       delimiters,
@@ -62,35 +62,35 @@ function* compileOne(
     if (!(error instanceof TemplateError)) throw error;
     const field = legacy ? 'config.template' : `config.templates.${name}`;
     const { line, column } = error.position;
-    const place = `${field}: line ${line}, column ${column + 1}`;
+    const location = `${field}: line ${line}, column ${column + 1}`;
     const [, ...shown] = error.caret().split('\n');
-    throw new ConfigurationError(field, [`${place}: ${error.reason}`, ...shown].join('\n'), { cause: error });
+    throw new ConfigurationError(field, [`${location}: ${error.reason}`, ...shown].join('\n'), { cause: error });
   }
 }
 
-/** How the engine behaves where Istio's webhook and `istioctl kube-inject` differ; a property of the configuration, not of the caller. */
+/** The behavior where Istio's webhook and `istioctl kube-inject` differ. */
 export type InjectionSemantics = 'Webhook' | 'KubeInject';
 
 export interface InjectorOptions {
   /**
-   * `Webhook` (when absent): everything counts. `KubeInject`: of the config only `templates` counts, the policy is enabled, the revision is
-   * empty, and the annotation `proxy.istio.io/config` is applied onto the mesh config field by field.
+   * `Webhook` (default) uses the whole config. `KubeInject` uses only `templates`: the policy is
+   * enabled, the revision empty, and `proxy.istio.io/config` merges into the mesh config field by
+   * field.
    */
   readonly semantics?: InjectionSemantics;
   /**
-   * Bounds of each execution of a template, but for `work`, which bounds all that is done for a pod; one that exceeds a bound is refused with the
-   * reason `TemplateLimit`.
+   * Limits per template execution, except `work`, which limits all work for a pod. Exceeding one
+   * fails the pod with the reason `TemplateLimit`.
    */
   readonly limits?: ExecutionLimits;
-  /** The files as another thread has read them: then only the templates are left to compile. */
+  /** The files as read by another thread; then only the templates are compiled. */
   readonly read?: ReadConfiguration;
-  /** The templates of configurations that are in use; this one's are added. */
+  /** The compiled templates in use; the new ones are added. */
   readonly known?: KnownTemplates;
 }
 
-/** A configuration ready for use: everything that does not depend on a pod is done. Immutable; share it between requests. */
+/** A compiled configuration. Immutable; share it between requests. */
 export interface Injector {
-  /** What it was loaded from. */
   readonly files: ConfigurationFiles;
   readonly semantics: InjectionSemantics;
   readonly settings: Required<InjectionSettings>;
@@ -106,27 +106,27 @@ export interface Injector {
   /** The effective MeshConfig, as canonical protobuf JSON. */
   readonly meshConfig: Message;
   readonly proxyConfigLayers: ProxyConfigLayers;
-  /** Whether a template or the engine has a use for a pod's ProxyConfig. */
+  /** Whether a template or the engine uses a pod's ProxyConfig. */
   readonly readsProxyConfig: boolean;
-  /** The proxy environment of the settings, below that of a request's path. */
+  /** The proxy environment from the settings; a request's path overrides it. */
   readonly environment: Environment;
-  /** What is odd in the configuration without making it unusable, one sentence each. */
+  /** Problems that do not make the configuration unusable, one sentence each. */
   readonly warnings: readonly string[];
-  /** What became of typical pods; absent where they were not tried. */
+  /** The result of trying typical pods; absent when they were not tried. */
   readonly rehearsal?: Rehearsal;
-  /** What is held against the authors of pods; absent under preset Istio. */
+  /** The restrictions on authors of pods; absent under preset Istio. */
   readonly guard?: AuthorGuard;
 }
 
 /**
  * Reads and compiles a configuration.
- * @throws ConfigurationError naming the key, and where there is one the line and column.
+ * @throws ConfigurationError naming the key, and line and column where known
  */
 export function loadInjector(files: ConfigurationFiles, options: InjectorOptions = {}): Injector {
   return atOnce(loadInjectorInSteps(files, options));
 }
 
-/** {@link loadInjector}, a little at a time: the way of a process that answers requests meanwhile. */
+/** Does the work of {@link loadInjector} in steps, so that the process can serve between them. */
 export function* loadInjectorInSteps(files: ConfigurationFiles, options: InjectorOptions = {}): Steps<Injector> {
   const semantics = options.semantics ?? 'Webhook';
   const { settings, config, mesh, values, rehearsal } = options.read ?? (yield* readConfiguration(files));
@@ -144,7 +144,7 @@ export function* loadInjectorInSteps(files: ConfigurationFiles, options: Injecto
       : yield* authorGuard(config.templates, settings.delimiters, family, overrides, values.all);
   const effective = semantics === 'KubeInject' ? onlyTemplates(config) : config;
   const { policy } = effective;
-  // Istio takes any text for a policy, and injects nothing with one that it does not know.
+  // Istio accepts any text as policy, and injects nothing when it does not know it.
   const unknown = `config: policy is "${policy}", neither "enabled" nor "disabled": nothing is injected`;
   const warnings = policy === 'enabled' || policy === 'disabled' ? [] : [unknown];
   return {
@@ -175,7 +175,7 @@ export function* loadInjectorInSteps(files: ConfigurationFiles, options: Injecto
   };
 }
 
-/** What `istioctl kube-inject` reads of a config. */
+/** Returns the parts of a config that `istioctl kube-inject` reads. */
 function onlyTemplates(config: InjectorConfigText): InjectorConfigText {
   return {
     policy: 'enabled',
@@ -192,7 +192,7 @@ function onlyTemplates(config: InjectorConfigText): InjectorConfigText {
 function compileSelectors(key: string, selectors: readonly SelectorText[], warnings: string[]): CompiledSelector[] {
   return selectors.map((selector, index) => {
     const compiled = compileLabelSelector(selector as LabelSelector, 'nothing');
-    if ('invalid' in compiled) warnings.push(`config: ${key}[${index}] is passed over: ${compiled.invalid}`);
+    if ('invalid' in compiled) warnings.push(`config: ${key}[${index}] is ignored: ${compiled.invalid}`);
     return compiled;
   });
 }

@@ -5,12 +5,12 @@ import { deepFreeze, readRows, sortedWords } from './merge/testdata/read-rows.ts
 import { applyJsonPatch } from './patch/apply-json-patch.ts';
 import type { JsonObject } from './patch/json-value.ts';
 
-/** A configuration of scripts/istio-recorder. */
+/** A configuration recorded by scripts/istio-recorder. */
 interface Setup extends Readonly<Record<'name' | 'revision' | 'config' | 'values' | 'mesh', string>> {
   readonly nativeSidecars: 'enabled' | 'disabled';
 }
 
-/** A pod and what Istio answered. */
+/** A pod and Istio's recorded answer. */
 interface Row {
   readonly setup: string;
   readonly group: string;
@@ -34,11 +34,13 @@ function load({ config, values, mesh, revision, nativeSidecars }: Setup): Inject
 describe(`inject answers as Istio's injector does (${rows.length} recorded pods)`, () => {
   for (const setup of setups) {
     let injector: Injector | undefined;
-    const own = rows.filter((row) => row.setup === setup.name);
-    for (const group of new Set(own.map((row) => row.group))) {
+    const setupRows = rows.filter((row) => row.setup === setup.name);
+    for (const group of new Set(setupRows.map((row) => row.group))) {
       it(`in ${group}, configuration ${setup.name}`, () => {
         injector ??= load(setup);
-        for (const { pod, namespace, path, outcome, result, message } of own.filter((row) => row.group === group)) {
+        for (const { pod, namespace, path, outcome, result, message } of setupRows.filter(
+          (row) => row.group === group,
+        )) {
           const shown = `${path} ${namespace} ${JSON.stringify(pod)}`;
           const answer = inject(injector, { pod: deepFreeze(pod), namespace, path, nodes: [] });
           assert.equal({ injected: 'patched', skipped: 'skipped', failed: 'denied' }[answer.outcome], outcome, shown);

@@ -9,14 +9,14 @@ const webhook = loadInjector(logFiles);
 const command = loadInjector(proxyFiles, { semantics: 'KubeInject' });
 const containers = 'containers: [{name: web, image: "web:1"}]';
 
-/** What becomes of a file, and of the first object in it. */
+/** Injects a file; also returns its first object. */
 function done(injector: Injector, file: string): { text: string; warnings: readonly string[]; object: JsonObject } {
   const result = kubeInject(injector, file);
   assert.equal(result.outcome, 'done', JSON.stringify(result));
   return { ...result, object: parseAllDocuments(result.text)[0]?.toJS() as JsonObject };
 }
 
-/** A file with a pod. */
+/** Returns a file with a pod. */
 function podWith(metadata: string, spec = containers): string {
   return `apiVersion: v1\nkind: Pod\nmetadata: {${metadata}}\nspec: {${spec}}\n`;
 }
@@ -64,13 +64,13 @@ spec:
           image: web:1
 `;
 
-  it('keeps comments and whatever it does not change', () => {
+  it('keeps comments and unchanged parts', () => {
     const { text } = done(webhook, deployment);
     for (const line of deployment.split('\n')) assert.ok(text.includes(line.trim()), line);
     assert.match(text, /log-collector/);
   });
 
-  it('passes other objects and documents through as they are', () => {
+  it('does not change other objects and documents', () => {
     const service = '# a service\napiVersion: v1\nkind: Service\nmetadata: {name: s}   # odd   spacing\n';
     const { text, warnings } = done(webhook, `${service}---\n${deployment}---\n${service}`);
     assert.ok(text.startsWith(service));
@@ -79,14 +79,14 @@ spec:
     assert.deepEqual(warnings, []);
   });
 
-  it('reaches into Lists', () => {
+  it('injects workloads in Lists', () => {
     const list = `apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Secret, metadata: {name: s}}\n- {apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {${containers}}}\n- 7\n`;
     const items = done(webhook, list).object.items as JsonObject[];
     assert.deepEqual(namesIn(items[1]?.spec), ['log-collector', 'web']);
     assert.deepEqual(items[0], { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' } });
   });
 
-  it('does not change two objects that share a node by alias', () => {
+  it('changes only one of two objects that share a node by alias', () => {
     const aliased = `apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: a}\n  spec: &spec {${containers}}\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: b, annotations: {logs.example/inject: "false"}}\n  spec: *spec\n`;
     const { object, warnings } = done(webhook, aliased);
     const names = (object.items as JsonObject[]).map(({ spec }) => namesIn(spec).join());
@@ -94,7 +94,7 @@ spec:
     assert.equal(warnings.length, 1);
   });
 
-  it('changes labels whose names look like numbers', () => {
+  it('keeps annotations whose names look like numbers', () => {
     const { object } = done(webhook, podWith('name: p, annotations: {logs.example/collected: "false", 1: "x"}'));
     const { annotations } = object.metadata as { annotations: JsonObject };
     assert.equal(annotations['logs.example/collected'], 'true');
@@ -108,7 +108,7 @@ spec:
     assert.deepEqual(warnings, ['===> Skipping injection because Pod "p" has host networking enabled']);
   });
 
-  it('says why an object is left alone', () => {
+  it('warns why an object is skipped', () => {
     const rows: [metadata: string, warning: RegExp][] = [
       ['name: p, labels: {logs.example/inject: "false"}', /Pod "p" has sidecar injection disabled \(the pod's label/],
       [
@@ -119,7 +119,7 @@ spec:
     for (const [metadata, warning] of rows) assert.match(done(webhook, podWith(metadata)).warnings.join(), warning);
   });
 
-  it('passes on what the engine warns of', () => {
+  it('passes on the warnings of the engine', () => {
     const { warnings } = done(webhook, podWith('name: p, labels: {logs.example/inject: perhaps}'));
     assert.match(warnings.join(), /^Pod "p": the pod's label logs\.example\/inject is "perhaps"/);
   });
@@ -131,13 +131,13 @@ spec:
     assert.match(result.message, /cannot unmarshal number/);
   });
 
-  it('names the place where a file is no YAML', () => {
+  it('names line and column where a file is not YAML', () => {
     const result = kubeInject(webhook, 'a: 1\n---\nb: [1\nc: 2\n');
     assert.ok(result.outcome === 'failed');
     assert.match(result.message, /^line [45], column \d+: /);
   });
 
-  it('is content with nothing', () => {
+  it('accepts an empty file', () => {
     assert.deepEqual(kubeInject(webhook, ''), { outcome: 'done', text: '', warnings: [] });
     assert.equal(done(webhook, 'just text').text, 'just text\n');
   });
@@ -152,7 +152,7 @@ spec:
     const templateOf = (file: string): { metadata: Record<string, JsonObject>; spec: unknown } =>
       (done(command, file).object.spec as JsonObject).template as ReturnType<typeof templateOf>;
 
-    it('calls the workload by its own name and ignores its namespace', () => {
+    it('uses the workload’s own name and ignores its namespace', () => {
       const { metadata } = templateOf(workload('Deployment', `template: {spec: {${containers}}}`));
       assert.equal(metadata.labels?.['mesh.example/app'], 'web');
       assert.match(String(metadata.annotations?.['sidecar.istio.io/status']), /"revision":"default"/);
@@ -166,14 +166,14 @@ spec:
       assert.deepEqual(Object.keys(spec?.template ?? {}), ['spec']);
     });
 
-    it('applies the annotation onto the mesh’s configuration, zeros too', () => {
+    it('applies the annotation onto the mesh’s configuration, including zeros', () => {
       const { spec } = templateOf(configured('concurrency: 0\\nholdApplicationUntilProxyStarts: true'));
       assert.deepEqual(namesIn(spec), ['istio-proxy', 'web']);
       const [proxy] = (spec as { containers: { env?: { value: string }[] }[] }).containers;
       assert.equal(proxy?.env?.[0]?.value, '{"concurrency":0,"holdApplicationUntilProxyStarts":true}');
     });
 
-    it('refuses an annotation that it cannot read', () => {
+    it('rejects an annotation that it cannot parse', () => {
       const result = kubeInject(command, configured('concurrency: x'));
       assert.ok(result.outcome === 'failed');
       const message = /^could not parse proxy config: invalid character 'x' looking for beginning of value$/;

@@ -6,19 +6,19 @@ import { readDocuments, type SourceDocument } from './objects/read-documents.ts'
 import { listItems } from './objects/workload-kinds.ts';
 import { isJsonObject, type JsonObject } from './patch/json-value.ts';
 
-/** What became of a file. `warnings` holds a line per object that was left alone although it is a workload, with the reason. */
+/** The result for a file. `warnings` has a line with the reason per workload that was skipped. */
 export type FileInjectionResult =
   | { readonly outcome: 'done'; readonly text: string; readonly warnings: readonly string[] }
   | {
       readonly outcome: 'failed';
-      /** The object that cannot be injected, e.g. `Deployment "shop/web"`; empty when the file cannot be read. */
+      /** The object that failed, e.g. `Deployment "shop/web"`; empty for an unreadable file. */
       readonly object: string;
       readonly message: string;
     };
 
 /**
- * Injects every workload in a YAML file: documents, Lists, all kinds that make pods. Other objects, and the parts of a workload that do not
- * change, stay as they are written. Whether this follows Istio's webhook or its command is a property of the injector.
+ * Injects every workload in a YAML file, including those in Lists. Other objects and unchanged
+ * parts of a workload keep their text. The injector's semantics choose between webhook and command.
  */
 export function kubeInject(injector: Injector, text: string, context: FileContext = {}): FileInjectionResult {
   let documents: SourceDocument[];
@@ -43,13 +43,13 @@ export function kubeInject(injector: Injector, text: string, context: FileContex
       warnings.push(...result.warnings.map((warning) => `${describeObject(object)}: ${warning}`));
       edits.push(...result.edits.map((edit) => ({ ...edit, path: [...path, ...edit.path] })));
     }
-    const asItWas = source.text.endsWith('\n') ? source.text : `${source.text}\n`;
-    texts.push(edits.length === 0 ? asItWas : rewrite(source.document, value, edits));
+    const unchanged = source.text.endsWith('\n') ? source.text : `${source.text}\n`;
+    texts.push(edits.length === 0 ? unchanged : rewrite(source.document, value, edits));
   }
   return { outcome: 'done', text: texts.join('---\n'), warnings };
 }
 
-/** The objects of a document: itself, or the items of a List, which may be Lists again. */
+/** Returns the objects of a document: itself, or the items of a List, which may be nested. */
 function objectsIn(value: unknown, path: readonly string[]): { object: JsonObject; path: readonly string[] }[] {
   if (!isJsonObject(value)) return [];
   const items = listItems(value);
@@ -57,7 +57,7 @@ function objectsIn(value: unknown, path: readonly string[]): { object: JsonObjec
   return items.flatMap((item, index) => objectsIn(item, [...path, 'items', String(index)]));
 }
 
-/** A node that stands in several places must not change in all of them: aliases are written out first. */
+/** Edits a document. Resolves aliases first, so that an edit does not affect all uses. */
 function rewrite(document: Document, value: unknown, edits: readonly DocumentEdit[]): string {
   const aliases: unknown[] = [];
   visit(document, { Alias: (_, alias) => void aliases.push(alias) });
@@ -66,7 +66,7 @@ function rewrite(document: Document, value: unknown, edits: readonly DocumentEdi
   return target.toString({ lineWidth: 0, directives: false, flowCollectionPadding: false });
 }
 
-/** Two of Istio's phrases, which people look for, and ours. */
+/** Returns Istio's phrase for the two reasons that users search for, and our own for the others. */
 function skipPhrase({ reason, message }: { readonly reason: string; readonly message: string }): string {
   if (reason === 'HostNetwork') return 'has host networking enabled';
   return reason.startsWith('OptedOut') ? `has sidecar injection disabled (${message})` : `is not selected (${message})`;

@@ -1,6 +1,6 @@
 import type { KubernetesObject, ObjectMeta, OwnerReference } from '../../api/kubernetes/kubernetes.ts';
 import type { JsonObject } from '../../inject/patch/json-value.ts';
-import { objectAt, podTemplatePlace } from '../../inject/objects/workload-kinds.ts';
+import { objectAt, podTemplatePaths } from '../../inject/objects/workload-kinds.ts';
 
 /** What is asked about: an object, and the pod that comes of it. */
 export interface Subject {
@@ -25,7 +25,7 @@ const anyHash = '0000000000';
  * @param namespace of an object that names none
  */
 export function subjectOf(object: KubernetesObject, namespace: string): Subject | undefined {
-  const place = podTemplatePlace(object);
+  const place = podTemplatePaths(object);
   if (place === undefined) return undefined;
   const { kind } = object;
   const { name = '', generateName } = object.metadata;

@@ -7,7 +7,7 @@ import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
 import { revisionTagKind } from '../../api/revision-tag/revision-tag.ts';
 import { validateInjectorConfig } from '../../api/injector-config/validate-injector-config.ts';
 import { validateRevisionTag } from '../../api/revision-tag/revision-tag-rules.ts';
-import { refuseHopeless } from '../../inject/rehearsal/rehearse.ts';
+import { refuseUnusable } from '../../inject/rehearsal/rehearse.ts';
 import { configurationFiles, inSpec } from '../../manifests/configuration-files.ts';
 import type { LoadConfiguration } from '../../operator/ports.ts';
 import type { TagTargets } from '../../operator/tags/tag-targets.ts';
@@ -81,7 +81,7 @@ async function compileWarnings(load: LoadConfiguration, config: InjectorConfig):
     const late = setTimeout(trialMs, undefined, { ref: false });
     const loaded = await Promise.race([load(configurationFiles(config)), late]);
     if (loaded !== undefined) {
-      refuseHopeless(loaded);
+      refuseUnusable(loaded);
       return [...loaded.warnings, ...(loaded.rehearsal?.warnings ?? [])];
     }
     const seconds = String(trialMs / 1000);

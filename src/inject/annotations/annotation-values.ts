@@ -3,10 +3,10 @@ import { isIP } from 'node:net';
 import { readDigits } from '../../template/integer.ts';
 import { QuantityError, canonicalQuantity } from '../kubernetes/quantity.ts';
 
-/** Why a value is not acceptable, in Istio's words; `undefined` when it is. */
+/** Returns why a value is not acceptable, in Istio's words; `undefined` when it is. */
 export type ValueCheck = (value: string) => string | undefined;
 
-/** Go's strconv.ParseBool: the texts it takes for true and false. */
+/** Parses a text like Go's strconv.ParseBool; `undefined` when it is neither true nor false. */
 export function parseBool(text: string): boolean | undefined {
   if (['1', 't', 'T', 'TRUE', 'true', 'True'].includes(text)) return true;
   if (['0', 'f', 'F', 'FALSE', 'false', 'False'].includes(text)) return false;
@@ -16,7 +16,7 @@ export function parseBool(text: string): boolean | undefined {
 export const booleanProblem: ValueCheck = (value) =>
   parseBool(value) === undefined ? `strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax` : undefined;
 
-/** An unsigned integer of 32 bits. */
+/** Accepts an unsigned 32-bit integer. */
 export const unsignedProblem: ValueCheck = (value) => parseUnsignedProblem(value, 2n ** 32n);
 
 export const interceptionModeProblem: ValueCheck = (value) =>
@@ -24,7 +24,7 @@ export const interceptionModeProblem: ValueCheck = (value) =>
     ? undefined
     : `interceptionMode invalid, use REDIRECT,TPROXY,NONE: ${value}`;
 
-/** A Kubernetes quantity. Templates paste it into YAML, so nothing may end its line. */
+/** Accepts a Kubernetes quantity on one line: templates paste it into YAML. */
 export const quantityProblem: ValueCheck = (value) => {
   if (/\p{Cc}/u.test(value)) return 'value contains control characters';
   if (/\s/.test(value)) return quantityProblem('');
@@ -37,13 +37,13 @@ export const quantityProblem: ValueCheck = (value) => {
   }
 };
 
-/** One port, surrounded by spaces or not. */
+/** Accepts one port, with or without surrounding spaces. */
 export const portProblem: ValueCheck = (value) => {
   const problem = onePortProblem(value);
   return problem === undefined ? undefined : `excludeInboundPorts invalid: ${problem}`;
 };
 
-/** A comma-separated list of ports, possibly empty; with `wildcard` also `*`. `name` is what messages call it. */
+/** Accepts comma-separated ports or none; with `wildcard` also `*`. Errors contain `name`. */
 export function portsProblem(name: string, wildcard: boolean): ValueCheck {
   return (value) => {
     const ports = trimSpace(value);
@@ -62,7 +62,7 @@ function onePortProblem(value: string): string | undefined {
   return problem === undefined ? undefined : `failed parsing port '${value}': ${problem}`;
 }
 
-/** A comma-separated list of CIDR blocks, possibly empty; with `wildcard` also `*`. */
+/** Accepts comma-separated CIDR blocks or none; with `wildcard` also `*`. */
 export function blocksProblem(name: string, wildcard: boolean): ValueCheck {
   return (value) => {
     if (value === '' || (wildcard && value === '*')) return undefined;
@@ -101,7 +101,7 @@ function addressProblem(address: string): string {
   return `ParseAddr(${quoted}): unable to parse IP`;
 }
 
-/** A comma-separated list of interface names, possibly empty (Istio's ValidateInterfaceNames). */
+/** Accepts comma-separated interface names or none (Istio's ValidateInterfaceNames). */
 export const interfacesProblem: ValueCheck = (value) => {
   if (value === '') return undefined;
   for (const part of value.split(',')) {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { annotationProblems, validatedAnnotations } from './validate-annotations.ts';
 
 describe('annotationProblems', () => {
-  it('knows 19 annotations', () => {
+  it('checks 19 annotations', () => {
     assert.equal(validatedAnnotations.length, 19);
   });
 
-  it('has nothing against other annotations', () => {
+  it('accepts other annotations', () => {
     assert.equal(annotationProblems({ 'example.com/a': '\n', constructor: 'x' }), undefined);
   });
 
@@ -24,7 +24,7 @@ describe('annotationProblems', () => {
   ];
   for (const [annotation, values] of good) {
     for (const value of values) {
-      it(`takes ${annotation}: ${JSON.stringify(value)}`, () => {
+      it(`accepts ${annotation}: ${JSON.stringify(value)}`, () => {
         assert.equal(annotationProblems({ [annotation]: value }), undefined);
       });
     }

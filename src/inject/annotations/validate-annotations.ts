@@ -13,7 +13,7 @@ import {
   type ValueCheck,
 } from './annotation-values.ts';
 
-/** The annotations with which a pod steers Istio's templates and whose values are checked before they reach one. */
+/** The annotations that parameterize Istio's templates, and the checks of their values. */
 const checks: ReadonlyMap<string, ValueCheck> = new Map([
   ['istio.io/reroute-virtual-interfaces', interfacesProblem],
   ['prometheus.istio.io/merge-metrics', booleanProblem],
@@ -36,10 +36,9 @@ const checks: ReadonlyMap<string, ValueCheck> = new Map([
   ['traffic.sidecar.istio.io/kubevirtInterfaces', interfacesProblem],
 ]);
 
-/** The names of the annotations that are checked. */
 export const validatedAnnotations: readonly string[] = [...checks.keys()];
 
-/** What is wrong with a pod's annotations, all problems in one text as Istio prints them; `undefined` when nothing is. */
+/** Returns all problems of a pod's annotations in one text, as Istio prints them. */
 export function annotationProblems(annotations: Readonly<Record<string, string>>): string | undefined {
   const problems: string[] = [];
   for (const [name, check] of checks) {
@@ -51,7 +50,7 @@ export function annotationProblems(annotations: Readonly<Record<string, string>>
   return problems.length === 0 ? undefined : joinErrors(problems);
 }
 
-/** The annotation must make a sound configuration of Istio's defaults. */
+/** Checks the annotation as an overlay on Istio's default ProxyConfig. */
 function proxyConfigProblem(value: string): string | undefined {
   let config;
   try {

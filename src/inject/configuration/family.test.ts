@@ -3,7 +3,7 @@ import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import { familyOf } from './family.ts';
 
 describe('familyOf', () => {
-  it('has Istio’s names for Istio’s keys', () => {
+  it('uses Istio’s names for Istio’s keys', () => {
     const family = familyOf(istioKeys, ['spec: {containers: [{name: istio-proxy}]}']);
     assert.equal(family.templatesKey, 'inject.istio.io/templates');
     assert.equal(family.overridesKey, 'proxy.istio.io/overrides');

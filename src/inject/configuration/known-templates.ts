@@ -1,25 +1,25 @@
 import type { Template } from '../../template/template.ts';
 
-/** So many configurations' templates are known; the one that came first is forgotten first. */
+/** The number of configurations remembered; the oldest is dropped first. */
 const capacity = 64;
 
 /**
- * The compiled templates of configurations that are in use, by what they were compiled from: an edit compiles what it has changed and shares the rest
- * with the configuration before it. Nothing is kept alive here: what nobody serves any more is collected.
+ * The compiled templates in use, by source text: after an edit, only changed templates are
+ * compiled. Weak references let templates that are no longer served be collected.
  */
 export class KnownTemplates {
   readonly #byContext = new Map<string, ReadonlyMap<string, WeakRef<Template>>>();
 
   /**
-   * The compiled template of this text, if a configuration that has it is still in use.
-   * @param context everything else that a template's meaning, and what it remembers between pods, depends on: configurations of different revisions share
-   * nothing, since pods that arrive in turn would make each forget what the other's have in common
+   * Returns the compiled template of this text if a live configuration uses it.
+   * @param context everything else that affects a template, such as the revision: its caches rely
+   * on values that the pods of one revision share
    */
   find(context: string, text: string): Template | undefined {
     return this.#byContext.get(context)?.get(text)?.deref();
   }
 
-  /** Takes the place of what was known in this context before. */
+  /** Replaces the templates of this context. */
   note(context: string, texts: ReadonlyMap<string, string>, compiled: ReadonlyMap<string, Template>): void {
     const known = new Map<string, WeakRef<Template>>();
     for (const [name, text] of texts) {

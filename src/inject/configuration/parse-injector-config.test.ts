@@ -28,7 +28,7 @@ describe('parseInjectorConfig', () => {
     assert.equal(config.legacy, false);
   });
 
-  it('takes null for nothing', () => {
+  it('treats null as absent', () => {
     const config = parseInjectorConfig(
       'policy:\ndefaultTemplates:\ntemplates:\ninjectedAnnotations:\nneverInjectSelector: [{matchLabels: , matchExpressions: }]\nalwaysInjectSelector:\n',
     );
@@ -36,7 +36,7 @@ describe('parseInjectorConfig', () => {
     assert.deepEqual(config, { ...parseInjectorConfig(''), neverInjectSelector });
   });
 
-  it('has nothing in an empty text', () => {
+  it('reads an empty text as an empty config', () => {
     const config = parseInjectorConfig('');
     assert.equal(config.policy, '');
     assert.equal(config.templates.size, 0);
@@ -66,7 +66,7 @@ describe('parseInjectorConfig', () => {
     ['2001-02-03', '2001-02-03'],
   ];
   for (const [yaml, text] of scalars) {
-    it(`takes ${yaml} for the string ${JSON.stringify(text)}`, () => {
+    it(`reads ${yaml} as the string ${JSON.stringify(text)}`, () => {
       const config = parseInjectorConfig(
         `policy: ${yaml}\ninjectedAnnotations: {a: ${yaml}}\nneverInjectSelector: [{matchLabels: {b: ${yaml}}, matchExpressions: [{key: k, operator: In, values: [${yaml}]}]}]\n`,
       );
@@ -77,24 +77,34 @@ describe('parseInjectorConfig', () => {
   }
 
   const wrong: [name: string, text: string, field: string, message: RegExp][] = [
-    ['a number for a list', 'defaultTemplates: 5', 'config.defaultTemplates', /column 19\): .*, received number$/],
-    ['an alias of no texts', 'a: &a {x: {}}\ntemplates: *a\n', 'config.templates.x', /^\S+ \(line 2, column 12\): /],
-    ['no YAML', 'policy: [', 'config', /^config: yaml: line \d/],
+    [
+      'a number instead of a list',
+      'defaultTemplates: 5',
+      'config.defaultTemplates',
+      /column 19\): .*, received number$/,
+    ],
+    [
+      'an alias of a map that is not text',
+      'a: &a {x: {}}\ntemplates: *a\n',
+      'config.templates.x',
+      /^\S+ \(line 2, column 12\): /,
+    ],
+    ['invalid YAML', 'policy: [', 'config', /^config: yaml: line \d/],
     ['a list', '- a', 'config', /^config: /],
     [
-      'a template that is no text',
+      'a template that is not a string',
       'policy: enabled\ntemplates:\n  log: {}\n',
       'config.templates.log',
       /^config\.templates\.log \(line 3, column 8\): /,
     ],
     [
-      'a selector that is no list',
+      'a selector that is not a list',
       'neverInjectSelector: {}',
       'config.neverInjectSelector',
       /^config\.neverInjectSelector \(line 1, column 22\): /,
     ],
     [
-      'a list for a label',
+      'a list as a label value',
       'alwaysInjectSelector:\n- matchLabels: {a: [b]}\n',
       'config.alwaysInjectSelector.0.matchLabels.a',
       /\(line 2, column 20\)/,

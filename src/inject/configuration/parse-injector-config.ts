@@ -5,7 +5,7 @@ import { YamlError } from '../yaml/yaml-error.ts';
 import { PlaceDependent, resolvePlain, UNSUPPORTED_KEY } from '../yaml/plain-scalar.ts';
 import { isNode, isScalar, LineCounter, parseDocument } from 'yaml';
 
-/** A string of Go's: `null` and what is absent are empty. */
+/** A Go string: `null` and absent mean empty. */
 const text = z
   .string()
   .nullish()
@@ -41,12 +41,12 @@ const configSchema = z.object({
 
 export type SelectorText = z.infer<typeof selector>;
 
-/** Istio's injector config (the key `config` of its ConfigMap), the fields that are read; absent ones have Istio's defaults. */
+/** The fields read from Istio's injector config (ConfigMap key `config`), defaults included. */
 export interface InjectorConfigText {
   readonly policy: string;
   readonly defaultTemplates: readonly string[];
   readonly templates: ReadonlyMap<string, string>;
-  /** Whether the templates came as the single `template` of Istio 1.x: it renders a SidecarInjectionSpec. */
+  /** Whether the config has the single `template` of Istio 1.x, a SidecarInjectionSpec. */
   readonly legacy: boolean;
   readonly aliases: ReadonlyMap<string, readonly string[]>;
   readonly neverInjectSelector: readonly SelectorText[];
@@ -54,14 +54,14 @@ export interface InjectorConfigText {
   readonly injectedAnnotations: ReadonlyMap<string, string>;
 }
 
-/** The name of the one template of a 1.x config, and the default template of any. */
+/** The name of the only template of a 1.x config, and the default template of any config. */
 const defaultTemplateName = 'sidecar';
 
 /**
- * Reads an injector config of either shape: `templates` by name, or the single `template` of Istio 1.x. With both, `templates` counts
- * (Istio's own ConfigMaps carry a `template` that makes old versions fail). A number or boolean where a string belongs becomes one, as by
- * sigs.k8s.io/yaml: `on` is `"true"`, `1.10` is `"1.1"`.
- * @throws ConfigurationError naming key, line and column.
+ * Parses an injector config with `templates` by name or the single `template` of Istio 1.x. If both
+ * exist, `templates` wins: Istio's `template` makes old versions fail. Converts numbers and
+ * booleans to strings like sigs.k8s.io/yaml: `on` to `"true"`, `1.10` to `"1.1"`.
+ * @throws ConfigurationError naming key, line and column
  */
 export function parseInjectorConfig(text: string): InjectorConfigText {
   const yaml = readYaml(text) ?? {};
@@ -97,7 +97,7 @@ function readYaml(text: string): unknown {
   }
 }
 
-/** A config with texts in place of the numbers and booleans that the schema has found where strings belong. */
+/** Returns a copy with strings instead of the numbers and booleans that the schema rejected. */
 function withStrings(config: unknown, text: string, issues: readonly z.core.$ZodIssue[]): unknown {
   const document = parseDocument(text);
   const copy = structuredClone(config);
@@ -115,7 +115,7 @@ function withStrings(config: unknown, text: string, issues: readonly z.core.$Zod
   return copy;
 }
 
-/** What sigs.k8s.io/yaml makes of a scalar where Go's type is a string: of a float its digits in single precision. @param source absent of an alias */
+/** Converts a scalar to a Go string like sigs.k8s.io/yaml. @param source absent for an alias */
 function goText(value: number | boolean, source: string | undefined): string {
   if (source === undefined) return String(value);
   const resolved = resolvePlain(source);
@@ -123,7 +123,7 @@ function goText(value: number | boolean, source: string | undefined): string {
   return resolved.key === UNSUPPORTED_KEY ? String(BigInt(source.replaceAll(/[_+]/g, ''))) : resolved.key;
 }
 
-/** Where a path stands in a YAML text, as ` (line 3, column 5)`; empty when it stands nowhere. For error messages only: it parses the text again. */
+/** Returns ` (line 3, column 5)` for a path in a YAML text, or ''. Slow: parses it again. */
 function locateInYaml(text: string, path: readonly (string | number)[]): string {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter });

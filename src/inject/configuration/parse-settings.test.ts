@@ -3,7 +3,7 @@ import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import { parseSettings } from './parse-settings.ts';
 
 describe('parseSettings', () => {
-  it('means Istio’s own behaviour by nothing', () => {
+  it('defaults to Istio’s behavior', () => {
     assert.deepEqual(parseSettings(''), {
       revision: 'default',
       delimiters: ['{{', '}}'],
@@ -16,7 +16,7 @@ describe('parseSettings', () => {
     });
   });
 
-  it('takes what is there and completes the keys', () => {
+  it('reads the given settings and completes the keys', () => {
     const keys = { inject: 'logs.example/inject' };
     const written = { revision: 'r1', delimiters: ['<', '>'], nativeSidecars: 'Auto', platform: 'Kubernetes', keys };
     const settings = parseSettings(JSON.stringify(written));
@@ -24,12 +24,17 @@ describe('parseSettings', () => {
   });
 
   const wrong: [name: string, text: string, field: string, problem: RegExp][] = [
-    ['no JSON', '{', 'settings', /^settings: not JSON: \S/],
+    ['invalid JSON', '{', 'settings', /^settings: not JSON: \S/],
     ['a list', '[]', 'settings', /^settings: .*expected object/],
     ['one delimiter', '{"delimiters": ["[["]}', 'settings.delimiters', /^settings\.delimiters: .*2 items/],
     ['an unknown mode', '{"nativeSidecars": "Sometimes"}', 'settings.nativeSidecars', /"Disabled"$/],
-    ['a key that is no text', '{"keys": {"status": 1}}', 'settings.keys.status', /expected string/],
-    ['an environment that is no text', '{"pathEnvironment": {"net": 1}}', 'settings.pathEnvironment.net', /string/],
+    ['a key that is not a string', '{"keys": {"status": 1}}', 'settings.keys.status', /expected string/],
+    [
+      'an environment that is not a string',
+      '{"pathEnvironment": {"net": 1}}',
+      'settings.pathEnvironment.net',
+      /string/,
+    ],
   ];
   for (const [name, text, field, message] of wrong) {
     it(`refuses ${name}, naming ${field}`, () => {

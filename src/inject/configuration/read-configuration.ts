@@ -8,23 +8,22 @@ import { parseInjectorConfig, type InjectorConfigText } from './parse-injector-c
 import { parseSettings } from './parse-settings.ts';
 import { parseValues, type Values } from './values.ts';
 
-/** A configuration's texts, read and checked; templates are still text. Plain data: it can be sent from one thread to another. */
+/** A parsed and checked configuration as plain data; templates are still text. */
 export interface ReadConfiguration {
   readonly settings: Required<InjectionSettings>;
   readonly config: InjectorConfigText;
-  /** The effective MeshConfig, as canonical protobuf JSON. */
   readonly mesh: Message;
   readonly values: Values;
-  /** Where it was tried, too. */
+  /** Present when the configuration was tried. */
   readonly rehearsal?: Rehearsal;
 }
 
-/** {@link readConfiguration}, where nobody waits. */
+/** Runs {@link readConfiguration} without yielding. */
 export function readConfigurationAtOnce(files: ConfigurationFiles): ReadConfiguration {
   return atOnce(readConfiguration(files));
 }
 
-/** Reads the texts of a configuration, one in each step. @throws ConfigurationError naming the key, line and column */
+/** Parses a configuration in steps. @throws ConfigurationError naming the key, line and column */
 export function* readConfiguration(files: ConfigurationFiles): Steps<ReadConfiguration> {
   const settings = parseSettings(files.settings);
   const config = parseInjectorConfig(files.config);

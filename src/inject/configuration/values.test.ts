@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { parseValues } from './values.ts';
 
 describe('parseValues', () => {
-  it('reads what the engine needs, of JSON and of YAML', () => {
+  it('reads the values that the engine needs, from JSON and from YAML', () => {
     for (const text of [
       '{"global": {"hub": "h", "tag": 1.20, "variant": "debug", "network": "net", "multiCluster": {"clusterName": "c"}, "proxy": {"image": "p", "holdApplicationUntilProxyStarts": true}, "proxy_init": {"image": "i"}}, "sidecarInjectorWebhook": {"rewriteAppHTTPProbe": true}}',
       'global: {hub: h, tag: 1.2, variant: debug, network: net, multiCluster: {clusterName: c}, proxy: {image: p, holdApplicationUntilProxyStarts: true}, proxy_init: {image: i}}\nsidecarInjectorWebhook: {rewriteAppHTTPProbe: true}\n',
@@ -23,7 +23,7 @@ describe('parseValues', () => {
     }
   });
 
-  it('has Istio’s image and nothing else without values', () => {
+  it('without values uses Istio’s image name and empty defaults', () => {
     const { all, ...read } = parseValues('');
     assert.deepEqual(all, {});
     assert.deepEqual(
@@ -35,12 +35,12 @@ describe('parseValues', () => {
   });
 
   const wrong: [name: string, text: string, field: string, problem: RegExp][] = [
-    ['no YAML', 'a: [', 'values', /^values: could not parse configuration values: yaml: line/],
+    ['invalid YAML', 'a: [', 'values', /^values: could not parse configuration values: yaml: line/],
     ['a list', '- a', 'values', /^values: could not parse configuration values: not an object$/],
-    ['a number for a name', '{"global": {"hub": 1}}', 'values.global.hub', /must be a string, not 1$/],
-    ['a text for an object', '{"global": "x"}', 'values.global.hub', /must be below an object, not "x"$/],
+    ['a number instead of a name', '{"global": {"hub": 1}}', 'values.global.hub', /must be a string, not 1$/],
+    ['a string instead of an object', '{"global": "x"}', 'values.global.hub', /must be below an object, not "x"$/],
     [
-      'a text for a flag',
+      'a string instead of a boolean',
       '{"global": {"proxy": {"holdApplicationUntilProxyStarts": "yes"}}}',
       'values.global.proxy.holdApplicationUntilProxyStarts',
       /must be a boolean, not "yes"$/,

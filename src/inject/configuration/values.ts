@@ -4,10 +4,10 @@ import { formatValue } from '../../template/functions/go/print-value.ts';
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 import { parseYaml } from '../yaml/parse-yaml.ts';
 
-/** The values of a configuration: all of them for the templates, and those that the engine itself reads. */
+/** All values, for the templates, and those that the engine itself reads. */
 export type Values = Readonly<ReturnType<typeof parseValues>>;
 
-/** Reads values: JSON, or YAML. @throws ConfigurationError naming the value that is not of its type */
+/** Parses values in JSON or YAML. @throws ConfigurationError naming a value of the wrong type */
 export function parseValues(text: string) {
   const all = readObject(text);
   return {
@@ -15,7 +15,7 @@ export function parseValues(text: string) {
     hub: textAt(all, 'global', 'hub'),
     tag: tagAt(all),
     variant: textAt(all, 'global', 'variant'),
-    // Istio's name where they are empty.
+    // Istio's default image name.
     proxyImage: textAt(all, 'global', 'proxy', 'image') || 'proxyv2',
     proxyInitImage: textAt(all, 'global', 'proxy_init', 'image') || 'proxyv2',
     clusterName: textAt(all, 'global', 'multiCluster', 'clusterName'),
@@ -39,7 +39,7 @@ function readObject(text: string): JsonObject {
   return values;
 }
 
-/** JSON is YAML, and much faster to read as JSON. */
+/** Parses JSON with the JSON parser, which is much faster than the YAML parser. */
 function tryJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -70,13 +70,13 @@ function flagAt(values: JsonObject, ...path: readonly string[]): boolean {
   return value;
 }
 
-/** A tag may be a number: `1.12` and `"1.12"` are the same. */
+/** Returns the tag, which may be a number: `1.12` and `"1.12"` are equal. */
 function tagAt(values: JsonObject): string {
   const tag = valueAt(values, ['global', 'tag']);
   return tag === undefined ? '' : formatValue(tag, new Meter());
 }
 
-function wrong(path: readonly string[], wanted: string, value: unknown): ConfigurationError {
+function wrong(path: readonly string[], expected: string, value: unknown): ConfigurationError {
   const field = ['values', ...path].join('.');
-  return new ConfigurationError(field, `${field} must be ${wanted}, not ${JSON.stringify(value)}`);
+  return new ConfigurationError(field, `${field} must be ${expected}, not ${JSON.stringify(value)}`);
 }

@@ -1,14 +1,14 @@
 import { isCollection, isMap, isScalar, isSeq, type Document, type YAMLMap } from 'yaml';
 import type { JsonPatchOperation } from '../patch/json-patch.ts';
 
-/** One change of a value inside a document. The path's parts are names, or indexes where they lead into a list. */
+/** One change inside a document. The path consists of member names and list indexes. */
 export interface DocumentEdit {
   readonly op: JsonPatchOperation['op'];
   readonly path: readonly string[];
   readonly value?: unknown;
 }
 
-/** Changes a document in place; whatever is not changed keeps its comments and style. */
+/** Edits a document in place; unchanged parts keep their comments and style. */
 export function editDocument(document: Document, edits: readonly DocumentEdit[]): void {
   for (const { path, op, value } of edits) {
     const keys = keysOf(document, path);
@@ -24,7 +24,7 @@ export function editDocument(document: Document, edits: readonly DocumentEdit[])
   }
 }
 
-/** The path with the keys that the document's collections have: numbers for lists, and for names that are written as numbers. */
+/** Converts path parts that are list indexes, or names written as numbers, to numbers. */
 function keysOf(document: Document, path: readonly string[]): unknown[] {
   let node: unknown = document.contents;
   return path.map((name) => {

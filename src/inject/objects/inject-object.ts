@@ -6,27 +6,27 @@ import { parsePointer } from '../patch/json-pointer.ts';
 import type { JsonObject } from '../patch/json-value.ts';
 import type { Workload } from '../pod/workload.ts';
 import type { DocumentEdit } from './edit-document.ts';
-import { objectAt, podTemplatePlace } from './workload-kinds.ts';
+import { objectAt, podTemplatePaths } from './workload-kinds.ts';
 
-/** Where the objects of a file would be created; all optional. */
+/** The environment in which a file's objects would be created; all optional. */
 export type FileContext = Pick<InjectionRequest, 'nodes' | 'proxyConfigs' | 'namespaceMetadata' | 'path'> & {
-  /** The namespace of objects that name none. */
+  /** The namespace for objects without one. */
   readonly namespace?: string;
 };
 
-/** What became of one object; without edits where it is no workload. */
+/** The result for one object; an object that is not a workload has no edits. */
 export type ObjectOutcome =
   | { readonly outcome: 'injected'; readonly edits: readonly DocumentEdit[]; readonly warnings: readonly string[] }
   | Exclude<InjectionResult, { outcome: 'injected' }>;
 
 /** Injects the pods of one workload. */
 export function injectObject(injector: Injector, object: JsonObject, context: FileContext): ObjectOutcome {
-  const place = podTemplatePlace(object);
-  if (place === undefined) return { outcome: 'injected', edits: [], warnings: [] };
+  const paths = podTemplatePaths(object);
+  if (paths === undefined) return { outcome: 'injected', edits: [], warnings: [] };
   const commandLine = injector.semantics === 'KubeInject';
-  // Istio's command takes the job's metadata for the pod's.
-  const metadataPath = commandLine && object.kind === 'CronJob' ? ['spec', 'jobTemplate', 'metadata'] : place.metadata;
-  const pod = { metadata: objectAt(object, metadataPath), spec: objectAt(object, place.spec) };
+  // Istio's command uses the metadata of the CronJob's job template.
+  const metadataPath = commandLine && object.kind === 'CronJob' ? ['spec', 'jobTemplate', 'metadata'] : paths.metadata;
+  const pod = { metadata: objectAt(object, metadataPath), spec: objectAt(object, paths.spec) };
   const { namespace, ...surroundings } = context;
   const request: InjectionRequest = {
     ...surroundings,
@@ -37,12 +37,12 @@ export function injectObject(injector: Injector, object: JsonObject, context: Fi
   if (result.outcome !== 'injected') return result;
   const edits = result.patch.map((operation): DocumentEdit => {
     const [part, ...rest] = parsePointer(operation.path);
-    return { ...operation, path: [...(part === 'metadata' ? metadataPath : place.spec), ...rest] };
+    return { ...operation, path: [...(part === 'metadata' ? metadataPath : paths.spec), ...rest] };
   });
   return { outcome: 'injected', edits, warnings: result.warnings };
 }
 
-/** The workload itself is what templates call the pod's workload. */
+/** Returns the object itself as the workload that templates see. */
 function workloadOfObject(object: JsonObject): Workload {
   const metadata = objectAt(object, ['metadata']);
   return {
@@ -53,7 +53,7 @@ function workloadOfObject(object: JsonObject): Workload {
   };
 }
 
-/** `Deployment "shop/web"`: how people know the object. */
+/** Returns how messages name an object, e.g. `Deployment "shop/web"`. */
 export function describeObject(object: JsonObject): string {
   const metadata = objectAt(object, ['metadata']);
   const namespace = textOf(metadata, 'namespace');

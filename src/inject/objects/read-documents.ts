@@ -6,19 +6,19 @@ export interface SourceDocument {
   readonly document: Document;
 }
 
-/** Types of YAML 1.1 that JSON does not have: Kubernetes knows strings, lists and objects instead. */
+/** YAML 1.1 types without a JSON equivalent; Kubernetes does not support them. */
 const foreignTags: ReadonlySet<string> = new Set(
   ['timestamp', 'binary', 'omap', 'pairs', 'set'].map((name) => `tag:yaml.org,2002:${name}`),
 );
 
-/** YAML 1.1, as Kubernetes reads it: unquoted yes, no, on and off are booleans. */
+/** YAML 1.1, as in Kubernetes: unquoted yes, no, on and off are booleans. */
 const options = {
   version: '1.1',
   customTags: (tags: Tags): Tags => tags.filter((tag) => typeof tag === 'string' || !foreignTags.has(tag.tag)),
 } as const;
 
 /**
- * Splits a YAML stream at its `---` lines, so that documents which are not touched can be given back as they were.
+ * Splits a YAML stream at its `---` lines, so that unchanged documents keep their text.
  * @throws Error with line and column in the file when a document is not YAML
  */
 export function readDocuments(text: string): SourceDocument[] {
@@ -29,8 +29,8 @@ export function readDocuments(text: string): SourceDocument[] {
     if (document !== undefined && part.trim() !== '') {
       const [error] = document.errors;
       if (error !== undefined) {
-        const [place] = error.linePos ?? [];
-        const where = place === undefined ? '' : `line ${line + place.line}, column ${place.col}: `;
+        const [position] = error.linePos ?? [];
+        const where = position === undefined ? '' : `line ${line + position.line}, column ${position.col}: `;
         throw new Error(`${where}${error.message.split('\n')[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? ''}`, {
           cause: error,
         });

@@ -3,8 +3,8 @@ import { parsePointer } from './json-pointer.ts';
 import { isJsonObject, setMember } from './json-value.ts';
 
 /**
- * Applies the operations that `diffJson` produces as RFC 6902 says, one after the other, to a copy of the document.
- * @throws Error when a path leads nowhere: the patch belongs to another document.
+ * Applies the operations of `diffJson` in order, as in RFC 6902, to a copy of the document.
+ * @throws Error when a path does not exist: the patch belongs to another document
  */
 export function applyJsonPatch(document: unknown, operations: readonly JsonPatchOperation[]): unknown {
   let result = structuredClone(document);
@@ -48,5 +48,5 @@ function child(parent: unknown, token: string, operation: JsonPatchOperation): u
 }
 
 function missing(operation: JsonPatchOperation): Error {
-  return new Error(`JSON patch: ${operation.op} ${operation.path}: the document has no such place`);
+  return new Error(`JSON patch: ${operation.op} ${operation.path}: the document has no such path`);
 }

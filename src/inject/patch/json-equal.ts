@@ -1,6 +1,6 @@
 import { isJsonObject } from './json-value.ts';
 
-/** Whether two JSON values are equal; the order of an object's members does not matter. Shared subtrees cost nothing. */
+/** Reports whether two JSON values are equal; ignores member order. Shared subtrees are free. */
 export function jsonEqual(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (Array.isArray(left)) {

@@ -18,24 +18,29 @@ const cases: [name: string, before: unknown, after: unknown, patch: JsonPatchOpe
   ],
   ['null is a value', { a: null, b: 1 }, { b: null, c: null }, [remove('/a'), replace('/b', null), add('/c', null)]],
   [
-    'names with the characters of a pointer',
+    'names with characters to escape in a JSON pointer',
     { annotations: {} },
     { annotations: { 'a/b~c': 'x', '': 'y' } },
     [add('/annotations/a~1b~0c', 'x'), add('/annotations/', 'y')],
   ],
   [
-    'a container behind one that changes',
+    'a container added after a changed one',
     { containers: [{ name: 'app', image: 'a' }] },
     { containers: [{ name: 'app', image: 'b' }, { name: 'proxy' }] },
     [replace('/containers/0/image', 'b'), add('/containers/1', { name: 'proxy' })],
   ],
   [
-    'a container before the others',
+    'a container added before the others',
     { containers: [{ name: 'app' }, { name: 'log' }] },
     { containers: [{ name: 'proxy' }, { name: 'app', tty: true }, { name: 'log' }] },
     [add('/containers/0', { name: 'proxy' }), add('/containers/1/tty', true)],
   ],
-  ['a container comes, and one goes', letters('abcd'), letters('acxd'), [remove('/1'), add('/2', { name: 'x' })]],
+  [
+    'one container is added and one is removed',
+    letters('abcd'),
+    letters('acxd'),
+    [remove('/1'), add('/2', { name: 'x' })],
+  ],
   ['a container that moves', letters('abc'), letters('cab'), [add('/0', { name: 'c' }), remove('/3')]],
   [
     'items without names are replaced',
@@ -46,7 +51,7 @@ const cases: [name: string, before: unknown, after: unknown, patch: JsonPatchOpe
   ['a list that is emptied', { args: ['a', 'b'] }, { args: [] }, [remove('/args/0'), remove('/args/0')]],
 ];
 
-/** Few names and values, so that two documents have much in common. */
+/** Uses few names and values, so that two documents have much in common. */
 const { document } = fc.letrec<{ document: unknown; list: unknown[]; object: Record<string, unknown> }>((tie) => ({
   document: fc.oneof({ maxDepth: 4 }, fc.constantFrom<unknown>(null, true, 0, 1, 'a', 'b'), tie('list'), tie('object')),
   list: fc.array(tie('document'), { maxLength: 5 }),
@@ -64,19 +69,19 @@ describe('diffJson', () => {
     });
   }
 
-  it('does not look into what both documents share', () => {
+  it('does not traverse subtrees that both documents share', () => {
     const shared = new Proxy({}, { ownKeys: () => assert.fail('looked into a shared object') });
     assert.deepEqual(diffJson({ a: shared, b: [shared, 1] }, { a: shared, b: [shared, 2] }), [replace('/b/1', 2)]);
   });
 
-  it('pairs very long lists by place', () => {
+  it('pairs very long lists by index', () => {
     const before = Array.from({ length: 300 }, (_, index) => index);
     const after = before.map((item) => item + 1000);
     assert.equal(diffJson(before, [...after, 'x']).length, 301);
     assert.deepEqual(applyJsonPatch(before, diffJson(before, after)), after);
   });
 
-  it('turns any document into any other, and leaves both alone', () => {
+  it('turns any document into any other without changing either', () => {
     fc.assert(
       fc.property(document, document, (before, after) => {
         const copies = structuredClone({ before, after });
@@ -101,7 +106,7 @@ describe('applyJsonPatch', () => {
   });
 
   const misfits: [document: unknown, operation: JsonPatchOperation, message: RegExp][] = [
-    [{}, remove('/a'), /remove \/a: the document has no such place/],
+    [{}, remove('/a'), /remove \/a: the document has no such path/],
     [{}, replace('/a', 1), /replace \/a/],
     [{}, add('/a/b', 1), /add \/a\/b/],
     [[], add('/1', 1), /add \/1/],
@@ -109,11 +114,11 @@ describe('applyJsonPatch', () => {
     [[1], remove('/x'), /remove \/x/],
     [[1], remove('/-'), /remove \/-/],
     [5, add('/a', 1), /add \/a/],
-    [{}, remove(''), /remove : the document has no such place/],
+    [{}, remove(''), /remove : the document has no such path/],
     [{}, add('a', 1), /JSON pointer "a" must be empty or begin with "\/"/],
   ];
   for (const [target, operation, message] of misfits) {
-    it(`refuses ${operation.op} ${operation.path} of ${JSON.stringify(target)}`, () => {
+    it(`rejects ${operation.op} ${operation.path} of ${JSON.stringify(target)}`, () => {
       assert.throws(() => applyJsonPatch(target, [operation]), message);
     });
   }

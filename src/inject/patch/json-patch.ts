@@ -2,14 +2,14 @@ import { jsonEqual } from './json-equal.ts';
 import { escapeToken } from './json-pointer.ts';
 import { isJsonObject, type JsonObject } from './json-value.ts';
 
-/** The operations of RFC 6902 that a difference needs (`move`, `copy` and `test` are never produced). */
+/** The RFC 6902 operations of a difference; `move`, `copy` and `test` are never produced. */
 export type JsonPatchOperation =
   { op: 'add' | 'replace'; path: string; value: unknown } | { op: 'remove'; path: string };
 
 /**
- * The JSON patch (RFC 6902) that turns `before` into `after`. Neither is changed; the operations share their values with `after`.
- * Subtrees that both share (`===`) are not looked into, so the cost follows what changed. The same input always gives the same operations:
- * members in the order of their object, removals first; list items are paired by equality or by `name`, so a container that is added is one `add`.
+ * Returns the JSON patch (RFC 6902) from `before` to `after`. Operations share their values with
+ * `after`; shared subtrees (`===`) are skipped. The order is deterministic: members in object order
+ * with removals first. List items pair by equality or `name`, so an added container is one `add`.
  */
 export function diffJson(before: unknown, after: unknown): JsonPatchOperation[] {
   const operations: JsonPatchOperation[] = [];
@@ -42,7 +42,7 @@ function diffObject(operations: JsonPatchOperation[], path: string, before: Json
   }
 }
 
-/** Operations on a list act on what the earlier ones left: before `nextAfter` the list is as it is to be. */
+/** Diffs two lists. Up to `nextAfter`, the operations so far have produced the result. */
 function diffList(
   operations: JsonPatchOperation[],
   path: string,
@@ -53,7 +53,7 @@ function diffList(
   let nextAfter = 0;
   const ends: Pair = { before: before.length, after: after.length };
   for (const pair of [...pairItems(before, after), ends]) {
-    // Nothing between two pairs is alike: as many replacements as possible, then the rest.
+    // Items between two pairs have no counterpart: replace them first, then add or remove the rest.
     for (; nextBefore < pair.before && nextAfter < pair.after; nextBefore += 1, nextAfter += 1)
       operations.push({ op: 'replace', path: `${path}/${nextAfter}`, value: after[nextAfter] });
     for (; nextBefore < pair.before; nextBefore += 1) operations.push({ op: 'remove', path: `${path}/${nextAfter}` });
@@ -65,16 +65,16 @@ function diffList(
   }
 }
 
-/** The places of an item that stays, in the list before and in the list after. */
+/** The indexes of a retained item before and after. */
 interface Pair {
   readonly before: number;
   readonly after: number;
 }
 
-/** Above this many comparisons the middle parts are paired by place: a patch need not be small for lists that no pod has. */
+/** The limit on comparisons; longer lists pair by index, which may enlarge the patch. */
 const mostComparisons = 40_000;
 
-/** Pairs the items of two lists, in order: those alike at the ends, and the longest common subsequence between them. */
+/** Pairs items in order: common ends first, then the longest common subsequence of the middle. */
 function pairItems(before: readonly unknown[], after: readonly unknown[]): Pair[] {
   const shorter = Math.min(before.length, after.length);
   let start = 0;
@@ -89,14 +89,14 @@ function pairItems(before: readonly unknown[], after: readonly unknown[]): Pair[
   return pairs;
 }
 
-/** Items that are worth comparing further: equal, or objects of the same name. */
+/** Reports whether to pair two items: they are equal, or objects with the same name. */
 function alike(left: unknown, right: unknown): boolean {
   if (isJsonObject(left) && isJsonObject(right) && typeof left['name'] === 'string')
     return left['name'] === right['name'];
   return jsonEqual(left, right);
 }
 
-/** The longest common subsequence of alike items, by the usual table of lengths. */
+/** Returns the longest common subsequence of paired items, from a table of lengths. */
 function commonItems(before: readonly unknown[], after: readonly unknown[]): Pair[] {
   const [rows, columns] = [before.length, after.length];
   if (rows === 0 || columns === 0 || rows * columns > mostComparisons) return [];

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { carryOver } from './carry-over.ts';
 
 describe('carryOver', () => {
-  it('is the pod that arrived when nothing changed', () => {
+  it('returns the original pod when nothing changed', () => {
     const raw = { future: 1 };
     const read = {};
     assert.equal(carryOver(raw, read, read), raw);
   });
 
-  it('keeps what reading has dropped', () => {
+  it('keeps fields that parsing dropped', () => {
     const shared = { name: 'a', image: 'i' };
     const raw = { kept: true, list: [{ ...shared, future: 1 }, shared], nested: { future: 2, own: 1 } };
     const read = { list: [shared, shared], nested: { own: 1 } };
@@ -20,13 +20,13 @@ describe('carryOver', () => {
     });
   });
 
-  it('leaves out defaults that reading has added and nobody has touched', () => {
+  it('removes unchanged defaults that parsing added', () => {
     const resources = {};
     const read = { resources, status: {}, image: 'a' };
     assert.deepEqual(carryOver({ image: 'a' }, read, { ...read, image: 'b' }), { image: 'b' });
   });
 
-  it('takes a list for a list only, and the first of two items of one name', () => {
+  it('matches lists only with lists, and uses the first of two items with one name', () => {
     assert.deepEqual(carryOver({ a: [1] }, { a: [2] }, { a: 'b' }), { a: 'b' });
     const raw = [{ name: 'a', future: 1 }, { name: 'a', future: 2 }, { future: 3 }];
     const read = [{ name: 'a' }, { name: 'a' }, {}];
@@ -37,7 +37,7 @@ describe('carryOver', () => {
     ]);
   });
 
-  it('drops what was taken away, also where names are those of Object', () => {
+  it('removes deleted members, including names of Object.prototype', () => {
     const raw = JSON.parse('{"__proto__": {"x": 1}, "gone": 1, "constructor": 2}') as Record<string, unknown>;
     const result = carryOver(raw, { gone: 1, constructor: 2 }, { constructor: 3 }) as Record<string, unknown>;
     assert.deepEqual(Object.keys(result), ['__proto__', 'constructor']);

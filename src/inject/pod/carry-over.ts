@@ -1,11 +1,11 @@
 import { isJsonObject, setMember, type JsonObject } from '../patch/json-value.ts';
 
 /**
- * What became of a typed pod, carried over to the pod it was read from: members that the types do not know, managedFields and whatever else
- * reading has dropped stay, and defaults that reading has added and nobody has touched stay out.
- * @param raw As it arrived.
- * @param read `raw` as it was read.
- * @param result `read` after changes; what it shares with `read` is unchanged.
+ * Applies changes of a typed pod to the pod that it was parsed from. Keeps members that parsing
+ * dropped (such as managedFields), and removes unchanged defaults that parsing added.
+ * @param raw the pod as received
+ * @param read `raw` after parsing
+ * @param result `read` after changes; parts shared with `read` are unchanged
  */
 export function carryOver(raw: unknown, read: unknown, result: unknown): unknown {
   if (read === result) return raw;
@@ -27,18 +27,18 @@ function carryMembers(raw: JsonObject, read: JsonObject, result: JsonObject): Js
   return carried;
 }
 
-/** An item is the one it was read from, or the one of its name. Reading never changes how many items there are. */
+/** Matches items by identity with the parsed item, else by name. Parsing keeps the item count. */
 function carryItems(raw: readonly unknown[], read: readonly unknown[], result: readonly unknown[]): unknown[] {
-  const places = new Map<unknown, number>();
-  const placesByName = new Map<string, number>();
+  const indexes = new Map<unknown, number>();
+  const indexesByName = new Map<string, number>();
   for (const [index, item] of read.entries()) {
-    if (!places.has(item)) places.set(item, index);
+    if (!indexes.has(item)) indexes.set(item, index);
     const name = nameOf(item);
-    if (name !== undefined && !placesByName.has(name)) placesByName.set(name, index);
+    if (name !== undefined && !indexesByName.has(name)) indexesByName.set(name, index);
   }
   return result.map((item) => {
     const name = nameOf(item);
-    const index = places.get(item) ?? (name === undefined ? undefined : placesByName.get(name));
+    const index = indexes.get(item) ?? (name === undefined ? undefined : indexesByName.get(name));
     return index === undefined ? item : carryOver(raw[index], read[index], item);
   });
 }

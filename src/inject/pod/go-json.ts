@@ -2,7 +2,7 @@ import { escapeGoJson } from '../../template/functions/go/json-encode.ts';
 import type { ValueType } from '../kubernetes/go-types.ts';
 import { isJsonObject } from '../patch/json-value.ts';
 
-/** A canonical value (see `normalisePod`) as Go's encoding/json writes it: struct order, sorted maps, HTML escaped. */
+/** Encodes a value of `normalisePod` like Go's encoding/json: maps sorted, HTML escaped. */
 export function encodeGoJson(type: ValueType, value: unknown): string {
   if (value === null || value === undefined) return 'null';
   if (type.kind === 'list' && Array.isArray(value)) {

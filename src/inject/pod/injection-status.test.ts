@@ -4,7 +4,7 @@ import { formatStatus, injectionStatus, parseStatus } from './injection-status.t
 import type { Pod } from './pod.ts';
 
 describe('the status annotation', () => {
-  it('lists what was added, empty lists as null', () => {
+  it('lists the added items, with null for empty lists', () => {
     const templatePod = normalisePod({
       spec: { containers: [{ name: 'p' }], volumes: [{ name: 'v', emptyDir: {} }], imagePullSecrets: [{}] },
     }) as Pod;
@@ -15,13 +15,13 @@ describe('the status annotation', () => {
     assert.deepEqual([...(injectionStatus(text)?.containers ?? [])], ['p']);
   });
 
-  it('reads what other versions wrote', () => {
+  it('reads the annotations of other versions', () => {
     const status = injectionStatus('{"version":"abc","initContainers":["i"],"containers":["c"]}');
     assert.deepEqual([...(status?.initContainers ?? [])], ['i']);
     assert.deepEqual(injectionStatus('null'), { initContainers: new Set(), containers: new Set() });
   });
 
-  it('knows the containers of what has another type elsewhere, by exact names only', () => {
+  it('parseStatus ignores members of the wrong type and names in another case', () => {
     const names = (text: string): string[] => [...(parseStatus(text)?.containers ?? [])];
     assert.deepEqual(names('{"containers":["a"],"revision":7,"volumes":{}}'), ['a']);
     assert.deepEqual(names('{"Containers":["a"]}'), []);
@@ -39,7 +39,7 @@ describe('the status annotation', () => {
     '{"imagePullSecrets":7}',
     '{',
   ]) {
-    it(`does not take ${JSON.stringify(text)} for one`, () => {
+    it(`rejects ${JSON.stringify(text)}`, () => {
       assert.equal(injectionStatus(text), undefined);
     });
   }

@@ -13,21 +13,21 @@ import type { Family } from '../configuration/family.ts';
 import { readPrometheusAnnotations, withoutPrometheusAnnotations } from './prometheus-annotations.ts';
 import { without } from './without.ts';
 
-/** The containers that an injector has added to a pod, by name. */
+/** The names of the containers that an injector added to a pod. */
 export interface InjectedNames {
   readonly initContainers: ReadonlySet<string>;
   readonly containers: ReadonlySet<string>;
 }
 
-/** What an injector has added to a pod. */
+/** The items that an injector added to a pod. */
 export interface InjectionStatus extends InjectedNames {
-  /** Absent from older ones. */
+  /** Absent in annotations of older versions. */
   readonly revision?: string;
 }
 
 /**
- * The status annotation's content as Istio's injectionStatus reads it, into a struct: names in any case, and `undefined` when one member has another
- * type. Older ones carry a version too, newer ones a revision.
+ * Parses the status annotation like Istio's injectionStatus, into a Go struct: member names match
+ * in any case. Returns `undefined` when a member has the wrong type.
  */
 export function injectionStatus(text: string): InjectionStatus | undefined {
   const members = Object.entries(readStatus(text) ?? { containers: text });
@@ -40,7 +40,7 @@ export function injectionStatus(text: string): InjectionStatus | undefined {
   return typeof revision === 'string' ? { initContainers, containers, revision } : undefined;
 }
 
-/** The containers of the status annotation as Istio's parseStatus reads them, whatever else is in it. */
+/** Parses the containers of the status annotation like Istio's parseStatus. */
 export function parseStatus(text: string): InjectedNames | undefined {
   const status = readStatus(text);
   return status && namesOf(status.containers, status.initContainers);
@@ -67,7 +67,7 @@ function namesIn(value: unknown): ReadonlySet<string> | undefined {
     : undefined;
 }
 
-/** The status annotation of a pod into which `templatePod` was merged. Lists that are empty are null, as in Go. */
+/** Formats the status annotation for a merged `templatePod`. Empty lists become null, as in Go. */
 export function formatStatus(templatePod: Pod, revision: string): string {
   const { volumes, imagePullSecrets } = templatePod.spec;
   return JSON.stringify({
@@ -84,8 +84,8 @@ function namesOrNull(items: readonly Named[]): string[] | null {
 }
 
 /**
- * The pod as it was before an earlier injection, as far as that can be known: without the containers that the status names, without the
- * annotations that led Prometheus to the proxy, without the status. Templates see this pod; nothing else of it reaches the result.
+ * Removes an earlier injection: the containers in the status, the Prometheus annotations that point
+ * to the proxy, and the status itself. Only templates see the result.
  */
 export function stripPod(pod: Pod, status: InjectedNames, family: Family, statusPort: string): Pod {
   const containers = containersOf(pod).filter(({ name }) => !status.containers.has(name));

@@ -1,12 +1,12 @@
 import type { NativeSidecars } from '../../api/injector-config/injection-settings.ts';
 import type { NodeFacts } from '../injection-request.ts';
 
-/** Istio trusts native sidecars from this kubelet on. */
+/** The first kubelet 1.x version whose native sidecars Istio trusts. */
 const firstMinor = 33;
 
 /**
- * Whether the proxy becomes a native sidecar (an init container that keeps running). Auto: yes when the pod's node, or every node when it
- * is not known, runs kubelet 1.33 or newer; unknown versions and no nodes at all mean no.
+ * Reports whether the proxy becomes a native sidecar. Auto: true when the pod's node (if unknown,
+ * every node) runs kubelet 1.33 or newer; false for unreadable versions or no nodes.
  */
 export function useNativeSidecars(
   mode: NativeSidecars,

@@ -36,7 +36,7 @@ describe('withoutAssignedProxyUser', () => {
       },
     }) as Pod;
 
-  it('takes the application’s user off the proxy', () => {
+  it('removes the application’s user from the proxy', () => {
     const pod = withoutAssignedProxyUser(
       podWith({ runAsUser: 1000, runAsGroup: 1000, privileged: false }, { runAsUser: 1000 }),
     );
@@ -45,7 +45,7 @@ describe('withoutAssignedProxyUser', () => {
     assert.deepEqual(findContainer(withoutUsers, 'istio-proxy')?.securityContext, {});
   });
 
-  it('leaves another user, and a proxy without one', () => {
+  it('keeps a different user, and a proxy without one', () => {
     const own = { runAsUser: 1000 };
     // Init containers come last, as in Istio.
     for (const pod of [podWith({ runAsUser: 2000 }, own), podWith(undefined, own), podWith(own, own, { runAsUser: 3 })])

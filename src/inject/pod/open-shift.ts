@@ -3,7 +3,7 @@ import { containersOf, findContainer, initContainersOf, noStrings, replaceContai
 import { initContainer, proxyContainer, validationContainer } from './proxy-container.ts';
 import { without } from './without.ts';
 
-/** User and group of the proxy, `.ProxyUID` and `.ProxyGID` of the templates: what Istio's images are built for. */
+/** The proxy's user and group (`.ProxyUID`, `.ProxyGID`) for which Istio's images are built. */
 export const defaultProxyIds = { user: 1337, group: 1337 };
 
 export type ProxyIds = Readonly<typeof defaultProxyIds>;
@@ -11,7 +11,7 @@ export type ProxyIds = Readonly<typeof defaultProxyIds>;
 const userRange = 'openshift.io/sa.scc.uid-range';
 const groupRange = 'openshift.io/sa.scc.supplemental-groups';
 
-/** The highest user and group of the ranges that OpenShift has given the namespace, so that the proxy's differ from the application's. */
+/** Returns the highest ids of the namespace's ranges, which differ from the application's. */
 export function openShiftProxyIds(namespace: NamespaceMetadata | undefined): ProxyIds {
   const annotations = namespace?.annotations ?? noStrings;
   const users = annotations[userRange] ?? '';
@@ -23,7 +23,7 @@ export function openShiftProxyIds(namespace: NamespaceMetadata | undefined): Pro
   };
 }
 
-/** The last number of `<start>/<size>` or `<start>-<end>`, unsigned 32-bit integers. */
+/** Returns the last id of `<start>/<size>` or `<start>-<end>`, unsigned 32-bit integers. */
 function endOfBlock(text: string): number | undefined {
   const [, start, separator, other] = /^\s*(\d+)([/-])(\d+)/.exec(text) ?? [];
   if (start === undefined || other === undefined) return undefined;
@@ -33,8 +33,8 @@ function endOfBlock(text: string): number | undefined {
 }
 
 /**
- * OpenShift gives all containers of a pod the same user. When the user's own proxy container has that one too, it is no wish of the user's
- * and must not override the template's: traffic of the application would be taken for the proxy's.
+ * Removes the proxy container's user if it equals the application's: OpenShift assigned it. It
+ * would override the template's, and Istio would treat application traffic as the proxy's.
  */
 export function withoutAssignedProxyUser(pod: Pod): Pod {
   const proxy = findContainer(pod, proxyContainer);

@@ -1,6 +1,6 @@
 import { toUpper } from '../../template/functions/sprig/text/letter-case.ts';
 
-/** Pairs of environment variable and value. */
+/** Environment variables by name. */
 export type Environment = ReadonlyMap<string, string>;
 
 const knownKeys: ReadonlyMap<string, string> = new Map([
@@ -8,14 +8,14 @@ const knownKeys: ReadonlyMap<string, string> = new Map([
   ['net', 'ISTIO_META_NETWORK'],
 ]);
 
-/** The environment variable that a key of the path stands for. */
+/** Returns the environment variable for a key of the path. */
 export function environmentName(key: string): string {
   return knownKeys.get(key) ?? toUpper(key);
 }
 
 /**
- * The proxy environment that a webhook's URL path carries (Istio's parseInjectEnvs): `/inject/k/v/…`, where `--slash--` in a value stands for `/`,
- * or the older `/inject/:ENV:k=v:ENV:…`. Percent-encoding is undone first, as in Go's URL.Path. A last key without a value is passed over.
+ * Parses proxy environment from a webhook's URL path like Istio's parseInjectEnvs: `/inject/k/v/…`
+ * with `--slash--` for `/` in values, or the older `/inject/:ENV:k=v:ENV:…`. Percent-decodes first.
  */
 export function parsePathEnvironment(path: string): Environment {
   const plain = decoded(path);

@@ -3,9 +3,9 @@ import { InjectionFailure } from '../injection-failure.ts';
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 
 /**
- * What the decision reads of a pod, checked: a pod that did not come through an API server may hold anything.
- * An empty namespace is the request's.
- * @throws InjectionFailure when a field is not of its type.
+ * Parses the parts of a pod that the decision reads: a pod from a file may contain anything. An
+ * empty namespace defaults to the request's.
+ * @throws InjectionFailure when a field has the wrong type
  */
 export function readPodFacts(pod: unknown, namespace: string): DecisionFacts {
   if (!isJsonObject(pod)) throw invalid('', 'an object', pod);
@@ -33,7 +33,7 @@ function optionalObject(parent: JsonObject, name: string, path: string): JsonObj
   return value;
 }
 
-/** As Go reads it: a null is the empty string. */
+/** Reads a map of strings as Go does: null is the empty string. */
 function stringMap(metadata: JsonObject, name: string): Readonly<Record<string, string>> {
   const value = optionalObject(metadata, name, `metadata.${name}`);
   let nulls = false;
@@ -46,8 +46,8 @@ function stringMap(metadata: JsonObject, name: string): Readonly<Record<string, 
   return entries as Record<string, string>;
 }
 
-function invalid(path: string, wanted: string, value: unknown): InjectionFailure {
+function invalid(path: string, expected: string, value: unknown): InjectionFailure {
   const found = value === null ? 'null' : Array.isArray(value) ? 'an array' : typeof value;
   const subject = path === '' ? 'the pod' : `the pod's ${path}`;
-  return new InjectionFailure('InvalidPod', `${subject} must be ${wanted}, not ${found}`);
+  return new InjectionFailure('InvalidPod', `${subject} must be ${expected}, not ${found}`);
 }

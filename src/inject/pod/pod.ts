@@ -2,7 +2,7 @@ import type { OwnerReference } from '../../api/kubernetes/kubernetes.ts';
 import type { JsonObject } from '../patch/json-value.ts';
 import { without } from './without.ts';
 
-/** The parts of corev1.Pod that the engine reads. A value of this type has passed `normalisePod`, so its fields are of their types. */
+/** The parts of corev1.Pod that the engine reads. `normalisePod` has checked the types. */
 export interface Pod extends JsonObject {
   readonly metadata: PodMetadata;
   readonly spec: PodSpec;
@@ -20,7 +20,7 @@ interface PodMetadata extends JsonObject {
 export type StringMap = Readonly<Record<string, string>>;
 
 export interface PodSpec extends JsonObject {
-  /** Go encodes a pod without containers as `null`. */
+  /** Null for a pod without containers, as in Go's encoding. */
   readonly containers: readonly Container[] | null;
   readonly initContainers?: readonly Container[];
   readonly volumes?: readonly Named[];
@@ -79,17 +79,16 @@ export interface Lifecycle extends JsonObject {
   readonly postStart?: Handler;
 }
 
-/** The containers, none of them for a pod that has none. */
+/** Returns the containers; empty when the pod has none. */
 export function containersOf(pod: Pod): readonly Container[] {
   return pod.spec.containers ?? [];
 }
 
-/** The init containers. */
 export function initContainersOf(pod: Pod): readonly Container[] {
   return pod.spec.initContainers ?? [];
 }
 
-/** The first container of that name, init containers last. */
+/** Returns the first container with this name; searches init containers last. */
 export function findContainer(pod: Pod, name: string): Container | undefined {
   return (
     containersOf(pod).find((container) => container.name === name) ??
@@ -97,18 +96,17 @@ export function findContainer(pod: Pod, name: string): Container | undefined {
   );
 }
 
-/** A pod with other containers. */
 export function withContainers(pod: Pod, containers: readonly Container[]): Pod {
   return { ...pod, spec: { ...pod.spec, containers } };
 }
 
-/** A pod with other init containers; none are left out, as Go does. */
+/** Returns a pod with other init containers; omits an empty list, as Go does. */
 export function withInitContainers(pod: Pod, initContainers: readonly Container[]): Pod {
   const spec = initContainers.length === 0 ? without(pod.spec, 'initContainers') : { ...pod.spec, initContainers };
   return { ...pod, spec };
 }
 
-/** A pod in which `change` has been applied to the containers and init containers that it changes. */
+/** Returns a pod with `change` applied to all containers; shares unchanged parts. */
 export function mapContainers(pod: Pod, change: (container: Container) => Container): Pod {
   const containers = containersOf(pod);
   const changed = mapShared(containers, change);
@@ -118,7 +116,7 @@ export function mapContainers(pod: Pod, change: (container: Container) => Contai
   return changedInit === initContainers ? result : withInitContainers(result, changedInit);
 }
 
-/** A pod with one container replaced where it stands first, init containers last: two templates may share one. */
+/** Replaces the first occurrence of a container, which two templates may share. */
 export function replaceContainer(pod: Pod, previous: Container, next: Container): Pod {
   let found = false;
   return mapContainers(pod, (container) => {
@@ -133,7 +131,6 @@ function mapShared<Item>(items: readonly Item[], change: (item: Item) => Item): 
   return result.some((item, index) => item !== items[index]) ? result : items;
 }
 
-/** A pod with other annotations. */
 export function withAnnotations(pod: Pod, annotations: StringMap): Pod {
   return { ...pod, metadata: { ...pod.metadata, annotations } };
 }
@@ -141,20 +138,20 @@ export function withAnnotations(pod: Pod, annotations: StringMap): Pod {
 export const noStrings: StringMap = Object.freeze({});
 
 /**
- * All entries of several maps; of a name that occurs twice the last value counts. Not a literal that spreads the first and adds to it: V8 then makes a hidden class for every pod,
- * hundreds of bytes that only a full collection frees.
+ * Merges maps; later values win. Object spread would create a V8 hidden class per pod: hundreds of
+ * bytes that only a full collection frees.
  */
 export function joinStrings(...maps: readonly StringMap[]): StringMap {
   return Object.fromEntries(maps.flatMap((map) => Object.entries(map)));
 }
 
-/** A label's value; `undefined` when the pod does not carry it. */
+/** Returns a label's value; `undefined` when the pod does not have it. */
 export function labelOf(pod: Pod, name: string): string | undefined {
   const labels = pod.metadata.labels ?? noStrings;
   return Object.hasOwn(labels, name) ? labels[name] : undefined;
 }
 
-/** An annotation's value; `undefined` when the pod does not carry it. */
+/** Returns an annotation's value; `undefined` when the pod does not have it. */
 export function annotationOf(pod: Pod, name: string): string | undefined {
   const annotations = pod.metadata.annotations ?? noStrings;
   return Object.hasOwn(annotations, name) ? annotations[name] : undefined;

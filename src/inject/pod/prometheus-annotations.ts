@@ -1,6 +1,6 @@
 import { noStrings, type Pod, type StringMap } from './pod.ts';
 
-/** Prometheus makes label names of annotations, so `prometheus.io/port`, `prometheus.io.port` and `prometheus-io/port` are one to it. */
+/** Normalizes like Prometheus: `prometheus.io/port` and `prometheus-io/port` are the same name. */
 function sanitized(name: string): string {
   return name.startsWith('prometheus') ? name.replace(/[^a-zA-Z0-9_]/g, '_') : '';
 }
@@ -13,8 +13,8 @@ const meanings: ReadonlyMap<string, 'scrape' | 'port' | 'path' | 'targets'> = ne
 ]);
 
 /**
- * What a pod's annotations tell Prometheus, if anything; `targets` are several ones, `port:path`, comma-separated. Of several spellings of one the last
- * in the pod's order counts (in Istio any of them, by chance).
+ * Returns the pod's Prometheus annotations; `targets` is a comma-separated list of `port:path`. Of
+ * several spellings the last in the pod's order wins (in Istio a random one).
  */
 export function readPrometheusAnnotations(pod: Pod) {
   const found: { scrape?: string; port?: string; path?: string; targets?: string } = {};
@@ -25,12 +25,12 @@ export function readPrometheusAnnotations(pod: Pod) {
   return found;
 }
 
-/** The annotations without those that lead to what is scraped, in whatever spelling (Istio's clearPrometheusAnnotations). */
+/** Removes Prometheus annotations in any spelling (Istio's clearPrometheusAnnotations). */
 export function withoutPrometheusAnnotations(annotations: StringMap): StringMap {
   return Object.fromEntries(Object.entries(annotations).filter(([name]) => !meanings.has(sanitized(name))));
 }
 
-/** Whether the annotations announce a port with mutual TLS for metrics, in whatever spelling. */
+/** Reports whether an annotation, in any spelling, declares a metrics port with mutual TLS. */
 export function hasSecurePort(annotations: StringMap): boolean {
   return Object.keys(annotations).some((name) => sanitized(name) === 'prometheus_istio_io_secure_port');
 }

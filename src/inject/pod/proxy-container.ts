@@ -1,4 +1,4 @@
-/** The containers that Istio's templates bring and whose handling the engine knows. A pod without the first of them gets no proxy-specific treatment. */
+/** The containers of Istio's templates; `istio-proxy` enables proxy-specific handling. */
 export const proxyContainer = 'istio-proxy';
 export const initContainer = 'istio-init';
 export const validationContainer = 'istio-validation';

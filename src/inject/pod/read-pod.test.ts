@@ -4,14 +4,14 @@ import { readPodFacts } from './pod-facts.ts';
 import { readPod } from './read-pod.ts';
 
 describe('readPod', () => {
-  it('fills in the namespace and leaves managedFields behind', () => {
+  it('fills in the namespace and drops managedFields', () => {
     const raw = { metadata: { name: 'p', managedFields: [{ manager: 'm' }] }, spec: { containers: [] }, status: {} };
     assert.deepEqual(readPod(raw, 'shop').metadata, { name: 'p', namespace: 'shop' });
     assert.equal(readPod({ metadata: { namespace: 'own' } }, 'shop').metadata.namespace, 'own');
     assert.equal(readPod({ metadata: { namespace: null } }, 'shop').metadata.namespace, 'shop');
   });
 
-  it('is the pod itself when that is canonical', () => {
+  it('returns a canonical pod itself', () => {
     const raw = { metadata: { namespace: 'own' }, spec: { containers: [] }, status: {} };
     assert.equal(readPod(raw, 'shop'), raw);
   });
@@ -25,21 +25,21 @@ describe('readPod', () => {
   });
 });
 
-describe('readPod, given what is no pod', () => {
+describe('readPod, given something other than a pod', () => {
   it('refuses it in Go’s words', () => {
     assert.throws(() => readPod('text', ''), { message: 'json: cannot unmarshal string into Go value of type v1.Pod' });
   });
 });
 
 describe('readPodFacts', () => {
-  it('reads a pod that has next to nothing', () => {
+  it('reads an almost empty pod', () => {
     assert.deepEqual(readPodFacts({}, 'shop'), { namespace: 'shop', hostNetwork: false, labels: {}, annotations: {} });
     assert.deepEqual(readPodFacts({ metadata: null, spec: null }, '').hostNetwork, false);
     assert.deepEqual(readPodFacts({ metadata: { labels: { a: null, b: 'c' } } }, '').labels, { a: '', b: 'c' });
   });
 
   const wrong: [name: string, pod: unknown, message: string][] = [
-    ['nothing', null, 'the pod must be an object, not null'],
+    ['null', null, 'the pod must be an object, not null'],
     ['a list', [], 'the pod must be an object, not an array'],
     ['metadata', { metadata: 'x' }, "the pod's metadata must be an object, not string"],
     ['spec', { spec: 'x' }, "the pod's spec must be an object, not string"],
@@ -50,9 +50,9 @@ describe('readPodFacts', () => {
   ];
   for (const [name, pod, message] of wrong) {
     it(`refuses ${name} of the wrong type`, () => {
-      const isMeant = (error: unknown) =>
+      const isExpected = (error: unknown) =>
         error instanceof InjectionFailure && error.reason === 'InvalidPod' && error.message === message;
-      assert.throws(() => readPodFacts(pod, ''), isMeant);
+      assert.throws(() => readPodFacts(pod, ''), isExpected);
     });
   }
 });

@@ -6,8 +6,8 @@ import type { Pod } from './pod.ts';
 import { without } from './without.ts';
 
 /**
- * The pod as the engine works on it: typed, in its namespace, without managedFields, which can be large and mean nothing here.
- * @throws InjectionFailure when a field is not of its type
+ * Parses a pod for the engine: typed, with a namespace, without managedFields, which can be large.
+ * @throws InjectionFailure when a field has the wrong type
  */
 export function readPod(raw: unknown, namespace: string): Pod {
   try {
@@ -19,7 +19,7 @@ export function readPod(raw: unknown, namespace: string): Pod {
 }
 
 function inNamespace(raw: unknown, namespace: string): unknown {
-  // Reading it as a pod will say what is wrong.
+  // The parser will report the error.
   if (!isJsonObject(raw)) return raw;
   const metadata = raw.metadata ?? {};
   if (!isJsonObject(metadata)) return raw;

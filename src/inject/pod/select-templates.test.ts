@@ -22,10 +22,10 @@ describe('selectTemplates', () => {
     });
   }
 
-  it('refuses more than a pod can need', () => {
+  it('rejects more templates than a pod can have', () => {
     assert.throws(() => choose('a,'.repeat(40_000)), {
       reason: 'TemplateLimit',
-      message: `failed to run injection template: annotation ${key} names 40001 templates, a pod can have 32`,
+      message: `failed to run injection template: annotation ${key} names 40001 templates, but a pod can have at most 32`,
     });
   });
 });

@@ -2,10 +2,10 @@ import { trimSpace } from '../../template/functions/sprig/text/strings.ts';
 import { InjectionFailure } from '../injection-failure.ts';
 import { annotationOf, type Pod } from './pod.ts';
 
-/** Each is rendered and merged, so an author must not choose how many. */
+/** The limit on templates that an author may request: each is rendered and merged. */
 const mostTemplates = 32;
 
-/** The templates for a pod, in order, aliases expanded once. @throws InjectionFailure when its annotation names too many */
+/** Returns a pod's templates, aliases expanded. @throws InjectionFailure for too many */
 export function selectTemplates(
   pod: Pod,
   templatesKey: string,
@@ -16,7 +16,7 @@ export function selectTemplates(
   const names = chosen === undefined ? defaultTemplates : chosen.split(',').map(trimSpace);
   const expanded = names.flatMap((name) => aliases.get(name) ?? [name]);
   if (chosen !== undefined && expanded.length > mostTemplates) {
-    const problem = `annotation ${templatesKey} names ${expanded.length} templates, a pod can have ${mostTemplates}`;
+    const problem = `annotation ${templatesKey} names ${expanded.length} templates, but a pod can have at most ${mostTemplates}`;
     throw new InjectionFailure('TemplateLimit', `failed to run injection template: ${problem}`);
   }
   return expanded;

@@ -11,7 +11,7 @@ describe('workloadOf', () => {
   const deployed = { deploymentconfig: 'dc' };
   const rows: [title: string, owner: string, labels: object, name: string, workload: string][] = [
     ['a Deployment’s pod', 'apps/v1 ReplicaSet', hashed, 'web-a1', 'apps/v1 Deployment web'],
-    ['a ReplicaSet of its own', 'apps/v1 ReplicaSet', {}, 'web', 'apps/v1 ReplicaSet web'],
+    ['a ReplicaSet without a Deployment', 'apps/v1 ReplicaSet', {}, 'web', 'apps/v1 ReplicaSet web'],
     ['a ReplicaSet without the hash', 'apps/v1 ReplicaSet', hashed, 'web', 'apps/v1 ReplicaSet web'],
     ['a Rollout’s pod', 'apps/v1 ReplicaSet', hashedByArgo, 'web-x1', 'v1alpha1 Rollout web'],
     [
@@ -39,12 +39,12 @@ describe('workloadOf', () => {
 
   const owner = { apiVersion: 'v1', kind: 'X', name: 'x', uid: 'u' };
 
-  it('is the pod itself without a generated name', () => {
+  it('returns the pod itself when it has no generateName', () => {
     const pod = podWith({ name: 'one', ownerReferences: [{ ...owner, controller: true }] });
     assert.deepEqual(workloadOf(pod), { apiVersion: 'v1', kind: 'Pod', name: 'one', namespace: '' });
   });
 
-  it('is the pod itself without a controller', () => {
+  it('returns the pod itself when it has no controller', () => {
     const pod = podWith({ generateName: 'x-', ownerReferences: [owner] });
     assert.deepEqual(workloadOf(pod), { apiVersion: 'v1', kind: 'Pod', name: '', namespace: '' });
   });

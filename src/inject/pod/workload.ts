@@ -1,7 +1,7 @@
 import { workloadBehind } from '../../api/kubernetes/workload-behind.ts';
 import type { Pod } from './pod.ts';
 
-/** The workload that a pod belongs to, as templates see it. */
+/** The workload of a pod, as templates see it. */
 export interface Workload {
   readonly name: string;
   readonly namespace: string;
@@ -9,7 +9,7 @@ export interface Workload {
   readonly kind: string;
 }
 
-/** The workload of a pod by Istio's GetDeployMetaFromPod: what stands behind its controller, otherwise the pod itself. */
+/** Returns the workload behind a pod's controller, else the pod (Istio's GetDeployMetaFromPod). */
 export function workloadOf(pod: Pod): Workload {
   const { metadata } = pod;
   const namespace = metadata.namespace ?? '';

@@ -8,12 +8,12 @@ import { proxyContainer } from '../pod/proxy-container.ts';
 export interface ContainerHandler {
   readonly field: 'readinessProbe' | 'livenessProbe' | 'startupProbe' | 'preStop' | 'postStart';
   readonly kind: 'probe' | 'hook';
-  /** Where the proxy's agent answers for it. */
+  /** The path at which the proxy's agent serves it. */
   readonly path: string;
   readonly handler: Handler;
 }
 
-const places = [
+const handlerFields = [
   ['readinessProbe', 'probe', 'app-health', 'readyz'],
   ['livenessProbe', 'probe', 'app-health', 'livez'],
   ['startupProbe', 'probe', 'app-health', 'startupz'],
@@ -21,40 +21,39 @@ const places = [
   ['postStart', 'hook', 'app-lifecycle', 'poststartz'],
 ] as const;
 
-/** The probes and lifecycle hooks that a container has. */
 function handlersOf(container: Container): ContainerHandler[] {
   const { readinessProbe, livenessProbe, startupProbe, lifecycle } = container;
-  // Most containers have none, and each injection asks three times.
+  // Fast path: most containers have none, and an injection calls this three times.
   if ((readinessProbe ?? livenessProbe ?? startupProbe ?? lifecycle) === undefined) return [];
   const present = { readinessProbe, livenessProbe, startupProbe, ...lifecycle };
-  return places.flatMap(([field, kind, root, name]) => {
+  return handlerFields.flatMap(([field, kind, root, name]) => {
     const handler = present[field];
     return handler === undefined ? [] : [{ field, kind, path: `/${root}/${container.name}/${name}`, handler }];
   });
 }
 
-/** A container with its probes and lifecycle hooks changed; the container itself when nothing changes. */
-export function mapHandlers(container: Container, change: (place: ContainerHandler) => Handler): Container {
+/** Changes a container's probes and hooks; returns the container itself if nothing changes. */
+export function mapHandlers(container: Container, change: (target: ContainerHandler) => Handler): Container {
   let { lifecycle } = container;
   const probes: Record<string, Handler> = {};
-  for (const place of handlersOf(container)) {
-    const changed = change(place);
-    if (changed === place.handler) continue;
-    if (place.kind === 'probe') probes[place.field] = changed;
-    else lifecycle = { ...lifecycle, [place.field]: changed };
+  for (const target of handlersOf(container)) {
+    const changed = change(target);
+    if (changed === target.handler) continue;
+    if (target.kind === 'probe') probes[target.field] = changed;
+    else lifecycle = { ...lifecycle, [target.field]: changed };
   }
   if (lifecycle !== container.lifecycle) return { ...container, ...probes, ...(lifecycle && { lifecycle }) };
   return Object.keys(probes).length === 0 ? container : { ...container, ...probes };
 }
 
-/** What the agent does for one probe or hook, as JSON text. */
+/** The probers of the agent: JSON text by URL path. */
 export type ProberList = ReadonlyMap<string, string>;
 
 const httpGetType = podStruct('v1.HTTPGetAction');
 const tcpSocketType = podStruct('v1.TCPSocketAction');
 const grpcType = podStruct('v1.GRPCAction');
 
-/** The probes and hooks that the agent has to take over, by its path (Istio's DumpAppProbers). */
+/** Returns the probes and hooks for the agent, by its path (Istio's DumpAppProbers). */
 export function listProbers(pod: Pod, statusPort: number): ProberList {
   const probers = new Map<string, string>();
   for (const container of [...initContainersOf(pod), ...containersOf(pod)]) {
@@ -67,7 +66,7 @@ export function listProbers(pod: Pod, statusPort: number): ProberList {
   return probers;
 }
 
-/** The list as the agent reads it from its environment: one object, keys sorted. */
+/** Encodes probers for the agent's environment: one object, keys sorted. */
 export function encodeProbers(probers: ProberList): string {
   const sorted = [...probers].sort(([left], [right]) => compareStrings(left, right));
   return `{${sorted.map(([path, prober]) => `${JSON.stringify(path)}:${prober}`).join(',')}}`;
@@ -87,8 +86,8 @@ function describeProber(handler: Handler, container: Container, statusPort: numb
 }
 
 /**
- * The number of a handler's port. `undefined` for the agent's own port, since such a handler was rewritten before, and for a name that no port of the
- * container has. A number in quotes is a number, as for the kubelet.
+ * Returns the number of a handler's port. Returns `undefined` for the agent's port, which an
+ * earlier injection set, and for unknown names. A quoted number is a number, as for the kubelet.
  */
 function targetPort(port: number | string, { ports }: Container, statusPort: number): number | undefined {
   const named = port === '' ? undefined : ports?.findLast(({ name }) => name === port);

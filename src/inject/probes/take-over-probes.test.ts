@@ -22,7 +22,7 @@ function takeOver(pod: Pod, changes: Partial<typeof settings> = {}): { web: Cont
 }
 
 describe('takeOverProbes', () => {
-  it('takes over probes of all kinds', () => {
+  it('redirects probes of all kinds', () => {
     const { web, probers } = takeOver(
       podWith({
         ports: [{ name: 'http', containerPort: 8080 }],
@@ -51,21 +51,21 @@ describe('takeOverProbes', () => {
     });
   });
 
-  it('leaves commands alone', () => {
+  it('does not change exec probes', () => {
     const exec = { exec: { command: ['true'] } };
     const { web, probers } = takeOver(podWith({ livenessProbe: exec, lifecycle: { preStop: exec } }));
     assert.equal(probers, undefined);
     assert.deepEqual([web.livenessProbe, web.lifecycle], [exec, { preStop: exec }]);
   });
 
-  it('lists no probe that goes to the agent already, nor one whose port nobody knows, but moves both', () => {
+  it('rewrites probes of the agent’s port or an unknown port without listing them', () => {
     const readinessProbe = { httpGet: { path: '/x', port: 15020 } };
     const { web, probers } = takeOver(podWith({ readinessProbe, livenessProbe: { httpGet: { port: 'nowhere' } } }));
     assert.equal(probers, undefined);
     assert.deepEqual(web.livenessProbe, { httpGet: { path: '/app-health/web/livez', port: 15020 } });
   });
 
-  it('lists a probe of a port that is the agent’s own by name', () => {
+  it('lists a probe of a named port with the agent’s number', () => {
     const ports = [
       { name: 'status', containerPort: 1 },
       { name: 'status', containerPort: 15020 },
@@ -74,7 +74,7 @@ describe('takeOverProbes', () => {
     assert.deepEqual(probers, { '/app-health/web/readyz': { tcpSocket: { port: 15020 } } });
   });
 
-  it('moves probes to the annotation’s port', () => {
+  it('uses the port of the annotation', () => {
     const pod = podWith({ readinessProbe: { httpGet: { port: 80 } } }, { 'status.sidecar.istio.io/port': '15099' });
     assert.equal(takeOver(pod).web.readinessProbe?.httpGet?.port, 15099);
   });
@@ -83,12 +83,12 @@ describe('takeOverProbes', () => {
   const rows: [name: string, annotation: string | undefined, byDefault: boolean, taken: boolean][] = [
     ['the default', undefined, true, true],
     ['the default off', undefined, false, false],
-    ['the pod’s yes', 'true', false, true],
-    ['the pod’s no', 'false', true, false],
-    ['an annotation that is no boolean', 'maybe', true, true],
+    ['the pod’s annotation true', 'true', false, true],
+    ['the pod’s annotation false', 'false', true, false],
+    ['an annotation that is not a boolean', 'maybe', true, true],
   ];
   for (const [name, annotation, rewriteByDefault, taken] of rows) {
-    it(`${name}: ${taken ? 'taken over' : 'left alone'}`, () => {
+    it(`${name}: ${taken ? 'rewritten' : 'unchanged'}`, () => {
       const own = annotation === undefined ? {} : { 'sidecar.istio.io/rewriteAppHTTPProbers': annotation };
       const pod = podWith(probe, own);
       assert.equal(takeOver(pod, { rewriteByDefault }).probers !== undefined, taken);
@@ -104,7 +104,7 @@ describe('takeOverProbes', () => {
     const earlier = '{"/app-health/web/readyz":{"httpGet":{"path":"/first","port":80}}}';
     const annotations = { 'mesh.example/status': '{}' };
 
-    it('lets the earlier probers win', () => {
+    it('keeps earlier probers', () => {
       const pod = podWith({ ...probe, livenessProbe: { tcpSocket: { port: 81 } } }, annotations, [
         { name: 'ISTIO_KUBE_APP_PROBERS', value: earlier },
         { name: 'LAST' },
@@ -115,14 +115,14 @@ describe('takeOverProbes', () => {
       });
     });
 
-    it('does not touch probers that it cannot read', () => {
+    it('keeps probers that it cannot parse', () => {
       for (const value of ['[1]', '{"/a":1}']) {
         const pod = podWith(probe, annotations, [{ name: 'ISTIO_KUBE_APP_PROBERS', value }]);
         assert.deepEqual(takeOver(pod).probers, JSON.parse(value));
       }
     });
 
-    it('reads earlier probers as Go does', () => {
+    it('parses earlier probers as Go does', () => {
       const value = '{"/a":{"HTTPGet":{"path":"/<"},"timeoutSeconds":0,"more":1},"/b":null}';
       const pod = podWith({}, annotations, [{ name: 'ISTIO_KUBE_APP_PROBERS', value }]);
       assert.deepEqual(takeOver(pod).probers, JSON.parse(value));

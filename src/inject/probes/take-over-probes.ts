@@ -19,52 +19,52 @@ import { without } from '../pod/without.ts';
 
 const probersVariable = 'ISTIO_KUBE_APP_PROBERS';
 
-/** What taking over depends on beside the pod. */
+/** The pod-independent inputs. */
 export interface ProbeSettings {
-  /** What counts where the pod has no say. */
+  /** The default when the pod has no annotation. */
   readonly rewriteByDefault: boolean;
-  /** The agent's port in the mesh. */
+  /** The agent's port in the mesh config. */
   readonly statusPort: number;
-  /** The annotation that tells whether the pod was injected before. */
+  /** The key of the annotation that shows an earlier injection. */
   readonly statusKey: string;
 }
 
 /**
- * Lets the proxy's agent answer the kubelet's probes and hooks: with mutual TLS the kubelet could not reach the application. The agent
- * learns the original ones from its environment. Without a proxy nothing happens.
+ * Redirects the kubelet's probes and hooks to the proxy's agent, which learns the original ones
+ * from its environment: the kubelet cannot use mutual TLS. Does nothing without a proxy.
  */
 export function takeOverProbes(pod: Pod, settings: ProbeSettings): Pod {
-  if (findContainer(pod, proxyContainer) === undefined || !isRewriteWanted(pod, settings.rewriteByDefault)) return pod;
+  if (findContainer(pod, proxyContainer) === undefined || !isRewriteEnabled(pod, settings.rewriteByDefault)) return pod;
   let result = pod;
   const probers = listProbers(pod, settings.statusPort);
   const proxy = findContainer(pod, proxyContainer);
   if (proxy !== undefined && probers.size > 0) {
-    const again = annotationOf(pod, settings.statusKey) !== undefined;
-    result = replaceContainer(result, proxy, { ...proxy, env: addProbers(again, proxy.env ?? [], probers) });
+    const injectedBefore = annotationOf(pod, settings.statusKey) !== undefined;
+    result = replaceContainer(result, proxy, { ...proxy, env: addProbers(injectedBefore, proxy.env ?? [], probers) });
   }
   return rewriteProbes(result, statusPortOf(pod, settings.statusPort));
 }
 
-/** The pod's annotation, where it is a boolean, else the default. */
-export function isRewriteWanted(pod: Pod, byDefault: boolean): boolean {
+/** Returns the pod's annotation if it is a boolean, else the default. */
+export function isRewriteEnabled(pod: Pod, byDefault: boolean): boolean {
   const own = annotationOf(pod, 'sidecar.istio.io/rewriteAppHTTPProbers');
   return (own === undefined ? undefined : parseBool(own)) ?? byDefault;
 }
 
-/** The annotation moves the port for the rewritten probes only. */
+/** Returns the port for rewritten probes, which an annotation can change. */
 function statusPortOf(pod: Pod, meshPort: number): number {
   const own = annotationOf(pod, 'status.sidecar.istio.io/port');
   if (own === undefined) return meshPort;
   return /^[+-]?\d+$/.test(own) ? Number(own) : 0;
 }
 
-/** The proxy's environment with the probers; what an earlier injection wrote down wins over what is found now. */
+/** Adds the probers to the proxy's environment; those of an earlier injection win. */
 export function addProbers(
-  again: boolean,
+  injectedBefore: boolean,
   env: readonly EnvironmentVariable[],
   probers: ProberList,
 ): readonly EnvironmentVariable[] {
-  const known = again ? env.findIndex(({ name }) => name === probersVariable) : -1;
+  const known = injectedBefore ? env.findIndex(({ name }) => name === probersVariable) : -1;
   if (known < 0) return [...env, variable(probersVariable, encodeProbers(probers))];
   const earlier = readProbers(env[known]?.value ?? '');
   if (earlier === undefined) return env;
@@ -87,7 +87,7 @@ function readProbers(text: string): ProberList | undefined {
 const probeType = podStruct('v1.Probe');
 const proberMembers = /^(httpGet|tcpSocket|grpc|timeoutSeconds)$/i;
 
-/** A prober as Go's encoding/json reads and writes it. @throws when it is none */
+/** Recodes a prober like Go's encoding/json. @throws when it is not one */
 function encodeProber(prober: unknown): string {
   if (prober === null) return 'null';
   const members = isJsonObject(prober)
@@ -96,23 +96,23 @@ function encodeProber(prober: unknown): string {
   return encodeGoJson(probeType, normalisePod(members, probeType));
 }
 
-/** A pod whose probes and hooks go to the agent's status port, over HTTP, instead of to the application. */
+/** Directs all probes and hooks to the agent's status port over HTTP. */
 export function rewriteProbes(pod: Pod, statusPort: number): Pod {
   return mapContainers(pod, (container) =>
     container.name === proxyContainer
       ? container
-      : mapHandlers(container, (place) => rewriteHandler(place, statusPort)),
+      : mapHandlers(container, (target) => rewriteHandler(target, statusPort)),
   );
 }
 
 function rewriteHandler({ handler, path, kind }: ContainerHandler, port: number): Handler {
   if (handler.httpGet !== undefined) {
-    // The agent speaks TLS to the application where it has to; the kubelet speaks plain HTTP to the agent.
+    // The kubelet uses plain HTTP to the agent; the agent uses TLS to the application if needed.
     const scheme = handler.httpGet.scheme === 'HTTPS' ? { scheme: 'HTTP' } : {};
     return { ...handler, httpGet: { ...handler.httpGet, path, port, ...scheme } };
   }
   if (handler.tcpSocket !== undefined) return { ...without(handler, 'tcpSocket'), httpGet: { path, port } };
-  // A hook has no gRPC form.
+  // Kubernetes has no gRPC hooks.
   if (handler.grpc !== undefined && kind === 'probe') return { ...without(handler, 'grpc'), httpGet: { path, port } };
   return handler;
 }

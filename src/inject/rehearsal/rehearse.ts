@@ -9,12 +9,13 @@ import { typicalPod, typicalPodKinds, type TypicalPod } from './typical-pods.ts'
 import type { StructType, ValueType } from '../kubernetes/go-types.ts';
 import { podType } from '../kubernetes/pod-schema.ts';
 
-/** Names that strategic merge reads and takes away: `$patch`, `$setElementOrder/containers`, ... */
+/** Matches the directives of strategic merge: `$patch`, `$setElementOrder/containers`, ... */
 const directive = /^\$/;
 
 /**
- * The paths of members that a Pod does not have, e.g. `spec.containers[0].imagee`: Go drops them without a word when it decodes.
- * @param most so many are enough
+ * Returns paths of members that a Pod does not have, e.g. `spec.containers[0].imagee`; Go drops
+ * them silently.
+ * @param most the maximum number of paths
  */
 export function unknownFields(part: JsonObject, most: number): string[] {
   const found: string[] = [];
@@ -32,27 +33,27 @@ export function unknownFields(part: JsonObject, most: number): string[] {
     for (const [name, item] of Object.entries(value)) {
       if (directive.test(name)) continue;
       const field = type.byName.get(name) ?? type.byFoldedName.get(name.toLowerCase());
-      const place = path === '' ? name : `${path}.${name}`;
-      if (field === undefined) found.push(place);
-      else look(field.type, item, place);
+      const fieldPath = path === '' ? name : `${path}.${name}`;
+      if (field === undefined) found.push(fieldPath);
+      else look(field.type, item, fieldPath);
     }
   };
   look(podType, part, '');
   return found.slice(0, most);
 }
 
-/** Milliseconds after which the pods that were tried are enough. */
-const enough = 500;
-/** Of one kind of finding. */
-const mostTold = 3;
-/** Characters of a failure: it may quote what an author wrote. */
+/** The time limit, in milliseconds. */
+const timeLimit = 500;
+/** The maximum number of findings of one kind in a message. */
+const mostFindings = 3;
+/** The maximum length of a failure message, which may quote an author's text, in characters. */
 const longestMessage = 1000;
 
 /**
- * Injects typical pods with the default templates, as pods without a wish get them. What fails for all of them would fail for every pod of the cluster, or nearly so; what is odd is
- * told. Whether a template is right for other pods is not known from this.
- * @param now in milliseconds, from whatever moment
- * @param sample pods of the cluster to try instead, each a workload's: they can only warn
+ * Injects typical pods with the default templates. Fails if the templates fail for all of them:
+ * they would then fail for almost every pod. Warns of anything else that is wrong.
+ * @param now returns milliseconds since any fixed time
+ * @param sample pods of the cluster, one per workload, to use instead; they only cause warnings
  */
 export function rehearse(injector: Injector, now: () => number, sample?: readonly TypicalPod[]): Rehearsal {
   const begun = now();
@@ -65,7 +66,7 @@ export function rehearse(injector: Injector, now: () => number, sample?: readonl
     typicalPod(injector.settings.keys.inject, index),
   );
   for (const { kind, pod, namespace = 'default' } of sample ?? typical) {
-    if (now() - begun > enough) break;
+    if (now() - begun > timeLimit) break;
     const result = inject(injector, { pod, namespace, path: '/inject' });
     if (result.outcome === 'failed') failed.push({ kind, reason: result.reason, message: result.message });
     else if (result.outcome === 'injected') injected += 1;
@@ -80,60 +81,56 @@ export function rehearse(injector: Injector, now: () => number, sample?: readonl
   const warnings: string[] = [];
   if (first !== undefined) {
     const count = `${failed.length} of ${failed.length + injected}`;
-    const kinds = failed.slice(0, mostTold).map(({ kind }) => kind);
+    const kinds = failed.slice(0, mostFindings).map(({ kind }) => kind);
     const message = first.message.slice(0, longestMessage);
-    warnings.push(
-      `the templates fail for ${count} pods that they were tried with, such as ${kinds.join(', ')}: ${message}`,
-    );
+    warnings.push(`the templates fail for ${count} pods that were tried, such as ${kinds.join(', ')}: ${message}`);
   }
-  if (injected > 0 && sample === undefined) warnings.push(...oddities(injector, texts));
+  if (injected > 0 && sample === undefined) warnings.push(...outputWarnings(injector, texts));
   return { warnings };
 }
 
-/** @throws ConfigurationError when none of the pods that were tried could be injected */
-export function refuseHopeless({ rehearsal, defaultTemplates }: Injector): void {
+/** @throws ConfigurationError when the templates failed for every pod that was tried */
+export function refuseUnusable({ rehearsal, defaultTemplates }: Injector): void {
   if (rehearsal?.failure === undefined) return;
   const names = defaultTemplates.join(', ');
   const message = `config.templates: ${names} ${defaultTemplates.length === 1 ? 'fails' : 'fail'} for every pod`;
   throw new ConfigurationError('config.templates', `${message} that was tried: ${rehearsal.failure.message}`);
 }
 
-/** What is odd in what the templates wrote. */
-function oddities(injector: Injector, outputs: ReadonlyMap<string, JsonObject>): string[] {
+/** Returns warnings about the output of the templates. */
+function outputWarnings(injector: Injector, outputs: ReadonlyMap<string, JsonObject>): string[] {
   const warnings: string[] = [];
   const parts = [...outputs.values()].map((content) =>
     injector.templates.legacy ? readLegacyOutput(content).part : content,
   );
-  const unknown = new Set(parts.flatMap((part) => unknownFields(part, mostTold)));
+  const unknown = new Set(parts.flatMap((part) => unknownFields(part, mostFindings)));
   if (unknown.size > 0) {
-    const names = [...unknown].slice(0, mostTold).join(', ');
+    const names = [...unknown].slice(0, mostFindings).join(', ');
     warnings.push(
-      `the templates write what a pod does not have, which is dropped: ${names}; correct the name or its indentation`,
+      `the templates write fields that a pod does not have, which are dropped: ${names}; correct the name or its indentation`,
     );
   }
-  const missing = new Set(parts.flatMap((part) => placesOf(part, '<no value>', '')));
+  const missing = new Set(parts.flatMap((part) => pathsOf(part, '<no value>', '')));
   if (missing.size > 0) {
-    const places = [...missing].slice(0, mostTold).join(', ');
+    const paths = [...missing].slice(0, mostFindings).join(', ');
     warnings.push(
-      `the templates write "<no value>" into ${places}: they read a field that is not there; correct its name or set it`,
+      `the templates write "<no value>" into ${paths}: they read a missing field; correct its name or set it`,
     );
   }
   if (injector.defaultTemplates.length > 0 && !parts.some((part) => hasContent(normalisePod(part))))
-    warnings.push(
-      'the templates add nothing to any pod that they were tried with; what they add stands under "spec:" or "metadata:"',
-    );
+    warnings.push('the templates add nothing to any pod that was tried; put their output under "spec:" or "metadata:"');
   return warnings;
 }
 
-/** Whether a value has anything in it that is not a zero. */
+/** Reports whether a value contains anything other than zero values. */
 function hasContent(value: unknown): boolean {
   return typeof value === 'object' && value !== null ? Object.values(value).some(hasContent) : Boolean(value);
 }
 
-/** The paths of texts that contain a text. */
-function placesOf(value: unknown, text: string, path: string): string[] {
+/** Returns the paths of the strings in a value that contain a text. */
+function pathsOf(value: unknown, text: string, path: string): string[] {
   if (typeof value === 'string') return value.includes(text) ? [path] : [];
-  if (Array.isArray(value)) return value.flatMap((item, index) => placesOf(item, text, `${path}[${index}]`));
+  if (Array.isArray(value)) return value.flatMap((item, index) => pathsOf(item, text, `${path}[${index}]`));
   if (!isJsonObject(value)) return [];
-  return Object.entries(value).flatMap(([name, item]) => placesOf(item, text, path === '' ? name : `${path}.${name}`));
+  return Object.entries(value).flatMap(([name, item]) => pathsOf(item, text, path === '' ? name : `${path}.${name}`));
 }

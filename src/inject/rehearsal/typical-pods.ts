@@ -1,10 +1,10 @@
 import type { JsonObject } from '../patch/json-value.ts';
 
-/** One kind of pod, and how it differs from the pod of a Deployment. */
+/** A kind of pod: its differences from the pod of a Deployment. */
 interface Kind {
   /** e.g. `a pod with init containers`. */
   readonly name: string;
-  /** Its controller; `none` for a pod that somebody made by hand. */
+  /** The controller; `none` for a pod created without one. */
   readonly owner: 'ReplicaSet' | 'StatefulSet' | 'DaemonSet' | 'Job' | 'CronJob' | 'none';
   readonly labels?: Readonly<Record<string, string>>;
   readonly container?: JsonObject;
@@ -49,10 +49,10 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-/** After so many, typical pods differ in names and numbers only. */
+/** The number of kinds; after these, typical pods differ in names and numbers only. */
 export const typicalPodKinds = kinds.length;
 
-/** A pod as the API server sends it, and what it is an example of. */
+/** A pod as the API server sends it, with a description. */
 export interface TypicalPod {
   readonly kind: string;
   readonly namespace?: string;
@@ -60,9 +60,9 @@ export interface TypicalPod {
 }
 
 /**
- * Pods as most are: what a new configuration is tried with before anybody's pod meets it. None asks for anything special; pods of one kind differ where pods of one workload, and
- * workloads, do.
- * @param injectKey the label that asks for injection whatever the policy is
+ * Returns a typical pod for trying a configuration before publication. Pods of one kind differ in
+ * the same fields as pods of one workload.
+ * @param injectKey the label that requests injection under any policy
  */
 export function typicalPod(injectKey: string, index: number): TypicalPod {
   const kind = kinds[index % kinds.length] as Kind;
@@ -94,7 +94,7 @@ export function typicalPod(injectKey: string, index: number): TypicalPod {
     securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
     ...kind.container,
   };
-  // As the API server's ServiceAccount admission adds it, before it asks webhooks.
+  // Added by the API server's ServiceAccount admission before it calls webhooks.
   const token = { serviceAccountToken: { expirationSeconds: 3607, path: 'token' } };
   const owner = ownerOf(kind, name, hash);
   const labels = kind.labels ?? { app: name, 'app.kubernetes.io/version': `1.${index}`, 'pod-template-hash': hash };
@@ -129,7 +129,7 @@ export function typicalPod(injectKey: string, index: number): TypicalPod {
 function ownerOf({ owner }: Kind, name: string, hash: string): { apiVersion: string; kind: string; name: string } {
   if (owner === 'ReplicaSet') return { apiVersion: 'apps/v1', kind: owner, name: `${name}-${hash}` };
   if (owner === 'Job') return { apiVersion: 'batch/v1', kind: owner, name };
-  // A CronJob's Jobs are named by minutes since 1970.
+  // A CronJob names its Jobs by minutes since 1970.
   return owner === 'CronJob'
     ? { apiVersion: 'batch/v1', kind: 'Job', name: `${name}-29394720` }
     : { apiVersion: 'apps/v1', kind: owner, name };

@@ -1,7 +1,7 @@
 import { istioKeys, type WebhookKeys } from '../../api/injector-config/webhook-keys.ts';
 import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 
-/** A proxy of our own making, with all that the engine treats in a special way. */
+/** A proxy template that exercises everything the engine handles specially. */
 const proxyTemplate = `
 metadata:
   labels:
@@ -50,7 +50,7 @@ function indented(text: string): string {
   return text.replace(/^/gm, '    ');
 }
 
-/** Configurations that tests share. */
+/** Configurations shared by tests. */
 export const proxyFiles: ConfigurationFiles = {
   config: `policy: enabled\ntemplates:\n  sidecar: |${indented(proxyTemplate)}\n  log: |${indented(logTemplate)}\naliases: {all: [sidecar, log]}\n`,
   values: JSON.stringify({
@@ -68,7 +68,7 @@ export const logKeys: WebhookKeys = {
   status: 'logs.example/status',
 };
 
-/** A second family: a log collector and nothing of a mesh. */
+/** A second family: a log collector without a mesh. */
 export const logFiles: ConfigurationFiles = {
   config: `policy: enabled\ntemplates:\n  sidecar: |${indented(logTemplate)}\n`,
   values: '',
@@ -76,7 +76,7 @@ export const logFiles: ConfigurationFiles = {
   settings: JSON.stringify({ revision: 'logs-1', keys: logKeys }),
 };
 
-/** A template of the 1.x kind. */
+/** A template in the Istio 1.x format. */
 export const legacyFiles: ConfigurationFiles = {
   config: `policy: enabled
 template: |

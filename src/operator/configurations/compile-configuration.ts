@@ -4,7 +4,7 @@ import { ConfigurationError, TooCostlyError } from '../../api/errors.ts';
 import { revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import { validateInjectorConfig } from '../../api/injector-config/validate-injector-config.ts';
 import type { Injector } from '../../inject/injector.ts';
-import { refuseHopeless } from '../../inject/rehearsal/rehearse.ts';
+import { refuseUnusable } from '../../inject/rehearsal/rehearse.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { maximumConfigurationBytes } from '../../manifests/bounded-text.ts';
 import { configurationFiles, inSpec, type ReferencedTexts } from '../../manifests/configuration-files.ts';
@@ -96,7 +96,7 @@ export class ConfigurationCompiler {
       const hash = configurationHash(files);
       const injector = await this.#loadUnlessRefused(config, files, hash);
       refuseUseless(injector);
-      refuseHopeless(injector);
+      refuseUnusable(injector);
       const { templateNames, warnings, rehearsal } = injector;
       const doubts = [...warnings, ...(rehearsal?.warnings ?? [])];
       return { files, hash, templates: templateNames.length, doubts };

@@ -65,7 +65,7 @@ describe('InjectorOperator, of what it follows while it leads,', () => {
     await cluster.until(() => cluster.isReady('blue'));
     assert.match(
       doubt(),
-      /^the templates fail for 1 of 1 pods that they were tried with, such as Deployment shop\/web: .*Nmae/,
+      /^the templates fail for 1 of 1 pods that were tried, such as Deployment shop\/web: .*Nmae/,
     );
     // Whoever leads next says nothing else before it has tried them.
     await first.stop();
