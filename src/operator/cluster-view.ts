@@ -12,7 +12,7 @@ import { ObjectStore } from '../kube/object-store.ts';
 import type { ObjectKey } from '../kube/request-options.ts';
 import type { ReflectorOptions } from '../kube/reflector.ts';
 import { apiVersionOf, resourceKind, type ResourceKind } from '../kube/resource-kinds.ts';
-import { rolloutInForce, webhooksOf } from './webhooks/published-webhook.ts';
+import { liveRollout, webhooksOf } from './webhooks/published-webhook.ts';
 
 export const injectorConfigs = resourceKind('sidecar-injector.io/v1alpha1', 'InjectorConfig');
 export const revisionTags = resourceKind('sidecar-injector.io/v1alpha1', 'RevisionTag');
@@ -29,23 +29,23 @@ const roles = resourceKind('rbac.authorization.k8s.io/v1', 'Role');
 export const mutatingWebhooks = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
 export const validatingWebhooks = resourceKind('admissionregistration.k8s.io/v1', 'ValidatingWebhookConfiguration');
 
-/** One collection that is followed. */
+/** A collection that the controller watches, and the store that caches it. */
 type Followed = Pick<
   ReflectorOptions<KubernetesObject>,
   'resource' | 'store' | 'namespace' | 'labelSelector' | 'fieldSelector'
 >;
 
-/** Everything that the controller sees of the cluster, from watches; it never lists on its own. */
+/** The controller's cache of the cluster. Watches fill it; this class sends no requests. */
 export class ClusterView {
   readonly configs = new ObjectStore();
   readonly tags = new ObjectStore();
   readonly configMaps = new ObjectStore();
   readonly secrets = new ObjectStore();
   readonly services = new ObjectStore();
-  /** All of them, also those of others: the owner is one, and whose selectors overlap with ours must be known. */
+  /** All of the cluster: our owner is one of them, and unrelated ones may overlap with ours. */
   readonly mutatingWebhooks = new ObjectStore();
   readonly validatingWebhooks = new ObjectStore();
-  /** The one Role that we maintain. */
+  /** The only Role that the operator maintains. */
   readonly roles = new ObjectStore();
   readonly #namespace: string;
   readonly #operatorClass: string;
@@ -55,7 +55,7 @@ export class ClusterView {
     this.#operatorClass = operatorClass;
   }
 
-  /** What must be followed so that this view is complete, beside the InjectorConfigs and RevisionTags themselves. */
+  /** Returns the collections to watch, besides InjectorConfigs and RevisionTags. */
   owned(): Followed[] {
     const labelSelector = ownedSelector(this.#operatorClass);
     const ours = { namespace: this.#namespace, labelSelector };
@@ -70,38 +70,38 @@ export class ClusterView {
     ];
   }
 
-  /** The store in which an object of ours is to be found. */
+  /** Returns the store for a kind of owned object. @throws Error for any other kind */
   storeOf(kind: string): ObjectStore {
     const followed = this.owned().find(({ resource }) => resource.kind === kind);
     if (followed === undefined) throw new Error(`no store follows ${kind}`);
     return followed.store;
   }
 
-  /** An object like this one, as last seen. */
+  /** Returns the cached object with the kind, namespace and name of `like`. */
   live(like: Pick<ObjectKey, 'kind' | 'metadata'>): KubernetesObject | undefined {
     return this.storeOf(like.kind).get(like.metadata.name ?? '', like.metadata.namespace);
   }
 
-  /** What InjectorConfigs have, as our labels say. */
+  /** Returns the objects with our labels, of all InjectorConfigs. */
   #ours(): KubernetesObject[] {
     const stores = [this.mutatingWebhooks, this.configMaps, this.services, this.secrets];
     return stores.flatMap((store) => store.list().filter((object) => this.isOurs(object)));
   }
 
-  /** Everything that carries the label of an InjectorConfig. */
+  /** Returns the objects that carry the label of this InjectorConfig. */
   belongingTo(name: string): KubernetesObject[] {
     return this.#ours().filter((object) => injectorConfigOf(object) === name);
   }
 
-  /** The webhook configuration that bears the name of an InjectorConfig's own; that of the default may lead to another one, by a tag. */
+  /** Returns the InjectorConfig's own webhook configuration, unless a tag has taken its name. */
   ownWebhook(name: string): KubernetesObject | undefined {
     const own = this.mutatingWebhooks.get(objectNames(name).webhookConfiguration);
     return own && (injectorConfigOf(own) ?? name) === name ? own : undefined;
   }
 
   /**
-   * The webhook configurations that send admissions to an InjectorConfig: its own, which its name tells also without labels, then those that bear
-   * its label, as tags of its revision do. Not the twins by which a path is tried out.
+   * Returns the webhook configurations that send admissions to an InjectorConfig: its own (found by
+   * name, even without labels), then those of tags, which carry its label. Omits probe webhooks.
    */
   webhooksOf(name: string): KubernetesObject[] {
     const own = this.ownWebhook(name);
@@ -112,33 +112,33 @@ export class ClusterView {
     return [...(own === undefined ? [] : [own]), ...others];
   }
 
-  /** Those, and the tags' that send some of their admissions to an InjectorConfig, as the canary of a rollout. */
+  /** Returns {@link webhooksOf}, and those of tags that have the InjectorConfig as canary. */
   webhooksNaming(name: string): KubernetesObject[] {
     return [...this.webhooksOf(name), ...this.rolloutsTo(name)];
   }
 
-  /** The webhook configurations of tags that are on their way to an InjectorConfig by a rollout. */
+  /** Returns the webhook configurations of tags whose rollout has the InjectorConfig as canary. */
   rolloutsTo(name: string): KubernetesObject[] {
     return this.mutatingWebhooks
       .list()
-      .filter((object) => rolloutInForce(object)?.canary.injectorConfig === name && this.isOurs(object));
+      .filter((object) => liveRollout(object)?.canary.injectorConfig === name && this.isOurs(object));
   }
 
-  /** The webhook configuration under the name of a tag's; for `default` it may be InjectorConfig `default`'s own. */
+  /** Returns the webhook configuration of a tag; for `default`, maybe an InjectorConfig's own. */
   tagWebhook(tag: string): KubernetesObject | undefined {
     return this.mutatingWebhooks.get(tagWebhookConfiguration(tag));
   }
 
   /**
-   * metadata.name of the InjectorConfig to which a tag leads, by its webhook; for `default` also by InjectorConfig `default`'s own, whose place the
-   * tag takes. When somebody has deleted that or taken its labels off, where the tag led when its status was written.
+   * Returns metadata.name of the InjectorConfig to which the webhook of a tag points. Falls back to
+   * the status of the tag when the webhook is missing or has lost its labels.
    */
   targetOf(tag: string): string | undefined {
     const webhook = this.tagWebhook(tag);
     return (webhook && injectorConfigOf(webhook)) ?? statedTarget(this.tags.get(tag));
   }
 
-  /** The operator class that has written the webhook configuration of this name, if it is not ours: two of them would take it from each other for ever. */
+  /** Returns the owner class if it is not ours; two classes would overwrite each other forever. */
   otherClassAt(webhookConfiguration: string): string | undefined {
     const { labels } = this.mutatingWebhooks.get(webhookConfiguration)?.metadata ?? {};
     const operatorClass = labels?.[labelNames.operatorClass];
@@ -147,12 +147,12 @@ export class ClusterView {
       : undefined;
   }
 
-  /** The tags that have a webhook configuration, also those that are gone. */
+  /** Returns the tags that have a webhook configuration, including deleted tags. */
   tagNames(): string[] {
     return this.mutatingWebhooks.list().flatMap((object) => (this.isOurs(object) ? (tagOf(object) ?? []) : []));
   }
 
-  /** What an InjectorConfig has under fixed names, as keys: so it is found also when somebody took its labels off. The webhook comes first. */
+  /** Returns the keys of an InjectorConfig's objects with fixed names, the webhook first. */
   namedAfter(name: string): ObjectKey[] {
     const { webhookConfiguration, configMap, service, authoritySecret, servingSecret } = objectNames(name);
     const named: [ResourceKind, string][] = [
@@ -170,14 +170,14 @@ export class ClusterView {
   }
 
   /**
-   * Whether an object that bears the name of one of an InjectorConfig's is that one: it does not say that it belongs to another InjectorConfig or
-   * operator class; and a webhook configuration calls our Service (another installation has one of its own), anything else we have written
-   * (metadata.managedFields).
+   * Reports whether an object with one of the InjectorConfig's fixed names is ours. Its labels must
+   * not name another InjectorConfig or operator class. A webhook configuration must call our
+   * Service (other installations have their own). Other kinds need `fieldManager` in managedFields.
    */
   isOwnedByName(object: KubernetesObject, name: string, fieldManager: string): boolean {
     const labels = object.metadata.labels ?? {};
-    const says = (label: string, ours: string): boolean => labels[label] === undefined || labels[label] === ours;
-    if (!says(labelNames.injectorConfig, name) || !says(labelNames.operatorClass, this.#operatorClass)) return false;
+    const fits = (label: string, ours: string): boolean => labels[label] === undefined || labels[label] === ours;
+    if (!fits(labelNames.injectorConfig, name) || !fits(labelNames.operatorClass, this.#operatorClass)) return false;
     if (object.kind !== mutatingWebhooks.kind) {
       const entries = (object.metadata.managedFields ?? []) as { manager?: string }[];
       return entries.some(({ manager }) => manager === fieldManager);
@@ -188,7 +188,7 @@ export class ClusterView {
     });
   }
 
-  /** The InjectorConfigs that own anything, also those that are gone. */
+  /** Returns the InjectorConfigs that own objects, including deleted InjectorConfigs. */
   names(): string[] {
     return [...new Set(this.#ours().flatMap((object) => injectorConfigOf(object) ?? []))];
   }
@@ -197,44 +197,44 @@ export class ClusterView {
     return [this.configs, this.tags, ...this.owned().map(({ store }) => store)];
   }
 
-  /** True once every collection has been listed. */
+  /** Whether every collection has been listed once. */
   get hasSynced(): boolean {
     return this.#stores().every((store) => store.hasSynced);
   }
 
-  /** Waits until every collection has been listed once and what else is waited for has come, or the signal aborts. */
+  /** Waits until every collection is listed and `others` resolve, or until the signal aborts. */
   async synced(signal: AbortSignal, ...others: Promise<void>[]): Promise<void> {
     const synced = Promise.all([...others, ...this.#stores().map((store) => store.synced())]);
     const aborted = signal.aborted ? undefined : once(signal, 'abort');
     await Promise.race([synced, aborted]);
   }
 
-  /** Whether operators of our class have written it, as its labels say. */
+  /** Reports whether the labels of an object name us and our operator class. */
   isOurs(object: KubernetesObject): boolean {
     const labels = object.metadata.labels ?? {};
     return labels[labelNames.managedBy] === managedBy && labels[labelNames.operatorClass] === this.#operatorClass;
   }
 }
 
-/** Selects what operators of this class have written. */
+/** Returns the label selector for the objects of an operator class. */
 export function ownedSelector(operatorClass: string): string {
   return `${labelNames.managedBy}=${managedBy},${labelNames.operatorClass}=${operatorClass}`;
 }
 
-/** The InjectorConfig that an object of ours belongs to, by its label. */
+/** Returns the InjectorConfig to which an object of ours belongs, by its label. */
 export function injectorConfigOf(object: KubernetesObject): string | undefined {
   return object.metadata.labels?.[labelNames.injectorConfig];
 }
 
 const tagPrefix = tagWebhookConfiguration('');
 
-/** The RevisionTag that a webhook configuration of ours is written for, by its label; by its name where somebody has taken that off. */
+/** Returns the RevisionTag of a webhook configuration of ours, by its label or else its name. */
 export function tagOf({ metadata }: KubernetesObject): string | undefined {
   const { name = '', labels = {} } = metadata;
   return labels[labelNames.tag] ?? (name.startsWith(tagPrefix) ? name.slice(tagPrefix.length) : undefined);
 }
 
-/** metadata.name of the InjectorConfig to which a RevisionTag leads, as its status says. */
+/** Returns metadata.name of the InjectorConfig to which a RevisionTag points, from its status. */
 export function statedTarget(tag: KubernetesObject | undefined): string | undefined {
   const { injectorConfig } = (tag?.status ?? {}) as { injectorConfig?: unknown };
   return typeof injectorConfig === 'string' ? injectorConfig : undefined;

@@ -3,9 +3,9 @@ import type { ApiClient } from '../kube/api-client.ts';
 import { ObjectStore } from '../kube/object-store.ts';
 import type { ResourceKind } from '../kube/resource-kinds.ts';
 
-/** Where an object is. */
+/** The namespace and name of an object. */
 export interface ObjectPlace {
-  /** Absent for what is cluster-scoped. */
+  /** Absent for cluster-scoped objects. */
   readonly namespace?: string;
   readonly name: string;
 }
@@ -13,7 +13,7 @@ export interface ObjectPlace {
 export interface FollowedObjectsOptions {
   readonly resource: ResourceKind;
   readonly client: Pick<ApiClient, 'list'>;
-  /** Starts a reflector for one object. */
+  /** Starts a reflector for one object; the signal stops it. */
   readonly follow: (resource: ResourceKind, store: ObjectStore, place: ObjectPlace, signal: AbortSignal) => void;
   readonly onChange: (injectorConfig: string) => void;
 }
@@ -21,13 +21,13 @@ export interface FollowedObjectsOptions {
 interface FollowedObject {
   readonly store: ObjectStore;
   readonly stop: AbortController;
-  /** The InjectorConfigs that refer to it. */
+  /** Names of the InjectorConfigs that refer to the object. */
   readonly users: Set<string>;
 }
 
 /**
- * The objects of one kind that InjectorConfigs refer to, each followed by a watch of its own, so that an edit, a deletion or the creation of a missing
- * one is acted on at once, without the right to read every object of the cluster being used.
+ * Watches the objects of one kind to which InjectorConfigs refer, with one watch per object. The
+ * operator thus reacts to each creation, edit and deletion without reading all objects of the kind.
  */
 export class FollowedObjects {
   readonly #options: FollowedObjectsOptions;
@@ -38,8 +38,8 @@ export class FollowedObjects {
   }
 
   /**
-   * The object as last seen. While its watch is on the way the API server is asked for a list of one, so that an absent one shows as what it is, and
-   * a kind that is not served as an ApiError with code 404.
+   * Returns the cached object. Until its watch has synced, lists it from the API server, so that an
+   * absent object returns undefined. @throws ApiError with code 404 when the kind is not served
    */
   async read(user: string, place: ObjectPlace, signal: AbortSignal): Promise<KubernetesObject | undefined> {
     const { client, resource } = this.#options;
@@ -52,11 +52,11 @@ export class FollowedObjects {
     return items[0];
   }
 
-  /** The InjectorConfig refers to these objects only: watches that nobody needs any more end. */
+  /** Declares the only objects to which an InjectorConfig refers; stops watches without a user. */
   keepOnly(user: string, places: readonly ObjectPlace[]): void {
-    const wanted = new Set(places.map(keyOf));
+    const kept = new Set(places.map(keyOf));
     for (const [key, { users, stop }] of this.#followed) {
-      if (wanted.has(key) || !users.delete(user) || users.size > 0) continue;
+      if (kept.has(key) || !users.delete(user) || users.size > 0) continue;
       stop.abort();
       this.#followed.delete(key);
     }

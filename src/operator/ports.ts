@@ -11,7 +11,7 @@ import type { RestartCounts } from '../rollout/restarts.ts';
 import type { PathFormat } from '../routing/route.ts';
 import type { UsageFigures } from './usage/usage-figures.ts';
 
-/** The compiled injectors in memory: the replica fills it, the server reads it for each admission. */
+/** The compiled injectors in memory. The replica adds them; the server reads one per admission. */
 export interface InjectorRegistryPort {
   get(name: string, hash8: string): Injector | undefined;
   set(name: string, hash8: string, injector: Injector): void;
@@ -19,98 +19,99 @@ export interface InjectorRegistryPort {
 }
 
 /**
- * Loads a configuration. In a process that answers admissions it lets them have their turn meanwhile.
- * @throws ConfigurationError naming the key, and where there is one the line and column.
+ * Compiles a configuration. In a serving process, yields to admissions while it works.
+ * @throws ConfigurationError with the key and, if known, the line and column
  */
 export type LoadConfiguration = (files: ConfigurationFiles) => Promise<Injector>;
 
-/** What pods of the cluster say against a configuration. Rejects when they could not be tried. */
+/** Injects pods with a configuration and returns the failures. Rejects if it cannot try them. */
 export type RehearsePods = (files: ConfigurationFiles, pods: readonly TypicalPod[]) => Promise<readonly string[]>;
 
-/** The serving certificates in memory: the replica fills it, the server's TLS listener chooses from it. */
+/** The serving certificates in memory. The replica adds them; the TLS listener selects by host. */
 export interface ServingCertificatesPort {
-  /** Takes a pair over if it can serve; the faults for which it was refused, none when it is served. */
+  /** Serves a pair if it is valid. Returns the faults for which it was refused; empty if served. */
   offer(owner: string, pair: ServingPair, now: Date): readonly ChainFault[];
   remove(owner: string): void;
-  /** What is served: who each was offered for, and SHA-256 of its leaf in hex. */
+  /** Returns the served certificates: the owner of each, and the SHA-256 of its leaf in hex. */
   all(): readonly { readonly owner: string; readonly fingerprint: string }[];
 }
 
-/** What the server may know of the cluster's nodes, from memory. */
+/** The cached nodes of the cluster. */
 export interface NodeSource {
   nodes(): readonly NodeFacts[];
 }
 
-/** What one live replica says that it can answer for one InjectorConfig. */
+/** The configurations and certificate that one live replica reports for one InjectorConfig. */
 export interface ReplicaReport {
-  /** Its identity: the name of its pod. */
+  /** The identity of the replica: the name of its pod. */
   readonly replica: string;
-  /** On its way out: it still answers, and its Lease goes in a moment. */
+  /** Whether the replica is shutting down: it still answers, but deletes its Lease soon. */
   readonly isDraining: boolean;
-  /** Hashes of the configurations in memory. */
+  /** Hashes of the configurations that the replica has in memory. */
   readonly hashes: readonly string[];
-  /** SHA-256 of the certificate that it serves, in hex; absent while it has none. */
+  /** SHA-256 of the certificate that the replica serves, in hex; absent while it has none. */
   readonly certificate?: string;
 }
 
-/** Which replicas serve what, as their Leases say. */
+/** The state of all replicas, from their Leases. */
 export interface ReplicaReports {
   /**
-   * The live replicas that could not answer a pod of this configuration yet: they lack the injector or the certificate of InjectorConfig `name`.
-   * The first five by name, then how many more. With no live replica at all one entry says so; empty means that the webhook may point there.
-   * @param fingerprint of the certificate that it must be; any when undefined
+   * Returns the live replicas without the injector or certificate for this configuration: the first
+   * five by name, then the number of others; one entry if no replica is live. The webhook may name
+   * the configuration once the result is empty.
+   * @param fingerprint of the required certificate; any certificate when undefined
    */
   lacking(name: string, hash: string, fingerprint?: string): readonly string[];
   synced(): Promise<void>;
-  /** The newest path format that every live replica reads; a text when there is none: which replicas read what. */
+  /** Returns the newest path format that all live replicas read, or a text if there is none. */
   pathFormat(): PathFormat | string;
-  /** All live replicas, by name; of the validating webhook's certificate under `(validator)`. Empty before anything is known. */
+  /** Returns the live replicas, by name; `(validator)` stands for the validating webhook. */
   replicas(name: string): readonly ReplicaReport[];
-  /** What replicas found when they rendered pods by both configurations of a rollout, in sum; zeros when nobody has. */
+  /** Returns the sum of the replicas' shadow comparisons for two configurations; zeros if none. */
   shadowReport(pair: RolloutPair): ShadowReport;
-  /** The pods that a configuration could not inject in the last minutes, by its own fault; undefined when there are none. */
+  /** Returns the pods that a configuration recently failed to inject; undefined if none. */
   failures(name: string, hash: string): ReportedFailure | undefined;
-  /** Is told after each change of what is served, and of which configurations fail. */
+  /** Calls the listener after each change of what replicas serve or fail to inject. */
   subscribe(listener: () => void): void;
-  /** Clears away what replicas that are gone have left behind; resolves with the milliseconds until it wants to be called again. */
+  /** Deletes Leases of dead replicas; resolves with the milliseconds until the next call is due. */
   removeExpired(signal: AbortSignal): Promise<number>;
 }
 
-/** What can be drawn of the restarts for a tag. */
+/** The restarts for a tag, for metrics. */
 export interface RestartFigures {
   readonly phase: RestartStatus['phase'];
-  /** Workloads by what is done about them. */
+  /** The number of workloads by restart state. */
   readonly counts: RestartCounts;
 }
 
-/** Figures about the controller. Labels are bounded: names of InjectorConfigs, kinds, outcomes. */
+/** Metrics of the controller. Labels are bounded: names of InjectorConfigs, kinds, outcomes. */
 export interface OperatorMetrics extends WatchObserver {
   reconciled?(name: string, outcome: 'Success' | 'Conflict' | 'Error', seconds: number): void;
   queued?(length: number): void;
   leading?(leading: boolean): void;
   applied?(kind: string, outcome: string): void;
-  /** The conditions of an InjectorConfig after a reconcile: type → holds. */
+  /** The conditions of an InjectorConfig after a pass, as a map from type to whether it is True. */
   conditions?(name: string, conditions: ReadonlyMap<string, boolean>): void;
-  /** When what is served expires, and the authority that signed it. */
+  /** The expiry of the serving certificate, and that of the authority that signed it. */
   certificateExpires?(name: string, notAfter: Date, caNotAfter: Date): void;
-  /** A leaf was replaced or an authority swapped; or something new was refused, or could not be written. */
+  /** A leaf or authority was replaced (`success`), refused, or could not be written (`failed`). */
   certificateRotated?(name: string, subject: 'leaf' | 'authority', result: 'success' | 'refused' | 'failed'): void;
-  /** An authority was staged so many seconds ago and signs now. */
+  /** A staged authority begins to sign, this many seconds after it was staged. */
   authorityConfirmed?(seconds: number): void;
-  /** A pod that asked for injection, or whose namespace did, is there without it; `injectorConfig` is empty when none takes it. */
+  /** A pod lacks the injection it asked for; `injectorConfig` is empty if none selects the pod. */
   podNotInjected?(injectorConfig: string, reason: string): void;
-  /** A pod was not looked at, or no Event was written about it, since there were too many. */
+  /** A pod was not examined, or its Event was dropped, because there were too many. */
   podEventOmitted?(): void;
-  /** Where the figures about usage are to be read; they are undefined while another process leads. */
+  /** Registers a function that reads the usage; it returns undefined while not leading. */
   usageFrom?(read: () => UsageFigures | undefined): void;
-  /** How the rollout of a tag stands after a pass over it; undefined: it has none. */
+  /** The state of a tag's rollout after a pass; undefined if it has none. */
   rollout?(tag: string, state: RolloutState | undefined): void;
-  /** Something happened in the rollout of a tag: a step, a rollback, a promotion. */
+  /** An Event in the rollout of a tag, such as a step, a rollback or a promotion. */
   rolloutEvent?(tag: string, reason: string): void;
-  /** How the restarts for a tag stand after a pass; undefined: it asks for none. */
+  /** The restarts for a tag after a pass; undefined if the tag requests none. */
   restarts?(tag: string, figures: RestartFigures | undefined): void;
-  /** So many workloads were restarted for a tag; 0 when it is first seen to ask for it. */
+  /** The number of workloads just restarted for a tag; 0 when the tag first requests restarts. */
   restarted?(tag: string, workloads: number): void;
-  /** An InjectorConfig is gone: forget its series. */
+  /** Drops the series of a deleted InjectorConfig. */
   forget?(name: string): void;
 }

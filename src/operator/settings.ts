@@ -1,41 +1,42 @@
 import type { ManifestContext } from '../manifests/manifest-context.ts';
 import type { ClusterView } from './cluster-view.ts';
 
-/** What the operator is told when it starts. */
+/** The settings of the operator, fixed at its start. */
 export interface OperatorSettings {
-  /** Where it lives and how it is reached. */
+  /** The namespace of the operator, its class, and how the API server reaches it. */
   readonly context: Omit<ManifestContext, 'owner'>;
-  /** Name of the MutatingWebhookConfiguration that owns what we write of that kind; without it nothing removes them but us. */
+  /** The MutatingWebhookConfiguration that owns the ones we write; they are deleted with it. */
   readonly owner?: string;
-  /** Tells this process from the other candidates and replicas, e.g. the pod's name. */
+  /** A name unique among candidates and replicas, for example the name of the pod. */
   readonly identity: string;
-  /** Whether the leader follows the cluster's pods, for Events about them and for who uses what; true unless told. */
+  /** Whether the leader watches pods, for their Events and for usage. Default: true. */
   readonly followPods?: boolean;
-  /** Whether RevisionTags may ask for restarts of workloads (`--restart-workloads`); false unless told. */
+  /** Whether RevisionTags may restart workloads (`--restart-workloads`). Default: false. */
   readonly restartWorkloads?: boolean;
-  /** Whether certificates may come from signers (`--certificate-signing-requests`) and cert-manager (`--cert-manager`); false unless told. */
+  /** Whether signers may issue certificates (`--certificate-signing-requests`). Default: false. */
   readonly certificateSigningRequests?: boolean;
+  /** Whether cert-manager may issue certificates (`--cert-manager`). Default: false. */
   readonly certManager?: boolean;
-  /** What every duration of a certificate policy is divided by, for tests that cross expiries; 1 otherwise. */
+  /** The divisor of all durations of certificate policies, for tests of expiry. Default: 1. */
   readonly certificateTimeScale?: number;
-  /** What the durations of the leader's Lease are divided by, for tests; 1 otherwise. */
+  /** The divisor of the durations of the leader's Lease, for tests. Default: 1. */
   readonly leaseTimeScale?: number;
 }
 
-/** Under which name the API server records our fields. */
+/** The field manager under which the API server records our fields. */
 export const fieldManager = 'sidecar-injector';
-/** Another name for status, so that the two never hold each other's fields. */
+/** The field manager of status, so that writes of spec and status never own each other's fields. */
 export const statusManager = 'sidecar-injector-status';
-/** A third one for the annotation by which a workload is restarted: nothing else of a workload is ever ours. */
+/** The field manager of the restart annotation, the only field of a workload that we write. */
 export const restartManager = 'sidecar-injector-restarts';
 
-/** How many configurations of a revision are kept, so that editing back finds them loaded. */
+/** The number of configurations kept per revision, so that a reverted edit needs no compilation. */
 export const keptConfigurations = 3;
 
-/** Everything is looked at again after this long even when nothing happens: deadlines survive clocks that jump. Milliseconds. */
+/** The resync period, in milliseconds. It keeps deadlines effective when the clock jumps. */
 export const resyncMs = 600_000;
 
-/** The context for webhook configurations; undefined when the settings name an owner and it does not exist (any more). */
+/** Returns the context for webhook configurations; undefined if a configured owner does not exist. */
 export function manifestContext(
   { context, owner: name }: OperatorSettings,
   view: ClusterView,
