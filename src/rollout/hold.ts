@@ -1,5 +1,5 @@
 import type { CanaryStep, CanaryStrategy } from '../api/revision-tag/rollout-strategy.ts';
-import type { RolloutPlace, RolloutState } from '../api/revision-tag/revision-tag.ts';
+import type { RolloutRevision, RolloutState } from '../api/revision-tag/revision-tag.ts';
 import type { Evidence } from './evidence.ts';
 import type { Moment } from './observation.ts';
 import { atRest, isActive, type RolloutEvent, startRollout, stepAt, type Transition } from './transitions.ts';
@@ -41,7 +41,7 @@ export function holdOf(
 /** Begins a rollout at its first step, or waits at stable until the share of that can be measured. */
 export function startOrWait(
   state: RolloutState,
-  canary: RolloutPlace,
+  canary: RolloutRevision,
   { steps }: CanaryStrategy,
   moment: Moment,
 ): Transition {

@@ -1,4 +1,4 @@
-import type { RolloutPlace } from '../api/revision-tag/revision-tag.ts';
+import type { RolloutRevision } from '../api/revision-tag/revision-tag.ts';
 import type { ShadowReport } from './shadow-report.ts';
 
 /** What is known of one pod that one of the two revisions has injected; pods that have ended well or are on their way out do not count. */
@@ -38,11 +38,11 @@ export interface RolloutObservation {
   /** `metadata.generation` of the tag. */
   readonly generation: number;
   /** Where the tag leads by the status outside of `status.rollout`; counts only while there is no state. */
-  readonly before?: RolloutPlace;
+  readonly before?: RolloutRevision;
   /** What `spec.revision` serves; absent while it cannot be led to, or is not known. */
-  readonly wanted?: RolloutPlace;
+  readonly wanted?: RolloutRevision;
   /** What the stable revision serves now; absent while that is not known. */
-  readonly stable?: RolloutPlace;
+  readonly stable?: RolloutRevision;
   /** The canary is served no longer, for this reason. A canary of which nothing is known yet is not gone. */
   readonly gone?: string;
   readonly workloads: readonly ObservedWorkload[];

@@ -1,5 +1,5 @@
 import type { CanaryStep } from '../api/revision-tag/rollout-strategy.ts';
-import type { RolloutPlace, RolloutState } from '../api/revision-tag/revision-tag.ts';
+import type { RolloutRevision, RolloutState } from '../api/revision-tag/revision-tag.ts';
 import { emptyShadowReport } from './shadow-report.ts';
 import type { Moment } from './observation.ts';
 import { isSameConfiguration } from '../routing/route.ts';
@@ -44,7 +44,7 @@ export function isActive(state: RolloutState): state is ActiveState {
 /** A tag at rest. What was answered and counted stays. */
 export function atRest(
   before: Partial<RolloutState>,
-  stable: RolloutPlace,
+  stable: RolloutRevision,
   { reason, message }: Pick<RolloutState, 'reason' | 'message'>,
 ): RolloutState {
   const { action, rolledBackFrom, shadowReport, startedAt } = before;
@@ -78,7 +78,7 @@ export function stepAt(steps: readonly CanaryStep[], index: number): CanaryStep 
 /** Begins a rollout at its first step. */
 export function startRollout(
   before: RolloutState,
-  canary: RolloutPlace,
+  canary: RolloutRevision,
   steps: readonly CanaryStep[],
   moment: Moment,
 ): Transition {

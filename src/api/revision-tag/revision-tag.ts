@@ -92,7 +92,7 @@ export const rolloutStatusSchema = z.object({
 export type RolloutState = z.output<typeof rolloutStatusSchema>;
 export type RolloutPhase = RolloutState['phase'];
 /** A revision, and the configuration of it that pods get. */
-export type RolloutPlace = z.output<typeof place>;
+export type RolloutRevision = z.output<typeof place>;
 /** Pods of one revision, counted. */
 export type PodCounts = z.output<typeof pods>;
 

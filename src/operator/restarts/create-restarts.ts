@@ -9,7 +9,7 @@ import { notAllowed, type RestartSource } from './restart-source.ts';
 import { staleWorkloads } from './restart-candidates.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { formatRoute } from '../../routing/route.ts';
-import { rolloutInForce } from '../webhooks/published-webhook.ts';
+import { liveRollout } from '../webhooks/published-webhook.ts';
 import { publishedConfiguration, type SelectingWebhook } from '../../selection/selecting-webhook.ts';
 
 export interface RestartParts extends Omit<RestartPassOptions, 'tags' | 'objectOf' | 'podsOf' | 'judgedBy'> {
@@ -68,5 +68,5 @@ export function judgedPath(
     judging.hash === hash &&
     isDeepStrictEqual(judging.canary, canary);
   if (!isSame) return undefined;
-  return formatRoute(rolloutInForce(live) ?? { tag, stable: { injectorConfig, hash } });
+  return formatRoute(liveRollout(live) ?? { tag, stable: { injectorConfig, hash } });
 }

@@ -1,5 +1,5 @@
 import type { RestartStrategy } from '../../api/revision-tag/rollout-strategy.ts';
-import type { RolloutPlace } from '../../api/revision-tag/revision-tag.ts';
+import type { RolloutRevision } from '../../api/revision-tag/revision-tag.ts';
 import {
   type CoveringBudget,
   isRecent,
@@ -40,7 +40,7 @@ export interface RestartSources {
     candidate: Pick<RestartCandidate, 'key' | 'namespace' | 'target'>,
   ) => Pick<RestartCandidate, 'hold' | 'isDeferred'>;
   /** The canary that was rolled back last (`status.rollout.rolledBackFrom`). */
-  readonly rolledBackFrom?: RolloutPlace | undefined;
+  readonly rolledBackFrom?: RolloutRevision | undefined;
   /** Whether only workloads with pods of that one are to be restarted (`spec.strategy.rollback.restart` without `spec.strategy.restart`). */
   readonly isRollbackOnly: boolean;
   /** `readyTimeout`: for so long new pods of a workload are those that its restart has made. */

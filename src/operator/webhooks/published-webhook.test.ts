@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { caBundlesOf, namedHashes, publishedHash, rolloutInForce } from './published-webhook.ts';
+import { caBundlesOf, namedHashes, publishedHash, liveRollout } from './published-webhook.ts';
 
 function configuration(...clientConfigs: object[]) {
   const named = clientConfigs.map((clientConfig, index) => ({ name: `w${index}.sidecar-injector.io`, clientConfig }));
@@ -19,13 +19,13 @@ describe('namedHashes', () => {
   });
 });
 
-describe('rolloutInForce', () => {
+describe('liveRollout', () => {
   it('is what all of our webhooks say', () => {
-    assert.equal(rolloutInForce(configuration(service(rollout()), service(rollout())))?.canary.injectorConfig, 'green');
-    assert.equal(rolloutInForce(configuration(service(rollout('shadow'))))?.shadow, true);
-    assert.equal(rolloutInForce(configuration(service(rollout()), service(rollout('shadow')))), undefined);
-    assert.equal(rolloutInForce(configuration(service('/tags/prod/blue/0123abcd/inject'))), undefined);
-    assert.equal(rolloutInForce(undefined), undefined);
+    assert.equal(liveRollout(configuration(service(rollout()), service(rollout())))?.canary.injectorConfig, 'green');
+    assert.equal(liveRollout(configuration(service(rollout('shadow'))))?.shadow, true);
+    assert.equal(liveRollout(configuration(service(rollout()), service(rollout('shadow')))), undefined);
+    assert.equal(liveRollout(configuration(service('/tags/prod/blue/0123abcd/inject'))), undefined);
+    assert.equal(liveRollout(undefined), undefined);
   });
 });
 

@@ -51,7 +51,7 @@ export function namedHashes(configuration: KubernetesObject, name: string): stri
 }
 
 /** The rollout that the webhooks of a configuration say; undefined at rest, and unless all of ours agree. */
-export function rolloutInForce(configuration: KubernetesObject | undefined): RolloutRoute | undefined {
+export function liveRollout(configuration: KubernetesObject | undefined): RolloutRoute | undefined {
   const routes = ourWebhooksOf(configuration).map(({ clientConfig }) => routeOf(clientConfig));
   const [route] = routes;
   return route?.canary !== undefined && routes.every((each) => isDeepStrictEqual(each, route)) ? route : undefined;

@@ -1,6 +1,6 @@
 import { revisionTag } from '../../api/testdata/revision-tag.ts';
 import type { CanaryStrategy, RestartStrategy } from '../../api/revision-tag/rollout-strategy.ts';
-import type { RolloutPlace } from '../../api/revision-tag/revision-tag.ts';
+import type { RolloutRevision } from '../../api/revision-tag/revision-tag.ts';
 import type { ObservedPod, ObservedWorkload, RolloutObservation } from '../observation.ts';
 
 /** 2026-01-01, in milliseconds. */
@@ -30,7 +30,7 @@ function specOf(strategy: object) {
   return revisionTag('prod', { revision: '1-25', strategy }).spec.strategy;
 }
 
-export function place(revision: string, hash = '00000001'): RolloutPlace {
+export function place(revision: string, hash = '00000001'): RolloutRevision {
   return { revision, injectorConfig: `config-${revision}`, hash };
 }
 

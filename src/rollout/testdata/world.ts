@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { CanaryStrategy } from '../../api/revision-tag/rollout-strategy.ts';
-import { rolloutStatusSchema, type RolloutPlace, type RolloutState } from '../../api/revision-tag/revision-tag.ts';
+import { rolloutStatusSchema, type RolloutRevision, type RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import type { ObservedPod, RolloutObservation } from '../observation.ts';
 import { advanceRollout, type RolloutPass } from '../rollout.ts';
 import { getsCanary, rankOf } from '../../routing/workload-key.ts';
@@ -9,7 +9,7 @@ import { place, second, start, strategyOf } from './situation.ts';
 
 interface WorldPod extends ObservedPod {
   /** What injected it. */
-  readonly place: RolloutPlace;
+  readonly place: RolloutRevision;
 }
 
 /** What may happen. */
@@ -267,7 +267,7 @@ export class World {
     return (this.#workloads.get(rank)?.length ?? 0) > 0 || (this.#downSince.get(rank) ?? 0) >= this.#looksSince;
   }
 
-  #podsOf(of: RolloutPlace | undefined): WorldPod[] {
+  #podsOf(of: RolloutRevision | undefined): WorldPod[] {
     return [...this.#workloads.values()].flat().filter((pod) => isDeepStrictEqual(pod.place, of));
   }
 
@@ -291,7 +291,7 @@ export class World {
   }
 
   /** What the webhook's path gives to a workload now. */
-  #placeOf(rank: string): RolloutPlace | undefined {
+  #placeOf(rank: string): RolloutRevision | undefined {
     const { state } = this;
     return state?.canary !== undefined && getsCanary(rank, state.threshold) ? state.canary : state?.stable;
   }
