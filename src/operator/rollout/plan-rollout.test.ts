@@ -7,7 +7,7 @@ import { observePods } from './plan-rollout.ts';
 
 const canary = { injectorConfig: 'new', hash: '22222222' };
 
-/** How many pods of each side a pod with these traits is. */
+/** Returns how `observePods` counts a pod with these traits: `[stable, canary]`. */
 function observed(traits: Partial<PodTraits>): number[] {
   const usage = new PodUsage();
   for (const name of ['old', 'new']) usage.setFamily(name, istioKeys);
@@ -22,16 +22,16 @@ function observed(traits: Partial<PodTraits>): number[] {
 describe('observePods', () => {
   const canaryFirst = 'new.22222222,old.11111111';
   const rows: [what: string, traits: Partial<PodTraits>, observed: number[]][] = [
-    ['a pod of the stable revision', by('old.11111111'), [1, 0]],
-    ['one of an earlier configuration of it', by('old.00000000'), [1, 0]],
-    ['one of the canary', by('new.22222222'), [0, 1]],
-    ['one of an earlier canary', by('new.00000000'), [0, 0]],
-    ['one of the stable revision whose author adds the canary', by('old.11111111,new.22222222'), [1, 0]],
-    ['one whose author names the canary before', { ...by('old.11111111'), injectedBy: canaryFirst }, [1, 0]],
-    ['one whose author names the canary, without a status', { injectedBy: 'new.22222222' }, [0, 0]],
+    ['a stable pod', by('old.11111111'), [1, 0]],
+    ['a pod of an earlier configuration of stable', by('old.00000000'), [1, 0]],
+    ['a canary pod', by('new.22222222'), [0, 1]],
+    ['a pod of an earlier canary', by('new.00000000'), [0, 0]],
+    ['a stable pod whose author appended the canary', by('old.11111111,new.22222222'), [1, 0]],
+    ['a stable pod whose author prepended the canary', { ...by('old.11111111'), injectedBy: canaryFirst }, [1, 0]],
+    ['a pod that names the canary but has no injection status', { injectedBy: 'new.22222222' }, [0, 0]],
   ];
   for (const [what, traits, expected] of rows) {
-    it(`counts ${what}`, () => {
+    it(`counts ${what} as ${expected.join(' stable and ')} canary`, () => {
       assert.deepEqual(observed(traits), expected);
     });
   }

@@ -1,6 +1,6 @@
 import { type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
 import { rolloutActionAnnotation } from '../../api/revision-tag/rollout-action.ts';
-import type { RolloutPlace, RolloutState } from '../../api/revision-tag/revision-tag.ts';
+import type { RolloutRevision, RolloutState } from '../../api/revision-tag/revision-tag.ts';
 import type { RolloutPair, ShadowReport } from '../../rollout/shadow-report.ts';
 import type { ObservedPod, ObservedWorkload, RolloutObservation } from '../../rollout/observation.ts';
 import { type ConfigurationRef, isSameConfiguration, type RolloutRoute } from '../../routing/route.ts';
@@ -9,31 +9,31 @@ import { obstacleOf, planTag, type TagPlan, type TagSituation } from '../tags/ta
 import type { PodGroup, PodRecord } from '../usage/pod-group.ts';
 import { rankOf, workloadKey } from '../../routing/workload-key.ts';
 
-/** What the cluster holds of a tag's rollout. */
-interface RolloutTraces {
-  /** `status.rollout`, written before the path. */
+/** The state of a tag's rollout as stored in the cluster. */
+interface ObservedRollout {
+  /** `status.rollout`, which is written before the path. */
   readonly state: RolloutState | undefined;
-  /** Where the webhook leads by default. */
-  readonly place: RolloutPlace;
-  /** What its path says of a rollout. */
+  /** The configuration that the webhook's path names as stable, or alone. */
+  readonly current: RolloutRevision;
+  /** The rollout that the webhook's path encodes. */
   readonly live: RolloutRoute | undefined;
 }
 
 /**
- * Where a rollout stands, from what a leader finds. A state is written before the path that it stands for, so a path that is behind is what a
- * process which ended too early has left: it has to be finished. A path that no state explains (the status was lost, or restored from long ago)
- * is believed: undefined then, which begins where it leads.
+ * Derives the state of a rollout from the status and the live path. The state is written first, so
+ * a path behind it means that the previous leader stopped in between, and the path must catch up.
+ * If no state explains the path (lost or old status), returns undefined: the path wins.
  */
-export function knownState({ state, place, live }: RolloutTraces): RolloutState | undefined {
+export function knownState({ state, current, live }: ObservedRollout): RolloutState | undefined {
   if (state === undefined) return undefined;
   if (isPromotion(state, live)) return state;
-  if (state.stable.injectorConfig !== place.injectorConfig) return undefined;
+  if (state.stable.injectorConfig !== current.injectorConfig) return undefined;
   if (live === undefined || state.canary === undefined)
     return state.phase === 'Idle' && live !== undefined ? undefined : state;
   return withShare(state, live);
 }
 
-/** No workload that gets the canary by the path loses it. */
+/** Raises the threshold to the live one, so that no workload loses the canary. */
 export function withShare(state: RolloutState, live: RolloutRoute | undefined): RolloutState {
   const { canary } = state;
   const isSame = live !== undefined && canary !== undefined && isSameConfiguration(canary, live.canary);
@@ -41,105 +41,104 @@ export function withShare(state: RolloutState, live: RolloutRoute | undefined): 
   return { ...state, threshold: live.threshold };
 }
 
-/** Whether the webhook leads where the state says. */
-export function isInForce(state: RolloutState, { place, live }: Pick<RolloutTraces, 'place' | 'live'>): boolean {
+/** Reports whether the live path matches the state. */
+export function isApplied(state: RolloutState, { current, live }: Pick<ObservedRollout, 'current' | 'live'>): boolean {
   const { stable, canary, threshold, shadow } = state;
-  if (!isSameConfiguration(stable, place)) return false;
+  if (!isSameConfiguration(stable, current)) return false;
   if (canary === undefined || live === undefined) return canary === undefined && live === undefined;
   return isSameConfiguration(canary, live.canary) && threshold === live.threshold && shadow === live.shadow;
 }
 
-/** The rollout for the webhook's path; undefined at rest. */
+/** Returns the rollout that the webhook's path must encode; undefined without a canary. */
 export function rolloutOf(tag: string, { stable, canary, threshold, shadow }: RolloutState): RolloutRoute | undefined {
   if (canary === undefined) return undefined;
-  const ref = ({ injectorConfig, hash }: RolloutPlace) => ({ injectorConfig, hash });
+  const ref = ({ injectorConfig, hash }: RolloutRevision) => ({ injectorConfig, hash });
   return { tag, stable: ref(stable), canary: ref(canary), threshold, shadow };
 }
 
-/** Decided and written, but the webhook still leads from the revision before to the one that is stable now. */
+/** Reports whether the state is promoted while the live path still names it as the canary. */
 function isPromotion({ stable, canary }: RolloutState, live: RolloutRoute | undefined): boolean {
   return canary === undefined && live !== undefined && live.canary.injectorConfig === stable.injectorConfig;
 }
 
-/** What is known when a tag with a canary strategy is looked at that leads somewhere. */
+/** The inputs to `planRollout`: a tag with a canary strategy that already points to a revision. */
 export interface RolloutSituation extends TagSituation {
   readonly current: InjectorConfig;
-  /** What the cluster holds of it. */
-  readonly traces: RolloutTraces;
+  readonly stored: ObservedRollout;
   readonly configOf: (name: string) => InjectorConfig | undefined;
-  /** The pods that follow the tag; undefined while they have not been read. */
+  /** The pods that follow the tag; undefined until they have been listed. */
   readonly pods: Iterable<PodGroup> | undefined;
   readonly shadowReport: (pair: RolloutPair) => ShadowReport;
-  /** How many injections of the canary have failed since the rollout began, by what replicas report in sum. */
+  /** Returns how many canary injections failed in this rollout, given the replicas' total. */
   readonly failedInjections: (state: RolloutState | undefined, reported: number) => number;
-  /** The workloads that count: those with pods, and those that had some a moment ago. */
+  /** Adds the workloads that had pods within the last minute. */
   readonly counting: (workloads: readonly ObservedWorkload[]) => readonly ObservedWorkload[];
-  /** Until then workloads may be missing: this process has only begun to look. Milliseconds since 1970. */
+  /** The time until which workloads may be missing after a restart, in milliseconds since 1970. */
   readonly incompleteUntil: number;
   readonly now: Date;
 }
 
 /**
- * Where a tag with a canary strategy should lead: as `advanceRollout` says, of what can be observed. While something is not known (what is stable
- * has not been looked at, pods have not been read) everything stays as it is.
+ * Plans the target of a tag with a canary strategy: collects observations for `advanceRollout`.
+ * Changes nothing while stable has not been reconciled or the pods have not been listed.
  */
 export function planRollout(situation: RolloutSituation): TagPlan {
-  const { current, published, traces, pods } = situation;
+  const { current, published, stored, pods } = situation;
   const plain = planTag(situation);
   const { revisionReady } = plain;
-  const held: TagPlan = { target: undefined, revisionReady };
-  if (current.spec.paused || published(current.metadata.name) === undefined) return held;
-  const state = knownState(traces);
+  const unchanged: TagPlan = { target: undefined, revisionReady };
+  if (current.spec.paused || published(current.metadata.name) === undefined) return unchanged;
+  const state = knownState(stored);
   const obstacle = obstacleOf(situation);
-  const isAway = state?.canary !== undefined && (obstacle !== undefined || isCalledOff(situation, state));
-  const isUnfinished = state !== undefined && obstacle === undefined && !isInForce(state, traces);
-  if (isUnfinished && !isAway) {
-    const unfinished = finish(situation, plain, state);
-    if (unfinished !== 'again') return unfinished;
+  const returnsToStable = state?.canary !== undefined && (obstacle !== undefined || isCancelled(situation, state));
+  const isPending = state !== undefined && obstacle === undefined && !isApplied(state, stored);
+  if (isPending && !returnsToStable) {
+    const unfinished = finishPending(situation, plain, state);
+    if (unfinished !== 'replan') return unfinished;
   }
   // The way back to stable needs no evidence.
-  if (pods === undefined && !isAway) {
-    // What was decided and is not in force is what nobody wants by now.
-    if (state === undefined || isUnfinished) return held;
-    return led(situation, revisionReady, { state, at: undefined, events: [] });
+  if (pods === undefined && !returnsToStable) {
+    // A pending state that `finishPending` rejected is outdated.
+    if (state === undefined || isPending) return unchanged;
+    return planFor(situation, revisionReady, { state, at: undefined, events: [] });
   }
   const observed = observe(situation, plain, state);
   const { strategy } = situation.tag.spec;
   const pass = advanceRollout({ state, strategy: strategy?.canary, observed, now: situation.now });
-  if (pass.state === undefined) return held;
-  const kept = state === undefined ? withShare(pass.state, traces.live) : pass.state;
-  return led(situation, revisionReady, { ...pass, state: kept });
+  if (pass.state === undefined) return unchanged;
+  const kept = state === undefined ? withShare(pass.state, stored.live) : pass.state;
+  return planFor(situation, revisionReady, { ...pass, state: kept });
 }
 
-/** Whether somebody wants stable for everybody: that is not put off for what was decided before. */
-function isCalledOff({ tag }: RolloutSituation, { stable, canary, action }: RolloutState): boolean {
+/** Reports whether the spec names stable again or asks to abort; both take effect at once. */
+function isCancelled({ tag }: RolloutSituation, { stable, canary, action }: RolloutState): boolean {
   const { revision } = tag.spec;
   if (revision === stable.revision) return true;
-  const asked = tag.metadata.annotations?.[rolloutActionAnnotation];
-  const isAnswered = asked === `${action?.verb ?? ''}:${action?.nonce ?? ''}`;
-  return revision === canary?.revision && asked?.startsWith('abort:') === true && !isAnswered;
+  const request = tag.metadata.annotations?.[rolloutActionAnnotation];
+  const isAnswered = request === `${action?.verb ?? ''}:${action?.nonce ?? ''}`;
+  return revision === canary?.revision && request?.startsWith('abort:') === true && !isAnswered;
 }
 
-/** What the state says is written to the path first; `again` when that is not what anybody wants now. */
-function finish(situation: RolloutSituation, plain: TagPlan, state: RolloutState): TagPlan | 'again' {
-  const { lacking, traces } = situation;
+/** Writes a pending state to the path; returns `replan` if the state no longer fits the spec. */
+function finishPending(situation: RolloutSituation, plain: TagPlan, state: RolloutState): TagPlan | 'replan' {
+  const { lacking, stored } = situation;
   const { revisionReady } = plain;
   const { canary, stable } = state;
-  const wanted = wantedPlace(situation, plain);
-  if (canary !== undefined && canary.revision !== situation.tag.spec.revision) return 'again';
-  if (canary !== undefined && wanted?.injectorConfig === canary.injectorConfig && wanted.hash !== canary.hash)
-    return 'again';
-  const isNamed = canary !== undefined && traces.live !== undefined && isSameConfiguration(canary, traces.live.canary);
+  const desired = desiredRevision(situation, plain);
+  if (canary !== undefined && canary.revision !== situation.tag.spec.revision) return 'replan';
+  if (canary !== undefined && desired?.injectorConfig === canary.injectorConfig && desired.hash !== canary.hash)
+    return 'replan';
+  const isNamed = canary !== undefined && stored.live !== undefined && isSameConfiguration(canary, stored.live.canary);
   if (canary !== undefined && !isNamed && lacking(canary.injectorConfig, canary.hash).length > 0) {
-    // It may be gone for good: whatever the spec says now is looked at.
-    return wanted === undefined ? { target: undefined, revisionReady } : 'again';
+    // This configuration may never be served again, so plan from the current spec.
+    return desired === undefined ? { target: undefined, revisionReady } : 'replan';
   }
-  const followed = servedBy(situation, stable.injectorConfig) ?? stable;
-  return led(situation, revisionReady, { state: { ...state, stable: followed }, at: situation.now, events: [] });
+  const followed = servedRevision(situation, stable.injectorConfig) ?? stable;
+  return planFor(situation, revisionReady, { state: { ...state, stable: followed }, at: situation.now, events: [] });
 }
 
-/** The plan that a state stands for. */
-function led(situation: RolloutSituation, revisionReady: TagPlan['revisionReady'], pass: RolloutPass): TagPlan {
+/** Returns the plan that puts a state into the path. */
+function planFor(situation: RolloutSituation, revisionReady: TagPlan['revisionReady'], pass: RolloutPass): TagPlan {
   const { state } = pass;
   const config = state && situation.configOf(state.stable.injectorConfig);
   const published = config && situation.published(config.metadata.name);
@@ -151,23 +150,23 @@ function led(situation: RolloutSituation, revisionReady: TagPlan['revisionReady'
 }
 
 function observe(situation: RolloutSituation, plain: TagPlan, state: RolloutState | undefined): RolloutObservation {
-  const { tag, traces, shadowReport, failedInjections } = situation;
+  const { tag, stored, shadowReport, failedInjections } = situation;
   const { name, generation = 0, annotations = {} } = tag.metadata;
-  const wanted = wantedPlace(situation, plain);
-  const stable = servedBy(situation, state?.stable.injectorConfig ?? traces.place.injectorConfig);
+  const desired = desiredRevision(situation, plain);
+  const stable = servedRevision(situation, state?.stable.injectorConfig ?? stored.current.injectorConfig);
   const canary = state?.canary;
-  const pair = { tag: name, stable: refOf(state?.stable ?? traces.place), canary: refOf(canary ?? wanted) };
+  const pair = { tag: name, stable: refOf(state?.stable ?? stored.current), canary: refOf(canary ?? desired) };
   const shadow = shadowReport(pair);
   const gone = obstacleOf(situation)?.message;
   const action = annotations[rolloutActionAnnotation];
-  // A path that is believed is in force already: nothing may wait for its share at stable.
-  const workloadsBefore = traces.live === undefined ? tag.status?.workloads?.count : undefined;
+  // A path that no state explains already gives a share the canary: its workloads must not wait.
+  const workloadsBefore = stored.live === undefined ? tag.status?.workloads?.count : undefined;
   const { workloads, pods } = observePods(name, situation.pods ?? [], { stable: pair.stable.injectorConfig, canary });
   return {
     revision: tag.spec.revision,
     generation,
-    before: traces.place,
-    ...(wanted === undefined ? {} : { wanted }),
+    before: stored.current,
+    ...(desired === undefined ? {} : { wanted: desired }),
     ...(stable === undefined ? {} : { stable }),
     ...(gone === undefined ? {} : { gone }),
     workloads: situation.counting(workloads),
@@ -180,33 +179,32 @@ function observe(situation: RolloutSituation, plain: TagPlan, state: RolloutStat
   };
 }
 
-/** What the revision of the spec serves, if the tag may be led there now. */
-function wantedPlace({ wanted, current }: RolloutSituation, plain: TagPlan): RolloutPlace | undefined {
+/** Returns the configuration of the spec's revision, if the tag may point to it now. */
+function desiredRevision({ desired, current }: RolloutSituation, plain: TagPlan): RolloutRevision | undefined {
   const { target, revisionReady } = plain;
-  if (wanted === undefined || target?.config.metadata.name !== wanted.metadata.name) return undefined;
-  const isThere = current.metadata.name === wanted.metadata.name;
-  return isThere || revisionReady?.status === 'True' ? placeOf(wanted, target.published.hash) : undefined;
+  if (desired === undefined || target?.config.metadata.name !== desired.metadata.name) return undefined;
+  const isThere = current.metadata.name === desired.metadata.name;
+  return isThere || revisionReady?.status === 'True' ? rolloutRevision(desired, target.published.hash) : undefined;
 }
 
-/** What an InjectorConfig serves now. */
-function servedBy({ configOf, published }: RolloutSituation, name: string): RolloutPlace | undefined {
+/** Returns the configuration that an InjectorConfig serves now. */
+function servedRevision({ configOf, published }: RolloutSituation, name: string): RolloutRevision | undefined {
   const config = configOf(name);
   const hash = published(name)?.hash;
-  return config === undefined || hash === undefined ? undefined : placeOf(config, hash);
+  return config === undefined || hash === undefined ? undefined : rolloutRevision(config, hash);
 }
 
-/** A revision and one of its configurations. */
-export function placeOf(config: InjectorConfig, hash: string): RolloutPlace {
+export function rolloutRevision(config: InjectorConfig, hash: string): RolloutRevision {
   return { revision: revisionOf(config), injectorConfig: config.metadata.name, hash };
 }
 
-function refOf(place: RolloutPlace | undefined): ConfigurationRef {
-  return { injectorConfig: place?.injectorConfig ?? '', hash: place?.hash ?? '' };
+function refOf(ref: RolloutRevision | undefined): ConfigurationRef {
+  return { injectorConfig: ref?.injectorConfig ?? '', hash: ref?.hash ?? '' };
 }
 
 /**
- * What the pods that follow a tag say of its rollout. Costs what they are.
- * @param sides all pods of the stable InjectorConfig, and those of exactly this configuration of the canary
+ * Returns the workloads and pods that follow a tag, in time linear in the pods.
+ * `pods.stable` covers every configuration of InjectorConfig `stable`, `pods.canary` only `canary`.
  */
 export function observePods(
   tag: string,

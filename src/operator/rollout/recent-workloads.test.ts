@@ -7,7 +7,7 @@ describe('RecentWorkloads', () => {
   const rank = (name: string): string => rankOf('prod', workload(name));
   const present = (name: string, pods = 1) => ({ rank: rank(name), pods });
 
-  it('counts a workload for a minute after its last pod, by tag', () => {
+  it('counts a workload for a minute after its last pod, separately for each tag', () => {
     let now = 0;
     const recent = new RecentWorkloads({ monotonic: () => now }, () => false);
     assert.deepEqual(recent.with('prod', [present('a'), present('b')]), [present('a'), present('b')]);
@@ -15,7 +15,11 @@ describe('RecentWorkloads', () => {
     now = 1000;
     assert.deepEqual(recent.with('prod', [present('b')]), [present('b'), present('a', 0)]);
     assert.deepEqual(recent.with('test', [present('b')]), [present('b')]);
-    assert.deepEqual(recent.with('prod', [present('a'), present('b')]), [present('a'), present('b')], 'it is back');
+    assert.deepEqual(
+      recent.with('prod', [present('a'), present('b')]),
+      [present('a'), present('b')],
+      'the pods are back',
+    );
     recent.left('prod', workload('b'));
     now = 59_999;
     assert.deepEqual(recent.with('prod', []), [present('a', 0), present('b', 0)]);
@@ -23,12 +27,12 @@ describe('RecentWorkloads', () => {
     assert.deepEqual(recent.with('prod', []), [present('b', 0)]);
     recent.left('prod', workload('b'));
     now = 119_999;
-    assert.deepEqual(recent.with('prod', []), [present('b', 0)], 'from the last time');
+    assert.deepEqual(recent.with('prod', []), [present('b', 0)], 'the minute starts at the last removal');
     recent.forget('prod');
     assert.deepEqual(recent.with('prod', []), []);
   });
 
-  it('counts none whose namespace goes', () => {
+  it('does not count a workload whose namespace is being deleted', () => {
     const leaving = new Set<string>();
     const recent = new RecentWorkloads({ monotonic: () => 0 }, (namespace) => leaving.has(namespace));
     recent.left('prod', workload('a'));

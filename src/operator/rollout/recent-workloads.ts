@@ -3,32 +3,32 @@ import type { ObservedWorkload } from '../../rollout/observation.ts';
 import { rankOf, type RolloutWorkload } from '../../routing/workload-key.ts';
 import type { PodGroup } from '../usage/pod-group.ts';
 
-/** For so long after its last pod a workload still counts. Milliseconds. */
+/** How long a workload still counts after its last pod is gone, in milliseconds. */
 export const lingerMs = 60_000;
 
-/** When the last pod of a workload went, by `clock.monotonic`, and from where. */
+/** The namespace of a workload's last pod, and when that pod was removed, by `clock.monotonic`. */
 interface Gone {
   readonly namespace: string;
   readonly at: number;
 }
 
 /**
- * The workloads of each tag whose last pod went a moment ago: one that is being restarted may have none just when a step begins, and would be
- * missing from the share. One whose namespace goes will not be back, and counts no more. Knows what has gone since the pods have been followed.
+ * Remembers, for each tag, workloads whose last pod was removed within the last minute: a workload
+ * that restarts while a step begins counts in the share. Skips namespaces that are being deleted.
  */
 export class RecentWorkloads {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #isLeaving: (namespace: string) => boolean;
-  /** When each went and from where, by rank; the latest last. */
+  /** By rank within each tag; the latest comes last. */
   readonly #gone = new Map<string, Map<string, Gone>>();
 
-  /** @param isLeaving whether a namespace is gone or on its way out */
+  /** @param isLeaving whether a namespace is deleted or being deleted */
   constructor(clock: Pick<Clock, 'monotonic'>, isLeaving: (namespace: string) => boolean) {
     this.#clock = clock;
     this.#isLeaving = isLeaving;
   }
 
-  /** The last pod of its kind that a workload had has gone. */
+  /** Records that the last pod of a workload was removed. */
   left(tag: string, workload: RolloutWorkload): void {
     const gone = this.#gone.get(tag) ?? new Map<string, Gone>();
     this.#gone.set(tag, gone);
@@ -38,7 +38,7 @@ export class RecentWorkloads {
     this.#dropOld(tag, gone);
   }
 
-  /** The workloads that count: those that have pods now, and those that had some a moment ago. */
+  /** Returns the present workloads and those that had pods within the last minute. */
   with(tag: string, present: readonly ObservedWorkload[]): ObservedWorkload[] {
     const gone = this.#gone.get(tag);
     if (gone === undefined) return [...present];
@@ -48,7 +48,7 @@ export class RecentWorkloads {
     return [...present, ...missing.map(([rank]) => ({ rank, pods: 0 }))];
   }
 
-  /** Of pods that follow a tag those that are in namespaces that stay: what goes with its namespace is neither part of a share nor evidence. */
+  /** Drops pods in namespaces that are being deleted: they are neither workloads nor evidence. */
   staying(groups: Iterable<PodGroup>): PodGroup[] {
     return [...groups].filter(({ traits }) => !this.#isLeaving(traits.namespace));
   }

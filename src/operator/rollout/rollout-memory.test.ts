@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import type { RolloutRoute } from '../../routing/route.ts';
 import { noWorkload } from '../../routing/workload-key.ts';
 import type { RolloutState } from '../../api/revision-tag/revision-tag.ts';
-import { isInForce, knownState, rolloutOf, withShare } from './plan-rollout.ts';
+import { isApplied, knownState, rolloutOf, withShare } from './plan-rollout.ts';
 
 const old = { revision: 'old', injectorConfig: 'old', hash: '0000000a' };
 const next = { revision: 'next', injectorConfig: 'next', hash: '0000000b' };
 const other = { revision: 'other', injectorConfig: 'other', hash: '0000000c' };
 const named = ({ injectorConfig, hash }: typeof old) => ({ injectorConfig, hash });
 const [quarter, half] = ['4000000000000000', '8000000000000000'] as const;
-const nobody = { ready: 0, failing: 0, total: 0 };
+const noPods = { ready: 0, failing: 0, total: 0 };
 
 function state(fields: Partial<RolloutState>): RolloutState {
   return {
@@ -22,7 +22,7 @@ function state(fields: Partial<RolloutState>): RolloutState {
     shadow: false,
     knownWorkloads: 10,
     canaryWorkloads: 2,
-    pods: { stable: nobody, canary: nobody },
+    pods: { stable: noPods, canary: noPods },
     injectionErrors: 0,
     ...fields,
   };
@@ -38,46 +38,46 @@ const earlier = { injectorConfig: 'next', hash: '0000000d' };
 describe('knownState', () => {
   const cases: [what: string, state: RolloutState | undefined, live: RolloutRoute | undefined, expected: string][] = [
     ['no status', undefined, live(), 'unknown'],
-    ['a rollout as it was left', active, live(), quarter],
-    ['one that was about to begin', active, undefined, quarter],
-    ['a share that was about to grow', active, live({ threshold: '1000000000000000' }), quarter],
-    ['a share that the path has grown', active, live({ threshold: half }), half],
-    ['the path of another canary', active, live({ canary: named(other), threshold: half }), quarter],
-    ['the path of an earlier configuration', active, live({ canary: earlier, threshold: half }), quarter],
-    ['a shadow after a share', state({ canary: next, shadow: true, threshold: noWorkload }), live(), noWorkload],
-    ['a rollback that the path has not seen', state({ phase: 'RolledBack' }), live(), quarter],
-    ['a promotion that the path has not seen', state({ phase: 'Promoted', stable: next }), live(), quarter],
-    ['a promotion of what the path does not name', state({ phase: 'Promoted', stable: other }), live(), 'unknown'],
-    ['rest, where the path does not rest', state({ phase: 'Idle' }), live(), 'unknown'],
-    ['rest elsewhere', state({ phase: 'Idle', stable: other }), undefined, 'unknown'],
-    ['rest', state({ phase: 'Idle' }), undefined, quarter],
+    ['status and path agree', active, live(), quarter],
+    ['the first step is not in the path yet', active, undefined, quarter],
+    ['the path has a smaller threshold', active, live({ threshold: '1000000000000000' }), quarter],
+    ['the path has a larger threshold', active, live({ threshold: half }), half],
+    ['the path names another canary', active, live({ canary: named(other), threshold: half }), quarter],
+    ['the path names an earlier canary hash', active, live({ canary: earlier, threshold: half }), quarter],
+    ['shadow after a share', state({ canary: next, shadow: true, threshold: noWorkload }), live(), noWorkload],
+    ['a rollback is not in the path yet', state({ phase: 'RolledBack' }), live(), quarter],
+    ['a promotion is not in the path yet', state({ phase: 'Promoted', stable: next }), live(), quarter],
+    ['the path does not name the promoted revision', state({ phase: 'Promoted', stable: other }), live(), 'unknown'],
+    ['Idle, but the path has a canary', state({ phase: 'Idle' }), live(), 'unknown'],
+    ['Idle, but the path has another stable', state({ phase: 'Idle', stable: other }), undefined, 'unknown'],
+    ['Idle, and the path agrees', state({ phase: 'Idle' }), undefined, quarter],
   ];
-  for (const [what, given, path, expected] of cases) {
-    it(`${what}: ${expected}`, () => {
-      assert.equal(knownState({ state: given, place: old, live: path })?.threshold ?? 'unknown', expected);
+  for (const [what, before, path, expected] of cases) {
+    it(`returns ${expected === 'unknown' ? 'undefined' : `threshold ${expected}`}: ${what}`, () => {
+      assert.equal(knownState({ state: before, current: old, live: path })?.threshold ?? 'unknown', expected);
     });
   }
 });
 
-describe('isInForce', () => {
+describe('isApplied', () => {
   const cases: [what: string, state: RolloutState, live: RolloutRoute | undefined, expected: boolean][] = [
     ['a rollout and its path', active, live(), true],
-    ['rest and the path at rest', state({}), undefined, true],
-    ['a rollout and the path at rest', active, undefined, false],
-    ['rest and the path of a rollout', state({}), live(), false],
-    ['another share', active, live({ threshold: '4000000000000001' }), false],
-    ['another way', active, live({ shadow: true }), false],
-    ['another configuration of the canary', active, live({ canary: earlier }), false],
-    ['another configuration of stable', state({ stable: { ...old, hash: '0000000e' } }), undefined, false],
-    ['another stable', state({ stable: other }), undefined, false],
+    ['no canary in state or path', state({}), undefined, true],
+    ['a canary in the state only', active, undefined, false],
+    ['a canary in the path only', state({}), live(), false],
+    ['another threshold', active, live({ threshold: '4000000000000001' }), false],
+    ['shadow in the path only', active, live({ shadow: true }), false],
+    ['another canary hash', active, live({ canary: earlier }), false],
+    ['another stable hash', state({ stable: { ...old, hash: '0000000e' } }), undefined, false],
+    ['another stable revision', state({ stable: other }), undefined, false],
   ];
-  for (const [what, given, path, expected] of cases) {
+  for (const [what, before, path, expected] of cases) {
     it(`${what}: ${expected}`, () => {
-      assert.equal(isInForce(given, { place: old, live: path }), expected);
+      assert.equal(isApplied(before, { current: old, live: path }), expected);
     });
   }
 
-  it('is what a state becomes by its own path', () => {
+  it('is consistent with rolloutOf and withShare', () => {
     assert.deepEqual(rolloutOf('prod', active), live());
     assert.equal(rolloutOf('prod', state({})), undefined);
     assert.equal(withShare(active, live()), active);

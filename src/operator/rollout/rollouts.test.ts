@@ -12,13 +12,13 @@ describe('A tag with a canary strategy', () => {
     fixture.cluster.writes
       .slice(since)
       .filter((write) => /revisiontags|mutatingwebhook/.test(write) && !write.includes('probe'));
-  /** A new process takes over, and follows the pods. */
+  /** Starts a new leader, which lists the pods. */
   const takeOver = async (): Promise<void> => {
     await fixture.takeOver();
     fixture.follow();
   };
 
-  /** A new process takes over in the first step of two, while two workloads have no pods. */
+  /** Starts a new leader in step 1 of 2, while two workloads, which it returns, have no pods. */
   const takeOverWithoutTwo = async (): Promise<string[]> => {
     await fixture.canary('new', [20, 50]);
     await fixture.pass();
@@ -29,7 +29,7 @@ describe('A tag with a canary strategy', () => {
     return away;
   };
 
-  it('goes in steps, by shares that grow, to promotion, each one update of the webhook', async () => {
+  it('moves in growing steps to promotion, with one webhook update per step', async () => {
     await fixture.canary('new', [20, 50, 100]);
     const shares: number[] = [];
     let last = '';
@@ -52,7 +52,7 @@ describe('A tag with a canary strategy', () => {
     await fixture.recorded(/^Promoted: revision new is stable now, in place of old/);
   });
 
-  it('begins where the tag leads, also when strategy and revision come together, and says what it does', async () => {
+  it('starts from the live revision when one edit sets strategy and revision, and reports each step', async () => {
     const before = fixture.cluster.writes.length;
     await fixture.canary('new', [20]);
     const path = new RegExp(`^/tags/prod/old/${fixture.hash('old')}/new/${fixture.hash('new')}/[0-9a-f]{16}/inject$`);
@@ -77,7 +77,7 @@ describe('A tag with a canary strategy', () => {
     assert.deepEqual(writesSince(before), []);
   });
 
-  it('goes back by itself when pods of the canary fail, and tells why', async () => {
+  it('rolls back when canary pods fail, and reports why', async () => {
     await fixture.canary('new', [20]);
     await fixture.passUntil('RolledBack', 'crash');
     assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
@@ -87,10 +87,10 @@ describe('A tag with a canary strategy', () => {
     await fixture.recorded(/^RolledBack: /);
     await takeOver();
     await fixture.pass();
-    assert.equal(fixture.tagPath(tag), fixture.restingPath('old'), 'and stays there whoever leads');
+    assert.equal(fixture.tagPath(tag), fixture.restingPath('old'), 'stays on stable under the next leader');
   });
 
-  it('goes back when injections of the canary fail, and does not count those of before', async () => {
+  it('rolls back when canary injections fail, not counting earlier failures', async () => {
     fixture.reports.shadow = { ...fixture.reports.shadow, failed: 7 };
     await fixture.canary('new', [20], { maximumInjectionErrors: 1 });
     await fixture.pass();
@@ -103,7 +103,7 @@ describe('A tag with a canary strategy', () => {
     assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
   });
 
-  /** The next write of the tag's webhook fails. */
+  /** Makes the next write of the tag's webhook fail. */
   const failNextMove = (): void => {
     const isMove = (method: string, path: string) => method === 'PATCH' && path.includes('sidecar-injector-tag-prod');
     fixture.cluster.fail(isMove, 503, 'ServiceUnavailable', 'not now', 1);
@@ -113,7 +113,7 @@ describe('A tag with a canary strategy', () => {
     ['Promoted', 'ready', 'new'],
     ['RolledBack', 'crash', 'old'],
   ] as const) {
-    it(`is ${phase} by the next process when one ends between that decision and the path`, async () => {
+    it(`is ${phase} by the next leader when the first stops between that decision and the path`, async () => {
       await fixture.canary('new', [100]);
       failNextMove();
       await assert.rejects(fixture.passUntil(phase, outcome));
@@ -126,7 +126,7 @@ describe('A tag with a canary strategy', () => {
     });
   }
 
-  it('counts a workload that has no pods just when a rollout begins', async () => {
+  it('counts a workload that has no pods at the moment a rollout begins', async () => {
     await fixture.pass();
     fixture.down('work-3');
     await fixture.clock.advance(59_000);
@@ -135,7 +135,7 @@ describe('A tag with a canary strategy', () => {
     assert.equal(fixture.rollout.canaryWorkloads, 5);
   });
 
-  it('counts none whose namespace goes, with pods or without', async () => {
+  it('counts no workload whose namespace is being deleted, with pods or without', async () => {
     await fixture.clock.advance(61_000);
     await fixture.canary('old', [50]);
     assert.equal(fixture.rollout?.knownWorkloads, 10);
@@ -146,7 +146,7 @@ describe('A tag with a canary strategy', () => {
     assert.deepEqual(fixture.rollout.pods.stable, { ready: 0, failing: 0, total: 0 });
   });
 
-  it('waits, under a new leader, for the workloads that this one cannot know', async () => {
+  it('waits, under a new leader, for known workloads that have no pods yet', async () => {
     const away = await takeOverWithoutTwo();
     await fixture.pass();
     await fixture.pass();
@@ -159,7 +159,7 @@ describe('A tag with a canary strategy', () => {
     assert.equal(fixture.rollout.canaryWorkloads, 5);
   });
 
-  it('waits a minute for them, and goes on with those that are there', async () => {
+  it('continues with the present workloads after waiting a minute', async () => {
     await takeOverWithoutTwo();
     for (let seconds = 0; seconds < 59; seconds += 1) {
       await fixture.pass(900);
@@ -169,7 +169,7 @@ describe('A tag with a canary strategy', () => {
     assert.deepEqual([fixture.rollout.knownWorkloads, fixture.rollout.canaryWorkloads], [8, 4]);
   });
 
-  it('keeps its share when the status was lost', async () => {
+  it('keeps the threshold of the live path when the status is lost', async () => {
     await fixture.canary('new', [20, 50, 100], { minReadySeconds: 30 });
     await fixture.pass();
     fixture.roll();
@@ -185,7 +185,7 @@ describe('A tag with a canary strategy', () => {
     assert.equal(fixture.rollout?.stable.revision, 'old');
   });
 
-  it('follows what stable and canary publish meanwhile, and keeps the configurations that the path names', async () => {
+  it('follows new configurations of stable and canary, and keeps those that the path names', async () => {
     await fixture.canary('new', [20], { minReadySeconds: 600 });
     const { threshold } = fixture;
     await fixture.render('old', template('old-two'));
@@ -196,13 +196,13 @@ describe('A tag with a canary strategy', () => {
     for (const image of ['b', 'c', 'd', 'e', 'f']) {
       await fixture.render('new', template(image));
     }
-    assert.ok(fixture.cluster.names('configmaps').includes(`sidecar-injector-new-${first}`), 'pods still get it');
+    assert.ok(fixture.cluster.names('configmaps').includes(`sidecar-injector-new-${first}`), 'pods still use it');
     await fixture.pass();
     assert.match(fixture.tagPath(tag) ?? '', new RegExp(`/new/${fixture.hash('new')}/[0-9a-f]{16}/inject$`));
     assert.equal(fixture.rollout?.canary?.hash, fixture.hash('new'));
   });
 
-  it('does not begin before every replica serves the canary, or before the pods have been read', async () => {
+  it('does not begin before every replica serves the canary and the pods have been listed', async () => {
     fixture.reports.missing = ['replica-2'];
     await fixture.canary('new', [20]);
     assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
@@ -218,7 +218,7 @@ describe('A tag with a canary strategy', () => {
     assert.notEqual(fixture.threshold, '');
   });
 
-  it('does not begin where pods are not followed, and says so', async () => {
+  it('does not begin when pods are not followed, and reports that', async () => {
     fixture.restart({ followPods: false });
     await fixture.reconcile('old');
     await fixture.reconcile('new');
@@ -227,7 +227,7 @@ describe('A tag with a canary strategy', () => {
     assert.match(fixture.tagCondition(tag, 'RevisionReady'), /^False\/PodsNotFollowed: /);
   });
 
-  it('says why it leads nowhere where the revision is ready and the stable one is paused', async () => {
+  it('reports why there is no webhook when the revision is ready but stable is paused', async () => {
     await fixture.canary('new', [50]);
     await fixture.edit('old', { paused: true });
     await fixture.pass();
@@ -242,16 +242,16 @@ describe('A tag with a canary strategy', () => {
     removeWebhook();
     return fixture.takeOver();
   };
-  const killed = 'the kill switch has taken the canary and the webhook away';
-  for (const [who, why, happens] of [
+  const killed = 'the kill switch has removed the canary and the webhook';
+  for (const [who, why, change] of [
     ['the leader', 'the canary is paused', () => undefined],
     ['the leader', killed, removeWebhook],
     ['the next leader', killed, takeOverWithoutWebhook],
   ] as const) {
-    it(`is brought back to stable by ${who} when ${why}`, async () => {
+    it(`returns to stable, through ${who}, when ${why}`, async () => {
       await fixture.canary('new', [50]);
       fixture.setSpec('new', { paused: true });
-      await happens();
+      await change();
       await fixture.reconcile('new');
       await fixture.pass();
       assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
@@ -260,7 +260,7 @@ describe('A tag with a canary strategy', () => {
     });
   }
 
-  it('keeps what answers for a canary that is removed until its workloads are back at stable', async () => {
+  it('keeps serving a deleted canary until its workloads are back on stable', async () => {
     await fixture.canary('new', [50]);
     const stored = `sidecar-injector-new-${fixture.hash('new')}`;
     fixture.cluster.remove('injectorconfigs', 'new');
@@ -278,7 +278,7 @@ describe('A tag with a canary strategy', () => {
     assert.ok(!fixture.cluster.names('configmaps').includes(stored));
   });
 
-  it('is at stable at once when the spec names that again, and at the new one when the strategy is taken away', async () => {
+  it('returns to stable at once when the spec names it, and moves at once when the strategy is removed', async () => {
     await fixture.canary('new', [50]);
     await fixture.canary('old', [50]);
     assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
@@ -291,7 +291,7 @@ describe('A tag with a canary strategy', () => {
     assert.equal(fixture.tagCondition(tag, 'RolloutComplete'), 'none');
   });
 
-  it('is not tried out again for a step, also where the webhook has a url', async () => {
+  it('needs no new reachability check for a step, also with spec.webhook.url', async () => {
     for (const name of ['old', 'new']) {
       fixture.setSpec(name, { webhook: { url: `https://${name}.example.com/x` } });
       await fixture.reconcile(name);
@@ -305,7 +305,7 @@ describe('A tag with a canary strategy', () => {
     assert.deepEqual(tried, []);
   });
 
-  it('does at once what a person asks for, and answers once', async () => {
+  it('carries out a requested action at once, and answers it in the status', async () => {
     await fixture.canary('new', [20, 100], { minReadySeconds: 600 });
     fixture.cluster.edit('revisiontags', tag, undefined, (object) => {
       object.metadata.annotations = { 'sidecar-injector.io/action': 'promote:now' };
@@ -321,8 +321,8 @@ describe('FailedInjections', () => {
   const first = { startedAt: '2026-06-01T00:00:00Z', injectionErrors: 0 };
 
   for (const [what, sums, counts] of [
-    ['counts by how much the sum of the replicas grows', [7, 7, 9, 10], [0, 0, 2, 3]],
-    ['takes a smaller sum for a replica that is gone', [5, 8, 2, 4], [0, 3, 3, 5]],
+    ['counts increases of the sum', [7, 7, 9, 10], [0, 0, 2, 3]],
+    ['ignores a decrease of the sum when a replica terminates', [5, 8, 2, 4], [0, 3, 3, 5]],
   ] as const) {
     it(what, () => {
       const failed = new FailedInjections();
@@ -331,7 +331,7 @@ describe('FailedInjections', () => {
     });
   }
 
-  it('begins anew with each rollout and each tag, and goes on from the status in a new process', () => {
+  it('starts at 0 for each rollout and tag, and continues from the status in a new process', () => {
     const failed = new FailedInjections();
     assert.equal(failed.since('prod', undefined, 4), 0);
     assert.equal(failed.since('prod', first, 6), 0);

@@ -5,31 +5,30 @@ import type { RolloutState, RevisionTag } from '../../api/revision-tag/revision-
 import type { RolloutPass } from '../../rollout/rollout.ts';
 import type { Clock } from '../../kube/ports.ts';
 import type { ReplicaReports } from '../ports.ts';
-import { publishedHash, rolloutInForce } from '../webhooks/published-webhook.ts';
+import { publishedHash, liveRollout } from '../webhooks/published-webhook.ts';
 import { type Finding, no } from '../controller/revision-status.ts';
 import type { TagPlan, TagSituation } from '../tags/tag-plan.ts';
 import type { PodGroup } from '../usage/pod-group.ts';
-import { placeOf, planRollout } from './plan-rollout.ts';
+import { rolloutRevision, planRollout } from './plan-rollout.ts';
 import { lingerMs, type RecentWorkloads } from './recent-workloads.ts';
 
 export interface RolloutsOptions {
-  /** The pods that follow a tag; undefined while they have not been read. Absent: they never are. */
+  /** Returns the pods of a tag; undefined before the first list. Absent with --no-follow-pods. */
   readonly podsOf: ((tag: string) => Iterable<PodGroup> | undefined) | undefined;
-  /** Since when the pods have been followed, by `clock.monotonic`; undefined while they are not. */
+  /** Returns when the pod watch started, by `clock.monotonic`; undefined without a watch. */
   readonly followedSince: () => number | undefined;
-  /** What is told of every workload whose last pod has gone. */
   readonly recent: RecentWorkloads;
   readonly configOf: (name: string) => InjectorConfig | undefined;
   readonly reports: Pick<ReplicaReports, 'shadowReport'>;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
-/** Figures in a status are written at most this often while nothing else changes. Milliseconds. */
+/** The shortest interval between status writes that change only figures, in milliseconds. */
 const figuresMs = 5000;
-/** While a rollout is under way its pods are looked at this often. Milliseconds. */
+/** The interval at which an active rollout checks its pods, in milliseconds. */
 const lookMs = 1000;
 
-/** The rollouts of tags, with what is remembered of them between passes: nothing that a new leader needs. */
+/** Plans the rollouts of tags. Keeps between passes nothing that a new leader needs. */
 export class Rollouts {
   readonly #options: RolloutsOptions;
   readonly #failed = new FailedInjections();
@@ -39,7 +38,7 @@ export class Rollouts {
     this.#options = options;
   }
 
-  /** Where a tag with a canary strategy should lead that leads to `current` by the webhook configuration `live`. */
+  /** Plans a tag with a canary strategy. `live` is its webhook configuration. */
   plan(situation: TagSituation & { readonly current: InjectorConfig }, live: KubernetesObject | undefined): TagPlan {
     const { tag, current } = situation;
     const { name } = tag.metadata;
@@ -48,7 +47,7 @@ export class Rollouts {
     const groups = podsOf?.(name);
     const plan = planRollout({
       ...situation,
-      traces: { state: tag.status?.rollout, place: placeOf(current, hash), live: rolloutInForce(live) },
+      stored: { state: tag.status?.rollout, current: rolloutRevision(current, hash), live: liveRollout(live) },
       configOf,
       pods: groups && recent.staying(groups),
       shadowReport: (pair) => reports.shadowReport(pair),
@@ -57,29 +56,29 @@ export class Rollouts {
       incompleteUntil: this.#incompleteUntil(),
       now: clock.now(),
     });
-    if (podsOf !== undefined || situation.wanted?.metadata.name === current.metadata.name) return plan;
+    if (podsOf !== undefined || situation.desired?.metadata.name === current.metadata.name) return plan;
     return plan.revisionReady?.status === 'True' ? { ...plan, revisionReady: notFollowed } : plan;
   }
 
-  /** Until then workloads that had no pods when we began to follow them may be missing. Milliseconds since 1970. */
+  /** Returns the time until which workloads may be missing, in milliseconds since 1970. */
   #incompleteUntil(): number {
     const { clock, followedSince } = this.#options;
     const now = clock.monotonic();
     const until = clock.now().getTime() + (followedSince() ?? now) + lingerMs - now;
-    // The same in each pass: two clocks are compared.
+    // The two clocks drift by milliseconds; rounding gives every pass the same value.
     return Math.ceil(until / 1000) * 1000;
   }
 
-  /** What a status is to say: the one before where only figures have changed since a moment ago. */
+  /** Returns the state to write: `before` if only figures changed since a recent write. */
   shown(tag: string, before: RolloutState | undefined, after: RolloutState): RolloutState {
     const now = this.#options.clock.monotonic();
     const since = now - (this.#written.get(tag) ?? -Infinity);
-    if (before !== undefined && since < figuresMs && isSameCourse(before, after)) return before;
+    if (before !== undefined && since < figuresMs && isSameProgress(before, after)) return before;
     if (!isDeepStrictEqual(before, after)) this.#written.set(tag, now);
     return after;
   }
 
-  /** The milliseconds until the next look at the rollout of a tag; Infinity at rest. */
+  /** Returns the milliseconds until the rollout needs another pass; Infinity if none is active. */
   wait({ spec }: Pick<RevisionTag, 'spec'>, pass: Pick<RolloutPass, 'state' | 'at'> | undefined): number {
     if (spec.strategy?.canary === undefined) return Infinity;
     const { state, at } = pass ?? {};
@@ -96,12 +95,12 @@ export class Rollouts {
   }
 }
 
-/** Whether two states differ in figures alone. */
-export function isSameCourse(one: RolloutState, other: RolloutState): boolean {
+/** Reports whether two states differ in figures only. */
+export function isSameProgress(one: RolloutState, other: RolloutState): boolean {
   return isDeepStrictEqual(withoutFigures(one), withoutFigures(other));
 }
 
-/** The fields of a state that say how much, not where it stands. */
+/** The fields of a state that only count or describe. */
 const figures: readonly string[] = [
   'message',
   'pods',
@@ -115,9 +114,10 @@ function withoutFigures(state: RolloutState): Partial<RolloutState> {
   return Object.fromEntries(Object.entries(state).filter(([field]) => !figures.includes(field)));
 }
 
-/** Whether everybody gets the revision of the spec: a condition of tags with a canary strategy. */
+/** Returns the condition `RolloutComplete`: whether all workloads use the revision of the spec. */
 export function rolloutFinding(revision: string, state: RolloutState | undefined): Finding {
-  if (state === undefined) return no('NotObserved', 'what follows the tag has not been read yet, so no rollout begins');
+  if (state === undefined)
+    return no('NotObserved', 'the pods that follow the tag have not been listed yet, so no rollout starts');
   const { canary, phase, stable, message } = state;
   const isOver = canary === undefined && phase !== 'RolledBack' && stable.revision === revision;
   return isOver ? { status: 'True', reason: 'Complete', message: `pods get revision ${revision}` } : no(phase, message);
@@ -125,25 +125,25 @@ export function rolloutFinding(revision: string, state: RolloutState | undefined
 
 const notFollowed = no(
   'PodsNotFollowed',
-  'spec.strategy.canary needs the pods of the cluster, which this operator does not follow (--no-follow-pods); follow them, or remove the strategy',
+  'spec.strategy.canary needs to watch pods, which --no-follow-pods disables; remove that flag from the operator, or remove spec.strategy.canary',
 );
 
 interface Counted {
-  /** The rollout that they are counted for. */
+  /** The `startedAt` of the rollout. */
   readonly rollout: string;
-  /** What the replicas said last, in sum. */
+  /** The total that the replicas reported last. */
   readonly reported: number;
   readonly failed: number;
 }
 
 /**
- * How many injections of a canary have failed since its rollout began. Replicas count from their own start on and for a pair of configurations, so
- * what counts is by how much their sum grows; a smaller sum means that a replica has gone.
+ * Counts failed canary injections since the rollout began. Each replica reports a total since it
+ * started, so this class adds up increases of the sum; the sum drops when a replica terminates.
  */
 export class FailedInjections {
   readonly #counted = new Map<string, Counted>();
 
-  /** The number now; what came while nobody led is not counted. */
+  /** Returns the count. Failures while there was no leader are not included. */
   since(tag: string, state: Pick<RolloutState, 'startedAt' | 'injectionErrors'> | undefined, reported: number): number {
     const rollout = state?.startedAt ?? '';
     const before = this.#counted.get(tag);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { template } from '../testdata/operator-fixture.ts';
 import { RolloutFixture, tag } from './testdata/rollout-fixture.ts';
 
-describe('A rollout whose leader ended between the state and the path', () => {
+describe('A rollout whose leader stopped between writing the state and the path', () => {
   const fixture = new RolloutFixture();
   beforeEach(() => fixture.begin(10));
   afterEach(() => fixture.stop());
@@ -12,14 +12,14 @@ describe('A rollout whose leader ended between the state and the path', () => {
       ['PATCH', 'PUT'].includes(method) && path.includes('sidecar-injector-tag-prod');
     fixture.cluster.fail(isMove, code, reason, 'not now', times);
   };
-  /** Half of the workloads are to get the canary, and the path does not know of it yet. */
+  /** Writes a state with weight 50, while the write of the path fails. */
   const decideHalf = async (): Promise<void> => {
     refuseMoves(503, 'ServiceUnavailable', 1);
     await assert.rejects(fixture.canary('new', [50, 100]));
     assert.equal(fixture.rollout?.weight, 50);
     assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
   };
-  /** Edits the tag as a person does, while nobody passes over it. */
+  /** Edits the tag as a user does, without running a pass. */
   const edit = (revision: string): void => {
     fixture.cluster.edit('revisiontags', tag, undefined, (object) => {
       object.metadata.generation = (object.metadata.generation ?? 0) + 1;
@@ -38,10 +38,10 @@ describe('A rollout whose leader ended between the state and the path', () => {
 
   const calls = [
     { title: 'the spec names stable again', change: edit, to: 'old', end: ['Idle', 'Stable', undefined] },
-    { title: 'somebody asks for its end', change: ask, to: 'abort:now', end: ['RolledBack', 'Aborted', 'Done'] },
+    { title: 'a user aborts it', change: ask, to: 'abort:now', end: ['RolledBack', 'Aborted', 'Done'] },
   ] as const;
   for (const { title, change, to, end } of calls) {
-    it(`is not finished when ${title}`, async () => {
+    it(`does not continue when ${title}`, async () => {
       await decideHalf();
       change(to);
       await fixture.takeOver();
@@ -61,10 +61,10 @@ describe('A rollout whose leader ended between the state and the path', () => {
     fixture.setTemplate('new', template('new-two'));
   };
   for (const [what, canary, change] of [
-    ['when the spec names a third revision', 'third', installThird],
-    ['with a configuration of the canary that is another one by now', 'new', editNew],
+    ['the spec names a third revision', 'third', installThird],
+    ['the canary serves another configuration', 'new', editNew],
   ] as const) {
-    it(`is not finished ${what}, which waits for the pods`, async () => {
+    it(`restarts with the new canary, once the pods have been listed, when ${what}`, async () => {
       await decideHalf();
       await change();
       await fixture.takeOver(['old', 'new', canary]);
@@ -77,7 +77,7 @@ describe('A rollout whose leader ended between the state and the path', () => {
     });
   }
 
-  it('is finished without a look at the pods where nothing has changed', async () => {
+  it('continues without the list of pods when nothing has changed', async () => {
     await decideHalf();
     const decided = fixture.rollout;
     await fixture.takeOver();
@@ -86,23 +86,23 @@ describe('A rollout whose leader ended between the state and the path', () => {
     fixture.follow();
     await fixture.pass();
     const { rollout } = fixture;
-    assert.deepEqual([rollout?.threshold, rollout?.startedAt], [decided?.threshold, decided?.startedAt], 'as before');
+    assert.deepEqual([rollout?.threshold, rollout?.startedAt], [decided?.threshold, decided?.startedAt], 'unchanged');
   });
 
   for (const { title, change, to } of calls) {
-    it(`goes back to stable before the pods have been read when ${title}`, async () => {
+    it(`returns to stable before the pods have been listed when ${title}`, async () => {
       await fixture.canary('new', [50, 100]);
       assert.notEqual(fixture.threshold, '');
       await fixture.takeOver();
       await fixture.pass();
-      assert.notEqual(fixture.threshold, '', 'nothing moves by itself');
+      assert.notEqual(fixture.threshold, '', 'the rollout does not move without pods');
       change(to);
       await fixture.pass();
       assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
     });
   }
 
-  it('is tried once a minute while the API server refuses the path', async () => {
+  it('retries once a minute while the API server rejects the path', async () => {
     refuseMoves(422, 'Invalid', 4);
     const { requests } = fixture.cluster.server;
     const attempts = (): number =>
@@ -111,7 +111,7 @@ describe('A rollout whose leader ended between the state and the path', () => {
     assert.ok((await fixture.canary('new', [50])) >= 1000);
     for (let turn = 0; turn < 5; turn += 1) {
       await fixture.clock.advance(1000);
-      assert.equal(await fixture.pass(), 1000, 'its pods are looked at all the same');
+      assert.equal(await fixture.pass(), 1000, 'passes still check the pods every second');
     }
     assert.deepEqual([attempts() - before, fixture.threshold], [1, '']);
     await fixture.pass(60_000);

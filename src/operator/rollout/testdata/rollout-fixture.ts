@@ -8,17 +8,17 @@ import { TagFixture } from '../../tags/testdata/tag-fixture.ts';
 const namespace = 'shop';
 export const tag = 'prod';
 
-/** How a pod does, as tests say it. */
+/** The health of a pod that a test creates. */
 export type Outcome = 'ready' | 'crash';
 
-/** An operator on a cluster in memory, with a tag that leads to `old`, and workloads of one pod each that follow it. */
+/** An operator on an in-memory cluster, a tag at `old`, and one-pod workloads that follow it. */
 export class RolloutFixture extends TagFixture {
   readonly #pods = new Map<string, KubernetesObject>();
   #stores: PodStores | undefined;
   #following = new AbortController();
   #version = 1000;
 
-  /** Two revisions, the tag at `old`, and so many pods of it. */
+  /** Creates two revisions, the tag at `old`, and the given number of workloads. */
   async begin(workloads: number): Promise<void> {
     this.#pods.clear();
     this.#stores = undefined;
@@ -30,12 +30,12 @@ export class RolloutFixture extends TagFixture {
     this.follow();
   }
 
-  /** Begins to follow the pods, as a process that has come to lead. */
+  /** Lists and watches the pods, as a new leader does. */
   follow(): void {
     this.#following.abort();
     this.#following = new AbortController();
     const stores = this.reconcilers.followPods(this.#following.signal, () => {
-      throw new Error('the pods would have to be read again');
+      throw new Error('the pods would have to be listed again');
     });
     const labels = { 'istio.io/rev': tag };
     stores.namespaces.upsert({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels, resourceVersion: '5' } });
@@ -44,51 +44,51 @@ export class RolloutFixture extends TagFixture {
     this.#stores = stores;
   }
 
-  /** A new process takes over, and looks at the InjectorConfigs; it reads the pods when it is told to (`follow`). */
+  /** Starts a new leader and reconciles the InjectorConfigs; `follow` makes it list the pods. */
   async takeOver(names: readonly string[] = ['old', 'new']): Promise<void> {
     this.restart();
     for (const name of names) await this.reconcile(name);
   }
 
-  /** The path of the tag's webhook when it leads to an InjectorConfig alone. */
+  /** Returns the path of the tag's webhook for an InjectorConfig without a rollout. */
   restingPath(name: string): string {
     return `/tags/${tag}/${name}/${this.hash(name)}/inject`;
   }
 
-  /** Makes the pods anew, by what their workloads get now. */
+  /** Recreates the pods with the configuration that their workloads now get. */
   roll(outcome: Outcome = 'ready', workloads: readonly string[] = [...this.#pods.keys()]): void {
     for (const name of workloads) this.#make(name, outcome);
   }
 
-  /** The pod of a workload goes, as in a restart; `roll` makes it anew. */
+  /** Deletes the pod of a workload, as a restart does; `roll` recreates it. */
   down(name: string): void {
     const pod = this.#pods.get(name);
     this.#pods.delete(name);
     if (pod !== undefined) this.#stores?.pods.remove(this.#stores.keepOfPod(pod));
   }
 
-  /** The namespace of all of them is on its way out, while its pods are still there. */
+  /** Marks the namespace of all pods as being deleted. The pods still exist. */
   leave(): void {
     const stores = this.#stores;
     const found = stores?.namespaces.get(namespace);
-    if (stores === undefined || found === undefined) throw new Error('nothing is followed');
+    if (stores === undefined || found === undefined) throw new Error('call follow() first');
     this.#version += 1;
     const metadata = { ...found.metadata, resourceVersion: String(this.#version), deletionTimestamp: this.clock.now().toISOString() };
     stores.namespaces.upsert(stores.keepOfNamespace({ ...found, metadata }));
   }
 
-  /** The workloads that get a threshold's canary. */
+  /** Returns the workloads that use the canary at a threshold. */
   below(threshold: string): string[] {
     return [...this.#pods.keys()].filter((name) => getsCanary(rankOf(tag, { namespace, kind: 'Pod', name }), threshold));
   }
 
-  /** The workloads that get stable by a threshold. */
+  /** Returns the workloads that use stable at a threshold. */
   above(threshold: string): string[] {
     const below = new Set(this.below(threshold));
     return [...this.#pods.keys()].filter((name) => !below.has(name));
   }
 
-  /** Moves the tag to a revision by steps of these weights. */
+  /** Moves the tag to a revision in steps of these weights (percent), and runs a pass. */
   canary(revision: string, weights: readonly number[], analysis: Record<string, unknown> = {}): Promise<number> {
     const steps = weights.map((weight) => ({ weight }));
     const canary = { steps, analysis: { minimumPods: 1, minReadySeconds: 0, ...analysis } };
@@ -103,7 +103,7 @@ export class RolloutFixture extends TagFixture {
     return this.pass();
   }
 
-  /** A pass over the tag so many milliseconds later, once what was written has been taken over. */
+  /** Advances the clock, waits for the caches to contain all writes, and runs a pass. */
   async pass(later = 0): Promise<number> {
     if (later > 0) await this.clock.advance(later);
     await this.caughtUp();
@@ -111,7 +111,7 @@ export class RolloutFixture extends TagFixture {
     return this.reconcileTag(tag);
   }
 
-  /** Passes, and pods made anew, until the rollout is in a phase; those of the canary do as is said. */
+  /** Runs passes and recreates pods until a phase; canary pods get the given health. */
   async passUntil(phase: RolloutState['phase'], outcome: Outcome = 'ready'): Promise<void> {
     for (let turn = 0; turn < 40; turn += 1) {
       if (this.rollout?.phase === phase) return;
@@ -119,14 +119,14 @@ export class RolloutFixture extends TagFixture {
       this.roll(outcome, this.below(this.threshold));
       await this.pass(1000);
     }
-    throw new Error(`it never is ${phase}: ${JSON.stringify(this.rollout)}`);
+    throw new Error(`the rollout did not reach phase ${phase} in 40 turns: ${JSON.stringify(this.rollout)}`);
   }
 
   get rollout(): RolloutState | undefined {
     return this.tagStatus(tag).rollout as RolloutState | undefined;
   }
 
-  /** The threshold in force; empty at rest. */
+  /** The threshold in the live path; empty without a canary. */
   get threshold(): string {
     const route = parseRoute(this.tagPath(tag) ?? '')?.route;
     return route?.canary === undefined ? '' : route.threshold;
