@@ -2,7 +2,7 @@ import { inject } from '../../src/inject/inject.ts';
 import type { InjectionResult } from '../../src/inject/injection-result.ts';
 import type { Injector } from '../../src/inject/injector.ts';
 import { isJsonObject, type JsonObject } from '../../src/inject/patch/json-value.ts';
-import { benignTwin } from '../../src/inject/safety/harmless-text.ts';
+import { benignCounterpart } from '../../src/inject/safety/harmless-text.ts';
 import type { Random } from '../template-recorder/random.ts';
 import { ordinaryPod, type AuthorField } from './author-fields.ts';
 import { HostileTexts } from './hostile-texts.ts';
@@ -45,7 +45,7 @@ export function runHostile(target: Target, random: Random, values: number, most:
       const field = random.pick(target.fields);
       const text = texts.next();
       // Names and harmless words are what names are for.
-      chosen.set(field, field.name.includes('/') || benignTwin(text) !== text ? text : `${text}"\n`);
+      chosen.set(field, field.name.includes('/') || benignCounterpart(text) !== text ? text : `${text}"\n`);
     }
     figures.values += chosen.size;
     figures.pods += 1;

@@ -37,7 +37,7 @@ function argumentsOf(slots: TemplateSlots): string {
   return `\n${items.map((some) => slots.block(some.map((one) => `    - ${one}\n`).join(''))).join('')}`;
 }
 
-/** The value places of a container: what an author may mostly change. */
+/** The value paths of a container: what an author may mostly change. */
 const values: readonly Part[] = [
   (slots) =>
     `env:\n${slots.block(`    - name: ${slots.key(slots.pick(variables))}\n      value: ${slots.scalar('"none"')}\n`)}    - {name: ZONE, value: ${slots.scalar('z')} }\n`,

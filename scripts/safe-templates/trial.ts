@@ -120,7 +120,7 @@ export class Trial {
     let made: ReadonlySet<string> | undefined;
     const has = (name: string): boolean => {
       if (words.has(name)) return true;
-      made ??= namesOfAll(this.#rendered(twinsOf(author)).map((twin) => twin.pod));
+      made ??= namesOfAll(this.#rendered(counterpartsOf(author)).map((counterpart) => counterpart.pod));
       return made.has(name);
     };
     return forbiddenDifference(pod, reference, { has, hasFlag: (flag) => words.hasFlag(flag) });
@@ -162,7 +162,7 @@ export class Trial {
 }
 
 /** The same author with other texts: of letters that no template has, of digits, and empty ones. */
-function twinsOf({ annotations, labels }: Author): Author[] {
+function counterpartsOf({ annotations, labels }: Author): Author[] {
   const withText = (record: Readonly<Record<string, string>>, text: string): Record<string, string> =>
     Object.fromEntries(Object.keys(record).map((name) => [name, text]));
   return ['zq7x4k', '7419', ''].map((text) => ({

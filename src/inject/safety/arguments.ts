@@ -1,44 +1,44 @@
-/** The words that stand in the texts of an administrator: templates and values. */
+/** The words in an administrator's texts (templates and values). */
 export type OwnWords = ReadonlySet<string>;
 
 /**
- * What of a container's `args` no author may change: everything but
- * - the value of an argument `--flag=value`,
- * - a plain word (no path), or nothing, behind an argument `--flag`, and whether such an argument is there at all,
+ * The part of a container's `args` that no author may change. Authors may only change:
+ * - the value in an argument `--flag=value`,
+ * - a plain word (no path) or empty text after an argument `--flag`, and the presence of the flag,
  * - a number, or a list of numbers.
- *
- * The flags must be the template's own words. What follows `-c`, `-ec`, `--` or any other option of a single dash may be a script or a program, so
- * it is fixed, whatever it looks like. No interpreter needs to be known by name for any of that; known ones take no plain words either.
+ * The flags must occur in the template. Arguments after `-c`, `-ec`, `--` or another single-dash
+ * option are fixed: they may be a script or a program. For known interpreters, plain words are
+ * fixed too.
  */
 export interface Skeleton {
-  /** The arguments that are fixed, in order; numbers have become {@link numberMark}. */
+  /** The fixed arguments in order; numbers are replaced with {@link numberMark}. */
   readonly fixed: readonly string[];
-  /** The flags that may come and go. */
+  /** The flags whose presence may differ. */
   readonly flags: readonly string[];
 }
 
 const numberMark = '\0number';
 
-/** Words in the name of a flag whose value is run, or says what is run. */
+/** Words in the names of flags whose value is executed, or chooses what is executed. */
 const codeWords: ReadonlySet<string> = new Set(
   'eval exec execute command commands cmd script scripts run shell code expression program split rc rcfile init preload require import'.split(
     ' ',
   ),
 );
-/** The words of `--splitString`, `--split-string` and `--split_string`. */
+/** Splits `--splitString`, `--split-string` and `--split_string` into words. */
 const wordsOfFlag = /[A-Z]?[a-z0-9]+|[A-Z]+/g;
 const flag = /^(--[A-Za-z0-9][\w.-]*)(=?)/;
 const numbers = /^(?:\d[\d._,:/]*)?$/;
 const word = /^(?:[\w.][\w.:,@+-]*)?$/;
 const variableReference = /\$\([A-Za-z_][\w.-]*\)/g;
 
-/** Programs that run what their arguments name; a word is enough for them. */
+/** Programs that execute what their arguments name, which may be a plain word. */
 const interpreter =
   /^(?:(?:[abdkz]|da|ba|fi)?sh|busybox|toybox|env|exec|nice|nohup|timeout|time|xargs|find|watch|tini|dumb-init|catatonit|s6-.*|su|su-exec|gosu|sudo|doas|setpriv|setsid|stdbuf|strace|chroot|unshare|nsenter|ip|ssh|git|make|(?:g|m|n)?awk|sed|ed|vi|vim|nvim|emacs|expect|(?:lua|perl|php|python|ruby|node|deno|bun|java|pwsh|powershell|tclsh|Rscript|osascript|gdb|m4)[\d.]*)$/;
 
 /**
- * @param args the arguments of a container, as text
- * @param command its command; the last of it stands before the first argument
+ * Returns the fixed part of a container's arguments.
+ * @param command the container's command; its last element precedes the first argument
  * @param own the administrator's words
  */
 export function skeletonOf(args: readonly string[], command: readonly string[], own: OwnWords): Skeleton {
@@ -64,7 +64,7 @@ export function skeletonOf(args: readonly string[], command: readonly string[], 
   return { fixed, flags };
 }
 
-/** The name of a flag, with or without a value, that is the template's own and takes no code. */
+/** Returns the name of a template's own flag, with or without value, unless it takes code. */
 function ownFlag(argument: string, own: OwnWords): string | undefined {
   const [whole, name = '', sign] = flag.exec(argument) ?? [];
   if (whole === undefined || (sign === '' && whole !== argument)) return undefined;
@@ -72,12 +72,12 @@ function ownFlag(argument: string, own: OwnWords): string | undefined {
   return own.has(name) && !takesCode ? name : undefined;
 }
 
-/** Whether what follows may be its operand: an option of one dash, or dashes alone. */
+/** Reports whether an argument (one dash, or only dashes) may take the next one as operand. */
 function isOption(argument: string): boolean {
   return argument.startsWith('-') && !argument.includes('=') && !flag.test(argument);
 }
 
-/** Whether a text is one word: references to variables are the template's own. */
+/** Reports whether a text is one word; it may contain the template's own variable references. */
 function isPlainWord(text: string, own: OwnWords): boolean {
   const rest = text.replace(variableReference, (reference) => (own.has(reference.slice(2, -1)) ? 'x' : reference));
   return word.test(rest);

@@ -11,24 +11,24 @@ import type { OwnWords } from './arguments.ts';
 import { authorReads, type AuthorReads } from './author-reads.ts';
 import { matchesName, structuralReason } from './structural-annotations.ts';
 import { templateReads, type TemplateReads } from './template-reads.ts';
-import type { Difference } from './value-places.ts';
+import type { Difference } from './value-paths.ts';
 
-/** What a configuration holds against its pods' authors; found out once. Absent under preset Istio. */
+/** The restrictions on pod authors, computed once per configuration. Absent under preset Istio. */
 export interface AuthorGuard {
-  /** What the templates of these names read together. */
+  /** Returns the combined reads of the named templates. */
   readonly readsOf: (templates: readonly string[]) => AuthorReads;
   readonly allows: (name: string) => boolean;
-  /** Why an annotation is structural, in a clause; `undefined` when it is not known to be, or the configuration allows it. */
+  /** Returns why an annotation is structural; `undefined` if it is not, or if it is allowed. */
   readonly structural: (name: string) => string | undefined;
   readonly ownWords: OwnWords;
   readonly passed: PassedComparisons;
 }
 
-/** What the engine itself reads for a proxy. */
+/** The annotations that the engine itself reads for a proxy. */
 const engineReads = [proxyConfigAnnotation];
 const mostKnown = 64;
 
-/** Finds out what the templates of a configuration read. They have been compiled before: their syntax is right. */
+/** Analyzes what the templates of a configuration read. The templates must have compiled before. */
 export function* authorGuard(
   templates: ReadonlyMap<string, string>,
   delimiters: readonly [string, string],
@@ -56,7 +56,7 @@ export function* authorGuard(
       if (reads === undefined) {
         const templatesReads = names.flatMap((name) => byName.get(name) ?? []);
         reads = authorReads(templatesReads, family.proxy ? engineReads : []);
-        // Where authors choose templates they have a say in how many combinations there are.
+        // Bound the cache: authors who may choose templates can name many combinations.
         if (known.size < mostKnown) known.set(key, reads);
       }
       return reads;
@@ -68,10 +68,10 @@ export function* authorGuard(
   };
 }
 
-/** Characters that are read in one step, see {@link Steps}. */
+/** The number of characters per step, see {@link Steps}. */
 const charactersPerStep = 16_384;
 
-/** The words of some texts: runs of letters, digits, `_`, `.` and `-`. */
+/** Returns the words of texts: runs of letters, digits, `_`, `.` and `-`. */
 function* wordsOf(texts: Iterable<string>): Steps<OwnWords> {
   const words = new Set<string>();
   for (const text of texts) {
@@ -86,34 +86,33 @@ function* wordsOf(texts: Iterable<string>): Steps<OwnWords> {
   return words;
 }
 
-/** What was rendered for comparison. */
-export type ComparisonKind = 'without' | 'other' | 'twin' | 'allowed';
+/** The kind of the other rendering. */
+export type ComparisonKind = 'without' | 'other' | 'counterpart' | 'allowed';
 
-/** A comparison that a pod has passed. */
 interface PassedComparison {
   readonly kind: ComparisonKind;
-  /** Of all templates; the first is what it is found by. */
+  /** The contents of all templates; the first is the key. */
   readonly contents: readonly JsonObject[];
-  /** The other rendering, a text for each template. */
+  /** The texts of the other rendering, one per template. */
   readonly texts: readonly string[];
-  /** One that is allowed. */
+  /** The result, without a forbidden path. */
   readonly difference: Difference;
 }
 
-/** Of one content: an author's texts may come out in other ways for comparison. */
+/** The maximum number per content; comparisons with various other texts may exist. */
 const mostComparisons = 8;
-/** Characters of the texts of one comparison; longer ones are compared again, since a pod's author has a say in how long they are. */
+/** The maximum length of remembered texts, in characters; pod authors influence it. */
 const longestTexts = 65_536;
 
 /**
- * The pods of one workload come out as the same text, and so does what they are compared with; reading and comparing these again says the same, since a
- * comparison depends on nothing else. The templates are executed for every pod all the same. A comparison is remembered as long as what was rendered
- * for the pod is (see `TemplateOutputs`).
+ * Caches passed comparisons. A comparison depends only on two renderings, which are equal for all
+ * pods of a workload. Entries live as long as the rendered content (see `TemplateOutputs`).
+ * Templates still run for every pod.
  */
 export class PassedComparisons {
   readonly #byContent = new WeakMap<JsonObject, PassedComparison[]>();
 
-  /** @param contents what was rendered for the pod: the same object for the same text */
+  /** @param contents rendered for the pod; equal texts share one object */
   find(kind: ComparisonKind, contents: readonly JsonObject[], texts: readonly string[]): Difference | undefined {
     const [first] = contents;
     const known = first && this.#byContent.get(first);
@@ -129,7 +128,7 @@ export class PassedComparisons {
   }
 }
 
-/** Whether two renderings are the same: texts to the last character, contents the same objects. */
+/** Reports whether two renderings are equal; compares contents by identity. */
 export function areSame<Part>(left: readonly Part[], right: readonly Part[]): boolean {
   return left.length === right.length && left.every((part, index) => part === right[index]);
 }

@@ -4,49 +4,49 @@ import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 import type { AuthorReads } from './author-reads.ts';
 import { isHarmless, isHarmlessImage } from './harmless-text.ts';
 
-/** What templates see of one pod, as far as its author wrote it. */
+/** The author's part of the data that templates see. */
 export interface AuthorView {
   readonly pod: Pod;
   readonly workload: Workload;
 }
 
-/** A text of the author's; of the fields at one place it is the first text that is not harmless. */
+/** A text of the author; for a field path, the first text there that is not harmless. */
 export interface AuthorInput {
   readonly kind: 'annotation' | 'label' | 'field';
-  /** Of the annotation or label; where the field is. */
+  /** The key of the annotation or label, or the path of the field. */
   readonly name: string;
   readonly value: string;
   readonly harmless: boolean;
-  /** For a field: the names from the root of the data. */
-  readonly place?: readonly string[];
+  /** The path of a field, from the root of the data. */
+  readonly path?: readonly string[];
 }
 
-/** What takes the place of a text. */
+/** Replaces a text; `undefined` removes an annotation or label. */
 export type Replacement = (text: string) => string | undefined;
 
 /**
- * All annotations and labels of the pod, whatever templates read of them, and of all other texts that templates print the first one at each place
- * that is not harmless.
+ * Returns all annotations and labels, read or not, and per printed field the first text that is not
+ * harmless.
  */
 export function authorInputs(view: AuthorView, fields: AuthorReads['fields']): AuthorInput[] {
   const { annotations = noStrings, labels = noStrings } = view.pod.metadata;
   const inputs = [...mapInputs('annotation', annotations), ...mapInputs('label', labels)];
-  for (const place of fields) {
-    const isHarmlessAt = harmlessAt.get(place.at(-1) ?? '') ?? isHarmless;
-    const value = findText(dataOf(view), place, 0, (text) => !isHarmlessAt(text));
-    if (value !== undefined) inputs.push({ kind: 'field', name: fieldName(place), value, harmless: false, place });
+  for (const path of fields) {
+    const isHarmlessAt = harmlessAt.get(path.at(-1) ?? '') ?? isHarmless;
+    const value = findText(dataOf(view), path, 0, (text) => !isHarmlessAt(text));
+    if (value !== undefined) inputs.push({ kind: 'field', name: fieldName(path), value, harmless: false, path });
   }
   return inputs;
 }
 
-/** Texts that are harmless at their place. */
+/** Fields with their own definition of harmless. */
 const harmlessAt: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['image', isHarmlessImage],
-  // `web-`: names are made of it by putting letters behind.
+  // `web-` is a prefix that the API server completes.
   ['generateName', (text: string): boolean => isHarmless(text.replace(/-$/, ''))],
 ]);
 
-/** `ObjectMeta`, `name` → `metadata.name`; what the data says of the workload comes from the owner of the pod. */
+/** Formats a path, e.g. `metadata.name`. Workload fields come from the owner reference. */
 function fieldName([object = '', ...names]: readonly string[]): string {
   const path = names.map((name) => (name === '*' ? '[]' : `.${name}`)).join('');
   if (object === 'ObjectMeta') return `metadata${path}`;
@@ -54,7 +54,7 @@ function fieldName([object = '', ...names]: readonly string[]): string {
 }
 
 function mapInputs(kind: 'annotation' | 'label', map: Readonly<Record<string, string>>): AuthorInput[] {
-  // A template that goes over all of them may show the names too.
+  // A template that ranges over a map can print its keys.
   return Object.entries(map).map(([name, value]) => ({
     kind,
     name,
@@ -63,15 +63,15 @@ function mapInputs(kind: 'annotation' | 'label', map: Readonly<Record<string, st
   }));
 }
 
-/** A name as the API server will demand it. */
+/** Reports whether the API server would accept a key. */
 function isPlainName(name: string): boolean {
   return name.split('/').every(isHarmless);
 }
 
 /**
- * The same view with the texts of some inputs replaced.
- * @param replace `undefined` takes an annotation or label away.
- * @param rename what an annotation or label is called then; when absent, only names that are not plain are replaced, like texts
+ * Replaces inputs.
+ * @param replace returns `undefined` to remove an annotation or label
+ * @param rename maps keys of annotations and labels; by default only those that are not plain
  */
 export function withInputs(
   view: AuthorView,
@@ -80,9 +80,9 @@ export function withInputs(
   rename: Replacement = (name) => (isPlainName(name) ? name : replace(name)),
 ): AuthorView {
   let { pod, workload } = view;
-  for (const { place } of inputs) {
-    if (place === undefined) continue;
-    const changed = replaceTexts(dataOf({ pod, workload }), place, 0, (text) =>
+  for (const { path } of inputs) {
+    if (path === undefined) continue;
+    const changed = replaceTexts(dataOf({ pod, workload }), path, 0, (text) =>
       isHarmless(text) ? text : (replace(text) ?? ''),
     ) as Data;
     pod = { ...pod, metadata: changed.ObjectMeta, spec: changed.Spec };
@@ -97,7 +97,7 @@ export function withInputs(
       const value = replace(text);
       return value === undefined ? [] : [[rename(name) ?? name, value]];
     });
-    // A pod without any has no map, which templates print as null.
+    // Templates print a missing map as null.
     metadata = { ...metadata, [part]: entries.length === 0 ? undefined : Object.fromEntries(entries) };
   }
   return { pod: { ...pod, metadata }, workload };
@@ -108,7 +108,7 @@ const parts = [
   ['label', 'labels'],
 ] as const;
 
-/** The part of the data that comes from the author, by the names that templates use. */
+/** The author's part of the data, with the field names of templates. */
 interface Data extends JsonObject {
   readonly ObjectMeta: Pod['metadata'];
   readonly Spec: Pod['spec'];
@@ -126,51 +126,51 @@ function dataOf({ pod, workload }: AuthorView): Data {
   };
 }
 
-/** Annotations and labels are inputs of their own. */
-function isOwnInput(place: readonly string[], depth: number, key: string): boolean {
-  return place[0] === 'ObjectMeta' && depth === 1 && (key === 'annotations' || key === 'labels');
+/** Excludes annotations and labels, which are separate inputs. */
+function isOwnInput(path: readonly string[], depth: number, key: string): boolean {
+  return path[0] === 'ObjectMeta' && depth === 1 && (key === 'annotations' || key === 'labels');
 }
 
-/** A value with the texts at a place replaced; below the end of the place that is all texts, names too. */
+/** Replaces the texts at a path, and all keys and texts below the path's end. */
 function replaceTexts(
   value: unknown,
-  place: readonly string[],
+  path: readonly string[],
   depth: number,
   replace: (text: string) => string,
 ): unknown {
   if (typeof value === 'string') return replace(value);
-  if (Array.isArray(value)) return (value as unknown[]).map((item) => replaceTexts(item, place, depth + 1, replace));
+  if (Array.isArray(value)) return (value as unknown[]).map((item) => replaceTexts(item, path, depth + 1, replace));
   if (!isJsonObject(value)) return value;
-  const name = place[depth];
+  const name = path[depth];
   const whole = name === undefined || name === '*';
   return Object.fromEntries(
     Object.entries(value).map(([key, below]): [string, unknown] => {
-      if (isOwnInput(place, depth, key) || (!whole && key !== name)) return [key, below];
-      return [whole ? replace(key) : key, replaceTexts(below, place, depth + 1, replace)];
+      if (isOwnInput(path, depth, key) || (!whole && key !== name)) return [key, below];
+      return [whole ? replace(key) : key, replaceTexts(below, path, depth + 1, replace)];
     }),
   );
 }
 
-/** The first of the texts at a place that is looked for: for every pod, so it makes nothing. */
+/** Returns the first matching text at a path. Runs for every pod, so it allocates nothing. */
 function findText(
   value: unknown,
-  place: readonly string[],
+  path: readonly string[],
   depth: number,
-  isWanted: (text: string) => boolean,
+  matches: (text: string) => boolean,
 ): string | undefined {
-  if (typeof value === 'string') return isWanted(value) ? value : undefined;
+  if (typeof value === 'string') return matches(value) ? value : undefined;
   if (Array.isArray(value)) {
     for (const item of value as unknown[]) {
-      const found = findText(item, place, depth + 1, isWanted);
+      const found = findText(item, path, depth + 1, matches);
       if (found !== undefined) return found;
     }
   } else if (isJsonObject(value)) {
-    const name = place[depth];
+    const name = path[depth];
     if (name !== undefined && name !== '*')
-      return Object.hasOwn(value, name) ? findText(value[name], place, depth + 1, isWanted) : undefined;
+      return Object.hasOwn(value, name) ? findText(value[name], path, depth + 1, matches) : undefined;
     for (const key of Object.keys(value)) {
-      if (isOwnInput(place, depth, key)) continue;
-      const found = isWanted(key) ? key : findText(value[key], place, depth + 1, isWanted);
+      if (isOwnInput(path, depth, key)) continue;
+      const found = matches(key) ? key : findText(value[key], path, depth + 1, matches);
       if (found !== undefined) return found;
     }
   }

@@ -1,47 +1,47 @@
 import { proxyConfigAnnotation } from '../mesh/proxy-config.ts';
 import { imageTypeAnnotation } from '../template-data/proxy-image.ts';
-import { namesOf } from './data-places.ts';
-import { jsonPlace } from './json-place.ts';
+import { namesOf } from './data-paths.ts';
+import { jsonPath } from './json-path.ts';
 import type { TemplateReads } from './template-reads.ts';
 
-/** How a template uses an annotation or a label. */
+/** The use of an annotation or a label in a template. */
 export interface Use {
-  /** It decides on what is rendered, beyond its own text. */
+  /** Whether it controls other output than its own text. */
   readonly steers: boolean;
-  /** Its text is taken apart. */
+  /** Whether a function parses its text. */
   readonly parsed: boolean;
 }
 
-/** The annotations, or the labels, that templates read, by name; `*` stands for all that no template names, where one goes over them. */
+/** Uses by name; `*` is any name that no template mentions, if a template ranges over all. */
 export type MapReads = ReadonlyMap<string, Use>;
 
-/** What templates read of what a pod's author writes. */
+/** The author's inputs that templates read. */
 export interface AuthorReads {
   readonly annotations: MapReads;
   readonly labels: MapReads;
-  /** Everything else that is put into the output: see {@link jsonPlace}. */
+  /** The other printed fields, see {@link jsonPath}. */
   readonly fields: readonly (readonly string[])[];
 }
 
 const authorsObjects = ['ObjectMeta', 'Spec', 'DeploymentMeta', 'TypeMeta'];
 
 /**
- * What several templates, which a pod gets together, read of what its author writes.
- * @param engine annotations that the engine itself reads
+ * Combines what several templates of one pod read.
+ * @param engine annotations that the engine reads
  */
 export function authorReads(templates: readonly TemplateReads[], engine: readonly string[]): AuthorReads {
-  const reads = new Gathering();
+  const reads = new ReadsBuilder();
   for (const { printed, steering, parsed } of templates) {
-    for (const place of printed) reads.add(namesOf(place), {}, true);
-    for (const place of steering) reads.add(namesOf(place), { steers: true }, false);
-    for (const place of parsed) reads.add(namesOf(place), { parsed: true }, false);
+    for (const path of printed) reads.add(namesOf(path), {}, true);
+    for (const path of steering) reads.add(namesOf(path), { steers: true }, false);
+    for (const path of parsed) reads.add(namesOf(path), { parsed: true }, false);
   }
   const { annotations, labels, fields } = reads;
   for (const name of engine) if (!annotations.has(name)) annotations.set(name, { steers: true, parsed: true });
   return { annotations, labels, fields: [...fields.values()] };
 }
 
-class Gathering {
+class ReadsBuilder {
   readonly annotations = new Map<string, Use>();
   readonly labels = new Map<string, Use>();
   readonly fields = new Map<string, readonly string[]>();
@@ -51,31 +51,31 @@ class Gathering {
     if (first === undefined) {
       for (const name of [...authorsObjects, 'ProxyConfig', 'ProxyImage']) this.add([name], use, printed);
     } else if (first === 'ProxyImage') {
-      gain(this.annotations, imageTypeAnnotation, use);
-      gain(this.annotations, proxyConfigAnnotation, { ...use, parsed: true });
+      addUse(this.annotations, imageTypeAnnotation, use);
+      addUse(this.annotations, proxyConfigAnnotation, { ...use, parsed: true });
     } else if (first === 'ProxyConfig' || (first === 'MeshConfig' && (second ?? 'DefaultConfig') === 'DefaultConfig')) {
-      gain(this.annotations, proxyConfigAnnotation, { ...use, parsed: true });
+      addUse(this.annotations, proxyConfigAnnotation, { ...use, parsed: true });
     } else if (first === 'ObjectMeta' && second === 'Annotations') {
-      gain(this.annotations, third, use);
+      addUse(this.annotations, third, use);
     } else if (first === 'ObjectMeta' && second === 'Labels') {
-      gain(this.labels, third, use);
+      addUse(this.labels, third, use);
     } else if (authorsObjects.includes(first)) {
       if (first === 'ObjectMeta' && (second ?? 'String') === 'String') {
-        gain(this.annotations, '*', use);
-        gain(this.labels, '*', use);
+        addUse(this.annotations, '*', use);
+        addUse(this.labels, '*', use);
       }
-      const { place } = jsonPlace(names);
-      if (printed) this.fields.set(place.join('\0'), place);
+      const { path } = jsonPath(names);
+      if (printed) this.fields.set(path.join('\0'), path);
     }
   }
 }
 
-function gain(reads: Map<string, Use>, name: string, { steers = false, parsed = false }: Partial<Use>): void {
+function addUse(reads: Map<string, Use>, name: string, { steers = false, parsed = false }: Partial<Use>): void {
   const known = reads.get(name);
   reads.set(name, { steers: steers || known?.steers === true, parsed: parsed || known?.parsed === true });
 }
 
-/** How the annotation or label of that name is used; `undefined` when no template reads it. */
+/** Returns the use of an annotation or label; `undefined` when no template reads it. */
 export function useOf(reads: MapReads, name: string): Use | undefined {
   const [own, others] = [reads.get(name), reads.get('*')];
   if (own === undefined || others === undefined) return own ?? others;

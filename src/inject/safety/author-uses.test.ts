@@ -7,7 +7,7 @@ function injectorOf(template: string, annotationOverrides: object): Injector {
   return loadInjector({ config, values: '{}', mesh: '', settings: JSON.stringify({ annotationOverrides }) });
 }
 
-/** `kind name`, `+` where it is allowed. */
+/** Formats `kind name`, with `+` where allowed. */
 function shown(template: string, allow: string[] = []): string[] {
   return authorUses(injectorOf(template, { preset: 'Safe', allow })).map(
     ({ of, name, kind, allowed, why }) =>
@@ -15,7 +15,7 @@ function shown(template: string, allow: string[] = []): string[] {
   );
 }
 
-describe('what authors may do with annotations', () => {
+describe('authorUses', () => {
   const all = [
     '{{ .ObjectMeta.Annotations.team }}',
     '{{ if .ObjectMeta.Labels.debug }}x{{ end }}',
@@ -24,22 +24,22 @@ describe('what authors may do with annotations', () => {
     '{{ annotation .ObjectMeta "traffic.sidecar.istio.io/includeInboundPorts" "" }}',
   ].join('');
 
-  it('is listed by kind and name, with what structural ones change', () => {
+  it('sorts by kind and name, and explains structural ones', () => {
     assert.deepEqual(shown(all, ['team', 'traffic.sidecar.istio.io/*']), [
       'structural annotation sidecar.istio.io/proxyImage (it chooses the image of the proxy)',
-      'structural annotation traffic.sidecar.istio.io/includeInboundPorts + (it decides which traffic passes the proxy)',
+      'structural annotation traffic.sidecar.istio.io/includeInboundPorts + (it decides which traffic goes through the proxy)',
       'parsed annotation list',
       'steering label debug',
       'scalar annotation team +',
     ]);
   });
 
-  it('names those that no template names by a star', () => {
+  it('reports a range over all labels as a star', () => {
     assert.deepEqual(shown('{{ range $k, $v := .ObjectMeta.Labels }}{{ $v }}{{ end }}'), ['steering label *']);
-    assert.deepEqual(shown('no reading'), []);
+    assert.deepEqual(shown('constant'), []);
   });
 
-  it('is not known under preset Istio', () => {
+  it('fails under preset Istio', () => {
     assert.throws(() => authorUses(injectorOf(all, { preset: 'Istio', allow: [] })), {
       name: 'ConfigurationError',
       message: /preset Istio classifies no annotation/,

@@ -4,29 +4,29 @@ import type { MapReads } from './author-reads.ts';
 import { structuralReason } from './structural-annotations.ts';
 
 /**
- * What an annotation or label is to the templates that read it, from most to least:
- * - `structural`: known to change more than values; refused unless it is allowed;
- * - `parsed`: its text is taken apart, and `steering`: it decides on what is rendered; what comes of it is compared with the pod without it;
- * - `scalar`: its text is a value; only odd texts are compared.
+ * How templates use an annotation or label, from most to least influence:
+ * - `structural`: known to change more than values; refused unless allowed;
+ * - `parsed` (by a function), `steering` (other output): compared with the pod without it;
+ * - `scalar`: its text is a value; compared only if it is not harmless.
  */
 export const authorUseKinds = ['structural', 'parsed', 'steering', 'scalar'] as const;
 export type AuthorUseKind = (typeof authorUseKinds)[number];
 
-/** One that templates read. */
+/** An annotation or label that templates read. */
 export interface AuthorUse {
   readonly of: 'annotation' | 'label';
-  /** `*` stands for every name that is not listed: a template goes over all of them. */
+  /** The name; `*` stands for all names not listed, if a template ranges over them. */
   readonly name: string;
   readonly kind: AuthorUseKind;
-  /** Whether the configuration lets authors use it for whatever the templates make of it. */
+  /** Whether the configuration exempts it from comparison. */
   readonly allowed: boolean;
-  /** Of structural ones: what they change, in a clause. */
+  /** For structural ones, what they change. */
   readonly why?: string;
 }
 
 /**
- * What was found out about annotations and labels when a configuration was loaded, in order of kind and name.
- * @throws ConfigurationError under preset Istio, where nothing is held against authors
+ * Lists the annotations and labels that templates read, by kind and name.
+ * @throws ConfigurationError under preset Istio, which does not check authors
  */
 export function authorUses({ guard, templateNames }: Injector): AuthorUse[] {
   if (guard === undefined) {

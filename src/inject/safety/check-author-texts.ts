@@ -4,48 +4,47 @@ import type { OwnWords } from './arguments.ts';
 import { type AuthorGuard, areSame, type ComparisonKind } from './author-guard.ts';
 import { withInputs, type AuthorInput, type AuthorView, type Replacement } from './author-inputs.ts';
 import { useOf, type AuthorReads } from './author-reads.ts';
-import { benignTwin, harmlessPiece, otherLetters } from './harmless-text.ts';
+import { benignCounterpart, harmlessPiece, otherLetters } from './harmless-text.ts';
 import { attempt, narrow } from './narrow.ts';
-import type { Place } from './place.ts';
+import type { FieldPath } from './field-path.ts';
 import { unsafe } from './refusal.ts';
-import { forbiddenDifference, structuralDifference, type Difference } from './value-places.ts';
+import { forbiddenDifference, structuralDifference, type Difference } from './value-paths.ts';
 
-/** What templates render for a pod. */
+/** A pod and what the templates render for it. */
 export interface Rendering {
   readonly view: AuthorView;
-  /** What was rendered for it, a text for each template. */
+  /** The rendered texts, one per template. */
   readonly texts: readonly string[];
-  /** What these say: the same objects for the same texts. */
+  /** The parsed texts; equal texts share one object. */
   readonly contents: readonly JsonObject[];
-  /** What the content of a text is a part of a pod as. */
+  /** Converts a content to a part of a pod. */
   readonly part: (content: JsonObject) => JsonObject;
-  /** What would be rendered for another pod. @throws InjectionFailure */
+  /** Renders another view. @throws InjectionFailure */
   readonly render: (view: AuthorView) => readonly string[];
-  /** Reads such texts. @throws InjectionFailure */
+  /** Parses rendered texts. @throws InjectionFailure */
   readonly read: (texts: readonly string[]) => readonly JsonObject[];
 }
 
 const without: Replacement = () => undefined;
 const otherPiece: Replacement = (text) => otherLetters(harmlessPiece(text));
 
-/** A twin that is no path either: names are words. */
-const asWord: Replacement = (text) => benignTwin(text).replaceAll('/', '_');
+/** Returns a counterpart without slashes, usable as a name. */
+const asWord: Replacement = (text) => benignCounterpart(text).replaceAll('/', '_');
 
-/** Compares what was rendered for the pod with what was rendered for another. */
 function compare(kind: ComparisonKind, left: JsonObject, right: JsonObject, own: OwnWords): Difference {
   if (kind === 'allowed') return structuralDifference(left, right);
-  return forbiddenDifference(left, right, kind === 'twin' ? 'text' : 'presence', own);
+  return forbiddenDifference(left, right, kind === 'counterpart' ? 'text' : 'presence', own);
 }
 
 /**
- * Holds a pod's author to the rule of docs/annotation-safety.md. What templates rendered is compared with what they would render
- * 1. where texts are not harmless, with twins that mean nothing to YAML: the same, but for leaves that may hold a text;
- * 2. without the annotations and labels that are not allowed: the same, but for what may come and go;
- * 3. where something with a name has come or gone, with other letters in their texts, and then in their names: the same again, so names are the
- *    template's.
- * @param inputs what the author wrote
- * @param echoes structural annotations that say what the template says anyway: an earlier injection left them
- * @throws InjectionFailure `UnsafeAnnotation`, naming what the author wrote
+ * Enforces docs/annotation-safety.md: compares the rendering of the pod with those of variants:
+ * 1. harmless counterparts of texts that are not harmless: only text leaves may differ;
+ * 2. no annotations and labels except allowed ones: only optional parts may differ;
+ * 3. if a named element appeared or vanished, other texts and then other keys: the same rules prove
+ * that the name comes from the template.
+ * @param inputs the author's texts
+ * @param echoes structural annotations of an earlier injection, equal to the template's
+ * @throws InjectionFailure `UnsafeAnnotation`, naming the author's text
  */
 export function checkAuthorTexts(
   guard: AuthorGuard,
@@ -59,37 +58,37 @@ export function checkAuthorTexts(
   const written = forbidden.filter(({ kind }) => kind !== 'field');
   const own = written.filter((input) => !echoes.has(input));
   const odd = forbidden.filter((input) => !input.harmless && !echoes.has(input));
-  const twins = firstOf(benignTwin, harmlessPiece);
-  check(guard, rendering, 'twin', odd, twins);
+  const counterparts = firstOf(benignCounterpart, harmlessPiece);
+  check(guard, rendering, 'counterpart', odd, counterparts);
   const oddNames = odd.filter(({ kind }) => kind === 'field');
   withHarmlessNames(rendering, oddNames, (base) => {
     if (!check(guard, base, 'without', written, withoutInputs)) return;
     check(guard, base, 'other', own, reworded);
     check(guard, base, 'other', own, renamed);
   });
-  // What is allowed may stand anywhere; its text may change the structure only where the template takes it apart.
+  // Allowed texts may appear anywhere, but change structure only if the template parses them.
   const allowed = inputs.filter((input) => isAllowed(input) && !input.harmless && !isParsed(reads, input));
-  check(guard, rendering, 'allowed', allowed, twins);
+  check(guard, rendering, 'allowed', allowed, counterparts);
 }
 
 /**
- * Where an annotation is taken away, a template may show a name of the pod instead. That the name is odd is no effect of the annotation's, so what is
- * refused is looked at again for a pod with harmless names.
+ * Repeats a failed check for a pod with harmless names: without an annotation, a template may print
+ * the pod's name instead, whose odd characters are not the annotation's effect.
  */
 function withHarmlessNames(
   rendering: Rendering,
   names: readonly AuthorInput[],
-  look: (rendering: Rendering) => void,
+  runCheck: (rendering: Rendering) => void,
 ): void {
   try {
-    look(rendering);
+    runCheck(rendering);
   } catch (error) {
     if (!(error instanceof InjectionFailure) || names.length === 0) throw error;
     const view = withInputs(rendering.view, names, asWord);
     const texts = attempt(() => rendering.render(view));
     const contents = texts && attempt(() => rendering.read(texts));
     if (texts === undefined || contents === undefined) throw error;
-    look({ ...rendering, view, texts, contents });
+    runCheck({ ...rendering, view, texts, contents });
   }
 }
 
@@ -98,17 +97,17 @@ function isParsed({ annotations, labels }: AuthorReads, { kind, name }: AuthorIn
   return useOf(kind === 'label' ? labels : annotations, name)?.parsed === true;
 }
 
-/** What other pods make a difference in; absent where templates refuse all of them. */
-type Look = (
+/** Compares the pod with variants. Returns `undefined` when the templates refuse all of them. */
+type Comparer = (
   view: AuthorView,
   inputs: readonly AuthorInput[],
   differenceTo: (view: AuthorView) => Difference | undefined,
-  /** Whether a template refuses a pod by calling `fail`, and not for want of something. */
-  insists: (view: AuthorView) => boolean,
+  /** Reports whether a template refuses a pod by calling `fail`. */
+  callsFail: (view: AuthorView) => boolean,
 ) => Difference | undefined;
 
-/** The pod with other texts: by the first of several ways that templates do not refuse. */
-function firstOf(...replacements: readonly Replacement[]): Look {
+/** Compares with the first of several replacements that the templates accept. */
+function firstOf(...replacements: readonly Replacement[]): Comparer {
   return (view, inputs, differenceTo) => {
     for (const replace of replacements) {
       const difference = differenceTo(withInputs(view, inputs, replace));
@@ -118,8 +117,8 @@ function firstOf(...replacements: readonly Replacement[]): Look {
   };
 }
 
-/** The pod with each of several other texts that templates do not refuse; what any of them makes a difference in. */
-function eachOf(...replacements: readonly Replacement[]): Look {
+/** Compares with all of several replacements that the templates accept. */
+function eachOf(...replacements: readonly Replacement[]): Comparer {
   return (view, inputs, differenceTo) => {
     const found = replacements
       .map((replace) => differenceTo(withInputs(view, inputs, replace)))
@@ -129,57 +128,57 @@ function eachOf(...replacements: readonly Replacement[]): Look {
 }
 
 function joined(differences: readonly Difference[]): Difference {
-  return differences.find(({ place }) => place !== undefined) ?? { named: differences.some(({ named }) => named) };
+  return differences.find(({ path }) => path !== undefined) ?? { named: differences.some(({ named }) => named) };
 }
 
-/** No template has this word. */
-const strangeWord = 'zq7x4k';
+/** A word that no template contains. */
+const uniqueWord = 'zq7x4k';
 
-/** The pod with other words in its texts; with a piece of each where templates refuse those. */
-const reworded: Look = (...given) => eachOf(otherLetters, () => strangeWord)(...given) ?? firstOf(otherPiece)(...given);
+/** Compares with other words, or with pieces of them if the templates refuse the words. */
+const reworded: Comparer = (...args) => eachOf(otherLetters, () => uniqueWord)(...args) ?? firstOf(otherPiece)(...args);
 
-/** The pod with other names of annotations and labels: a template that goes over all of them may show these. */
-const renamed: Look = (view, inputs, differenceTo) => {
-  const rename: Replacement = (name) => `${strangeWord}${otherLetters(name)}`;
+/** Compares with other annotation and label keys, which a template may print. */
+const renamed: Comparer = (view, inputs, differenceTo) => {
+  const rename: Replacement = (name) => `${uniqueWord}${otherLetters(name)}`;
   return differenceTo(withInputs(view, inputs, (text) => text, rename)) ?? { named: false };
 };
 
-/** Texts of many kinds, for templates that insist on one. */
+/** Texts of many kinds, for templates that require a format. */
 const probes: readonly Replacement[] = [
   otherLetters,
   otherPiece,
   ...['', 'x', '0', '8', 'true', 'false', 'a.b', '1.2.3', 'x=y', '{}', '[]'].map((text) => (): string => text),
 ];
-/** Inputs that are taken away one by one. */
-const mostTried = 64;
+/** The maximum number of inputs to remove one by one. */
+const maxRemovals = 64;
 
 /**
- * The pod without what its author wrote. A template may insist on an annotation, and on what it looks like, by calling `fail`: such a one stays, with
- * each of many other texts that the template does not refuse. A template that fails in another way has nothing to compare with.
+ * Compares with the pod without the inputs. If a template requires one by calling `fail`, keeps it
+ * with each of several accepted texts. After other failures there is nothing to compare with.
  */
-const withoutInputs: Look = (view, inputs, differenceTo, insists) => {
-  const nothing = withInputs(view, inputs, without);
-  const difference = differenceTo(nothing);
-  if (difference !== undefined || !insists(nothing)) return difference;
+const withoutInputs: Comparer = (view, inputs, differenceTo, callsFail) => {
+  const stripped = withInputs(view, inputs, without);
+  const difference = differenceTo(stripped);
+  if (difference !== undefined || !callsFail(stripped)) return difference;
   let bare = view;
-  let staying = inputs;
-  if (inputs.length <= mostTried) {
-    staying = inputs.filter((input) => {
+  let required = inputs;
+  if (inputs.length <= maxRemovals) {
+    required = inputs.filter((input) => {
       const next = withInputs(bare, [input], without);
       if (differenceTo(next) === undefined) return true;
       bare = next;
       return false;
     });
   }
-  const probed = eachOf(...probes)(bare, staying, differenceTo, insists);
+  const probed = eachOf(...probes)(bare, required, differenceTo, callsFail);
   const plain = differenceTo(bare);
   if (probed === undefined || plain === undefined) return undefined;
-  return plain.place === undefined && !plain.named ? probed : { ...probed, ...plain };
+  return plain.path === undefined && !plain.named ? probed : { ...probed, ...plain };
 };
 
 /**
- * Compares what was rendered for a pod with what would be rendered for others.
- * @returns whether something with a name has come or gone
+ * Compares the rendering of a pod with those of variants.
+ * @returns whether a named element appeared or vanished
  * @throws InjectionFailure `UnsafeAnnotation`
  */
 function check(
@@ -187,7 +186,7 @@ function check(
   rendering: Rendering,
   kind: ComparisonKind,
   inputs: readonly AuthorInput[],
-  look: Look,
+  comparer: Comparer,
 ): boolean {
   if (inputs.length === 0) return false;
   const { contents, part, render, read } = rendering;
@@ -201,10 +200,10 @@ function check(
     const difference = joined(
       contents.map((content, index) => compare(kind, part(content), part(others[index] ?? {}), ownWords)),
     );
-    if (difference.place === undefined) passed.remember({ kind, contents, texts, difference });
+    if (difference.path === undefined) passed.remember({ kind, contents, texts, difference });
     return difference;
   };
-  const insists = (view: AuthorView): boolean => {
+  const callsFail = (view: AuthorView): boolean => {
     try {
       render(view);
       return false;
@@ -214,16 +213,15 @@ function check(
     }
   };
   const differenceOf = (some: readonly AuthorInput[]): Difference =>
-    look(rendering.view, some, differenceTo, insists) ?? { place: somewhere, named: false };
-  const { place, named } = differenceOf(inputs);
-  if (place === undefined) return named;
+    comparer(rendering.view, some, differenceTo, callsFail) ?? { path: unknownPath, named: false };
+  const { path, named } = differenceOf(inputs);
+  if (path === undefined) return named;
   const effect =
-    kind === 'twin' || kind === 'allowed'
+    kind === 'counterpart' || kind === 'allowed'
       ? 'would change more than a value'
-      : 'would change what runs, as whom or what it reaches';
-  const input = narrow(inputs, (some) => differenceOf(some).place !== undefined);
-  throw unsafe(input, (inputs.length === 1 ? place : differenceOf([input]).place) ?? place, effect);
+      : 'would change what runs, as which user, or what it can access';
+  const input = narrow(inputs, (some) => differenceOf(some).path !== undefined);
+  throw unsafe(input, (inputs.length === 1 ? path : differenceOf([input]).path) ?? path, effect);
 }
 
-/** No more is known of a difference than that there is one. */
-const somewhere: Place = [];
+const unknownPath: FieldPath = [];

@@ -20,45 +20,45 @@ import {
   type Author,
 } from './testdata/authors.ts';
 
-describe('an author may change values', () => {
-  /** Shows what the first container has. */
+describe('accepts an author who changes values', () => {
+  /** Prints a field of the first container. */
   const first = (field: string) => `metadata: {annotations: {first: {{ (index .Spec.Containers 0).${field} }}}}`;
   const accepted: [title: string, template: string, author: Author][] = [
     ['a text in quotes', variable(quoted), written('a: "b"\n- c')],
-    ['a text that the template joins', variable(`{{ printf "team-%s" ${given} | quote }}`), written('{a, b}')],
+    ['a text that the template concatenates', variable(`{{ printf "team-%s" ${given} | quote }}`), written('{a, b}')],
     ['a text in another case', variable(`{{ ${given} | upper | quote }}`), written('a b')],
     ['a text that the template encodes', variable(`{{ ${given} | b64enc | quote }}`), written('a b')],
-    ['a word that YAML knows, in quotes', variable(quoted), written('null')],
+    ['a YAML keyword in quotes', variable(quoted), written('null')],
     ['a harmless text without quotes', variable(said), written('shop')],
     ['a number without quotes', sidecar(`ports: [{containerPort: ${said}}]`), written('8080')],
     ['a number with a sign', sidecar(`ports: [{containerPort: ${said}}]`), written('+8080')],
     ...[
-      ['a variable that comes and goes', `env: [${present(`{name: TEAM, value: ${quoted}}`)}]`, 'b'],
-      ['resources that come and go', `{{ with ${given} }}resources: {requests: {cpu: {{ . | quote }}}}{{ end }}`, '1'],
-      ['a probe that may go', `{{ if not ${given} }}readinessProbe: {httpGet: {path: /, port: 80}}{{ end }}`, '1'],
+      ['an optional variable', `env: [${present(`{name: TEAM, value: ${quoted}}`)}]`, 'b'],
+      ['optional resources', `{{ with ${given} }}resources: {requests: {cpu: {{ . | quote }}}}{{ end }}`, '1'],
+      ['an optional probe', `{{ if not ${given} }}readinessProbe: {httpGet: {path: /, port: 80}}{{ end }}`, '1'],
       ['an argument', `args: [{{ ${given} | default "none" | printf "--team=%s" | quote }}]`, '"; rm -rf / #'],
-      ['a word behind a flag', `args: [--team, {{ ${given} | printf "%s.$(NAMESPACE)" | quote }}]`, 'shop'],
+      ['a word after a flag', `args: [--team, {{ ${given} | printf "%s.$(NAMESPACE)" | quote }}]`, 'shop'],
       ['numbers', `args: [-d, "15090,${said}", -q, ${quoted}]`, '80,443'],
-      ['flags that come and go', `args: [run${present(`, --verbose, --team=${said}`)}]`, 'shop'],
+      ['optional flags', `args: [run${present(`, --verbose, --team=${said}`)}]`, 'shop'],
     ].map(([title = '', line = '', text = '']): [string, string, Author] => [title, sidecar(line), written(text)]),
     ['the name of a label', `metadata: {labels: { ${said}: x}}`, written('team')],
-    ['which value of the template it is', variable(`{{ if eq ${given} "a b" }}x{{ else }}y{{ end }}`), written('a b')],
+    ['a choice between two values', variable(`{{ if eq ${given} "a b" }}x{{ else }}y{{ end }}`), written('a b')],
     ['labels and annotations', `metadata: {labels: {team: ${quoted}}, annotations: {team: ${quoted}}}`, written('a b')],
     [
-      'a letter that stands everywhere',
+      'a character that occurs elsewhere',
       sidecar(`securityContext: {runAsUser: 1}\n    args: [{{ printf "--team=%q" ${given} }}]`),
       written('1'),
     ],
-    ['a text that stands in an image for other reasons', `${sidecar('')}{{/* ${given} */}}`, written('sidecar')],
-    ['such a text where it is read', variable(quoted), written('sidecar')],
+    ['a text that an image contains for other reasons', `${sidecar('')}{{/* ${given} */}}`, written('sidecar')],
+    ['such a text in a variable', variable(quoted), written('sidecar')],
     [
-      'a text that the template checks, of which a piece passes',
+      'a text with a format check that a piece passes',
       `{{ if not (regexMatch "^[0-9,]+$" ${given}) }}{{ fail "ports" }}{{ end }}${variable(quoted)}`,
       written('80,443'),
     ],
-    ['an annotation that the template insists on', required + variable(quoted), written('shop')],
+    ['an annotation that the template requires', required + variable(quoted), written('shop')],
     [
-      'what the template goes over',
+      'annotations that the template ranges over',
       `metadata: {annotations: {all: {{ toJSON .ObjectMeta.Annotations | quote }}}}`,
       { annotations: { 'a/b': 'x "y"', c: 'd' } },
     ],
@@ -74,21 +74,21 @@ describe('an author may change values', () => {
   }
 });
 
-describe('an administrator may allow it', () => {
-  it('by name, and then it may stand anywhere', () => {
+describe('an administrator may allow an annotation', () => {
+  it('by name, for use anywhere', () => {
     const template = sidecar('').replace('sidecar:1', quoted);
     for (const image of ['evil', 'evil:1 #']) {
       assert.equal(safely(template, written(image), ['example.com/*']).outcome, 'injected');
     }
   });
 
-  it('but its text still adds nothing', () => {
+  it('but its text still adds no structure', () => {
     const template = sidecar('').replace('sidecar:1', said);
     const result = safely(template, written('evil\n    securityContext: {privileged: true}'), [team]);
     assert.equal(reasonOf(result), 'UnsafeAnnotation');
   });
 
-  it('unless the template takes it apart', () => {
+  it('unless the template parses the text', () => {
     const template = `spec: {volumes: {{ fromJson ${given} | toJson }}}`;
     const author = written('[{"name": "v", "emptyDir": {}}]');
     assert.equal(safely(template, author, [team]).outcome, 'injected');
@@ -96,7 +96,7 @@ describe('an administrator may allow it', () => {
   });
 });
 
-describe('templates of the 1.x kind', () => {
+describe('templates in the 1.x format', () => {
   const settings = JSON.stringify({ delimiters: ['[[', ']]'], annotationOverrides: { preset: 'Safe' } });
   const run = (line: string, value: string): InjectionResult => {
     const config = legacyFiles.config.replace('rewriteAppHTTPProbe: true', line);
@@ -104,7 +104,7 @@ describe('templates of the 1.x kind', () => {
     return inject(injector, { pod: podOf(written(value)), namespace: 'shop' });
   };
 
-  it('are held to the same', () => {
+  it('are checked in the same way', () => {
     assert.equal(run('rewriteAppHTTPProbe: true', 'a: b').outcome, 'injected');
     const result = run(`rewriteAppHTTPProbe: [[ eq (index .ObjectMeta.Annotations "${team}") "yes" ]]`, 'yes');
     assert.match(messageOf(result), /rewriteAppHTTPProbe/);

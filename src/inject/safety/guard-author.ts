@@ -19,28 +19,28 @@ import { readContents, renderTexts, type RenderedPod } from '../render/run-templ
 import type { AuthorGuard } from './author-guard.ts';
 import { authorInputs, type AuthorView, withInputs, type AuthorInput } from './author-inputs.ts';
 import { checkAuthorTexts, type Rendering } from './check-author-texts.ts';
-import { benignTwin } from './harmless-text.ts';
+import { benignCounterpart } from './harmless-text.ts';
 import { attempt, narrow } from './narrow.ts';
 import { unusable, notAllowed } from './refusal.ts';
 import { useOf, type AuthorReads } from './author-reads.ts';
-import { forbiddenDifference } from './value-places.ts';
+import { forbiddenDifference } from './value-paths.ts';
 
-/** One pod on its way through an injector. */
+/** A pod during injection. */
 export interface GuardedPod extends AuthorView {
-  /** As it came; `pod` is what templates see. */
+  /** The pod as received; `pod` is the one that templates see. */
   readonly original: Pod;
   readonly saved: Overrides;
-  /** The names of its templates. */
+  /** The names of the pod's templates. */
   readonly names: readonly string[];
   readonly meter: Meter;
-  /** The data of the templates for a view. */
+  /** Returns the templates' data for a view. */
   readonly dataFor: (view: AuthorView) => unknown;
   /** Renders the templates for a view and merges them onto the pod. @throws InjectionFailure */
   readonly run: (view: AuthorView) => RenderedPod;
 }
 
 /**
- * Runs the templates for a pod, and refuses one whose author uses annotations, labels or names to change more than values.
+ * Runs the templates. Refuses a pod whose author changes more than values.
  * @throws InjectionFailure
  */
 export function guardAuthor(guard: AuthorGuard, injector: Injector, guarded: GuardedPod): RenderedPod {
@@ -51,7 +51,7 @@ export function guardAuthor(guard: AuthorGuard, injector: Injector, guarded: Gua
   const view: AuthorView = { pod, workload };
   const reads = guard.readsOf(names);
   const inputs = authorInputs(view, reads.fields);
-  // What makes another view goes over all of them.
+  // The cost of a view: building one copies all inputs.
   const viewCost = inputs
     .map(({ name, value }) => cost.entry + name.length + value.length)
     .reduce((sum, one) => sum + one, cost.container);
@@ -68,7 +68,7 @@ export function guardAuthor(guard: AuthorGuard, injector: Injector, guarded: Gua
   try {
     rendered = run(view);
   } catch (error) {
-    // What exceeds a bound here may pass where more is allowed.
+    // With higher limits the pod may pass, so a limit error blames no input.
     if (!(error instanceof InjectionFailure) || error.reason === 'TemplateLimit') throw error;
     throw explainFailure(error, view, inputs, run);
   }
@@ -77,7 +77,7 @@ export function guardAuthor(guard: AuthorGuard, injector: Injector, guarded: Gua
   return rendered;
 }
 
-/** A pod chooses other templates only where that is allowed. @throws InjectionFailure `AnnotationNotAllowed` */
+/** Refuses template choice, unless allowed. @throws InjectionFailure `AnnotationNotAllowed` */
 function checkTemplateChoice(
   guard: AuthorGuard,
   { family: { templatesKey }, defaultTemplates, aliases }: Injector,
@@ -90,7 +90,7 @@ function checkTemplateChoice(
 }
 
 /**
- * The containers that an earlier injection has saved in its annotation bring nothing that the pod does not have.
+ * Refuses saved containers (from an earlier injection) that differ from the pod's own.
  * @throws InjectionFailure `AnnotationNotAllowed`
  */
 function checkOverrides(
@@ -102,18 +102,18 @@ function checkOverrides(
   const present = [...containersOf(original), ...initContainersOf(original)];
   for (const container of [...saved.containers, ...saved.initContainers]) {
     const own = present.find(({ name }) => name === container.name);
-    if (own !== undefined && bringsNothing(container, own)) continue;
-    const reason = `it changes container ${JSON.stringify(container.name.slice(0, 63))} beyond what the pod itself says of it`;
+    if (own !== undefined && changesNothing(container, own)) continue;
+    const reason = `it changes container ${JSON.stringify(container.name.slice(0, 63))} beyond the pod's own definition`;
     throw notAllowed(overridesKey, annotationOf(original, overridesKey) ?? '', reason);
   }
 }
 
-/** An injection saves what the user's container says and then lets it have the last word, so merging it again changes nothing. */
-function bringsNothing(saved: Container, own: Container): boolean {
+/** Reports whether merging a saved container over the pod's own leaves it unchanged. */
+function changesNothing(saved: Container, own: Container): boolean {
   const before = overlayPod(emptyPod, { spec: { containers: [own] } });
   const after = overlayPod(before, { spec: { containers: [saved] } });
   const variables = new Set(own.env?.map(({ name }) => name));
-  return forbiddenDifference({ ...after }, { ...before }, 'presence', variables).place === undefined;
+  return forbiddenDifference({ ...after }, { ...before }, 'presence', variables).path === undefined;
 }
 
 function legacyPart(content: JsonObject): JsonObject {
@@ -122,9 +122,9 @@ function legacyPart(content: JsonObject): JsonObject {
 }
 
 /**
- * Names the text of the author's because of which the templates fail: without it, or with a benign one in its place, they do not.
- * @param run Renders and merges for another view. @throws InjectionFailure
- * @returns The failure itself where it is nobody's text.
+ * Finds the author's text that makes the templates fail: without it, or with a harmless
+ * counterpart, they succeed. Returns the original failure if no text is the cause.
+ * @param run renders and merges another view; throws InjectionFailure
  */
 function explainFailure(
   failure: InjectionFailure,
@@ -133,13 +133,13 @@ function explainFailure(
   run: (view: AuthorView) => unknown,
 ): InjectionFailure {
   const hostile = inputs.filter(({ harmless }) => !harmless);
-  const twinned = (some: readonly AuthorInput[]): AuthorView => withInputs(view, some, benignTwin);
+  const withCounterparts = (some: readonly AuthorInput[]): AuthorView => withInputs(view, some, benignCounterpart);
   const removed = (some: readonly AuthorInput[]): AuthorView => {
     const others = some.filter(({ kind }) => kind !== 'field');
-    return withInputs(twinned(some.filter(({ kind }) => kind === 'field')), others, () => undefined);
+    return withInputs(withCounterparts(some.filter(({ kind }) => kind === 'field')), others, () => undefined);
   };
   for (const [candidates, neutral] of [
-    [hostile, twinned],
+    [hostile, withCounterparts],
     [inputs, removed],
   ] as const) {
     const cures = (some: readonly AuthorInput[]): boolean => attempt(() => run(neutral(some))) !== undefined;
@@ -149,9 +149,9 @@ function explainFailure(
 }
 
 /**
- * Refuses annotations that are known to change more than values, where something reads them. One that says what the templates say anyway was left by
- * an earlier injection; those are returned.
- * @param partsWithout What the templates render without some inputs. @throws InjectionFailure
+ * Refuses structural annotations that are read. Returns those equal to the template's output, which
+ * an earlier injection left.
+ * @param partsWithout renders without some inputs; throws InjectionFailure
  * @throws InjectionFailure `AnnotationNotAllowed`
  */
 function refuseStructural(
@@ -165,8 +165,8 @@ function refuseStructural(
   const structural = inputs.filter((input) => isRead(input) && guard.structural(input.name) !== undefined);
   if (structural.length === 0) return new Set();
   const plain = attempt(() => partsWithout(structural)) ?? [];
-  const own = structural.find(({ name, value }) => !plain.some((part) => annotationIn(part, name) === value));
-  if (own !== undefined) throw notAllowed(own.name, own.value, guard.structural(own.name) ?? '');
+  const refused = structural.find(({ name, value }) => !plain.some((part) => annotationIn(part, name) === value));
+  if (refused !== undefined) throw notAllowed(refused.name, refused.value, guard.structural(refused.name) ?? '');
   return new Set(structural);
 }
 

@@ -1,6 +1,6 @@
 import { InjectionFailure } from '../injection-failure.ts';
 
-/** One item for which `holds` by itself, if halving finds one; otherwise the first of those that are left. Needs `holds` for all of them. */
+/** Bisects for one item that holds; stops if neither half does. Requires `holds(items)`. */
 export function narrow<Item>(items: readonly Item[], holds: (items: readonly Item[]) => boolean): Item {
   let candidates = items;
   while (candidates.length > 1) {
@@ -12,7 +12,7 @@ export function narrow<Item>(items: readonly Item[], holds: (items: readonly Ite
   return candidates[0] as Item;
 }
 
-/** The result, or nothing where the pod would be refused. What exceeds a bound is not known to be refused. @throws InjectionFailure `TemplateLimit` */
+/** Returns `undefined` if the pod is refused. @throws InjectionFailure `TemplateLimit` */
 export function attempt<Result>(run: () => Result): Result | undefined {
   try {
     return run();

@@ -11,14 +11,14 @@ describe('PassedComparisons', () => {
     return passed;
   };
 
-  it('knows a comparison of the same content with the same texts', () => {
+  it('finds a comparison of the same contents and texts', () => {
     assert.equal(new PassedComparisons().find('without', [content], ['a']), undefined);
     assert.equal(passedWith('a').find('without', [content], ['a']), difference);
   });
 
-  it('knows no other', () => {
+  it('finds no other comparison', () => {
     const passed = passedWith('a');
-    assert.equal(passed.find('twin', [content], ['a']), undefined);
+    assert.equal(passed.find('counterpart', [content], ['a']), undefined);
     assert.equal(passed.find('without', [{ spec: {} }], ['a']), undefined);
     assert.equal(passed.find('without', [content, content], ['a']), undefined);
     assert.equal(passed.find('without', [content], ['b']), undefined);
@@ -26,7 +26,7 @@ describe('PassedComparisons', () => {
     assert.equal(passed.find('without', [], []), undefined);
   });
 
-  it('remembers some for a content, and nothing long', () => {
+  it('limits comparisons per content and the length of texts', () => {
     const passed = passedWith('0');
     for (let index = 1; index < 9; index += 1)
       passed.remember({ kind: 'without', contents: [content], texts: [String(index)], difference });
@@ -37,7 +37,7 @@ describe('PassedComparisons', () => {
     passed.remember({ kind: 'without', contents: [], texts: ['a'], difference });
   });
 
-  it('texts are the same to the last character', () => {
+  it('areSame compares complete texts', () => {
     const same = [areSame(['a', 'b'], ['a', 'b']), areSame(['a'], ['a', 'b']), areSame(['a'], ['A'])];
     assert.deepEqual(same, [true, false, false]);
   });

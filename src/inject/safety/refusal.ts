@@ -1,30 +1,29 @@
 import { InjectionFailure } from '../injection-failure.ts';
 import type { AuthorInput } from './author-inputs.ts';
-import { describePlace, type Place } from './place.ts';
+import { describePath, type FieldPath } from './field-path.ts';
 
 const longestShown = 64;
-const allowField =
-  'annotationOverrides.allow of the injector (spec.injection of its InjectorConfig, or --annotation-overrides)';
+const allowField = 'spec.injection.annotationOverrides.allow of the InjectorConfig (or to --annotation-overrides)';
 
-/** The author uses what only an administrator may hand out. */
+/** Returns the failure for an annotation that only an administrator may allow. */
 export function notAllowed(name: string, value: string, reason: string): InjectionFailure {
   return new InjectionFailure(
     'AnnotationNotAllowed',
-    `annotation ${bounded(name)} (value ${quoted(value)}) is structural, ${reason}, and may not be used here: remove it from the pod, or let an administrator add it to ${allowField}`,
+    `annotation ${bounded(name)} (value ${quoted(value)}) is not allowed because ${reason}: remove it from the pod, or ask an administrator to add it to ${allowField}`,
   );
 }
 
-/** What the author wrote would change more than a value. */
-export function unsafe(input: AuthorInput, place: Place, effect: string): InjectionFailure {
-  const where = place.length === 0 ? 'the whole of what is injected' : describePlace(place);
+/** Returns the failure for a text that would change more than a value. */
+export function unsafe(input: AuthorInput, path: FieldPath, effect: string): InjectionFailure {
+  const where = path.length === 0 ? 'the injected part as a whole' : describePath(path);
   const remedy =
     input.kind === 'field'
-      ? 'correct it, or let the template put it in quotes'
-      : `remove it from the pod, or correct it; an administrator can let the template put it in quotes, or add it to ${allowField}`;
+      ? 'correct it, or put it in quotes in the template'
+      : `correct it or remove it from the pod; an administrator can put it in quotes in the template, or add it to ${allowField}`;
   return new InjectionFailure('UnsafeAnnotation', `${describe(input)} ${effect} at ${where}: ${remedy}`);
 }
 
-/** What the author wrote makes the templates fail. */
+/** Returns the failure for a text that makes the templates fail. */
 export function unusable(input: AuthorInput, failure: InjectionFailure): InjectionFailure {
   const message = `${describe(input)} does not fit where the template puts it; correct it: ${failure.message}`;
   return new InjectionFailure('UnsafeAnnotation', message, { cause: failure });

@@ -14,17 +14,17 @@ function guardOf(templates: Readonly<Record<string, string>>, allow: readonly st
 }
 
 function readsOf(sidecar: string): AuthorReads {
-  // What does not compile would show nothing.
+  // An analysis of a template that does not compile would be empty.
   atOnce(compileTemplates(parseInjectorConfig(JSON.stringify({ templates: { sidecar } })), ['{{', '}}'], {}));
   return guardOf({ sidecar }).readsOf(['sidecar']);
 }
 
-/** `name`, with `*` where it steers and `!` where it is parsed; `*` itself for those that no template names. */
+/** Formats `name`, with `*` if it steers and `!` if it is parsed; name `*` is any other name. */
 function shown(reads: MapReads): string[] {
   return [...reads].map(([name, { steers, parsed }]) => `${name}${steers ? '*' : ''}${parsed ? '!' : ''}`).sort();
 }
 
-describe('what a template reads of what an author writes', () => {
+describe('the analysis of a template', () => {
   const annotations: [template: string, reads: string[]][] = [
     ['{{ .Values.a }}', []],
     ['{{ annotation .ObjectMeta "a" .Values.b }}', ['a']],
@@ -65,12 +65,12 @@ describe('what a template reads of what an author writes', () => {
     ],
   ];
   for (const [template, reads] of annotations) {
-    it(`annotations of ${template}`, () => {
+    it(`finds annotations in ${template}`, () => {
       assert.deepEqual(shown(readsOf(template).annotations), [...reads].sort());
     });
   }
 
-  it('labels', () => {
+  it('finds labels', () => {
     const { labels } = readsOf('{{ index .ObjectMeta.Labels "app" }}{{ if .ObjectMeta.Labels.b }}x{{ end }}');
     assert.deepEqual(shown(labels), ['app', 'b*']);
     assert.deepEqual(shown(readsOf('{{ toYaml .ObjectMeta }}').labels), ['*']);
@@ -94,14 +94,14 @@ describe('what a template reads of what an author writes', () => {
     ['{{ includeInboundPorts .Spec.Containers }}{{ if .Spec.HostNetwork }}x{{ end }}', []],
     ['{{ .Spec.SecurityContext.String }}', ['Spec.securityContext']],
   ];
-  for (const [template, places] of fields) {
-    it(`fields of ${template}`, () => {
-      const fields = readsOf(template).fields.map((place) => place.join('.'));
-      assert.deepEqual(fields, places);
+  for (const [template, paths] of fields) {
+    it(`finds fields in ${template}`, () => {
+      const fields = readsOf(template).fields.map((path) => path.join('.'));
+      assert.deepEqual(fields, paths);
     });
   }
 
-  it('remembers some combinations of templates, and finds the others anew', () => {
+  it('caches a limited number of template combinations', () => {
     const guard = guardOf({ a: '{{ .ObjectMeta.Name }}' });
     assert.equal(guard.readsOf(['a']), guard.readsOf(['a']));
     for (let index = 0; index < 70; index += 1) guard.readsOf(['a', `other-${index}`]);
@@ -110,13 +110,13 @@ describe('what a template reads of what an author writes', () => {
     assert.deepEqual(guard.readsOf(late), guard.readsOf(['a']));
   });
 
-  it('is everything for a template that calls itself for many fields', () => {
+  it('assumes everything for a template with too much recursion', () => {
     const calls = ['A', 'B', 'C', 'D', 'E', 'F'].map((field) => `{{ template "r" .${field} }}`).join('');
     const text = `{{ define "r" }}${calls}{{ . }}{{ end }}{{ template "r" . }}`;
     assert.deepEqual(readsOf(text), readsOf('{{ . }}{{ range fromJson . }}{{ end }}'));
   });
 
-  it('knows nothing of a template that is not there', () => {
+  it('finds nothing for an unknown template', () => {
     const guard = guardOf({}, ['a', 'b/*']);
     assert.deepEqual(guard.readsOf(['none']).fields, []);
     assert.deepEqual(['a', 'b/c', 'c'].map(guard.allows), [true, true, false]);

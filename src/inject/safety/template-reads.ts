@@ -7,61 +7,59 @@ import type {
   StatementNode,
 } from '../../template/parse/nodes.ts';
 import type { Steps } from '../../template/steps.ts';
-import { memberOf, namesOf, nowhere, root, union, whole, type Places } from './data-places.ts';
+import { memberOf, namesOf, noPaths, root, union, whole, type DataPaths } from './data-paths.ts';
 import { callReads, type Argument } from './function-reads.ts';
-import { jsonPlace } from './json-place.ts';
+import { jsonPath } from './json-path.ts';
 
-/** What a template does with its data, as far as its text tells: more than any one execution does, never less. */
+/** The data flow of a template from static analysis: never less than any execution. */
 export interface TemplateReads {
-  /** What is put into the output. */
-  readonly printed: Places;
-  /** What decides on what is put into the output. */
-  readonly steering: Places;
-  /** Text that is taken apart: JSON, lists. */
-  readonly parsed: Places;
+  /** The data printed in the output. */
+  readonly printed: DataPaths;
+  /** The data that control what is printed. */
+  readonly steering: DataPaths;
+  /** The data parsed as JSON or lists. */
+  readonly parsed: DataPaths;
 }
 
 /**
- * Follows the data through the template of that name and the templates that it calls.
- * @param definitions What parsing has found, by name.
+ * Analyzes the data flow of a template and the templates that it calls.
+ * @param definitions the parsed templates by name
  */
 export function templateReads(definitions: ReadonlyMap<string, ListNode>, name: string): Steps<TemplateReads> {
-  return new Reading(definitions).read(name);
+  return new Analysis(definitions).read(name);
 }
 
-/** Statements that are read in one step, see {@link Steps}. */
+/** The number of statements per step, see {@link Steps}. */
 const statementsPerStep = 64;
 
-/** How many places are looked at before a template is taken to read everything: their number can grow with a power of its length. */
-const mostReads = 1_000_000;
-/** The same for the places of one variable, dot or use. */
-const mostPlaces = 4096;
+/** The limit on visited paths; beyond it, a template is assumed to read everything. */
+const maxVisits = 1_000_000;
+/** The limit on paths per variable, dot or use. */
+const maxPaths = 4096;
 
-const everything: Places = whole(root);
+const everything: DataPaths = whole(root);
 
-class TooManyReads extends Error {}
+class LimitExceeded extends Error {}
 
-/** Where in which definition a statement stands. */
+/** The definition and dot at a statement. */
 interface Scope {
   readonly definition: string;
-  readonly dot: Places;
+  readonly dot: DataPaths;
 }
 
-/**
- * Variables and dots only ever gain places, whatever the order of the statements; so reading again until nothing is gained finds all.
- */
-class Reading {
+/** Propagates paths. Path sets only grow, so repeat passes until nothing changes. */
+class Analysis {
   readonly #definitions: ReadonlyMap<string, ListNode>;
   readonly #printed = new Set<string>();
   readonly #steering = new Set<string>();
   readonly #parsed = new Set<string>();
-  /** By definition: what it is called with. */
+  /** Arguments of the calls of each definition. */
   readonly #dots = new Map<string, Set<string>>();
-  /** By definition and name. */
+  /** Values by definition and variable name. */
   readonly #variables = new Map<string, Set<string>>();
   #gained = false;
   #statements = 0;
-  #left = mostReads;
+  #left = maxVisits;
 
   constructor(definitions: ReadonlyMap<string, ListNode>) {
     this.#definitions = definitions;
@@ -72,13 +70,13 @@ class Reading {
     try {
       while (yield* this.#pass());
     } catch (error) {
-      if (!(error instanceof TooManyReads)) throw error;
+      if (!(error instanceof LimitExceeded)) throw error;
       return { printed: everything, steering: everything, parsed: everything };
     }
     return { printed: this.#printed, steering: this.#steering, parsed: this.#parsed };
   }
 
-  /** Reads every definition that is known to be called; returns whether anything was gained. */
+  /** Visits every definition known to be called; returns whether a set grew. */
   *#pass(): Steps<boolean> {
     this.#gained = false;
     for (const [definition, dot] of [...this.#dots]) {
@@ -105,7 +103,7 @@ class Reading {
         return;
       }
       case 'template':
-        this.#gainOf(this.#dots, node.name, node.pipe === undefined ? nowhere : this.#pipe(node.pipe, scope));
+        this.#gainOf(this.#dots, node.name, node.pipe === undefined ? noPaths : this.#pipe(node.pipe, scope));
         return;
       case 'if':
       case 'with':
@@ -124,7 +122,7 @@ class Reading {
     if (node.type === 'range') {
       const element = memberOf(value, '*');
       const [first, second] = node.pipe.declarations.map(({ names }) => names[0] ?? '');
-      // With one variable it is the element; with two the first is the key, which may be an author's text too.
+      // One variable is the element. Of two, the first is the key, which may be an author's text.
       if (first !== undefined) this.#assign(scope, first, second === undefined ? element : keysOf(value));
       if (second !== undefined) this.#assign(scope, second, element);
       yield* this.#list(node.list, { ...scope, dot: element });
@@ -134,95 +132,95 @@ class Reading {
     if (node.elseList !== undefined) yield* this.#list(node.elseList, scope);
   }
 
-  /** The value of a pipeline; `forRange` leaves its declarations to the caller. */
-  #pipe(pipe: PipeNode, scope: Scope, forRange = false): Places {
-    let value: Places | undefined;
+  /** Returns the value of a pipeline; for a range, the caller assigns the variables. */
+  #pipe(pipe: PipeNode, scope: Scope, forRange = false): DataPaths {
+    let value: DataPaths | undefined;
     for (const command of pipe.commands) value = this.#command(command, scope, value);
-    const result = value ?? nowhere;
+    const result = value ?? noPaths;
     if (!forRange) for (const { names } of pipe.declarations) this.#assign(scope, names[0] ?? '', result);
     return result;
   }
 
-  #command({ operands }: CommandNode, scope: Scope, last: Places | undefined): Places {
+  #command({ operands }: CommandNode, scope: Scope, last: DataPaths | undefined): DataPaths {
     const [first, ...rest] = operands;
-    const given: Argument[] = rest.map((operand) => this.#argument(operand, scope));
-    for (const { places } of given) this.#count(1 + places.size);
-    if (last !== undefined) given.push({ places: last });
+    const callArguments: Argument[] = rest.map((operand) => this.#argument(operand, scope));
+    for (const { paths } of callArguments) this.#count(1 + paths.size);
+    if (last !== undefined) callArguments.push({ paths: last });
     if (first?.type === 'identifier') {
-      const { result, steering, parsed, kept = nowhere } = callReads(first.name, given);
+      const { result, steering, parsed, kept = noPaths } = callReads(first.name, callArguments);
       this.#gain(this.#steering, steering);
       this.#gain(this.#parsed, parsed);
       this.#gain(this.#printed, kept);
       return result;
     }
-    const value = first === undefined ? nowhere : this.#argument(first, scope).places;
-    // A method: what it makes of its arguments is not known.
-    return given.length === 0 ? value : whole(union(value, ...given.map(({ places }) => places)));
+    const value = first === undefined ? noPaths : this.#argument(first, scope).paths;
+    // The effect of a method on its arguments is unknown.
+    return callArguments.length === 0 ? value : whole(union(value, ...callArguments.map(({ paths }) => paths)));
   }
 
   #argument(node: OperandNode, scope: Scope): Argument {
     switch (node.type) {
       case 'string':
-        return { places: nowhere, literal: node.text };
+        return { paths: noPaths, literal: node.text };
       case 'dot':
-        return { places: scope.dot };
+        return { paths: scope.dot };
       case 'field':
-        return { places: memberOf(scope.dot, ...node.names) };
+        return { paths: memberOf(scope.dot, ...node.names) };
       case 'variable': {
         const [name = '', ...members] = node.names;
-        return { places: memberOf(this.#variable(scope, name), ...members) };
+        return { paths: memberOf(this.#variable(scope, name), ...members) };
       }
       case 'chain':
-        return { places: memberOf(this.#argument(node.node, scope).places, ...node.names) };
+        return { paths: memberOf(this.#argument(node.node, scope).paths, ...node.names) };
       case 'pipe':
-        return { places: this.#pipe(node, scope) };
+        return { paths: this.#pipe(node, scope) };
       case 'identifier':
         return {
-          places: this.#command({ type: 'command', position: node.position, operands: [node] }, scope, undefined),
+          paths: this.#command({ type: 'command', position: node.position, operands: [node] }, scope, undefined),
         };
       case 'number':
       case 'boolean':
       case 'nil':
-        return { places: nowhere };
+        return { paths: noPaths };
     }
   }
 
-  #variable({ definition }: Scope, name: string): Places {
-    return (name === '$' ? this.#dots.get(definition) : this.#variables.get(`${definition}\0${name}`)) ?? nowhere;
+  #variable({ definition }: Scope, name: string): DataPaths {
+    return (name === '$' ? this.#dots.get(definition) : this.#variables.get(`${definition}\0${name}`)) ?? noPaths;
   }
 
-  #assign({ definition }: Scope, name: string, places: Places): void {
-    this.#gainOf(this.#variables, `${definition}\0${name}`, places);
+  #assign({ definition }: Scope, name: string, paths: DataPaths): void {
+    this.#gainOf(this.#variables, `${definition}\0${name}`, paths);
   }
 
-  #gainOf(sets: Map<string, Set<string>>, key: string, places: Places): void {
+  #gainOf(sets: Map<string, Set<string>>, key: string, paths: DataPaths): void {
     let set = sets.get(key);
     if (set === undefined) {
       set = new Set();
       sets.set(key, set);
       this.#gained = true;
     }
-    this.#gain(set, places);
+    this.#gain(set, paths);
   }
 
-  #count(places: number): void {
-    this.#left -= places;
-    if (this.#left < 0) throw new TooManyReads();
+  #count(paths: number): void {
+    this.#left -= paths;
+    if (this.#left < 0) throw new LimitExceeded();
   }
 
-  #gain(set: Set<string>, places: Places): void {
-    this.#count(places.size);
-    for (const place of places) {
-      if (set.has(place)) continue;
-      set.add(place);
-      if (set.size > mostPlaces) throw new TooManyReads();
+  #gain(set: Set<string>, paths: DataPaths): void {
+    this.#count(paths.size);
+    for (const path of paths) {
+      if (set.has(path)) continue;
+      set.add(path);
+      if (set.size > maxPaths) throw new LimitExceeded();
       this.#gained = true;
     }
   }
 }
 
-/** The keys of maps are their authors' text; those of lists are numbers. */
-function keysOf(places: Places): Places {
-  const isList = (place: string): boolean => !place.startsWith('=') && jsonPlace(namesOf(place)).type?.kind === 'list';
-  return whole(new Set([...places].filter((place) => !isList(place))));
+/** Returns the keys of maps, which are author texts; keys of lists are numbers. */
+function keysOf(paths: DataPaths): DataPaths {
+  const isList = (path: string): boolean => !path.startsWith('=') && jsonPath(namesOf(path)).type?.kind === 'list';
+  return whole(new Set([...paths].filter((path) => !isList(path))));
 }

@@ -3,7 +3,7 @@ import type { InjectionResult } from '../../injection-result.ts';
 import { loadInjector } from '../../injector.ts';
 import type { JsonObject } from '../../patch/json-value.ts';
 
-/** What an author writes into a pod. */
+/** The author's part of a pod. */
 export interface Author {
   readonly annotations?: JsonObject;
   readonly labels?: JsonObject;
@@ -11,16 +11,16 @@ export interface Author {
   readonly spec?: JsonObject;
 }
 
-/** An annotation of nobody's family. */
+/** An annotation that no family uses. */
 export const team = 'example.com/team';
-/** Its text, as a template reads it. */
+/** The template expression for its text. */
 export const given = `(index .ObjectMeta.Annotations "${team}")`;
-/** The text as it is, and in quotes. */
+/** The text without quotes, and with quotes. */
 export const said = `{{ ${given} }}`;
 export const quoted = `{{ ${given} | quote }}`;
-/** What stands where the annotation is there, or has a text. */
+/** Renders a part if the annotation is not empty. */
 export const present = (part: string): string => `{{ if ${given} }}${part}{{ end }}`;
-/** Fails without it. */
+/** Fails without the annotation. */
 export const required = `{{ if not ${given} }}{{ fail "missing" }}{{ end }}`;
 
 export function podOf({ annotations = {}, labels = {}, metadata = {}, spec = {} }: Author): JsonObject {
@@ -32,7 +32,7 @@ export function podOf({ annotations = {}, labels = {}, metadata = {}, spec = {} 
   };
 }
 
-/** Injects an author's pod with one template, safe unless annotations are allowed by name. */
+/** Injects a pod with one template under preset Safe. */
 export function safely(template: string, author: Author, allow: readonly string[] = []): InjectionResult {
   const injector = loadInjector({
     config: JSON.stringify({ templates: { sidecar: template, other: 'spec: {}' }, policy: 'enabled' }),
@@ -43,15 +43,15 @@ export function safely(template: string, author: Author, allow: readonly string[
   return inject(injector, { pod: podOf(author), namespace: 'shop' });
 }
 
-/** A sidecar with a line of its own. */
+/** A sidecar with an additional line. */
 export const sidecar = (line: string): string =>
   `spec:\n  containers:\n  - name: sidecar\n    image: sidecar:1\n    ${line}\n`;
-/** One whose variable TEAM is what the template makes. */
+/** A sidecar with a value for the variable TEAM. */
 export const variable = (value: string): string => sidecar(`env: [{name: TEAM, value: ${value}}]`);
-/** The annotation with a text. */
+/** An author who sets the annotation. */
 export const written = (value: string): Author => ({ annotations: { [team]: value } });
-/** The reason for a refusal, or what else became of the pod. */
+/** The reason for a failure, or the outcome. */
 export const reasonOf = (result: InjectionResult): string =>
   result.outcome === 'failed' ? result.reason : result.outcome;
-/** What is said of a refusal; nothing of anything else. */
+/** The message of a failure, or ''. */
 export const messageOf = (result: InjectionResult): string => (result.outcome === 'failed' ? result.message : '');

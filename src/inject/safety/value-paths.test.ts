@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { JsonObject } from '../patch/json-value.ts';
-import { describePlace } from './place.ts';
-import { forbiddenDifference, structuralDifference, type Mode } from './value-places.ts';
+import { describePath } from './field-path.ts';
+import { forbiddenDifference, structuralDifference, type Mode } from './value-paths.ts';
 
 const own = new Set(['TEAM', 'OTHER', 'gpu', '--level']);
 const withContainer = (members: JsonObject): JsonObject => ({ spec: { containers: [{ name: 'c', ...members }] } });
-const placeOf = (left: JsonObject, right: JsonObject, mode: Mode): string | undefined => {
-  const { place } = forbiddenDifference(left, right, mode, own);
-  return place && describePlace(place);
+const pathOf = (left: JsonObject, right: JsonObject, mode: Mode): string | undefined => {
+  const { path } = forbiddenDifference(left, right, mode, own);
+  return path && describePath(path);
 };
 
-describe('the places that may hold an author’s text', () => {
+describe('value paths', () => {
   const both = (title: string, left: JsonObject, right: JsonObject): [string, JsonObject, JsonObject] => [
     title,
     withContainer(left),
@@ -28,14 +28,14 @@ describe('the places that may hold an author’s text', () => {
     both('values of flags', { args: ['--level=x'] }, { args: ['--level=y'] }),
   ];
   for (const [title, left, right] of free) {
-    it(`${title} may differ`, () => {
-      assert.equal(placeOf(left, right, 'text'), undefined);
-      assert.equal(placeOf(left, right, 'presence'), undefined);
+    it(`allows ${title} to differ`, () => {
+      assert.equal(pathOf(left, right, 'text'), undefined);
+      assert.equal(pathOf(left, right, 'presence'), undefined);
     });
   }
 
   const probe = { httpGet: { port: 80, httpHeaders: [{ name: 'a', value: 'b' }] } };
-  const comingAndGoing: [title: string, left: JsonObject, right: JsonObject][] = [
+  const optionalParts: [title: string, left: JsonObject, right: JsonObject][] = [
     ['labels', { metadata: { labels: { a: 'x' } }, spec: {} }, { spec: {} }],
     both('a variable', { env: [{ name: 'TEAM', value: 'x' }] }, { env: null }),
     both('a request', { resources: { requests: { cpu: 1 } } }, {}),
@@ -43,17 +43,17 @@ describe('the places that may hold an author’s text', () => {
     both('a probe', { startupProbe: probe }, {}),
     both('a flag', { args: ['run', '--level=x'] }, { args: ['run'] }),
   ];
-  for (const [title, left, right] of comingAndGoing) {
-    it(`${title} may come and go with a text, but not within it`, () => {
-      assert.deepEqual([placeOf(left, right, 'presence'), placeOf(right, left, 'presence')], [undefined, undefined]);
-      assert.notEqual(placeOf(left, right, 'text'), undefined);
-      assert.notEqual(placeOf(right, left, 'text'), undefined);
+  for (const [title, left, right] of optionalParts) {
+    it(`allows ${title} to appear in mode presence, but not in mode text`, () => {
+      assert.deepEqual([pathOf(left, right, 'presence'), pathOf(right, left, 'presence')], [undefined, undefined]);
+      assert.notEqual(pathOf(left, right, 'text'), undefined);
+      assert.notEqual(pathOf(right, left, 'text'), undefined);
     });
   }
 
-  const inContainer = (place: string, left: JsonObject, right: JsonObject = {}): [string, JsonObject, JsonObject] =>
-    both(`spec.containers[c].${place}`, left, right);
-  const fixed: [place: string, left: JsonObject, right: JsonObject][] = [
+  const inContainer = (path: string, left: JsonObject, right: JsonObject = {}): [string, JsonObject, JsonObject] =>
+    both(`spec.containers[c].${path}`, left, right);
+  const fixed: [path: string, left: JsonObject, right: JsonObject][] = [
     ['spec', { spec: {} }, {}],
     ['spec', { spec: {} }, { spec: null }],
     ['metadata', { metadata: {}, spec: {} }, { metadata: null, spec: {} }],
@@ -85,40 +85,40 @@ describe('the places that may hold an author’s text', () => {
     inContainer('args', { args: 'a' }),
     inContainer('lifecycle', { lifecycle: {} }),
   ];
-  for (const [place, left, right] of fixed) {
-    it(`${place} may not differ: ${JSON.stringify(left)}`, () => {
+  for (const [path, left, right] of fixed) {
+    it(`fixes ${path}: ${JSON.stringify(left)}`, () => {
       for (const [one, other] of [
         [left, right],
         [right, left],
       ] as const) {
-        const found = placeOf(one, other, 'presence');
-        assert.ok(found?.startsWith(place.replace(/\.\w+$/, '')), String(found));
-        assert.notEqual(placeOf(one, other, 'text'), undefined);
+        const found = pathOf(one, other, 'presence');
+        assert.ok(found?.startsWith(path.replace(/\.\w+$/, '')), String(found));
+        assert.notEqual(pathOf(one, other, 'text'), undefined);
       }
     });
   }
 
-  it('containers keep their order, and so do variables', () => {
+  it('fixes the order of containers and variables', () => {
     const containers = (...names: string[]): JsonObject => ({
       spec: { initContainers: names.map((name) => ({ name })) },
     });
-    assert.notEqual(placeOf(containers('a', 'b'), containers('b', 'a'), 'presence'), undefined);
+    assert.notEqual(pathOf(containers('a', 'b'), containers('b', 'a'), 'presence'), undefined);
     const env = (...names: string[]): JsonObject =>
       withContainer({ env: names.map((name) => ({ name, value: name })) });
-    assert.notEqual(placeOf(env('TEAM', 'OTHER'), env('OTHER', 'TEAM'), 'presence'), undefined);
-    assert.equal(placeOf(env('TEAM', 'OTHER', 'TEAM'), env('TEAM', 'OTHER'), 'presence'), undefined);
+    assert.notEqual(pathOf(env('TEAM', 'OTHER'), env('OTHER', 'TEAM'), 'presence'), undefined);
+    assert.equal(pathOf(env('TEAM', 'OTHER', 'TEAM'), env('TEAM', 'OTHER'), 'presence'), undefined);
   });
 
-  it('a value that YAML takes for nothing is no text', () => {
+  it('rejects an empty value in mode text', () => {
     for (const value of ['', null]) {
       const left = withContainer({ env: [{ name: 'TEAM', value }] });
       const right = withContainer({ env: [{ name: 'TEAM', value: 'x_' }] });
-      assert.equal(placeOf(left, right, 'text'), 'spec.containers[c].env[TEAM].value');
-      assert.equal(placeOf(left, right, 'presence'), undefined);
+      assert.equal(pathOf(left, right, 'text'), 'spec.containers[c].env[TEAM].value');
+      assert.equal(pathOf(left, right, 'presence'), undefined);
     }
   });
 
-  it('says whether something with a name has come or gone', () => {
+  it('reports whether a named element appeared or vanished', () => {
     const namedBy = (left: JsonObject, right: JsonObject = {}): boolean =>
       forbiddenDifference(withContainer(left), withContainer(right), 'presence', own).named;
     assert.equal(namedBy({ args: ['--level=a'] }, { args: ['--level=b'] }), false);
@@ -128,14 +128,14 @@ describe('the places that may hold an author’s text', () => {
     assert.equal(namedBy({ resources: { limits: { gpu: 1 } } }), true);
   });
 
-  it('what is allowed may stand in any leaf and nowhere else', () => {
+  it('structuralDifference allows any leaf to differ, but nothing else', () => {
     const image = (text: string): JsonObject => withContainer({ image: text, volumeMounts: [{ name: text }] });
-    assert.equal(structuralDifference(image('a'), image('b')).place, undefined);
-    assert.notEqual(structuralDifference(image('a'), withContainer({ image: 'a' })).place, undefined);
-    assert.notEqual(structuralDifference({ spec: { a: [1] } }, { spec: { a: [1, 2] } }).place, undefined);
+    assert.equal(structuralDifference(image('a'), image('b')).path, undefined);
+    assert.notEqual(structuralDifference(image('a'), withContainer({ image: 'a' })).path, undefined);
+    assert.notEqual(structuralDifference({ spec: { a: [1] } }, { spec: { a: [1, 2] } }).path, undefined);
   });
 
-  it('any tree is the same as itself, and another leaf outside of the list is seen', () => {
+  it('finds no difference in equal trees, and every added leaf elsewhere', () => {
     const leaf = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null));
     const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
       tree: fc.oneof({ maxDepth: 4 }, leaf, fc.array(tie('tree')), fc.dictionary(fc.string(), tie('tree'))),
@@ -143,9 +143,9 @@ describe('the places that may hold an author’s text', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), tree), fc.constantFrom<Mode>('presence', 'text'), (part, mode) => {
         const whole: JsonObject = { ...part, spec: { hostname: part } };
-        assert.equal(placeOf(whole, structuredClone(whole), mode), undefined);
-        const place = placeOf(whole, { ...whole, spec: { hostname: { ...part, other: 'x', more: 1 } } }, mode);
-        assert.notEqual(place, undefined);
+        assert.equal(pathOf(whole, structuredClone(whole), mode), undefined);
+        const path = pathOf(whole, { ...whole, spec: { hostname: { ...part, other: 'x', more: 1 } } }, mode);
+        assert.notEqual(path, undefined);
       }),
     );
   });

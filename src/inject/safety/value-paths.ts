@@ -1,44 +1,44 @@
 import { jsonEqual } from '../patch/json-equal.ts';
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 import { skeletonOf, type OwnWords } from './arguments.ts';
-import { elementName, type Place } from './place.ts';
+import { elementName, type FieldPath } from './field-path.ts';
 
 /**
  * How two renderings are compared:
- * - `presence`: with and without what the author wrote. What may hold an author's text may come and go.
- * - `text`: with the author's text and with a text that means nothing to YAML. Only leaves may differ.
+ * - `presence`: with and without the author's texts; optional parts may appear or vanish.
+ * - `text`: with the author's texts and with harmless ones; only leaves may differ.
  */
 export type Mode = 'presence' | 'text';
 
-/** What two renderings differ in. */
+/** The difference between two renderings. */
 export interface Difference {
-  /** The first place in which no author may make a difference; absent when there is none. */
-  readonly place?: Place;
-  /** Whether something with a name of its own (a variable, a flag, a resource) has come or gone. */
+  /** The first path with a forbidden difference; absent if there is none. */
+  readonly path?: FieldPath;
+  /** Whether a named element (a variable, a flag, a resource) appeared or vanished. */
   readonly named: boolean;
 }
 
 /**
- * Where two renderings of a template differ in more than an author may change. The rules below are the list of all places in which an author's text
- * may stand; everything that is not on it must be the same in both.
+ * Finds a difference that authors may not make. The rules below list all value paths, where an
+ * author's text may appear; everything else must be equal.
  */
 export function forbiddenDifference(left: JsonObject, right: JsonObject, mode: Mode, own: OwnWords): Difference {
   return new Comparison(mode, own).result(part, left, right);
 }
 
-/** Where two renderings differ in more than the text of leaves, wherever these stand: for texts that an administrator allows. */
+/** Finds a difference in anything but leaves, for texts that an administrator allows. */
 export function structuralDifference(left: JsonObject, right: JsonObject): Difference {
   return new Comparison('text', new Set()).result(anyLeaf, left, right);
 }
 
-/** Compares two values at a place; either may be absent. Returns the first place with a forbidden difference. */
-type Rule = (comparison: Comparison, left: unknown, right: unknown) => Place | undefined;
+/** Compares two values, either of which may be absent. Returns the first forbidden path. */
+type Rule = (comparison: Comparison, left: unknown, right: unknown) => FieldPath | undefined;
 
 class Comparison {
   readonly mode: Mode;
   readonly own: OwnWords;
   named = false;
-  readonly #place: string[] = [];
+  readonly #path: string[] = [];
 
   constructor(mode: Mode, own: OwnWords) {
     this.mode = mode;
@@ -46,58 +46,58 @@ class Comparison {
   }
 
   result(rule: Rule, left: unknown, right: unknown): Difference {
-    const place = rule(this, left, right);
-    return { named: this.named, ...(place && { place }) };
+    const path = rule(this, left, right);
+    return { named: this.named, ...(path && { path }) };
   }
 
-  at(name: string, rule: Rule, left: unknown, right: unknown): Place | undefined {
+  at(name: string, rule: Rule, left: unknown, right: unknown): FieldPath | undefined {
     if (left === right) return undefined;
-    this.#place.push(name);
+    this.#path.push(name);
     const found = rule(this, left, right);
-    this.#place.pop();
+    this.#path.pop();
     return found;
   }
 
-  /** All members of two objects, each by its own rule. */
-  members(left: JsonObject, right: JsonObject, ruleFor: (key: string) => Rule): Place | undefined {
-    return firstPlace(keysOf(left, right), (key) => this.at(key, ruleFor(key), member(left, key), member(right, key)));
+  /** Compares all members of two objects by their rules. */
+  members(left: JsonObject, right: JsonObject, ruleFor: (key: string) => Rule): FieldPath | undefined {
+    return firstPath(keysOf(left, right), (key) => this.at(key, ruleFor(key), member(left, key), member(right, key)));
   }
 
-  get place(): Place {
-    return [...this.#place];
+  get path(): FieldPath {
+    return [...this.#path];
   }
 }
 
-/** Nothing may differ: not even null, absent and empty are the same, since null deletes what a pod has. */
+/** Requires equality. Null, absent and empty differ: null deletes a field of the pod. */
 const fixed: Rule = (comparison, left, right) => {
   if (jsonEqual(left, right)) return undefined;
   if (isJsonObject(left) && isJsonObject(right)) return comparison.members(left, right, () => fixed);
   return each(fixed)(comparison, left, right);
 };
 
-/** Elements that are all there in both, in the same order. */
+/** Requires the same number of elements, in the same order. */
 function each(rule: Rule): Rule {
   return (comparison, left, right) => {
     const [first, second] = [listOf(left), listOf(right)];
     if (!Array.isArray(left) || !Array.isArray(right) || first.length !== second.length)
-      return jsonEqual(left, right) ? undefined : deepestName(comparison.place, left ?? right);
-    return firstPlace(first.keys(), (index) =>
+      return jsonEqual(left, right) ? undefined : deepestPath(comparison.path, left ?? right);
+    return firstPath(first.keys(), (index) =>
       comparison.at(elementName(first[index], index), rule, first[index], second[index]),
     );
   };
 }
 
-/** A scalar, which may be any other one; it may be absent or null where it may come and go. */
-const value: Rule = ({ mode, place }, left, right) => {
+/** Allows any scalar; in mode `presence` also absent or null. */
+const value: Rule = ({ mode, path }, left, right) => {
   if (left === right) return undefined;
   const both = [left, right];
-  if (both.some((one) => typeof one === 'object' && one !== null)) return place;
+  if (both.some((one) => typeof one === 'object' && one !== null)) return path;
   if (mode === 'presence') return undefined;
-  // Nothing is left of it: YAML took the text for something else.
-  return both.some((one) => one === undefined || one === null || one === '') ? place : undefined;
+  // An empty value means that YAML interpreted the text.
+  return both.some((one) => one === undefined || one === null || one === '') ? path : undefined;
 };
 
-/** An object of which some members are for authors. */
+/** Applies rules to some members; the others are fixed. */
 function members(rules: Readonly<Record<string, Rule>>): Rule {
   return (comparison, left, right) => {
     if (!isJsonObject(left) || !isJsonObject(right)) return fixed(comparison, left, right);
@@ -105,40 +105,41 @@ function members(rules: Readonly<Record<string, Rule>>): Rule {
   };
 }
 
-/** What may come and go as a whole: absent, null and empty are the same to it. */
+/** Allows an absent value; treats absent, null and empty alike. */
 function optional(empty: 'object' | 'list', rule: Rule): Rule {
   const fits = empty === 'list' ? Array.isArray : isJsonObject;
   const filled = (one: unknown): unknown => one ?? (empty === 'list' ? [] : {});
   return (comparison, left, right) => {
-    if (comparison.mode === 'text' && isAbsent(left) !== isAbsent(right)) return comparison.place;
+    if (comparison.mode === 'text' && isAbsent(left) !== isAbsent(right)) return comparison.path;
     const [first, second] = [filled(left), filled(right)];
-    return fits(first) && fits(second) ? rule(comparison, first, second) : comparison.place;
+    return fits(first) && fits(second) ? rule(comparison, first, second) : comparison.path;
   };
 }
 
-/** Resources that every container has: it says nothing who names them. */
+/** Resources of ordinary containers, whose names reveal nothing about the author. */
 const usualResources: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
 
-/** A map of scalars. Its keys are the template's own words, or any. */
+/** Compares maps of scalars with keys from the template only, or any keys. */
 function entries(keys: 'any' | 'own'): Rule {
   return optional('object', (comparison, left, right) => {
     const [first, second] = [left as JsonObject, right as JsonObject];
     return comparison.members(first, second, (key) => {
-      const comes = Object.hasOwn(first, key) !== Object.hasOwn(second, key);
-      const isAnybody = keys === 'any' || usualResources.has(key);
-      if (comes && (comparison.mode === 'text' || !(isAnybody || comparison.own.has(key)))) return forbidden;
-      comparison.named ||= comes && !isAnybody;
+      const isOneSided = Object.hasOwn(first, key) !== Object.hasOwn(second, key);
+      const isFreeKey = keys === 'any' || usualResources.has(key);
+      if (isOneSided && (comparison.mode === 'text' || !(isFreeKey || comparison.own.has(key)))) return forbidden;
+      comparison.named ||= isOneSided && !isFreeKey;
       return value;
     });
   });
 }
 
-/** What stands here differs already. */
-const forbidden: Rule = ({ place }) => place;
+/** Rejects a difference already found here. */
+const forbidden: Rule = ({ path }) => path;
 
 /**
- * Elements by name, which may come and go if they hold nothing but scalars of these members; what stays keeps its order.
- * @param isOwn whether an element may come and go by its name
+ * Compares elements by name. One with only scalars of the listed members may appear or vanish; the
+ * others keep their order.
+ * @param isOwn whether the name permits that
  */
 function named(texts: readonly string[], isOwn: (comparison: Comparison, name: unknown) => boolean): Rule {
   const element = members(Object.fromEntries(texts.map((text): [string, Rule] => [text, value])));
@@ -146,33 +147,33 @@ function named(texts: readonly string[], isOwn: (comparison: Comparison, name: u
   return optional('list', (comparison, left, right) => {
     if (comparison.mode === 'text') return inTurn(comparison, left, right);
     const [first, second] = [byName(listOf(left)), byName(listOf(right))];
-    const comesAndGoes = (key: string, one: unknown): Place | undefined => {
+    const oneSided = (key: string, one: unknown): FieldPath | undefined => {
       const isPlain =
         isJsonObject(one) &&
         Object.entries(one).every(
           ([name, text]) => (name === 'name' || texts.includes(name)) && (text === null || typeof text !== 'object'),
         );
-      return isPlain && isOwn(comparison, one.name) ? undefined : [...comparison.place, key];
+      return isPlain && isOwn(comparison, one.name) ? undefined : [...comparison.path, key];
     };
     const order = [...second.keys()].filter((key) => first.has(key));
     let next = 0;
-    const found = firstPlace(first.entries(), ([key, one]) => {
-      if (!second.has(key)) return comesAndGoes(key, one);
-      if (order[next] !== key) return [...comparison.place, key];
+    const found = firstPath(first.entries(), ([key, one]) => {
+      if (!second.has(key)) return oneSided(key, one);
+      if (order[next] !== key) return [...comparison.path, key];
       next += 1;
       return comparison.at(key, element, one, second.get(key));
     });
-    return found ?? firstPlace(second.entries(), ([key, one]) => (first.has(key) ? undefined : comesAndGoes(key, one)));
+    return found ?? firstPath(second.entries(), ([key, one]) => (first.has(key) ? undefined : oneSided(key, one)));
   });
 }
 
-/** Anything but these members, at any depth. */
+/** Allows any difference, except in the named members at any depth. */
 function anythingBut(names: ReadonlySet<string>): Rule {
   const rule: Rule = (comparison, left, right) => {
     const isText = comparison.mode === 'text';
     if (isJsonObject(left) || isJsonObject(right)) {
       const [first, second] = [left ?? {}, right ?? {}];
-      if (!isJsonObject(first) || !isJsonObject(second)) return comparison.place;
+      if (!isJsonObject(first) || !isJsonObject(second)) return comparison.path;
       return comparison.members(first, second, (key) => {
         if (isText && Object.hasOwn(first, key) !== Object.hasOwn(second, key)) return forbidden;
         return names.has(key) ? fixed : rule;
@@ -180,29 +181,29 @@ function anythingBut(names: ReadonlySet<string>): Rule {
     }
     if (Array.isArray(left) || Array.isArray(right)) {
       const [first, second] = [listOf(left), listOf(right)];
-      if (isText && first.length !== second.length) return comparison.place;
+      if (isText && first.length !== second.length) return comparison.path;
       const longest = first.length > second.length ? first : second;
-      return firstPlace(longest.keys(), (index) => comparison.at(`[${index}]`, rule, first[index], second[index]));
+      return firstPath(longest.keys(), (index) => comparison.at(`[${index}]`, rule, first[index], second[index]));
     }
     return value(comparison, left, right);
   };
   return rule;
 }
 
-/** Any leaf may differ, nothing else. */
+/** Allows any leaf to differ. */
 const anyLeaf: Rule = anythingBut(new Set());
 
-/** See arguments.ts. */
+/** Compares arguments, see arguments.ts. */
 function argumentsOf(command: unknown): Rule {
   return optional('list', (comparison, left, right) => {
     const [first, second] = [listOf(left), listOf(right)];
-    if (comparison.mode === 'text' && first.length !== second.length) return comparison.place;
+    if (comparison.mode === 'text' && first.length !== second.length) return comparison.path;
     if (![...first, ...second].every((one) => typeof one === 'string')) return fixed(comparison, first, second);
     const before = listOf(command).map(String);
     const one = skeletonOf(first.map(String), before, comparison.own);
     const other = skeletonOf(second.map(String), before, comparison.own);
     comparison.named ||= !jsonEqual(one.flags, other.flags);
-    return jsonEqual(one.fixed, other.fixed) ? undefined : comparison.place;
+    return jsonEqual(one.fixed, other.fixed) ? undefined : comparison.path;
   });
 }
 
@@ -211,13 +212,13 @@ const isOwnName = (comparison: Comparison, name: unknown): boolean => {
   return typeof name === 'string' && comparison.own.has(name);
 };
 
-/** A probe runs nothing but what the template says, and asks no other host. */
+/** A probe may not change its command or host. */
 const probe: Rule = optional('object', anythingBut(new Set(['exec', 'host'])));
 const resources: Rule = optional('object', members({ requests: entries('own'), limits: entries('own') }));
 const env: Rule = named(['value'], isOwnName);
 const ports: Rule = named(['name', 'containerPort', 'protocol'], () => true);
 
-/** A container is there, with the same name, image, command, mounts and privileges, whatever an author writes. */
+/** Fixes name, image, command, mounts and privileges of a container. */
 const container: Rule = (comparison, left, right) =>
   members({
     args: argumentsOf(isJsonObject(left) ? left.command : undefined),
@@ -229,10 +230,10 @@ const container: Rule = (comparison, left, right) =>
     startupProbe: probe,
   })(comparison, left, right);
 
-/** Authors may write labels and annotations of any name themselves. */
+/** Authors may write any labels and annotations themselves. */
 const metadata: Rule = members({ labels: entries('any'), annotations: entries('any') });
 
-/** What a template renders. */
+/** The rule for a template's output. */
 const part: Rule = members({
   metadata: (comparison, left, right) =>
     comparison.mode === 'presence' && (left === undefined || right === undefined)
@@ -241,10 +242,10 @@ const part: Rule = members({
   spec: members({ containers: each(container), initContainers: each(container) }),
 });
 
-function firstPlace<Item>(items: Iterable<Item>, find: (item: Item) => Place | undefined): Place | undefined {
+function firstPath<Item>(items: Iterable<Item>, find: (item: Item) => FieldPath | undefined): FieldPath | undefined {
   for (const item of items) {
-    const place = find(item);
-    if (place !== undefined) return place;
+    const path = find(item);
+    if (path !== undefined) return path;
   }
   return undefined;
 }
@@ -266,7 +267,7 @@ function listOf(list: unknown): readonly unknown[] {
   return Array.isArray(list) ? (list as unknown[]) : [];
 }
 
-/** Of equal names the first keeps it; the others are known by name and number. */
+/** Indexes a list by name; appends a number to repeated names. */
 function byName(list: readonly unknown[]): ReadonlyMap<string, unknown> {
   const result = new Map<string, unknown>();
   const counts = new Map<string, number>();
@@ -279,9 +280,9 @@ function byName(list: readonly unknown[]): ReadonlyMap<string, unknown> {
   return result;
 }
 
-/** The place of the first leaf of what is there in one of two trees only, a few names deep: for messages. */
-function deepestName(place: Place, tree: unknown): Place {
-  let [names, below] = [place, tree];
+/** Returns the path of the first leaf in a tree, at most three levels deep, for messages. */
+function deepestPath(path: FieldPath, tree: unknown): FieldPath {
+  let [names, below] = [path, tree];
   for (let depth = 0; depth < 3; depth += 1) {
     const list = listOf(below);
     if (list.length > 0) {

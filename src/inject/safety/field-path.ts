@@ -1,16 +1,16 @@
 import { isJsonObject } from '../patch/json-value.ts';
 
-/** Where a value stands in what templates render: names of fields, and elements of lists as `[name]` or `[index]`. */
-export type Place = readonly string[];
+/** A path in rendered output: field names, and list elements as `[name]` or `[index]`. */
+export type FieldPath = readonly string[];
 
-/** How an element of a list is called: by its name, else by its index. */
+/** Returns the name of a list element, or else its index, in brackets. */
 export function elementName(element: unknown, index: number): string {
   return `[${isJsonObject(element) && typeof element.name === 'string' ? element.name : index}]`;
 }
 
-/** `spec.containers[web].image` */
-export function describePlace(place: Place): string {
-  const text = place
+/** Formats a path, e.g. `spec.containers[web].image`. */
+export function describePath(path: FieldPath): string {
+  const text = path
     .map((name) =>
       name.startsWith('[') ? name : /^[A-Za-z0-9 ]+$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`,
     )

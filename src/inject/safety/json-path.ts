@@ -13,17 +13,17 @@ const ownFields: Readonly<Record<string, string>> = {
 };
 
 /**
- * The JSON members that a template's names lead to, from the root of the data: `Spec`,
- * `Containers`, `*`, `Name` → `Spec`, `containers`, `*`, `name`. They end where a name stands for
- * no member, such as a method's: then all below is meant. Only a value of the pod has a `type`.
+ * Converts template names to a JSON path: `Spec`, `Containers`, `*`, `Name` becomes `Spec`,
+ * `containers`, `*`, `name`. Stops at a name that is not a field (such as a method) and then
+ * includes everything below. Only values of the pod have a `type`.
  */
-export function jsonPlace(names: readonly string[]): { readonly place: readonly string[]; readonly type?: ValueType } {
+export function jsonPath(names: readonly string[]): { readonly path: readonly string[]; readonly type?: ValueType } {
   const [object = '', ...rest] = names;
   const result = [object];
   const start = podParts[object];
   if (start === undefined) {
     const member = ownFields[rest[0] ?? ''];
-    return { place: member === undefined ? result : [...result, member] };
+    return { path: member === undefined ? result : [...result, member] };
   }
   let type: ValueType = start;
   for (const name of rest) {
@@ -33,14 +33,14 @@ export function jsonPlace(names: readonly string[]): { readonly place: readonly 
         result.push(field.name);
         type = field.type;
       } else if (!type.fields.some(({ embeddedIn }) => embeddedIn.includes(name))) {
-        return { place: result };
+        return { path: result };
       }
     } else if (type.kind === 'list' || type.kind === 'map') {
       result.push(type.kind === 'list' ? '*' : name);
       type = type.kind === 'list' ? type.element : type.value;
     } else {
-      return { place: result };
+      return { path: result };
     }
   }
-  return { place: result, type };
+  return { path: result, type };
 }
