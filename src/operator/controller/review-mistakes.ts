@@ -46,11 +46,11 @@ function isServedAsBefore(config: InjectorConfig, before: InjectorConfig): boole
 export function tagMistakes(tag: RevisionTag, old: unknown, targets: TagTargets): Mistake[] {
   const before = readOrNothing(() => parseRevisionTag(old));
   if (before !== undefined && isDeepStrictEqual(before.spec, tag.spec)) return [];
-  const wanted = targets.wanted(tag);
+  const wanted = targets.desired(tag);
   const current = targets.current(tag.metadata.name);
   const isMoved = before?.spec.revision !== tag.spec.revision;
   const obstacle = isMoved
-    ? obstacleOf({ tag, wanted, current, revisions: revisionsOf(targets.configs()) })
+    ? obstacleOf({ tag, desired: wanted, current, revisions: revisionsOf(targets.configs()) })
     : undefined;
   const field = 'spec.revision';
   if (obstacle !== undefined) return [{ field, message: obstacle.message }];

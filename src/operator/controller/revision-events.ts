@@ -20,7 +20,7 @@ export class RevisionEvents {
 
   /** A tag leads to another revision, or anywhere for the first time. */
   led(tag: KubernetesObject, revision: string, hash: string, before: string | undefined): void {
-    const note = `the tag leads to revision ${revision} (configuration ${hash})${before === undefined ? '' : ` in place of ${before}`}`;
+    const note = `the tag points to revision ${revision} (configuration ${hash})${before === undefined ? '' : ` in place of ${before}`}`;
     this.#recorder.record(tag, { type: 'Normal', reason: 'Published', action: 'Publish', note });
   }
 

@@ -63,7 +63,7 @@ describe('A tag with a canary strategy', () => {
     assert.match(move, /mutatingwebhookconfigurations/);
     await fixture.pass();
     assert.match(fixture.tagCondition(tag, 'RolloutComplete'), /^False\/WaitingForPods: step 1/);
-    assert.match(fixture.tagCondition(tag, 'Ready'), /^False\/WaitingForPods: .*; the tag leads to revision old$/);
+    assert.match(fixture.tagCondition(tag, 'Ready'), /^False\/WaitingForPods: .*; the tag points to revision old$/);
     await fixture.recorded(/^RolloutStarted: /);
   });
 
@@ -231,7 +231,7 @@ describe('A tag with a canary strategy', () => {
     await fixture.canary('new', [50]);
     await fixture.edit('old', { paused: true });
     await fixture.pass();
-    const why = /^False\/NotPublished: InjectorConfig old, where the tag stands, is paused .*; there is no webhook/;
+    const why = /^False\/NotPublished: InjectorConfig old, to which the tag points, is paused .*; there is no webhook/;
     assert.match(fixture.tagCondition(tag, 'Ready'), why);
   });
 

@@ -12,7 +12,7 @@ describe('RevisionTag default', () => {
       .filter((write) => what.test(write));
   const hashOf = (): string => (fixture.statusOf('default').config as { hash: string }).hash;
 
-  it('takes over the one object of the default by one update, and the InjectorConfig says who stands in for it', async () => {
+  it('takes over webhook configuration sidecar-injector-default by one update, and the InjectorConfig reports Tagged', async () => {
     await fixture.install('default');
     await fixture.install('new');
     const before = fixture.cluster.writes.length;
@@ -30,12 +30,12 @@ describe('RevisionTag default', () => {
     );
   });
 
-  it('gives it back by one update, with everything that was changed meanwhile', async () => {
+  it('gives it back by one update when deleted, with the latest configuration', async () => {
     await fixture.install('default');
     await fixture.install('new');
     await fixture.tag('default', 'new');
     await fixture.render('default', template('later'));
-    assert.match(fixture.tagPath('default') ?? '', /^\/tags\/default\/new\//, 'the edit is not published by itself');
+    assert.match(fixture.tagPath('default') ?? '', /^\/tags\/default\/new\//, 'the edit is not published');
     const hash = hashOf();
     const before = fixture.cluster.writes.length;
     await fixture.removeTag('default');
@@ -45,7 +45,7 @@ describe('RevisionTag default', () => {
     fixture.says('default', 'Ready', /^True\/Serving/);
   });
 
-  it('may lead to the default revision itself, and away from it and back', async () => {
+  it('can point to revision default, then to another revision, and back', async () => {
     await fixture.install('default');
     await fixture.install('new');
     await fixture.tag('default', 'default');
@@ -60,17 +60,17 @@ describe('RevisionTag default', () => {
     assert.equal(fixture.path('default'), `/revisions/default/${hashOf()}/inject`);
   });
 
-  it('that leads to nothing leaves the default where it is, and follows that', async () => {
+  it('with an unknown revision keeps serving and following InjectorConfig default', async () => {
     await fixture.install('default');
     await fixture.tag('default', 'nowhere');
     await fixture.reconcile('default');
     assert.match(fixture.tagPath('default') ?? '', /\/default\/[0-9a-f]{8}\/inject$/);
-    fixture.tagSays('default', 'Ready', /^False\/UnknownRevision.*; the tag leads to revision default$/);
+    fixture.tagSays('default', 'Ready', /^False\/UnknownRevision.*; the tag points to revision default$/);
     await fixture.render('default', template('later'), 'default');
     assert.equal(fixture.tagPath('default'), `/tags/default/default/${hashOf()}/inject`);
   });
 
-  it('that is older than the InjectorConfig stands in for it too, and nobody says overlap', async () => {
+  it('replaces the webhook of a younger InjectorConfig default, without an Overlap condition', async () => {
     await fixture.install('new');
     await fixture.tag('default', 'new');
     await fixture.install('default');
@@ -78,7 +78,7 @@ describe('RevisionTag default', () => {
     assert.equal(fixture.condition('default', 'Overlap'), 'none');
   });
 
-  it('alone writes the object while it is there, also when replicas lack what the default says now', async () => {
+  it('is the only writer of the webhook, even when replicas lack the configuration of InjectorConfig default', async () => {
     await fixture.install('default');
     await fixture.tag('default', 'default');
     await fixture.reconcile('default');
@@ -89,7 +89,7 @@ describe('RevisionTag default', () => {
     assert.deepEqual(writesOf(before, /mutating/), []);
   });
 
-  it('needs no InjectorConfig default, and leaves nothing behind without one', async () => {
+  it('works without an InjectorConfig default, and then leaves nothing behind', async () => {
     await fixture.install('new');
     await fixture.tag('default', 'new', { enableNamespacesByDefault: true });
     assert.ok(fixture.tagWebhooks('default').some(({ name }) => name.startsWith('auto.')));
@@ -97,7 +97,7 @@ describe('RevisionTag default', () => {
     assert.equal(fixture.tagObject('default'), undefined);
   });
 
-  it('leaves the object alone that a paused or deleted InjectorConfig default no longer has', async () => {
+  it('keeps the webhook while InjectorConfig default is paused or deleted', async () => {
     await fixture.install('default');
     await fixture.install('new');
     await fixture.tag('default', 'new');
@@ -115,14 +115,14 @@ describe('RevisionTag default', () => {
     assert.equal(fixture.tagObject('default'), undefined);
   });
 
-  it('that is gone leaves the object to a default that is not ready yet, and to nobody when that is paused', async () => {
+  it('when deleted, leaves the webhook to an unready InjectorConfig default, and removes it when that is paused', async () => {
     await fixture.install('new');
     await fixture.tag('default', 'new');
     fixture.reports.missing = ['replica-1'];
     await fixture.install('default');
     await fixture.removeTag('default');
     await fixture.reconcile('default');
-    assert.match(fixture.tagPath('default') ?? '', /^\/tags\/default\/new\//, 'pods go on being injected');
+    assert.match(fixture.tagPath('default') ?? '', /^\/tags\/default\/new\//, 'pods are still injected');
     assert.equal(fixture.tagBundles('default')[0], fixture.webhooks('new')[0]?.clientConfig.caBundle);
     await fixture.edit('default', { paused: true }, 'default');
     assert.equal(fixture.tagObject('default'), undefined);

@@ -6,7 +6,7 @@ import { revisionTag, TagFixture } from './testdata/tag-fixture.ts';
 const kind = 'MutatingWebhookConfiguration';
 const plural = 'mutatingwebhookconfigurations';
 
-/** What an operator of another class has written. */
+/** Returns a webhook configuration of another operator class. */
 function theirs(name: string, injectorConfigName: string, tag?: string, namespace = 'elsewhere'): KubernetesObject {
   const path = `/revisions/${injectorConfigName}/01234567/inject`;
   const service = { namespace, name: `sidecar-injector-${injectorConfigName}`, path, port: 443 };
@@ -29,7 +29,7 @@ function theirs(name: string, injectorConfigName: string, tag?: string, namespac
 describe('beside an operator of another class', () => {
   const fixture = eachTest(new TagFixture());
 
-  it('leaves the twin alone with which that one tries out a tag of its own', async () => {
+  it('does not touch the probe webhook of a tag of that class', async () => {
     fixture.cluster.put('revisiontags', revisionTag('prod', 'theirs', { operatorClass: 'other' }));
     fixture.cluster.put(plural, theirs('sidecar-injector-probe-tag-prod', 'theirs', 'prod'));
     fixture.cluster.put(plural, theirs('sidecar-injector-tag-prod', 'theirs', 'prod'));
@@ -38,14 +38,14 @@ describe('beside an operator of another class', () => {
     assert.deepEqual(fixture.cluster.writes.slice(before), []);
   });
 
-  it('does not take the webhook of the default from its InjectorConfig for a tag, until that has gone', async () => {
+  it('tag default waits until the webhook of the other InjectorConfig default is deleted', async () => {
     fixture.cluster.put('injectorconfigs', injectorConfig('default', { operatorClass: 'other' }));
     fixture.cluster.put(plural, theirs('sidecar-injector-default', 'default'));
     await fixture.install('new');
     const before = fixture.cluster.writes.length;
     await fixture.tag('default', 'new');
     const written = fixture.cluster.writes.slice(before).filter((write) => write.includes(plural));
-    assert.deepEqual(written, [], 'not even a trial');
+    assert.deepEqual(written, [], 'not even a probe webhook');
     fixture.tagSays(
       'default',
       'Ready',
@@ -57,7 +57,7 @@ describe('beside an operator of another class', () => {
   });
 
   for (const namespace of ['elsewhere', context.namespace]) {
-    it(`in namespace ${namespace} does not take the webhook of the default from its tag for an InjectorConfig, until that has gone`, async () => {
+    it(`InjectorConfig default waits until the webhook of the other tag default, in namespace ${namespace}, is deleted`, async () => {
       fixture.cluster.put('revisiontags', revisionTag('default', 'theirs', { operatorClass: 'other' }));
       fixture.cluster.put(plural, theirs('sidecar-injector-default', 'theirs', 'default', namespace));
       await fixture.install('default');

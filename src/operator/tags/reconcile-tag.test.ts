@@ -5,7 +5,7 @@ import { revisionTag, TagFixture } from './testdata/tag-fixture.ts';
 describe('TagReconciler', () => {
   const fixture = eachTest(new TagFixture());
 
-  it('leads to a revision that is ready, by one webhook configuration with what that has', async () => {
+  it('publishes one webhook configuration with the configuration and caBundle of a ready revision', async () => {
     await fixture.installTagged('old');
     assert.equal(fixture.tagPath('prod'), `/tags/prod/old/${fixture.hash('old')}/inject`);
     assert.equal(fixture.tagCondition('prod', 'Ready'), 'True/Published: pods get revision old');
@@ -13,28 +13,28 @@ describe('TagReconciler', () => {
     assert.deepEqual([observedGeneration, stableRevision, named, hash], [1, 'old', 'old', fixture.hash('old')]);
     const own = fixture.webhooks('old')[0]?.clientConfig.caBundle;
     assert.equal(fixture.tagBundles('prod')[0], own);
-    await fixture.recorded(/^Published: the tag leads to revision old \(configuration [0-9a-f]{8}\)$/);
+    await fixture.recorded(/^Published: the tag points to revision old \(configuration [0-9a-f]{8}\)$/);
   });
 
-  it('is moved by one write of one object, once the webhook has been tried out there', async () => {
+  it('moves the tag by one write of one object, after a reachability check', async () => {
     await fixture.installTagged('old', 'new');
     const before = fixture.cluster.writes.length;
     await fixture.move('prod', 'new');
     assert.equal(fixture.tagPath('prod'), `/tags/prod/new/${fixture.hash('new')}/inject`);
     const writes = fixture.cluster.writes.slice(before).filter((write) => write.includes('mutatingwebhook'));
-    const tried = writes.filter((write) => write.includes('sidecar-injector-probe-tag-prod'));
-    assert.equal(tried.length, 2, 'the twin is put up and taken away');
-    assert.equal(writes.length - tried.length, 1, writes.join('\n'));
+    const probes = writes.filter((write) => write.includes('sidecar-injector-probe-tag-prod'));
+    assert.equal(probes.length, 2, 'the probe webhook is created and deleted');
+    assert.equal(writes.length - probes.length, 1, writes.join('\n'));
     assert.equal(fixture.tagStatus('prod')['stableRevision'], 'new');
-    await fixture.recorded(/^Published: the tag leads to revision new .* in place of old$/);
+    await fixture.recorded(/^Published: the tag points to revision new .* in place of old$/);
   });
 
-  it('follows the configuration of its revision without being tried out again', async () => {
+  it('follows the configuration of its revision without another reachability check', async () => {
     await fixture.installTagged('old');
     const first = fixture.hash('old');
     await fixture.render('old', template('two'));
     assert.notEqual(fixture.hash('old'), first);
-    // Tags are told of the certificate, and of each configuration, once.
+    // Tags are notified once of the certificate, and once of each configuration.
     assert.deepEqual(fixture.publications, ['old', 'old', 'old']);
     assert.equal(fixture.tagPath('prod'), `/tags/prod/old/${first}/inject`);
     const before = fixture.cluster.writes.length;
@@ -52,7 +52,7 @@ describe('TagReconciler', () => {
     assert.deepEqual(fixture.cluster.writes.slice(before), []);
   });
 
-  it('keeps a configuration that a tag still names, however many come after it', async () => {
+  it('keeps a configuration that a tag names, even after many newer ones', async () => {
     await fixture.installTagged('old');
     const first = fixture.hash('old');
     for (const image of ['b', 'c', 'd', 'e', 'f']) {
@@ -63,7 +63,7 @@ describe('TagReconciler', () => {
     assert.equal(kept.length, 3);
   });
 
-  it('says that its revision is not ready any more, and goes on leading to the last good configuration', async () => {
+  it('reports that its revision is no longer ready, and keeps the last good configuration', async () => {
     await fixture.installTagged('old');
     const path = fixture.tagPath('prod');
     await fixture.render('old', '{{ if }}', 'prod');
@@ -71,7 +71,7 @@ describe('TagReconciler', () => {
     fixture.tagSays('prod', 'Ready', /^False\/RevisionNotReady: .*ConfigurationInvalid/);
   });
 
-  it('goes with the webhook of a revision that is paused, and comes back with it', async () => {
+  it('removes its webhook while its revision is paused', async () => {
     await fixture.installTagged('old');
     await fixture.edit('old', { paused: true });
     assert.equal(fixture.tagObject('prod'), undefined);
@@ -84,7 +84,7 @@ describe('TagReconciler', () => {
     fixture.tagSays('prod', 'Ready', /^True/);
   });
 
-  it('comes back where it stood when a pause ends, also while it is to go to a revision that is not ready', async () => {
+  it('restores the webhook of its current revision when a pause ends, even if spec.revision is not ready', async () => {
     await fixture.installTagged('old');
     await fixture.install('new', { injection: { templates: { sidecar: '{{ if }}' } } });
     await fixture.move('prod', 'new');
@@ -96,15 +96,15 @@ describe('TagReconciler', () => {
     fixture.tagSays('prod', 'Ready', /^False\/RevisionNotReady/);
   });
 
-  it('goes with a revision that is deleted', async () => {
+  it('removes its webhook when its revision is deleted', async () => {
     await fixture.installTagged('old');
     await fixture.uninstall('old');
     assert.equal(fixture.tagObject('prod'), undefined);
     await fixture.reconcileTag('prod');
-    fixture.tagSays('prod', 'Ready', /^False\/(UnknownRevision|NotObserved): .*; the tag leads nowhere$/);
+    fixture.tagSays('prod', 'Ready', /^False\/(UnknownRevision|NotObserved): .*; the tag points to no revision$/);
   });
 
-  it('leaves nothing behind when it is deleted, also when nobody was running then', async () => {
+  it('leaves nothing behind when the tag is deleted, even while no operator runs', async () => {
     await fixture.installTagged('old');
     await fixture.removeTag('prod');
     assert.equal(fixture.tagObject('prod'), undefined);
@@ -118,7 +118,7 @@ describe('TagReconciler', () => {
     assert.match(fixture.path('old') ?? '', /^\/revisions\/old/);
   });
 
-  it('is repaired with an Event: deleted, and edited', async () => {
+  it('repairs a deleted or edited webhook, with an Event', async () => {
     await fixture.installTagged('old');
     const path = fixture.tagPath('prod');
     fixture.cluster.remove('mutatingwebhookconfigurations', 'sidecar-injector-tag-prod');
@@ -126,14 +126,14 @@ describe('TagReconciler', () => {
     assert.equal(fixture.tagPath('prod'), path);
     await fixture.recorded(/^Repaired: MutatingWebhookConfiguration sidecar-injector-tag-prod was missing; made again/);
     fixture.editWebhooks('tag-prod', (webhook) => (webhook.failurePolicy = 'Ignore'));
-    // What is undone again and again is taken back once a second.
+    // Conflicting writes are repaired at most once a second.
     assert.ok((await fixture.reconcileTag('prod')) <= 1000);
     await fixture.clock.advance(1000);
     await fixture.reconcileTag('prod');
     assert.equal(fixture.tagWebhooks('prod')[0]?.failurePolicy, 'Fail');
   });
 
-  it('has its caBundle repaired while it cannot go where it is to lead', async () => {
+  it('repairs the caBundle while the tag cannot move to its spec.revision', async () => {
     await fixture.installTagged('old', 'new');
     await fixture.move('prod', 'nowhere');
     fixture.editWebhooks('tag-prod', ({ clientConfig }) => (clientConfig.caBundle = 'b3RoZXI='));
@@ -142,7 +142,7 @@ describe('TagReconciler', () => {
     assert.match(fixture.tagPath('prod') ?? '', /^\/tags\/prod\/old\//);
   });
 
-  it('gets the caBundle of a rotation whose pass went no further', async () => {
+  it('gets the caBundle of a rotation whose pass failed later', async () => {
     await fixture.installTagged('old');
     const before = fixture.tagBundles('prod');
     fixture.annotate('old', { 'sidecar-injector.io/rotate': 'authority:one' });
@@ -154,12 +154,12 @@ describe('TagReconciler', () => {
     assert.notDeepEqual(fixture.tagBundles('prod'), before, 'the new authority is trusted');
   });
 
-  it('publishes nothing where somebody older takes the same pods, and comes when that is gone', async () => {
+  it('publishes nothing while an older object selects the same pods', async () => {
     await fixture.install('old');
     await fixture.install('prod');
     await fixture.tag('prod', 'old');
     assert.equal(fixture.tagObject('prod'), undefined);
-    const message = 'InjectorConfig prod is older and takes the same pods; nothing of this tag is published';
+    const message = 'InjectorConfig prod is older and selects the same pods, so this tag publishes nothing';
     assert.equal(fixture.tagCondition('prod', 'Overlap'), `True/Overlap: ${message}`);
     assert.equal(fixture.tagCondition('prod', 'Ready'), `False/Overlap: ${message}`);
     await fixture.recorded(/^Overlap: InjectorConfig prod is older/);
@@ -167,7 +167,7 @@ describe('TagReconciler', () => {
     fixture.tagSays('prod', 'Ready', /^True/);
   });
 
-  it('is withdrawn where somebody older comes to take the same pods', async () => {
+  it('withdraws its webhook when an older object appears that selects the same pods', async () => {
     await fixture.installTagged('old');
     const older = injectorConfig('prod');
     older.metadata.creationTimestamp = '2020-01-01T00:00:00Z';
@@ -177,7 +177,7 @@ describe('TagReconciler', () => {
     fixture.tagSays('prod', 'Ready', /^False\/Overlap/);
   });
 
-  it('is tried out again after it was deleted', async () => {
+  it('needs a new reachability check after the tag was deleted', async () => {
     await fixture.installTagged('old');
     await fixture.removeTag('prod');
     const before = fixture.cluster.writes.length;
@@ -185,7 +185,7 @@ describe('TagReconciler', () => {
     assert.ok(fixture.cluster.writes.slice(before).some((write) => write.includes('sidecar-injector-probe-tag-prod')));
   });
 
-  it('is what a younger revision of its name yields to', async () => {
+  it('wins over a younger InjectorConfig of the same name', async () => {
     await fixture.install('old');
     const older = revisionTag('prod', 'old');
     older.metadata.creationTimestamp = '2026-01-01T00:00:00Z';
@@ -200,14 +200,14 @@ describe('TagReconciler', () => {
     fixture.tagSays('prod', 'Ready', /^True/);
   });
 
-  it('of another operator class is left alone', async () => {
+  it('ignores a tag of another operator class', async () => {
     await fixture.install('old');
     await fixture.tag('prod', 'old', { operatorClass: 'other' });
     assert.equal(fixture.tagObject('prod'), undefined);
     assert.deepEqual(fixture.tagStatus('prod'), {});
   });
 
-  it('that nobody can read is refused with the field, and what is in force stays', async () => {
+  it('reports the invalid field of a tag, and keeps the live webhook', async () => {
     await fixture.installTagged('old');
     const path = fixture.tagPath('prod');
     fixture.setSpec('prod', { revision: 'NOT a label' }, 'revisiontags');
@@ -216,7 +216,7 @@ describe('TagReconciler', () => {
     fixture.tagSays('prod', 'Ready', /^False\/Invalid: RevisionTag prod: spec\.revision/);
   });
 
-  it('publishes nothing while the owner it was given does not exist', async () => {
+  it('publishes nothing while the owner of the webhook configurations (--owner) does not exist', async () => {
     await fixture.install('old');
     fixture.restart({ owner: 'injector' });
     await fixture.caughtUp();

@@ -28,10 +28,10 @@ export interface TagReconcilerOptions extends TagStatusWriterOptions {
   readonly refusals: Refusals;
 }
 
-/** How soon to look again for what replicas report; their reports wake us sooner. Milliseconds. */
+/** How long to wait for replicas at most; their reports trigger a pass sooner. In milliseconds. */
 const pendingMs = 1000;
 
-/** A pass over one RevisionTag: where it should lead, the webhook written, status once. */
+/** Reconciles RevisionTags: plans the target, writes the webhook, then the status. */
 export class TagReconciler {
   readonly #options: TagReconcilerOptions;
   readonly #conflicts: ConflictMemory;
@@ -44,8 +44,8 @@ export class TagReconciler {
   }
 
   /**
-   * Reconciles one tag, or what one that is gone has left behind.
-   * Resolves with the milliseconds until it wants to be called again. Rejects when the API server does: call again with back-off.
+   * Reconciles one tag, or cleans up after a deleted one. Resolves with the milliseconds until the
+   * next pass. Rejects when a request to the API server fails; the caller retries with back-off.
    */
   async reconcile(name: string, signal: AbortSignal): Promise<number> {
     const { view, settings, refusals } = this.#options;
@@ -61,32 +61,32 @@ export class TagReconciler {
     const winner = tagWinner(tag, this.#options.targets.claims());
     if (winner !== undefined) {
       const advice = winner.isCustom ? '; give it its own spec.webhook.keys or selectors that exclude the tag' : '';
-      const message = `${nameOf(winner)} is older and takes the same pods; nothing of this tag is published${advice}`;
-      return this.#yield(object, tag, message, signal);
+      const message = `${nameOf(winner)} is older and selects the same pods, so this tag publishes nothing${advice}`;
+      return this.#withdraw(object, tag, message, signal);
     }
     refusals.settled(name, 'Overlap');
-    return this.#lead(tag, object, signal);
+    return this.#apply(tag, object, signal);
   }
 
-  async #lead(tag: RevisionTag, object: KubernetesObject, signal: AbortSignal): Promise<number> {
+  async #apply(tag: RevisionTag, object: KubernetesObject, signal: AbortSignal): Promise<number> {
     const { settings, view, webhooks, rollouts, refusals, targets } = this.#options;
     const { name } = tag.metadata;
     const plan = this.#plan(tag);
     const { revisionReady } = plan;
     const findings: TagFindings = {
-      Overlap: no('NoOverlap', 'nobody else takes the same pods'),
+      Overlap: no('NoOverlap', 'no older InjectorConfig or RevisionTag selects the same pods'),
       RevisionReady: revisionReady,
     };
     const pass = { tag, object, findings, signal };
-    this.#tell(object, 'Configuration', revisionReady);
+    this.#report(object, 'Configuration', revisionReady);
     const context = manifestContext(settings, view);
     if (plan.target === undefined || context === undefined) {
-      const nowhere = 'there is no webhook: the tag leads nowhere, so nobody who follows it is injected';
+      const missing = 'there is no webhook, so pods that follow the tag get no sidecar';
       if (context === undefined) findings.WebhookReady = ownerMissing;
       else if (view.tagWebhook(name) === undefined && revisionReady !== undefined) {
-        const home = `InjectorConfig ${targets.current(name)?.metadata.name ?? ''}, where the tag stands,`;
-        const idle = no('NotPublished', `${home} is paused (spec.paused) or publishes nothing yet; ${nowhere}`);
-        findings.WebhookReady = revisionReady.status === 'True' ? idle : no(revisionReady.reason, nowhere);
+        const current = `InjectorConfig ${targets.current(name)?.metadata.name ?? ''}, to which the tag points,`;
+        const idle = no('NotPublished', `${current} is paused (spec.paused) or publishes nothing yet; ${missing}`);
+        findings.WebhookReady = revisionReady.status === 'True' ? idle : no(revisionReady.reason, missing);
       }
       return this.#keep(pass, [resyncMs, rollouts.wait(tag, plan.rollout)]);
     }
@@ -98,19 +98,19 @@ export class TagReconciler {
     if (foreign !== undefined && view.tagWebhook(name) === undefined) {
       const message = `${foreign}, so nothing is published; remove the other injector or its webhook, or set spec.webhook.takeover of InjectorConfig ${config.metadata.name}`;
       findings.WebhookReady = no('ForeignOverlap', message);
-      this.#tell(object, 'Webhook', findings.WebhookReady);
+      this.#report(object, 'Webhook', findings.WebhookReady);
       return this.#status.write(pass, [resyncMs]);
     }
     if (webhooks.isOpen(target)) return this.#move(target, plan.rollout, pass);
     const closed = await webhooks.tryOut(target, signal);
-    // What was found before the trial may have changed meanwhile: everything is looked at again.
+    // The cluster may have changed during the reachability check: start over.
     if (closed === undefined) return this.reconcile(name, signal);
     findings.WebhookReady = closed.finding;
     refusals.refuse(object, 'Webhook', closed.finding.reason, closed.finding.message);
     return this.#keep(pass, [closed.retryAfter]);
   }
 
-  /** What is live stays where it leads, and trusts what is served there; for everything that keeps another webhook from being written. */
+  /** Ends a pass that cannot write the desired webhook; only updates the caBundle of the live one. */
   async #keep(pass: TagPass, waits: readonly number[]): Promise<number> {
     const writes = noWrites();
     await this.#keepTrust(pass.tag.metadata.name, writes, pass.signal);
@@ -124,7 +124,7 @@ export class TagReconciler {
     if (live !== undefined && view.isOurs(live)) await webhooks.keep(live, caBundlePem, writes, signal);
   }
 
-  /** Writes the course of a rollout, then the webhook, then the status. */
+  /** Writes the state of the rollout, then the webhook, then the status. */
   async #move(
     decided: WebhookTarget,
     rollout: TagPlan['rollout'],
@@ -134,25 +134,25 @@ export class TagReconciler {
     const { tag, findings, signal } = pass;
     const { name } = tag.metadata;
     const { config, hash } = decided;
-    const object = rollout === undefined ? pass.object : await this.#status.course(tag, pass.object, rollout, signal);
-    // A rotation may have gone on while the course was written.
+    const object = rollout === undefined ? pass.object : await this.#status.record(tag, pass.object, rollout, signal);
+    // A rotation may have progressed during that write.
     const { caBundlePem } = known.get(config.metadata.name) ?? {};
     if (caBundlePem === undefined) return 0;
-    const before = this.#status.place(name);
+    const before = this.#status.liveTarget(name);
     const writes = noWrites();
     const { isDeferred, narrowed, refusal } = await webhooks.apply({ ...decided, caBundlePem }, writes, signal);
     const again = rollouts.wait(tag, rollout);
-    // What could not be written is not tried again at once, however much there is to do.
+    // Never retry a failed write at once, even if the rollout is due.
     const waits = [resyncMs, isDeferred || refusal !== undefined ? Math.max(pendingMs, again) : again];
     if (refusal === undefined) {
       if (!isDeferred) {
-        const message = `the webhook leads to InjectorConfig ${config.metadata.name}, configuration ${hash}`;
+        const message = `the webhook names InjectorConfig ${config.metadata.name}, configuration ${hash}`;
         findings.WebhookReady = yes('Published', message);
         findings.Narrowed = narrowed;
         const from = before?.config.metadata.name;
         if (from !== config.metadata.name) {
           events.led(object, revisionOf(config), hash, before && revisionOf(before.config));
-          logger.info('a tag leads elsewhere', { revisionTag: name, to: config.metadata.name, from, hash });
+          logger.info('moved a tag', { revisionTag: name, to: config.metadata.name, from, hash });
         }
       }
       refusals.settled(name, 'Webhook');
@@ -160,7 +160,7 @@ export class TagReconciler {
       await this.#keepTrust(name, writes, signal);
       const stays =
         view.tagWebhook(name) === undefined
-          ? 'there is no webhook, so nobody who follows the tag is injected'
+          ? 'there is no webhook, so pods that follow the tag get no sidecar'
           : 'the webhook stays as it was';
       findings.WebhookReady = no('Invalid', `${refusal.message}; ${stays}`);
       refusals.refuse(object, 'Webhook', 'Invalid', refusal.message);
@@ -169,7 +169,7 @@ export class TagReconciler {
     return this.#settle({ ...pass, object }, writes, waits, rollout?.state);
   }
 
-  /** What the writes of a pass came to, and the status. */
+  /** Records the writes of a pass, and writes the status. */
   #settle(pass: TagPass, writes: WriteOutcome, waits: readonly number[], state?: RolloutState): Promise<number> {
     const { name } = pass.tag.metadata;
     const webhook = this.#options.view.tagWebhook(name);
@@ -184,47 +184,47 @@ export class TagReconciler {
     const current = targets.current(tag.metadata.name);
     const situation = {
       tag,
-      wanted: targets.wanted(tag),
+      desired: targets.desired(tag),
       current,
       published: (name: string) => known.published(name),
       lacking: (name: string, hash: string) => reports.lacking(name, hash),
       revisions: revisionsOf(targets.configs()),
     };
-    // Before it leads anywhere there is nobody to be careful with.
+    // A tag without a target has no workloads yet, so it needs no canary.
     if (tag.spec.strategy?.canary === undefined || current === undefined) return planTag(situation);
     return rollouts.plan({ ...situation, current }, view.tagWebhook(tag.metadata.name));
   }
 
-  /** Somebody older takes the same pods: nothing of this tag may be there. */
-  async #yield(object: KubernetesObject, tag: RevisionTag, message: string, signal: AbortSignal): Promise<number> {
+  /** Withdraws the webhook, because an older object selects the same pods. */
+  async #withdraw(object: KubernetesObject, tag: RevisionTag, message: string, signal: AbortSignal): Promise<number> {
     this.#options.refusals.refuse(object, 'Overlap', 'Overlap', message);
     await this.#remove(tag.metadata.name, signal);
     const findings = { Overlap: yes('Overlap', message), WebhookReady: no('Overlap', message) };
     return this.#status.write({ tag, object, findings, signal }, [resyncMs]);
   }
 
-  /** The tag is gone, or of another class now: its webhook goes, or is given back to InjectorConfig `default`. */
+  /** Cleans up after a tag that is deleted, or belongs to another operator class now. */
   async #gone(name: string, signal: AbortSignal): Promise<number> {
     const { view, refusals, rollouts, targets, logger } = this.#options;
     refusals.forget(name);
     this.#conflicts.forget(name);
     rollouts.forget(name);
     this.#status.forget(name);
-    // One update by that InjectorConfig's own pass: in between nobody would be injected.
-    const heir = name === defaultRevision ? targets.configs().find(isHeir) : undefined;
-    if (heir !== undefined && configWinner(heir, targets.claims()) === undefined) {
+    // InjectorConfig `default` updates the webhook in its own pass; a deletion would stop injection.
+    const defaultConfig = name === defaultRevision ? targets.configs().find(isUsableDefault) : undefined;
+    if (defaultConfig !== undefined && configWinner(defaultConfig, targets.claims()) === undefined) {
       const live = view.tagWebhook(name);
-      // Without the tag's label it is the InjectorConfig's already.
+      // Without the tag's label it already belongs to the InjectorConfig.
       if (live !== undefined && tagOf(live) === name) await this.#keepTrust(name, noWrites(), signal);
       return resyncMs;
     }
     if (await this.#remove(name, signal)) {
-      logger.info('the webhook of a tag that is gone is removed', { revisionTag: name });
+      logger.info('removed the webhook of a deleted tag', { revisionTag: name });
     }
     return resyncMs;
   }
 
-  /** Takes its webhook away, and the probe webhook of a trial that was left, whatever they lead to. True when there was one. */
+  /** Removes the tag's webhook and a leftover probe webhook. Resolves with whether one existed. */
   async #remove(name: string, signal: AbortSignal): Promise<boolean> {
     const { view, webhooks } = this.#options;
     webhooks.forget(tagProbeSubject(name), tagWebhookConfiguration(name));
@@ -242,8 +242,8 @@ export class TagReconciler {
     return this.#keep({ tag: { metadata, ...(status && { status }) }, object, findings, signal }, [resyncMs]);
   }
 
-  /** What somebody has to do something about is told by an Event, once. */
-  #tell(object: KubernetesObject, topic: 'Configuration' | 'Webhook', finding: Finding | undefined): void {
+  /** Emits an Event, once, for a finding that needs a user's action. */
+  #report(object: KubernetesObject, topic: 'Configuration' | 'Webhook', finding: Finding | undefined): void {
     const { refusals } = this.#options;
     if (finding === undefined) return;
     if (finding.status === 'True') refusals.settled(object.metadata.name ?? '', topic);
@@ -251,7 +251,7 @@ export class TagReconciler {
   }
 }
 
-/** An InjectorConfig `default` that takes back what tag `default` had. */
-function isHeir({ metadata, spec }: InjectorConfig): boolean {
+/** Reports whether an InjectorConfig can take over the webhook of tag `default`. */
+function isUsableDefault({ metadata, spec }: InjectorConfig): boolean {
   return metadata.name === defaultRevision && metadata.deletionTimestamp === undefined && !spec.paused;
 }

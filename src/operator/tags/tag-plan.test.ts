@@ -16,11 +16,11 @@ const served: PublishedRevision = { hash: '0123abcd', caBundlePem: 'PEM' };
 const old = config('old');
 const next = config('1-24');
 
-/** A tag that leads to `old` and wants `1-24`, where everything is well. */
+/** Plans a tag that points to `old` and names `1-24`, where everything is ready. */
 function plan(situation: Partial<TagSituation>): string {
   const { target, revisionReady } = planTag({
     tag: revisionTag('prod'),
-    wanted: next,
+    desired: next,
     current: old,
     published: () => served,
     lacking: () => [],
@@ -28,7 +28,7 @@ function plan(situation: Partial<TagSituation>): string {
     ...situation,
   });
   const said = revisionReady === undefined ? 'nothing' : `${revisionReady.status}/${revisionReady.reason}`;
-  return `${target?.config.metadata.name ?? 'stays as it is'}, ${said}`;
+  return `${target?.config.metadata.name ?? 'unchanged'}, ${said}`;
 }
 
 const only = (...names: string[]) => ({
@@ -37,37 +37,37 @@ const only = (...names: string[]) => ({
 
 describe('planTag', () => {
   const rows: [what: string, situation: Partial<TagSituation>, plan: string][] = [
-    ['what is ready is led to', {}, '1-24, True/RevisionReady'],
-    ['for the first time, too', { current: undefined }, '1-24, True/RevisionReady'],
-    ['where it leads already it stays', { current: next }, '1-24, True/RevisionReady'],
+    ['a ready revision', {}, '1-24, True/RevisionReady'],
+    ['a ready revision, for a new tag', { current: undefined }, '1-24, True/RevisionReady'],
+    ['the current revision', { current: next }, '1-24, True/RevisionReady'],
     [
-      'there it stays when that is not ready',
-      { wanted: config('1-24', {}, false), current: next },
+      'the current revision when it is not ready',
+      { desired: config('1-24', {}, false), current: next },
       '1-24, False/RevisionNotReady',
     ],
-    ['there nothing is lacking', { current: next, lacking: () => ['replica-1'] }, '1-24, True/RevisionReady'],
-    ['what is not ready is waited for', { wanted: config('1-24', {}, false) }, 'old, False/RevisionNotReady'],
-    ['what has no status is waited for', { wanted: injectorConfig('1-24') }, 'old, False/RevisionNotReady'],
-    ['what a replica lacks is waited for', { lacking: () => ['replica-1'] }, 'old, False/RevisionNotReady'],
-    ['of what has not been looked at nothing is said', only('old'), 'old, nothing'],
-    ['nor of itself', only('1-24'), '1-24, True/RevisionReady'],
-    ['of nothing that has been looked at', only(), 'stays as it is, nothing'],
-    ['an unknown revision', { wanted: undefined }, 'old, False/UnknownRevision'],
-    ['an unknown revision first', { wanted: undefined, current: undefined }, 'stays as it is, False/UnknownRevision'],
-    ['a paused one', { wanted: config('1-24', { paused: true }) }, 'old, False/RevisionPaused'],
+    ['its own revision while a replica lacks it', { current: next, lacking: () => ['a'] }, '1-24, True/RevisionReady'],
+    ['a revision that is not ready', { desired: config('1-24', {}, false) }, 'old, False/RevisionNotReady'],
+    ['a revision without a status', { desired: injectorConfig('1-24') }, 'old, False/RevisionNotReady'],
+    ['a revision that a replica lacks', { lacking: () => ['replica-1'] }, 'old, False/RevisionNotReady'],
+    ['a revision before its first pass', only('old'), 'old, nothing'],
+    ['a ready revision while only that had a pass', only('1-24'), '1-24, True/RevisionReady'],
+    ['a revision before any pass', only(), 'unchanged, nothing'],
+    ['an unknown revision', { desired: undefined }, 'old, False/UnknownRevision'],
+    ['a new tag without target', { desired: undefined, current: undefined }, 'unchanged, False/UnknownRevision'],
+    ['a paused revision', { desired: config('1-24', { paused: true }) }, 'old, False/RevisionPaused'],
     [
-      'a paused one where it leads',
-      { wanted: config('1-24', { paused: true }), current: config('1-24', { paused: true }) },
-      'stays as it is, False/RevisionPaused',
+      'the current revision when it is paused',
+      { desired: config('1-24', { paused: true }), current: config('1-24', { paused: true }) },
+      'unchanged, False/RevisionPaused',
     ],
     [
-      'to a paused one from a paused one',
-      { wanted: undefined, current: config('old', { paused: true }) },
-      'stays as it is, False/UnknownRevision',
+      'an unknown revision while the current one is paused',
+      { desired: undefined, current: config('old', { paused: true }) },
+      'unchanged, False/UnknownRevision',
     ],
   ];
   for (const [what, situation, expected] of rows) {
-    it(`${what}: ${expected}`, () => {
+    it(`plans ${what}: ${expected}`, () => {
       assert.equal(plan(situation), expected);
     });
   }

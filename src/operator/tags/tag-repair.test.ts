@@ -5,44 +5,44 @@ import { TagFixture } from './testdata/tag-fixture.ts';
 
 const plural = 'mutatingwebhookconfigurations';
 
-describe('the webhook of a tag that somebody spoils', () => {
+describe('the webhook of a tag, damaged by another client,', () => {
   const fixture = eachTest(new TagFixture());
-  /** The API server does not take what holds this text. */
+  /** Makes the API server reject writes to paths with this end whose body contains a text. */
   const refuse = (end: string, text: string): void => {
     const isWrong = (method: string, path: string, body: string): boolean =>
       method !== 'GET' && path.endsWith(end) && body.includes(text);
     fixture.cluster.fail(isWrong, 422, 'Invalid', 'no CEL');
   };
 
-  describe('while the tag is to lead to a revision that is not ready', () => {
+  describe('while spec.revision is not ready', () => {
     beforeEach(async () => {
       await fixture.installTagged('old');
       await fixture.install('new', { injection: { templates: { sidecar: '{{ if }}' } } });
       await fixture.move('prod', 'new');
     });
 
-    const isBack = (): void => {
+    const assertRestored = (): void => {
       assert.equal(fixture.tagPath('prod'), `/tags/prod/old/${fixture.hash('old')}/inject`);
       assert.equal(fixture.tagObject('prod')?.metadata.labels?.['sidecar-injector.io/injector-config'], 'old');
       assert.equal(fixture.tagStatus('prod')['stableRevision'], 'old');
     };
 
-    it('comes back where it led when it was deleted', async () => {
+    it('is recreated for the current revision after a deletion', async () => {
       fixture.cluster.remove(plural, 'sidecar-injector-tag-prod');
       await fixture.reconcileTag('prod');
-      isBack();
+      assertRestored();
     });
 
-    it('gets back the labels by which a rotation knows it, also by a new leader', async () => {
+    it('gets its labels, which a rotation needs, back from a new leader', async () => {
       fixture.cluster.edit(plural, 'sidecar-injector-tag-prod', undefined, ({ metadata }) => {
         metadata.labels = {};
       });
       fixture.restart();
       await fixture.reconcile('old', 'prod');
-      isBack();
+      assertRestored();
     });
 
-    it('stays away when its revision is paused', async () => {
+    it('is not recreated while its current revision is paused', async () => {
       await fixture.edit('old', { paused: true }, 'prod');
       await fixture.reconcileTag('prod');
       assert.equal(fixture.tagObject('prod'), undefined);
@@ -50,7 +50,7 @@ describe('the webhook of a tag that somebody spoils', () => {
     });
   });
 
-  it('trusts what is served also when tag default leads to the default itself and the API server refuses its matchConditions', async () => {
+  it('gets its caBundle back when tag default points to default and the API server rejects its matchConditions', async () => {
     await fixture.install('default');
     await fixture.tag('default', 'default');
     const [served] = fixture.tagBundles('default');
@@ -64,7 +64,7 @@ describe('the webhook of a tag that somebody spoils', () => {
     fixture.tagSays('default', 'WebhookReady', /^False\/Invalid: no CEL; the webhook stays as it was$/);
   });
 
-  it('trusts what is served where it leads while the API server refuses where it is to lead', async () => {
+  it('keeps path and caBundle of the current revision while the API server rejects the new path', async () => {
     await fixture.installTagged('old', 'new');
     const trusted = fixture.tagBundles('prod');
     refuse('/sidecar-injector-tag-prod', '/tags/prod/new/');
@@ -74,7 +74,7 @@ describe('the webhook of a tag that somebody spoils', () => {
     assert.deepEqual(fixture.tagBundles('prod'), trusted);
   });
 
-  describe('while the API server refuses the matchConditions that are wanted of it', () => {
+  describe('while the API server rejects its desired matchConditions', () => {
     beforeEach(async () => {
       await fixture.installTagged('old');
       fixture.setSpec('old', { webhook: { matchConditions: [{ name: 'broken', expression: 'object.(' }] } });
@@ -82,7 +82,7 @@ describe('the webhook of a tag that somebody spoils', () => {
       await fixture.reconcile('old');
     });
 
-    it('has its caBundle repaired, however often the tag is looked at', async () => {
+    it('gets its caBundle back, however many passes run', async () => {
       const [served] = fixture.tagBundles('prod');
       fixture.emptyBundles('tag-prod');
       for (let turn = 0; turn < 2; turn += 1) {
@@ -94,13 +94,13 @@ describe('the webhook of a tag that somebody spoils', () => {
       fixture.tagSays('prod', 'WebhookReady', /^False\/Invalid: no CEL; the webhook stays/);
     });
 
-    it('says that there is none where somebody has deleted it', async () => {
+    it('is reported as missing when a user has deleted it', async () => {
       fixture.cluster.remove(plural, 'sidecar-injector-tag-prod');
       await fixture.reconcileTag('prod');
       fixture.tagSays('prod', 'WebhookReady', /^False\/Invalid: no CEL; there is no webhook, so/);
     });
 
-    it('is tried at once when they are corrected, and says when it is to be tried again', async () => {
+    it('is retried after a minute, and at once when they are corrected', async () => {
       assert.equal(await fixture.reconcileTag('prod'), 60_000);
       await fixture.clock.advance(10_000);
       assert.equal(await fixture.reconcileTag('prod'), 50_000);

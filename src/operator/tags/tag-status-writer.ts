@@ -7,29 +7,28 @@ import type { RolloutPass } from '../../rollout/rollout.ts';
 import type { PassContext } from '../controller/pass-context.ts';
 import { publishedHash } from '../webhooks/published-webhook.ts';
 import type { RestartSource } from '../restarts/restart-source.ts';
-import { isSameCourse, rolloutFinding, type Rollouts } from '../rollout/rollouts.ts';
+import { isSameProgress, rolloutFinding, type Rollouts } from '../rollout/rollouts.ts';
 import { statusManager } from '../settings.ts';
-import { tagStatus, type TagFindings, type TagPlace } from './tag-status.ts';
+import { tagStatus, type TagFindings, type LiveTarget } from './tag-status.ts';
 
 export interface TagStatusWriterOptions extends PassContext {
   readonly client: Pick<ApiClient, 'apply'>;
   readonly rollouts: Rollouts;
-  /** Who uses a tag. */
   readonly usage: UsageSource;
   readonly restarts: RestartSource;
 }
 
-/** One pass over a RevisionTag: what was read, and what it has found out so far. */
+/** The state of one pass over a RevisionTag. */
 export interface TagPass {
-  /** Without a spec where that cannot be read. */
+  /** The parsed tag; without a spec if that does not parse. */
   readonly tag: Pick<RevisionTag, 'metadata' | 'status'> & { readonly spec?: RevisionTag['spec'] };
-  /** The same as the API server has it. */
+  /** The tag as stored by the API server. */
   readonly object: KubernetesObject;
   readonly findings: TagFindings;
   readonly signal: AbortSignal;
 }
 
-/** What is written of a RevisionTag: its status, and its metrics with it. */
+/** Writes the status of RevisionTags, and updates their metrics. */
 export class TagStatusWriter {
   readonly #options: TagStatusWriterOptions;
 
@@ -37,8 +36,8 @@ export class TagStatusWriter {
     this.#options = options;
   }
 
-  /** Writes where a rollout goes before the path goes there: whoever leads next finishes it. */
-  async course(
+  /** Writes a rollout's state before its path, so that the next leader can complete the step. */
+  async record(
     { metadata: { name }, status }: RevisionTag,
     object: KubernetesObject,
     { state, events: happened }: RolloutPass,
@@ -46,9 +45,9 @@ export class TagStatusWriter {
   ): Promise<KubernetesObject> {
     const { client, view, events, metrics, logger } = this.#options;
     const before = status?.rollout;
-    if (state === undefined || (before !== undefined && isSameCourse(before, state))) return object;
-    const wanted = { ...(object.status as object | undefined), rollout: state };
-    const stored = await writeStatus(client, object, wanted, { fieldManager: statusManager, signal });
+    if (state === undefined || (before !== undefined && isSameProgress(before, state))) return object;
+    const desired = { ...(object.status as object | undefined), rollout: state };
+    const stored = await writeStatus(client, object, desired, { fieldManager: statusManager, signal });
     if (stored !== undefined) view.tags.upsert(stored);
     events.rollout(object, happened);
     for (const { reason, message } of happened) {
@@ -58,8 +57,8 @@ export class TagStatusWriter {
     return stored ?? object;
   }
 
-  /** Where the webhook that is in force leads; for `default` also InjectorConfig `default`'s own. */
-  place(name: string): TagPlace | undefined {
+  /** Returns what the tag's live webhook names; tag `default` shares InjectorConfig `default`'s. */
+  liveTarget(name: string): LiveTarget | undefined {
     const { targets, view } = this.#options;
     const config = targets.current(name);
     const hash = config && publishedHash(view.tagWebhook(name), config.metadata.name);
@@ -67,8 +66,8 @@ export class TagStatusWriter {
   }
 
   /**
-   * Writes the status once, with all that was found. Resolves with the shortest of the waits, in milliseconds.
-   * @param state of its rollout, where that was looked at
+   * Writes the status with all findings. Resolves with the shortest of the waits, in milliseconds.
+   * @param state of the rollout, if this pass planned it
    */
   async write(pass: TagPass, waits: readonly number[], state?: RolloutState): Promise<number> {
     const { tag, object, findings, signal } = pass;
@@ -77,15 +76,15 @@ export class TagStatusWriter {
     const before = (object as RevisionTag).status?.rollout;
     const hasStrategy = tag.spec === undefined || tag.spec.strategy?.canary !== undefined;
     const rollout = !hasStrategy ? undefined : state === undefined ? before : rollouts.shown(name, before, state);
-    if (tag.spec?.strategy?.canary !== undefined && this.place(name) !== undefined) {
+    if (tag.spec?.strategy?.canary !== undefined && this.liveTarget(name) !== undefined) {
       findings.RolloutComplete = rolloutFinding(tag.spec.revision, rollout);
     }
     metrics.rollout?.(name, state ?? rollout);
-    const [place, home] = [this.place(name), targets.current(name)];
-    // Of a tag that cannot be read nobody knows what it asks for.
+    const [live, current] = [this.liveTarget(name), targets.current(name)];
+    // A tag that does not parse keeps its restart status.
     const restarting = tag.spec === undefined ? tag.status?.restarts : restarts.shown({ ...tag, spec: tag.spec });
-    const courses = { ...(rollout && { rollout }), ...(restarting && { restarts: restarting }) };
-    const status = tagStatus(tag, findings, place, home, usage.tag(name), clock.now(), courses);
+    const progress = { ...(rollout && { rollout }), ...(restarting && { restarts: restarting }) };
+    const status = tagStatus(tag, findings, live, current, usage.tag(name), clock.now(), progress);
     const conditions = (status.conditions ?? []).map((each): [string, boolean] => [each.type, each.status === 'True']);
     metrics.conditions?.(metricName(name), new Map(conditions));
     if (!signal.aborted) {
@@ -95,7 +94,7 @@ export class TagStatusWriter {
     return Math.max(0, Math.min(...waits));
   }
 
-  /** A tag that is gone. */
+  /** Drops the metrics of a deleted tag. */
   forget(name: string): void {
     const { metrics } = this.#options;
     metrics.forget?.(metricName(name));
@@ -103,7 +102,7 @@ export class TagStatusWriter {
   }
 }
 
-/** Under which name the series of a tag stand beside those of InjectorConfigs, which have no `/` in theirs. */
+/** Returns the metric label of a tag; it cannot be an InjectorConfig's name, which has no `/`. */
 function metricName(tag: string): string {
   return `tag/${tag}`;
 }

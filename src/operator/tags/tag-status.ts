@@ -10,46 +10,42 @@ import {
   yes,
 } from '../controller/revision-status.ts';
 
-/**
- * What is said of a tag: whether the revision of the spec can be led to, whether the webhook leads there, and, only of tags with a canary strategy,
- * whether everybody gets it.
- */
+/** The conditions that `Ready` needs; `RolloutComplete` exists only with a canary strategy. */
 const required = ['RevisionReady', 'WebhookReady', 'RolloutComplete'] as const;
 const exceptional = ['Overlap', 'ForeignOverlap', 'Conflict', 'Narrowed'] as const;
 
-/** What a pass over a tag found; absent findings leave the conditions as they were. */
+/** The findings of a pass over a tag; absent findings leave the conditions unchanged. */
 export type TagFindings = FindingsOf<(typeof required | typeof exceptional)[number]>;
 
-/** Where the webhook that is in force leads. */
-export interface TagPlace {
+/** The configuration that the live webhook of a tag names. */
+export interface LiveTarget {
   readonly config: InjectorConfig;
   readonly hash: string;
 }
 
 /**
- * The status that follows from the findings; deeply equal to the one before when nothing has changed.
- * @param place where the webhook leads
- * @param home the InjectorConfig at which the tag stands, also while its webhook is withdrawn: that is where it goes back to
+ * Returns the status for the findings; deeply equal to the previous one when nothing has changed.
+ * @param current the InjectorConfig to which the tag points, even while its webhook is withdrawn
  */
 export function tagStatus(
   { metadata, status: before }: Pick<RevisionTag, 'metadata' | 'status'>,
   findings: TagFindings,
-  place: TagPlace | undefined,
-  home: InjectorConfig | undefined,
+  live: LiveTarget | undefined,
+  current: InjectorConfig | undefined,
   usage: UsageStatus | undefined,
   now: Date,
-  courses: Pick<RevisionTagStatus, 'rollout' | 'restarts'> = {},
+  progress: Pick<RevisionTagStatus, 'rollout' | 'restarts'> = {},
 ): RevisionTagStatus {
-  const { rollout, restarts } = courses;
+  const { rollout, restarts } = progress;
   const observedGeneration = metadata.generation ?? 0;
   const known = (before?.conditions ?? []).filter(({ type }) => rollout !== undefined || type !== 'RolloutComplete');
   const types = [required, exceptional] as const;
-  const ready = (conditions: readonly Condition[]): Finding => readiness(conditions, place);
+  const ready = (conditions: readonly Condition[]): Finding => readiness(conditions, live);
   const conditions = observedConditions(types, findings, known, ready, observedGeneration, now);
   return {
     observedGeneration,
-    ...(home && { stableRevision: revisionOf(home), injectorConfig: home.metadata.name }),
-    ...(place && { hash: place.hash }),
+    ...(current && { stableRevision: revisionOf(current), injectorConfig: current.metadata.name }),
+    ...(live && { hash: live.hash }),
     conditions,
     ...(rollout && { rollout }),
     ...(restarts && { restarts }),
@@ -57,11 +53,12 @@ export function tagStatus(
   };
 }
 
-/** Ready is that pods get the revision of the spec; the first thing against it says why, and where the tag leads instead. */
-function readiness(conditions: readonly Condition[], place: TagPlace | undefined): Finding {
+/** Returns `Ready`: True if pods get the spec's revision, else the obstacle and current target. */
+function readiness(conditions: readonly Condition[], live: LiveTarget | undefined): Finding {
   const isRollingOut = conditions.some(({ type }) => type === 'RolloutComplete');
   const needed = required.filter((type) => type !== 'RolloutComplete' || isRollingOut);
-  const where = place === undefined ? 'the tag leads nowhere' : `the tag leads to revision ${revisionOf(place.config)}`;
+  const where =
+    live === undefined ? 'the tag points to no revision' : `the tag points to revision ${revisionOf(live.config)}`;
   const obstacle = obstacleAmong(conditions, ['Overlap'], needed, `; ${where}`);
-  return obstacle ?? yes('Published', place === undefined ? '' : `pods get revision ${revisionOf(place.config)}`);
+  return obstacle ?? yes('Published', live === undefined ? '' : `pods get revision ${revisionOf(live.config)}`);
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { eachTest, template } from '../testdata/operator-fixture.ts';
 import { TagFixture } from './testdata/tag-fixture.ts';
 
-describe('A tag stays where it is, and says why,', () => {
+describe('A tag keeps its current revision, and reports why,', () => {
   const fixture = eachTest(new TagFixture());
   beforeEach(() => fixture.installTagged('old'));
 
@@ -10,11 +10,11 @@ describe('A tag stays where it is, and says why,', () => {
     await fixture.move('prod', revision);
     assert.equal(fixture.tagPath('prod'), `/tags/prod/old/${fixture.hash('old')}/inject`);
     fixture.tagSays('prod', 'RevisionReady', condition);
-    fixture.tagSays('prod', 'Ready', /^False\/.*; the tag leads to revision old$/s);
+    fixture.tagSays('prod', 'Ready', /^False\/.*; the tag points to revision old$/s);
     assert.equal(fixture.tagStatus('prod')['stableRevision'], 'old');
   };
 
-  it('before an unknown revision, naming those there are', async () => {
+  it('when spec.revision is unknown, naming the existing revisions', async () => {
     await stays('nowhere', /^False\/UnknownRevision: spec\.revision nowhere: .*\(there are: old\); create it, or name/);
     await fixture.recorded(/^UnknownRevision: /);
     await fixture.install('nowhere');
@@ -23,7 +23,7 @@ describe('A tag stays where it is, and says why,', () => {
     fixture.tagSays('prod', 'Ready', /^True/);
   });
 
-  it('before a revision that is on its way out, which is not told of as one that there is', async () => {
+  it('when spec.revision is being deleted, not naming it among the existing revisions', async () => {
     await fixture.install('going');
     fixture.cluster.edit('injectorconfigs', 'going', undefined, ({ metadata }) => {
       metadata.deletionTimestamp = '2026-06-01T00:00:00Z';
@@ -31,14 +31,14 @@ describe('A tag stays where it is, and says why,', () => {
     await stays('going', /^False\/UnknownRevision: .*\(there are: old\)/);
   });
 
-  it('before a revision that is not ready, and follows its own meanwhile', async () => {
+  it('when spec.revision is not ready, and follows its current configuration meanwhile', async () => {
     await fixture.install('new', { injection: { templates: { sidecar: '{{ if }}' } } });
     await stays('new', /^False\/RevisionNotReady: InjectorConfig new is not ready \(ConfigurationInvalid: .*line 1/);
     await fixture.render('old', template('two'), 'prod');
     assert.equal(fixture.tagPath('prod'), `/tags/prod/old/${fixture.hash('old')}/inject`);
   });
 
-  it('before a revision that a replica does not serve yet', async () => {
+  it('when a replica does not serve spec.revision yet', async () => {
     await fixture.install('new');
     fixture.reports.missing = ['replica-2'];
     const why =
@@ -49,25 +49,25 @@ describe('A tag stays where it is, and says why,', () => {
     assert.match(fixture.tagPath('prod') ?? '', /^\/tags\/prod\/new\//);
   });
 
-  it('before a revision that is paused', async () => {
+  it('when spec.revision is paused', async () => {
     await fixture.install('new', { paused: true });
     await stays('new', /^False\/RevisionPaused: .*InjectorConfig new is paused/);
   });
 
-  it('before a revision with selectors of its own', async () => {
+  it('when spec.revision has custom selectors', async () => {
     const objectSelector = { matchExpressions: [{ key: 'istio.io/rev', operator: 'DoesNotExist' }] };
     const namespaceSelector = { matchLabels: { team: 'a' }, ...objectSelector };
     await fixture.install('new', { webhook: { selection: 'Custom', namespaceSelector, objectSelector } });
     await stays('new', /^False\/CustomSelection: /);
   });
 
-  it('before a revision of another family', async () => {
+  it('when spec.revision belongs to another family', async () => {
     const keys = { injection: 'logs', revision: 'logs/rev', inject: 'logs/inject', status: 'logs/status' };
     await fixture.install('new', { webhook: { keys } });
-    await stays('new', /^False\/OtherFamily: .* than InjectorConfig old, where the tag leads now/);
+    await stays('new', /^False\/OtherFamily: .* than InjectorConfig old, to which the tag points now/);
   });
 
-  it('where the API server does not reach it', async () => {
+  it('when the API server does not reach the new webhook', async () => {
     await fixture.install('new');
     fixture.cluster.answersProbes = false;
     const passing = fixture.move('prod', 'new');
@@ -81,7 +81,7 @@ describe('A tag stays where it is, and says why,', () => {
     assert.equal(fixture.cluster.get('mutatingwebhookconfigurations', 'sidecar-injector-probe-tag-prod'), undefined);
   });
 
-  it('after a restart, until its InjectorConfig has been looked at; nothing is said meanwhile', async () => {
+  it('after a restart, with unchanged conditions, until its InjectorConfig has been reconciled', async () => {
     await fixture.install('new');
     await fixture.recorded(/^Published: the tag/);
     const [path, ready] = [fixture.tagPath('prod'), fixture.tagCondition('prod', 'Ready')];

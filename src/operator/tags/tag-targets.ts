@@ -7,15 +7,15 @@ import type { ObjectStore } from '../../kube/object-store.ts';
 import type { ClaimingObjects } from '../../selection/pod-claims.ts';
 import { parsedConfig, parsedTag } from '../controller/parsed-configs.ts';
 
-/** What is looked at to know where tags lead. */
+/** The objects that determine the targets of tags. */
 export interface TagSources {
   readonly configs: Pick<ObjectStore, 'list'>;
   readonly tags: Pick<ObjectStore, 'list'>;
-  /** metadata.name of the InjectorConfig to which a tag leads now; undefined when it leads nowhere. */
+  /** Returns the name of the InjectorConfig that the tag's live webhook names, if any. */
   readonly targetOf: (tag: string) => string | undefined;
 }
 
-/** Where tags lead, now and by their specs. */
+/** Finds the InjectorConfigs to which tags point, now and by their specs. */
 export class TagTargets {
   readonly #sources: TagSources;
   readonly #operatorClass: string;
@@ -25,17 +25,17 @@ export class TagTargets {
     this.#operatorClass = operatorClass;
   }
 
-  /** The InjectorConfigs of our class that can be read. */
+  /** Returns the InjectorConfigs of our operator class that parse. */
   configs(): InjectorConfig[] {
     return this.#ofOurClass(this.#sources.configs.list().map(parsedConfig));
   }
 
-  /** The tags of our class that can be read. */
+  /** Returns the tags of our operator class that parse. */
   tags(): RevisionTag[] {
     return this.#ofOurClass(this.#sources.tags.list().map(parsedTag));
   }
 
-  /** Everybody who wants pods; see `selection/pod-claims.ts`. */
+  /** Returns all objects whose webhooks select pods; see `selection/pod-claims.ts`. */
   claims(): ClaimingObjects {
     const configs = this.configs();
     return {
@@ -45,18 +45,18 @@ export class TagTargets {
     };
   }
 
-  /** Where a tag leads now; undefined when it leads nowhere, and when that InjectorConfig is gone. */
+  /** Returns the current target of a tag; undefined if there is none or it is being deleted. */
   current(tag: string): InjectorConfig | undefined {
     const name = this.#sources.targetOf(tag);
     return this.configs().find(({ metadata }) => metadata.name === name && metadata.deletionTimestamp === undefined);
   }
 
-  /** The InjectorConfig of the revision that the spec names. */
-  wanted(tag: RevisionTag): InjectorConfig | undefined {
+  /** Returns the InjectorConfig of the revision that the spec names. */
+  desired(tag: RevisionTag): InjectorConfig | undefined {
     return this.#among(this.configs(), tag);
   }
 
-  /** The tags that are to lead to an InjectorConfig, or do. */
+  /** Returns the sorted names of the tags that point to an InjectorConfig, now or by spec. */
   tagsOf(object: Pick<KubernetesObject, 'metadata'>): string[] {
     const { name = '' } = object.metadata;
     const { spec } = object as { spec?: { revision?: unknown } };
@@ -67,8 +67,8 @@ export class TagTargets {
   }
 
   /**
-   * Of several families that have a revision of this name: the one the tag is of already, then the one that is called like the revision, then the
-   * oldest. Within a family the younger of two is not published, so it comes last.
+   * Returns the InjectorConfig of a tag's revision. If several have it, prefers the tag's family,
+   * then the one named like the revision, then the oldest, as a family publishes only the oldest.
    */
   #among(configs: readonly InjectorConfig[], tag: RevisionTag): InjectorConfig | undefined {
     const { revision } = tag.spec;

@@ -15,10 +15,10 @@ describe('tags in a running operator', () => {
     const [webhook] = (cluster.webhook(name)?.webhooks ?? []) as { clientConfig: { service: { path: string } } }[];
     return webhook?.clientConfig.service.path ?? 'none';
   };
-  const leads = (name: string, to: string): Promise<void> => cluster.until(() => path(name).includes(`/${to}/`));
+  const pointsTo = (name: string, to: string): Promise<void> => cluster.until(() => path(name).includes(`/${to}/`));
   const says = (kind: 'injectorconfigs' | 'revisiontags', name: string, said: string): Promise<void> =>
     cluster.until(() => cluster.ready(name, kind) === said);
-  /** Until nothing is written any more: what comes afterwards is caused by what comes afterwards. */
+  /** Waits until the operator writes nothing more, so that a later write has a later cause. */
   const quiet = async (): Promise<void> => {
     for (let before = -1; before !== cluster.writes.length;) {
       before = cluster.writes.length;
@@ -32,25 +32,25 @@ describe('tags in a running operator', () => {
   };
   const rendering = (text: string) => ({ injection: { templates: { sidecar: text } } });
 
-  it('come when their revision does, follow its configuration, move, and go', async () => {
+  it('publish when their revision appears, follow its configuration, move, and are removed', async () => {
     cluster.put('revisiontags', revisionTag('prod', 'old'));
     await says('revisiontags', 'prod', 'False/UnknownRevision');
     cluster.put('injectorconfigs', injectorConfig('old'));
-    await leads('tag-prod', 'old');
+    await pointsTo('tag-prod', 'old');
     const first = path('tag-prod');
     edit('injectorconfigs', 'old', rendering(template('two')));
     await cluster.until(() => path('tag-prod') !== first);
     cluster.put('injectorconfigs', injectorConfig('new'));
     await says('injectorconfigs', 'new', 'True/Serving');
     edit('revisiontags', 'prod', { revision: 'new' });
-    await leads('tag-prod', 'new');
+    await pointsTo('tag-prod', 'new');
     cluster.remove('mutatingwebhookconfigurations', 'sidecar-injector-tag-prod');
-    await leads('tag-prod', 'new');
+    await pointsTo('tag-prod', 'new');
     cluster.remove('revisiontags', 'prod');
     await cluster.until(() => cluster.webhook('tag-prod') === undefined);
   });
 
-  it('say when their revision is not ready any more, and when it is again', async () => {
+  it('report when their revision becomes unready, and ready again', async () => {
     cluster.put('injectorconfigs', injectorConfig('old'));
     cluster.put('revisiontags', revisionTag('prod', 'old'));
     await says('revisiontags', 'prod', 'True/Published');

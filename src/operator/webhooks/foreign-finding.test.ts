@@ -40,7 +40,7 @@ describe('beside another injector', () => {
     fixture.cluster.put('mutatingwebhookconfigurations', prod);
     await fixture.tag('prod', 'old');
     assert.equal(fixture.tagObject('prod'), undefined);
-    const nowhere = /^False\/ForeignOverlap: .*takeover of InjectorConfig old; the tag leads nowhere$/;
+    const nowhere = /^False\/ForeignOverlap: .*takeover of InjectorConfig old; the tag points to no revision$/;
     fixture.tagSays('prod', 'Ready', nowhere);
     fixture.cluster.remove('mutatingwebhookconfigurations', 'istio-sidecar-injector');
     await fixture.reconcileTag('prod');

@@ -122,7 +122,7 @@ describe('One writer of each webhook', () => {
         for (const [{ kind, name }, gap] of sequence) {
           if (kind === 'pass') void passes.add(name, () => fixture.passNow(name));
           else if (kind === 'tag') void passes.add('tag', () => fixture.passTagNow(name));
-          else if (kind === 'move') fixture.direct('prod', name);
+          else if (kind === 'move') fixture.setRevision('prod', name);
           else if (kind === 'minute') await fixture.clock.advance(60_000);
           else {
             nonce += 1;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { KubernetesObject } from '../../../api/kubernetes/kubernetes.ts';
 import { RevisionFixture, type Webhook } from '../../testdata/revision-fixture.ts';
 
-/** A RevisionTag as the API server stores it, defaults left to the parser. */
+/** Returns a RevisionTag as stored by the API server, without the defaults that the parser adds. */
 export function revisionTag(name: string, revision: string, spec: Record<string, unknown> = {}): KubernetesObject {
   return {
     apiVersion: 'sidecar-injector.io/v1alpha1',
@@ -12,7 +12,7 @@ export function revisionTag(name: string, revision: string, spec: Record<string,
   };
 }
 
-/** An operator on a cluster in memory, with tags. Nothing is called by events: a test runs each pass itself. */
+/** An operator on an in-memory cluster, with tags. The test runs each pass; events trigger none. */
 export class TagFixture extends RevisionFixture {
   async tag(name: string, revision: string, spec: Record<string, unknown> = {}): Promise<number> {
     this.cluster.put('revisiontags', revisionTag(name, revision, spec));
@@ -21,12 +21,12 @@ export class TagFixture extends RevisionFixture {
 
   /** Moves a tag and runs one pass over it. */
   async move(name: string, revision: string): Promise<number> {
-    this.direct(name, revision);
+    this.setRevision(name, revision);
     return this.reconcileTag(name);
   }
 
-  /** Moves a tag, and leaves the pass to others. */
-  direct(name: string, revision: string): void {
+  /** Sets the revision of a tag without running a pass. */
+  setRevision(name: string, revision: string): void {
     this.setSpec(name, { revision }, 'revisiontags');
   }
 
@@ -43,17 +43,17 @@ export class TagFixture extends RevisionFixture {
     return (this.tagObject(name)?.webhooks ?? []) as Webhook[];
   }
 
-  /** Where a tag leads; undefined without a webhook. */
+  /** Returns the path of the tag's webhook; undefined without a webhook. */
   tagPath(name: string): string | undefined {
     return this.tagWebhooks(name)[0]?.clientConfig.service.path;
   }
 
-  /** What the webhooks of a tag trust. */
+  /** Returns the caBundle of each webhook of a tag, base64. */
   tagBundles(name: string): string[] {
     return this.tagWebhooks(name).map(({ clientConfig }) => clientConfig.caBundle);
   }
 
-  /** Installs revisions, and a tag `prod` that leads to the first. */
+  /** Installs revisions, and a tag `prod` that points to the first. */
   async installTagged(...revisions: [string, ...string[]]): Promise<void> {
     for (const revision of revisions) await this.install(revision);
     await this.tag('prod', revisions[0]);
@@ -63,7 +63,7 @@ export class TagFixture extends RevisionFixture {
     return this.condition(name, type, 'revisiontags');
   }
 
-  /** Expects what a condition of a tag says. */
+  /** Asserts on a condition of a tag, as `Status/Reason: message`. */
   tagSays(name: string, type: string, expected: RegExp): void {
     assert.match(this.tagCondition(name, type), expected);
   }
