@@ -11,7 +11,7 @@ describe('subjectAltNames', () => {
     ['the names of the Service', [], { dns: own, ip: [] }],
     ['a host in lower case', ['Injector.Example.COM'], { dns: [...own, 'injector.example.com'], ip: [] }],
     ['an IPv4 address', ['10.0.0.1'], { dns: own, ip: ['10.0.0.1'] }],
-    ['an IPv6 address in brackets, as in a url', ['[fd00::1]'], { dns: own, ip: ['fd00::1'] }],
+    ['an IPv6 address in brackets, as in a URL', ['[fd00::1]'], { dns: own, ip: ['fd00::1'] }],
     ['each name once', ['localhost', 'localhost', own[0]!], { dns: [...own, 'localhost'], ip: [] }],
   ];
   for (const [what, hosts, expected] of good) {
@@ -33,7 +33,7 @@ describe('subjectAltNames', () => {
     });
   }
 
-  it('refuses a Service name that is no DNS label', () => {
+  it('refuses a Service name that is not a DNS label', () => {
     const refusal = { name: 'CertificatePolicyError', field: 'service' };
     assert.throws(() => subjectAltNames({ ...base, service: 'a/b' }), refusal);
   });

@@ -1,6 +1,7 @@
 /**
- * A certificate policy, name or provided certificate that can never work. Retrying will not help until the configuration changes.
- * `src/certs` may import nothing, so this is the twin of the API's ConfigurationError: the caller prefixes `field` with its own path.
+ * A certificate policy, name or provided certificate that can never work; retrying helps only after
+ * a configuration change. The counterpart of the API's ConfigurationError, which `src/certs` may
+ * not import. Callers prefix `field` with their own path.
  */
 export class CertificatePolicyError extends Error {
   override readonly name = 'CertificatePolicyError';
@@ -14,26 +15,26 @@ export class CertificatePolicyError extends Error {
 
 const day = 24 * 60 * 60 * 1000;
 
-/** How long certificates live and how they are replaced, unless told. All durations are milliseconds. */
+/** The default lifetimes and renewal rules of certificates. All durations are in milliseconds. */
 export const defaultCertificatePolicy = {
   leafDuration: 7 * day,
   caDuration: 365 * day,
-  /** The share of its life after which a certificate is renewed; jitter only makes it earlier. Between 0 and 1, both excluded. */
+  /** The share of its life, in (0, 1), after which a certificate is renewed, minus jitter. */
   renewalFraction: 2 / 3,
   keySize: 2048,
-  /** How long a new authority stands in every bundle before the first leaf that it signed is served. */
+  /** The time that a new authority is in every CA bundle before replicas serve its first leaf. */
   confirmationPeriod: 60_000,
 };
 
 export type CertificatePolicy = Readonly<typeof defaultCertificatePolicy>;
 
 const keySizes: readonly number[] = [2048, 3072, 4096];
-/** Far below the year 9999, where X.509 times end (RFC 5280 section 4.1.2.5), and below what a Date holds. */
+/** X.509 times end in the year 9999 (RFC 5280 section 4.1.2.5); this limit stays far below. */
 const longestDuration = 100 * 365 * day;
-/** X.509 times have whole seconds: below this a certificate could be born expired. */
+/** X.509 times have whole seconds: a shorter certificate could be expired when it is issued. */
 const shortestDuration = 2000;
 
-/** Refuses a policy under which certificates could not be replaced in time. @throws CertificatePolicyError */
+/** Checks that certificates can be replaced in time. @throws CertificatePolicyError */
 export function checkCertificatePolicy(policy: CertificatePolicy): void {
   const { leafDuration, caDuration, renewalFraction, keySize, confirmationPeriod } = policy;
   const refuse = (field: keyof CertificatePolicy, value: string, problem: string): never => {
@@ -49,14 +50,14 @@ export function checkCertificatePolicy(policy: CertificatePolicy): void {
     refuse('leafDuration', `(${durationText(leafDuration)})`, `must be shorter than caDuration (${longest})`);
   }
   if (!(renewalFraction > 0 && renewalFraction < 1)) {
-    refuse('renewalFraction', String(renewalFraction), 'must lie between 0 and 1, both excluded');
+    refuse('renewalFraction', String(renewalFraction), 'must be greater than 0 and less than 1');
   }
   if (!keySizes.includes(keySize)) refuse('keySize', String(keySize), `is not one of ${keySizes.join(', ')}`);
   const period = `(${durationText(confirmationPeriod)})`;
   if (!(confirmationPeriod >= 0)) refuse('confirmationPeriod', period, 'must not be negative');
-  const overlap = caDuration * (1 - renewalFraction);
-  if (confirmationPeriod >= overlap) {
-    const rest = `what is left of an authority's life at its renewal (${durationText(overlap)})`;
+  const remaining = caDuration * (1 - renewalFraction);
+  if (confirmationPeriod >= remaining) {
+    const rest = `the remaining life of an authority at its renewal (${durationText(remaining)})`;
     refuse('confirmationPeriod', period, `must be shorter than ${rest}`);
   }
 }
@@ -66,7 +67,7 @@ const units: readonly (readonly [milliseconds: number, letter: string])[] = [
   [60_000, 'm'],
 ];
 
-/** A duration in milliseconds as people write it in a spec: in hours if it is whole hours, else in minutes or seconds. */
+/** Formats a duration in milliseconds as in a spec: in whole hours, whole minutes or seconds. */
 export function durationText(milliseconds: number): string {
   const [length, letter] = units.find(([unit]) => milliseconds !== 0 && milliseconds % unit === 0) ?? [1000, 's'];
   return `${milliseconds / length}${letter}`;

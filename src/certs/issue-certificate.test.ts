@@ -21,7 +21,7 @@ async function issue({ at = now, caDuration = 24 * hour, leafDuration = hour, se
 describe('issueAuthority and issueServingCertificate', () => {
   before(keyPool);
 
-  it('issue a chain that is good for every name the API server may use', async () => {
+  it('issue a chain that is valid for every name that the API server may use', async () => {
     const { authority, leaf } = await issue();
     const expected = [
       'sidecar-injector-1-24.injection.svc',
@@ -34,7 +34,7 @@ describe('issueAuthority and issueServingCertificate', () => {
     assert.deepEqual(verifyServingPair({ ...leaf, caPem: authority.certificatePem }, { now, names: expected }), []);
   });
 
-  it('write PEM with LF only, and end it with one', async () => {
+  it('write PEM with LF line ends and a final newline', async () => {
     const { authority, leaf } = await issue();
     for (const pem of [authority.certificatePem, leaf.certificatePem]) {
       assert.doesNotMatch(pem, /\r/);
@@ -42,7 +42,7 @@ describe('issueAuthority and issueServingCertificate', () => {
     }
   });
 
-  it('give serial numbers that are positive, minimal and of 128 bits, whatever the bytes drawn', async () => {
+  it('set positive, minimally encoded serial numbers of 128 bits for any random bytes', async () => {
     for (let seed = 0; seed < 40; seed++) {
       const { authority, leaf } = await issue({ seed });
       for (const { certificatePem } of [authority, leaf]) {
@@ -51,7 +51,7 @@ describe('issueAuthority and issueServingCertificate', () => {
     }
   });
 
-  it('are valid from a day and an hour ago, in whole seconds', async () => {
+  it('set notBefore 25 hours back, in whole seconds', async () => {
     const { authority, leaf } = await issue();
     const times = [authority, leaf].map(({ certificatePem }) => {
       const { notBefore, notAfter } = readCertificate(certificatePem);
@@ -63,7 +63,7 @@ describe('issueAuthority and issueServingCertificate', () => {
     ]);
   });
 
-  it('encode times on both sides of 2050, where X.509 changes their form', async () => {
+  it('encode times before and after 2050, where X.509 changes the time format', async () => {
     const { authority, leaf } = await issue({ at: new Date('2049-12-31T23:30:00Z') });
     assert.equal(readCertificate(authority.certificatePem).notAfter.toISOString(), '2050-01-01T23:30:00.000Z');
     assert.equal(readCertificate(leaf.certificatePem).notAfter.toISOString(), '2050-01-01T00:30:00.000Z');
@@ -71,12 +71,12 @@ describe('issueAuthority and issueServingCertificate', () => {
     assert.deepEqual(verifyServingPair({ ...leaf, caPem: authority.certificatePem }, { now: at }), []);
   });
 
-  it('never let a leaf outlive its authority', async () => {
+  it('end a leaf no later than its authority', async () => {
     const { authority, leaf } = await issue({ caDuration: hour, leafDuration: 24 * hour });
     assert.deepEqual(readCertificate(leaf.certificatePem).notAfter, readCertificate(authority.certificatePem).notAfter);
   });
 
-  it('tell an authority from a leaf, and allow each only what it is for', async () => {
+  it('set the usages of an authority and of a leaf', async () => {
     const { authority, leaf } = await issue();
     const [ca, tls] = [authority, leaf].map(({ certificatePem }) => forge.pki.certificateFromPem(certificatePem));
     const usages = (certificate: forge.pki.Certificate | undefined): string[] =>
@@ -90,19 +90,19 @@ describe('issueAuthority and issueServingCertificate', () => {
     assert.equal(readCertificate(leaf.certificatePem).x509.ca, false);
   });
 
-  it('name the issuer by its key identifier, not by the own one', async () => {
+  it('set the authority key identifier to that of the issuer', async () => {
     const { authority, leaf } = await issue();
     const [ca, tls] = [authority, leaf].map(({ certificatePem }) => forge.pki.certificateFromPem(certificatePem));
     const subjectKey = (ca?.getExtension('subjectKeyIdentifier') as { subjectKeyIdentifier: string })
       .subjectKeyIdentifier;
-    // AuthorityKeyIdentifier ::= SEQUENCE { keyIdentifier [0] … }: two bytes of SEQUENCE, two of the tag, then the identifier.
+    // AuthorityKeyIdentifier ::= SEQUENCE { keyIdentifier [0] … }: skips four header bytes.
     for (const certificate of [ca, tls]) {
       const { value } = certificate?.getExtension('authorityKeyIdentifier') as { value: string };
       assert.equal(forge.util.bytesToHex(value).slice(8), subjectKey);
     }
   });
 
-  it('give each authority a subject of its own', async () => {
+  it('give each authority a unique subject', async () => {
     const subjects = await Promise.all(
       [1, 2].map(async (seed) => readCertificate((await issue({ seed })).authority.certificatePem).x509.subject),
     );

@@ -3,7 +3,7 @@ import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { generateRsaKeyPair } from './key-pair.ts';
 
 describe('generateRsaKeyPair', () => {
-  it('makes an RSA pair of the size asked for, in PEM that fits together', async () => {
+  it('makes a matching RSA pair of the requested size, in PEM', async () => {
     const { privateKeyPem, publicKeyPem } = await generateRsaKeyPair(2048);
     const key = createPrivateKey(privateKeyPem);
     assert.equal(key.asymmetricKeyType, 'rsa');

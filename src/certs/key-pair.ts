@@ -7,19 +7,19 @@ export interface KeyPair {
   readonly publicKeyPem: string;
 }
 
-/** A certificate with its private key, both PEM: an authority that can sign, or a serving certificate. */
+/** A certificate with its private key, both PEM: an authority or a serving certificate. */
 export interface CertifiedKey {
   /** The certificate, followed by intermediates if there are any. */
   readonly certificatePem: string;
   readonly privateKeyPem: string;
 }
 
-/** Makes an RSA key pair of `bits` bits. Key generation is an argument of the state machine, since it draws on the system's randomness. */
+/** Makes an RSA key pair of `bits` bits. The state machine gets it as an argument: it is random. */
 export type GenerateKeyPair = (bits: number) => Promise<KeyPair>;
 
 const generateAsync = promisify(generate);
 
-/** RSA keys from node:crypto's thread pool: node-forge's own generator would block the event loop for seconds. */
+/** Uses node:crypto's thread pool: node-forge would block the event loop for seconds. */
 export const generateRsaKeyPair: GenerateKeyPair = async (bits) => {
   const { privateKey, publicKey } = await generateAsync('rsa', {
     modulusLength: bits,

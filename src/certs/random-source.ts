@@ -1,9 +1,10 @@
-/** Returns `size` random bytes; `randomBytes` of node:crypto fits. Randomness is an argument: src/certs has none of its own. */
+/** Returns `size` random bytes, like `randomBytes` of node:crypto; callers provide it. */
 export type RandomBytes = (size: number) => Uint8Array;
 
 /**
- * A serial number for a certificate: 16 bytes as lower-case hex, positive and without a leading zero byte.
- * RFC 5280 section 4.1.2.2 wants a positive integer of at most 20 octets; Go's crypto/x509 refuses a certificate whose first bit is set.
+ * Returns a serial number of 16 bytes as lower-case hex, positive and without a leading zero byte.
+ * RFC 5280 section 4.1.2.2 requires a positive integer of at most 20 octets; Go's crypto/x509
+ * refuses a set first bit.
  */
 export function randomSerialNumber(random: RandomBytes): string {
   const bytes = Buffer.from(random(16));
@@ -11,7 +12,7 @@ export function randomSerialNumber(random: RandomBytes): string {
   return bytes.toString('hex');
 }
 
-/** A number in [0, 1) with 32 bits of randomness, for jitter. */
+/** Returns a number in [0, 1) with 32 random bits, for jitter. */
 export function randomFraction(random: RandomBytes): number {
   return Buffer.from(random(4)).readUInt32BE(0) / 2 ** 32;
 }

@@ -14,18 +14,18 @@ describe('bundles', () => {
     two = issueAuthority('two', keys[1]!, { ...options, random: seededBytes(2) }).certificatePem;
   });
 
-  it('join with each certificate once, in order, on lines of its own', () => {
+  it('join each certificate once, in order, on its own lines', () => {
     assert.equal(joinBundle([one.trimEnd(), two, one]), one + two);
     assert.equal(joinBundle([]), '');
   });
 
-  it('are read when PEMs stand together without a newline, with CRLF, or among other text', () => {
+  it('are read when PEM blocks lack a newline between them, use CRLF, or have text around them', () => {
     const text = `subject=CN one\r\n${one.replaceAll('\n', '\r\n').trimEnd()}${two.trimEnd()} and more`;
     const found = parseBundle(text).map(({ pem }) => pem);
     assert.deepEqual(found, [one, two]);
   });
 
-  it('lose only the damaged certificates', () => {
+  it('skip only the damaged certificates', () => {
     const damaged = two.replace(/\n.{20}/, '\n????????????????????');
     assert.deepEqual([...bundleFingerprints(damaged + one)], [readCertificate(one).fingerprint]);
     for (const text of ['', 'garbage', one.slice(0, 100), one.replaceAll('CERTIFICATE', 'PUBLIC KEY')]) {
@@ -33,7 +33,7 @@ describe('bundles', () => {
     }
   });
 
-  it('know their certificates by the SHA-256 of the DER', () => {
+  it('identify certificates by the SHA-256 of the DER', () => {
     assert.match([...bundleFingerprints(one)].join(), /^[0-9a-f]{64}$/);
     assert.notDeepEqual(bundleFingerprints(one), bundleFingerprints(two));
   });

@@ -1,23 +1,23 @@
 import { X509Certificate } from 'node:crypto';
 
-/** What the rest of the operator wants to know of a certificate. */
+/** The properties of a certificate that the operator uses. */
 export type CertificateFacts = Readonly<ReturnType<typeof factsOf>>;
 
-/** The latest stay parsed: a pass of the rotation reads the same few dozens of times, and OpenSSL needs 0.2 ms for each. */
+/** Parsed certificates: a pass reads the same few many times, and OpenSSL takes 0.2 ms each. */
 const parsed = new Map<string, CertificateFacts>();
-const mostParsed = 64;
+const maximumParsed = 64;
 
-/** Reads the first certificate of a PEM text. @throws when there is none or it is not an X.509 certificate. */
+/** Reads the first certificate of a PEM text. @throws Error when it holds no X.509 certificate */
 export function readCertificate(pem: string): CertificateFacts {
   const facts = parsed.get(pem) ?? factsOf(new X509Certificate(pem));
   parsed.delete(pem);
   parsed.set(pem, facts);
   const [oldest = pem] = parsed.keys();
-  if (parsed.size > mostParsed) parsed.delete(oldest);
+  if (parsed.size > maximumParsed) parsed.delete(oldest);
   return facts;
 }
 
-/** The first 8 hex digits of a certificate's fingerprint, for messages. */
+/** Returns the first 8 hex digits of a certificate's fingerprint, for messages. */
 export function shortName(pem: string): string {
   return readCertificate(pem).fingerprint.slice(0, 8);
 }
@@ -46,8 +46,8 @@ export interface BundleEntry extends CertificateFacts {
 }
 
 /**
- * Reads every certificate of a PEM text, each once, in order. Blocks that are no certificate are left out, since a caBundle is not
- * validated by the API server and one damaged block must not hide the good ones.
+ * Reads every certificate of a PEM text once, in order. Skips invalid blocks: the API server does
+ * not validate a caBundle, and one damaged block must not hide the valid ones.
  */
 export function parseBundle(text: string): BundleEntry[] {
   const entries = new Map<string, BundleEntry>();
@@ -59,7 +59,7 @@ export function parseBundle(text: string): BundleEntry[] {
   return [...entries.values()];
 }
 
-/** The parts of a text from a line that begins a certificate to the next that ends one. */
+/** Yields each part of a text from a BEGIN CERTIFICATE line to the next END CERTIFICATE line. */
 function* blocks(text: string): Generator<string> {
   let from = text.indexOf(begin);
   while (from >= 0) {
@@ -70,14 +70,14 @@ function* blocks(text: string): Generator<string> {
   }
 }
 
-/** Joins PEM texts to one bundle: each certificate once, in order, each on lines of its own (two PEMs joined without a newline break every call). */
+/** Joins PEM texts, each certificate once; blocks without a newline between break every call. */
 export function joinBundle(pems: readonly string[]): string {
   return parseBundle(pems.join('\n'))
     .map(({ pem }) => pem)
     .join('');
 }
 
-/** The fingerprints in a bundle, for comparing what is published with what was read back. */
+/** Returns the fingerprints in a bundle, to compare the desired and the live bundle. */
 export function bundleFingerprints(text: string): Set<string> {
   return new Set(parseBundle(text).map(({ fingerprint }) => fingerprint));
 }

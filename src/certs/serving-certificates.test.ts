@@ -22,7 +22,7 @@ describe('ServingCertificates', () => {
     };
   });
 
-  it('finds a certificate by server name in any case, and has a default for everybody else', () => {
+  it('finds a certificate by server name in any case, and has a default for other names', () => {
     const certificates = new ServingCertificates();
     assert.equal(certificates.defaultPair(), undefined);
     assert.equal(certificates.forServerName('a.system.svc'), undefined);
@@ -33,7 +33,7 @@ describe('ServingCertificates', () => {
     assert.equal(certificates.defaultPair()?.owner, 'a');
   });
 
-  it('takes a wildcard for one label, and prefers the very name', async () => {
+  it('matches a wildcard to one label, and prefers an exact name', async () => {
     const keys = await keyPool();
     const wildcard = (name: string): ServingPair => {
       const certificatePem = signCertificate(
@@ -58,7 +58,7 @@ describe('ServingCertificates', () => {
     assert.deepEqual(owners, ['a', 'all', undefined, undefined]);
   });
 
-  it('gives the same object for as long as nothing has changed', () => {
+  it('returns the same object until the pair changes', () => {
     const certificates = new ServingCertificates();
     certificates.offer('a', pairOf('a'), now);
     const served = certificates.forServerName('a.system.svc');
@@ -68,7 +68,7 @@ describe('ServingCertificates', () => {
     assert.notEqual(certificates.forServerName('a.system.svc'), served);
   });
 
-  it('refuses a pair that cannot serve, and goes on with the last good one', () => {
+  it('refuses an invalid pair, and keeps the last valid one', () => {
     const certificates = new ServingCertificates();
     const good = pairOf('a');
     certificates.offer('a', good, now);
@@ -84,14 +84,14 @@ describe('ServingCertificates', () => {
     assert.equal(certificates.defaultPair()?.certificatePem, good.certificatePem);
   });
 
-  it('takes a pair from the future: the own clock may be behind', () => {
+  it('accepts a pair that is not valid yet, since the clock may be slow', () => {
     const certificates = new ServingCertificates();
     const slow = new Date(now.getTime() - 26 * hour);
     assert.deepEqual(certificates.offer('a', pairOf('a'), slow), []);
     assert.equal(certificates.all().length, 1);
   });
 
-  it('moves the default on when its owner goes, and says when each certificate expires', () => {
+  it('reports when each certificate expires, and changes the default when its owner is removed', () => {
     const certificates = new ServingCertificates();
     certificates.offer('a', pairOf('a'), now);
     certificates.offer('b', pairOf('b', 2), now);

@@ -1,11 +1,11 @@
 import { parseBundle } from './read-certificate.ts';
 import { verifyServingPair, type ChainFault, type ServingPair } from './verify-chain.ts';
 
-/** A pair that is served, as the server's secure contexts are built from it. */
+/** A served pair, from which the server builds its secure contexts. */
 export interface ServingCertificate extends ServingPair {
-  /** Who it was offered for, e.g. the name of the InjectorConfig. */
+  /** The owner of the pair, i.e. the name of the InjectorConfig. */
   readonly owner: string;
-  /** DNS names of the leaf, which SNI is compared with, in lower case. */
+  /** DNS names of the leaf in lower case, for SNI. */
   readonly serverNames: readonly string[];
   /** SHA-256 of the leaf, 64 lower-case hex digits. */
   readonly fingerprint: string;
@@ -13,16 +13,17 @@ export interface ServingCertificate extends ServingPair {
 }
 
 /**
- * The serving certificates of a replica, in memory: filled from the watched serving Secrets, read by the TLS listener at each handshake.
- * A pair that could not serve is refused and the last good one stays, so a damaged Secret costs no admission.
+ * The serving certificates of a replica, in memory. The watch of serving Secrets fills it; the TLS
+ * listener reads it at each handshake. An invalid pair is refused and the last valid one stays, so
+ * that a damaged Secret fails no admission.
  */
 export class ServingCertificates {
   readonly #byOwner = new Map<string, ServingCertificate>();
 
-  /** Takes a pair over if it can serve. @returns the faults for which it was refused; empty when it is served now */
+  /** Stores a valid pair. @returns the faults of a refused pair; empty when it is stored */
   offer(owner: string, pair: ServingPair, now: Date): readonly ChainFault[] {
     const [leaf] = parseBundle(pair.certificatePem);
-    // A leaf from the future is taken: it may be this replica's clock that is behind.
+    // A leaf from the future is accepted: the clock of this replica may be slow.
     const at = leaf !== undefined && leaf.notBefore > now ? leaf.notBefore : now;
     const faults = verifyServingPair(pair, { now: at });
     if (leaf === undefined || faults.length > 0) return faults;
@@ -34,33 +35,33 @@ export class ServingCertificates {
     return [];
   }
 
-  /** Forgets an owner's pair: its configuration is gone. Not for a Secret that was deleted, whose pair goes on being served. */
+  /** Removes the pair of a deleted configuration. The pair of a deleted Secret stays. */
   remove(owner: string): void {
     this.#byOwner.delete(owner);
   }
 
-  /** The certificate for a server name, in any case, by that very name or by a wildcard; undefined when nobody serves it. */
+  /** Returns the certificate for a server name in any case, by exact name, then by wildcard. */
   forServerName(serverName: string): ServingCertificate | undefined {
-    const wanted = serverName.toLowerCase();
+    const requested = serverName.toLowerCase();
     const certificates = this.all();
     return (
-      certificates.find(({ serverNames }) => serverNames.includes(wanted)) ??
-      certificates.find(({ serverNames }) => serverNames.includes(wanted.replace(/^[^.]+/, '*')))
+      certificates.find(({ serverNames }) => serverNames.includes(requested)) ??
+      certificates.find(({ serverNames }) => serverNames.includes(requested.replace(/^[^.]+/, '*')))
     );
   }
 
-  /** For clients that send no name (an IP address is never sent) or an unknown one: of those still held, the one that was offered first. */
+  /** Returns the first stored pair, for clients that send no server name or an unknown one. */
   defaultPair(): ServingCertificate | undefined {
     const [first] = this.#byOwner.values();
     return first;
   }
 
-  /** A server name of each certificate and the end of its validity. */
+  /** Returns a server name of each certificate and the end of its validity. */
   expiries(): (readonly [serverName: string, notAfter: Date])[] {
     return this.all().map(({ owner, serverNames, notAfter }) => [serverNames[0] ?? owner, notAfter]);
   }
 
-  /** All of them, for metrics, readiness and status. */
+  /** Returns all pairs, for metrics, readiness and status. */
   all(): ServingCertificate[] {
     return [...this.#byOwner.values()];
   }

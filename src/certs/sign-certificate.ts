@@ -2,24 +2,25 @@ import { sign } from 'node:crypto';
 import forge from 'node-forge';
 import type { CertifiedKey, KeyPair } from './key-pair.ts';
 
-/** The validity of a new certificate. X.509 times have whole seconds; both ends are rounded down. */
+/** The validity of a certificate. X.509 times have whole seconds; both ends are rounded down. */
 export interface Validity {
   readonly notBefore: Date;
   readonly notAfter: Date;
 }
 
 /**
- * How far an authority's notBefore lies in the past. An API server whose clock is behind refuses certificates "from the future": an hour of
- * skew is common, and a day more lets the operator's own clock jump ahead by a day without harm. A leaf begins with its authority.
+ * How far notBefore lies in the past, in milliseconds. An API server with a slow clock refuses
+ * certificates "from the future": an hour covers common skew, a day more covers a jump of the
+ * operator's own clock. A leaf starts with its authority.
  */
 const backdating = 25 * 60 * 60 * 1000;
 
-/** The validity of an authority that lives for `duration` milliseconds from `now`. */
+/** Returns the validity of an authority that lives for `duration` milliseconds from `now`. */
 export function authorityValidity(now: Date, duration: number): Validity {
   return { notBefore: wholeSeconds(now.getTime() - backdating), notAfter: wholeSeconds(now.getTime() + duration) };
 }
 
-/** The validity of a leaf that lives for `duration` milliseconds from `now`, within its authority's. */
+/** Returns the validity of a leaf of `duration` milliseconds from `now`, within its authority's. */
 export function leafValidity(now: Date, duration: number, authority: Validity): Validity {
   const end = Math.min(now.getTime() + duration, authority.notAfter.getTime());
   return { notBefore: authority.notBefore, notAfter: wholeSeconds(end) };
@@ -29,10 +30,10 @@ function wholeSeconds(milliseconds: number): Date {
   return new Date(Math.floor(milliseconds / 1000) * 1000);
 }
 
-/** Everything that is signed, except extensions that follow from the keys. */
+/** The signed content, without the extensions that follow from the keys. */
 interface CertificateRequest extends Validity {
   readonly serialNumber: string;
-  /** A distinguished name in the order in which it is encoded; at most 64 characters each (RFC 5280, upper bounds). */
+  /** The distinguished name in encoding order; at most 64 characters each (RFC 5280 appendix A). */
   readonly subject: { readonly organizationName: string; readonly commonName: string };
   readonly publicKeyPem: string;
   /** Extensions in node-forge's notation, without the two key identifiers. */
@@ -40,10 +41,10 @@ interface CertificateRequest extends Validity {
 }
 
 /**
- * Encodes and signs an X.509 v3 certificate with SHA-256 and RSA.
- * node-forge writes the structure; node:crypto signs, since forge's own RSA blocks the event loop for 70–200 ms.
- * @param signer an authority; for a self-signed certificate the key alone.
- * @returns PEM with LF line ends and a final newline.
+ * Encodes and signs an X.509 v3 certificate with SHA-256 and RSA. node-forge writes the structure;
+ * node:crypto signs, since forge's own RSA blocks the event loop for 70–200 ms. @returns PEM with
+ * LF line ends and a final newline
+ * @param signer an authority, or only the key for a self-signed certificate
  */
 export function signCertificate(
   request: CertificateRequest,
@@ -59,10 +60,10 @@ export function signCertificate(
   const issuer = 'certificatePem' in signer ? forge.pki.certificateFromPem(signer.certificatePem) : undefined;
   certificate.setIssuer(issuer?.subject.attributes ?? subject);
   certificate.setExtensions([
-    // forge writes its encoding into these objects and would use it again for the next certificate.
+    // forge writes its encoding into these objects and would reuse it for the next certificate.
     ...request.extensions.map((extension) => ({ ...extension })),
     { name: 'subjectKeyIdentifier' },
-    // forge's `keyIdentifier: true` would name the certificate's own key instead of the issuer's.
+    // With `keyIdentifier: true` forge would name the certificate's own key, not the issuer's.
     {
       name: 'authorityKeyIdentifier',
       keyIdentifier: (issuer ?? certificate).generateSubjectKeyIdentifier().getBytes(),

@@ -15,7 +15,7 @@ const hour = 3_600_000;
 const names = { service: 'injector', namespace: 'system' };
 const random = seededBytes(5);
 
-/** A certificate with whatever one likes in it. */
+/** Signs a certificate with any extensions. */
 function custom(
   keys: KeyPair,
   signer: Parameters<typeof signCertificate>[1],
@@ -28,7 +28,7 @@ function custom(
   return signCertificate({ serialNumber: '41', subject, publicKeyPem, ...validity, extensions }, signer);
 }
 
-/** A pair that is its own authority. */
+/** Returns a self-signed pair. */
 function selfSigned(keys: KeyPair, extensions: object[], commonName?: string): ServingPair {
   const certificatePem = custom(keys, keys, extensions, commonName);
   return { certificatePem, privateKeyPem: keys.privateKeyPem, caPem: certificatePem };
@@ -57,7 +57,7 @@ describe('verifyServingPair', () => {
     other = make(keys[2]!, keys[3]!);
   });
 
-  it('comes to an end with many intermediates that all say to have signed each other', () => {
+  it('terminates with many intermediates that name each other as issuers', () => {
     const distinct = Array.from({ length: 20 }, (_, index) =>
       custom(keys[4]!, keys[4]!, [caExtension, { name: 'nsComment', comment: String(index) }], 'many'),
     );
@@ -67,7 +67,7 @@ describe('verifyServingPair', () => {
     assert.deepEqual(reasons({ ...served, caPem: distinct.at(-1)! }), []);
   });
 
-  it('finds nothing wrong with a good pair, also while the bundle holds others', () => {
+  it('finds no fault in a valid pair, also when the bundle has other authorities', () => {
     assert.deepEqual(reasons(pair, { names: ['injector.system.svc', 'INJECTOR.system.svc'] }), []);
     assert.deepEqual(reasons({ ...pair, caPem: other.caPem + pair.caPem }), []);
   });
@@ -92,12 +92,12 @@ describe('verifyServingPair', () => {
     }
   });
 
-  it('does not take the common name for a name', () => {
+  it('ignores the common name', () => {
     const tested = selfSigned(keys[1]!, [], 'injector.system.svc');
     assert.deepEqual(reasons(tested, { names: ['injector.system.svc'] }), ['NameMissing']);
   });
 
-  it('follows intermediates that come with the leaf, and only authorities', () => {
+  it('follows intermediates that come with the leaf, if they are authorities', () => {
     const root = rootOf(keys[0]!);
     for (const [extension, expected] of [
       [caExtension, []],
@@ -113,11 +113,11 @@ describe('verifyServingPair', () => {
     }
   });
 
-  it('trusts a certificate that stands in the bundle itself, as Go does', () => {
+  it('trusts a certificate that is in the bundle, as Go does', () => {
     assert.deepEqual(reasons(selfSigned(keys[1]!, [san])), []);
   });
 
-  it('refuses a certificate for clients only, and takes one for any use or without the extension', () => {
+  it('refuses a certificate only for clients, and accepts one for any use or without the extension', () => {
     for (const [usage, expected] of [
       [[{ name: 'extKeyUsage', clientAuth: true }], ['WrongUsage']],
       [[{ name: 'extKeyUsage', clientAuth: true, serverAuth: true }], []],
@@ -128,7 +128,7 @@ describe('verifyServingPair', () => {
     }
   });
 
-  it('refuses what OpenSSL takes and Go does not: SHA-1, negative serial numbers, tiny keys', () => {
+  it('refuses SHA-1, negative serial numbers and short keys, which OpenSSL accepts and Go does not', () => {
     const plain = (size: number, serialNumber: string, digest: forge.md.MessageDigest): ServingPair => {
       const made = generateKeyPairSync('rsa', {
         modulusLength: size,
@@ -156,10 +156,10 @@ describe('verifyServingPair', () => {
     assert.doesNotMatch(JSON.stringify(faults), /secret-text/);
   });
 
-  it('tells who signed a certificate by its signature, not by the name alone', () => {
-    const [root, twin] = [rootOf(keys[0]!), rootOf(keys[4]!)];
+  it('identifies the issuer by the signature, not only by the name', () => {
+    const [root, namesake] = [rootOf(keys[0]!), rootOf(keys[4]!)];
     const { x509 } = readCertificate(custom(keys[1]!, root, [san]));
     assert.equal(isIssuedBy(x509, readCertificate(root.certificatePem).x509), true);
-    assert.equal(isIssuedBy(x509, readCertificate(twin.certificatePem).x509), false);
+    assert.equal(isIssuedBy(x509, readCertificate(namesake.certificatePem).x509), false);
   });
 });

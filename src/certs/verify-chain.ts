@@ -9,7 +9,7 @@ export interface ServingPair extends CertifiedKey {
   readonly caPem: string;
 }
 
-/** What may be wrong with a serving pair. */
+/** The possible faults of a serving pair. */
 export const chainFaults = {
   Unreadable: 'no certificate in PEM was found',
   KeyMismatch: 'the private key does not belong to the certificate',
@@ -21,7 +21,7 @@ export const chainFaults = {
   Unsupported: 'Go does not accept its signature or key',
 } as const;
 
-/** Why the API server would refuse a serving pair. */
+/** A reason for which the API server would refuse a serving pair. */
 export interface ChainFault {
   readonly reason: keyof typeof chainFaults;
   /** One sentence without secrets. */
@@ -31,13 +31,13 @@ export interface ChainFault {
 const serverAuth = '1.3.6.1.5.5.7.3.1';
 const anyUsage = '2.5.29.37.0';
 
-/** What a certificate is checked for: the time, and names that it must be good for (none: names are not checked). */
+/** The time of the check, and the names that the certificate must have, if any. */
 export interface ChainExpectation {
   readonly now: Date;
   readonly names?: readonly string[];
 }
 
-/** Checks a serving pair as the API server's TLS client (Go's crypto/x509) will. @returns every fault; empty when it can serve */
+/** Checks a serving pair as Go's crypto/x509 will. @returns every fault; empty if valid */
 export function verifyServingPair(pair: ServingPair, expected: ChainExpectation): ChainFault[] {
   const faults = verifyChain(pair.certificatePem, pair.caPem, expected);
   const [leaf] = parseBundle(pair.certificatePem);
@@ -45,11 +45,11 @@ export function verifyServingPair(pair: ServingPair, expected: ChainExpectation)
   return fault === undefined ? faults : [{ reason: 'KeyMismatch', message: fault }, ...faults];
 }
 
-/** As {@link verifyServingPair} without the key: what a client sees. `certificatePem` is the leaf, then intermediates. */
+/** Checks a leaf and intermediates like {@link verifyServingPair}, without the key. */
 export function verifyChain(certificatePem: string, caPem: string, expected: ChainExpectation): ChainFault[] {
   const [leaf, ...intermediates] = parseBundle(certificatePem);
   if (leaf === undefined) {
-    const message = 'no certificate in PEM was found where the serving certificate is expected';
+    const message = 'the serving certificate is not PEM';
     return [{ reason: 'Unreadable', message }];
   }
   const faults: ChainFault[] = [];
@@ -69,12 +69,12 @@ export function verifyChain(certificatePem: string, caPem: string, expected: Cha
   return faults;
 }
 
-/** Whether `issuer` is an authority that signed `certificate`; dates are not looked at. */
+/** Reports whether `issuer` is an authority that signed `certificate`; ignores dates. */
 export function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
   return issuer.ca && certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
 }
 
-/** Whether a private key in PEM belongs to a certificate. */
+/** Reports whether a private key in PEM belongs to a certificate. */
 export function keyMatches(certificate: X509Certificate, privateKeyPem: string): boolean {
   return keyFault(certificate, privateKeyPem) === undefined;
 }
@@ -85,23 +85,23 @@ function keyFault(certificate: X509Certificate, privateKeyPem: string): string |
       ? undefined
       : 'the private key does not belong to the certificate';
   } catch {
-    // The error of OpenSSL is not passed on: it may quote its input.
+    // The error of OpenSSL is hidden, since it may quote its input.
     return 'the private key is not readable PEM';
   }
 }
 
 function usageFault({ keyUsage }: X509Certificate): string | undefined {
-  // Node calls the extended key usages `keyUsage`; undefined when the extension is absent, which allows everything.
+  // Node calls extended key usages `keyUsage`; without the extension every use is allowed.
   const usages = keyUsage as readonly string[] | undefined;
   return usages === undefined || usages.includes(serverAuth) || usages.includes(anyUsage)
     ? undefined
     : 'the extended key usage does not include serverAuth';
 }
 
-/** Whether a certificate is good for a DNS name or an IP address (IPv6 with or without brackets). */
+/** Reports whether a certificate covers a DNS name or IP address (IPv6 also in brackets). */
 export function coversName(certificate: X509Certificate, name: string): boolean {
   const host = name.replace(/^\[(.*)\]$/, '$1');
-  // Go ignores the common name, so OpenSSL is told to do the same.
+  // OpenSSL must ignore the common name, as Go does.
   return isIP(host) === 0
     ? certificate.checkHost(host, { subject: 'never' }) !== undefined
     : certificate.checkIP(host) !== undefined;
@@ -114,7 +114,7 @@ function hasChain(
   now: Date,
   seen = new Set<string>(),
 ): boolean {
-  // Each once: of many that all say to have signed each other there are too many ways.
+  // Visits each certificate once: certificates that sign each other form too many paths.
   seen.add(certificate.fingerprint);
   if (roots.some(({ fingerprint }) => fingerprint === certificate.fingerprint)) return true;
   const signedBy = (issuer: BundleEntry): boolean =>
@@ -125,7 +125,7 @@ function hasChain(
 }
 
 const unreadable = 'unreadable';
-/** Signature algorithms that Go's crypto/x509 no longer verifies: md2, md5 and sha1 with RSA; sha1 with DSA and ECDSA. */
+/** Signature algorithms that Go's crypto/x509 no longer verifies. */
 const refusedAlgorithms: Readonly<Record<string, string>> = {
   [unreadable]: 'that cannot be read',
   '1.2.840.113549.1.1.2': 'MD2-RSA',
@@ -135,7 +135,7 @@ const refusedAlgorithms: Readonly<Record<string, string>> = {
   '1.2.840.10045.4.1': 'ECDSA-SHA1',
 };
 
-/** What OpenSSL accepts and Go refuses in a certificate: old signature algorithms, a negative serial number, an RSA key under 1024 bits. */
+/** Returns the fault of a certificate that OpenSSL accepts and Go refuses; undefined if none. */
 function signatureFault(certificate: X509Certificate): string | undefined {
   const algorithm = signatureAlgorithm(certificate);
   const refused = refusedAlgorithms[algorithm];
@@ -146,7 +146,7 @@ function signatureFault(certificate: X509Certificate): string | undefined {
   return bits !== undefined && bits < 1024 ? `an RSA key of ${bits} bits is not accepted by the API server` : undefined;
 }
 
-/** The object identifier of the signature: Certificate ::= SEQUENCE { tbsCertificate, signatureAlgorithm, signatureValue } (RFC 5280 section 4.1). */
+/** Returns the OID of signatureAlgorithm, a Certificate's second element (RFC 5280, 4.1). */
 function signatureAlgorithm(certificate: X509Certificate): string {
   try {
     const [, algorithm] = children(forge.asn1.fromDer(certificate.raw.toString('binary')));
@@ -155,7 +155,7 @@ function signatureAlgorithm(certificate: X509Certificate): string {
       ? ''
       : forge.asn1.derToOid(forge.util.createBuffer(identifier.value));
   } catch {
-    // Nested deeper than forge reads.
+    // The structure is nested too deeply for forge.
     return unreadable;
   }
 }

@@ -4,7 +4,7 @@ import forge from 'node-forge';
 import { keyPool } from '../testdata/key-pool.ts';
 import { encodeCertificateRequest, keyDigest } from './encode-request.ts';
 
-/** What a signer reads of a request; of each name its type and its bytes, one per character. */
+/** Returns the signer's view of a request: names as type and bytes, one byte per character. */
 async function requestFor(names: string[]) {
   const [keys] = await keyPool();
   const pem = encodeCertificateRequest(keys!.privateKeyPem, names);
@@ -21,7 +21,7 @@ async function requestFor(names: string[]) {
 
 describe('encodeCertificateRequest', () => {
   for (const first of ['b.svc', 'b'.repeat(64), 'b'.repeat(65)]) {
-    it(`asks for a first name of ${first.length} characters, without an organization`, async () => {
+    it(`encodes a first name of ${first.length} characters, without an organization`, async () => {
       const names = [first, 'injector.mesh.svc', '*.example.com'];
       const subject = first.length > 64 ? [] : [['commonName', first]];
       const extensions = [['subjectAltName', names.map((name) => [2, name])]];
@@ -29,7 +29,7 @@ describe('encodeCertificateRequest', () => {
     });
   }
 
-  it('asks for any IPv4 and IPv6 address', async () => {
+  it('encodes any IPv4 and IPv6 address', async () => {
     const groups = fc.array(fc.constantFrom(0, 1, 0xdb8, 0xffff), { minLength: 8, maxLength: 8 });
     const property = fc.asyncProperty(fc.ipV4(), groups, async (ipV4, ipV6) => {
       const { hostname: shortened } = new URL(`https://[${ipV6.map((group) => group.toString(16)).join(':')}]`);
@@ -42,7 +42,7 @@ describe('encodeCertificateRequest', () => {
   });
 });
 
-it('keyDigest is the same for a key however it is written, and another for every other key', async () => {
+it('keyDigest depends only on the key, not on its encoding', async () => {
   const keys = (await keyPool()).map(({ privateKeyPem }) => privateKeyPem);
   const again = keys.map((pem) => forge.pki.privateKeyToPem(forge.pki.privateKeyFromPem(pem)));
   assert.deepEqual(again.map(keyDigest), keys.map(keyDigest));

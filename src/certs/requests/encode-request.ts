@@ -2,12 +2,13 @@ import { createHash, createPublicKey, sign } from 'node:crypto';
 import { isIP } from 'node:net';
 import forge from 'node-forge';
 
-/** What forge writes as a common name that Go reads: a PrintableString, at most 64 characters long (RFC 5280 appendix A, ub-common-name). */
+/** A PrintableString that Go reads, at most 64 characters (RFC 5280 appendix A, ub-common-name). */
 const commonNamePattern = /^[a-zA-Z0-9.:-]{1,64}$/;
 
 /**
- * A PKCS #10 request (RFC 2986) in PEM for a serving certificate of these DNS names and IP addresses, signed with SHA-256 and the RSA key. The first
- * name is the common name where it can be one; no organization, which a signer could take for a group (`system:nodes`).
+ * Encodes a PKCS #10 request (RFC 2986) in PEM for a serving certificate, signed with SHA-256 and
+ * the RSA key. The first name becomes the common name if it fits. Sets no organization, which a
+ * signer could take for a group (`system:nodes`).
  */
 export function encodeCertificateRequest(privateKeyPem: string, names: readonly string[]): string {
   const request = forge.pki.createCertificationRequest();
@@ -19,7 +20,7 @@ export function encodeCertificateRequest(privateKeyPem: string, names: readonly 
   request.setAttributes([{ name: 'extensionRequest', extensions }]);
   const key: forge.pki.rsa.PrivateKey = {
     ...forge.pki.privateKeyFromPem(privateKeyPem),
-    // As in sign-certificate.ts: forge's own RSA would block the event loop.
+    // node-forge's own RSA would block the event loop, as in sign-certificate.ts.
     sign: () => {
       const info = (request as unknown as { certificationRequestInfo: forge.asn1.Asn1 }).certificationRequestInfo;
       return sign('sha256', Buffer.from(forge.asn1.toDer(info).getBytes(), 'binary'), privateKeyPem).toString('binary');
@@ -29,7 +30,7 @@ export function encodeCertificateRequest(privateKeyPem: string, names: readonly 
   return forge.pki.certificationRequestToPem(request).replaceAll('\r\n', '\n');
 }
 
-/** 12 hex digits of the public key: of the same key every leader makes the same request. */
+/** Returns 12 hex digits of the public key: every leader gives a key's request the same name. */
 export function keyDigest(privateKeyPem: string): string {
   return createHash('sha256').update(publicKeyOf(privateKeyPem)).digest('hex').slice(0, 12);
 }

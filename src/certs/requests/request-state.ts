@@ -5,11 +5,11 @@ import { joinBundle } from '../read-certificate.ts';
 import type { SecretText } from '../rotation/rotation-secret.ts';
 import { time } from '../rotation/rotation-state.ts';
 
-/** What a certificate is asked for with; when it changes, another one is asked for. */
+/** The terms of a request; changed terms require another certificate. */
 const requestTerms = z.object({
   /** `spec.signerName` of the CertificateSigningRequest (certificates.k8s.io/v1). */
   signerName: z.string(),
-  /** Seconds; the signer decides when it is absent, and may ignore it. */
+  /** Seconds. Without it, the signer decides; the signer may also ignore it. */
   expirationSeconds: z.int().exactOptional(),
   keySize: z.int(),
   /** DNS names and IP addresses. */
@@ -20,20 +20,20 @@ export type RequestTerms = Readonly<z.output<typeof requestTerms>>;
 const issued = z.object({ terms: requestTerms, takenAt: time });
 const pending = z.object({
   terms: requestTerms,
-  /** How many requests before it came to nothing. */
+  /** The number of requests before this one that brought no certificate. */
   attempt: z.int().min(0),
   since: time,
-  /** metadata.uid of the request, once it was seen: one that is not there any more was removed. */
+  /** metadata.uid of the request once observed; a request that is missing later was deleted. */
   uid: z.string().exactOptional(),
 });
 
 /** A certificate that a signer has issued. */
 export type IssuedCertificate = CertifiedKey & Readonly<z.output<typeof issued>>;
 
-/** A request that has come to nothing yet. */
+/** A request that has brought no certificate yet. */
 export type PendingRequest = Readonly<z.output<typeof pending>> & { readonly privateKeyPem: string };
 
-/** Everything that must survive a leader; stored in one Secret. */
+/** The state that must survive a change of the leader; stored in one Secret. */
 export interface RequestState {
   readonly issued?: IssuedCertificate;
   readonly pending?: PendingRequest;
@@ -41,7 +41,7 @@ export interface RequestState {
 
 const record = z.object({ version: z.literal(1), issued: issued.exactOptional(), pending: pending.exactOptional() });
 
-/** The Secret's data for a state: the certificate under `tls.*`, the key that is asked for under `pending.key`, the rest in `request.json`. */
+/** Encodes a state as Secret data: `tls.*` (issued), `pending.key`, `request.json` (the rest). */
 export function writeRequestSecret({ issued, pending }: RequestState): SecretText {
   const written = record.encode({
     version: 1,
@@ -59,7 +59,7 @@ function recordOf({ terms, attempt, since, uid }: PendingRequest): z.output<type
   return { terms, attempt, since, ...(uid !== undefined && { uid }) };
 }
 
-/** Reads the Secret's data. What is damaged is not there: it is asked for again. */
+/** Reads the Secret's data; leaves out damaged parts, which are then requested again. */
 export function readRequestSecret(text: SecretText): RequestState {
   const read = parsed(text['request.json']);
   const { 'tls.crt': certificatePem = '', 'tls.key': privateKeyPem = '', 'pending.key': pendingKey = '' } = text;
@@ -82,7 +82,7 @@ function parsed(json: string | undefined): z.output<typeof record> | undefined {
 function isKey(pem: string): boolean {
   try {
     const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem);
-    // One that is much longer would take seconds to sign with.
+    // Signing with a much longer key would take seconds.
     return asymmetricKeyType === 'rsa' && (asymmetricKeyDetails?.modulusLength ?? 0) <= 4096;
   } catch {
     return false;

@@ -20,29 +20,29 @@ const otherTerms = [
   { expirationSeconds: 600 },
 ];
 
-/** A signer, the Secret, and operators that may die at any time, in memory. Whatever they decide is checked. */
+/** A signer, the Secret, and operators that may stop at any time; checks every decision. */
 class World {
   now = Date.UTC(2026, 0, 1);
   stored: Readonly<Record<string, string>> = {};
   terms = firstTerms;
   trusted = ['root'];
   last!: RequestDecision;
-  /** What was asked for last, after how many that came to nothing (-1: it has brought a certificate), and when another may be. */
-  asked: { terms?: object; attempt: number; again: number } = { attempt: -1, again: 0 };
-  /** By the key that each is for. */
+  /** The last request: terms, failures before it (-1: it succeeded), time of the next. */
+  requested: { terms?: object; attempt: number; nextAt: number } = { attempt: -1, nextAt: 0 };
+  /** The requests by their keys. */
   readonly requests = new Map<string, ObservedRequest>();
-  /** Keys whose request an operator has seen, and has stored that. */
+  /** The keys whose request an operator has observed and recorded. */
   readonly #seen = new Set<string>();
   readonly #pooled = pooledKeys();
   #count = 0;
 
-  /** The pass of an operator that dies after so many writes: the Secret, the request, the removal of the one before. */
+  /** Runs a pass with at most `writes` writes: Secret, new request, deletion of the old one. */
   async pass(writes: number): Promise<void> {
-    const { now: at, asked, terms } = this;
+    const { now: at, requested, terms } = this;
     const [now, before] = [new Date(at), readRequestSecret(this.stored)];
     const observed = before.pending && this.requests.get(before.pending.privateKeyPem);
     const trustPem = this.trusted.map((name) => authorities.get(name)!.certificatePem).join('');
-    // With a name before each key, by which it is told from the same one of an earlier time.
+    // Prefixes each key with a number, since the pool repeats its keys.
     const name = (pair: KeyPair) => ({ ...pair, privateKeyPem: `key${++this.#count}\n${pair.privateKeyPem}` });
     this.last = await decideRequest({
       ...{ state: before, observed, terms, trustPem, now, calledName: names[0]! },
@@ -55,27 +55,27 @@ class World {
     const faultsOf = (pair: CertifiedKey) => verifyServingPair({ ...pair, caPem: trustPem }, { now, names });
     assert.deepEqual(given && faultsOf(given), given && []);
     assert.equal(given?.certificatePem, issued && faultsOf(issued).length === 0 ? issued.certificatePem : undefined);
-    const isOther = !isDeepStrictEqual(asked.terms, terms);
-    const isNeeded = isOther || (asked.attempt < 0 && before.issued === undefined);
+    const isOther = !isDeepStrictEqual(requested.terms, terms);
+    const isNeeded = isOther || (requested.attempt < 0 && before.issued === undefined);
     const isAnother = pending !== undefined && key !== before.pending?.privateKeyPem;
-    if (isAnother) assert.ok(isNeeded || at >= asked.again, 'another request is made too early');
+    if (isAnother) assert.ok(isNeeded || at >= requested.nextAt, 'another request is made too early');
     if (writes > 0) {
       const isTaken = issued?.privateKeyPem !== before.issued?.privateKeyPem;
-      if (isTaken) this.asked = { ...asked, attempt: -1, again: at + 10_000 };
-      const attempt = isOther ? 0 : asked.attempt + 1;
-      if (isAnother) this.asked = { terms, attempt, again: at + Math.min(10_000 * 2 ** attempt, 3_600_000) };
+      if (isTaken) this.requested = { ...requested, attempt: -1, nextAt: at + 10_000 };
+      const attempt = isOther ? 0 : requested.attempt + 1;
+      if (isAnother) this.requested = { terms, attempt, nextAt: at + Math.min(10_000 * 2 ** attempt, 3_600_000) };
       if (observed !== undefined) this.#seen.add(before.pending!.privateKeyPem);
       this.stored = writeRequestSecret(state);
     }
     if (writes > 1 && isToBeMade) {
       assert.equal(readRequestSecret(this.stored).pending?.privateKeyPem, key, 'the key is not stored');
-      assert.ok(!this.#seen.has(key), 'a second request is made with the same key');
+      assert.ok(!this.#seen.has(key), 'a next request is made with the same key');
       if (!this.requests.has(key)) this.requests.set(key, { uid: 'uid', verdict: 'Waiting', message: '' });
     }
     if (writes > 2) this.requests.delete(replaced?.privateKeyPem ?? '');
   }
 
-  /** What is said of the request whose key is stored. */
+  /** Sets the answer to the request whose key is stored. */
   answer(answer: Partial<ObservedRequest>): void {
     const { 'pending.key': key = '' } = this.stored;
     const request = this.requests.get(key);
@@ -95,8 +95,8 @@ class World {
   }
 }
 
-/** What may happen, with arguments. */
-const events: Readonly<Record<string, (world: World, ...given: string[]) => unknown>> = {
+/** The events of a test, with arguments. */
+const events: Readonly<Record<string, (world: World, ...args: string[]) => unknown>> = {
   pass: (world, writes = '3') => world.pass(Number(writes)),
   wait: (world, seconds) => (world.now += Number(seconds) * 1000),
   say: (world, verdict) => world.answer({ verdict: verdict as ObservedRequest['verdict'], message: 'no' }),
@@ -106,15 +106,18 @@ const events: Readonly<Record<string, (world: World, ...given: string[]) => unkn
   terms: (world, index) => (world.terms = { ...firstTerms, ...otherTerms[Number(index)] }),
   damage: (world, key = '') => {
     world.stored = { ...world.stored, [key]: 'damaged' };
-    world.asked = { attempt: -1, again: 0 };
+    world.requested = { attempt: -1, nextAt: 0 };
   },
 };
 
-/** The last decision in short: which key serves, how the request of which key stands, what to do, in how many seconds to look again. */
+/**
+ * Runs the events and summarizes the last decision: the serving key, the pending request, the
+ * actions, and the seconds until the next pass.
+ */
 async function decided(world: World, happened: string): Promise<string> {
   for (const each of happened.split(', ')) {
-    const [name = '', ...given] = each.split(' ');
-    await events[name]!(world, ...given);
+    const [name = '', ...args] = each.split(' ');
+    await events[name]!(world, ...args);
   }
   const { state, given, isToBeMade, progress, replaced, nextAt } = world.last;
   const nameOf = (holder?: { privateKeyPem: string }) => holder?.privateKeyPem.split('\n')[0];
@@ -131,36 +134,36 @@ async function decided(world: World, happened: string): Promise<string> {
 describe('decideRequest', () => {
   before(async () => {
     const options = { now: new Date(Date.UTC(2026, 0, 1)), duration: 1e10, random };
-    const [root, stranger] = await keyPool();
+    const [root, unrelated] = await keyPool();
     authorities.set('root', issueAuthority('root', root!, options));
-    authorities.set('stranger', issueAuthority('stranger', stranger!, options));
+    authorities.set('unrelated', issueAuthority('unrelated', unrelated!, options));
   });
 
-  const anew = 'key2 New after 0, make, in 10';
+  const next = 'key2 New after 0, make, in 10';
   const table: [string, string][] = [
     ['pass', 'key1 New after 0, make, in 10'],
-    ['pass 0, pass', anew],
+    ['pass 0, pass', next],
     ['pass 1, wait 9000, pass', 'key1 New after 0, make'],
     ['pass, wait 9000, pass', 'key1 Waiting after 0'],
     ['pass, say Approved, wait 9000, pass', 'key1 Approved after 0'],
-    // Half of what is left of its life when it is taken.
+    // The renewal is due after half of the life that remains when the certificate is taken.
     ['pass, sign, wait 200, pass', 'key1 serves, in 400'],
     ['pass, sign root 12, pass', 'key1 serves, in 10'],
-    ['pass, sign, pass, wait 500, pass', `key1 serves, ${anew}`],
+    ['pass, sign, pass, wait 500, pass', `key1 serves, ${next}`],
     ['pass, sign, pass, wait 500, pass, sign, pass', 'key2 serves, in 500'],
-    ['pass, sign, pass, wait 1000, pass', anew],
-    ['pass, sign, terms 0, pass', `key1 serves, ${anew}`],
+    ['pass, sign, pass, wait 1000, pass', next],
+    ['pass, sign, terms 0, pass', `key1 serves, ${next}`],
     ['pass, say Denied, wait 10, pass, terms 0, pass', 'key3 New after 0, make, drop key2, in 10'],
-    ['pass, sign, pass, trust stranger, pass', 'in 10'],
-    ['pass, sign, pass, trust stranger, wait 10, pass', anew],
+    ['pass, sign, pass, trust unrelated, pass', 'in 10'],
+    ['pass, sign, pass, trust unrelated, wait 10, pass', next],
     ['pass, terms 2, pass, sign, pass, terms, pass', 'key2 serves, in 500'],
     ['pass, sign root 4, pass, wait 5, pass', 'in 5'],
-    ['pass, sign stranger, pass, trust root stranger, pass', 'key1 serves, in 500'],
-    ['pass, damage request.json, pass', anew],
-    ['pass, sign, pass, damage tls.crt, pass', anew],
+    ['pass, sign unrelated, pass, trust root unrelated, pass', 'key1 serves, in 500'],
+    ['pass, damage request.json, pass', next],
+    ['pass, sign, pass, damage tls.crt, pass', next],
     ['pass, sign, pass, wait 500, pass, damage pending.key, pass', 'key1 serves, key3 New after 0, make, in 10'],
   ];
-  for (const index of otherTerms.keys()) table.push([`pass, sign, pass, terms ${index}, pass`, `key1 serves, ${anew}`]);
+  for (const index of otherTerms.keys()) table.push([`pass, sign, pass, terms ${index}, pass`, `key1 serves, ${next}`]);
   for (const [happened, decision] of table) {
     it(`after ${happened}: ${decision}`, async () => assert.equal(await decided(new World(), happened), decision));
   }
@@ -171,11 +174,11 @@ describe('decideRequest', () => {
     ['remove', 'Removed', /^$/],
     ['sign wrongKey', 'KeyMismatch', /private key/],
     ['sign wrongName', 'NameMissing', /"injector\.mesh\.svc"/],
-    ['sign stranger', 'Untrusted', /authority/],
+    ['sign unrelated', 'Untrusted', /authority/],
     ['sign root 0', 'Expired', /expired at/],
   ];
   for (const [happened, outcome, message] of faults) {
-    it(`after ${happened} says why, and asks with another key when the back-off is over`, async () => {
+    it(`after ${happened} reports the fault, and requests with another key after the back-off`, async () => {
       const world = new World();
       assert.equal(await decided(world, `pass, pass, ${happened}, wait 9, pass`), `key1 ${outcome} after 0, in 1`);
       assert.match(world.last.progress?.message ?? '-', message);
@@ -183,7 +186,7 @@ describe('decideRequest', () => {
     });
   }
 
-  it('waits twice as long after each request that comes to nothing, up to an hour', async () => {
+  it('doubles the back-off after each failed request, up to an hour', async () => {
     const world = new World();
     for (const [attempt, seconds] of [10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600].entries()) {
       const expected = `key${attempt + 1} Denied after ${attempt}, in ${seconds}`;
@@ -193,11 +196,11 @@ describe('decideRequest', () => {
     }
   });
 
-  it('gives only what can serve, never asks too often, and has a certificate soon once the signer works', async () => {
+  it('provides only valid pairs, respects the back-off, and recovers soon once the signer works', async () => {
     const passes = 'pass, pass, pass, pass 0, pass 1, pass 2, wait 3, wait 10, wait 40, wait 600, wait 4000';
     const answers =
-      'say Approved, say Denied, say Failed, remove, sign, sign, sign root 15, sign stranger, sign wrongKey';
-    const changes = 'terms 0, terms 3, terms, trust root, trust stranger, trust root stranger, damage request.json';
+      'say Approved, say Denied, say Failed, remove, sign, sign, sign root 15, sign unrelated, sign wrongKey';
+    const changes = 'terms 0, terms 3, terms, trust root, trust unrelated, trust root unrelated, damage request.json';
     const event = [passes, answers, passes, answers, changes].map((some) => fc.constantFrom(...some.split(', ')));
     const property = fc.asyncProperty(fc.array(fc.oneof(...event), { maxLength: 40 }), async (happened) => {
       const world = new World();

@@ -4,90 +4,91 @@ import { joinBundle, readCertificate } from '../read-certificate.ts';
 import { checkGivenPair, type GivenCertificates, type GivenFault } from '../rotation/given-certificates.ts';
 import type { IssuedCertificate, PendingRequest, RequestState, RequestTerms } from './request-state.ts';
 
-/** The request as the API server has it. */
+/** The request as read from the API server. */
 export interface ObservedRequest {
   readonly uid: string;
   readonly verdict: 'Waiting' | 'Approved' | 'Denied' | 'Failed';
-  /** What the approver or signer says of it. */
+  /** The message of the approver or signer. */
   readonly message: string;
-  /** What the signer has issued, PEM. */
+  /** The issued certificate, PEM. */
   readonly certificatePem?: string;
 }
 
-/** What a pass looks at. */
+/** The input of one pass. */
 export interface RequestInput {
   readonly state: RequestState;
-  /** The request of `state.pending`; undefined when it is not there. */
+  /** The request of `state.pending`; undefined when it does not exist. */
   readonly observed: ObservedRequest | undefined;
   readonly terms: RequestTerms;
-  /** The authorities that are trusted, PEM. */
+  /** The trusted authorities, PEM. */
   readonly trustPem: string;
-  /** The name by which the API server calls, which a certificate must have. */
+  /** The name by which the API server calls the webhook; the certificate must have it. */
   readonly calledName: string;
-  /** Where certificates come from, for messages. */
+  /** The source of certificates, for messages. */
   readonly origin: string;
-  /** The share of its life after which a certificate is asked for again. */
+  /** The share of its life after which a certificate is renewed. */
   readonly renewalFraction: number;
-  /** What every wait is divided by: 1, but in tests. */
+  /** The divisor of every delay; 1 outside of tests. */
   readonly timeScale: number;
   readonly now: Date;
   readonly generateKeyPair: GenerateKeyPair;
 }
 
-/** How a request stands that has brought no certificate yet. */
+/** The progress of a request that has brought no certificate yet. */
 export interface RequestProgress {
   readonly outcome: 'New' | 'Waiting' | 'Approved' | 'Denied' | 'Failed' | 'Removed' | GivenFault['reason'];
-  /** What the approver or signer said, or what is wrong with its certificate. */
+  /** The message of the approver or signer, or the fault of the certificate. */
   readonly message: string;
   readonly since: Date;
-  /** When another one is made, if this one has come to nothing. */
+  /** The time of the next request, if this one has failed. */
   readonly retryAt?: Date;
 }
 
-/** What a pass decides. Write `state` before the request is made: its key must not be lost. */
+/** The decision of one pass. Write `state` before making the request: its key must not be lost. */
 export interface RequestDecision {
   readonly state: RequestState;
-  /** The request of `state.pending` has to be made; that it exists already is as good. */
+  /** The request of `state.pending` must be created; it is no error if it already exists. */
   readonly isToBeMade: boolean;
-  /** The pending request that another one took the place of: nobody needs it. */
+  /** The previous pending request, which can be deleted. */
   readonly replaced?: PendingRequest;
   /** A certificate that can serve now. */
   readonly given?: GivenCertificates;
-  /** Undefined when nothing is asked for. */
+  /** Undefined when no request is pending. */
   readonly progress?: RequestProgress;
-  /** When to decide again at the latest. */
+  /** The latest time of the next pass. */
   readonly nextAt?: Date;
 }
 
 const firstBackOff = 10_000;
 const longestBackOff = 3_600_000;
 
-/** How long after a request another one is made in its place, in milliseconds. @param attempt how many came to nothing before it */
+/** Returns the delay until the next request, in milliseconds, after `attempt` failed ones. */
 export function backOff(attempt: number, timeScale: number): number {
   return Math.min(firstBackOff * 2 ** Math.min(attempt, 30), longestBackOff) / timeScale;
 }
 
 /**
- * One pass over the request of a revision: a certificate is asked for when there is none, when the one that there is cannot serve or is due, or when it was
- * asked for with other terms; a request that came to nothing is made again, with another key and with back-off. Decides from what is stored and seen alone.
+ * Runs one pass over the certificate request of a revision. Requests a certificate when none
+ * exists, when the existing one cannot serve or is due, or when the terms have changed. Repeats a
+ * failed request with another key and a back-off. Uses only its input.
  */
 export async function decideRequest(input: RequestInput): Promise<RequestDecision> {
   const { terms, timeScale, now, generateKeyPair } = input;
   const progress = progressOf(input);
-  const state = noted(input, progress);
+  const state = observe(input, progress);
   const { issued, pending } = state;
   const checked = issued && check(issued, input);
   const given = checked && 'given' in checked ? { given: checked.given } : {};
-  const isWanted = covers((pending ?? issued)?.terms, terms);
+  const hasTerms = covers((pending ?? issued)?.terms, terms);
   const isNew = pending === undefined && issued === undefined;
   const due = pending === undefined ? issued && renewalOf(issued, 'given' in given, input) : progress?.retryAt;
-  if (isWanted && !isNew && (due === undefined || due > now))
+  if (hasTerms && !isNew && (due === undefined || due > now))
     return {
       ...{ state, ...given, isToBeMade: progress?.outcome === 'New' },
       ...(progress && { progress }),
       ...(due && { nextAt: due }),
     };
-  const attempt = isWanted && pending !== undefined ? pending.attempt + 1 : 0;
+  const attempt = hasTerms && pending !== undefined ? pending.attempt + 1 : 0;
   const { privateKeyPem } = await generateKeyPair(terms.keySize);
   const next: PendingRequest = { privateKeyPem, terms, attempt, since: now };
   return {
@@ -98,11 +99,11 @@ export async function decideRequest(input: RequestInput): Promise<RequestDecisio
   };
 }
 
-/** How the pending request stands; undefined when there is none, or when it has brought a certificate that can serve. */
+/** Returns the progress of the pending request; undefined if none, or if its pair can serve. */
 function progressOf({ state: { pending }, observed, ...input }: RequestInput): RequestProgress | undefined {
   if (pending === undefined) return undefined;
   const { since, uid, privateKeyPem, attempt } = pending;
-  // A time in the future is of a clock that was wrong.
+  // A time in the future comes from a wrong clock.
   const retryAt = new Date(Math.min(Number(since), Number(input.now)) + backOff(attempt, input.timeScale));
   if (observed === undefined)
     return uid === undefined
@@ -117,8 +118,8 @@ function progressOf({ state: { pending }, observed, ...input }: RequestInput): R
   return { outcome: fault.reason, message: fault.message, since, retryAt };
 }
 
-/** The state with what was seen: the certificate that the pending request has brought, or that the request is there. */
-function noted({ state, observed, now }: RequestInput, progress: RequestProgress | undefined): RequestState {
+/** Returns the state with the observed request: its issued certificate, or its uid. */
+function observe({ state, observed, now }: RequestInput, progress: RequestProgress | undefined): RequestState {
   const { pending } = state;
   if (pending === undefined || observed === undefined) return state;
   if (progress !== undefined) return { ...state, pending: { ...pending, uid: observed.uid } };
@@ -126,16 +127,16 @@ function noted({ state, observed, now }: RequestInput, progress: RequestProgress
   return { issued: { certificatePem, privateKeyPem: pending.privateKeyPem, terms: pending.terms, takenAt: now } };
 }
 
-/** Whether what was asked for is what is wanted; more names than that are as good. */
-function covers(asked: RequestTerms | undefined, wanted: RequestTerms): boolean {
-  if (asked === undefined) return false;
+/** Reports whether a request has the desired terms; additional names are allowed. */
+function covers(requested: RequestTerms | undefined, desired: RequestTerms): boolean {
+  if (requested === undefined) return false;
   return (
-    isDeepStrictEqual({ ...asked, names: [] }, { ...wanted, names: [] }) &&
-    wanted.names.every((name) => asked.names.includes(name))
+    isDeepStrictEqual({ ...requested, names: [] }, { ...desired, names: [] }) &&
+    desired.names.every((name) => requested.names.includes(name))
   );
 }
 
-/** From when we had it: of a certificate that began long before, most of the life would be over when it comes. One that cannot serve is due. */
+/** Counts the life from `takenAt`: notBefore may lie far back. An unusable pair is due. */
 function renewalOf(
   { certificatePem, takenAt }: IssuedCertificate,
   canServe: boolean,
@@ -143,7 +144,7 @@ function renewalOf(
 ): Date {
   const from = Math.min(Number(takenAt), Number(now));
   const life = canServe ? readCertificate(certificatePem).notAfter.getTime() - from : 0;
-  // One that hardly lives must not make us ask all the time.
+  // A very short life must not cause continuous requests.
   return new Date(from + Math.max(life * renewalFraction, backOff(0, timeScale)));
 }
 

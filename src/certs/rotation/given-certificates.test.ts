@@ -11,15 +11,15 @@ const expected = { now: new Date(now), names: ['sidecar-injector-a.injection.svc
 
 describe('checkGivenPair', () => {
   let pair: ServingPair;
-  let stranger: ServingPair;
+  let unrelated: ServingPair;
   before(async () => {
     await keyPool();
     pair = await new SecretOwner(names).pair(now);
-    stranger = await foreignPair(now);
+    unrelated = await foreignPair(now);
   });
 
-  it('takes of the authorities the one that is needed', () => {
-    const checked = checkGivenPair({ ...pair, caPem: stranger.caPem + pair.caPem }, 'Secret x', expected);
+  it('keeps only the authority that verifies the certificate', () => {
+    const checked = checkGivenPair({ ...pair, caPem: unrelated.caPem + pair.caPem }, 'Secret x', expected);
     assert.deepEqual(checked, {
       given: {
         certificatePem: pair.certificatePem,
@@ -32,17 +32,17 @@ describe('checkGivenPair', () => {
 
   const table: [string, () => ServingPair, Partial<typeof expected>, string][] = [
     ['no certificate', () => ({ ...pair, certificatePem: 'x' }), {}, 'tls.crt Unreadable'],
-    ['the key of another', () => ({ ...pair, privateKeyPem: stranger.privateKeyPem }), {}, 'tls.key KeyMismatch'],
+    ['the key of another pair', () => ({ ...pair, privateKeyPem: unrelated.privateKeyPem }), {}, 'tls.key KeyMismatch'],
     ['no authority', () => ({ ...pair, caPem: '' }), {}, 'ca.crt Untrusted'],
-    ['the authority of another', () => ({ ...pair, caPem: stranger.caPem }), {}, 'ca.crt Untrusted'],
-    ['more authorities than can be tried', () => ({ ...pair, caPem: pair.caPem.repeat(99) }), {}, 'ca.crt Unreadable'],
+    ['the authority of another pair', () => ({ ...pair, caPem: unrelated.caPem }), {}, 'ca.crt Untrusted'],
+    ['too many authorities', () => ({ ...pair, caPem: pair.caPem.repeat(99) }), {}, 'ca.crt Unreadable'],
     ['another name', () => pair, { names: ['injector.example.com'] }, 'tls.crt NameMissing'],
     ['a later time', () => pair, { now: new Date(now + 901_000) }, 'tls.crt Expired'],
     ['a time before', () => pair, { now: new Date(now - 26 * 3_600_000) }, 'tls.crt NotYetValid'],
   ];
-  for (const [what, given, otherwise, fault] of table) {
-    it(`names key and fault for ${what}`, () => {
-      const checked = checkGivenPair(given(), 'Secret x', { ...expected, ...otherwise });
+  for (const [what, pairOf, otherwise, fault] of table) {
+    it(`reports key and fault for ${what}`, () => {
+      const checked = checkGivenPair(pairOf(), 'Secret x', { ...expected, ...otherwise });
       const [first] = 'faults' in checked ? checked.faults : [];
       assert.equal(`${first?.key} ${first?.reason}`, fault);
       assert.doesNotMatch(first?.message ?? '', /PRIVATE|BEGIN/);

@@ -3,26 +3,26 @@ import type { CertifiedKey } from '../key-pair.ts';
 import { isAccepted } from './rotation-state.ts';
 import { verifyServingPair, type ChainExpectation, type ChainFault, type ServingPair } from '../verify-chain.ts';
 
-/** A pair that somebody else has issued and that can serve: an input of the rotation in place of what it would issue itself. */
+/** A valid pair that another issuer provides, used instead of self-signed certificates. */
 export interface GivenCertificates extends CertifiedKey {
-  /** The one authority that clients must trust for it. Its key is not known here. */
+  /** The one authority that clients must trust. Its key is unknown here. */
   readonly authorityPem: string;
-  /** Where it came from, for messages, e.g. `Secret injection/webhook-tls`. */
+  /** The source, for messages, e.g. `Secret injection/webhook-tls`. */
   readonly origin: string;
 }
 
-/** Absent: the operator is its own authority. `Unavailable`: somebody else issues, and has none that could serve now. */
+/** Absent: the operator issues. `Unavailable`: another issuer does, but has no usable pair now. */
 export type CertificateSource = GivenCertificates | 'Unavailable';
 
-/** What is to be done about a fault, and in which key of a Secret it lies. */
+/** A fault and the key of the Secret that has it. */
 export interface GivenFault extends ChainFault {
   readonly key: 'tls.crt' | 'tls.key' | 'ca.crt';
 }
 
-/** In characters of PEM: some thirty certificates. */
+/** The limit in characters of PEM, about thirty certificates. */
 const longestText = 65_536;
 
-/** Checks a pair that a user brings, as the API server will. Of its authorities only the first that verifies it is published. */
+/** Checks a provided pair as the API server will; keeps the first authority that verifies it. */
 export function checkGivenPair(
   pair: ServingPair,
   origin: string,
@@ -34,15 +34,11 @@ export function checkGivenPair(
   ] as const)
     if (text.length > longestText)
       return {
-        faults: [
-          { key, reason: 'Unreadable', message: 'more than 64 KiB, of which each certificate would have to be tried' },
-        ],
+        faults: [{ key, reason: 'Unreadable', message: 'longer than 64 KiB; keep only the certificates of this pair' }],
       };
   const authorities = parseBundle(pair.caPem);
   const noAuthority: ChainFault[] =
-    authorities.length === 0
-      ? [{ reason: 'Untrusted', message: 'no certificate in PEM was found where the authorities are expected' }]
-      : [];
+    authorities.length === 0 ? [{ reason: 'Untrusted', message: 'the authorities contain no certificate in PEM' }] : [];
   const found = verifyServingPair(pair, expected).filter(
     ({ reason }) => reason !== 'Untrusted' || authorities.length > 0,
   );
@@ -51,7 +47,7 @@ export function checkGivenPair(
   const authority = authorities.find(({ pem }) => isAccepted(pair.certificatePem, pem, expected.now));
   if (authority === undefined) {
     // verifyServingPair found a chain to one of them.
-    throw new Error('no single authority verifies a certificate that all of them together do');
+    throw new Error('no single authority verifies the certificate, but all of them together do');
   }
   const certificatePem = joinBundle([pair.certificatePem]);
   return { given: { certificatePem, privateKeyPem: pair.privateKeyPem, authorityPem: authority.pem, origin } };
@@ -62,7 +58,7 @@ function keyOf({ reason }: ChainFault): GivenFault['key'] {
   return reason === 'Untrusted' ? 'ca.crt' : 'tls.crt';
 }
 
-/** Whether an authority of the rotation is the one of given certificates. */
+/** Reports whether an authority of the rotation is the one of the provided pair. */
 export function isAuthorityOf(
   authority: { readonly certificatePem: string } | undefined,
   given: GivenCertificates,

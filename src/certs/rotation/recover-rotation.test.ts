@@ -18,7 +18,7 @@ describe('recoverRotation, with nothing stored', () => {
       issueAuthority('tests', keys[0]!, { now: later(-1000), duration, random: seededBytes(seed) }).certificatePem;
   });
 
-  it('keeps what webhook configurations trust, each once, until no leaf can be in use', () => {
+  it('keeps each published authority once, until no leaf of it can be in use', () => {
     const [one, two] = [authority(1, 10_000_000), authority(2, 10_000_000)];
     const { state, current, expired, changes } = recover([one + two, two]);
     const retireAfter = later(shortPolicy.leafDuration);
@@ -30,27 +30,27 @@ describe('recoverRotation, with nothing stored', () => {
     assert.equal(changes.length, 2);
   });
 
-  it('keeps none beyond its own end', () => {
+  it('keeps no authority beyond its own end', () => {
     const [dead, dying] = [authority(1, 500), authority(2, 60_000)];
     const { state } = recover([dead + dying]);
     assert.deepEqual(state.retiring, [{ certificatePem: dying, retireAfter: later(59_000) }]);
   });
 
-  it('takes a bounded number out of a stuffed bundle', () => {
-    const stuffed = Array.from({ length: 90 }, (_, seed) => authority(seed, 10_000_000));
-    assert.equal(recover([stuffed.join('')]).state.retiring.length, mostAdopted);
+  it('adopts a limited number of authorities from an oversized bundle', () => {
+    const oversized = Array.from({ length: 90 }, (_, seed) => authority(seed, 10_000_000));
+    assert.equal(recover([oversized.join('')]).state.retiring.length, mostAdopted);
   });
 
-  it('takes the authority of the leaf in use out of a stuffed bundle wherever it stands, and the latest of the others', async () => {
+  it('adopts the authority of the leaf in use from any position of an oversized bundle, and the latest others', async () => {
     const keys = (await keyPool())[0]!;
-    const stuffed = Array.from({ length: 90 }, (_, seed) => authority(seed, 10_000_000));
+    const oversized = Array.from({ length: 90 }, (_, seed) => authority(seed, 10_000_000));
     for (const position of [0, 45, 89]) {
-      const issuer = { certificatePem: stuffed[position]!, privateKeyPem: keys.privateKeyPem };
+      const issuer = { certificatePem: oversized[position]!, privateKeyPem: keys.privateKeyPem };
       const options = { now: later(-1000), duration: 600_000, random: seededBytes(99) };
       const leaf = issueServingCertificate(issuer, { service: 'a', namespace: 'b' }, keys, options);
-      const caPem = stuffed.join('');
+      const caPem = oversized.join('');
       const { state, current } = recover([caPem], { ...leaf, caPem });
-      const kept = state.retiring.map(({ certificatePem }) => stuffed.indexOf(certificatePem));
+      const kept = state.retiring.map(({ certificatePem }) => oversized.indexOf(certificatePem));
       assert.equal(kept.length, mostAdopted);
       assert.ok(kept.includes(position) && kept.includes(89) && kept.includes(40), kept.join());
       assert.equal(current?.certificatePem, leaf.certificatePem);

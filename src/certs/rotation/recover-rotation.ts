@@ -23,26 +23,28 @@ export interface ObservedCertificates {
   readonly bundles: readonly string[];
 }
 
-/** What is known of the certificates of a revision once stored state and live objects were compared. */
+/** The certificates of a revision after the stored state and the live objects were compared. */
 export interface RecoveredRotation {
   readonly state: RotationState;
-  /** A good leaf that is, or may be, in use: from the serving Secret, else from the stored state. */
+  /** A valid leaf that may be in use, from the serving Secret or else from the stored state. */
   readonly current?: CertifiedKey;
-  /** The last known leaf has expired: no admission succeeds any more, so nothing can be lost by swapping at once. */
+  /** The last known leaf has expired: every admission fails, so an immediate swap is safe. */
   readonly expired: boolean;
   readonly changes: readonly RotationChange[];
 }
 
 /**
- * No more authorities than this are taken over from live objects: with 2 KB a certificate (RSA 4096), five webhooks' bundles of this many stay
- * below a megabyte, which every object store takes. More than that were not lost within a leaf's life but stuffed in.
+ * The maximum number of authorities adopted from live objects. With 2 KB each (RSA 4096), the
+ * bundles of five webhooks stay below 1 MB, which every object store takes. No rotation loses more
+ * within the life of a leaf.
  */
 export const mostAdopted = 64;
 
 /**
- * Compares what is stored with what is live. The live system wins where it works: a leaf that replicas serve with success is kept until its
- * successor is trusted everywhere, and authorities that the stored state has forgotten (lost, damaged, or restored from a backup) come
- * back as retiring ones. A serving Secret that nobody trusts is foreign and not looked at.
+ * Compares the stored state with the live objects. A working live system wins: a leaf in use is
+ * kept until its successor is trusted everywhere, and authorities that the stored state lacks
+ * (lost, damaged or restored from a backup) return as retiring ones. Ignores a serving Secret that
+ * no bundle trusts.
  */
 export function recoverRotation(
   observed: ObservedCertificates,
@@ -60,20 +62,20 @@ export function recoverRotation(
   const served = pairOf(observed.serving);
   const accepts = (caPem: string): boolean => served !== undefined && isAccepted(served.certificatePem, caPem, now);
   const published = observed.bundles.flatMap(parseBundle);
-  const isUnrelated = !accepts(rotationBundle(state));
-  // A stored state that does not know a leaf which works is out of date: restored from a backup, say.
-  const isForgetful =
-    read === undefined || faults.length > 0 || (isUnrelated && published.some(({ pem }) => accepts(pem)));
-  if (isForgetful) {
-    const isGood = isUnrelated && served !== undefined && accepts(served.caPem);
+  const isUnknown = !accepts(rotationBundle(state));
+  // A stored state that does not know a working leaf is outdated, e.g. restored from a backup.
+  const isOutdated =
+    read === undefined || faults.length > 0 || (isUnknown && published.some(({ pem }) => accepts(pem)));
+  if (isOutdated) {
+    const isGood = isUnknown && served !== undefined && accepts(served.caPem);
     const found = isGood ? [...parseBundle(served.caPem), ...published] : published;
     const until = isGood ? latest(unknownUse, readCertificate(served.certificatePem).notAfter) : unknownUse;
-    // Of more than can be taken over, those go first without which an admission would fail, then the latest.
+    // Adopts first the authorities that admissions need, then the latest ones.
     const needed = found.filter(({ pem }) => accepts(pem));
-    const places = new Map(found.map(({ pem }, index) => [pem, index]));
-    const place = ({ certificatePem }: RetiringAuthority): number => places.get(certificatePem) ?? 0;
+    const positions = new Map(found.map(({ pem }, index) => [pem, index]));
+    const position = ({ certificatePem }: RetiringAuthority): number => positions.get(certificatePem) ?? 0;
     const adopted = adopt(state, [...needed, ...found.toReversed()], until, now).sort(
-      (one, other) => place(one) - place(other),
+      (one, other) => position(one) - position(other),
     );
     state = { ...state, retiring: [...state.retiring, ...adopted] };
     changes.push(...adopted.map(({ certificatePem }) => adoption(certificatePem)));
@@ -93,7 +95,7 @@ export function recoverRotation(
   return { state: keepWhileInUse({ ...state, leaf }, certificatePem, now), current, expired: false, changes };
 }
 
-/** What the serving Secret holds, if its key belongs to its certificate. */
+/** Returns the pair of the serving Secret if its key belongs to its certificate. */
 function pairOf(serving: ServingPair | undefined): ServingPair | undefined {
   const [leaf] = parseBundle(serving?.certificatePem ?? '');
   return serving !== undefined && leaf !== undefined && keyMatches(leaf.x509, serving.privateKeyPem)
@@ -102,7 +104,7 @@ function pairOf(serving: ServingPair | undefined): ServingPair | undefined {
 }
 
 function adoption(certificatePem: string): RotationChange {
-  const message = `authority ${shortName(certificatePem)} is in use but not in the stored Secret: it stays in the bundle`;
+  const message = `authority ${shortName(certificatePem)} is in use but missing from the stored Secret; it stays in the bundle`;
   return changeOf('Repaired', 'Bundle', message);
 }
 
@@ -117,17 +119,17 @@ function adopt(state: RotationState, found: readonly BundleEntry[], until: Date,
   return [...adopted.values()];
 }
 
-/** An authority stays for as long as the leaf that is in use was signed by it, whatever the stored state says of that. */
+/** Keeps an authority at least until the end of the leaf in use, whatever the stored state says. */
 function keepWhileInUse(state: RotationState, certificatePem: string, now: Date): RotationState {
   const { notAfter } = readCertificate(certificatePem);
   const signs = (authority: { readonly certificatePem: string }): boolean =>
     isAccepted(certificatePem, authority.certificatePem, now);
-  const noted = (authority: StoredAuthority): StoredAuthority =>
+  const extended = (authority: StoredAuthority): StoredAuthority =>
     signs(authority) ? { ...authority, lastLeafNotAfter: latest(notAfter, authority.lastLeafNotAfter) } : authority;
   return {
     ...state,
-    ...(state.authority && { authority: noted(state.authority) }),
-    ...(state.staged && { staged: noted(state.staged) }),
+    ...(state.authority && { authority: extended(state.authority) }),
+    ...(state.staged && { staged: extended(state.staged) }),
     retiring: state.retiring.map((authority) =>
       signs(authority) ? { ...authority, retireAfter: latest(authority.retireAfter, notAfter) } : authority,
     ),

@@ -9,11 +9,11 @@ import { defaultCertificatePolicy } from '../certificate-policy.ts';
 import { rotate } from './rotation.ts';
 import { verifyServingPair } from '../verify-chain.ts';
 
-describe('rotate, when something is lost or somebody else has written', () => {
+describe('rotate, after a loss or a write by another client', () => {
   before(keyPool);
 
   for (const [what, stored] of Object.entries({ deleted: undefined, emptied: {} })) {
-    it(`with the stored Secret ${what}, serves the old leaf until a new authority is trusted beside the old one`, async () => {
+    it(`with the stored Secret ${what}, serves the old leaf until both authorities are trusted`, async () => {
       const world = await settledWorld();
       const old = world.serving!;
       world.stored = stored;
@@ -30,7 +30,7 @@ describe('rotate, when something is lost or somebody else has written', () => {
     });
   }
 
-  it('makes nothing anew when only the record of times is lost', async () => {
+  it('issues nothing when only the record of times is lost', async () => {
     const world = await settledWorld();
     const { caBundlePem, serving } = world.last!;
     world.stored = { ...world.stored, 'rotation.json': '' };
@@ -40,7 +40,7 @@ describe('rotate, when something is lost or somebody else has written', () => {
     assert.deepEqual([world.last!.caBundlePem, world.last!.serving], [caBundlePem, serving]);
   });
 
-  it('restores the serving Secret at once from what is stored', async () => {
+  it('restores the serving Secret at once from the stored state', async () => {
     const world = await settledWorld();
     const good = world.serving;
     for (const damage of [undefined, { ...good!, privateKeyPem: 'garbage' }, await foreignPair(world.now)]) {
@@ -50,7 +50,7 @@ describe('rotate, when something is lost or somebody else has written', () => {
     }
   });
 
-  it('repairs a bundle of somebody else without keeping what they put there', async () => {
+  it('repairs a foreign bundle and drops its authorities', async () => {
     const world = await settledWorld();
     const { caBundlePem } = world.last!;
     world.publish('one', (await foreignPair(world.now)).caPem, true);
@@ -58,7 +58,7 @@ describe('rotate, when something is lost or somebody else has written', () => {
     assert.equal(world.last!.caBundlePem, caBundlePem);
   });
 
-  it('keeps every published authority when the state is lost right after a swap, since a replica may lag', async () => {
+  it('keeps every published authority, for lagging replicas, when the state is lost right after a swap', async () => {
     const world = await worldBeforeRotation();
     await world.pass();
     await world.pass();
@@ -76,7 +76,7 @@ describe('rotate, when something is lost or somebody else has written', () => {
     await world.settle();
   });
 
-  it('defers to a live system that an old backup of the state does not know', async () => {
+  it('keeps the live leaf when the state is restored from an old backup', async () => {
     const world = await settledWorld();
     const backup = world.stored;
     for (let rotation = 0; rotation < 2; rotation++) {
@@ -95,7 +95,7 @@ describe('rotate, when something is lost or somebody else has written', () => {
     await world.settle();
   });
 
-  it('moves to a stored state that is whole but of another installation, with overlap', async () => {
+  it('moves with overlap to a complete stored state of another installation', async () => {
     const world = await settledWorld();
     const live = world.serving!;
     const other = new World(7);
@@ -112,9 +112,9 @@ describe('rotate, when something is lost or somebody else has written', () => {
     await world.settle();
   });
 
-  it('with both Secrets lost, waits until the bundle is read back, but not for ever', async () => {
+  it('with both Secrets lost, waits until the bundle is published, but not forever', async () => {
     const world = await settledWorld();
-    // What the API servers' views may lag by is bounded by the short wait here.
+    // The lag of the API servers is shorter than the wait without a valid leaf.
     world.lag = 4 * second;
     world.stored = undefined;
     world.serving = undefined;
@@ -135,10 +135,10 @@ describe('rotate, when something is lost or somebody else has written', () => {
   });
 });
 
-describe('rotate, when time was lost or clocks are wrong', () => {
+describe('rotate, after a pause or with wrong clocks', () => {
   before(keyPool);
 
-  it('swaps at once when the leaf has expired: every admission fails already', async () => {
+  it('swaps at once when the leaf has expired, since every admission already fails', async () => {
     const world = await settledWorld();
     world.now += shortPolicy.caDuration + second;
     assert.deepEqual(await decide(world), ['Staged Authority', 'Swapped Authority', 'Issued ServingCertificate']);
@@ -146,7 +146,7 @@ describe('rotate, when time was lost or clocks are wrong', () => {
   });
 
   for (const hours of [-24, 24]) {
-    it(`does nothing for a clock that jumps by ${hours} hours while nothing is due, and nothing wrong if something is`, async () => {
+    it(`survives a clock that is wrong by ${hours} hours, and does nothing while nothing is due`, async () => {
       const world = new World();
       world.policy = defaultCertificatePolicy;
       await world.pass();
@@ -155,7 +155,7 @@ describe('rotate, when time was lost or clocks are wrong', () => {
       world.advance(48 * 3600 * second);
       world.skew = hours * 3600 * second;
       assert.deepEqual(await decide(world), []);
-      // Far enough for leaves and an authority to be issued by the wrong clock.
+      // Runs long enough for the wrong clock to issue leaves and an authority.
       const issued = new Set<string>();
       while (world.now < Date.UTC(2026, 11, 1)) {
         world.advance(world.last!.nextAt.getTime() - world.now - world.skew);
@@ -171,7 +171,7 @@ describe('rotate, when time was lost or clocks are wrong', () => {
     });
   }
 
-  it('replaces what was issued by a clock that was further ahead, overlapped as ever', async () => {
+  it('replaces with overlap the certificates from a clock that was further ahead', async () => {
     const world = await settledWorld();
     const { serving } = world.last!;
     world.skew = -30 * 3600 * second;
@@ -183,7 +183,7 @@ describe('rotate, when time was lost or clocks are wrong', () => {
       ),
       [
         'Staged Authority: authority …: valid only from …: a clock was wrong when it was issued',
-        'Published Authority: authority … is read back from every webhook configuration',
+        'Published Authority: authority … is in the caBundle of every webhook configuration',
       ],
     );
     assert.equal(rotation.phase, 'Publishing');

@@ -8,13 +8,13 @@ const situation = { bundles: [], policy: shortPolicy, now, expired: false };
 
 describe('deadlines', () => {
   const table: [string, number[], number][] = [
-    ['the first of several', [30_000, 20_000], 20_000],
-    ['a life of a leaf when there is none', [], shortPolicy.leafDuration],
-    ['a second at least, so that no clock makes a pass run hot', [1], 1000],
-    ['what is still to come', [-5, 0, 9000], 9000],
+    ['the earliest of several deadlines', [30_000, 20_000], 20_000],
+    ['the life of a leaf without a deadline', [], shortPolicy.leafDuration],
+    ['at least a second, so that passes do not run in a tight loop', [1], 1000],
+    ['the earliest future deadline', [-5, 0, 9000], 9000],
   ];
   for (const [what, retirements, expected] of table) {
-    it(`look again after ${what}`, () => {
+    it(`run the next pass after ${what}`, () => {
       const retiring = retirements.map((milliseconds) => ({ certificatePem: '', retireAfter: later(milliseconds) }));
       assert.deepEqual(deadlines({ retiring }, undefined, situation).nextAt, later(expected));
     });

@@ -5,14 +5,14 @@ import { SecretOwner } from '../testdata/secret-owner.ts';
 import { decide, decided, settledWorld } from '../testdata/settled-world.ts';
 import { names, second, shortPolicy, World } from '../testdata/world.ts';
 
-describe('rotate, with certificates that somebody else issues', function () {
+describe('rotate, with certificates of another issuer', function () {
   this.timeout(60_000);
   before(keyPool);
 
   let owner: SecretOwner;
   let world: World;
-  /** Another pass, with what the owner has now. */
-  const give = async (): Promise<void> => {
+  /** Runs a pass with the current pair of the owner. */
+  const provide = async (): Promise<void> => {
     world.source = await owner.source(world.now);
     await world.pass();
   };
@@ -22,7 +22,7 @@ describe('rotate, with certificates that somebody else issues', function () {
     world = new World();
   });
 
-  /** Passes until the leaf is served that is given now; the time that it took and what was decided. */
+  /** Passes until replicas get the given leaf; returns the duration and the decisions. */
   async function untilServed(certificatePem: string): Promise<{ seconds: number; changes: string[] }> {
     const begun = world.now;
     const changes: string[] = [];
@@ -36,8 +36,8 @@ describe('rotate, with certificates that somebody else issues', function () {
     return { seconds: (world.now - begun) / second, changes };
   }
 
-  it('takes them over at once while nobody calls, and keeps no key of the authority', async () => {
-    await give();
+  it('takes them over at once while no webhook is published, and stores no key of the authority', async () => {
+    await provide();
     assert.deepEqual(decided(world), ['Issued Authority', 'Issued ServingCertificate']);
     assert.equal(world.last!.serving?.certificatePem, (await owner.pair(world.now)).certificatePem);
     assert.deepEqual(Object.keys(world.stored!).sort(), ['ca.crt', 'rotation.json', 'tls.crt', 'tls.key']);
@@ -45,9 +45,9 @@ describe('rotate, with certificates that somebody else issues', function () {
     assert.equal(world.last!.phase, 'Stable');
   });
 
-  it('lets what is staged wait while they have nothing for a moment', async () => {
+  it('keeps the staged authority while the issuer has no pair for a moment', async () => {
     world = await settledWorld();
-    await give();
+    await provide();
     assert.equal(inBundle(), 2);
     world.source = 'Unavailable';
     for (let passes = 0; passes < 3; passes++) {
@@ -56,11 +56,11 @@ describe('rotate, with certificates that somebody else issues', function () {
     }
     assert.deepEqual([inBundle(), world.last!.phase], [2, 'Confirming']);
     const { certificatePem } = await owner.pair(world.now);
-    await give();
+    await provide();
     assert.equal(world.serving?.certificatePem, certificatePem);
   });
 
-  it('goes over from its own authority and back, with overlap both ways', async () => {
+  it('moves from its own authority to the provided one and back, with overlap both ways', async () => {
     world = await settledWorld();
     world.source = await owner.source(world.now);
     const { certificatePem } = await owner.pair(world.now);
@@ -82,7 +82,7 @@ describe('rotate, with certificates that somebody else issues', function () {
   });
 
   it('takes a renewed leaf of the same authority at once, and a new authority with overlap', async () => {
-    await give();
+    await provide();
     await world.pass();
     world.syncAll();
     await owner.renewLeaf(world.now);
@@ -99,24 +99,24 @@ describe('rotate, with certificates that somebody else issues', function () {
     assert.equal(inBundle(), 2);
   });
 
-  it('lets what was staged go when its owner thinks better of it', async () => {
+  it('drops the staged authority when its owner withdraws it', async () => {
     world = await settledWorld();
     const own = world.last!.caBundlePem;
-    await give();
+    await provide();
     assert.equal(inBundle(), 2);
     world.source = undefined;
     await world.pass();
     assert.deepEqual([world.last!.caBundlePem, world.last!.phase], [own, 'Stable']);
 
-    await give();
+    await provide();
     await owner.replaceAuthority(world.now);
-    await give();
+    await provide();
     assert.equal(inBundle(), 2);
     const authority = new RegExp((await owner.pair(world.now)).caPem.slice(100, 160).replaceAll(/[+/]/g, '.'));
     assert.match(world.last!.caBundlePem, authority);
   });
 
-  it('goes on with its own authority while nothing usable is given, and renews it', async () => {
+  it('keeps and renews its own authority while no usable pair is provided', async () => {
     world = await settledWorld();
     world.source = 'Unavailable';
     for (let passes = 0; passes < 12; passes++) {
@@ -128,12 +128,12 @@ describe('rotate, with certificates that somebody else issues', function () {
     assert.ok(readCertificate(world.serving!.certificatePem).notAfter.getTime() > world.now);
   });
 
-  it('keeps what was given last while nothing usable is given, and stages nothing further', async () => {
-    await give();
+  it('keeps the last provided pair while no usable pair is provided, and stages nothing more', async () => {
+    await provide();
     await world.pass();
     const { serving, caBundlePem } = world.last!;
     await owner.replaceAuthority(world.now);
-    await give();
+    await provide();
     world.source = 'Unavailable';
     for (let passes = 0; passes < 3; passes++) {
       await world.pass();
@@ -144,13 +144,13 @@ describe('rotate, with certificates that somebody else issues', function () {
     assert.equal(world.last!.phase, 'Confirming');
   });
 
-  it('makes nothing of its own for a revision that was never given anything', async () => {
+  it('issues nothing for a revision whose issuer never provided a pair', async () => {
     world.source = 'Unavailable';
     await world.pass();
     assert.deepEqual([world.last!.serving, world.last!.caBundlePem, decided(world)], [undefined, '', []]);
   });
 
-  it('drops the old authority by force when that is asked for', async () => {
+  it('drops the old authority by force on request', async () => {
     world = await settledWorld();
     world.source = await owner.source(world.now);
     await untilServed((await owner.pair(world.now)).certificatePem);

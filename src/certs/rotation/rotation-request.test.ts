@@ -4,11 +4,11 @@ import { keyPool } from '../testdata/key-pool.ts';
 import { decided, settledWorld } from '../testdata/settled-world.ts';
 import { second, shortPolicy, type World } from '../testdata/world.ts';
 
-describe('rotate does what a person asks for, once, with the same care:', () => {
+describe('rotate serves a renewal request once, without failed admissions:', () => {
   before(keyPool);
 
-  /** Passes until the request is done; what was decided, and how the request stood after each pass. */
-  async function ask(world: World, target: 'leaf' | 'authority' | 'authority-force'): Promise<string[]> {
+  /** Passes until the request is done; returns decisions, phase and request state per pass. */
+  async function renew(world: World, target: 'leaf' | 'authority' | 'authority-force'): Promise<string[]> {
     world.request = { nonce: `${target}-1`, target };
     const seen: string[] = [];
     for (let passes = 0; passes < 60; passes++) {
@@ -24,16 +24,16 @@ describe('rotate does what a person asks for, once, with the same care:', () => 
   it('a leaf', async () => {
     const world = await settledWorld();
     const before = world.last!.serving!.fingerprint;
-    assert.deepEqual(await ask(world, 'leaf'), ['Issued ServingCertificate, Stable, Done']);
+    assert.deepEqual(await renew(world, 'leaf'), ['Issued ServingCertificate, Stable, Done']);
     const { serving, stored } = world.last!;
     assert.notEqual(serving!.fingerprint, before);
     const { changes, ...again } = await world.pass();
     assert.deepEqual([changes, again.stored, again.serving], [[], stored, serving]);
   });
 
-  it('an authority, which waits as every other does and leaves the old one to its end', async () => {
+  it('an authority, with the usual waits, and the old one stays to its end', async () => {
     const world = await settledWorld();
-    const seen = await ask(world, 'authority');
+    const seen = await renew(world, 'authority');
     assert.deepEqual(seen.slice(0, 2), [
       'Staged Authority, Publishing, Accepted',
       'Published Authority, Confirming, Accepted',
@@ -44,11 +44,11 @@ describe('rotate does what a person asks for, once, with the same care:', () => 
     assert.equal(world.last!.request?.state, 'Done');
   });
 
-  it('an authority by force: the old one leaves once replicas have had time to follow', async () => {
+  it('an authority by force: the old one is removed once replicas had time to follow', async () => {
     const world = await settledWorld();
     const [old] = parseBundle(world.last!.caBundlePem);
     const begun = world.now;
-    const seen = await ask(world, 'authority-force');
+    const seen = await renew(world, 'authority-force');
     assert.equal(seen.at(-1), 'Retired Authority, Stable, Done');
     const bundle = bundleFingerprints(world.last!.caBundlePem);
     assert.equal(bundle.size, 1);
@@ -57,20 +57,20 @@ describe('rotate does what a person asks for, once, with the same care:', () => 
     assert.ok(world.now - begun >= least && world.now - begun < least + 30 * second, `${world.now - begun} ms`);
   });
 
-  it('an authority by force, in the middle of a rotation: what was staged may be stolen too', async () => {
+  it('an authority by force, during a rotation: the staged one is replaced too', async () => {
     const world = await settledWorld();
     world.request = { nonce: 'first', target: 'authority' };
     await world.pass();
     const known = bundleFingerprints(world.last!.caBundlePem);
     assert.equal(known.size, 2);
     world.advance(second);
-    assert.match((await ask(world, 'authority-force')).at(-1) ?? '', /Done$/);
-    const left = [...bundleFingerprints(world.last!.caBundlePem)];
-    assert.deepEqual([left.length, left.some((fingerprint) => known.has(fingerprint))], [1, false]);
+    assert.match((await renew(world, 'authority-force')).at(-1) ?? '', /Done$/);
+    const remaining = [...bundleFingerprints(world.last!.caBundlePem)];
+    assert.deepEqual([remaining.length, remaining.some((fingerprint) => known.has(fingerprint))], [1, false]);
     await world.settle();
   });
 
-  it('an authority by force, when the new leaf could not be written at first', async () => {
+  it('an authority by force, when the first writes of the new leaf fail', async () => {
     const world = await settledWorld();
     world.request = { nonce: 'n', target: 'authority-force' };
     while (!decided(world).includes('Swapped Authority')) {
@@ -81,11 +81,11 @@ describe('rotate does what a person asks for, once, with the same care:', () => 
     }
     await world.pass(1);
     assert.equal(world.last!.request?.state, 'Accepted');
-    assert.match((await ask(world, 'authority-force')).at(-1) ?? '', /Done$/);
+    assert.match((await renew(world, 'authority-force')).at(-1) ?? '', /Done$/);
     await world.settle();
   });
 
-  it('a leaf that the authority is too old to make is tried again by its successor', async () => {
+  it('a leaf that the expired authority cannot issue comes from its successor', async () => {
     const world = await settledWorld();
     world.advance(shortPolicy.caDuration + second);
     world.request = { nonce: 'late', target: 'leaf' };

@@ -3,28 +3,28 @@ import { isAccepted, earliest, type AnsweredRequest, type RotationState } from '
 import type { RotationSituation } from './rotation-confirmation.ts';
 import type { CertifiedKey } from '../key-pair.ts';
 
-/** A renewal that a person asks for. */
+/** A renewal that a user requests. */
 export type RenewalRequest = Pick<AnsweredRequest, 'nonce' | 'target'>;
 
-/** What a request asks to be made in this pass; undefined when it was begun before. */
-export function begins(state: RotationState, request: RenewalRequest | undefined): 'Leaf' | 'Authority' | undefined {
+/** Returns which certificate this pass must renew for a request; undefined if none. */
+export function toRenew(state: RotationState, request: RenewalRequest | undefined): 'Leaf' | 'Authority' | undefined {
   if (request === undefined || state.request?.nonce === request.nonce) return undefined;
   return request.target === 'leaf' ? 'Leaf' : 'Authority';
 }
 
-/** Puts on record that a request was begun, once this pass has made what it asks for; otherwise the next pass tries again. */
+/** Records a request as accepted if this pass renewed; otherwise the next pass tries again. */
 export function noteRequest(
   state: RotationState,
   before: RotationState,
   request: RenewalRequest | undefined,
   isGiven: boolean,
 ): RotationState {
-  const begun = begins(state, request);
-  if (begun === undefined || request === undefined) return state;
-  // Where somebody else issues there is nothing to make: what remains is to drop old authorities by force.
+  const renewal = toRenew(state, request);
+  if (renewal === undefined || request === undefined) return state;
+  // Another issuer renews its certificates; the request then only drops old authorities by force.
   const isMade =
     isGiven ||
-    (begun === 'Leaf'
+    (renewal === 'Leaf'
       ? state.leaf?.certificatePem !== before.leaf?.certificatePem
       : state.staged !== undefined || state.authority?.certificatePem !== before.authority?.certificatePem);
   const { nonce, target } = request;
@@ -32,8 +32,8 @@ export function noteRequest(
 }
 
 /**
- * After a theft the old authorities leave as soon as every replica has had `confirmationPeriod` to take over the new leaf, counted from when that
- * stood in the serving Secret; a leaf of theirs that is still in use would otherwise fail.
+ * Retires the old authorities, after a theft, `confirmationPeriod` after the new leaf is in the
+ * serving Secret, so that every replica can load it. Afterwards a leaf of an old authority fails.
  */
 export function forceRetirement(state: RotationState, { current, policy, now }: RotationSituation): RotationState {
   const { request, authority, staged } = state;
@@ -48,7 +48,7 @@ export function forceRetirement(state: RotationState, { current, policy, now }: 
   return { ...state, retiring };
 }
 
-/** Notes that the request on record is done, with what is served at the end of this pass. */
+/** Records that the request is done once `served`, the leaf of this pass, meets it. */
 export function finishRequest(state: RotationState, served: CertifiedKey | undefined): RotationState {
   const { request, authority, leaf, staged, retiring } = state;
   if (request === undefined || request.state === 'Done' || staged !== undefined) return state;

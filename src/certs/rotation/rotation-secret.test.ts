@@ -17,7 +17,7 @@ function without(key: string): (data: SecretText) => SecretText {
 }
 
 describe('the Secret of a rotation', () => {
-  /** Has every part: an authority, a staged one, a leaf, a retiring one. */
+  /** A Secret with every part: an authority, a staged one, a leaf, a retiring one. */
   let whole: SecretText;
 
   before(async () => {
@@ -30,19 +30,19 @@ describe('the Secret of a rotation', () => {
       }
     };
     await seen('retiring.crt');
-    // A longer life of authorities is wanted now: the next one is staged while the last one still retires.
+    // A longer caDuration stages the next authority while the last one still retires.
     world.policy = { ...world.policy, caDuration: world.policy.caDuration + 1000 };
     await seen('staged.crt');
     whole = world.stored!;
   });
 
-  it('holds every part under a key of its own', () => {
+  it('stores every part under its own key', () => {
     const keys = 'ca.crt ca.key retiring.crt rotation.json staged.crt staged.key tls.crt tls.key';
     assert.equal(Object.keys(whole).sort().join(' '), keys);
     assert.doesNotMatch(whole['rotation.json']!, /PRIVATE/);
   });
 
-  it('reads as it was written', () => {
+  it('reads the state that was written', () => {
     const { state, faults } = read(whole);
     assert.deepEqual(faults, []);
     assert.deepEqual(writeRotationSecret(state), whole);
@@ -50,7 +50,7 @@ describe('the Secret of a rotation', () => {
     assert.equal(state.authority?.lastLeafNotAfter instanceof Date, true);
   });
 
-  /** A damage, the fault that is named, and what is left. */
+  /** A damage, the reported fault, and the remaining state. */
   const damages: [string, (data: SecretText) => SecretText, RegExp, (state: RotationState) => [unknown, unknown]][] = [
     [
       'an authority without its key retires',
@@ -62,13 +62,13 @@ describe('the Secret of a rotation', () => {
       ],
     ],
     [
-      'an authority with the key of another retires',
+      'an authority with the wrong key retires',
       (data) => ({ ...data, 'ca.key': data['tls.key']! }),
       /^ca\.key is missing, is not RSA, or does not belong/,
       ({ retiring }) => [retiring.length, 2],
     ],
     [
-      'a lost authority is lost',
+      'a missing authority is reported',
       without('ca.crt'),
       /^ca\.crt is missing/,
       ({ authority, staged, leaf, retiring }) => [
@@ -77,28 +77,28 @@ describe('the Secret of a rotation', () => {
       ],
     ],
     [
-      'a foreign authority is not taken for ours',
+      'a foreign authority is not used',
       (data) => ({ ...data, 'ca.crt': data['staged.crt']!, 'ca.key': data['staged.key']! }),
-      /^ca\.crt is not the certificate that rotation\.json names/,
+      /^ca\.crt is not the certificate recorded in rotation\.json/,
       ({ authority }) => [authority, undefined],
     ],
     [
-      'a truncated leaf is lost alone',
+      'a truncated leaf affects no other part',
       (data) => ({ ...data, 'tls.crt': data['tls.crt']!.slice(0, 400) }),
-      /^tls\.crt is missing or no certificate/,
+      /^tls\.crt is missing or not a certificate/,
       ({ authority, leaf }) => [
         [authority?.certificatePem, leaf],
         [whole['ca.crt'], undefined],
       ],
     ],
     [
-      'a lost retiring authority is noticed',
+      'a missing retiring authority is reported',
       without('retiring.crt'),
       /^retiring\.crt lacks 1 of the 1 certificates/,
       ({ retiring }) => [retiring, []],
     ],
     [
-      'lost times are replaced by cautious ones',
+      'missing times are replaced by safe defaults',
       without('rotation.json'),
       /^rotation\.json is missing or damaged/,
       ({ authority, leaf, retiring }) => [
@@ -110,12 +110,12 @@ describe('the Secret of a rotation', () => {
       ],
     ],
   ];
-  for (const [what, damage, fault, left] of damages) {
+  for (const [what, damage, fault, remaining] of damages) {
     it(what, () => {
       const { state, faults } = read(damage(whole));
       assert.equal(faults.length, 1);
       assert.match(faults[0]!, fault);
-      const [found, expected] = left(state);
+      const [found, expected] = remaining(state);
       assert.deepEqual(found, expected);
     });
   }
@@ -149,11 +149,11 @@ EkOLg001q7kXfXtyTkRY0+YufmDjWsq36Ioc3kio5Yr+nn3S0m2irdLc
     assert.match(faults[1] ?? '', /ca\.key .* is not RSA/);
   });
 
-  it('is empty when nothing can be read', () => {
+  it('reads an empty state when no part is readable', () => {
     assert.deepEqual(read({}), { state: { retiring: [] }, faults: ['rotation.json is missing or damaged'] });
   });
 
-  it('keeps intermediates of a leaf', () => {
+  it('keeps the intermediates of a leaf', () => {
     const { state } = read(whole);
     const leaf = { ...state.leaf!, certificatePem: whole['tls.crt']! + whole['ca.crt']! };
     const again = read(writeRotationSecret({ ...state, leaf }));

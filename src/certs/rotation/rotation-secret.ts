@@ -16,13 +16,13 @@ const fingerprint = z.string();
 const authority = z.object({
   fingerprint,
   terms: issueTerms,
-  /** Somebody else has the key. */
+  /** Another issuer has the key. */
   given: z.literal(true).exactOptional(),
   publishedAt: time.exactOptional(),
   lastLeafNotAfter: time.exactOptional(),
 });
 
-/** `rotation.json` of the stored Secret: the times of each part, and its fingerprint, by which a lost or foreign part is noticed. */
+/** `rotation.json`: times, and fingerprints that reveal a lost or foreign part. */
 const record = z.object({
   version: z.literal(1),
   authority: authority.exactOptional(),
@@ -32,11 +32,10 @@ const record = z.object({
   request: answeredRequest.exactOptional(),
 });
 
-/** The record, as it is read. */
 export type RotationRecord = z.output<typeof record>;
 type AuthorityRecord = NonNullable<RotationRecord['authority']>;
 
-/** Reads the record; undefined when it is missing, damaged or of a version that this operator does not know. */
+/** Reads the record; undefined when it is missing, damaged or of an unknown version. */
 export function readRotationRecord(json: string | undefined): RotationRecord | undefined {
   try {
     return record.safeParse(JSON.parse(json ?? '')).data;
@@ -49,8 +48,9 @@ export function readRotationRecord(json: string | undefined): RotationRecord | u
 export type SecretText = Readonly<Record<string, string>>;
 
 /**
- * The Secret's data for a state: certificates and keys in PEM under `ca.*` (signs), `staged.*` (the next authority), `tls.*` (the leaf) and
- * `retiring.crt`; times and fingerprints in `rotation.json`. Equal states give equal data.
+ * Encodes a state as Secret data: PEM under `ca.*` (the signing authority), `staged.*` (the next
+ * one), `tls.*` (the leaf) and `retiring.crt`; times and fingerprints in `rotation.json`. Equal
+ * states give equal data.
  */
 export function writeRotationSecret(state: RotationState): SecretText {
   const { authority, staged, leaf, retiring, request } = state;
@@ -88,14 +88,14 @@ function fingerprintOf({ certificatePem }: { readonly certificatePem: string }):
   return readCertificate(certificatePem).fingerprint;
 }
 
-/** What could be read of the Secret, and what could not. */
+/** The readable parts of the Secret, and its faults. */
 export interface ReadRotationState {
   readonly state: RotationState;
-  /** What is damaged or missing, in words without secrets; empty when the Secret is whole. */
+  /** The damaged or missing parts, in words without secrets; empty for an intact Secret. */
   readonly faults: readonly string[];
 }
 
-/** What a part whose record is lost is taken to have been issued for, and until when an authority of unknown use stays in the bundle. */
+/** The defaults for parts whose record is lost. */
 export interface RecordDefaults {
   readonly leaf: IssueTerms;
   readonly authority: IssueTerms;
@@ -103,15 +103,16 @@ export interface RecordDefaults {
 }
 
 /**
- * Reads what writeRotationSecret wrote, part by part: a damaged part is left out and named in `faults`, the others are used. An authority
- * without a usable key becomes a retiring one, so that the leaves that it signed go on being trusted.
+ * Reads the data of writeRotationSecret part by part: leaves out a damaged part and names it in
+ * `faults`. An authority without a usable key becomes a retiring one, so that its leaves stay
+ * trusted.
  */
 export function readRotationSecret(data: SecretText, defaults: RecordDefaults): ReadRotationState {
   const faults: string[] = [];
   const record = readRotationRecord(data['rotation.json']);
   if (record === undefined) faults.push('rotation.json is missing or damaged');
   const orphans: RetiringAuthority[] = [];
-  // Without a record nobody knows which leaves it signed.
+  // Without a record, the leaves that it signed are unknown.
   const unknownHistory = { terms: defaults.authority, lastLeafNotAfter: defaults.retireAfter };
   const readAuthority = (name: string, recorded: AuthorityRecord | undefined): StoredAuthority | undefined => {
     const part = readPart(data, name, recorded, faults);
@@ -138,7 +139,7 @@ export function readRotationSecret(data: SecretText, defaults: RecordDefaults): 
   };
 }
 
-/** One certificate, with its key where that is here and belongs to it. */
+/** Reads one certificate, and its key if the key is stored and belongs to it. */
 function readPart(
   data: SecretText,
   name: string,
@@ -151,16 +152,16 @@ function readPart(
   const entries = parseBundle(certificate ?? '');
   const [entry] = entries;
   if (entry === undefined) {
-    faults.push(`${name}.crt is missing or no certificate`);
+    faults.push(`${name}.crt is missing or not a certificate`);
     return undefined;
   }
   if (recorded !== undefined && recorded.fingerprint !== entry.fingerprint) {
-    faults.push(`${name}.crt is not the certificate that rotation.json names`);
+    faults.push(`${name}.crt is not the certificate recorded in rotation.json`);
     return undefined;
   }
   const certificatePem = entries.map(({ pem }) => pem).join('');
   if (recorded?.given === true) return { certificatePem };
-  // An authority of somebody else's may have a key with which we cannot sign.
+  // node-forge cannot sign with the key of a foreign authority that is not RSA.
   const isUsable = name === 'tls' || entry.x509.publicKey.asymmetricKeyType === 'rsa';
   if (isUsable && privateKeyPem !== undefined && keyMatches(entry.x509, privateKeyPem))
     return { certificatePem, privateKeyPem };
@@ -177,7 +178,7 @@ function readRetiring(
   const entries = parseBundle(pem);
   const lost = recorded.filter(({ fingerprint }) => !entries.some((entry) => entry.fingerprint === fingerprint));
   if (lost.length > 0) {
-    faults.push(`retiring.crt lacks ${lost.length} of the ${recorded.length} certificates that rotation.json names`);
+    faults.push(`retiring.crt lacks ${lost.length} of the ${recorded.length} certificates recorded in rotation.json`);
   }
   return entries.map((entry) => ({
     certificatePem: entry.pem,

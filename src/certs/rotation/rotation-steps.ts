@@ -5,7 +5,7 @@ import type { GenerateKeyPair } from '../key-pair.ts';
 import { randomFraction, type RandomBytes } from '../random-source.ts';
 import { readCertificate, shortName } from '../read-certificate.ts';
 import { notePublication, servableAt, type RotationSituation } from './rotation-confirmation.ts';
-import { begins, type RenewalRequest } from './rotation-request.ts';
+import { toRenew, type RenewalRequest } from './rotation-request.ts';
 import type { ObservedCertificates } from './recover-rotation.ts';
 import { isAuthorityOf, type CertificateSource, type GivenCertificates } from './given-certificates.ts';
 import {
@@ -23,45 +23,45 @@ import {
 import { leafValidity } from '../sign-certificate.ts';
 import { coversName, verifyServingPair } from '../verify-chain.ts';
 
-/** What a pass of the state machine looks at. */
+/** The input of one pass of the state machine. */
 export interface RotationInput extends ObservedCertificates {
   readonly policy: CertificatePolicy;
   readonly names: CertificateNames;
-  /** Absent: the rotation issues what it needs. */
+  /** Absent: the rotation issues certificates. */
   readonly source?: CertificateSource;
   readonly now: Date;
   readonly random: RandomBytes;
   readonly generateKeyPair: GenerateKeyPair;
-  /** The latest renewal that a person asked for, given in every pass; it starts the same overlapped rotation as a renewal by time, once. */
+  /** The latest renewal that a user requested, in every pass; it starts one rotation. */
   readonly request?: RenewalRequest;
 }
 
-/** Drops the authorities of which no leaf can be valid any more. */
+/** Drops the authorities whose leaves have all expired. */
 export function retire(state: RotationState, now: Date, changes: RotationChange[]): RotationState {
   const isDue = ({ retireAfter }: RetiringAuthority): boolean => retireAfter <= now;
   for (const { certificatePem, retireAfter } of state.retiring.filter(isDue)) {
     const named = `authority ${shortName(certificatePem)}`;
-    const message = `${named} leaves the bundle: its last leaf expired at ${retireAfter.toISOString()}`;
+    const message = `${named} is removed from the bundle: its last leaf expired at ${retireAfter.toISOString()}`;
     changes.push(changeOf('Retired', 'Authority', message));
   }
   return { ...state, retiring: state.retiring.filter((authority) => !isDue(authority)) };
 }
 
-/** Issues the next authority when the present one is due. It signs nothing yet. */
+/** Issues the next authority when the current one is due. It signs nothing yet. */
 export async function stage(
   state: RotationState,
   input: RotationInput,
   changes: RotationChange[],
 ): Promise<RotationState> {
   const { policy, names, now, random, bundles } = input;
-  const requested = begins(state, input.request) === 'Authority' ? 'asked for' : undefined;
+  const requested = toRenew(state, input.request) === 'Authority' ? 'requested' : undefined;
   const reason = authorityDue(state.authority, policy, now) ?? requested;
-  // After a theft what is staged may be stolen too: its key lies in the same Secret.
+  // A thief may also have the staged key: the same Secret holds it.
   const isForced = requested !== undefined && input.request?.target === 'authority-force';
-  // A staged authority that waited for so long that it is due itself makes way for another one.
+  // A staged authority that is due itself, after a long wait, is replaced.
   const isFresh = state.staged !== undefined && !isForced && authorityDue(state.staged, policy, now) === undefined;
   if (reason === undefined && state.staged !== undefined && state.staged.privateKeyPem === undefined) {
-    // It waits while they have nothing; given by somebody who is not asked any more, it goes.
+    // Another issuer's staged authority waits while that issuer is configured.
     if (input.source !== undefined) return state;
     const { staged, ...rest } = state;
     return { ...rest, retiring: [...state.retiring, ...abandoned(staged)] };
@@ -74,13 +74,13 @@ export async function stage(
   return { ...state, staged: { ...issued, terms }, retiring: [...state.retiring, ...abandoned(state.staged)] };
 }
 
-/** That there is a new authority: while nobody calls, it is as good as in use. */
+/** Reports a new authority; it counts as issued while no webhook configuration exists. */
 export function staging(certificatePem: string, reason: string, bundles: readonly string[]): RotationChange {
   const kind = bundles.length === 0 ? 'Issued' : 'Staged';
   return changeOf(kind, 'Authority', `authority ${shortName(certificatePem)}: ${reason}`);
 }
 
-/** A staged authority has signed nothing, unless the state was restored from a backup: then what it is known to have signed counts. */
+/** Retires a dropped staged authority that signed leaves (only after a restored backup). */
 export function abandoned(staged: StoredAuthority | undefined): RetiringAuthority[] {
   const { certificatePem, lastLeafNotAfter } = staged ?? {};
   return certificatePem === undefined || lastLeafNotAfter === undefined
@@ -88,27 +88,27 @@ export function abandoned(staged: StoredAuthority | undefined): RetiringAuthorit
     : [{ certificatePem, retireAfter: lastLeafNotAfter }];
 }
 
-/** Notes which authorities were read back from every configuration. */
+/** Records which authorities every webhook configuration has. */
 export function confirm(
   state: RotationState,
   { bundles, now }: RotationInput,
   changes: RotationChange[],
 ): RotationState {
-  const noted = (authority: StoredAuthority): StoredAuthority => notePublication(authority, bundles, now, changes);
+  const recorded = (authority: StoredAuthority): StoredAuthority => notePublication(authority, bundles, now, changes);
   return {
     ...state,
-    ...(state.authority && { authority: noted(state.authority) }),
-    ...(state.staged && { staged: noted(state.staged) }),
+    ...(state.authority && { authority: recorded(state.authority) }),
+    ...(state.staged && { staged: recorded(state.staged) }),
   };
 }
 
-/** Makes the staged authority the one that signs, once its leaves may be served; the old one goes into retirement. */
+/** Makes the staged authority sign once its leaves may be served; retires the old one. */
 export function swap(state: RotationState, situation: RotationSituation, changes: RotationChange[]): RotationState {
   const { staged, authority, ...rest } = state;
   const at = staged && servableAt(staged, situation);
   if (staged === undefined || at === undefined || at > situation.now) return state;
   if (situation.bundles.length > 0) {
-    const message = `authority ${shortName(staged.certificatePem)} signs from now on`;
+    const message = `authority ${shortName(staged.certificatePem)} now signs serving certificates`;
     const confirmedAfter = situation.now.getTime() - staged.terms.issuedAt.getTime();
     changes.push({ kind: 'Swapped', subject: 'Authority', message, confirmedAfter });
   }
@@ -121,7 +121,7 @@ export function swap(state: RotationState, situation: RotationSituation, changes
   };
 }
 
-/** Issues a leaf when the present one is due, and checks it before anything is published. */
+/** Issues a leaf when the current one is due, and verifies it before anything is published. */
 export async function renewLeaf(
   state: RotationState,
   input: RotationInput,
@@ -131,7 +131,7 @@ export async function renewLeaf(
   const { policy, names, now, random } = input;
   if (authority?.privateKeyPem === undefined) return state;
   const { certificatePem, privateKeyPem } = authority;
-  const requested = begins(state, input.request) === 'Leaf';
+  const requested = toRenew(state, input.request) === 'Leaf';
   const reason = leafDue(state.leaf, authority, input, requested);
   if (reason === undefined) return state;
   const keys = await input.generateKeyPair(policy.keySize);
@@ -140,12 +140,12 @@ export async function renewLeaf(
   const { dns, ip } = subjectAltNames(names);
   const [fault] = verifyServingPair({ ...leaf, caPem: authority.certificatePem }, { now, names: [...dns, ...ip] });
   if (fault !== undefined)
-    throw new Error(`the serving certificate just issued does not verify (${fault.message}); nothing is published`);
+    throw new Error(`the newly issued serving certificate does not verify (${fault.message}); nothing is published`);
   const terms = { issuedAt: now, duration, keySize: policy.keySize, jitter: randomFraction(random) };
   return withLeaf(state, authority, { ...leaf, terms }, reason, changes);
 }
 
-/** A state with another leaf, of this authority. */
+/** Returns the state with a new leaf of this authority. */
 export function withLeaf(
   state: RotationState,
   authority: StoredAuthority,
@@ -159,7 +159,7 @@ export function withLeaf(
   return { ...state, authority: { ...authority, lastLeafNotAfter }, leaf };
 }
 
-/** Stages the authority of given certificates, unless it is in use or staged already. What else was staged makes way. */
+/** Stages the authority of a provided pair unless it is known; drops another staged one. */
 export function stageGiven(
   state: RotationState,
   given: GivenCertificates,
@@ -171,13 +171,13 @@ export function stageGiven(
   const retiring = [...state.retiring, ...abandoned(staged)];
   if (isAuthorityOf(state.authority, given)) return { ...rest, retiring };
   const { authorityPem, origin } = given;
-  changes.push(staging(authorityPem, `given by ${origin}`, bundles));
+  changes.push(staging(authorityPem, `provided by ${origin}`, bundles));
   const duration = readCertificate(authorityPem).notAfter.getTime() - now.getTime();
   const terms = { issuedAt: now, duration, keySize: policy.keySize, jitter: 0 };
   return { ...rest, staged: { certificatePem: authorityPem, terms }, retiring };
 }
 
-/** Takes the given leaf over, once its authority is the one whose leaves may be served. */
+/** Takes over the provided leaf once its authority is the signing one. */
 export function takeGivenLeaf(
   state: RotationState,
   given: GivenCertificates,
@@ -189,13 +189,13 @@ export function takeGivenLeaf(
   const isTaken = leaf?.certificatePem === certificatePem && leaf.privateKeyPem === privateKeyPem;
   if (authority === undefined || isTaken || !isAuthorityOf(authority, given)) return state;
   const { notBefore, notAfter } = readCertificate(certificatePem);
-  // Of its whole life, not of what was left when we got it: that is what its owner goes by.
+  // The owner renews by the whole life of the certificate, not by the remaining part.
   const duration = notAfter.getTime() - notBefore.getTime();
   const terms = { issuedAt: notBefore, duration, keySize: policy.keySize, jitter: 0 };
-  return withLeaf(state, authority, { certificatePem, privateKeyPem, terms }, `given by ${origin}`, changes);
+  return withLeaf(state, authority, { certificatePem, privateKeyPem, terms }, `provided by ${origin}`, changes);
 }
 
-/** Why a new authority is needed, in one sentence; undefined while the present one will do. */
+/** Returns why a new authority is needed; undefined while the current one is sufficient. */
 function authorityDue(
   authority: StoredAuthority | undefined,
   policy: CertificatePolicy,
@@ -205,7 +205,7 @@ function authorityDue(
   return changedTerms(authority.terms, policy.caDuration, policy.keySize) ?? timeDue(authority, policy, now);
 }
 
-/** Why a new leaf is needed, in one sentence; undefined while the present one will do, or `authority` is too old to make a better one. */
+/** Returns why a new leaf is needed; undefined if `authority` cannot issue a better one. */
 function leafDue(
   leaf: StoredLeaf | undefined,
   authority: StoredAuthority,
@@ -217,14 +217,14 @@ function leafDue(
   if (leaf === undefined) return 'no serving certificate is stored';
   const facts = readCertificate(leaf.certificatePem);
   if (!isAccepted(leaf.certificatePem, authority.certificatePem, facts.notBefore))
-    return 'the serving certificate is not of the present authority';
-  if (isRequested) return 'asked for';
+    return 'the current authority did not sign the serving certificate';
+  if (isRequested) return 'requested';
   const { dns, ip } = subjectAltNames(names);
   const missing = [...dns, ...ip].filter((name) => !coversName(facts.x509, name));
   if (missing.length > 0) return `the serving certificate lacks ${missing.join(', ')}`;
   const changed = changedTerms(leaf.terms, policy.leafDuration, policy.keySize);
   if (changed !== undefined) return changed;
-  // Near its own end an authority can only issue ever shorter leaves: renewing would never cease.
+  // Shortly before its end an authority issues ever shorter leaves: renewals would never stop.
   return until > facts.notAfter ? timeDue(leaf, policy, now) : undefined;
 }
 
@@ -244,6 +244,6 @@ function timeDue(
 
 function changedTerms(terms: IssueTerms, duration: number, keySize: number): string | undefined {
   if (terms.duration !== duration)
-    return `issued for ${durationText(terms.duration)}, ${durationText(duration)} is wanted now`;
-  return terms.keySize === keySize ? undefined : `issued with ${terms.keySize} bits, ${keySize} are wanted now`;
+    return `issued for ${durationText(terms.duration)}, now ${durationText(duration)} is required`;
+  return terms.keySize === keySize ? undefined : `issued with ${terms.keySize} bits, now ${keySize} are required`;
 }

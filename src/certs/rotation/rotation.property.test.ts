@@ -7,7 +7,7 @@ import { defaultCertificatePolicy } from '../certificate-policy.ts';
 import { readCertificate } from '../read-certificate.ts';
 import { SecretOwner } from '../testdata/secret-owner.ts';
 
-/** What may happen to a healthy system, at any time and in any order. */
+/** The events in a healthy system, at any time and in any order. */
 type Step =
   | { readonly kind: 'pass'; readonly writes: number }
   | { readonly kind: 'wait'; readonly seconds: number }
@@ -29,7 +29,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const age = fc.integer({ min: 0, max: 12 });
 
-/** A world that has lived through some deadlines, so that rotations are met half-way; the second replica lags behind. */
+/** Returns a world after some deadlines, perhaps during a rotation; the second replica lags. */
 async function agedWorld(deadlines: number): Promise<World> {
   const world = new World();
   for (let count = 0; count < deadlines; count++) {
@@ -57,7 +57,7 @@ describe('rotate, from any reachable state', function () {
   this.timeout(120_000);
   before(keyPool);
 
-  it('never publishes a bundle that a leaf in use fails, whatever the operator is killed after, and comes to rest', async () => {
+  it('never publishes a bundle that rejects a leaf in use, and settles, after any crash of the operator', async () => {
     await fc.assert(
       fc.asyncProperty(age, fc.array(step, { maxLength: 30 }), async (deadlines, steps) => {
         const world = await agedWorld(deadlines);
@@ -68,7 +68,7 @@ describe('rotate, from any reachable state', function () {
     );
   });
 
-  it('converges after any single object is lost or corrupted, with no admission lost by our own doing', async () => {
+  it('converges after the loss or damage of any object, without failing an admission', async () => {
     await fc.assert(
       fc.asyncProperty(
         age,
@@ -89,7 +89,7 @@ describe('rotate, from any reachable state', function () {
   });
 });
 
-/** Who issues from now on, or what the owner of the Secret does. */
+/** The issuer from now on, or an action of the Secret's owner. */
 type Issuer = 'SelfSigned' | 'Secret' | 'Another' | 'Unavailable';
 type Turn = Issuer | 'RenewLeaf' | 'ReplaceAuthority';
 
@@ -106,16 +106,16 @@ const issuing = fc.record({
   synced: fc.subarray([0, 1]),
 });
 
-describe('rotate, whoever issues', function () {
+describe('rotate, with any issuer', function () {
   this.timeout(120_000);
   before(keyPool);
 
-  it('never publishes a bundle that a leaf in use fails, whatever is damaged and whoever takes over, and comes to rest', async () => {
+  it('never publishes a bundle that rejects a leaf in use, and settles, after any damage and change of issuer', async () => {
     const damage = fc.option(fc.constantFrom(...Object.keys(damages)), { nil: undefined });
     await fc.assert(
       fc.asyncProperty(fc.array(issuing, { maxLength: 25 }), damage, fc.nat(), async (steps, broken, seed) => {
         const world = new World();
-        // Two that issue elsewhere: from one to the other is a switch too.
+        // Two owners, so that the issuer can also change from one Secret to another.
         const [owner, another] = [new SecretOwner(names), new SecretOwner(names, 78)];
         let issuer: Issuer = 'SelfSigned';
         const pass = async (writes?: number): Promise<void> => {
@@ -137,7 +137,7 @@ describe('rotate, whoever issues', function () {
         }
         world.source = undefined;
         await world.settle();
-        // And over to the Secret, from whatever it came to.
+        // Moves to the Secret from the state that was reached.
         world.source = await owner.source(world.now);
         const { certificatePem } = await owner.pair(world.now);
         for (let passes = 0; passes < 8 && world.serving?.certificatePem !== certificatePem; passes++) {
@@ -151,7 +151,7 @@ describe('rotate, whoever issues', function () {
     );
   });
 
-  it('renews neither too early nor too late by more than a clock is wrong, whoever leads with which clock', async () => {
+  it('renews within the clock error of the due time, for any sequence of leaders and clocks', async () => {
     const hour = 3600 * second;
     const { leafDuration, renewalFraction } = defaultCertificatePolicy;
     const skew = fc.constantFrom(0, 0, -600 * second, 600 * second, -24 * hour, 24 * hour);

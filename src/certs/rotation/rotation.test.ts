@@ -9,7 +9,7 @@ import { verifyServingPair } from '../verify-chain.ts';
 describe('rotate', () => {
   before(keyPool);
 
-  it('issues everything at once the first time, when nothing calls us yet', async () => {
+  it('issues everything at once the first time, when no webhook configuration exists', async () => {
     const world = new World();
     const { phase, serving, caBundlePem, stored } = await world.pass();
     assert.ok(serving);
@@ -24,7 +24,7 @@ describe('rotate', () => {
     assert.deepEqual(verifyServingPair(serving, expected), []);
   });
 
-  it('changes nothing while nothing is due, not a byte', async () => {
+  it('changes no byte while nothing is due', async () => {
     const world = await settledWorld();
     const before = { ...world.last! };
     world.advance(60 * second);
@@ -52,19 +52,19 @@ describe('rotate', () => {
     const old = world.serving!;
     const [oldAuthority] = bundleFingerprints(old.caPem);
 
-    // Staged and published in one pass, killed after the first configuration.
+    // The operator stages and publishes in one pass, and stops after the first configuration.
     assert.deepEqual(await decide(world, 3), ['Staged Authority']);
     assert.equal(world.last!.phase, 'Publishing');
     assert.equal(world.serving!.certificatePem, old.certificatePem);
     assert.equal(bundleFingerprints(world.last!.caBundlePem).size, 2);
 
-    // One configuration still lacks it: no time counts.
+    // One configuration still lacks the new authority: the confirmation period does not start.
     world.advance(shortPolicy.confirmationPeriod);
     await world.pass(0);
     assert.equal(world.last!.phase, 'Publishing');
     assert.deepEqual(await decide(world), []);
 
-    // Read back everywhere: the time begins.
+    // Every configuration has the new authority: the confirmation period starts.
     assert.deepEqual(await decide(world), ['Published Authority']);
     assert.equal(world.last!.phase, 'Confirming');
     assert.equal(world.last!.nextAt.getTime(), world.now + shortPolicy.confirmationPeriod);
@@ -73,14 +73,14 @@ describe('rotate', () => {
     await world.pass();
     assert.equal(world.serving!.certificatePem, old.certificatePem);
 
-    // Swapped: another leaf, the same bundle.
+    // The operator swaps the leaf; the bundle stays the same.
     world.advance(1);
     assert.deepEqual(await decide(world), ['Swapped Authority', 'Issued ServingCertificate']);
     assert.equal(world.last!.phase, 'Retiring');
     assert.notEqual(world.serving!.certificatePem, old.certificatePem);
     assert.equal(world.last!.caBundlePem, bundle);
 
-    // A replica that saw none of this goes on to the end of its leaf, and only then the old authority goes.
+    // A lagging replica serves its leaf to the end; only then the old authority is removed.
     const end = readCertificate(old.certificatePem).notAfter.getTime();
     world.sync(0);
     world.advance(end - 1 - world.now);
@@ -92,7 +92,7 @@ describe('rotate', () => {
     assert.equal(world.last!.phase, 'Stable');
   });
 
-  it('starts to wait again when a configuration loses the new authority', async () => {
+  it('restarts the confirmation period when a configuration loses the new authority', async () => {
     const world = await worldBeforeRotation();
     const before = world.serving!.caPem;
     await world.pass();
@@ -107,7 +107,7 @@ describe('rotate', () => {
     assert.equal(world.last!.phase, 'Confirming');
   });
 
-  it('goes on renewing the leaf under the old authority while the new one cannot be published', async () => {
+  it('keeps renewing the leaf under the old authority while the new one cannot be published', async () => {
     const world = await worldBeforeRotation();
     const old = readCertificate(world.stored!['ca.crt']!);
     let issued = 0;
@@ -123,7 +123,7 @@ describe('rotate', () => {
     await world.settle();
   });
 
-  it('makes another authority when the staged one has waited for most of its life', async () => {
+  it('replaces a staged authority that has waited for most of its life', async () => {
     const world = await settledWorld();
     world.policy = { ...world.policy, caDuration: 2900 * second };
     let staged = 0;
@@ -136,14 +136,14 @@ describe('rotate', () => {
     await world.settle();
   });
 
-  it('keeps an authority for as long as its leaf is in use, even if the record of that is lost', async () => {
+  it('keeps an authority while its leaf is in use, even if the record is lost', async () => {
     const world = await settledWorld();
     const [old] = bundleFingerprints(world.serving!.caPem);
     world.policy = { ...world.policy, leafDuration: 100 * second };
     const lost = ['ca.key', 'rotation.json'];
     world.stored = Object.fromEntries(Object.entries(world.stored!).filter(([key]) => !lost.includes(key)));
     for (let pass = 0; pass < 10; pass++) {
-      // Nothing is ever published, so the leaf cannot be swapped.
+      // The configurations are never updated, so the leaf cannot be swapped.
       await world.pass(2);
       assert.equal(decided(world).includes('Retired Authority'), false);
       assert.equal(bundleFingerprints(world.last!.caBundlePem).has(old!), true);
@@ -162,8 +162,8 @@ describe('rotate', () => {
     assert.deepEqual(
       world.last!.changes.map(({ message }) => message.replace(/[0-9a-f]{8}/, '…')),
       [
-        'authority …: issued for 50m, 4000s is wanted now',
-        'serving certificate …: issued with 2048 bits, 3072 are wanted now',
+        'authority …: issued for 50m, now 4000s is required',
+        'serving certificate …: issued with 2048 bits, now 3072 are required',
       ],
     );
     const hosts = ['10.1.2.3', 'injector.example.com'];
@@ -174,7 +174,7 @@ describe('rotate', () => {
     );
   });
 
-  it('refuses an impossible policy and a name that cannot be certified, before anything is made', async () => {
+  it('refuses an impossible policy or name before it generates a key', async () => {
     const generateKeyPair = () => Promise.reject(new Error('no key is needed'));
     for (const [wrong, field] of [
       [{ policy: { ...shortPolicy, leafDuration: shortPolicy.caDuration } }, 'leafDuration'],
@@ -185,7 +185,7 @@ describe('rotate', () => {
     }
   });
 
-  it('never puts a key into what is told or published', async () => {
+  it('never reports or publishes a key', async () => {
     const world = await settledWorld();
     world.stored = { ...world.stored, 'ca.key': 'garbage-key' };
     const { changes, caBundlePem, stored } = await world.pass();

@@ -31,40 +31,43 @@ import type { CertifiedKey } from '../key-pair.ts';
 import type { ServingPair } from '../verify-chain.ts';
 import { writeRotationSecret, type SecretText } from './rotation-secret.ts';
 
-/** What replicas are to serve, with what status and metrics say of it. */
+/** The pair that replicas serve, with facts for the status and metrics. */
 export interface ServedPair extends ServingPair {
   /** SHA-256 of the leaf, 64 lower-case hex digits. */
   readonly fingerprint: string;
   readonly notAfter: Date;
-  /** When the authority of the leaf expires. */
+  /** The end of the leaf's authority. */
   readonly caNotAfter: Date;
 }
 
-/** What is to be written, in this order: `stored`, `serving`, `caBundlePem`. A failed write ends the pass; the next one resumes. */
+/**
+ * The writes of a pass, in this order: `stored`, `serving`, `caBundlePem`. After a failed write,
+ * stop; the next pass resumes.
+ */
 export interface Rotation {
-  /** Data of the controller's Secret. Write it with the resourceVersion that was read, so that two leaders cannot both go on. */
+  /** Data of the controller's Secret; write it only to the version that was read. */
   readonly stored: SecretText;
-  /** What replicas are to serve; `caPem` equals `caBundlePem`. Absent: leave the serving Secret as it is, the bundle must be read back first. */
+  /** The pair for replicas, with `caPem` = `caBundlePem`. Absent: keep the serving Secret. */
   readonly serving?: ServedPair;
-  /** For every webhook configuration of the revision. */
+  /** The CA bundle for every webhook configuration of the revision. */
   readonly caBundlePem: string;
-  /** How far the latest renewal is that a person asked for. */
+  /** The state of the latest renewal that a user requested. */
   readonly request?: AnsweredRequest;
   readonly phase: RotationPhase;
-  /** When the leaf or the authority is next renewed, whichever is first. */
+  /** The next renewal of the leaf or the authority, whichever is first. */
   readonly renewAt: Date;
-  /** When to call again at the latest; always after `now`. */
+  /** The latest time of the next pass; always after `now`. */
   readonly nextAt: Date;
   readonly changes: readonly RotationChange[];
 }
 
 /**
- * One pass of the rotation of a revision's certificates: stage an authority, publish it beside the old one, confirm (read back from every
- * configuration, and for `confirmationPeriod`), swap the leaf, retire the old authority once no leaf of it can be valid. Each pass decides from
- * what is stored and observed alone, so it may be repeated, interrupted after any write, or run by two leaders.
- *
- * `bundles` are the caBundles read back from every webhook configuration that sends admissions here, never a guess: with none, nothing waits.
- * @throws CertificatePolicyError for an impossible policy or name; nothing is changed then.
+ * Runs one pass of the rotation of a revision's certificates: stage an authority, publish it beside
+ * the old one, confirm it (present in every configuration for `confirmationPeriod`), swap the leaf,
+ * retire the old authority once no leaf of it can be valid. A pass uses only its input, so it may
+ * be repeated, interrupted after any write, or run by two leaders. `bundles` are the live caBundles
+ * of all webhook configurations that call the replicas; without any, no step waits.
+ * @throws CertificatePolicyError for an impossible policy or name; nothing is changed then
  */
 export async function rotate(input: RotationInput): Promise<Rotation> {
   const { policy, names, now, random, bundles } = input;
@@ -80,7 +83,7 @@ export async function rotate(input: RotationInput): Promise<Rotation> {
   if (given !== undefined) state = stageGiven(state, given, input, changes);
   else if (source === 'Issue') state = await stage(state, input, changes);
   state = confirm(state, input, changes);
-  // While nobody can say which leaf would follow, what is staged waits.
+  // A staged authority of another issuer waits while that issuer has no leaf.
   const isKeyless = state.staged !== undefined && state.staged.privateKeyPem === undefined;
   if (source !== 'Unavailable' && !(input.source === 'Unavailable' && isKeyless))
     state = swap(state, situation, changes);
@@ -105,15 +108,16 @@ export async function rotate(input: RotationInput): Promise<Rotation> {
 }
 
 /**
- * An authority of ours goes on while somebody else who should issue has nothing that could serve yet: the last good certificate must not expire
- * for that. Their own certificates cannot be renewed by us, and stay as they are.
+ * Keeps using our own authority while the other issuer has no usable pair, so that the served
+ * certificate does not expire. Certificates of the other issuer stay unchanged, as we cannot renew
+ * them.
  */
 function sourceFor(state: RotationState, { source }: RotationInput): CertificateSource | 'Issue' {
   if (source === undefined) return 'Issue';
   return source === 'Unavailable' && state.authority?.privateKeyPem !== undefined ? 'Issue' : source;
 }
 
-/** The last look before anything is published: a leaf that the bundle does not verify is not served. */
+/** Returns the pair to serve; undefined if the bundle does not verify the leaf. */
 function servedPair({ certificatePem, privateKeyPem }: CertifiedKey, caPem: string, now: Date): ServedPair | undefined {
   const issuer = parseBundle(caPem).find(({ pem }) => isAccepted(certificatePem, pem, now));
   if (issuer === undefined) return undefined;
@@ -121,7 +125,7 @@ function servedPair({ certificatePem, privateKeyPem }: CertifiedKey, caPem: stri
   return { certificatePem, privateKeyPem, caPem, fingerprint, notAfter, caNotAfter: issuer.notAfter };
 }
 
-/** The stored leaf, unless a leaf of another authority is in use and the stored one's is not trusted everywhere yet. */
+/** Returns the stored leaf, or the one in use until the stored one's authority is trusted. */
 function chooseLeaf({ authority, leaf }: RotationState, situation: RotationSituation): CertifiedKey | undefined {
   const { current, now } = situation;
   if (leaf === undefined || authority === undefined) return current;
@@ -130,29 +134,29 @@ function chooseLeaf({ authority, leaf }: RotationState, situation: RotationSitua
   return at !== undefined && at <= now ? leaf : current;
 }
 
-/** Where the rotation stands once `served` is what replicas are given. */
+/** Returns the phase of the rotation when replicas get `served`. */
 function phaseOf({ staged, retiring, leaf }: RotationState, served: CertifiedKey | undefined): RotationPhase {
   if (staged !== undefined) return staged.publishedAt === undefined ? 'Publishing' : 'Confirming';
   if (leaf?.certificatePem !== served?.certificatePem) return 'Confirming';
   return retiring.length > 0 ? 'Retiring' : 'Stable';
 }
 
-/** How soon to look again while something is not read back yet; events come sooner. */
+/** The time before an unconfirmed bundle is read again, in milliseconds; events come sooner. */
 const pollPeriod = 5000;
 
-/** When the next renewal is due, and when to look again at the latest. */
+/** Returns the time of the next renewal, and the latest time of the next pass. */
 export function deadlines(
   state: RotationState,
   served: CertifiedKey | undefined,
   situation: RotationSituation,
 ): { readonly renewAt: Date; readonly nextAt: Date } {
   const { policy, now } = situation;
-  // An authority whose key somebody else has is not ours to renew.
+  // Only the other issuer can renew an authority whose key it has.
   const own = state.authority?.privateKeyPem === undefined ? undefined : state.authority;
   const renewals = [state.leaf, state.staged === undefined ? own : undefined].map(
     (holder) => holder && renewalTime(readCertificate(holder.certificatePem).notAfter, holder.terms, policy),
   );
-  // An authority is waited for until its leaf is served.
+  // A pass waits for an authority until replicas get its leaf.
   const isServed = state.leaf?.certificatePem === served?.certificatePem;
   const waiting = [isServed ? undefined : state.authority, state.staged].map(
     (authority) => authority && (servableAt(authority, situation) ?? new Date(now.getTime() + pollPeriod)),

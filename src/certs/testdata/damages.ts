@@ -3,12 +3,12 @@ import type { ServingPair } from '../verify-chain.ts';
 import { keyPool, seededBytes } from './key-pool.ts';
 import { names, shortPolicy, type World } from './world.ts';
 
-/** A pair and an authority that the operator knows nothing of. */
+/** Returns a pair and an authority that the operator does not know. */
 export async function foreignPair(now: number): Promise<ServingPair> {
   const keys = await keyPool();
   const { caDuration, leafDuration } = shortPolicy;
   const options = { now: new Date(now), random: seededBytes(99) };
-  const authority = issueAuthority('somebody-else', keys[6]!, { ...options, duration: caDuration });
+  const authority = issueAuthority('foreign', keys[6]!, { ...options, duration: caDuration });
   const leaf = issueServingCertificate(authority, names, keys[7]!, { ...options, duration: leafDuration });
   return { ...leaf, caPem: authority.certificatePem };
 }
@@ -42,7 +42,7 @@ function bundle(change: (pem: string) => string): Damage {
   };
 }
 
-/** Every way in which one object is lost or corrupted. */
+/** Every loss or corruption of one object. */
 export const damages: Readonly<Record<string, Damage>> = {
   'stored Secret deleted': (world) => {
     world.stored = undefined;
@@ -67,13 +67,13 @@ export const damages: Readonly<Record<string, Damage>> = {
     world.serving = world.serving && { ...world.serving, privateKeyPem: key!.privateKeyPem };
   },
   'serving authority emptied': servingPart(() => ({ caPem: '' })),
-  'serving Secret of somebody else': async (world) => {
+  'foreign serving Secret': async (world) => {
     world.serving = await foreignPair(world.now);
   },
   'bundle emptied': bundle(() => ''),
   'bundle garbage': bundle((pem) => pem.replaceAll('A', 'B')),
   'bundle without newlines': bundle((pem) => pem.replaceAll('\n', '')),
-  'bundle of somebody else': (world, seed) => foreignPair(world.now).then(({ caPem }) => bundle(() => caPem)(world, seed)),
+  'foreign bundle': (world, seed) => foreignPair(world.now).then(({ caPem }) => bundle(() => caPem)(world, seed)),
   'configuration deleted': (world, seed) => {
     world.configurations.delete(seed % 2 === 0 ? 'one' : 'two');
   },

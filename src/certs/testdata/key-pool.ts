@@ -5,7 +5,7 @@ import type { GenerateKeyPair, KeyPair } from '../key-pair.ts';
 const size = 8;
 let pool: Promise<KeyPair[]> | undefined;
 
-/** RSA keys made once per test run; small, so that thousands of certificates can be signed. Neighbours are never the same key. */
+/** Returns RSA keys, made once per run and short for speed; neighbours are never the same key. */
 export async function keyPool(): Promise<KeyPair[]> {
   pool ??= Promise.all(
     Array.from({ length: size }, async () => {
@@ -20,13 +20,13 @@ export async function keyPool(): Promise<KeyPair[]> {
   return pool;
 }
 
-/** A generator that deals the pool's keys in turn, whatever size is asked for. */
+/** Returns a generator that returns the pool's keys in turn, for any requested size. */
 export function pooledKeys(): GenerateKeyPair {
   let next = 0;
   return async () => (await keyPool())[next++ % size]!;
 }
 
-/** Bytes that look random and are the same in each run. */
+/** Returns a source of pseudo-random bytes, the same in each run. */
 export function seededBytes(seed: number): (length: number) => Uint8Array {
   let state = seed >>> 0;
   return (length) =>

@@ -8,7 +8,7 @@ import { keyPool, seededBytes } from './key-pool.ts';
 const second = 1000;
 const lives = { leaf: 900 * second, authority: 5000 * second };
 
-/** Somebody who keeps a Secret with certificates of their own, and renews them in time. */
+/** A user who keeps their own certificates in a Secret and renews them in time. */
 export class SecretOwner {
   readonly #service: { readonly service: string; readonly namespace: string };
   readonly #random: ReturnType<typeof seededBytes>;
@@ -20,7 +20,7 @@ export class SecretOwner {
     this.#random = seededBytes(seed);
   }
 
-  /** What the Secret holds, as the operator takes it. */
+  /** Returns the content of the Secret, as the operator checks it. */
   async source(now: number): Promise<CertificateSource> {
     const pair = await this.pair(now);
     const checked = checkGivenPair(pair, 'Secret injection/own', {

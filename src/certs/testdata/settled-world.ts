@@ -1,17 +1,17 @@
 import { World } from './world.ts';
 
-/** What the last pass decided, in short. */
+/** Returns a summary of the last pass's decisions. */
 export function decided(world: World): string[] {
   return world.last!.changes.map(({ kind, subject }) => `${kind} ${subject}`);
 }
 
-/** Makes a pass, of `writes` writes at most, and says what it decided. */
+/** Runs a pass with at most `writes` writes; returns a summary of its decisions. */
 export async function decide(world: World, writes?: number): Promise<string[]> {
   await world.pass(writes);
   return decided(world);
 }
 
-/** A world with certificates and configurations, at rest. */
+/** Returns a world at rest, with certificates and configurations. */
 export async function settledWorld(): Promise<World> {
   const world = new World();
   await world.pass();
@@ -20,12 +20,12 @@ export async function settledWorld(): Promise<World> {
   return world;
 }
 
-/** The same at the moment when the authority is due. */
+/** Returns a settled world at the moment when the authority is due. */
 export async function worldBeforeRotation(): Promise<World> {
   const world = await settledWorld();
   for (;;) {
     world.advanceToNext();
-    // Without a write: only to look.
+    // A pass without writes only shows the decision.
     if ((await decide(world, 0)).includes('Staged Authority')) return world;
     await world.pass();
     world.syncAll();

@@ -12,7 +12,7 @@ import { pooledKeys, seededBytes } from './key-pool.ts';
 
 export const second = 1000;
 
-/** Lives so short that a few steps cross every deadline. */
+/** Lives so short that a few steps pass every deadline. */
 export const shortPolicy: CertificatePolicy = {
   leafDuration: 600 * second,
   caDuration: 3000 * second,
@@ -24,31 +24,31 @@ export const shortPolicy: CertificatePolicy = {
 export const names = { service: 'sidecar-injector-a', namespace: 'injection' };
 
 interface Configuration {
-  /** What is stored, and since when; older values first. The API server may still act on any that was replaced less than `lag` ago. */
+  /** The values, oldest first. API servers may still use one that was replaced within `lag`. */
   readonly bundles: { readonly pem: string; readonly since: number }[];
-  /** Somebody else wrote it last: what fails until it is repaired is not the operator's doing. */
+  /** Another client wrote it last: the operator does not cause failures until the repair. */
   foreign: boolean;
 }
 
-/** A cluster in memory: the two Secrets, webhook configurations, replicas that follow the serving Secret whenever they are told to. */
+/** A cluster in memory: two Secrets, webhook configurations, and replicas that a test syncs. */
 export class World {
   now = Date.UTC(2026, 0, 1);
   stored: Readonly<Record<string, string>> | undefined;
   serving: ServingPair | undefined;
   readonly configurations = new Map<string, Configuration>();
   readonly replicas = [new ServingCertificates(), new ServingCertificates()];
-  /** Certificates that the operator put into the serving Secret. */
+  /** Certificates that the operator wrote to the serving Secret. */
   readonly #issued = new Set<string>();
   readonly #random;
   readonly #keys: GenerateKeyPair = pooledKeys();
   policy = shortPolicy;
-  /** What a person has asked for. */
+  /** The requested renewal. */
   request: RenewalRequest | undefined;
-  /** Who issues. */
+  /** The issuer. */
   source: CertificateSource | undefined;
-  /** How wrong the operator's clock is. */
+  /** The error of the operator's clock, in milliseconds. */
   skew = 0;
-  /** How far an API server's view of a configuration may lag. */
+  /** The maximum lag of an API server's view of a configuration, in milliseconds. */
   lag = 50 * second;
   last: Rotation | undefined;
 
@@ -56,13 +56,13 @@ export class World {
     this.#random = seededBytes(seed);
   }
 
-  /** Every stored state there has been. */
+  /** Every earlier stored state. */
   readonly history: (Readonly<Record<string, string>> | undefined)[] = [undefined];
 
-  /** One pass of the operator that is killed after `writes` writes. */
+  /** Runs one pass of an operator that stops after `writes` writes. */
   async pass(writes = Infinity): Promise<Rotation> {
     if (this.#inUse().length === 0) {
-      // Every admission fails already, and will until the API servers have seen what is published next.
+      // Every admission fails until the API servers observe the next bundle.
       for (const configuration of this.configurations.values()) configuration.foreign = true;
     }
     const rotation = await rotate(this.input());
@@ -86,7 +86,7 @@ export class World {
     return rotation;
   }
 
-  /** What a pass looks at. */
+  /** Returns the input of a pass. */
   input(): RotationInput {
     return {
       stored: this.stored,
@@ -105,23 +105,23 @@ export class World {
   publish(name: string, pem: string, foreign = false): void {
     const configuration = this.configurations.get(name) ?? { bundles: [], foreign };
     if (configuration.foreign || configuration.bundles.at(-1)?.pem !== pem) {
-      // What somebody else wrote is not what the operator must be compatible with.
+      // The operator need not stay compatible with a bundle from another client.
       const bundles = configuration.foreign ? [] : configuration.bundles;
       this.configurations.set(name, { bundles: [...bundles, { pem, since: this.now }], foreign });
     }
   }
 
-  /** Replicas see the serving Secret. */
+  /** Offers the serving Secret to a replica. */
   sync(replica: number): void {
     if (this.serving !== undefined) this.replicas[replica]?.offer('a', this.serving, new Date(this.now));
   }
 
-  /** All replicas see it. */
+  /** Offers the serving Secret to all replicas. */
   syncAll(): void {
     for (const index of this.replicas.keys()) this.sync(index);
   }
 
-  /** Lets time pass until the operator wants to look again. */
+  /** Advances the time to the next pass that the operator requested. */
   advanceToNext(): void {
     this.advance(this.last!.nextAt.getTime() - this.now);
   }
@@ -131,7 +131,7 @@ export class World {
     this.check();
   }
 
-  /** Every leaf of ours that a replica serves is accepted by every bundle that an API server may be using. */
+  /** Asserts that every bundle that may be in use accepts every operator's leaf in use. */
   check(): void {
     for (const leaf of this.#inUse()) {
       for (const [name, { bundles, foreign }] of this.configurations) {
@@ -159,7 +159,7 @@ export class World {
     );
   }
 
-  /** Lets time pass until the rotation rests, then asserts that everything fits together. */
+  /** Advances the time until the rotation is stable, then asserts a consistent state. */
   async settle(): Promise<void> {
     for (let pass = 0; pass < 40; pass++) {
       const { phase } = await this.pass();

@@ -15,7 +15,7 @@ import { RevisionFixture } from '../testdata/revision-fixture.ts';
 const hour = 3_600_000;
 const certificate = { provider: 'Secret', secretRef: { name: 'own' } };
 
-/** A user with an authority of their own. */
+/** A user who issues certificates from their own authority. */
 class SecretFixture extends RevisionFixture {
   readonly #random = seededBytes(5);
 
@@ -28,29 +28,29 @@ class SecretFixture extends RevisionFixture {
     return { ...leaf, caPem: authority.certificatePem };
   }
 
-  /** Puts the user's Secret there, and waits until the operator has been told, if it follows it. */
+  /** Writes the user's Secret; if the operator watches it, waits until the operator is notified. */
   async give(pair: ServingPair, without?: string): Promise<void> {
     const texts = { 'tls.crt': pair.certificatePem, 'tls.key': pair.privateKeyPem, 'ca.crt': pair.caPem };
     const given = Object.entries(texts).filter(([key]) => key !== without);
     const data = Object.fromEntries(given.map(([key, text]) => [key, Buffer.from(text).toString('base64')]));
     const metadata = { name: 'own', namespace: 'injection' };
-    await this.#told(() => this.cluster.put('secrets', { apiVersion: 'v1', kind: 'Secret', metadata, data }));
+    await this.#notified(() => this.cluster.put('secrets', { apiVersion: 'v1', kind: 'Secret', metadata, data }));
   }
 
   async takeAway(): Promise<void> {
-    await this.#told(() => {
+    await this.#notified(() => {
       this.cluster.remove('secrets', 'own', 'injection');
     });
   }
 
-  async #told(change: () => unknown): Promise<void> {
+  async #notified(change: () => unknown): Promise<void> {
     const before = this.referenceChanges.length;
     const isFollowed = before > 0;
     change();
     if (isFollowed) await this.until(() => this.referenceChanges.length > before);
   }
 
-  /** Reconciles once, until its watch on the Secret is there. */
+  /** Reconciles once, and waits until the watch on the Secret exists. */
   async passes(name = 'blue'): Promise<void> {
     await this.reconcile(name);
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -61,7 +61,7 @@ class SecretFixture extends RevisionFixture {
     return { certificatePem, authorities: parseBundle(bundle).map(({ pem }) => pem) };
   }
 
-  /** Passes at the times that they ask for until this is served; the seconds that it took. */
+  /** Reconciles at the requested times until this certificate is served. @returns the seconds */
   async untilServed(certificatePem: string): Promise<number> {
     const begun = this.clock.monotonic();
     for (let passes = 0; passes < 20; passes += 1) {
@@ -77,7 +77,7 @@ class SecretFixture extends RevisionFixture {
 describe('CertificateSecretProvider', () => {
   const fixture = eachTest(new SecretFixture());
 
-  it('serves what the Secret holds, from the first pass on, and keeps no key of the authority', async () => {
+  it('serves the certificate of the Secret in the first pass, and stores no authority key', async () => {
     const pair = await fixture.pair();
     await fixture.give(pair);
     await fixture.install('blue', { certificate });
@@ -85,10 +85,10 @@ describe('CertificateSecretProvider', () => {
     assert.deepEqual(fixture.served().authorities, [pair.caPem]);
     fixture.says('blue', 'CertificateReady', /^True\/Stable: .* valid until 2026-06-11T00:00:00/);
     assert.ok(!('ca.key' in fixture.secret('blue')));
-    await fixture.recorded(/^Issued: serving certificate [0-9a-f]{8}: given by Secret injection\/own$/);
+    await fixture.recorded(/^Issued: serving certificate [0-9a-f]{8}: provided by Secret injection\/own$/);
   });
 
-  it('publishes nothing before there is a certificate, and follows the Secret', async () => {
+  it('publishes nothing until the Secret has a certificate, and watches the Secret', async () => {
     await fixture.install('blue', { certificate });
     const missing =
       /^False\/SecretMissing: spec\.certificate\.secretRef: Secret injection\/own does not exist; create it with tls\.crt .*; no certificate is served$/;
@@ -103,7 +103,7 @@ describe('CertificateSecretProvider', () => {
     assert.notEqual(fixture.path('blue'), undefined);
   });
 
-  it('goes over from the embedded authority and back with overlap', async () => {
+  it('trusts both authorities while it switches from the embedded authority and back', async () => {
     await fixture.install();
     const before = fixture.served();
     const pair = await fixture.pair();
@@ -121,22 +121,22 @@ describe('CertificateSecretProvider', () => {
     assert.match(new X509Certificate(fixture.served().certificatePem).issuer, /sidecar-injector-blue/);
   });
 
-  it('refuses what could not serve, names Secret, key and what to do, tells once, and goes on with the last good one', async () => {
+  it('refuses an invalid Secret once, names its key and the remedy, and serves the last good one', async () => {
     const good = await fixture.pair();
     await fixture.give(good);
     await fixture.install('blue', { certificate });
     await fixture.passes();
-    const other = await fixture.pair('somebody-else');
+    const other = await fixture.pair('other-service');
     const counted: string[] = [];
     fixture.metrics.certificateRotated = (...what) => counted.push(what.join(' '));
     const table: [() => Promise<void>, RegExp][] = [
       [
         () => fixture.give(other),
-        /^False\/NameMissing: .*Secret injection\/own, key tls\.crt: .*; have it issued with the subject alternative name sidecar-injector-blue\.injection\.svc; the one before, valid until /,
+        /^False\/NameMissing: .*Secret injection\/own, key tls\.crt: .*; issue the certificate with the subject alternative name sidecar-injector-blue\.injection\.svc; the previous certificate, valid until /,
       ],
       [
         () => fixture.give({ ...good, privateKeyPem: other.privateKeyPem }),
-        /^False\/KeyMismatch: .*, key tls\.key: .*; put the private key/,
+        /^False\/KeyMismatch: .*, key tls\.key: .*; store the private key/,
       ],
       [() => fixture.give({ ...good, caPem: other.caPem }), /^False\/Untrusted: .*, key ca\.crt: /],
       [() => fixture.give({ ...good, certificatePem: 'x' }), /^False\/Unreadable: .*, key tls\.crt: /],
@@ -159,7 +159,7 @@ describe('CertificateSecretProvider', () => {
     assert.doesNotMatch(JSON.stringify(fixture.events()), /PRIVATE/);
   });
 
-  it('does not serve what is made for a host that another InjectorConfig has', async () => {
+  it('does not serve a certificate for the host of another InjectorConfig', async () => {
     const webhook = { url: 'https://injector.example.com' };
     await fixture.install('before', { webhook });
     await fixture.give(await fixture.pair('sidecar-injector-blue', 240 * hour, ['injector.example.com']));
@@ -169,7 +169,7 @@ describe('CertificateSecretProvider', () => {
     assert.equal(fixture.path('blue'), undefined);
   });
 
-  it('says when the certificate should have been replaced', async () => {
+  it('reports that the certificate is due for replacement', async () => {
     const pair = await fixture.pair('sidecar-injector-blue', 30 * hour);
     await fixture.give(pair);
     await fixture.install('blue', { certificate });
@@ -178,7 +178,7 @@ describe('CertificateSecretProvider', () => {
     fixture.says('blue', 'CertificateReady', /^True\/RenewalDue: .*: replace it in Secret own before then$/);
   });
 
-  it('does not issue on request, since it is not asked to', async () => {
+  it('refuses a rotate request, since the operator does not issue this certificate', async () => {
     const pair = await fixture.pair();
     await fixture.give(pair);
     await fixture.install('blue', { certificate });
@@ -186,11 +186,11 @@ describe('CertificateSecretProvider', () => {
     await fixture.reconcile('blue');
     const { rotateRequest } = fixture.statusOf('blue').certificate as { rotateRequest: Record<string, string> };
     assert.equal(rotateRequest.state, 'Refused');
-    assert.match(rotateRequest.message ?? '', /provider is Secret, so nothing is issued here; replace/);
+    assert.match(rotateRequest.message ?? '', /provider is Secret, so the operator issues no certificate; replace/);
     assert.equal(fixture.served().certificatePem, pair.certificatePem);
   });
 
-  it('stops following when the InjectorConfig names another Secret or goes', async () => {
+  it('stops its watch when the InjectorConfig names another Secret or is deleted', async () => {
     const followed: { name: string; signal: AbortSignal }[] = [];
     const secrets = new FollowedObjects({
       resource: secretKind,

@@ -5,13 +5,13 @@ import { parseBundle } from '../../certs/read-certificate.ts';
 import { eachTest } from '../testdata/operator-fixture.ts';
 import { RevisionFixture } from '../testdata/revision-fixture.ts';
 
-/** The parts of a revision's certificates that a request changes. */
+/** A fixture with the parts of a revision's certificates that a rotate request changes. */
 class RequestFixture extends RevisionFixture {
   ask(value: string): void {
     this.annotate('blue', { [rotateAnnotation]: value });
   }
 
-  /** As status has it: `nonce State`, and the message of a refusal. */
+  /** Returns the answer in status: `nonce State`, and the message of a refusal. */
   answer(): string {
     const { rotateRequest = {} } = this.statusOf('blue').certificate as { rotateRequest?: object };
     return Object.values(rotateRequest).join(' ');
@@ -23,7 +23,7 @@ class RequestFixture extends RevisionFixture {
     return { fingerprint: new X509Certificate(leaf).fingerprint256, authorities };
   }
 
-  /** Passes at the times that they ask for, until status says this. */
+  /** Reconciles at the requested times until status has this answer. */
   async answered(expected: string): Promise<void> {
     for (let passes = 0; passes < 30; passes += 1) {
       const wait = await this.reconcile('blue');
@@ -40,7 +40,7 @@ describe('the rotate annotation', () => {
     await fixture.install();
   });
 
-  it('has a leaf made, once, whoever leads and whatever becomes of the record', async () => {
+  it('issues a leaf once, even after a restart and after the loss of the record', async () => {
     const before = fixture.serving();
     assert.equal(fixture.answer(), '');
     fixture.ask('leaf:n-1');
@@ -49,19 +49,19 @@ describe('the rotate annotation', () => {
     const after = fixture.serving();
     assert.notEqual(after.fingerprint, before.fingerprint);
     assert.deepEqual(after.authorities, before.authorities);
-    await fixture.recorded(/^Issued: serving certificate [0-9a-f]{8}: asked for$/);
+    await fixture.recorded(/^Issued: serving certificate [0-9a-f]{8}: requested$/);
 
     fixture.restart();
     await fixture.reconcile('blue');
     assert.deepEqual(fixture.serving(), after);
-    // The record of it goes with the Secret; status still knows.
+    // The Secret has the record of the request; status has the answer as well.
     fixture.cluster.remove('secrets', 'sidecar-injector-blue', 'injection');
     await fixture.reconcile('blue');
     assert.equal(fixture.serving().fingerprint, after.fingerprint);
     assert.equal(fixture.answer(), 'n-1 Done');
   });
 
-  it('has an authority made, published beside the old one, and says when its certificate is served', async () => {
+  it('stages an authority beside the old one, and is Done once its certificate is served', async () => {
     const before = fixture.serving();
     fixture.ask('authority:n-2');
     await fixture.reconcile('blue');
@@ -74,7 +74,7 @@ describe('the rotate annotation', () => {
     assert.ok(after.authorities.includes(before.authorities[0]!));
   });
 
-  it('has an old authority dropped by force, and goes on where a killed leader stopped', async () => {
+  it('drops an old authority by force, and resumes after a leader was killed', async () => {
     const before = fixture.serving();
     fixture.ask('authority-force:n-3');
     await fixture.reconcile('blue');
@@ -84,7 +84,7 @@ describe('the rotate annotation', () => {
     assert.ok(!fixture.serving().authorities.includes(before.authorities[0]!));
   });
 
-  it('is refused with its name and value when it is malformed, told once, and nothing is made', async () => {
+  it('is refused once, with its name and value, when it is malformed', async () => {
     const before = fixture.serving();
     const value = `all:${'n'.repeat(80)}`;
     fixture.ask(value);
