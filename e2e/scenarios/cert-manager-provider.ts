@@ -74,7 +74,7 @@ async function checkComesLater(context: ScenarioContext, certManager: CertManage
   await certManager.define();
   await says(
     'its controller does not run',
-    /^False \(CertificatePending\) .*injector-certificate-early .*does it run\?/,
+    /^False \(CertificatePending\) .*injector-certificate-early .*check that it runs/,
   );
   certManager.controller.start();
   await says('there is no issuer', /^False \(CertificatePending\) .*(Issuing|Ready) is /);
@@ -103,7 +103,7 @@ async function checkDead(cluster: RotatingCluster, { controller }: CertManager):
     name,
     'CertificateReady',
     'the Secret has no ca.crt',
-    /^False \(KeyMissing\) .*caBundleFrom or caBundle; the one before/,
+    /^False \(KeyMissing\) .*caBundleFrom or caBundle; the previous certificate/,
   );
   await context.client.delete(secret);
   await checkCondition(
@@ -146,7 +146,7 @@ async function checkReferred(cluster: RotatingCluster, certManager: CertManager)
   await write('elsewhere.example.com');
   await says(
     'its name is another',
-    /^False \(NameMissing\) .*alternative name sidecar-injector-managed\..*\.svc; the one before/,
+    /^False \(NameMissing\) .*alternative name sidecar-injector-managed\..*\.svc; the previous certificate/,
   );
   await renewed(cluster, () => write(`${names.service}.${namespace}.svc`));
   await context.check('what we had made for the issuer is gone', async () => {

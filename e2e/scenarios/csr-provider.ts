@@ -130,7 +130,7 @@ async function checkBadAnswers(cluster: RotatingCluster, signer: Signer): Promis
     [
       'the approver denies',
       'Deny',
-      /^False \(RequestDenied\) .* was denied \(E2e: e2e denies it\); another one is made at/,
+      /^False \(RequestDenied\) .* was denied \(E2e: e2e denies it\); the operator creates another one at/,
     ],
     ['the signer fails', 'Fail', /^False \(RequestFailed\) .*e2e cannot sign it/],
     ['the signer signs another key', 'WrongKey', /^False \(KeyMismatch\) .*, is served meanwhile$/],

@@ -25,7 +25,7 @@ export const conditions = {
 export const conditionReasons = {
   AllFine: 'TemplatesDoubtful: every pod that was tried was injected',
   CainjectorWrites: 'Conflict, Ready: an annotation makes cert-manager write our `caBundle`; the message names it',
-  CertManagerMissing: 'CertificateReady: cert-manager is not installed: the API server knows no Certificate',
+  CertManagerMissing: 'CertificateReady: cert-manager is not installed: the API server does not serve Certificate',
   CertificateMissing: 'CertificateReady: the Certificate in `certificateRef` does not exist',
   CertificatePending: 'CertificateReady: cert-manager has not issued the certificate; the message quotes its status',
   Compiled: 'TemplatesValid: all templates compile',

@@ -36,7 +36,7 @@ export const keptConfigurations = 3;
 /** The resync period, in milliseconds. It keeps deadlines effective when the clock jumps. */
 export const resyncMs = 600_000;
 
-/** Returns the context for webhook configurations; undefined if a configured owner does not exist. */
+/** Returns the context for webhook configurations; undefined if the configured owner is missing. */
 export function manifestContext(
   { context, owner: name }: OperatorSettings,
   view: ClusterView,

@@ -9,7 +9,7 @@ const hour = 3_600_000;
 const own = 'injector-certificate-blue';
 const certificate = { provider: 'CertManager', issuerRef: { name: 'company', kind: 'ClusterIssuer' } };
 
-/** cert-manager in memory. */
+/** A fixture that plays cert-manager. */
 class CertManagerFixture extends RevisionFixture {
   readonly #random = seededBytes(9);
 
@@ -17,7 +17,7 @@ class CertManagerFixture extends RevisionFixture {
     return super.start({ certManager: true });
   }
 
-  /** Writes a Secret as cert-manager does. @returns the certificate */
+  /** Writes a Secret as cert-manager does. @returns the certificate in PEM */
   async issue(name = own, service = 'sidecar-injector-blue', withAuthority = true): Promise<string> {
     const options = { now: this.clock.now(), random: this.#random, duration: 240 * hour };
     const authority = issueAuthority('company', await nextKeyPair(), { ...options, duration: 1000 * hour });
@@ -56,7 +56,7 @@ describe('CertManagerProvider', () => {
     fixture.says('blue', 'CertificateReady', expected);
   };
 
-  it('keeps a Certificate for the issuer, and serves what cert-manager writes', async () => {
+  it('maintains a Certificate for the issuer, and serves the Secret that cert-manager writes', async () => {
     await fixture.install('blue', { certificate });
     says(
       /^False\/CertificatePending: .*Certificate injection\/injector-certificate-blue is not issued yet: it has no status/,
@@ -89,13 +89,13 @@ describe('CertManagerProvider', () => {
     says(/^True\/RenewalDue: .*cert-manager should have renewed Certificate injection\/injector-certificate-blue at /);
   });
 
-  it('says that cert-manager is not there, looks again, and goes on with the webhook all the same', async () => {
+  it('reports that cert-manager is missing, retries, and still repairs the webhook', async () => {
     await fixture.install('blue');
     await fixture.issue();
     const isCertificate = (_: string, path: string): boolean => path.includes('/certificates');
     fixture.cluster.fail(isCertificate, 404, 'NotFound', 'the server could not find the requested resource');
     await fixture.edit('blue', { certificate });
-    says(/^False\/CertManagerMissing: .*install cert-manager.*; the one before, valid until /);
+    says(/^False\/CertManagerMissing: .*install cert-manager.*; the previous certificate, valid until /);
     fixture.emptyBundles('blue');
     assert.equal(await fixture.reconcile('blue'), 10_000);
     assert.notEqual(fixture.webhooks('blue')[0]?.clientConfig.caBundle, '');
@@ -104,7 +104,7 @@ describe('CertManagerProvider', () => {
     says(/^(True|False)\/(Publishing|Confirming): /);
   });
 
-  it('follows a Certificate of somebody else, with what may be wrong with it', async () => {
+  it('follows a Certificate of the user, and reports its faults', async () => {
     const certificate = { provider: 'CertManager', certificateRef: { name: 'theirs' } };
     await fixture.install('blue', { certificate });
     says(/^False\/CertificateMissing: spec\.certificate\.certificateRef: Certificate injection\/theirs does not exist/);
@@ -119,7 +119,7 @@ describe('CertManagerProvider', () => {
     };
     write('sidecar-injector-blue-serving');
     await fixture.passes();
-    says(/^False\/Invalid: .*writes Secret sidecar-injector-blue-serving, and one of these names is the operator's/);
+    says(/^False\/Invalid: .*writes Secret sidecar-injector-blue-serving, but the operator uses one of these names/);
     write('tls');
     await fixture.issue('tls', 'sidecar-injector-blue', false);
     await fixture.passes();
@@ -132,7 +132,7 @@ describe('CertManagerProvider', () => {
     assert.equal(fixture.secret('blue-serving')['tls.crt'], issued);
   });
 
-  it('leaves nothing of its own behind, and what is not its own', async () => {
+  it('deletes its own objects when the provider changes, and no others', async () => {
     await fixture.install('blue', { certificate });
     await fixture.issue();
     await fixture.issue('theirs');

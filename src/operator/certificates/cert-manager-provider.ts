@@ -29,11 +29,12 @@ export interface CertManagerProviderOptions extends Pick<PassContext, 'settings'
   readonly trust: TrustedAuthorities;
 }
 
-/** How soon to look whether cert-manager is there now, and how long it may be late with a renewal. Milliseconds. */
+/** How soon to retry when cert-manager is not installed, in milliseconds. */
 const absentRetryMs = 10_000;
+/** How late cert-manager's renewal may be before the condition reports it, in milliseconds. */
 const lateMs = 300_000;
 
-/** What we look at of a Certificate (cert-manager.io/v1). */
+/** The fields of a Certificate (cert-manager.io/v1) that we read. */
 interface CertificateFacts {
   readonly spec?: { readonly secretName?: string };
   readonly status?: {
@@ -43,8 +44,9 @@ interface CertificateFacts {
 }
 
 /**
- * `spec.certificate.provider: CertManager`: a Certificate of cert-manager's that we keep (`issuerRef`) or follow (`certificateRef`), and the Secret that
- * cert-manager writes for it. Its cainjector is not needed: what is trusted goes into webhooks as with every provider.
+ * Implements `spec.certificate.provider: CertManager`: reads the Secret of a Certificate that we
+ * maintain (`issuerRef`) or the user maintains (`certificateRef`). Does not need cert-manager's
+ * cainjector, since the operator writes the CA bundle as for every provider.
  */
 export class CertManagerProvider implements CertificateProvider {
   readonly #options: CertManagerProviderOptions;
@@ -62,7 +64,7 @@ export class CertManagerProvider implements CertificateProvider {
     trust.forget(injectorConfig);
   }
 
-  /** The Certificate first: cert-manager would write its Secret again. Only what we have made, or cert-manager for that. */
+  /** Deletes our Certificate, then its Secret, which cert-manager would otherwise recreate. */
   async release(injectorConfig: string, signal: AbortSignal): Promise<void> {
     const { client, settings, view } = this.#options;
     const { namespace } = settings.context;
@@ -90,7 +92,7 @@ export class CertManagerProvider implements CertificateProvider {
     const field = `spec.certificate.${certificateRef === undefined ? 'issuerRef' : 'certificateRef'}`;
     const object = await this.#certificate(config, names, name, signal).catch(ignoreAbsence);
     if (object === 'Absent') {
-      const message = `${field}: cert-manager is not installed: the API server knows no Certificate of ${apiVersionOf(certificates)}; install cert-manager, or choose another provider`;
+      const message = `${field}: cert-manager is not installed: the API server does not serve Certificate of ${apiVersionOf(certificates)}; install cert-manager, or choose another provider`;
       return refused('CertManagerMissing', message, new Date(clock.now().getTime() + absentRetryMs));
     }
     const what = `Certificate ${namespace}/${name}`;
@@ -99,7 +101,7 @@ export class CertManagerProvider implements CertificateProvider {
     const facts = object as CertificateFacts;
     const { secretName = '' } = facts.spec ?? {};
     if (certificateRef !== undefined && [name, secretName].some((each) => ownSecretName.test(each))) {
-      const message = `${field}: ${what} writes Secret ${secretName}, and one of these names is the operator's; give it another`;
+      const message = `${field}: ${what} writes Secret ${secretName}, but the operator uses one of these names; choose another`;
       return refused('Invalid', message);
     }
     const place = { namespace, name: secretName };
@@ -112,7 +114,7 @@ export class CertManagerProvider implements CertificateProvider {
     const caPem = trusted?.pem ?? pair.caPem;
     const origin = `Secret ${namespace}/${secretName}`;
     if (caPem === '') {
-      const message = `${field}: ${origin} lacks ca.crt, since the issuer says nothing of its authority; name it with spec.certificate.caBundleFrom or caBundle`;
+      const message = `${field}: ${origin} lacks ca.crt, since the issuer does not publish its authority; name it with spec.certificate.caBundleFrom or caBundle`;
       return refused('KeyMissing', message);
     }
     const [calledName = ''] = names;
@@ -121,7 +123,7 @@ export class CertManagerProvider implements CertificateProvider {
     return { ...found, ...this.#renewal(what, facts) };
   }
 
-  /** The Certificate: ours as it should be, the user's as it is. @throws ApiError 404 where cert-manager is not installed */
+  /** Applies our Certificate or reads the user's. @throws ApiError 404 without cert-manager */
   async #certificate(
     config: InjectorConfig,
     names: readonly string[],
@@ -138,7 +140,7 @@ export class CertManagerProvider implements CertificateProvider {
     return (await this.#applier.apply(desired, live, signal, live !== undefined)).object;
   }
 
-  /** What is to be said of the renewal, which cert-manager plans (status.renewalTime), and when to look again. */
+  /** Reports a renewal that is later than status.renewalTime, and when to check again. */
   #renewal(what: string, facts: CertificateFacts): Pick<ProvidedCertificates, 'note' | 'nextAt'> {
     const { clock, settings } = this.#options;
     const { renewalTime } = facts.status ?? {};
@@ -150,24 +152,24 @@ export class CertManagerProvider implements CertificateProvider {
   }
 }
 
-/** For `catch`: where the kind itself is not served. Of an object that is missing the API server answers an empty list. */
+/** Turns a 404 into 'Absent': the kind is not served, since a list of a missing object is empty. */
 function ignoreAbsence(error: unknown): 'Absent' {
   if (!isNotFound(error)) throw error;
   return 'Absent';
 }
 
-/** What cert-manager says, in its own words. */
+/** Returns the conditions of a Certificate, with cert-manager's messages. */
 function progressOf({ status }: CertificateFacts): string {
   const { conditions = [] } = status ?? {};
   if (conditions.length === 0)
-    return "it has no status, so cert-manager's controller has not looked at it; does it run?";
+    return "it has no status, so cert-manager's controller has not processed it; check that it runs";
   const said = conditions.map(({ type, status, reason = '', message = '' }) => {
     return `${type} is ${status}${reason === '' ? '' : ` (${reason})`}${message === '' ? '' : `: ${message}`}`;
   });
   return said.join('; ');
 }
 
-/** The Certificate that we keep for an issuer. */
+/** Returns the Certificate that we maintain for an issuer. */
 function ownCertificate(
   config: InjectorConfig,
   names: readonly string[],
@@ -187,7 +189,7 @@ function ownCertificate(
       dnsNames: names.filter((each) => !isAddress(each)),
       ...(addresses.length > 0 && { ipAddresses: addresses }),
       duration: leafDuration,
-      // At least what cert-manager takes.
+      // cert-manager requires at least 300 s.
       renewBefore: `${Math.max(300, seconds)}s`,
       privateKey: { algorithm: 'RSA', size: keySize, rotationPolicy: 'Always' },
       usages: ['digital signature', 'key encipherment', 'server auth'],

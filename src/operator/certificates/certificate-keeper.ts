@@ -11,13 +11,13 @@ import { caBundlesOf } from '../webhooks/published-webhook.ts';
 import { secretText, servingPairOf } from './secret-text.ts';
 import { fieldManager } from '../settings.ts';
 
-/** Whose certificates: the two Secrets, and what is to be in them. */
+/** The owner of certificates: its two Secrets and their desired contents. */
 export interface CertificateSubject extends Pick<RotationInput, 'policy' | 'names' | 'source' | 'request'> {
-  /** The Secret that holds the rotation's own data. */
+  /** Returns the Secret that stores the state of the rotation. */
   readonly rotationSecret: (stored: Rotation['stored']) => KubernetesObject;
-  /** Name of the Secret that replicas serve. */
+  /** The name of the Secret that replicas serve. */
   readonly servingSecret: string;
-  /** The webhook configurations whose clients must trust what is served. */
+  /** The webhook configurations whose CA bundles must trust the served certificate. */
   readonly webhooks: readonly (KubernetesObject | undefined)[];
 }
 
@@ -27,7 +27,7 @@ export interface CertificateKeeperOptions extends PassContext {
   readonly generateKeyPair: GenerateKeyPair;
 }
 
-/** One pass of a rotation, from the Secrets and webhooks that are there; its own data is written here, whatever else it wants by the caller. */
+/** Runs one pass of a rotation, based on the live Secrets and webhooks, and writes its state. */
 export class CertificateKeeper {
   readonly #options: CertificateKeeperOptions;
 
@@ -36,9 +36,9 @@ export class CertificateKeeper {
   }
 
   /**
-   * Writes the rotation's data first, only onto the version that was read: of two leaders one gets a Conflict and looks again. The serving
-   * Secret and, last, the caBundle are the caller's to write.
-   * @throws CertificatePolicyError for terms that cannot work; nothing has been written then
+   * Writes the state of the rotation onto the resourceVersion that was read, so that one of two
+   * leaders gets a Conflict. The caller then writes the serving Secret and, last, the caBundle.
+   * @throws CertificatePolicyError for contradictory terms, before anything is written
    */
   async advance(subject: CertificateSubject, into: WriteOutcome, signal: AbortSignal): Promise<Rotation> {
     const { client, view, owned, clock, random, generateKeyPair } = this.#options;
@@ -60,14 +60,14 @@ export class CertificateKeeper {
       const metadata = resourceVersion === undefined ? desired.metadata : { ...desired.metadata, resourceVersion };
       await owned.apply({ ...desired, metadata }, into, signal);
     } else {
-      // Of two leaders that both find nothing, one gets a Conflict (AlreadyExists) and looks again.
+      // If two leaders find no Secret, one of them gets a Conflict (AlreadyExists) and retries.
       view.secrets.upsert(await client.create(desired, { fieldManager, signal }));
     }
     return rotation;
   }
 }
 
-/** A Secret of ours, from the view; one that is not in it may only have lost its labels, and keys must not be made anew for that. */
+/** Returns a Secret of ours: from the view or, since it may have lost its labels, by a GET. */
 export async function ownSecret(
   { client, view, settings }: Pick<CertificateKeeperOptions, 'view' | 'settings'> & { client: Pick<ApiClient, 'find'> },
   name: string,

@@ -5,11 +5,11 @@ import { servingPairOf } from './secret-text.ts';
 
 const field = 'spec.certificate.secretRef';
 const keys = ['tls.crt', 'tls.key', 'ca.crt'];
-const wantedKeys = 'tls.crt (the certificate, then intermediates), tls.key and ca.crt (the authority), all PEM';
+const requiredKeys = 'tls.crt (the certificate, then intermediates), tls.key and ca.crt (the authority), all PEM';
 
 /**
- * `spec.certificate.provider: Secret`: a Secret of the user's own, followed, and checked as the API server will check what is served from it.
- * @param namespace the operator's own, the only one whose Secrets it may read
+ * Implements `spec.certificate.provider: Secret`: watches a Secret of the user, and checks its
+ * certificate as the API server will. @param namespace of the operator, the only one it may read
  */
 export function secretProvider(
   secrets: FollowedObjects,
@@ -24,10 +24,10 @@ export function secretProvider(
       secrets.keepOnly(user, [place]);
       const object = await secrets.read(user, place, signal);
       if (object === undefined)
-        return refused('SecretMissing', `${field}: ${origin} does not exist; create it with ${wantedKeys}`);
+        return refused('SecretMissing', `${field}: ${origin} does not exist; create it with ${requiredKeys}`);
       const lacking = lackingKeys(object.data, keys);
       if (lacking.length > 0)
-        return refused('KeyMissing', `${field}: ${origin} lacks ${lacking.join(', ')}; it needs ${wantedKeys}`);
+        return refused('KeyMissing', `${field}: ${origin} lacks ${lacking.join(', ')}; it needs ${requiredKeys}`);
       return provided(servingPairOf(object), origin, field, name, clock.now());
     },
     forget: (injectorConfig) => secrets.keepOnly(injectorConfig, []),

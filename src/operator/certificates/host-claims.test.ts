@@ -8,17 +8,17 @@ const host = 'injector.example.com';
 describe('The host of spec.webhook.url', () => {
   const fixture = eachTest(new RevisionFixture());
 
-  /** Hosts by which an InjectorConfig is called, in its url of this path. */
+  /** Returns a spec whose url has this path and host. */
   const at = (path: string, where = host) => ({ webhook: { url: `https://${where}/${path}` } });
   const urlOf = (name: string): string | undefined => fixture.webhooks(name)[0]?.clientConfig.url;
-  /** The subject alternative names of what is served for an InjectorConfig. */
+  /** Returns the subject alternative names of the certificate that an InjectorConfig serves. */
   const served = (name: string): string => {
     return new X509Certificate(fixture.secret(`${name}-serving`)['tls.crt'] ?? '').subjectAltName ?? '';
   };
   const message = (holder: string): RegExp =>
     new RegExp(`^False/HostTaken: spec\\.webhook\\.url: InjectorConfig ${holder} has the host ${host} too, .*`);
 
-  it('is that of the first; another one publishes nothing, has no certificate for it, and gets it when that is gone', async () => {
+  it('belongs to the first InjectorConfig; a second one gets it, and publishes, once the first is deleted', async () => {
     await fixture.install('first', at('a'));
     await fixture.install('second', at('b'));
     assert.equal(urlOf('second'), undefined);
@@ -37,7 +37,7 @@ describe('The host of spec.webhook.url', () => {
     assert.match(served('second'), new RegExp(host));
   });
 
-  it('stays with who is called there when an older one is edited to have it, which stays where it is', async () => {
+  it('stays with the InjectorConfig that uses it when an older one is edited to claim it', async () => {
     await fixture.install('a');
     await fixture.install('b', at('b'));
     const path = fixture.path('a');
@@ -49,7 +49,7 @@ describe('The host of spec.webhook.url', () => {
     fixture.says('b', 'Ready', /^True/);
   });
 
-  it('is still that of who has moved on in its spec and is called there yet', async () => {
+  it('stays with an InjectorConfig whose spec names another host, while its webhook still uses it', async () => {
     await fixture.install('a', at('a'));
     fixture.cluster.answersProbes = false;
     fixture.setSpec('a', at('a', 'other.example.com'));
@@ -57,7 +57,7 @@ describe('The host of spec.webhook.url', () => {
     fixture.says('b', 'WebhookReady', message('a'));
   });
 
-  it('is still that of who is being deleted, while somebody holds its webhook', async () => {
+  it('stays with an InjectorConfig that is being deleted, while its webhook still exists', async () => {
     await fixture.install('first', at('a'));
     fixture.cluster.edit('injectorconfigs', 'first', undefined, ({ metadata }) => {
       metadata.deletionTimestamp = fixture.clock.now().toISOString();
@@ -67,7 +67,7 @@ describe('The host of spec.webhook.url', () => {
     assert.doesNotMatch(served('second'), new RegExp(host));
   });
 
-  it('is never that of the Service of another one, but may be that of its own', async () => {
+  it('may be the name of its own Service, but not that of another InjectorConfig', async () => {
     await fixture.install('older');
     await fixture.install('blue');
     await fixture.edit('older', at('x', 'sidecar-injector-blue.injection.svc'));
@@ -78,7 +78,7 @@ describe('The host of spec.webhook.url', () => {
     fixture.says('own', 'Ready', /^True/);
   });
 
-  it('stays in the certificate while the webhook is called there, and the new one is not reached', async () => {
+  it('stays in the certificate while the webhook uses it because the new host is unreachable', async () => {
     await fixture.install('a', at('a'));
     fixture.cluster.answersProbes = false;
     fixture.setSpec('a', at('a', 'other.example.com'));

@@ -13,19 +13,19 @@ import { ourWebhooksOf } from '../webhooks/published-webhook.ts';
 
 type ClaimContext = Pick<PassContext, 'view' | 'settings' | 'targets'>;
 
-/** By which hosts of its own, beside the Service's name, an InjectorConfig may be called. */
+/** The hosts, besides the name of its Service, by which clients may call an InjectorConfig. */
 export interface HostClaim {
-  /** What its certificate must carry: the host of `spec.webhook.url` unless another has it, and those that webhooks in force call. */
+  /** The hosts in its certificate: that of `spec.webhook.url` unless taken, and live ones. */
   readonly hosts: readonly string[];
-  /** Undefined unless the host of `spec.webhook.url` is another's. */
+  /** The refusal if another InjectorConfig has the host of `spec.webhook.url`. */
   readonly taken: Finding | undefined;
 }
 
 /**
- * Who may have the host of `spec.webhook.url`. A TLS server tells certificates apart by the host that its client names: of two InjectorConfigs with
- * one host only one is answered, and which one may change when a replica restarts, which would stop the pods of one that has been well. So the one that
- * is called there already keeps it, of several the oldest, then the first by name; the other gets no certificate for it and publishes nothing. The names
- * of a Service are never anybody else's.
+ * Decides whether an InjectorConfig may use the host of `spec.webhook.url`. A TLS server selects
+ * the certificate by host, so of two InjectorConfigs with one host only one would work, and a
+ * restart of a replica could change which. The host goes to the one whose Service has that name,
+ * then to one whose live webhook uses it, then to the oldest, then by name. Others publish nothing.
  */
 export function hostClaimOf(config: InjectorConfig, context: ClaimContext): HostClaim {
   const called = calledHosts(config, context);
@@ -46,7 +46,7 @@ function holderOf(host: string, config: InjectorConfig, context: ClaimContext): 
     const { creationTimestamp = '', name } = each.metadata;
     return [isOfService(each) ? 0 : isCalled(each) ? 1 : 2, creationTimestamp, name].join(' ');
   };
-  // One that is being deleted has what it is called by, for as long as somebody's finalizer holds its webhook.
+  // One that is being deleted keeps only the hosts of its live webhooks.
   const asks = (each: InjectorConfig): boolean =>
     webhookHost(each) === host && each.metadata.deletionTimestamp === undefined;
   const rivals = context.targets
@@ -57,7 +57,7 @@ function holderOf(host: string, config: InjectorConfig, context: ClaimContext): 
   return first === config ? undefined : first;
 }
 
-/** The hosts by which webhooks in force call an InjectorConfig, its own and those of tags that lead to it. */
+/** Returns the hosts in live webhooks for an InjectorConfig, including those of tags. */
 function calledHosts({ metadata }: InjectorConfig, { view }: ClaimContext): string[] {
   const webhooks = view.webhooksOf(metadata.name).flatMap(ourWebhooksOf);
   return [...new Set(webhooks.flatMap(({ clientConfig }) => hostOfUrl(clientConfig?.url) ?? []))];

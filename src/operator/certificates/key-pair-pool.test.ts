@@ -16,7 +16,7 @@ describe('KeyPairPool', () => {
     fail = false;
   });
 
-  it('has four keys of the usual size in stock, hands out each once, and makes others', async () => {
+  it('keeps four keys of the default size, hands out each once, and generates replacements', async () => {
     const pool = new KeyPairPool(generate);
     pool.fill();
     await settle();
@@ -29,12 +29,12 @@ describe('KeyPairPool', () => {
     assert.deepEqual(made.slice(6), [4096]);
   });
 
-  it('makes a key when there is none in stock', async () => {
+  it('generates a key when the pool is empty', async () => {
     const pool = new KeyPairPool(generate);
     assert.match((await pool.take(2048)).privateKeyPem, /^private/);
   });
 
-  it('passes a failure on to whoever needs a key, and tries again for the next', async () => {
+  it('rejects when generation fails, and retries on the next call', async () => {
     const pool = new KeyPairPool(generate);
     fail = true;
     pool.fill();

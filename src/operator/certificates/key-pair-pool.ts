@@ -1,13 +1,13 @@
 import type { GenerateKeyPair, KeyPair } from '../../certs/key-pair.ts';
 
-/** An authority and a serving certificate, which a new InjectorConfig needs at once, and the same again for what is damaged meanwhile. */
+/** Two keys for a new InjectorConfig (authority and serving certificate), and two for repairs. */
 const poolSize = 4;
-/** The size that InjectorConfigs have unless told. */
+/** The default key size of InjectorConfigs. */
 const usualBits = 2048;
 
 /**
- * RSA keys made ahead of time, since making one takes a good part of a second of one core: a new InjectorConfig is served that much sooner. Only the
- * usual size is kept in stock; each key is handed out once.
+ * Generates RSA keys of the default size in advance, since one key takes a core up to a second.
+ * Hands out each key once.
  */
 export class KeyPairPool {
   readonly #generate: GenerateKeyPair;
@@ -18,14 +18,14 @@ export class KeyPairPool {
     this.#generate = generate;
   }
 
-  /** A key from the stock, or a new one. */
+  /** Returns a key from the pool, or generates one. */
   readonly take: GenerateKeyPair = (bits) => {
     const ready = bits === usualBits ? this.#stock.shift() : undefined;
     this.fill();
     return ready === undefined ? this.#generate(bits) : Promise.resolve(ready);
   };
 
-  /** Begins to stock up, one key at a time; a failure is left to whoever needs a key. */
+  /** Starts to fill the pool, one key at a time. After a failure, `take` generates the key. */
   fill(): void {
     if (this.#filling || this.#stock.length >= poolSize) return;
     this.#filling = true;

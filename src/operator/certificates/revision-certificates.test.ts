@@ -7,7 +7,7 @@ import { TagFixture } from '../tags/testdata/tag-fixture.ts';
 describe('RevisionCertificates', () => {
   const fixture = eachTest(new TagFixture());
 
-  it('waits until the tag has the new authority before a certificate of it is served', async () => {
+  it('serves a certificate of a new authority only after the tag trusts that authority', async () => {
     await fixture.installTagged('blue');
     const phase = (): string => (fixture.statusOf('blue').certificate as { phase: string }).phase;
     const leaf = (): string => fixture.secret('blue-serving')['tls.crt']!;
@@ -15,7 +15,7 @@ describe('RevisionCertificates', () => {
     fixture.annotate('blue', { [rotateAnnotation]: 'authority:n' });
     await fixture.reconcile('blue');
     for (let times = 0; times < 4; times += 1) {
-      // As long as somebody keeps the authority out of it, time alone confirms nothing.
+      // Without the authority in the tag's bundle, waiting alone does not confirm it.
       fixture.emptyBundles('tag-prod');
       await fixture.later(60_000, 'blue');
       assert.equal(phase(), 'Publishing');
@@ -32,13 +32,13 @@ describe('RevisionCertificates', () => {
     assert.equal(trusted, fixture.webhooks('blue')[0]?.clientConfig.caBundle);
   });
 
-  it('does not count the twin that tries a path out, nor a configuration of another operator class', async () => {
+  it('ignores probe webhooks and the webhook configurations of other operator classes', async () => {
     await fixture.install();
     const own = fixture.cluster.get('mutatingwebhookconfigurations', 'sidecar-injector-blue')!;
     const { labels = {} } = own.metadata;
     for (const [name, changed] of [
       ['sidecar-injector-probe-blue', labels],
-      ['somebody', { ...labels, 'sidecar-injector.io/operator-class': 'other' }],
+      ['other', { ...labels, 'sidecar-injector.io/operator-class': 'other' }],
     ] as const) {
       fixture.cluster.put('mutatingwebhookconfigurations', { ...own, metadata: { name, labels: changed } });
     }

@@ -30,17 +30,17 @@ export interface RevisionCertificatesOptions extends PassContext {
   readonly refusals: Refusals;
 }
 
-/** The certificates of one InjectorConfig: what it asks for goes into the rotation, what the rotation says goes to people. */
+/** Passes the spec of an InjectorConfig to the rotation, and reports the results to users. */
 export class RevisionCertificates {
   readonly #options: RevisionCertificatesOptions;
-  /** When what providers have left was last taken away, and but for which. */
+  /** The last release per InjectorConfig: the kept provider, and the monotonic time in ms. */
   readonly #released = new Map<string, { kept: string | undefined; at: number }>();
 
   constructor(options: RevisionCertificatesOptions) {
     this.#options = options;
   }
 
-  /** One pass of the rotation; undefined when the policy cannot work, which is left in `findings`: what is served goes on being served. */
+  /** Runs one pass of the rotation. Undefined if the policy is invalid; nothing changes then. */
   async advance({ config, object, findings, writes, signal }: RevisionPass): Promise<Rotation | undefined> {
     const { certificates, settings, webhooks, refusals, metrics, clock } = this.#options;
     const { namespace } = settings.context;
@@ -72,7 +72,7 @@ export class RevisionCertificates {
       else if (refusals.refuse(object, 'Certificate', refusal.reason, refusal.message)) {
         metrics.certificateRotated?.(name, 'leaf', 'refused');
       }
-      this.#tell(object, rotation);
+      this.#report(object, rotation);
       return rotation;
     } catch (error) {
       if (!(error instanceof CertificatePolicyError)) {
@@ -93,8 +93,8 @@ export class RevisionCertificates {
   }
 
   /**
-   * Takes away what providers have made for it and nothing needs any more; looks once in a while. What we have no right to take away stays, so that it
-   * holds nothing up. @param config of the one whose provider goes on; without it, nothing of any is needed
+   * Deletes the objects of all providers except the one in use, at most once per resync. Skips a
+   * provider without permission to delete. @param config absent if the InjectorConfig is gone
    */
   async release(name: string, signal: AbortSignal, config?: InjectorConfig): Promise<void> {
     const { providers, clock, logger } = this.#options;
@@ -105,18 +105,20 @@ export class RevisionCertificates {
       if (of !== kept)
         await each.release(name, signal).catch((error: unknown) => {
           if (!(error instanceof ApiError) || error.code !== 403) throw error;
-          logger.warn(`certificate provider ${of}: what it has left stays: ${error.message}`, { injectorConfig: name });
+          logger.warn(`certificate provider ${of}: objects are not deleted: ${error.message}`, {
+            injectorConfig: name,
+          });
         });
     this.#released.set(name, { kept, at: now });
   }
 
-  /** The InjectorConfig is gone. */
+  /** Forgets a deleted InjectorConfig. */
   forget(name: string): void {
     this.#released.delete(name);
     for (const provider of Object.values(this.#options.providers)) provider.forget(name);
   }
 
-  /** From the provider of the spec; the others need not follow anything for it. One that is made for a host that another has is not served. */
+  /** Asks the provider in the spec unless the host is taken; stops the watches of the others. */
   async #provided(
     config: InjectorConfig,
     names: readonly string[],
@@ -125,16 +127,16 @@ export class RevisionCertificates {
   ): Promise<ProvidedCertificates> {
     const { providers, clock, logger } = this.#options;
     const { name } = config.metadata;
-    const wanted = providers[config.spec.certificate.provider];
-    for (const provider of Object.values(providers)) if (provider !== wanted) provider.forget(name);
-    // Chosen for a moment is enough to have made something.
+    const chosen = providers[config.spec.certificate.provider];
+    for (const provider of Object.values(providers)) if (provider !== chosen) provider.forget(name);
+    // A provider may have created objects even if it was chosen only for a moment.
     if (this.#released.get(name)?.kept !== keptProvider(config)) this.#released.delete(name);
     const isOwn = config.spec.certificate.provider === 'SelfSigned';
     if (taken !== undefined && !isOwn) return refused(taken.reason, taken.message);
-    return wanted.provide(config, names, signal).catch((error: unknown) => {
+    return chosen.provide(config, names, signal).catch((error: unknown) => {
       if (signal.aborted || endsPass(error)) throw error;
       if (!(error instanceof ApiError)) {
-        // Where, and not what: its message may quote a key.
+        // Log only the location, since the message may quote a key.
         const where =
           error instanceof Error ? (error.stack ?? '').split('\n').filter((line) => /^ +at /.test(line)) : [];
         logger.error('a certificate provider failed', { injectorConfig: name, where: where.slice(0, 3).join() });
@@ -143,7 +145,7 @@ export class RevisionCertificates {
     });
   }
 
-  #tell(object: KubernetesObject, { changes, serving }: Rotation): void {
+  #report(object: KubernetesObject, { changes, serving }: Rotation): void {
     const { events, metrics, logger } = this.#options;
     const { name = '' } = object.metadata;
     events.rotated(object, changes);
@@ -157,7 +159,7 @@ export class RevisionCertificates {
   }
 }
 
-/** The provider whose objects are needed: not that of a Certificate that we have kept, where the user has one of their own. */
+/** Returns the provider whose objects are in use; none if the user maintains the Certificate. */
 function keptProvider({ spec: { certificate } }: InjectorConfig): string | undefined {
   return certificate.certificateRef === undefined ? certificate.provider : undefined;
 }
@@ -172,11 +174,11 @@ function certificateFinding(
     const goesOn =
       serving === undefined
         ? 'no certificate is served'
-        : `the one before, valid until ${serving.notAfter.toISOString()}, is served meanwhile`;
+        : `the previous certificate, valid until ${serving.notAfter.toISOString()}, is still served`;
     return no(refusal.reason, `${refusal.message}; ${goesOn}`);
   }
   if (serving === undefined)
-    return no(phase, 'the new serving certificate is served once its authority is trusted everywhere');
+    return no(phase, 'the new serving certificate is served once every API server trusts its authority');
   const message = `the serving certificate is valid until ${serving.notAfter.toISOString()}`;
   if (note !== undefined) return yes(note.reason, `${message}; ${note.message}`);
   if (certificate.secretRef !== undefined && renewAt <= now)

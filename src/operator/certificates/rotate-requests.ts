@@ -7,21 +7,21 @@ import type { Rotation } from '../../certs/rotation/rotation.ts';
 import { readOrRefuse } from '../controller/parsed-configs.ts';
 import type { RenewalRequest } from '../../certs/rotation/rotation-request.ts';
 
-/** What status says of the latest request. */
+/** The answer to the latest request in status. */
 export type RotateAnswer = NonNullable<NonNullable<InjectorConfigStatus['certificate']>['rotateRequest']>;
 
-/** The longest nonce that status holds. */
+/** The longest nonce that status accepts, in characters. */
 const longestNonce = 63;
 
-/** What the annotation of an InjectorConfig asks for, and what is known of it. */
+/** The request in the rotate annotation of an InjectorConfig, or its answer. */
 export interface AskedRenewal {
-  /** To be carried out, or still to be finished. */
+  /** The request that the rotation must start or finish. */
   readonly request?: RenewalRequest;
-  /** The answer, where it is known before the rotation is asked: refused now, or answered for good in an earlier pass. */
+  /** The answer if it is final without the rotation: refused now, or done in an earlier pass. */
   readonly answer?: RotateAnswer;
 }
 
-/** Reads the rotate annotation. A request that status calls done or refused is not carried out again, even if the rotation's own record was lost. */
+/** Reads the rotate annotation. Never repeats a request that status has as Done or Refused. */
 export function askedRenewal(
   object: KubernetesObject,
   { metadata, spec, status }: InjectorConfig,
@@ -36,11 +36,11 @@ export function askedRenewal(
   if (answered?.nonce === request.nonce && answered.state !== 'Accepted') return { answer: answered };
   const { provider } = spec.certificate;
   if (provider === 'SelfSigned' || request.target === 'authority-force') return { request };
-  const message = `metadata.annotations[${rotateAnnotation}]: spec.certificate.provider is ${provider}, so nothing is issued here; ${renewalAdvice(metadata.name, spec.certificate, namespace)}`;
+  const message = `metadata.annotations[${rotateAnnotation}]: spec.certificate.provider is ${provider}, so the operator issues no certificate; ${renewalAdvice(metadata.name, spec.certificate, namespace)}`;
   return { answer: { nonce: request.nonce, state: 'Refused', message } };
 }
 
-/** How to renew what others issue. */
+/** Returns how to renew a certificate that the operator does not issue. */
 function renewalAdvice(
   name: string,
   { provider, certificateRef }: InjectorConfig['spec']['certificate'],
@@ -48,13 +48,13 @@ function renewalAdvice(
 ): string {
   const { certificate, requestSecret } = objectNames(name);
   if (provider === 'CertificateSigningRequest')
-    return `to have another one asked for: kubectl delete secret -n ${namespace} ${requestSecret}`;
+    return `to request another one: kubectl delete secret -n ${namespace} ${requestSecret}`;
   if (provider === 'CertManager')
-    return `to have it renewed: cmctl renew -n ${namespace} ${certificateRef?.name ?? certificate}`;
-  return 'replace the certificate where it comes from';
+    return `to renew it: cmctl renew -n ${namespace} ${certificateRef?.name ?? certificate}`;
+  return 'replace the certificate in its Secret';
 }
 
-/** What status is to say once the rotation was asked. */
+/** Returns the answer for status after the rotation has run. */
 export function rotateAnswer(
   { answer }: AskedRenewal,
   { request }: Pick<Rotation, 'request'>,

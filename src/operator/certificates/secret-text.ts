@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ServingPair } from '../../certs/verify-chain.ts';
 
-/** The decoded data of a Secret; what is not text stays unreadable and fails whoever parses it. */
+/** Returns the data of a Secret decoded as UTF-8. Callers must expect values that are not text. */
 export function secretText(secret: KubernetesObject): Record<string, string> {
   const data = (secret.data ?? {}) as Record<string, unknown>;
   return Object.fromEntries(
@@ -9,7 +9,7 @@ export function secretText(secret: KubernetesObject): Record<string, string> {
   );
 }
 
-/** The pair in a Secret of type kubernetes.io/tls with `ca.crt` beside it. */
+/** Returns the pair in a Secret of type kubernetes.io/tls that also has `ca.crt`. */
 export function servingPairOf(secret: KubernetesObject): ServingPair {
   const text = secretText(secret);
   return { certificatePem: text['tls.crt'] ?? '', privateKeyPem: text['tls.key'] ?? '', caPem: text['ca.crt'] ?? '' };

@@ -17,7 +17,7 @@ const certificate = {
   caBundleFrom: { name: 'roots' },
 };
 
-/** A signer in memory. */
+/** A fixture that plays a signer. */
 class SignerFixture extends RevisionFixture {
   readonly #random = seededBytes(7);
   authority!: CertifiedKey;
@@ -38,7 +38,7 @@ class SignerFixture extends RevisionFixture {
     this.cluster.put('configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { 'ca.crt': pem } });
   }
 
-  /** The one request that there is. */
+  /** Returns the only CertificateSigningRequest. */
   request(): KubernetesObject {
     const names = this.cluster.names(requests);
     assert.equal(names.length, 1, names.join());
@@ -63,7 +63,7 @@ class SignerFixture extends RevisionFixture {
     return secretText(this.cluster.get('secrets', 'injector-request-blue', 'injection') ?? ({} as KubernetesObject));
   }
 
-  /** A pass, once the request and the ConfigMap were read again by their watches. */
+  /** Reconciles after the watches have delivered the request and the ConfigMap. */
   async passes(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 30));
     await this.reconcile('blue');
@@ -76,7 +76,7 @@ describe('SigningRequestProvider', () => {
     fixture.says('blue', 'CertificateReady', expected);
   };
 
-  it('keeps the key before it asks, says how to approve, and serves what is signed', async () => {
+  it('stores the key before the request, says how to approve it, and serves the signed certificate', async () => {
     await fixture.install('blue', { certificate });
     const { spec, metadata } = fixture.request();
     const written = fixture.cluster.writes.filter((each) =>
@@ -101,7 +101,7 @@ describe('SigningRequestProvider', () => {
     assert.doesNotMatch(JSON.stringify([fixture.events(), fixture.statusOf('blue')]), /PRIVATE/);
   });
 
-  it('goes on with the same request when another leads, wherever the one before stopped', async () => {
+  it('continues with the same request after the leader changes', async () => {
     fixture.cluster.fail(
       (method, path) => method === 'POST' && path.includes(requests),
       500,
@@ -121,22 +121,24 @@ describe('SigningRequestProvider', () => {
     assert.equal(fixture.kept()['pending.key'], key);
   });
 
-  it('asks again with another key when denied, and takes the denied request away', async () => {
+  it('creates a request with another key after a denial, and deletes the denied one', async () => {
     await fixture.install('blue', { certificate });
     await fixture.passes();
     const { name } = fixture.request().metadata;
     fixture.answer({ conditions: [{ type: 'Denied', status: 'True', reason: 'No', message: 'not you' }] });
     await fixture.passes();
-    says(/^False\/RequestDenied: .* was denied \(No: not you\); another one is made at 2026-06-01T00:00:10/);
+    says(
+      /^False\/RequestDenied: .* was denied \(No: not you\); the operator creates another one at 2026-06-01T00:00:10/,
+    );
     await fixture.later(10_000, 'blue');
     assert.notEqual(fixture.request().metadata.name, name);
   });
 
-  it('serves the certificate before while the next one waits, and publishes nothing without a trusted authority', async () => {
+  it('serves the previous certificate while the next is pending, and publishes nothing without an authority', async () => {
     fixture.trust('nothing');
     await fixture.install('blue', { certificate });
     says(
-      /^False\/TrustMissing: spec\.certificate\.caBundleFrom: ConfigMap injection\/roots, key ca\.crt: there is no certificate/,
+      /^False\/TrustMissing: spec\.certificate\.caBundleFrom: ConfigMap injection\/roots, key ca\.crt: no certificate in PEM/,
     );
     fixture.trust(fixture.authority.certificatePem);
     await fixture.passes();
@@ -148,7 +150,7 @@ describe('SigningRequestProvider', () => {
     assert.equal(fixture.secret('blue-serving')['tls.crt'], signed);
   });
 
-  it('leaves nothing behind, when another provider serves and when the InjectorConfig goes', async () => {
+  it('deletes its objects when the provider changes and when the InjectorConfig is deleted', async () => {
     await fixture.install('blue', { certificate });
     await fixture.edit('blue', { certificate: {} });
     assert.deepEqual([fixture.cluster.names(requests), fixture.kept()], [[], {}]);
@@ -159,20 +161,20 @@ describe('SigningRequestProvider', () => {
     assert.deepEqual([fixture.cluster.names(requests), fixture.kept()], [[], {}]);
   });
 
-  it('goes on although something of it fails: the API server, a right, or what it reads', async () => {
+  it('keeps serving when the API server fails or denies its requests', async () => {
     await fixture.install('blue', { certificate });
     const signed = fixture.sign();
     await fixture.passes();
     const fails = (what: RegExp, code: number): void => {
       fixture.cluster.fail((method, path) => what.test(`${method} ${path}`), code, 'Broken', 'it is broken');
     };
-    // The next request cannot be stored: what there is serves.
+    // The next request cannot be stored, but the current certificate is still served.
     fails(/^PUT .*injector-request-blue/, 500);
     await fixture.edit('blue', { certificate: { ...certificate, expirationSeconds: 700 } });
     says(/^True\/Broken: .*; spec\.certificate: it is broken$/);
     assert.equal(fixture.secret('blue-serving')['tls.crt'], signed);
     fixture.cluster.faults.length = 0;
-    // Nobody may look for what is left: the other provider serves all the same.
+    // The operator may not list leftover requests, but the other provider serves anyway.
     fails(/certificatesigningrequests/, 403);
     await fixture.edit('blue', { certificate: {} });
     for (let pass = 0; pass < 3; pass++) await fixture.later(60_000, 'blue');
@@ -183,7 +185,7 @@ describe('SigningRequestProvider', () => {
     assert.notEqual(fixture.webhooks('blue')[0]?.clientConfig.caBundle, '');
   });
 
-  it('says how to have another certificate, and that it is not enabled', async () => {
+  it('says how to request another certificate, and reports when the provider is disabled', async () => {
     await fixture.install('blue', { certificate });
     fixture.annotate('blue', { [rotateAnnotation]: 'leaf:n' });
     await fixture.reconcile('blue');

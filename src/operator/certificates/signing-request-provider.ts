@@ -33,7 +33,7 @@ import { secretText } from './secret-text.ts';
 import type { TrustedAuthorities } from './trusted-authorities.ts';
 
 const field = 'spec.certificate.signerName';
-const trustAdvice = 'put the authority that signs into caBundle, or where caBundleFrom leads';
+const trustAdvice = 'add the authority of the signer to caBundle, or to the object that caBundleFrom names';
 
 export interface SigningRequestProviderOptions extends Pick<PassContext, 'view' | 'settings' | 'clock'> {
   readonly client: Pick<ApiClient, 'find' | 'create' | 'replace' | 'delete' | 'list'>;
@@ -43,8 +43,9 @@ export interface SigningRequestProviderOptions extends Pick<PassContext, 'view' 
 }
 
 /**
- * `spec.certificate.provider: CertificateSigningRequest`: asks a signer by a CertificateSigningRequest (certificates.k8s.io/v1). Key, answer and what was
- * tried lie in Secret `injector-request-N`, written before the request is: whoever leads next goes on with them, and the request's name follows from the key.
+ * Implements `spec.certificate.provider: CertificateSigningRequest` (certificates.k8s.io/v1).
+ * Stores the key, the answer and past attempts in Secret `injector-request-N` before it creates the
+ * request, so that the next leader continues. The name of the request derives from the key.
  */
 export class SigningRequestProvider implements CertificateProvider {
   readonly #options: SigningRequestProviderOptions;
@@ -58,7 +59,7 @@ export class SigningRequestProvider implements CertificateProvider {
     this.#options.trust.forget(injectorConfig);
   }
 
-  /** The requests by our labels and their names: somebody else may have put the labels anywhere. */
+  /** Deletes requests that match by label and by name, since any client may set our labels. */
   async release(injectorConfig: string, signal: AbortSignal): Promise<void> {
     const { client, view, settings } = this.#options;
     const labelSelector = `${ownedSelector(settings.context.operatorClass)},${labelNames.injectorConfig}=${injectorConfig}`;
@@ -77,7 +78,7 @@ export class SigningRequestProvider implements CertificateProvider {
     const { client, trust, clock, settings, view, generateKeyPair } = this.#options;
     const { name } = config.metadata;
     const trusted = await trust.read(config, signal);
-    if (trusted === undefined) throw new Error('the schema takes no CertificateSigningRequest without authorities');
+    if (trusted === undefined) throw new Error('the schema requires authorities for CertificateSigningRequest');
     if ('refusal' in trusted) return trusted.refusal;
     const stored = await ownSecret(this.#options, objectNames(name).requestSecret, signal);
     const state = readRequestSecret(stored ? secretText(stored) : {});
@@ -97,25 +98,25 @@ export class SigningRequestProvider implements CertificateProvider {
       generateKeyPair,
     });
     const { pending } = decision.state;
-    const said = answer(decision, pending && nameOf(name, pending), calledName);
+    const answered = answer(decision, pending && nameOf(name, pending), calledName);
     try {
-      const isNews = !isDeepStrictEqual(decision.state, state) || (stored !== undefined && !view.isOurs(stored));
-      if (isNews) await this.#store(config, decision, stored, signal);
+      const isChanged = !isDeepStrictEqual(decision.state, state) || (stored !== undefined && !view.isOurs(stored));
+      if (isChanged) await this.#store(config, decision, stored, signal);
       if (decision.isToBeMade && pending !== undefined) await this.#make(config, pending, signal);
       if (decision.replaced !== undefined) {
         const replaced = this.#request(config, decision.replaced);
         await client.delete(replaced, { signal }).catch(ignoreNotFound);
       }
-      return said;
+      return answered;
     } catch (error) {
-      // What the API server refuses takes nothing from a certificate that can serve.
+      // An error of the API server must not withdraw a valid certificate.
       if (decision.given === undefined || !(error instanceof ApiError) || endsPass(error)) throw error;
       const { refusal: note, nextAt } = failed(error, clock.now());
       return { source: decision.given, ...(note && { note }), ...(nextAt && { nextAt }) };
     }
   }
 
-  /** Onto the version that was read: of two leaders one gets a Conflict and looks again. */
+  /** Writes onto the resourceVersion that was read, so that one of two leaders gets a Conflict. */
   async #store(
     config: InjectorConfig,
     { state }: RequestDecision,
@@ -143,14 +144,14 @@ export class SigningRequestProvider implements CertificateProvider {
     return object && observedRequest(object);
   }
 
-  /** That it is there already is as good: the watch is behind, or a leader died before it could say so. */
+  /** Creates the request, unless an earlier attempt already did. */
   async #make(config: InjectorConfig, pending: PendingRequest, signal: AbortSignal): Promise<void> {
     const request = this.#request(config, pending);
     const { name = '' } = request.metadata;
     await this.#options.client.create(request, { fieldManager, signal }).catch((error: unknown) => {
       if (!isConflict(error)) throw error;
     });
-    // Followed from now on.
+    // Starts the watch.
     await this.#options.requests.read(config.metadata.name, { name }, signal);
   }
 
@@ -180,7 +181,7 @@ interface RequestStatus {
   conditions?: { type: string; status: string; reason?: string; message?: string }[];
 }
 
-/** certificates.k8s.io/v1 CertificateSigningRequestStatus: Approved and Denied exclude each other; Failed is the signer's. */
+/** Reads CertificateSigningRequestStatus. Approved excludes Denied; signers set Failed. */
 function observedRequest({ metadata, status }: KubernetesObject): ObservedRequest {
   const { certificate, conditions = [] } = (status ?? {}) as RequestStatus;
   const verdict = (['Denied', 'Failed', 'Approved'] as const).find((each) =>
@@ -204,7 +205,7 @@ function answer(decision: RequestDecision, request: string | undefined, calledNa
   return { source: given, ...note, ...(nextAt && { nextAt }) };
 }
 
-/** How a request stands, with what to do about it. */
+/** Returns the reason and message for the progress of a request, with what to do. */
 function statementOf(
   { outcome, message, since, retryAt }: RequestProgress,
   name: string,
@@ -213,16 +214,16 @@ function statementOf(
 ): Statement {
   const what = `CertificateSigningRequest ${name} of ${since.toISOString()}`;
   const why = message === '' ? '' : ` (${message})`;
-  const again = retryAt === undefined ? '' : `; another one is made at ${retryAt.toISOString()}`;
+  const again = retryAt === undefined ? '' : `; the operator creates another one at ${retryAt.toISOString()}`;
   const says = (reason: Statement['reason'], text: string): Statement => ({ reason, message: text + again });
   switch (outcome) {
     case 'New':
     case 'Waiting': {
-      const advice = `approve it with \`kubectl certificate approve ${name}\`, or have it approved by whoever does so for ${signer}`;
+      const advice = `approve it with \`kubectl certificate approve ${name}\`, or ask the approver of signer ${signer}`;
       return says('RequestPending', `${what} waits for its approval: ${advice}`);
     }
     case 'Approved':
-      return says('RequestPending', `${what} is approved and waits for signer ${signer}; does it run?`);
+      return says('RequestPending', `${what} is approved and waits for signer ${signer}; check that the signer runs`);
     case 'Denied':
       return says('RequestDenied', `${what} was denied${why}`);
     case 'Failed':
@@ -231,7 +232,7 @@ function statementOf(
       return says('RequestRemoved', `${what} was removed before it was signed`);
     default: {
       const advice = outcome === 'Untrusted' ? trustAdvice : adviceFor(calledName)[outcome];
-      return says(outcome, `what signer ${signer} issued for ${what}: ${message}; ${advice}`);
+      return says(outcome, `the certificate that signer ${signer} issued for ${what}: ${message}; ${advice}`);
     }
   }
 }

@@ -3,10 +3,10 @@ import { parseBundle } from '../../certs/read-certificate.ts';
 import type { FollowedObjects } from '../followed-objects.ts';
 import { type ProvidedCertificates, refused } from './certificate-provider.ts';
 
-/** The authorities that a spec trusts, PEM; or why there are none. */
+/** The authorities that a spec trusts, in PEM, or the reason why it has none. */
 export type Trust = { readonly pem: string } | { readonly refusal: ProvidedCertificates };
 
-/** `spec.certificate.caBundle` and `caBundleFrom`, what that names followed. */
+/** Reads `spec.certificate.caBundle`, or watches the object that `caBundleFrom` names. */
 export class TrustedAuthorities {
   readonly #followed: Readonly<Record<'ConfigMap' | 'Secret', FollowedObjects>>;
   readonly #namespace: string;
@@ -16,7 +16,7 @@ export class TrustedAuthorities {
     this.#namespace = namespace;
   }
 
-  /** Undefined where the spec names none. */
+  /** Returns undefined if the spec has neither field. */
   async read({ metadata: { name: user }, spec }: InjectorConfig, signal: AbortSignal): Promise<Trust | undefined> {
     const { caBundle, caBundleFrom: from } = spec.certificate;
     this.forget(user, from?.kind);
@@ -28,33 +28,33 @@ export class TrustedAuthorities {
     this.#followed[from.kind].keepOnly(user, [place]);
     const object = await this.#followed[from.kind].read(user, place, signal);
     if (object === undefined)
-      return missing(`${field} does not exist; create it with the authorities, PEM, in key ${from.key}`);
+      return missing(`${field} does not exist; create it with the authorities in PEM in key ${from.key}`);
     const text = ((object.data ?? {}) as Record<string, unknown>)[from.key];
-    if (typeof text !== 'string') return missing(`${field} has no key ${from.key}; put the authorities there, PEM`);
+    if (typeof text !== 'string') return missing(`${field} has no key ${from.key}; add the authorities in PEM`);
     return trust(from.kind === 'Secret' ? asPem(text) : text, `${field}, key ${from.key}`);
   }
 
-  /** Follows nothing for it any more. @param kept but objects of this kind */
+  /** Stops the watches for an InjectorConfig, except those of kind `kept`. */
   forget(injectorConfig: string, kept?: 'ConfigMap' | 'Secret'): void {
     for (const kind of ['ConfigMap', 'Secret'] as const)
       if (kind !== kept) this.#followed[kind].keepOnly(injectorConfig, []);
   }
 }
 
-/** As PEM, or in base64 as webhooks have it. */
+/** Returns PEM from PEM, or from PEM in base64 as in `caBundle` of webhooks. */
 function asPem(text: string): string {
   return text.includes('-----BEGIN') ? text : Buffer.from(text, 'base64').toString('utf8');
 }
 
-/** As many as `spec.certificate.caBundle` takes: each is read and tried in every pass. */
+/** The limit of `spec.certificate.caBundle`, in characters: every pass parses all authorities. */
 const longestTrust = 65_536;
 
 function trust(pem: string, where: string): Trust {
   if (pem.length > longestTrust)
-    return missing(`${where}: more than 64 KiB; put those authorities there alone that sign, not all that there are`);
+    return missing(`${where}: larger than 64 KiB; include only the authorities that sign serving certificates`);
   return parseBundle(pem).length > 0
     ? { pem }
-    : missing(`${where}: there is no certificate in PEM; put the authorities there that sign`);
+    : missing(`${where}: no certificate in PEM found; add the authorities that sign serving certificates`);
 }
 
 function missing(message: string): Trust {
