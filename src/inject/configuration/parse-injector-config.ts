@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ConfigurationError } from '../../api/errors.ts';
 import { parseYaml } from '../yaml/parse-yaml.ts';
 import { YamlError } from '../yaml/yaml-error.ts';
-import { PlaceDependent, resolvePlain, UNSUPPORTED_KEY } from '../yaml/plain-scalar.ts';
+import { PositionDependent, resolvePlain, UNSUPPORTED_KEY } from '../yaml/plain-scalar.ts';
 import { isNode, isScalar, LineCounter, parseDocument } from 'yaml';
 
 /** A Go string: `null` and absent mean empty. */
@@ -119,7 +119,7 @@ function withStrings(config: unknown, text: string, issues: readonly z.core.$Zod
 function goText(value: number | boolean, source: string | undefined): string {
   if (source === undefined) return String(value);
   const resolved = resolvePlain(source);
-  if (!(resolved instanceof PlaceDependent)) return String(resolved);
+  if (!(resolved instanceof PositionDependent)) return String(resolved);
   return resolved.key === UNSUPPORTED_KEY ? String(BigInt(source.replaceAll(/[_+]/g, ''))) : resolved.key;
 }
 

@@ -8,7 +8,7 @@ import { formatStatus } from '../pod/injection-status.ts';
 
 const networkLabel = 'topology.istio.io/network';
 
-/** Writes down what was injected and where the proxy's network is, and adds the configured annotations. */
+/** Writes the status, the configured annotations and the network label of the proxy. */
 export function setMetadata(
   pod: Pod,
   templatePod: Pod,
@@ -18,7 +18,7 @@ export function setMetadata(
   const { keys } = injector.family;
   const { revision } = injector.settings;
   const status = formatStatus(templatePod, revision);
-  // Istio's templates write its annotation themselves; they cannot know another family's.
+  // Istio's templates write their revision annotation; they do not know other families' keys.
   const written: StringMap =
     keys.revision === istioKeys.revision
       ? { [keys.status]: status }
@@ -36,7 +36,7 @@ export function setMetadata(
   return { ...pod, metadata };
 }
 
-/** Gives the proxy the environment of the webhook's path and the cluster: in place of the template's variables of these names, sorted, at the end. */
+/** Sets the variables of path and cluster on the proxy: replaces the template's; sorted by name. */
 export function setClusterEnvironment(pod: Pod, environment: Environment): Pod {
   const proxy = findContainer(pod, proxyContainer);
   if (proxy === undefined || environment.size === 0) return pod;
@@ -48,7 +48,7 @@ export function setClusterEnvironment(pod: Pod, environment: Environment): Pod {
   return replaceContainer(pod, proxy, { ...proxy, env });
 }
 
-/** An environment variable as Go encodes it: an empty value is left out. */
+/** Encodes an environment variable like Go, which omits an empty value. */
 export function variable(name: string, value: string): { name: string; value?: string } {
   return value === '' ? { name } : { name, value };
 }

@@ -34,7 +34,7 @@ describe('setClusterEnvironment', () => {
     ]);
   });
 
-  it('needs a proxy, and changes the first of two that share a container', () => {
+  it('does nothing without a proxy, and changes only the first use of a shared container', () => {
     const pod = podOf({ containers: named('web') });
     assert.equal(setClusterEnvironment(pod, new Map([['A', 'a']])), pod);
     const shared = [{ name: 'istio-proxy', resources: {} }];
@@ -67,16 +67,16 @@ describe('mergePrometheus', () => {
   const unusual = { 'prometheus-io/scrape': 'T', 'prometheus.io.port': '90' };
   type Strings = Record<string, string>;
   const rows: [name: string, annotations: Strings, after: Strings, variable: unknown][] = [
-    ['nothing of the pod’s', {}, merged, undefined],
+    ['no annotations', {}, merged, undefined],
     ['the usual spelling', usual, merged, { ...none, path: '/m', port: '80' }],
     ['other spellings', unusual, merged, { ...none, scrape: 'T', port: '90' }],
     ['an opt-out of scraping', unscraped, unscraped, undefined],
-    ['a scrape that is no boolean', { 'prometheus.io/scrape': 'maybe' }, merged, { ...none, scrape: 'maybe' }],
+    ['a scrape value that is not a boolean', { 'prometheus.io/scrape': 'maybe' }, merged, { ...none, scrape: 'maybe' }],
     ['an opt-out of merging', unmerged, unmerged, undefined],
     ['an earlier injection', kept, kept, undefined],
     ['several targets', { [targetsKey]: '8080:/a, 9090' }, merged, { ...none, ...first, targets }],
     [
-      'targets beside a port that cannot be scraped',
+      'targets beside a port that is invalid',
       { [targetsKey]: '8080:/a, 9090', 'prometheus.io/port': 'x' },
       merged,
       { ...none, ...first, targets },
@@ -117,7 +117,7 @@ describe('mergePrometheus', () => {
     [targetsKey, 'x:/a', 'targets: invalid target port "x"'],
   ];
   for (const [annotation, value, problem] of refused) {
-    it(`refuses to scrape ${JSON.stringify(value)}, with a proxy and without`, () => {
+    it(`rejects port ${JSON.stringify(value)}, with a proxy and without`, () => {
       for (const containers of [named('istio-proxy'), named('web')]) {
         const pod = podOf({ annotations: { [annotation]: value }, containers });
         assert.throws(() => mergePrometheus(pod, 15020, true), {
@@ -128,7 +128,7 @@ describe('mergePrometheus', () => {
     });
   }
 
-  it('asks the pod, then the mesh, then nobody', () => {
+  it('reads the pod’s annotation, then the mesh config, and defaults to true', () => {
     assert.equal(isMergeEnabled(podOf({}), undefined), true);
     assert.equal(isMergeEnabled(podOf({}), false), false);
     assert.equal(isMergeEnabled(podOf({ annotations: { 'prometheus.istio.io/merge-metrics': 'true' } }), false), true);
@@ -138,10 +138,10 @@ describe('mergePrometheus', () => {
 describe('announceSecurePort', () => {
   const key = 'prometheus.istio.io/secure-port';
   const rows: [name: string, values: (string | undefined)[], annotations: Record<string, string>, port?: string][] = [
-    ['the first port that is open', [undefined, '0', '15092', '15093'], {}, '15092'],
+    ['the first non-zero port', [undefined, '0', '15092', '15093'], {}, '15092'],
     ['no port', ['0'], {}],
-    ['the pod’s own announcement', ['15092'], { [key]: '1' }, '1'],
-    ['the pod’s own announcement in another spelling', ['15092'], { 'prometheus-istio.io/secure_port': '1' }],
+    ['the pod’s own annotation', ['15092'], { [key]: '1' }, '1'],
+    ['the pod’s own annotation in another spelling', ['15092'], { 'prometheus-istio.io/secure_port': '1' }],
   ];
   for (const [title, values, annotations, port] of rows) {
     it(title, () => {
@@ -156,22 +156,22 @@ describe('orderContainers', () => {
   const namesOf = (pod: Pod): string[] =>
     [containersOf(pod), initContainersOf(pod)].map((list) => list.map(({ name }) => name).join(' '));
 
-  const held: [name: string, hold: boolean, before: string, after: string][] = [
+  const orders: [name: string, hold: boolean, before: string, after: string][] = [
     ['the proxy last', false, 'istio-proxy web', 'web istio-proxy'],
-    ['the proxy first when the application is held', true, 'web istio-proxy', 'istio-proxy web'],
+    ['the proxy first when it holds the application', true, 'web istio-proxy', 'istio-proxy web'],
     ['no proxy', true, 'b a', 'b a'],
   ];
-  for (const [name, hold, before, after] of held) {
+  for (const [name, hold, before, after] of orders) {
     it(name, () => {
       const pod = orderContainers(podOf({ containers: named(...before.split(' ')) }), hold);
       assert.deepEqual(namesOf(pod), [after, '']);
     });
   }
 
-  /** Names without `istio-`, and `dump` for the container that enables core dumps. */
+  /** Names without `istio-`, with `dump` for `enable-core-dump`. */
   const rows: [name: string, before: string, after: string][] = [
-    ['the network last without a native proxy', 'dump init own validation', 'validation own init dump'],
-    ['around a native proxy', 'own validation dump proxy init', 'init validation proxy dump own'],
+    ['the network setup last without a native proxy', 'dump init own validation', 'validation own init dump'],
+    ['the order around a native proxy', 'own validation dump proxy init', 'init validation proxy dump own'],
     ['each name once', 'a proxy own proxy init', 'init proxy a own'],
   ];
   const full = (names: string): string =>
@@ -190,16 +190,16 @@ describe('adjustInitContainerUser', () => {
   const setup = { name: 'istio-init', args: ['-p', '1', '-u', '1337'] };
   const proxy = { name: 'istio-proxy', securityContext: { runAsUser: 1337 } };
 
-  it('tells the rules which user is the proxy’s', () => {
-    const given = podOf({ containers: [proxy], initContainers: [setup] });
-    const pod = adjustInitContainerUser(given, original({ runAsUser: 5 }), 'REDIRECT');
+  it('sets the proxy’s user in the arguments of istio-init', () => {
+    const before = podOf({ containers: [proxy], initContainers: [setup] });
+    const pod = adjustInitContainerUser(before, original({ runAsUser: 5 }), 'REDIRECT');
     assert.deepEqual(findContainer(pod, 'istio-init')?.args, ['-p', '1', '-u', '5']);
   });
 
   it('runs the validation as the proxy’s user and group', () => {
-    const given = podOf({ containers: [proxy], initContainers: [{ ...setup, name: 'istio-validation' }] });
+    const before = podOf({ containers: [proxy], initContainers: [{ ...setup, name: 'istio-validation' }] });
     const user = { runAsUser: 5, runAsGroup: 6 };
-    const pod = adjustInitContainerUser(given, original(user), undefined);
+    const pod = adjustInitContainerUser(before, original(user), undefined);
     assert.deepEqual(findContainer(pod, 'istio-validation')?.securityContext, user);
   });
 
@@ -208,14 +208,14 @@ describe('adjustInitContainerUser', () => {
       ['TPROXY', {}],
       ['REDIRECT', { 'sidecar.istio.io/interceptionMode': 'TPROXY' }],
     ] as const) {
-      const given = podOf({ annotations, containers: [proxy], initContainers: [setup] });
-      const pod = adjustInitContainerUser(given, original({ runAsUser: 5 }), mode);
+      const before = podOf({ annotations, containers: [proxy], initContainers: [setup] });
+      const pod = adjustInitContainerUser(before, original({ runAsUser: 5 }), mode);
       assert.equal(findContainer(pod, 'istio-proxy')?.securityContext?.runAsUser, 0);
       assert.deepEqual(findContainer(pod, 'istio-init')?.args?.at(-1), '5');
     }
   });
 
-  it('writes no rule for root, nor where there is no argument for it', () => {
+  it('does not change the arguments for user 0 or without a value of -u', () => {
     for (const [user, args] of [
       [0, ['-u', '1337']],
       [5, ['-u']],
@@ -226,7 +226,7 @@ describe('adjustInitContainerUser', () => {
     }
   });
 
-  it('has nothing to do without a user, a group or a setup', () => {
+  it('does nothing without user and group, without istio-init or without a proxy', () => {
     const pod = podOf({ containers: [proxy] });
     assert.equal(adjustInitContainerUser(pod, original({ privileged: true }), undefined), pod);
     assert.equal(adjustInitContainerUser(pod, original({ runAsUser: 5 }), undefined), pod);
@@ -246,7 +246,7 @@ describe('setMetadata', () => {
     assert.deepEqual(pod.metadata.labels, { 'topology.istio.io/network': 'net-1' });
   });
 
-  it('writes another family’s revision itself', () => {
+  it('writes the revision annotation of another family', () => {
     const keys = { ...istioKeys, revision: 'logs.example/rev', status: 'logs.example/status' };
     const pod = setMetadata(podOf({}), templatePod, undefined, { ...settings, family: familyOf(keys, []) });
     assert.equal(pod.metadata.annotations?.['logs.example/rev'], 'r');

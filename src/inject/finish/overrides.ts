@@ -20,7 +20,7 @@ import {
 import { without } from '../pod/without.ts';
 import { overlayPod, OverlayError } from '../render/overlay.ts';
 
-/** Containers of the user's that a template brings too, as the user wrote them. */
+/** The user's containers with names of template containers, as the user wrote them. */
 export interface Overrides {
   readonly containers: readonly Container[];
   readonly initContainers: readonly Container[];
@@ -29,7 +29,7 @@ export interface Overrides {
 const containerType = podStruct('v1.Container');
 const none: Overrides = { containers: [], initContainers: [] };
 
-/** The overrides that an earlier injection has saved in the annotation `key`, as Go's encoding/json reads them: names in any case. @throws InjectionFailure when unreadable */
+/** Parses the overrides in annotation `key`, in any case like Go. @throws InjectionFailure */
 export function savedOverrides(pod: Pod, key: string): Overrides {
   const text = annotationOf(pod, key);
   if (text === undefined) return none;
@@ -47,7 +47,7 @@ export function savedOverrides(pod: Pod, key: string): Overrides {
   }
 }
 
-/** The pod with saved overrides put back where an earlier injection's containers have been taken away. */
+/** Adds saved overrides that are missing after an earlier injection was removed. */
 export function reinsertOverrides(pod: Pod, saved: Overrides): Pod {
   const containers = missingFrom(containersOf(pod), saved.containers);
   const initContainers = missingFrom(initContainersOf(pod), saved.initContainers);
@@ -62,24 +62,24 @@ function missingFrom(present: readonly Container[], saved: readonly Container[])
   return saved.filter(({ name }) => !names.has(name) && names.add(name));
 }
 
-/** The image with which a user says that the template's is meant; a container needs one. */
+/** The image that stands for the template's image; a container must have an image. */
 const automaticImage = 'auto';
 
-/** What overriding depends on beside the pods. */
+/** The inputs of overriding besides the pods. */
 interface OverrideSources {
-  /** The pod as it arrived. */
+  /** The pod as received. */
   readonly original: Pod;
-  /** Overrides that an earlier injection saved. */
+  /** The overrides saved by an earlier injection. */
   readonly saved: Overrides;
-  /** What an earlier injection added; `undefined` when there was none. */
+  /** The names added by an earlier injection; `undefined` when there was none. */
   readonly status: InjectedNames | undefined;
-  /** The annotation in which overrides are saved. */
+  /** The key of the annotation that saves overrides. */
   readonly key: string;
 }
 
 /**
- * Lets the user have the last word about containers that a template brings and the user's pod has too: the user's are merged on top. They
- * are saved in an annotation, since the next injection finds its own work in their place.
+ * Merges the user's containers onto template containers of the same name. Saves them in an
+ * annotation, because the next injection finds merged containers in the pod.
  * @throws InjectionFailure
  */
 export function reapplyOverrides(pod: Pod, templatePod: Pod, sources: OverrideSources): Pod {
@@ -104,13 +104,13 @@ export function reapplyOverrides(pod: Pod, templatePod: Pod, sources: OverrideSo
   });
 }
 
-/** A container that the status names is an earlier injection's work, not the user's. */
+/** Returns overrides, except containers in the status, which an earlier injection added. */
 function overridesOf(
-  brought: readonly Container[],
+  templateContainers: readonly Container[],
   injected: ReadonlySet<string> | undefined,
   find: (name: string) => Container | undefined,
 ): Container[] {
-  return brought.flatMap(({ name }) => {
+  return templateContainers.flatMap(({ name }) => {
     const own = injected?.has(name) === true ? undefined : find(name);
     return own === undefined ? [] : [own.image === automaticImage ? without(own, 'image') : own];
   });

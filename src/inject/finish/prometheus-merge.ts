@@ -20,7 +20,7 @@ import {
 import { proxyContainer } from '../pod/proxy-container.ts';
 import { variable } from './environment-and-metadata.ts';
 
-/** The ports that the proxy and its agent hold themselves; scraping them would be wrong or endless. */
+/** The ports of the proxy and its agent, which must not be scraped. */
 const reservedPorts: ReadonlyMap<number, string> = new Map([
   [15000, 'Envoy admin'],
   [15001, 'outbound traffic capture'],
@@ -36,15 +36,15 @@ const reservedPorts: ReadonlyMap<number, string> = new Map([
 type ScrapeTarget = Readonly<Record<'port' | 'path', string>>;
 
 /**
- * Istio's merging of metrics (applyPrometheusMerge): what the pod's annotations told Prometheus becomes an environment variable of the proxy, and the
- * annotations lead to the proxy's agent, which scrapes the application and adds its own.
+ * Merges metrics like Istio's applyPrometheusMerge: moves the pod's Prometheus annotations to a
+ * variable of the proxy, and points them to its agent, which scrapes both.
  * @throws InjectionFailure when the annotations name a port that cannot be scraped
  */
 export function mergePrometheus(pod: Pod, statusPort: number, meshDefault: unknown): Pod {
   const { scrape = '', path = '', port = '', targets: text } = readPrometheusAnnotations(pod);
   if (parseBool(scrape) === false) return pod;
   if (!isMergeEnabled(pod, meshDefault)) return pod;
-  // Set by an earlier injection, or by somebody who knows what they do.
+  // Set by an earlier injection or by the author.
   if (port === String(statusPort)) return pod;
   const targets = scrapeTargets(text);
   for (const target of targets) refuseReserved(target.port, 'targets: ', 'target port', statusPort);
@@ -52,7 +52,7 @@ export function mergePrometheus(pod: Pod, statusPort: number, meshDefault: unkno
   const proxy = findContainer(pod, proxyContainer);
   let result = pod;
   if (proxy !== undefined && (scrape !== '' || path !== '' || port !== '' || targets.length > 0)) {
-    // Agents that know one target only scrape the first.
+    // Older agents scrape only the first target.
     const configuration = { scrape, path, port, ...targets[0], ...(targets.length > 0 && { targets }) };
     const value = escapeGoJson(JSON.stringify(configuration));
     result = replaceContainer(pod, proxy, {
@@ -68,14 +68,14 @@ export function mergePrometheus(pod: Pod, statusPort: number, meshDefault: unkno
   return withAnnotations(result, annotated);
 }
 
-/** The pod's annotation, else the mesh's setting, else yes. */
+/** Returns the pod's annotation, or else the mesh's setting; true by default. */
 export function isMergeEnabled(pod: Pod, meshDefault: unknown): boolean {
   const own = annotationOf(pod, 'prometheus.istio.io/merge-metrics');
   const parsed = own === undefined ? undefined : parseBool(own);
   return parsed ?? meshDefault !== false;
 }
 
-/** The targets of `port:path,…`; none when one of them has no port. */
+/** Parses `port:path,…`; returns no targets when one of them has no port. */
 export function scrapeTargets(text: string | undefined): readonly ScrapeTarget[] {
   const targets: ScrapeTarget[] = [];
   for (const entry of (text ?? '').split(',')) {
@@ -105,8 +105,8 @@ function refuseReserved(port: string, what: string, name: string, statusPort: nu
 const securePortVariable = 'ENVOY_SECURE_MERGED_METRICS_PORT';
 
 /**
- * Announces the port with mutual TLS on which the proxy offers the merged metrics, where its environment opens one and the pod does not announce another
- * (Istio's applySecurePrometheusAnnotation).
+ * Sets the annotation for the proxy's metrics port with mutual TLS, if the proxy's environment
+ * opens one and the pod does not set it (Istio's applySecurePrometheusAnnotation).
  */
 export function announceSecurePort(pod: Pod): Pod {
   const annotations = pod.metadata.annotations ?? noStrings;

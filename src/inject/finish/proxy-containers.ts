@@ -15,9 +15,9 @@ import { initContainer, proxyContainer, validationContainer, coreDumpContainer }
 const aroundNativeProxy = [initContainer, validationContainer, proxyContainer, coreDumpContainer];
 
 /**
- * Puts the proxy's containers where they belong (Istio's reorderPod). The proxy is the last container, so that `kubectl exec` goes to the application, or the
- * first one when the application is held until it runs. A native proxy follows what sets up the network and precedes all other init
- * containers; without one the network is set up last, so that init containers still have it.
+ * Orders the proxy's containers like Istio's reorderPod. The proxy is last, so that `kubectl exec`
+ * selects the application, or first if it holds the application. A native proxy follows the network
+ * setup and precedes other init containers; without one, they run before the network setup.
  */
 export function orderContainers(pod: Pod, holdApplication: boolean): Pod {
   const ordered = withContainers(pod, (holdApplication ? moveFirst : moveLast)(containersOf(pod), proxyContainer));
@@ -28,7 +28,7 @@ export function orderContainers(pod: Pod, holdApplication: boolean): Pod {
   return withInitContainers(ordered, moveLast(network, coreDumpContainer));
 }
 
-/** The containers of these names, in this order, and then the others; of several with one name the last is kept. */
+/** Returns the named containers in order, then the others; keeps the last of duplicates. */
 function moveAllFirst(containers: readonly Container[], names: readonly string[]): readonly Container[] {
   const moved = new Map<string, Container | undefined>(names.map((name) => [name, undefined]));
   const others: Container[] = [];
@@ -50,8 +50,8 @@ function moveLast(containers: readonly Container[], name: string): readonly Cont
 }
 
 /**
- * When the proxy container of the pod before injection, `original`, names a user or group, the container that sets up the network must know: its
- * rules let the proxy's traffic out by user. In mode TPROXY the proxy stays root.
+ * Adopts the user and group of the proxy container in `original`, the pod before injection: the
+ * network setup exempts the proxy's traffic by user. In mode TPROXY the proxy runs as root.
  */
 export function adjustInitContainerUser(pod: Pod, original: Pod, interceptionMode: unknown): Pod {
   const { runAsUser, runAsGroup } = findContainer(original, proxyContainer)?.securityContext ?? {};
@@ -75,7 +75,7 @@ export function adjustInitContainerUser(pod: Pod, original: Pod, interceptionMod
       ...(runAsGroup !== undefined && { runAsGroup }),
     });
   }
-  // Rules for user 0 would match everything that runs as root.
+  // A rule for user 0 would exempt all processes that run as root.
   if (runAsUser !== undefined && runAsUser !== 0) adjusted = withUserArgument(adjusted, runAsUser);
   return adjusted === setup ? result : replaceContainer(result, setup, adjusted);
 }
@@ -84,10 +84,10 @@ function withSecurityContext(container: Container, changes: SecurityContext): Co
   return { ...container, securityContext: { ...container.securityContext, ...changes } };
 }
 
-/** The argument after `-u` is the user whose traffic the rules let pass. */
+/** Replaces the argument after `-u`, the user whose traffic is exempt. */
 function withUserArgument(container: Container, user: number): Container {
   const { args = [] } = container;
-  const place = args.indexOf('-u') + 1;
-  if (place === 0 || place >= args.length) return container;
-  return { ...container, args: args.with(place, String(user)) };
+  const index = args.indexOf('-u') + 1;
+  if (index === 0 || index >= args.length) return container;
+  return { ...container, args: args.with(index, String(user)) };
 }

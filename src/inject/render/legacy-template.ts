@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 import type { Named, Pod } from '../pod/pod.ts';
 
-/** What a template of Istio 1.x renders: a SidecarInjectionSpec, whose lists stand at the top level. */
+/** The output of an Istio 1.x template: a SidecarInjectionSpec with lists at the top level. */
 export interface LegacyOutput {
-  /** The same as a part of a pod. */
+  /** The output as a part of a pod. */
   readonly part: JsonObject;
-  /** `rewriteAppHTTPProbe`. */
+  /** The field `rewriteAppHTTPProbe`. */
   readonly rewriteProbes: boolean;
 }
 
@@ -19,7 +19,7 @@ const specMembers = [
   'hostAliases',
 ] as const;
 
-/** Turns a SidecarInjectionSpec into a part of a pod. */
+/** Converts a SidecarInjectionSpec. */
 export function readLegacyOutput(output: JsonObject): LegacyOutput {
   const spec: JsonObject = {};
   for (const name of specMembers) {
@@ -32,8 +32,8 @@ export function readLegacyOutput(output: JsonObject): LegacyOutput {
   };
 }
 
-/** Puts what was added behind what the pod had, as 1.x did; strategic merge does it the other way round. */
-export function placeBehind(before: Pod, after: Pod): Pod {
+/** Moves added items after the pod's own, as Istio 1.x did; strategic merge puts them first. */
+export function moveAddedLast(before: Pod, after: Pod): Pod {
   const spec: JsonObject = { ...after.spec };
   for (const name of ['containers', 'initContainers', 'volumes'] as const) {
     const present = new Set((before.spec[name] ?? []).map((item) => item.name));

@@ -7,14 +7,14 @@ import { strategicMerge } from '../merge/strategic-merge.ts';
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 import type { Pod } from '../pod/pod.ts';
 
-/** A part of a pod does not fit onto a pod. */
+/** An error in merging a part of a pod. */
 export class OverlayError extends Error {
   override readonly name = 'OverlayError';
 }
 
 /**
- * A pod with a part of a pod merged onto it, both read as Go's types.
- * @param items See `normalisePod`: for a part that is merged more than once.
+ * Merges a part onto a pod and decodes the result as Go does.
+ * @param items see `normalisePod`; for a part that is merged more than once
  * @throws OverlayError
  */
 export function overlayPod(pod: Pod, part: JsonObject, items?: CanonicalItems): Pod {
@@ -31,7 +31,7 @@ export function overlayPod(pod: Pod, part: JsonObject, items?: CanonicalItems): 
   }
 }
 
-/** What Go says of a pod with several mistakes: it reads what encoding/json has written of maps, by name. */
+/** Returns the first error in Go's order: Go decodes maps in the order of their sorted keys. */
 function firstMistake(pod: JsonObject, { message }: PodTypeError): string {
   try {
     normalisePod(sorted(pod));
@@ -47,5 +47,5 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(sortedKeys(value).map((name) => [name, sorted(value[name])]));
 }
 
-/** The pod that templates are merged onto first, to learn what they bring: Go's empty pod, whose containers are null. */
+/** Go's empty pod, with null containers. Templates are merged onto it to find what they add. */
 export const emptyPod = normalisePod({}) as Pod;

@@ -15,39 +15,39 @@ import {
   type Pod,
 } from '../pod/pod.ts';
 import { proxyContainer } from '../pod/proxy-container.ts';
-import { placeBehind, readLegacyOutput } from './legacy-template.ts';
+import { moveAddedLast, readLegacyOutput } from './legacy-template.ts';
 import { emptyPod, overlayPod, OverlayError } from './overlay.ts';
 import { TemplateOutputs, type TemplateOutput } from './template-outputs.ts';
 
 /** The compiled templates of a configuration. */
 export interface TemplateSet {
   readonly byName: ReadonlyMap<string, Template>;
-  /** Whether they render SidecarInjectionSpecs. */
+  /** Whether the templates render SidecarInjectionSpecs. */
   readonly legacy: boolean;
-  /** Of each execution. */
+  /** The limits of each execution. */
   readonly limits: ExecutionLimits;
   readonly outputs: TemplateOutputs;
-  /** Whether a template may change the values that it is given: then each pod gets its own. */
+  /** Whether a template may change its data; if so, each pod gets a copy of the values. */
   readonly changesData: boolean;
 }
 
 export interface RenderedPod {
-  /** The pod with everything that the templates brought. */
+  /** The pod with everything that the templates added. */
   readonly pod: Pod;
-  /** What the templates brought, on an empty pod. */
+  /** An empty pod with everything that the templates added. */
   readonly templatePod: Pod;
-  /** Whether a template of the 1.x kind asked for it. */
+  /** Whether a 1.x template set `rewriteAppHTTPProbe`. */
   readonly rewriteProbes: boolean;
-  /** What each template rendered, and what that says. */
+  /** The output of each template, as text and parsed. */
   readonly texts: readonly string[];
   readonly contents: readonly JsonObject[];
 }
 
 /**
- * Renders templates one after the other and merges each onto the pod.
- * @param data What templates see (see template-data.ts).
- * @param nativeSidecars Whether the proxy is to be an init container, where the pod has no say.
- * @param meter Counts what it costs, reading and merging included.
+ * Renders templates in order and merges each onto the pod.
+ * @param data the templates' data (see template-data.ts)
+ * @param nativeSidecars whether the proxy is an init container unless the pod decides
+ * @param meter counts all work, including parsing and merging
  * @throws InjectionFailure
  */
 export function runTemplates(
@@ -61,7 +61,7 @@ export function runTemplates(
   let result: MergedPod = { pod, templatePod: emptyPod, rewriteProbes: false };
   const texts: string[] = [];
   const contents: JsonObject[] = [];
-  // A pod's author chooses templates, and may name one a thousand times.
+  // An author who may choose templates can name one many times.
   const mergingCost = mergeCost + (names.length > usualTemplates ? JSON.stringify(pod).length : 0);
   for (const name of names) {
     const text = render(templates, name, data, meter);
@@ -75,25 +75,25 @@ export function runTemplates(
   return { ...result, texts, contents };
 }
 
-/** What templates render for other data, as texts. @throws InjectionFailure */
+/** Renders templates for other data, without merging. @throws InjectionFailure */
 export function renderTexts(templates: TemplateSet, names: readonly string[], data: unknown, meter: Meter): string[] {
   return names.map((name) => render(templates, name, data, meter));
 }
 
-/** Such texts, read but not merged; a text that was rendered for a pod lately is the same object. @throws InjectionFailure */
+/** Parses rendered texts; recent texts share one object. @throws InjectionFailure */
 export function readContents({ outputs }: TemplateSet, texts: readonly string[], meter: Meter): JsonObject[] {
   return texts.map((text) => {
-    // It costs the same whether it is known: what is refused must not depend on what was rendered before.
+    // Cached texts cost the same, so that a limit error does not depend on earlier requests.
     meter.spend(text.length * readingCost);
     return (outputs.known(text) ?? readOutput(new TemplateOutputs(), text)).content;
   });
 }
 
-/** What each character of a template's output costs: it is read as YAML, typed, and merged twice. */
+/** The work units per output character: it is parsed, typed and merged twice. */
 const readingCost = 8;
-/** What merging costs besides: the pod is gone through. */
+/** The work units per merge, which visits the whole pod. */
 const mergeCost = 10_000;
-/** Merging so many costs little even where the pod is large. */
+/** The number of templates up to which the pod's size does not matter. */
 const usualTemplates = 4;
 
 type MergedPod = Omit<RenderedPod, 'texts' | 'contents'>;
@@ -112,7 +112,7 @@ function addLegacyOutput({ pod, templatePod, rewriteProbes }: MergedPod, { conte
   const added = failingAs(onTemplatePod, () => overlayPod(templatePod, legacy.part));
   const merged = failingAs(onPod, () => overlayPod(pod, legacy.part));
   const rewrites = rewriteProbes || legacy.rewriteProbes;
-  return { pod: placeBehind(pod, merged), templatePod: added, rewriteProbes: rewrites };
+  return { pod: moveAddedLast(pod, merged), templatePod: added, rewriteProbes: rewrites };
 }
 
 function render(templates: TemplateSet, name: string, data: unknown, meter: Meter): string {
@@ -136,7 +136,7 @@ function render(templates: TemplateSet, name: string, data: unknown, meter: Mete
 const onTemplatePod = 'failed applying injection overlay';
 const onPod = 'failed parsing generated injected YAML (check Istio sidecar injector configuration)';
 
-/** Istio's words; what is wrong with the YAML follows on lines of its own. */
+/** Parses an output. Errors start with Istio's text; YAML details follow on further lines. */
 function readOutput(outputs: TemplateOutputs, text: string): TemplateOutput {
   let detail = '';
   let cause: unknown;
@@ -165,7 +165,7 @@ function failingAs(what: string, merge: () => Pod): Pod {
   }
 }
 
-/** The user's own proxy container becomes an init container where the template's is a native sidecar (in Istio's RunTemplate). */
+/** Moves the user's proxy to the init containers for a native template (Istio's RunTemplate). */
 function moveProxy(pod: Pod, templatePod: Pod, native: boolean): Pod {
   const isProxy = ({ name }: Container): boolean => name === proxyContainer;
   const own = annotationOf(pod, 'sidecar.istio.io/nativeSidecar');

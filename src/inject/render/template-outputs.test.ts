@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { TemplateOutputs } from './template-outputs.ts';
 
 describe('TemplateOutputs', () => {
-  it('reads a text once', () => {
+  it('parses a text once', () => {
     const outputs = new TemplateOutputs();
     const first = outputs.read('metadata: {labels: {a: b}}');
     assert.deepEqual(first?.content, { metadata: { labels: { a: 'b' } } });
@@ -11,7 +11,7 @@ describe('TemplateOutputs', () => {
     assert.deepEqual(first.onEmptyPod().metadata, { labels: { a: 'b' } });
   });
 
-  it('forgets the text that was not used for longest', () => {
+  it('evicts the least recently used text', () => {
     const outputs = new TemplateOutputs();
     const [kept, forgotten] = [outputs.read('kept: 1'), outputs.read('forgotten: 1')];
     for (let index = 0; index < 31; index += 1) {
@@ -20,31 +20,35 @@ describe('TemplateOutputs', () => {
     }
     assert.equal(outputs.read('kept: 1'), kept);
     assert.notEqual(outputs.read('forgotten: 1'), forgotten);
-    assert.deepEqual([...outputs.all().keys()].slice(-2), ['other: 29', 'kept: 1'], 'four of those used once');
+    assert.deepEqual(
+      [...outputs.all().keys()].slice(-2),
+      ['other: 29', 'kept: 1'],
+      'keeps four texts that were used once',
+    );
     assert.equal(outputs.all().size, 5);
   });
 
-  it('tells what it remembers without remembering it longer', () => {
+  it('known returns a cached text without refreshing it', () => {
     const outputs = new TemplateOutputs();
-    const told = outputs.read('told: 1');
-    assert.equal(outputs.known('told: 1'), told);
+    const cached = outputs.read('cached: 1');
+    assert.equal(outputs.known('cached: 1'), cached);
     outputs.read('other: 0');
-    assert.equal(outputs.known('told: 1'), told);
+    assert.equal(outputs.known('cached: 1'), cached);
     assert.equal(outputs.known('unknown: 1'), undefined);
     for (let index = 1; index < 32; index += 1) {
-      outputs.known('told: 1');
+      outputs.known('cached: 1');
       outputs.read(`other: ${index}`);
     }
-    assert.equal(outputs.known('told: 1'), undefined);
+    assert.equal(outputs.known('cached: 1'), undefined);
   });
 
-  it('does not remember long texts', () => {
+  it('does not cache long texts', () => {
     const outputs = new TemplateOutputs();
     const text = `long: ${'x'.repeat(70_000)}`;
     assert.notEqual(outputs.read(text), outputs.read(text));
   });
 
-  it('has no members for comments, and nothing for what is no object', () => {
+  it('returns an empty object for comments, and undefined for anything but an object', () => {
     const outputs = new TemplateOutputs();
     assert.deepEqual(outputs.read('# a comment\n')?.content, {});
     assert.deepEqual(outputs.read('')?.content, {});

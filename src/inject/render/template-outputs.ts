@@ -4,46 +4,46 @@ import type { Pod } from '../pod/pod.ts';
 import { parseYaml } from '../yaml/parse-yaml.ts';
 import { emptyPod, overlayPod } from './overlay.ts';
 
-/** A template's output, read. */
+/** A parsed output of a template. */
 export interface TemplateOutput {
   readonly text: string;
   /** A part of a pod, or a SidecarInjectionSpec. */
   readonly content: JsonObject;
-  /** Its content on an empty pod; read on first use. */
+  /** The content on an empty pod; computed on first use. */
   readonly onEmptyPod: () => Pod;
-  /** The items of its lists, as far as they have been read. */
+  /** The list items parsed so far. */
   readonly items: CanonicalItems;
 }
 
-/** Enough for the workloads that are being rolled out at one time. */
+/** Enough for the workloads that roll out at the same time. */
 const capacity = 32;
-/** Of texts that came once: more would live until they enter the old generation, which costs. */
+/** The limit on texts used once; more would reach V8's old generation. */
 const freshCapacity = 4;
-/** Longer texts are read anew: a pod's author has a say in how long they are. */
-const longestRemembered = 65_536;
+/** The length limit of cached texts, which authors influence, in characters. */
+const maxCachedLength = 65_536;
 
 /**
- * Reads what templates render, and remembers the last texts: the pods of one workload differ in their names only, so their templates mostly
- * render the same. What is remembered is shared between results and must not be changed.
+ * Parses template outputs and caches recent ones: the pods of a workload mostly render the same
+ * text. Results are shared; callers must not change them.
  */
 export class TemplateOutputs {
-  /** Those that were used again. */
+  /** Texts used more than once. */
   readonly #known = new Map<string, TemplateOutput>();
-  /** The last of the others. No map: a table that V8 has replaced still keeps alive what it holds. */
+  /** Ring buffer of the others. Not a map: V8 keeps the contents of replaced tables alive. */
   #fresh: TemplateOutput[] = [];
   #nextFresh = 0;
-  /** Of the known ones that used last: mostly it is the next one too. */
+  /** The last used one of the known; usually the next one as well. */
   #last: TemplateOutput | undefined;
 
   /**
-   * @throws YamlError when the text is no YAML
-   * @returns `undefined` when the text is no object; one without members for nothing but comments and space
+   * @throws YamlError for invalid YAML
+   * @returns `undefined` for anything but an object; an empty object for only comments and space
    */
   read(text: string): TemplateOutput | undefined {
     if (this.#last?.text === text) return this.#last;
     const known = this.known(text);
     if (known !== undefined) {
-      // The last one used is the last one forgotten.
+      // Move to the end: the map evicts its first entry.
       this.#known.delete(text);
       this.#known.set(text, known);
       const [oldest] = this.#known.keys();
@@ -57,23 +57,23 @@ export class TemplateOutputs {
     const items: CanonicalItems = new Map();
     const onEmptyPod = (): Pod => (templatePod ??= overlayPod(emptyPod, content, items));
     const output: TemplateOutput = { text, content, onEmptyPod, items };
-    if (text.length > longestRemembered) return output;
+    if (text.length > maxCachedLength) return output;
     this.#fresh[this.#nextFresh] = output;
     this.#nextFresh = (this.#nextFresh + 1) % freshCapacity;
     return output;
   }
 
-  /** What a text says, where that is remembered; it is no reason to remember it longer. */
+  /** Returns the cached output of a text without refreshing it. */
   known(text: string): TemplateOutput | undefined {
     return this.#known.get(text) ?? this.#fresh.find((one) => one.text === text);
   }
 
-  /** What is remembered: texts, and what each says. */
+  /** Returns all cached texts and contents. */
   all(): ReadonlyMap<string, JsonObject> {
     return new Map([...this.#fresh, ...this.#known.values()].map(({ text, content }) => [text, content]));
   }
 
-  /** Lets go of all texts: pods that were only for trial are not remembered. */
+  /** Clears the cache, for example after a trial. */
   forget(): void {
     this.#known.clear();
     this.#fresh = [];

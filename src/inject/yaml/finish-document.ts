@@ -1,23 +1,23 @@
 import { isJsonObject, setMember, type JsonObject } from '../patch/json-value.ts';
-import { MERGE_KEY, PlaceDependent, UNSUPPORTED_KEY } from './plain-scalar.ts';
+import { MERGE_KEY, PositionDependent, UNSUPPORTED_KEY } from './plain-scalar.ts';
 import { YamlError } from './yaml-error.ts';
 
-/** What js-yaml makes of a mapping that is used as a key. */
+/** The string form of a mapping used as a key in js-yaml. */
 const OBJECT_AS_KEY = '[object Object]';
 
-/** Of how many keys and values a document may consist when its aliases are written out. */
-const mostNodes = 1_000_000;
+/** The maximum number of keys and values in a document with expanded aliases. */
+const maxNodes = 1_000_000;
 
-/** A list or an object that is finished, and of how many nodes it consists when its aliases are written out. */
+/** A converted list or object, and its number of nodes with expanded aliases. */
 interface Finished {
   value: unknown;
   size: number;
 }
 
 /**
- * Turns what js-yaml has read into plain JSON: scalars that depend on their place become what they are, merges (`<<`) are carried out as Go's
- * yaml.v2 does, in the order of the document, so that a merge overrides what stands before it. Changes the lists and objects in place.
- * @throws YamlError for what JSON has no words for, and for documents that aliases would blow up
+ * Converts js-yaml's result to plain JSON in place: resolves position-dependent scalars, and
+ * applies merges (`<<`) in document order like yaml.v2, where a merge overrides earlier keys.
+ * @throws YamlError for values without a JSON form, and for excessive aliasing
  */
 export function finishDocument(document: unknown): unknown {
   return new Finisher().finish(document);
@@ -33,7 +33,7 @@ class Finisher {
       this.#nodes += 1;
       return value;
     }
-    if (value instanceof PlaceDependent) {
+    if (value instanceof PositionDependent) {
       this.#nodes += 1;
       return jsonScalar(value.value);
     }
@@ -48,13 +48,13 @@ class Finisher {
     return result;
   }
 
-  /** The same value once more, by an alias: it is shared, but counted as if it were written out. */
+  /** Returns an aliased value: shared, but counted as if it were expanded. */
   #repeat({ value, size }: Finished): unknown {
     this.#nodes += size;
     this.#aliased += size;
     const excessive =
       this.#aliased > 100 && this.#nodes > 1000 && this.#aliased / this.#nodes > allowedShare(this.#nodes);
-    if (excessive || this.#nodes > mostNodes) throw new YamlError('document contains excessive aliasing');
+    if (excessive || this.#nodes > maxNodes) throw new YamlError('document contains excessive aliasing');
     return value;
   }
 
@@ -80,7 +80,7 @@ class Finisher {
   }
 
   #merge(target: JsonObject, source: unknown): void {
-    // Of several sources the first one wins, so it comes last.
+    // The first source takes precedence, so apply it last.
     const sources = Array.isArray(source) ? [...(source as unknown[])].reverse() : [source];
     for (const from of sources) {
       if (!isJsonObject(from)) throw new YamlError('map merge requires map or sequence of maps as the value');
@@ -91,7 +91,7 @@ class Finisher {
   }
 }
 
-/** Of how much of a document may come from aliases: Go's bound, 99 % of a small one to 10 % of a large one. */
+/** Returns Go's limit on the aliased share: 99 % of a small document, 10 % of a large one. */
 function allowedShare(nodes: number): number {
   const [small, large] = [400_000, 4_000_000];
   if (nodes <= small) return 0.99;
@@ -104,9 +104,9 @@ function isMerge(name: string): boolean {
 
 function checkKey(name: string): void {
   if (name === UNSUPPORTED_KEY)
-    throw new YamlError('unsupported map key: null or a number of 64 bits (put the key in quotes)');
+    throw new YamlError('unsupported map key: null or a 64-bit number (put the key in quotes)');
   if (name === OBJECT_AS_KEY)
-    throw new YamlError('invalid map key: a mapping (a template action that was not rendered looks like one)');
+    throw new YamlError('invalid map key: a mapping (such as a template action that was not rendered)');
 }
 
 function jsonScalar(value: unknown): unknown {

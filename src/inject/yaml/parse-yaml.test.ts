@@ -3,7 +3,7 @@ import { readRows } from '../merge/testdata/read-rows.ts';
 import { parseYaml } from './parse-yaml.ts';
 import { YamlError } from './yaml-error.ts';
 
-/** A document and the JSON that sigs.k8s.io/yaml made of it (absent: null), or its error. */
+/** A document with the JSON from sigs.k8s.io/yaml (absent: null), or with its error. */
 interface DocumentRow {
   y: string;
   j?: unknown;
@@ -12,26 +12,26 @@ interface DocumentRow {
 
 const rows = readRows<DocumentRow>(new URL('testdata/documents.jsonl.gz', import.meta.url));
 
-/** Where we differ from Go, and why. */
+/** Deliberate differences from Go. */
 const DIFFERENCES: { reason: string; matches: (row: DocumentRow) => boolean; rows: number }[] = [
   {
     reason:
-      'Go ignores whatever follows the first document; we refuse it when it is broken, rather than drop half of a template in silence',
+      'Go ignores everything after the first document; invalid YAML there is an error, to avoid losing half of a template',
     matches: ({ y, e }) => e === undefined && (y.startsWith('  a: 1\nb:') || y.includes('...\n---\nb: [')),
     rows: 2,
   },
   {
-    reason: 'an end marker without a document is an empty text, as all of its neighbours are',
+    reason: 'an end marker without a document is an empty text, like similar texts',
     matches: ({ y }) => y === '...\n',
     rows: 1,
   },
   {
-    reason: 'a list as a key becomes the text of its items',
+    reason: 'a list as a key becomes the concatenation of its items',
     matches: ({ y }) => (y.includes('[a]') && y.endsWith(': b\n')) || y === '{[a]: b}\n',
     rows: 2,
   },
-  { reason: 'an empty key is the text "null"', matches: ({ y }) => y === '? \n: a\n', rows: 1 },
-  { reason: 'the escape \\/ is of YAML 1.2', matches: ({ y }) => y.includes('\\/') && !y.includes("'"), rows: 4 },
+  { reason: 'an empty key is the string "null"', matches: ({ y }) => y === '? \n: a\n', rows: 1 },
+  { reason: 'the escape \\/ belongs to YAML 1.2', matches: ({ y }) => y.includes('\\/') && !y.includes("'"), rows: 4 },
   { reason: 'a lone dash as a key in braces', matches: ({ y }) => y === '{-: [-]}\n', rows: 1 },
 ];
 
@@ -39,18 +39,18 @@ const alike = rows.filter((row) => !DIFFERENCES.some(({ matches }) => matches(ro
 
 describe('parseYaml', () => {
   describe(`reads as Go does (${rows.length} recorded documents)`, () => {
-    it('with the same JSON', () => {
+    it('returns the same JSON', () => {
       for (const { y, j = null } of alike.filter(({ e }) => e === undefined))
         assert.deepEqual(parseYaml(y), j, JSON.stringify(y));
     });
 
-    it('and refuses what Go refuses', () => {
+    it('rejects what Go rejects', () => {
       for (const { y } of alike.filter(({ e }) => e !== undefined))
         assert.throws(() => parseYaml(y), YamlError, JSON.stringify(y));
     });
 
     for (const { reason, matches, rows: count } of DIFFERENCES) {
-      it(`except: ${reason}`, () => {
+      it(`differs: ${reason}`, () => {
         const different = rows.filter(matches);
         assert.equal(different.length, count);
         for (const { y, j = null, e } of different) {
@@ -83,11 +83,11 @@ describe('parseYaml', () => {
   describe('merges in the order of the document, as yaml.v2 does', () => {
     const base = 'base: &base {a: 1, b: 2}\n';
     const cases: [name: string, text: string, result: unknown][] = [
-      ['what follows a merge overrides it', 'x:\n  <<: *base\n  b: 3\n', { a: 1, b: 3 }],
-      ['a merge overrides what stands before it', 'x:\n  b: 3\n  <<: *base\n', { a: 1, b: 2 }],
-      ['the first of several wins', 'x:\n  <<: [{a: 5}, *base]\n', { a: 5, b: 2 }],
+      ['later keys override a merge', 'x:\n  <<: *base\n  b: 3\n', { a: 1, b: 3 }],
+      ['a merge overrides earlier keys', 'x:\n  b: 3\n  <<: *base\n', { a: 1, b: 2 }],
+      ['the first of several sources takes precedence', 'x:\n  <<: [{a: 5}, *base]\n', { a: 5, b: 2 }],
       ['two merges', 'x: {<<: *base, <<: {c: 3}}\n', { a: 1, b: 2, c: 3 }],
-      ['a quoted key is just a key', 'x: {"<<": 1}\n', { '<<': 1 }],
+      ['a quoted key is an ordinary key', 'x: {"<<": 1}\n', { '<<': 1 }],
     ];
     for (const [name, text, result] of cases) {
       it(name, () => {
@@ -98,33 +98,33 @@ describe('parseYaml', () => {
     }
   });
 
-  it('shares what aliases repeat', () => {
+  it('shares aliased values', () => {
     const { a, b } = parseYaml('a: &x {c: ~}\nb: *x\n') as { a: unknown; b: unknown };
     assert.equal(a, b);
     assert.deepEqual(a, { c: null });
   });
 
-  describe('is bounded', () => {
+  describe('limits', () => {
     const level = (name: string, from: string): string => `${name}: &${name} [${Array(9).fill(`*${from}`).join()}]\n`;
 
-    it('in what aliases blow up to', () => {
+    it('expansion by aliases', () => {
       const bomb = `a: &a [x]\n${['b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].map((name, index) => level(name, 'abcdefgh'.charAt(index))).join('')}`;
       assert.throws(() => parseYaml(bomb), new YamlError('document contains excessive aliasing'));
     });
 
-    it('in what merges blow up to', () => {
+    it('expansion by merges', () => {
       const merge = (name: string, from: string): string =>
         `${name}: &${name} {<<: [${Array(9).fill(`*${from}`).join()}], ${name}: 1}\n`;
       const bomb = `a: &a {x: 1}\n${merge('b', 'a')}${merge('c', 'b')}${merge('d', 'c')}${merge('e', 'd')}`;
       assert.throws(() => parseYaml(bomb), new YamlError('document contains excessive aliasing'));
     });
 
-    it('in depth', () => {
+    it('depth', () => {
       assert.throws(() => parseYaml('['.repeat(501) + ']'.repeat(501)), /nesting exceeded/);
       assert.throws(() => parseYaml('['.repeat(100_000)), YamlError);
     });
 
-    it('by refusing an anchor that contains itself', () => {
+    it('anchors that contain themselves', () => {
       assert.throws(() => parseYaml('a: &x {b: [*x]}\n'), new YamlError('an anchor contains itself'));
     });
   });

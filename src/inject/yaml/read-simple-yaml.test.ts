@@ -6,8 +6,8 @@ import fc from 'fast-check';
 import { parseAnyYaml } from './parse-yaml.ts';
 import { readSimpleYaml } from './read-simple-yaml.ts';
 
-/** What a reader of all of YAML makes of a text; `undefined` when it refuses it. */
-function anyway(text: string): { value: unknown } | undefined {
+/** Parses with the full parser; `undefined` for invalid YAML. */
+function parseFully(text: string): { value: unknown } | undefined {
   try {
     return { value: parseAnyYaml(text) };
   } catch {
@@ -42,13 +42,13 @@ describe('simple YAML', () => {
     ['constructor: 1\ntoString: {valueOf: 2}\n', { constructor: 1, toString: { valueOf: 2 } }],
   ];
   for (const [text, value] of read) {
-    it(`${value === undefined ? 'leaves' : 'reads'} ${JSON.stringify(text)}`, () => {
+    it(`${value === undefined ? 'rejects' : 'parses'} ${JSON.stringify(text)}`, () => {
       assert.deepEqual(readSimpleYaml(text), value);
       if (value !== undefined) assert.deepEqual(parseAnyYaml(text), value);
     });
   }
 
-  /** `⏎` stands for a line break, `¦` between two texts. */
+  /** Separator `¦`; `⏎` is a line break. */
   const table = `# nothing⏎ ¦ scalar ¦ "scalar" ¦ ---⏎a: 1 ¦ a: 1⏎---⏎b: 2 ¦ a: 1⏎...⏎ ¦ %YAML 1.1⏎ ¦
   a: b: c ¦ a: b #c ¦ a: # c ¦ a: b⏎  c ¦ a: "b⏎  c" ¦ a: "\\n" ¦ a: "b" c ¦ a: 'b ¦
   a: >⏎  b ¦ a: |+⏎  b⏎ ¦ a: |⏎⏎  b⏎ ¦ a: |⏎b: 1⏎ ¦ a: | ¦ a: |2⏎  b⏎ ¦ a: |⏎  b⏎     ⏎ ¦
@@ -59,15 +59,15 @@ describe('simple YAML', () => {
   a: {b: } ¦ a: {b: c d: e} ¦ a: {"b":1} ¦ a: [b ¦ a: [b: c] ¦ a: [b⏎  c] ¦ a: [,] ¦
   a: [b, # c⏎ d] ¦ a: {b:⏎ c} ¦ a: [b] c ¦ a: ["b" c] ¦ a: [b[c] ¦ a: [-] ¦ a: {b: "c ¦
   a: [ ¦ a: [" ¦ a: [b,⏎---⏎] ¦ a: [⏎%b] ¦ a:⏎...`;
-  const left = table.split(/ ¦\s+/).map((text) => text.replaceAll('⏎', '\n'));
-  left.push('', 'a: \t1', 'a: é', `a: ${'['.repeat(70)}${']'.repeat(70)}`, '- '.repeat(70));
-  for (const text of left) {
-    it(`leaves ${JSON.stringify(text.slice(0, 40))} to others`, () => {
+  const rejected = table.split(/ ¦\s+/).map((text) => text.replaceAll('⏎', '\n'));
+  rejected.push('', 'a: \t1', 'a: é', `a: ${'['.repeat(70)}${']'.repeat(70)}`, '- '.repeat(70));
+  for (const text of rejected) {
+    it(`rejects ${JSON.stringify(text.slice(0, 40))}`, () => {
       assert.equal(readSimpleYaml(text), undefined);
     });
   }
 
-  it('is what all of YAML is, for any text that it reads', () => {
+  it('agrees with the full parser on every accepted text', () => {
     const { simple, different } = compare(readSimpleYaml);
     assert.equal(different, undefined);
     assert.ok(simple > 2000, `${simple} texts were simple`);
@@ -77,18 +77,18 @@ describe('simple YAML', () => {
   const mistakes: [title: string, from: string, to: string][] = [
     ['a comment in a scalar', 'if (code === hash && text.charCodeAt(at - 1) === space) throw unusual;', ''],
     ['a colon in a scalar', colonCheck, ''],
-    ['null as a text', 'const longestWord = 5;', 'const longestWord = 3;'],
-    ['a line break that is to be left out', "return header === '|' ?", "return header !== '' ?"],
-    ['a list of another column', 'while (this.#indent === indent && this.#isItem())', 'while (this.#isItem())'],
+    ['null as a string', 'const longestWord = 5;', 'const longestWord = 3;'],
+    ['the line break at the end of a `|-` block', "return header === '|' ?", "return header !== '' ?"],
+    ['a list at another column', 'while (this.#indent === indent && this.#isItem())', 'while (this.#isItem())'],
   ];
   for (const [index, [title, from, to]] of mistakes.entries()) {
-    it(`finds a mistake that is planted: ${title}`, async () => {
+    it(`detects a planted mistake: ${title}`, async () => {
       const folder = path.resolve(import.meta.dirname, '../../../.build', `yaml-mistakes-${process.pid}-${index}`);
       mkdirSync(folder, { recursive: true });
       try {
         for (const file of ['plain-scalar.ts', 'read-simple-yaml.ts']) {
           const text = readFileSync(path.join(import.meta.dirname, file), 'utf8');
-          if (file === 'read-simple-yaml.ts') assert.equal(text.split(from).length, 2, 'the text stands there once');
+          if (file === 'read-simple-yaml.ts') assert.equal(text.split(from).length, 2, 'the text must occur once');
           const imports = text.replace("'../", `'${new URL('../', import.meta.url).href}`);
           writeFileSync(path.join(folder, file), imports.replace(from, to));
         }
@@ -102,7 +102,7 @@ describe('simple YAML', () => {
   }
 });
 
-/** Compares what is read of random texts with what js-yaml makes of them. */
+/** Compares a parser with the full parser on random texts. */
 function compare(read: (text: string) => unknown): { simple: number; different: string | undefined } {
   const key = fc.constantFrom('a', 'b', 'name', 'x.y/z', '"q"', 'yes', '1', 'on-x', 'c d', "'k'");
   const words = `x 1 0x1F 1_000 - --y no null ~ "t" 't' "a\\"b" a:b 1.50 .5 +1 | |- > {} [] *a 12:30 2020-01-01 " ''`;
@@ -130,7 +130,7 @@ function compare(read: (text: string) => unknown): { simple: number; different: 
       const value = read(text);
       if (value === undefined) return;
       simple += 1;
-      assert.deepEqual({ value }, anyway(text), JSON.stringify(text));
+      assert.deepEqual({ value }, parseFully(text), JSON.stringify(text));
     }),
     { numRuns: 30_000, endOnFailure: true },
   );

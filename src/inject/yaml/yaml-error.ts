@@ -1,4 +1,4 @@
-/** YAML that cannot be read, or that JSON has no words for. Names the line (from 1) where it is known. */
+/** An error in YAML, or a value without a JSON form. Names the line (from 1) if known. */
 export class YamlError extends Error {
   override readonly name = 'YamlError';
   readonly line: number | undefined;
