@@ -13,18 +13,18 @@ import type { CompiledConfiguration } from './compile-configuration.ts';
 export interface ClusterRehearsalOptions extends Pick<PassContext, 'targets' | 'logger'>, Pick<ClusterUsage, 'podsOf'> {
   readonly client: Pick<ApiClient, 'list'>;
   readonly rehearse: RehearsePods;
-  /** Has an InjectorConfig looked at again. */
+  /** Queues a pass over an InjectorConfig. */
   readonly wake: (name: string) => void;
 }
 
-/** Of as many workloads one pod each, a request each. */
-const mostPods = 10;
-/** Characters of JSON. A larger pod is left out. */
-const largestPod = 65_536;
+/** The maximum number of pods to try, one per workload. Each takes one request. */
+const maximumPods = 10;
+/** The maximum size of a pod, in characters of JSON. Larger pods are skipped. */
+const maximumPodLength = 65_536;
 
 /**
- * Tries each configuration once with pods of the cluster, as soon as it is published.
- * Publication does not wait for that, and what authors of pods write refuses nothing.
+ * Tries each configuration once with pods of the cluster, right after its publication. The result
+ * only sets a condition, since authors of pods must not be able to block a publication.
  */
 export class ClusterRehearsal {
   readonly #options: ClusterRehearsalOptions;
@@ -34,7 +34,7 @@ export class ClusterRehearsal {
     this.#options = options;
   }
 
-  /** Whether pods speak against it; undefined, as it was, until those of the cluster are tried. */
+  /** Returns the condition TemplatesDoubtful; undefined (unchanged) until the pods were tried. */
   finding(pass: RevisionPass, compiled: CompiledConfiguration): Finding | undefined {
     const isPublished = pass.config.status?.config?.hash === compiled.hash;
     const sample = isPublished && !this.#doubts.has(compiled) ? this.#sample(pass) : undefined;
@@ -47,7 +47,7 @@ export class ClusterRehearsal {
       : yes('Doubtful', doubts.join('; '));
   }
 
-  /** A pod of each workload that uses the InjectorConfig or a tag of it; those seen last. */
+  /** Returns a pod of each workload that uses the InjectorConfig or one of its tags. */
   #sample({ config }: RevisionPass): PodRecord[] | undefined {
     const { podsOf, targets } = this.#options;
     const users = [podsOf(config.metadata.name, 'InjectorConfig'), ...targets.tagsOf(config).map((tag) => podsOf(tag))];
@@ -57,7 +57,7 @@ export class ClusterRehearsal {
       const key = workloadKey({ namespace: traits.namespace, ...traits.workload });
       for (const pod of pods.values()) found.set(key, pod);
     }
-    return [...found.values()].slice(-mostPods);
+    return [...found.values()].slice(-maximumPods);
   }
 
   async #try({ config, signal }: RevisionPass, compiled: CompiledConfiguration, sample: PodRecord[]): Promise<void> {
@@ -73,14 +73,14 @@ export class ClusterRehearsal {
     }
   }
 
-  /** None when it is gone. What an earlier injection has added, the engine takes away. */
+  /** Reads a pod; empty if it is gone. The engine removes earlier injections from it. */
   async #read({ metadata: { name = '', namespace = '' } }: PodRecord, signal: AbortSignal): Promise<TypicalPod[]> {
     const fieldSelector = `metadata.name=${name}`;
     const { items } = await this.#options.client.list(pods, { namespace, fieldSelector, signal });
     return items.flatMap((stored) => {
       const { kind, name: workload } = workloadOfPod(stored, namespace);
       const pod = admissionPod(stored, namespace);
-      const isLarge = JSON.stringify(pod).length > largestPod;
+      const isLarge = JSON.stringify(pod).length > maximumPodLength;
       return isLarge ? [] : [{ kind: `${kind} ${namespace}/${workload}`, namespace, pod }];
     });
   }

@@ -32,7 +32,7 @@ function compilerReading(values: Record<string, string>, load: LoadConfiguration
 }
 
 describe('ConfigurationCompiler', () => {
-  it('compiles what has changed, and nothing else', async () => {
+  it('compiles a configuration again only when it has changed', async () => {
     const compiler = compilerReading({});
     const first = await compiler.compile(config(1, { templates: { sidecar: template('a') } }), signal);
     assert.equal(first.templates, 1);
@@ -50,7 +50,7 @@ describe('ConfigurationCompiler', () => {
   const istio = (image: string): string =>
     `policy: enabled\ntemplates:\n  sidecar: |\n    ${template(image).replaceAll('\n', '\n    ')}\n`;
 
-  it("compiles Istio's own texts, and again when one of them changes", async () => {
+  it("compiles the texts of Istio's ConfigMaps, and again when one of them changes", async () => {
     const texts = { config: istio('a'), values: '{}', mesh: 'trustDomain: a\n' };
     const compiler = compilerReading(texts);
     const refers = config(1, { configFrom, meshConfigFrom });
@@ -72,11 +72,11 @@ describe('ConfigurationCompiler', () => {
     ['a template', { config: 'templates:\n  sidecar: "{{ if }}"\n' }, 'config.templates.sidecar: line 1'],
     ['a config that is no YAML', { config: 'policy: [' }, 'config: '],
     ['a selector', { config: 'neverInjectSelector: [7]' }, 'config.neverInjectSelector'],
-    ['a config without templates', { config: 'policy: enabled' }, `${unnamed('sidecar')}; there are none`],
+    ['a config without templates', { config: 'policy: enabled' }, `${unnamed('sidecar')}; it is empty`],
     [
       'a default template that does not exist',
       { config: `defaultTemplates: [proxy]\n${istio('a')}` },
-      `${unnamed('proxy')}; have sidecar`,
+      `${unnamed('proxy')}; it has sidecar`,
     ],
     ['values', { values: '[1]' }, 'the text must be a JSON or YAML map'],
     ['values of a wrong type', { values: '{"global": {"hub": 7}}' }, 'values.global.hub must be a string'],
@@ -84,7 +84,7 @@ describe('ConfigurationCompiler', () => {
     ['an invalid mesh', { mesh: 'defaultConfig: {drainDuration: 1ns}' }, 'cannot parse mesh config: defaultConfig'],
   ];
   for (const policy of ['on', '']) {
-    it(`takes a policy that only Istio takes, ${JSON.stringify(policy)}, and says so`, async () => {
+    it(`accepts policy ${JSON.stringify(policy)} in Istio's config, with a warning`, async () => {
       const text = istio('a').replace('enabled', JSON.stringify(policy));
       const compiler = compilerReading({ ...istioTexts, config: text });
       const { doubts } = await compiler.compile(config(1, { configFrom, meshConfigFrom }), signal);
@@ -105,7 +105,7 @@ describe('ConfigurationCompiler', () => {
     ['no mesh config', { config: '', values: '' }, `meshConfigFrom: ${missing('mesh')}`],
   ];
   for (const [what, texts, message] of refusals) {
-    it(`refuses ${what} that is referred to, with the place of its text`, async () => {
+    it(`refuses ${what} in a ConfigMap, and names the ConfigMap and the key`, async () => {
       const refers = config(1, { configFrom, meshConfigFrom });
       await assert.rejects(compilerReading(texts).compile(refers, signal), (error) => {
         assert(error instanceof ConfigurationError);
@@ -116,7 +116,7 @@ describe('ConfigurationCompiler', () => {
     });
   }
 
-  it('refuses fields that contradict each other without naming a text', async () => {
+  it('refuses fields that contradict each other without naming a ConfigMap', async () => {
     const both = config(1, { configFrom, policy: 'disabled' });
     await assert.rejects(
       compilerReading(istioTexts).compile(both, signal),
@@ -124,7 +124,7 @@ describe('ConfigurationCompiler', () => {
     );
   });
 
-  it('compiles again when what is referred to has changed', async () => {
+  it('compiles again when a referenced ConfigMap has changed', async () => {
     const values = { key: '{"image": "a"}' };
     const compiler = compilerReading(values);
     const valuesFrom = { namespace: 'n', name: 'v', key: 'key' };
@@ -134,7 +134,7 @@ describe('ConfigurationCompiler', () => {
     assert.notEqual((await compiler.compile(refers, signal)).hash, first.hash);
   });
 
-  it('refuses templates that failed for every pod that was tried, by the name of their field, and hands on what was odd', async () => {
+  it('refuses templates that fail for every typical pod, with their field, and returns warnings', async () => {
     const rehearsed =
       (rehearsal: Rehearsal): LoadConfiguration =>
       async (files) => ({ ...(await loadAtOnce(files)), rehearsal });
@@ -149,7 +149,7 @@ describe('ConfigurationCompiler', () => {
     assert.deepEqual((await compile({ warnings: ['odd'] })).doubts, ['odd']);
   });
 
-  it('does not try again what was too costly, also not in a new process, unless it changes', async () => {
+  it('does not retry a configuration that was too costly, even in a new process, until it changes', async () => {
     let tried = 0;
     const load: LoadConfiguration = () => {
       tried++;
@@ -171,7 +171,7 @@ describe('ConfigurationCompiler', () => {
     });
     const recorded = { ...bomb, status: statusWith('TooCostly') };
     assert.deepEqual([(await refusalOf(recorded)).message, tried], ['recorded', 1]);
-    // Nothing of the spec has to change for that: a new generation of the same texts is the same configuration.
+    // A new generation with the same texts is the same configuration.
     const sameTexts = { ...config(2, { templates: { sidecar: template('a') } }), status: recorded.status };
     assert.deepEqual([(await refusalOf(sameTexts)).message, tried], ['recorded', 1]);
     const edited = { ...config(3, { templates: { sidecar: template('b') } }), status: recorded.status };
@@ -183,15 +183,20 @@ describe('ConfigurationCompiler', () => {
   const valuesFrom = { namespace: 'n', name: 'v', key: 'key' };
   const tooLarge =
     /larger than the 900 KiB that fit in a ConfigMap: config 1 KiB, values 928 KiB, mesh 0 KiB, settings 1 KiB; shorten it/;
-  const other = /defaultTemplates names "other".*have sidecar/;
+  const other = /defaultTemplates names "other".*it has sidecar/;
   const refused: [what: string, injection: Record<string, unknown>, values: string, message: RegExp][] = [
     ['a template that does not parse', { templates: { sidecar: '{{ if }}' } }, '', /templates\.sidecar.*line 1/s],
     ['names of templates that do not exist', { defaultTemplates: ['other'] }, '', other],
-    ['values that are none', { valuesFrom }, '[1', /valuesFrom/],
-    ['what does not fit in a ConfigMap', { valuesFrom }, JSON.stringify({ large: 'x'.repeat(950_000) }), tooLarge],
+    ['invalid values', { valuesFrom }, '[1', /valuesFrom/],
+    [
+      'a configuration that does not fit in a ConfigMap',
+      { valuesFrom },
+      JSON.stringify({ large: 'x'.repeat(950_000) }),
+      tooLarge,
+    ],
   ];
   for (const [what, injection, key, message] of refused) {
-    it(`refuses ${what}, each time it is asked`, async () => {
+    it(`refuses ${what} on every call`, async () => {
       const compiler = compilerReading({ key });
       for (let turn = 0; turn < 2; turn += 1) {
         const refusal = compiler.compile(config(1, { templates: { sidecar: '' }, ...injection }), signal);

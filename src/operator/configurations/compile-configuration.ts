@@ -16,16 +16,16 @@ import {
 import type { LoadConfiguration } from '../ports.ts';
 import type { FollowedObjects } from '../followed-objects.ts';
 
-/** A configuration that compiles, and the name it is published under. */
+/** A configuration that compiles, and the hash under which it is published. */
 export interface CompiledConfiguration {
   readonly files: ConfigurationFiles;
   readonly hash: string;
   readonly templates: number;
-  /** What is odd in it, and when typical pods are injected. */
+  /** Warnings of the compilation and of the injection of typical pods. */
   readonly doubts: readonly string[];
 }
 
-/** Which configuration takes too much to load. It is remembered in the status, so that no other process tries it again. */
+/** A configuration is too costly to load. The status records its hash to prevent retries. */
 export class RefusedConfigurationError extends TooCostlyError {
   readonly hash: string;
   /** @param reason becomes the message */
@@ -35,24 +35,25 @@ export class RefusedConfigurationError extends TooCostlyError {
   }
 }
 
-/** The reason of the condition TemplatesValid then. */
+/** The reason of the condition TemplatesValid for a configuration that is too costly. */
 export const tooCostlyReason = 'TooCostly';
 
-/** Turns InjectorConfigs into configurations that compile; what has not changed is not compiled again. */
+/** Compiles the configurations of InjectorConfigs, each only when its input has changed. */
 export class ConfigurationCompiler {
   readonly #configMaps: FollowedObjects;
   readonly #load: LoadConfiguration;
-  /** By InjectorConfig: the last outcome, and what it depends on. */
+  /** The last outcome by InjectorConfig, and the input of it. */
   readonly #last = new Map<string, { input: string; outcome: CompiledConfiguration | ConfigurationError }>();
 
-  /** @param configMaps those that InjectorConfigs refer to */
+  /** @param configMaps to which InjectorConfigs refer */
   constructor(configMaps: FollowedObjects, load: LoadConfiguration) {
     this.#configMaps = configMaps;
     this.#load = load;
   }
 
   /**
-   * Reads what the InjectorConfig refers to and compiles everything, as a replica will. Nothing that fails here is ever published.
+   * Reads the referenced ConfigMaps and compiles the configuration as a replica does. The operator
+   * never publishes a configuration that fails here.
    * @throws ConfigurationError with the field, or with key, line and column of a template
    */
   async compile(config: InjectorConfig, signal: AbortSignal): Promise<CompiledConfiguration> {
@@ -67,7 +68,7 @@ export class ConfigurationCompiler {
     return outcome;
   }
 
-  /** What is referred to, each text under the key of the configuration that it becomes. */
+  /** Returns the referenced texts, by key of the configuration. */
   async #read(
     config: InjectorConfig,
     references: ConfigurationReferences,
@@ -106,7 +107,7 @@ export class ConfigurationCompiler {
     }
   }
 
-  /** What was too costly for this process, or one before it, is not tried again. */
+  /** Loads a configuration, unless the status records that it is too costly. */
   async #loadUnlessRefused(config: InjectorConfig, files: ConfigurationFiles, hash: string): Promise<Injector> {
     const recorded = config.status?.conditions?.find(({ type }) => type === 'TemplatesValid');
     if (config.status?.config?.refused === hash && recorded?.reason === tooCostlyReason)
@@ -124,7 +125,7 @@ export class ConfigurationCompiler {
   }
 }
 
-/** A mistake in a text that is referred to, told with where the text is. */
+/** Adds the ConfigMap and key of a referenced text to an error in it. */
 function placed(
   error: ConfigurationError,
   config: InjectorConfig,
@@ -143,7 +144,7 @@ function whereOf(config: InjectorConfig, field: string): string {
   return `InjectorConfig ${config.metadata.name} (revision ${revisionOf(config)}): ${field}`;
 }
 
-/** Mistakes in what is injected; those in how the webhook is called are none of the configuration's. */
+/** Returns an error for mistakes in `spec.injection`; mistakes in other fields do not matter here. */
 function mistakeIn(config: InjectorConfig): ConfigurationError | undefined {
   const mistakes = validateInjectorConfig(config).filter(({ field }) => field.startsWith('spec.injection'));
   const [first] = mistakes;
@@ -151,13 +152,13 @@ function mistakeIn(config: InjectorConfig): ConfigurationError | undefined {
 }
 
 /**
- * A configuration that loads and yet injects no pod, or refuses every pod: an edit of somebody's ConfigMap to such a one is a mistake. Istio
- * takes it (and logs an error for each pod).
+ * Refuses a configuration whose default templates do not exist: it loads, but injects no pod.
+ * Istio accepts it and logs an error for each pod. @throws ConfigurationError
  */
 function refuseUseless({ defaultTemplates, aliases, templateNames }: Injector): void {
   const unknown = defaultTemplates.find((name) => !templateNames.includes(name) && !aliases.has(name));
   if (unknown === undefined) return;
-  const have = templateNames.length === 0 ? 'there are none' : `have ${templateNames.join(', ')}`;
+  const have = templateNames.length === 0 ? 'it is empty' : `it has ${templateNames.join(', ')}`;
   const message = `config.defaultTemplates names ${JSON.stringify(unknown)}, which is not in config.templates; ${have}`;
   throw new ConfigurationError('config.defaultTemplates', message);
 }
@@ -172,10 +173,10 @@ function refuseOversize(files: ConfigurationFiles): void {
 }
 
 /**
- * The text that an InjectorConfig refers to.
+ * Reads a text to which an InjectorConfig refers.
  * @param user metadata.name of the InjectorConfig
- * @param where names the InjectorConfig and the field
- * @throws ConfigurationError naming field, ConfigMap, key, namespace and revision when there is none, in Istio's words, which people search for.
+ * @param where prefix for errors: the InjectorConfig and the field
+ * @throws ConfigurationError if the text is missing, in Istio's words, which users search for
  */
 export async function readReference(
   configMaps: FollowedObjects,
@@ -189,7 +190,7 @@ export async function readReference(
   const refusal = (what: string): ConfigurationError => new ConfigurationError(field, `${where}: ${what}`);
   const object = await configMaps.read(user, reference, signal).catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.code !== 403) throw error;
-    const advice = 'it may not be read; grant the operator get, list and watch on configmaps there';
+    const advice = 'the operator may not read it; grant the operator get, list and watch on configmaps there';
     throw refusal(`${unreadable}: ${advice} (${error.message})`);
   });
   if (object === undefined) throw refusal(`${unreadable}: it does not exist; create it or correct the reference`);

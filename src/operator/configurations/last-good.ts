@@ -5,7 +5,7 @@ import { labelNames } from '../../api/names.ts';
 
 const keys = ['config', 'values', 'mesh', 'settings'] as const;
 
-/** The configuration in a ConfigMap of ours; undefined when a key is missing. */
+/** Returns the configuration in a ConfigMap of ours; undefined when a key is missing. */
 export function filesOf(configMap: KubernetesObject | undefined): ConfigurationFiles | undefined {
   const data = configMap?.data as Partial<Record<string, string>> | undefined;
   if (data === undefined || keys.some((key) => typeof data[key] !== 'string')) return undefined;
@@ -13,7 +13,7 @@ export function filesOf(configMap: KubernetesObject | undefined): ConfigurationF
   return { config, values, mesh, settings };
 }
 
-/** The configuration of a hashed ConfigMap if it is what its label says; anything else was tampered with. */
+/** Returns the configuration of a ConfigMap if it matches the hash in its label. */
 export function verifiedFiles(configMap: KubernetesObject): { files: ConfigurationFiles; hash: string } | undefined {
   const hash = configMap.metadata.labels?.[labelNames.configurationHash];
   const files = filesOf(configMap);

@@ -19,13 +19,13 @@ describe('PublishedRules', () => {
     rules = publishedRules(fixture.view, context.namespace, load);
   });
 
-  it('are those of the configuration that the webhook points at, loaded once', async () => {
+  it('returns the rules of the published configuration, loaded once', async () => {
     assert.equal((await rules.of('blue'))?.policy, 'enabled');
     await rules.of('blue');
     assert.equal(loads, 1);
   });
 
-  it('follow what is published', async () => {
+  it('returns new rules after another configuration is published', async () => {
     await rules.of('blue');
     await fixture.edit('blue', { injection: { policy: 'disabled', templates: { sidecar: 'spec: {}' } } });
     await fixture.caughtUp();
@@ -33,7 +33,7 @@ describe('PublishedRules', () => {
     assert.equal(loads, 2);
   });
 
-  it('are none without a webhook, and none of a configuration that was tampered with', async () => {
+  it('returns no rules without a webhook, or for a configuration with a wrong hash', async () => {
     assert.equal(await rules.of('red'), undefined);
     for (const name of fixture.cluster.names('configmaps')) {
       fixture.cluster.edit('configmaps', name, context.namespace, (object) => {

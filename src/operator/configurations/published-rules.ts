@@ -7,11 +7,11 @@ import { publishedHash } from '../webhooks/published-webhook.ts';
 
 export type PublishedRules = ReturnType<typeof publishedRules>;
 
-/** By which rules the replicas decide: those of the configuration that a webhook points at. */
+/** Returns the decision rules of published configurations, which the replicas use. */
 export function publishedRules(view: ClusterView, namespace: string, load: LoadConfiguration) {
-  /** By InjectorConfig: a configuration is loaded once, and only its rules are kept. */
+  /** The last rules by InjectorConfig, so that a configuration is loaded once. */
   const known = new Map<string, { readonly hash: string; readonly rules: DecisionRules }>();
-  /** The rules of one configuration; undefined when it cannot be found whole. */
+  /** Returns the rules of one configuration; undefined when its ConfigMap is missing or damaged. */
   const ofHash = async (name: string, hash: string): Promise<DecisionRules | undefined> => {
     const last = known.get(name);
     if (last?.hash === hash) return last.rules;
@@ -24,7 +24,7 @@ export function publishedRules(view: ClusterView, namespace: string, load: LoadC
   };
   return {
     ofHash,
-    /** The rules in force for an InjectorConfig, or for those who follow a tag that leads to it; undefined while it is not published. */
+    /** Returns the published rules of an InjectorConfig, or of a tag that points to it. */
     async of(name: string, tag?: string): Promise<DecisionRules | undefined> {
       const webhook = tag === undefined ? objectNames(name).webhookConfiguration : tagWebhookConfiguration(tag);
       const hash = publishedHash(view.mutatingWebhooks.get(webhook), name);

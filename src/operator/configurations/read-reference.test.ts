@@ -38,7 +38,7 @@ function setUp(found?: KubernetesObject | Error) {
 }
 
 describe('readReference', () => {
-  it('asks while its watch is on the way, and reads from the watch then', async () => {
+  it('lists the ConfigMap until its watch has synced, then reads the cached one', async () => {
     const { followed, read } = setUp(configMap('1', { v: 'asked' }));
     assert.equal(await read(), 'asked');
     followed[0]!.store.replace([configMap('2', { v: 'watched' })], '2');
@@ -51,7 +51,7 @@ describe('readReference', () => {
     );
   });
 
-  it('says which keys there are', async () => {
+  it('names the existing keys when the key is missing', async () => {
     await assert.rejects(
       setUp(configMap('1', { b: '', a: '' })).read(),
       /missing configuration map key "v" in configmap "values" of namespace "n": it has a, b; add it/,
@@ -59,19 +59,19 @@ describe('readReference', () => {
     await assert.rejects(setUp(configMap('1')).read(), /of namespace "n": it has none; add it/);
   });
 
-  it('says which right is missing, and passes on what may pass by itself', async () => {
+  it('names a missing permission, and rethrows errors that may be temporary', async () => {
     const forbidden = new ApiError({ code: 403, reason: 'Forbidden', message: 'configmaps "values" is forbidden' });
     await assert.rejects(
       setUp(forbidden).read(),
       (error) =>
         error instanceof ConfigurationError &&
-        /from namespace "n" \(key "v"\): it may not be read; grant the operator get/.test(error.message),
+        /from namespace "n" \(key "v"\): the operator may not read it; grant the operator get/.test(error.message),
     );
     const away = new ApiError({ code: 0, reason: 'Unreachable', message: 'away' });
     await assert.rejects(setUp(away).read(), away);
   });
 
-  it('tells everyone who refers to a ConfigMap, and nobody who no longer does', async () => {
+  it('reports a change to each InjectorConfig that still refers to the ConfigMap', async () => {
     const { objects, followed, changed, read } = setUp(configMap('1', { v: '' }));
     await read('blue');
     await read('green');

@@ -13,17 +13,17 @@ import { keptConfigurations } from '../settings.ts';
 type StoringContext = Pick<PassContext, 'view' | 'owned' | 'settings'>;
 type StoredConfiguration = Pick<CompiledConfiguration, 'files' | 'hash'>;
 
-/** The configurations of InjectorConfigs that replicas load: their ConfigMaps, and which of them is published. */
+/** Stores the configurations of InjectorConfigs in ConfigMaps for replicas, and reads them back. */
 export class StoredConfigurations {
   readonly #context: StoringContext;
-  /** What is published, by InjectorConfig: to restore it when somebody deletes the ConfigMap that holds it. */
+  /** The published configuration by InjectorConfig, to restore its ConfigMap after a deletion. */
   readonly #remembered = new Map<string, StoredConfiguration>();
 
   constructor(context: StoringContext) {
     this.#context = context;
   }
 
-  /** The ConfigMaps; of a configuration that does not compile none, and what is published already is kept whole. */
+  /** Applies the ConfigMaps of the published and, if it compiles, the current configuration. */
   async store(
     config: InjectorConfig,
     compiled: CompiledConfiguration | undefined,
@@ -32,18 +32,18 @@ export class StoredConfigurations {
   ): Promise<void> {
     const { view, owned, settings } = this.#context;
     const lastHash = this.published(config, view.ownWebhook(config.metadata.name));
-    const published = lastHash === undefined ? undefined : this.held(config, lastHash);
+    const published = lastHash === undefined ? undefined : this.find(config, lastHash);
     const current = compiled ?? published;
     if (current === undefined) return;
     const objects = configurationObjects(config, current.files, current.hash, settings.context);
-    // While a newer one is waited for, replicas go on serving what is published: its ConfigMap must stay too.
+    // Replicas serve the published configuration until the newer one is ready.
     if (published !== undefined && published.hash !== current.hash) {
       objects.push(hashedConfigMap(config, published.files, published.hash, settings.context.namespace));
     }
     for (const object of objects) await owned.apply(object, into, signal);
   }
 
-  /** Removes the oldest configurations; never one that is published, wanted, or among the last. */
+  /** Deletes the oldest ConfigMaps, except those in use, published, or among the latest. */
   async prune(config: InjectorConfig, inUse: readonly (string | undefined)[], signal: AbortSignal): Promise<void> {
     const { view, owned } = this.#context;
     const { name } = config.metadata;
@@ -52,7 +52,7 @@ export class StoredConfigurations {
     const stored = view
       .belongingTo(name)
       .filter((object) => object.kind === 'ConfigMap' && hashOf(object) !== undefined);
-    // A tag may not have moved on yet, or be on its way to this one by a rollout.
+    // A tag may still use an older configuration, or have one as the canary of a rollout.
     const named = view.webhooksNaming(name).flatMap((webhook) => namedHashes(webhook, name));
     const used = stored.filter((object) => [...inUse, ...named].includes(hashOf(object)));
     const spare = stored
@@ -63,34 +63,34 @@ export class StoredConfigurations {
     for (const object of spare.slice(Math.max(0, keptConfigurations - used.length))) await owned.remove(object, signal);
   }
 
-  /** It is published from now on. */
+  /** Records a newly published configuration. */
   remember(name: string, { files, hash }: StoredConfiguration): void {
     this.#remembered.set(name, { files, hash });
   }
 
-  /** The InjectorConfig is gone. */
+  /** Forgets a deleted InjectorConfig. */
   forget(name: string): void {
     this.#remembered.delete(name);
   }
 
   /**
-   * What we said last that we had published, then what the webhook says: either may be bent or restored from long ago, so the first that
-   * somebody holds is believed. When nobody holds either, the webhook stays where it is.
+   * Returns the published hash: the first of status and webhook whose configuration still exists,
+   * since another client may have edited or restored either. If neither exists, the webhook's.
    */
   published(config: InjectorConfig, live: KubernetesObject | undefined): string | undefined {
     const stated = config.status?.config?.hash;
     const named = publishedHash(live, config.metadata.name);
-    const held = [stated, named].find((hash) => hash !== undefined && this.held(config, hash) !== undefined);
-    return held ?? named ?? stated;
+    const found = [stated, named].find((hash) => hash !== undefined && this.find(config, hash) !== undefined);
+    return found ?? named ?? stated;
   }
 
-  /** Whether the webhook names this configuration, or it is held. */
-  isNamedOrHeld(config: InjectorConfig, live: KubernetesObject, hash: string): boolean {
-    return publishedHash(live, config.metadata.name) === hash || this.held(config, hash) !== undefined;
+  /** Reports whether the webhook names this configuration, or it can be found. */
+  isNamedOrFound(config: InjectorConfig, live: KubernetesObject, hash: string): boolean {
+    return publishedHash(live, config.metadata.name) === hash || this.find(config, hash) !== undefined;
   }
 
-  /** The configuration of this hash, wherever it is found whole. */
-  held(config: InjectorConfig, hash: string): StoredConfiguration | undefined {
+  /** Returns the configuration of this hash, from memory or an intact ConfigMap. */
+  find(config: InjectorConfig, hash: string): StoredConfiguration | undefined {
     const { configMaps } = this.#context.view;
     const { namespace } = this.#context.settings.context;
     const { name } = config.metadata;
@@ -99,7 +99,7 @@ export class StoredConfigurations {
     const stored = configMaps.get(hashedConfigMapName(name, hash), namespace);
     const verified = stored && verifiedFiles(stored);
     if (verified?.hash === hash) return verified;
-    // Somebody deleted it: the plain one holds the same.
+    // The hashed ConfigMap is gone or damaged; the one without a hash in its name may match.
     const files = filesOf(configMaps.get(objectNames(name).configMap, namespace));
     return files !== undefined && configurationHash(files) === hash ? { files, hash } : undefined;
   }

@@ -9,7 +9,7 @@ import type { WriteOutcome } from '../controller/owned-objects.ts';
 import type { PassContext } from '../controller/pass-context.ts';
 import { type Finding, no } from '../controller/revision-status.ts';
 import { decideWebhook, type WebhookDecision } from './decide-webhook.ts';
-import { nameTaken } from './foreign-finding.ts';
+import { otherClassFinding } from './foreign-finding.ts';
 import type { WebhookWriter, WrittenWebhook } from './webhook-writer.ts';
 
 export interface PublicationInput {
@@ -47,13 +47,13 @@ export interface PublicationOptions extends Pick<PassContext, 'view' | 'reports'
 }
 
 /** For so long after a start, or between two replicas, nobody may answer before it is told. Milliseconds. */
-const silentMs = 30_000;
+const noReplicaMs = 30_000;
 
 /** The second half of a pass over an InjectorConfig: its own webhook, decided by `decideWebhook`. */
 export class Publication {
   readonly #options: PublicationOptions;
   /** Since when no replica is live, by InjectorConfig. */
-  readonly #silentSince = new Map<string, number>();
+  readonly #noReplicaSince = new Map<string, number>();
   /** Since when replicas are waited for, by InjectorConfig, and with which configuration. */
   readonly #waitingSince = new Map<string, { hash: string; at: number }>();
 
@@ -82,18 +82,18 @@ export class Publication {
       return refusal === undefined ? stays : { ...stays, finding: invalid(refusal, live) };
     }
     const target = { config, hash: decision.hash, caBundlePem, context };
-    const closed = webhooks.isOpen(target) ? undefined : await webhooks.tryOut(target, signal);
-    if (closed !== undefined) {
+    const obstacle = webhooks.canWrite(target) ? undefined : await webhooks.checkBeforeWrite(target, signal);
+    if (obstacle !== undefined) {
       // What is there goes where it went: that may still work.
       await webhooks.keep(live, caBundlePem, into, signal);
-      into.retryAfter = Math.min(into.retryAfter ?? Infinity, closed.retryAfter);
-      return { ...stays, finding: closed.finding };
+      into.retryAfter = Math.min(into.retryAfter ?? Infinity, obstacle.retryAfter);
+      return { ...stays, finding: obstacle.finding };
     }
     const { isDeferred, narrowed, refusal } = await webhooks.apply(target, into, signal);
     if (refusal !== undefined) {
       into.retryAfter = Math.min(into.retryAfter ?? Infinity, refusal.retryAfter);
-      const isPutOff = await webhooks.keep(live, caBundlePem, into, signal);
-      return { ...stays, finding: invalid(refusal, live), isPending: isPutOff };
+      const isDeferred = await webhooks.keep(live, caBundlePem, into, signal);
+      return { ...stays, finding: invalid(refusal, live), isPending: isDeferred };
     }
     if (isDeferred) return { ...stays, finding: undefined, isPending: true };
     if (compiled !== undefined) configurations.remember(name, compiled);
@@ -114,15 +114,15 @@ export class Publication {
       before,
       compiled: compiled?.hash,
       isOwnerMissing: context === undefined,
-      otherClass: nameTaken(view, objectNames(name).webhookConfiguration),
+      otherClass: otherClassFinding(view, objectNames(name).webhookConfiguration),
       mistake: mistakes.length > 0 ? no('Invalid', mistakes.join('; ')) : taken,
       isTagged,
       foreign,
       // After a deletion replicas hold the configuration and a certificate of another authority.
       lacking: (hash) => reports.lacking(name, hash, before === undefined ? fingerprint : undefined),
-      isHeld: (hash) => configurations.held(config, hash) !== undefined,
-      waited: (hash) => this.#waited(name, hash),
-      isSilent: this.#isSilent(name),
+      isStored: (hash) => configurations.find(config, hash) !== undefined,
+      waitedMs: (hash) => this.#waitedMs(name, hash),
+      hasNoReplica: this.#hasNoReplica(name),
     });
   }
 
@@ -140,9 +140,9 @@ export class Publication {
     const { webhooks, configurations } = this.#options;
     if (live === undefined) return undefined;
     let refusal: WrittenWebhook['refusal'];
-    if (hash !== undefined && context !== undefined && configurations.isNamedOrHeld(config, live, hash)) {
+    if (hash !== undefined && context !== undefined && configurations.isNamedOrFound(config, live, hash)) {
       const target = { config, hash, caBundlePem, context };
-      if (webhooks.isOpen(target)) {
+      if (webhooks.canWrite(target)) {
         ({ refusal } = await webhooks.apply(target, into, signal));
         if (refusal === undefined) return undefined;
       }
@@ -152,20 +152,20 @@ export class Publication {
   }
 
   /** Whether no replica has been live for longer than a restart takes. */
-  #isSilent(name: string): boolean {
+  #hasNoReplica(name: string): boolean {
     const { reports, clock } = this.#options;
     if (reports.replicas(name).length > 0) {
-      this.#silentSince.delete(name);
+      this.#noReplicaSince.delete(name);
       return false;
     }
     const now = clock.monotonic();
-    const since = this.#silentSince.get(name) ?? now;
-    this.#silentSince.set(name, since);
-    return now - since >= silentMs;
+    const since = this.#noReplicaSince.get(name) ?? now;
+    this.#noReplicaSince.set(name, since);
+    return now - since >= noReplicaMs;
   }
 
   /** For how long replicas have been waited for. */
-  #waited(name: string, hash: string): number {
+  #waitedMs(name: string, hash: string): number {
     const now = this.#options.clock.monotonic();
     const known = this.#waitingSince.get(name);
     const { at } = known?.hash === hash ? known : { at: now };
@@ -175,7 +175,7 @@ export class Publication {
 
   /** The webhook was withdrawn. */
   withdrawn(name: string): void {
-    this.#silentSince.delete(name);
+    this.#noReplicaSince.delete(name);
     this.#waitingSince.delete(name);
     this.#options.webhooks.forget(name, objectNames(name).webhookConfiguration);
   }
