@@ -1,62 +1,62 @@
 import type { CustomType } from './go-types.ts';
-import { describeJson, PodTypeError, typeMismatch, type Place } from './pod-type-error.ts';
+import { describeJson, PodTypeError, typeMismatch, type Position } from './pod-type-error.ts';
 import { canonicalQuantity, QuantityError } from './quantity.ts';
 
 const INT32 = 'int32';
 
-/** Decodes and encodes a value that is not null as the type's own methods do. @throws PodTypeError, which ends the decoding */
-export function decodeCustom({ format }: CustomType, value: unknown, place: Place): unknown {
-  if (format === 'quantity') return decodeQuantity(value, place);
-  if (format === 'int-or-string') return decodeIntOrString(value, place);
-  return format === 'time' ? decodeTime(value, place) : value;
+/** Decodes and encodes a non-null value like the type's own methods. @throws PodTypeError */
+export function decodeCustom({ format }: CustomType, value: unknown, position: Position): unknown {
+  if (format === 'quantity') return decodeQuantity(value, position);
+  if (format === 'int-or-string') return decodeIntOrString(value, position);
+  return format === 'time' ? decodeTime(value, position) : value;
 }
 
-/** What the zero value is encoded as. */
+/** The encoded zero values. */
 export const customZeros = { quantity: '0', 'int-or-string': 0, time: null, raw: null } as const;
 
-/** Go reads the text that stands in the JSON. That of a number may be a quantity; no other can, and is as good as none. */
-function decodeQuantity(value: unknown, place: Place): string {
+/** Decodes a quantity from a string or number; any other value is invalid, like an empty text. */
+function decodeQuantity(value: unknown, position: Position): string {
   try {
     return canonicalQuantity(typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '');
   } catch (error) {
     if (!(error instanceof QuantityError)) throw error;
-    throw new PodTypeError(place.path.join('.'), error.message, { cause: error });
+    throw new PodTypeError(position.path.join('.'), error.message, { cause: error });
   }
 }
 
-function decodeIntOrString(value: unknown, place: Place): string | number {
+function decodeIntOrString(value: unknown, position: Position): string | number {
   if (typeof value === 'string') return value;
-  if (typeof value !== 'number') throw typeMismatch(place, describeJson(value), INT32);
-  if (!Number.isInteger(value) || value !== (value | 0)) throw typeMismatch(place, `number ${value}`, INT32);
+  if (typeof value !== 'number') throw typeMismatch(position, describeJson(value), INT32);
+  if (!Number.isInteger(value) || value !== (value | 0)) throw typeMismatch(position, `number ${value}`, INT32);
   return value;
 }
 
-function decodeTime(value: unknown, place: Place): string | null {
-  if (typeof value !== 'string') throw typeMismatch(place, describeJson(value), 'string');
+function decodeTime(value: unknown, position: Position): string | null {
+  if (typeof value !== 'string') throw typeMismatch(position, describeJson(value), 'string');
   const time = canonicalTimestamp(value);
   if (time === undefined) {
     const layout = '2006-01-02T15:04:05Z07:00';
     const problem = `parsing time ${JSON.stringify(value)} as "${layout}": not a timestamp by RFC 3339`;
-    throw new PodTypeError(place.path.join('.'), problem);
+    throw new PodTypeError(position.path.join('.'), problem);
   }
   return time;
 }
 
-/** What Go's time package prints for the zero time; metav1.Time turns it into null. */
+/** The zero time as Go prints it; metav1.Time encodes it as null. */
 const ZERO = '0001-01-01T00:00:00Z';
 const CANONICAL = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
 const RFC3339 = /^(\d{4}-\d{2}-\d{2}T)(\d{1,2})(:\d{2}:\d{2})(?:[.,]\d+)?(Z|[+-]\d{2}:\d{2})$/;
 
 /**
- * The timestamp as metav1.Time prints it after reading it: in UTC and in whole seconds. `null` for the zero time.
- * `undefined` when the text is no timestamp by RFC 3339 (as Go's time package reads it: one digit of the hour is enough).
+ * Normalizes an RFC 3339 timestamp like metav1.Time: UTC, whole seconds; `null` for the zero time.
+ * Returns `undefined` for other texts. Like Go, accepts an hour with one digit.
  */
 export function canonicalTimestamp(text: string): string | null | undefined {
   const [, date, hour, time, zone] = RFC3339.exec(text) ?? [];
   if (date === undefined || hour === undefined || time === undefined || zone === undefined) return undefined;
   const local = `${date}${hour.padStart(2, '0')}${time}Z`;
   const milliseconds = Date.parse(local);
-  // Date.parse lets 30 February and the hour 24 pass.
+  // Date.parse accepts 30 February and hour 24.
   if (Number.isNaN(milliseconds) || new Date(milliseconds).toISOString().slice(0, 19) !== local.slice(0, 19))
     return undefined;
   const offset = offsetMinutes(zone);

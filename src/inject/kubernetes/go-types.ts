@@ -1,7 +1,7 @@
-/** How Go's encoding/json treats a type: by its kind, its fields, or a method of its own (`custom`). */
+/** A Go type in encoding/json: by kind, by fields, or with its own JSON methods (`custom`). */
 export type ValueType = ScalarType | ListType | MapType | StructType | CustomType;
 
-/** `goName` is what Go's error messages call the type, e.g. `v1.PullPolicy`. A pointer is a property of the place that holds it. */
+/** `goName` is the type in Go's messages, e.g. `v1.PullPolicy`, without pointers. */
 export interface ScalarType {
   readonly kind: 'string' | 'bool' | 'int32' | 'int64';
   readonly goName: string;
@@ -20,7 +20,7 @@ export interface MapType {
   readonly value: ValueType;
 }
 
-/** Types with JSON methods of their own: resource.Quantity, intstr.IntOrString, metav1.Time, metav1.FieldsV1. */
+/** resource.Quantity, intstr.IntOrString, metav1.Time or metav1.FieldsV1. */
 export interface CustomType {
   readonly kind: 'custom';
   readonly goName: string;
@@ -30,30 +30,28 @@ export interface CustomType {
 export interface StructType {
   readonly kind: 'struct';
   readonly goName: string;
-  /** The name without its package: `Container`. */
+  /** The name without package, e.g. `Container`. */
   readonly localName: string;
-  /** The fields as JSON has them, in Go's order: those of embedded structs stand where the struct is embedded. */
+  /** The JSON fields in Go's order; fields of an embedded struct are inlined. */
   readonly fields: readonly StructField[];
-  /** The fields that are encoded even when they are zero: those without omitempty, and structs, which are never empty for Go. */
+  /** Fields encoded even if zero: those without omitempty, and structs, which Go never omits. */
   readonly alwaysEncoded: readonly StructField[];
-  /** By JSON name. */
   readonly byName: ReadonlyMap<string, StructField>;
-  /** By JSON name in lower case: encoding/json ignores the case of a name when no field has it exactly. */
+  /** By lower-case JSON name: encoding/json ignores case unless a name matches exactly. */
   readonly byFoldedName: ReadonlyMap<string, StructField>;
 }
 
 export interface StructField {
-  /** The Go name, as templates use it. */
+  /** The Go name, as in templates. */
   readonly goName: string;
-  /** The name in JSON. */
   readonly name: string;
   readonly type: ValueType;
   readonly pointer: boolean;
   readonly omitEmpty: boolean;
   readonly omitZero: boolean;
-  /** The Go names of the embedded structs on the way to the field, outermost first. */
+  /** The Go names of the embedded structs around the field, outermost first. */
   readonly embeddedIn: readonly string[];
-  /** The struct tags of strategic merge: `merge`, or nothing for "replace the list"; and the key of the list's items. */
+  /** The struct tags of strategic merge: `merge` or '' (replace), and the key of list items. */
   readonly patchStrategy: string;
   readonly mergeKey: string;
 }

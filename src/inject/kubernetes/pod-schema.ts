@@ -14,7 +14,7 @@ const declarations = readTable(podStructs);
 const named = new Map(podNamedTypes.trim().split('\n').map(splitLine));
 const structs = new Map<string, StructType>();
 
-/** The struct of that Go name among those a pod is made of, e.g. `v1.Container`. @throws Error for a name that is not among them */
+/** Returns a struct of the pod schema by Go name, e.g. `v1.Container`. @throws Error if unknown */
 export function podStruct(goName: string): StructType {
   const known = structs.get(goName);
   if (known !== undefined) return known;
@@ -58,7 +58,7 @@ function readField(line: string): readonly StructField[] {
   ];
 }
 
-/** `goName` is the name of the type itself when that is another than the one it is made of, e.g. v1.ResourceList. */
+/** `goName` is the declared name when it differs from the underlying type, e.g. v1.ResourceList. */
 function type(text: string, goName = text): ValueType {
   if (text.startsWith('[]')) {
     const element = text.slice(2);
@@ -67,7 +67,7 @@ function type(text: string, goName = text): ValueType {
   }
   if (text.startsWith('map[')) return { kind: 'map', goName, value: type(text.slice(text.indexOf(']') + 1)) };
   if (isScalarKind(text)) return { kind: text, goName };
-  // A word without a package is none of the named types: the table knows something that this function does not.
+  // A name without package cannot be a named type, so podStruct reports an unknown table entry.
   if (declarations.has(text) || !text.includes('.')) return podStruct(text);
   const format = CUSTOM_FORMATS[text];
   return format === undefined ? type(named.get(text) ?? 'string', goName) : { kind: 'custom', goName, format };
@@ -82,7 +82,7 @@ function isAlwaysEncoded({ type, pointer, omitEmpty, omitZero }: StructField): b
   return !omitZero && (!omitEmpty || neverEmpty);
 }
 
-/** Each heading of a generated table, what follows its name, and the indented lines below it. */
+/** Parses a generated table: headings with the indented lines below them. */
 export function readTable(table: string): Map<string, { goType: string; lines: string[] }> {
   const entries = new Map<string, { goType: string; lines: string[] }>();
   let lines: string[] = [];
@@ -107,5 +107,4 @@ function tag(flags: readonly string[], name: string): string {
   return flags.find((flag) => flag.startsWith(`${name}=`))?.slice(name.length + 1) ?? '';
 }
 
-/** corev1.Pod. */
 export const podType = podStruct('v1.Pod');

@@ -1,7 +1,7 @@
-/** A value that does not fit its field in the pod. The message is the one of Go's encoding/json, since it ends up in admission responses. */
+/** A value of the wrong type in a pod, with encoding/json's message for admission responses. */
 export class PodTypeError extends Error {
   override readonly name = 'PodTypeError';
-  /** Where the value is, as Go counts: `spec.containers.ports`, without the places of list items. Empty for the pod itself. */
+  /** The path in Go's format, without list indexes: `spec.containers.ports`; empty for the pod. */
   readonly field: string;
 
   constructor(field: string, message: string, options?: ErrorOptions) {
@@ -10,22 +10,22 @@ export class PodTypeError extends Error {
   }
 }
 
-/** Where decoding has got to. */
-export interface Place {
-  /** The Go name of the struct whose field is being decoded; empty at the root. */
+/** The position of the decoder. */
+export interface Position {
+  /** The Go name of the struct of the current field; empty at the root. */
   struct: string;
-  /** The names that lead there, those of embedded structs included. */
+  /** The names on the path, including embedded structs. */
   readonly path: string[];
 }
 
-/** `found` is JSON's word for the value, `expected` the Go type. */
-export function typeMismatch(place: Place, found: string, expected: string): PodTypeError {
-  const field = place.path.join('.');
-  const target = field === '' ? 'Go value' : `Go struct field ${place.struct}.${field}`;
+/** `found` is the JSON type of the value, `expected` the Go type. */
+export function typeMismatch(position: Position, found: string, expected: string): PodTypeError {
+  const field = position.path.join('.');
+  const target = field === '' ? 'Go value' : `Go struct field ${position.struct}.${field}`;
   return new PodTypeError(field, `json: cannot unmarshal ${found} into ${target} of type ${expected}`);
 }
 
-/** The word of Go's encoding/json for a value that is not null. */
+/** Returns encoding/json's name of the type of a non-null value. */
 export function describeJson(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   return typeof value === 'boolean' ? 'bool' : typeof value;

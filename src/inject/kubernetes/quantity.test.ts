@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { readRows } from '../merge/testdata/read-rows.ts';
 import { canonicalQuantity, QuantityError } from './quantity.ts';
 
-/** A text and the quantity that k8s.io/apimachinery made of it, or its error. */
+/** A text with the quantity from k8s.io/apimachinery, or its error. */
 interface QuantityRow {
   t: string;
   q?: string;
@@ -13,7 +13,7 @@ interface QuantityRow {
 describe('canonicalQuantity', () => {
   const rows = readRows<QuantityRow>(new URL('testdata/quantities.jsonl.gz', import.meta.url));
 
-  it(`prints ${rows.length} recorded texts as Go does`, () => {
+  it(`normalizes ${rows.length} recorded texts like Go`, () => {
     for (const { t, q, e } of rows) {
       if (e === undefined) assert.equal(canonicalQuantity(t), q, JSON.stringify(t));
       else assert.throws(() => canonicalQuantity(t), new QuantityError(e), JSON.stringify(t));
@@ -37,16 +37,16 @@ describe('canonicalQuantity', () => {
     ['0Gi', '0'],
   ];
   for (const [text, canonical] of cases) {
-    it(`${text} is ${canonical}`, () => {
+    it(`normalizes ${text} to ${canonical}`, () => {
       assert.equal(canonicalQuantity(text), canonical);
     });
   }
 
-  it('refuses what no quantity needs', () => {
+  it('rejects very long texts', () => {
     assert.throws(() => canonicalQuantity('1'.repeat(2000)), QuantityError);
   });
 
-  it('leaves a canonical quantity alone', () => {
+  it('is idempotent', () => {
     const most = 10n ** 20n;
     const number = fc.tuple(fc.bigInt({ min: -most, max: most }), fc.nat({ max: 999_999_999 }), fc.boolean());
     const suffix = fc.constantFrom('', 'm', 'k', 'M', 'Ki', 'Mi', 'Gi', 'e2', 'E-3');

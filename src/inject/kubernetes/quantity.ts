@@ -1,11 +1,11 @@
-/** Why a text is no quantity, in the words of k8s.io/apimachinery. */
+/** An invalid quantity, with the message of k8s.io/apimachinery. */
 export class QuantityError extends Error {
   override readonly name = 'QuantityError';
 }
 
 type Format = 'DecimalSI' | 'DecimalExponent' | 'BinarySI';
 
-/** digits × 10^exponent, and the notation it was written in. The sign is in the digits. */
+/** A number digits × 10^exponent and its notation; digits include the sign. */
 interface Quantity {
   digits: bigint;
   exponent: number;
@@ -16,11 +16,11 @@ const WRONG_FORMAT = "quantities must match the regular expression '^([+-]?[0-9.
 const WRONG_NUMBER = 'unable to parse numeric part of quantity';
 const WRONG_SUFFIX = "unable to parse quantity's suffix";
 
-/** What Go accepts: looser than the expression that its message quotes; the number may even be missing, which means zero. */
+/** Go's syntax, looser than the expression in its message: a missing number means zero. */
 const SYNTAX = /^([+-]?)(\d*)(?:\.(\d*))?((?:[eEinumkKMGTP]+[+-]?\d*|[+-]\d*)?)$/;
-/** Texts that Go keeps as they are because they are short and cannot be written shorter. */
+/** Short texts that Go does not change. */
 const PLAIN_DECIMAL = /^[1-9]\d{0,14}[numkMGTPE]?$/;
-/** Less than 1024 of a unit is canonical. */
+/** Amounts below 1024 of a unit, which are canonical. */
 const PLAIN_BINARY = /^[1-9]\d{0,2}[KMGTP]i$/;
 
 const DECIMAL_EXPONENTS: ReadonlyMap<string, number> = new Map([
@@ -40,14 +40,14 @@ const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
 const LARGEST = 2n ** 63n - 1n;
 const INT64_DIGITS = 18;
-/** Far beyond any quantity; keeps the cost of arithmetic on numbers that somebody sends us bounded. */
+/** The maximum length of a quantity, in characters; limits the cost of arithmetic. */
 const LONGEST = 1000;
-/** The most precise quantity is a billionth. */
+/** The exponent of the highest precision, a billionth. */
 const NANO = -9;
 
 /**
- * The text as resource.Quantity prints it after reading it: `1000m` → `1`, `0.5` → `500m`, `1024Mi` → `1Gi`, `1.5Gi` → `1536Mi`.
- * Precise below a billionth is rounded up. As in Go, a short text that could not be shorter is kept as it is, also `+5`, `1.234` or `1e3`.
+ * Normalizes a quantity like resource.Quantity: `1000m` → `1`, `0.5` → `500m`, `1024Mi` → `1Gi`,
+ * `1.5Gi` → `1536Mi`. Rounds up to billionths. Like Go, keeps texts such as `+5`, `1.234` or `1e3`.
  * @throws QuantityError with the message of Kubernetes
  */
 export function canonicalQuantity(text: string): string {
@@ -81,7 +81,7 @@ function canonicalDecimal({ sign, whole, fraction, suffix, text }: NumberText): 
 function canonicalBinary({ sign, whole, fraction, suffix, text }: NumberText): string {
   const power = BINARY_SUFFIXES.indexOf(suffix);
   if (power < 0) throw new QuantityError(WRONG_SUFFIX);
-  // Go's bound for reckoning in 64 bits: 3/10 of the power of two is about the number of decimal digits.
+  // Go's limit for 64-bit arithmetic: a power of two has about 3/10 as many decimal digits.
   const short = fraction === '' && 14 - whole.length - 3 * power >= 0;
   if (short && (BigInt(whole) & 7n) !== 0n) return text;
   if (!short) requireDigits(text);
@@ -94,7 +94,7 @@ function canonicalBinary({ sign, whole, fraction, suffix, text }: NumberText): s
   return print({ ...capped, digits: signed(sign, capped.digits) });
 }
 
-/** Go lets the number be missing only where it can reckon in 64 bits. */
+/** Requires digits, which Go does only beyond 64-bit arithmetic. */
 function requireDigits(text: string): void {
   if (!/^[+-]?\.?\d/.test(text)) throw new QuantityError(WRONG_NUMBER);
 }
@@ -113,18 +113,18 @@ function decimalSuffix(suffix: string): { exponent: number; format: Format } {
   return { exponent: Number(BigInt.asIntN(32, BigInt(written))), format: 'DecimalExponent' };
 }
 
-/** Away from zero, to a whole number of billionths. */
+/** Rounds away from zero to billionths. */
 function roundUp(quantity: Quantity): Quantity {
   const surplus = NANO - quantity.exponent;
   if (surplus <= 0 || quantity.digits === 0n) return quantity;
   const sign = quantity.digits < 0n ? -1n : 1n;
   const magnitude = quantity.digits * sign;
-  // More digits to drop than there are: what remains is the smallest amount.
+  // Dropping more digits than there are leaves the smallest amount.
   const unit = 10n ** BigInt(Math.min(surplus, magnitude.toString().length));
   return { ...quantity, digits: sign * ((magnitude + unit - 1n) / unit), exponent: NANO };
 }
 
-/** The largest suffix that needs no fraction. */
+/** Prints with the largest suffix that needs no fraction. */
 function print(quantity: Quantity): string {
   const { digits, exponent, format } = quantity;
   if (digits === 0n) return '0';
@@ -135,7 +135,7 @@ function print(quantity: Quantity): string {
   return printBinary(digits / unit);
 }
 
-/** What one is in units of the last digit. The exponent is not positive. */
+/** Returns one in units of the last digit. The exponent must not be positive. */
 function unitOf({ exponent }: Quantity): bigint {
   return 10n ** BigInt(-exponent);
 }
@@ -151,7 +151,7 @@ function printDecimal(quantity: Quantity): string {
   exponent -= excess;
   if (quantity.format === 'DecimalExponent')
     return exponent === 0 ? digits.toString() : `${digits.toString()}e${exponent}`;
-  // Above 10^18 Go finds no suffix and prints none.
+  // Above 10^18 Go prints no suffix.
   return `${digits.toString()}${DECIMAL_SUFFIXES.get(exponent) ?? ''}`;
 }
 

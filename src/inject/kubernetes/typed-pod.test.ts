@@ -5,7 +5,7 @@ import { PodTypeError } from './pod-type-error.ts';
 import { normalisePod, type CanonicalItems } from './typed-pod.ts';
 import { canonicalTimestamp } from './custom-types.ts';
 
-/** A pod, and what encoding/json made of it on the way through corev1.Pod, or its error. */
+/** A pod with its encoding by Go's corev1.Pod, or with Go's error. */
 interface PodRow {
   i: unknown;
   o?: unknown;
@@ -13,22 +13,22 @@ interface PodRow {
 }
 
 const rows = readRows<PodRow>(new URL('testdata/pods.jsonl.gz', import.meta.url));
-/** Go says which part of a timestamp it could not read; we say what a timestamp is. */
+/** The common part of our timestamp errors and Go's more detailed ones. */
 const TIMESTAMP = /^parsing time "[^"]*" as "2006-01-02T15:04:05Z07:00": /;
 
 describe('normalisePod', () => {
-  describe(`decodes and encodes as Go does (${rows.length} recorded pods)`, () => {
-    it('with the same result, leaving its argument alone', () => {
+  describe(`agrees with Go (${rows.length} recorded pods)`, () => {
+    it('on the result, without changing the argument', () => {
       const decoded = rows.filter(({ e }) => e === undefined);
       assert.ok(decoded.length > 2000, `${decoded.length} rows`);
       for (const { i, o } of decoded) assert.deepEqual(normalisePod(deepFreeze(i)), o, JSON.stringify(i));
     });
 
-    it('and returns the same pod when it is canonical', () => {
+    it('and returns a canonical pod itself', () => {
       for (const { o } of rows.filter(({ e }) => e === undefined)) assert.equal(normalisePod(o), o);
     });
 
-    it('with the same error', () => {
+    it('on the error', () => {
       const refused = rows.filter(({ e }) => e !== undefined);
       assert.ok(refused.length > 300, `${refused.length} rows`);
       for (const { i, e = '' } of refused) {
@@ -41,7 +41,7 @@ describe('normalisePod', () => {
     });
   });
 
-  it('copies only the way to what changes', () => {
+  it('copies only the path to a change', () => {
     const pod = {
       metadata: { labels: { a: 'b' } },
       spec: {
@@ -58,12 +58,12 @@ describe('normalisePod', () => {
     assert.equal(normal.metadata, pod.metadata);
   });
 
-  it('of a name that is spelled twice, the last one counts', () => {
+  it('uses the last of two spellings of a name', () => {
     const container = { tty: true, image: 'a', resources: {}, TTY: false, Image: 'b', name: 'c' };
     assert.deepEqual(normalisePod(container, podStruct('v1.Container')), { image: 'b', resources: {}, name: 'c' });
   });
 
-  it('makes the same of a pod, whatever of it is known', () => {
+  it('returns the same result with any known parts', () => {
     const pods = rows.filter(({ o }) => o !== undefined);
     for (const [index, { i, o }] of pods.entries()) {
       const known = normalisePod(o);
@@ -84,7 +84,7 @@ describe('normalisePod', () => {
     }
   });
 
-  it('shares items of lists that are known, in whatever order, and only as what they are', () => {
+  it('shares known list items in any order, but not as another type', () => {
     const containers = [{ name: 'a', tty: false }, { name: 'b' }, { name: 'c' }];
     const known = normalisePod({ spec: { containers } });
     const list = (known as { spec: { containers: unknown[] } }).spec.containers;
@@ -115,11 +115,11 @@ describe('normalisePod', () => {
 });
 
 describe('podStruct', () => {
-  it('refuses a name that is no struct of a pod', () => {
+  it('rejects an unknown struct', () => {
     assert.throws(() => podStruct('v1.Deployment'), /no struct v1\.Deployment/);
   });
 
-  it('knows where embedded fields come from', () => {
+  it('records the embedded struct of a field', () => {
     const port = podStruct('v1.Probe').byName.get('httpGet');
     assert.deepEqual([port?.goName, port?.embeddedIn, port?.pointer], ['HTTPGet', ['ProbeHandler'], true]);
   });

@@ -2,17 +2,16 @@ import { isJsonObject, setMember, type JsonObject } from '../patch/json-value.ts
 import { customZeros, decodeCustom } from './custom-types.ts';
 import type { ListType, MapType, ScalarType, StructField, StructType, ValueType } from './go-types.ts';
 import { podType } from './pod-schema.ts';
-import { describeJson, typeMismatch, type Place, type PodTypeError } from './pod-type-error.ts';
+import { describeJson, typeMismatch, type Position, type PodTypeError } from './pod-type-error.ts';
 
 /**
- * What is left of a pod that Go decodes into corev1.Pod and encodes again, as Istio does between two overlays: unknown fields vanish, so do zero
- * values of fields with `omitempty`; fields without it appear (`containers: null`, `status: {}`); quantities and timestamps become canonical.
- *
- * Works for any struct of `podStruct`. The argument is not changed; whatever is canonical already is shared with the result, which is the argument
- * itself when nothing changes.
- * @param known A result of this function for the same type: parts that both share are canonical already and cost nothing.
- * @param items Items of lists and what became of them, for texts that are read more than once: looked up, and added to.
- * @throws PodTypeError with Go's message when a value does not fit its field
+ * Decodes and encodes a pod like Go's corev1.Pod, as Istio does between overlays: drops unknown
+ * fields and zero values with `omitempty`; adds fields without it (`containers: null`, `status:
+ * {}`); normalizes quantities and timestamps. Accepts any struct type. Never changes the argument;
+ * shares canonical parts with the result, which is the argument if nothing changes.
+ * @param known an earlier result of the same type; shared parts are not decoded again
+ * @param items a cache of list items, for texts that are decoded more than once
+ * @throws PodTypeError with Go's message when a value has the wrong type
  */
 export function normalisePod(
   pod: unknown,
@@ -26,19 +25,19 @@ export function normalisePod(
   return result;
 }
 
-/** Objects in lists, as they were read and as they are encoded; the type tells what they were read as. */
+/** List items before and after encoding, with their type. */
 export type CanonicalItems = Map<object, { readonly type: ValueType; readonly canonical: unknown }>;
 
-/** What a field that is left out is recognised by. */
+/** Marks a field to omit. */
 const OMITTED = undefined;
 
 /**
- * One decoding. Go goes on after a value of the wrong type and reports the first such value at the end, unless a type with a method of its own
- * (quantity, time) refuses a value: that ends the decoding.
+ * Decodes one value. Like Go, continues after a type error and reports the first one at the end;
+ * but an error from a custom type (quantity, time) ends the decoding.
  */
 class Decoding {
   mistake: PodTypeError | undefined;
-  readonly #place: Place = { struct: '', path: [] };
+  readonly #position: Position = { struct: '', path: [] };
   readonly #items: CanonicalItems | undefined;
 
   constructor(items: CanonicalItems | undefined) {
@@ -47,14 +46,14 @@ class Decoding {
 
   struct(type: StructType, value: unknown, known: unknown): JsonObject {
     if (!isJsonObject(value)) return this.#mismatch(type, value, {});
-    const struct = this.#place.struct;
+    const struct = this.#position.struct;
     const parts = isJsonObject(known) ? known : undefined;
     let result: JsonObject = value;
     let seen = 0;
     for (const name in value) {
       const member = value[name];
       const part = parts?.[name];
-      // Canonical objects have canonical names only.
+      // Identical to the known member, hence canonical.
       if (part !== undefined && part === member) {
         if (result !== value) setMember(result, name, member);
       } else {
@@ -71,16 +70,16 @@ class Decoding {
       }
       seen += 1;
     }
-    this.#place.struct = struct;
+    this.#position.struct = struct;
     return addAlwaysEncoded(type, value, result);
   }
 
-  /** The field's value as it is encoded, or OMITTED. */
+  /** Returns the encoded value, or OMITTED. */
   #field(struct: StructType, field: StructField, value: unknown, known: unknown): unknown {
     if (value === null || value === undefined) return zeroOfField(field);
-    const { path } = this.#place;
+    const { path } = this.#position;
     const depth = path.length;
-    this.#place.struct = struct.localName;
+    this.#position.struct = struct.localName;
     for (const name of field.embeddedIn) path.push(name);
     path.push(field.name);
     const decoded = this.#value(field.type, value, known);
@@ -97,7 +96,7 @@ class Decoding {
       case 'map':
         return this.#map(type, value);
       case 'custom':
-        return decodeCustom(type, value, this.#place);
+        return decodeCustom(type, value, this.#position);
       default:
         return isScalar(type, value) ? value : this.#mismatch(type, value, '');
     }
@@ -141,16 +140,16 @@ class Decoding {
     return result;
   }
 
-  /** Notes the first mistake and goes on with something of the right shape. */
+  /** Records the first error and continues with a value of the right shape. */
   #mismatch<T>(type: ValueType, value: unknown, standIn: T): T {
     const integer = type.kind === 'int32' || type.kind === 'int64';
     const found = integer && typeof value === 'number' ? `number ${value}` : describeJson(value);
-    this.mistake ??= typeMismatch(this.#place, found, type.goName);
+    this.mistake ??= typeMismatch(this.#position, found, type.goName);
     return standIn;
   }
 }
 
-/** Whether an object is an item of a list that is canonical; most often the items stand in the order in which they are asked for. */
+/** Returns a test for canonical items of a list. Fast when asked in list order. */
 function membership(known: readonly unknown[]): (item: unknown) => boolean {
   let next = 0;
   let rest: Set<unknown> | undefined;
@@ -178,7 +177,7 @@ function isScalar(type: ScalarType, value: unknown): boolean {
   }
 }
 
-/** Whether a field is a scalar that is encoded as it is: most fields are. */
+/** Reports whether a scalar is encoded unchanged, as most fields are. */
 function isCanonicalScalar({ type, pointer, omitEmpty }: StructField, value: unknown): boolean {
   switch (type.kind) {
     case 'string':
@@ -191,7 +190,7 @@ function isCanonicalScalar({ type, pointer, omitEmpty }: StructField, value: unk
   }
 }
 
-/** The members before the first one that changes: they are encoded as they are. */
+/** Copies the unchanged members before the first change. */
 function firstMembers(value: JsonObject, count: number): JsonObject {
   const result: JsonObject = {};
   let seen = 0;
@@ -203,13 +202,13 @@ function firstMembers(value: JsonObject, count: number): JsonObject {
   return result;
 }
 
-/** A later spelling of the same field (`Name` after `name`) wins, also when it says that the field is left out. */
+/** Writes a member. A later spelling (`Name` after `name`) overrides, even to omit the field. */
 function writeMember(result: JsonObject, name: string, encoded: unknown): void {
   if (encoded !== OMITTED) setMember(result, name, encoded);
   else if (Object.hasOwn(result, name)) Reflect.deleteProperty(result, name);
 }
 
-/** Adds the fields that Go encodes whether they were there or not. */
+/** Adds the fields that Go always encodes. */
 function addAlwaysEncoded(type: StructType, original: JsonObject, decoded: JsonObject): JsonObject {
   let result = decoded;
   for (const field of type.alwaysEncoded) {
@@ -230,7 +229,7 @@ function isOmitted(field: StructField, value: unknown): boolean {
   return value === '' || value === false || value === 0;
 }
 
-/** What Go encodes for a field that was absent or null. */
+/** Returns Go's encoding of an absent or null field. */
 function zeroOfField(field: StructField): unknown {
   if (field.omitZero) return OMITTED;
   const nilable = field.pointer || field.type.kind === 'list' || field.type.kind === 'map';

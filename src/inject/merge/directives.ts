@@ -1,15 +1,15 @@
 import { isJsonObject, setMember, type JsonObject } from '../patch/json-value.ts';
 import { StrategicMergeError } from './merge-error.ts';
 
-/** The member of a patch that says what to do with the object it stands in: `delete`, `replace` or `merge`. */
+/** The member of a patch that directs its object: `delete`, `replace` or `merge`. */
 export const PATCH_DIRECTIVE = '$patch';
 /** The member of a patch that lists the names to keep. */
 export const RETAIN_KEYS = '$retainKeys';
-/** What the names of members begin with that say which items of a list go, and in which order its items stand. */
+/** Prefixes of members that delete or order the items of a list. */
 export const DELETE_FROM_LIST = '$deleteFromPrimitiveList';
 export const SET_ELEMENT_ORDER = '$setElementOrder';
 
-/** The list that the member `DIRECTIVE/LIST` is about. @throws StrategicMergeError when it names none */
+/** Returns the list name in `DIRECTIVE/LIST`. @throws StrategicMergeError if it has none */
 export function directedList(member: string, directive: typeof DELETE_FROM_LIST | typeof SET_ELEMENT_ORDER): string {
   if (member.startsWith(`${directive}/`)) return member.slice(directive.length + 1);
   const described = directive === DELETE_FROM_LIST ? 'primitive list' : 'setElementOrder list';
@@ -21,9 +21,9 @@ export function hasPatchDirective(value: unknown): boolean {
 }
 
 /**
- * A part of the patch that has no counterpart in the original, as it enters the result: without the objects that hold `$patch`. `undefined` when it
- * is one itself; the value itself when there are none.
- * @param nulls What becomes of members that are null, which is done first. Items that are null stay: only a member can be deleted by null.
+ * Returns a part of the patch without objects that contain `$patch`; `undefined` for such an
+ * object.
+ * @param nulls whether to drop null members first. Null items remain: null deletes only members.
  */
 export function withoutDirectives(value: unknown, nulls: 'keep' | 'drop'): unknown {
   if (Array.isArray(value)) {

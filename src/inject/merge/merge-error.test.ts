@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { badArgument, badPatchType, formatGo } from './merge-error.ts';
 
 describe('merge errors', () => {
-  it('print values as Go does', () => {
+  it('print values like Go', () => {
     const cases: [unknown, string][] = [
       [null, '<nil>'],
       ['text', 'text'],
@@ -11,13 +11,13 @@ describe('merge errors', () => {
       [true, 'true'],
       [[1, 'a', null], '[1 a <nil>]'],
       [{ b: [], a: { c: 1 } }, 'map[a:map[c:1] b:[]]'],
-      // Go compares bytes: the last character of the basic plane comes before the first one beyond it.
+      // Go compares bytes: U+FFFF sorts before characters beyond the basic plane.
       [{ '😀': 1, '\uffff': 2 }, 'map[\uffff:2 😀:1]'],
     ];
     for (const [value, text] of cases) assert.equal(formatGo(value), text);
   });
 
-  it('name the type that was found', () => {
+  it('name the type of the value', () => {
     const cases: [unknown, string][] = [
       ['x', 'string'],
       [1, 'int64'],
@@ -32,7 +32,7 @@ describe('merge errors', () => {
     }
   });
 
-  it('print directives that are no text as the verb %s does', () => {
+  it('print non-string directives like the verb %s', () => {
     const cases: [unknown, string][] = [
       ['other', 'other'],
       [5, '%!s(int64=5)'],

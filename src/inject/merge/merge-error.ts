@@ -1,7 +1,7 @@
 import { sortedKeys } from '../../template/go-string.ts';
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 
-/** A patch that cannot be merged. The message is the one of k8s.io/apimachinery, since it ends up in admission responses that people compare. */
+/** A failed merge, with the message of k8s.io/apimachinery for admission responses. */
 export class StrategicMergeError extends Error {
   override readonly name = 'StrategicMergeError';
 }
@@ -16,7 +16,7 @@ export function badPatchType(directive: unknown, patch: JsonObject): StrategicMe
 
 const typeNames = { object: 'map[string]interface {}', list: '[]interface {}' } as const;
 
-/** The name of the type that Go decodes a JSON value into, as its verb %s prints it: integers are int64, other numbers float64. */
+/** Returns a JSON value's Go type as %s prints it: int64 for integers, otherwise float64. */
 export function goTypeName(value: unknown): string {
   if (value === null) return '%!s(<nil>)';
   if (Array.isArray(value)) return typeNames.list;
@@ -25,13 +25,13 @@ export function goTypeName(value: unknown): string {
   return typeof value === 'boolean' ? 'bool' : 'string';
 }
 
-/** A JSON value as Go's verb %v prints it. */
+/** Formats a JSON value like Go's verb %v. */
 export function formatGo(value: unknown): string {
   if (value === null) return '<nil>';
   return formatParts(value, formatGo) ?? (typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/** As the verb %s prints it: with their types, where scalars are no strings. */
+/** Formats like the verb %s: with the type for scalars that are not strings. */
 function formatString(value: unknown): string {
   if (typeof value === 'string') return value;
   if (value === null) return goTypeName(value);
@@ -39,7 +39,7 @@ function formatString(value: unknown): string {
   return formatParts(value, formatString) ?? `%!s(${goTypeName(value)}=${number ?? JSON.stringify(value)})`;
 }
 
-/** Lists, and maps in the order of their keys; `undefined` for a scalar. */
+/** Formats lists, and maps in key order; `undefined` for a scalar. */
 function formatParts(value: unknown, formatPart: (part: unknown) => string): string | undefined {
   if (Array.isArray(value)) return `[${value.map(formatPart).join(' ')}]`;
   if (!isJsonObject(value)) return undefined;

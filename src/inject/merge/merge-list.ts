@@ -3,10 +3,10 @@ import { PATCH_DIRECTIVE } from './directives.ts';
 import { badArgument, badPatchType, formatGo, goTypeName, StrategicMergeError } from './merge-error.ts';
 import { kindName, type ListSchema, type PatchSchema } from './patch-schema.ts';
 
-/** How two objects are merged: handed in, since objects hold lists and lists hold objects. */
+/** Merges two objects; passed as an argument to break an import cycle. */
 export type MergeObjects = (original: JsonObject, patch: JsonObject, schema: PatchSchema) => JsonObject;
 
-/** Merges two lists of a field whose strategy is `merge`. Returns the original itself when nothing changes. */
+/** Merges lists with strategy `merge`. Returns the original itself when nothing changes. */
 export function mergeList(
   original: readonly unknown[],
   patch: readonly unknown[],
@@ -24,7 +24,7 @@ export function mergeList(
     : merged;
 }
 
-/** What `$deleteFromPrimitiveList` leaves of a list of scalars. A list of objects is merged instead, as Kubernetes does. */
+/** Applies `$deleteFromPrimitiveList`; merges lists of objects instead, as Kubernetes does. */
 export function deleteFromList(
   original: readonly unknown[],
   deleted: readonly unknown[],
@@ -55,20 +55,20 @@ function mergeKeyedItems(
   }
   const { kept, patches } = applyItemDirectives(original, patch, mergeKey);
   const together = [...patches, ...kept];
-  // Most often nothing that the patch brings is there already.
+  // Fast path: the patch only adds items.
   const keys = new Set(together.map((item) => item[mergeKey]));
   if (keys.size === together.length && !keys.has(undefined)) return together;
   const merged = [...kept];
-  const places = placesByKey(kept, mergeKey);
+  const indexes = indexesByKey(kept, mergeKey);
   for (const item of patches) {
     const key = keyOf(item, mergeKey);
-    const place = places.get(key) ?? merged.length;
-    const found = merged[place];
+    const index = indexes.get(key) ?? merged.length;
+    const found = merged[index];
     const result = found === undefined ? item : mergeObjects(found, item, schema.items);
-    merged[place] = result;
-    // A key that is null is deleted by the merge: nothing will be found there again.
-    if (Object.hasOwn(result, mergeKey)) places.set(key, place);
-    else places.delete(key);
+    merged[index] = result;
+    // The merge deletes a null key, so later items cannot match it.
+    if (Object.hasOwn(result, mergeKey)) indexes.set(key, index);
+    else indexes.delete(key);
   }
   const patchedKeys = new Set(patches.map((item) => keyOf(item, mergeKey)));
   const patchItems = merged.filter((item) => patchedKeys.has(keyOf(item, mergeKey)));
@@ -76,26 +76,26 @@ function mergeKeyedItems(
   return orderElements(patchItems, originalOnly, patches, kept, (item) => item[mergeKey]);
 }
 
-/** Where the first item of each key is. */
-function placesByKey(items: readonly JsonObject[], mergeKey: string): Map<unknown, number> {
-  const places = new Map<unknown, number>();
-  for (const [place, item] of items.entries()) {
-    if (Object.hasOwn(item, mergeKey) && !places.has(item[mergeKey])) places.set(item[mergeKey], place);
+/** Returns the index of the first item of each key. */
+function indexesByKey(items: readonly JsonObject[], mergeKey: string): Map<unknown, number> {
+  const indexes = new Map<unknown, number>();
+  for (const [index, item] of items.entries()) {
+    if (Object.hasOwn(item, mergeKey) && !indexes.has(item[mergeKey])) indexes.set(item[mergeKey], index);
   }
-  return places;
+  return indexes;
 }
 
-/** Takes the items with `$patch` out of the patch and does what they say: delete the item of that key, or replace the whole list. */
+/** Applies and removes items with `$patch`: deletes the item of that key, or replaces the list. */
 function applyItemDirectives(
   original: readonly JsonObject[],
   patch: readonly JsonObject[],
   mergeKey: string,
 ): { kept: readonly JsonObject[]; patches: readonly JsonObject[] } {
-  const directing = patch.filter((item) => Object.hasOwn(item, PATCH_DIRECTIVE));
+  const directives = patch.filter((item) => Object.hasOwn(item, PATCH_DIRECTIVE));
   const patches = patch.filter((item) => !Object.hasOwn(item, PATCH_DIRECTIVE));
   let kept = original;
   let replaced = false;
-  for (const item of directing) {
+  for (const item of directives) {
     const directive = item[PATCH_DIRECTIVE];
     if (directive === 'replace') {
       replaced = true;
@@ -111,13 +111,13 @@ function applyItemDirectives(
   return replaced ? { kept: patches, patches: [] } : { kept, patches };
 }
 
-/** The item's merge key. @throws StrategicMergeError when it has none */
+/** Returns the item's merge key. @throws StrategicMergeError if it has none */
 export function keyOf(item: JsonObject, mergeKey: string): unknown {
   if (Object.hasOwn(item, mergeKey)) return item[mergeKey];
   throw new StrategicMergeError(`map: ${formatGo(item)} does not contain declared merge key: ${mergeKey}`);
 }
 
-/** The lists as lists of objects, or undefined when they hold scalars. @throws StrategicMergeError when their items are lists, null or of several types */
+/** Returns `undefined` for scalars. @throws StrategicMergeError for other items than objects */
 export function objectLists(
   original: readonly unknown[],
   patch: readonly unknown[],
@@ -132,13 +132,13 @@ export function objectLists(
   return undefined;
 }
 
-/** How items are recognised: by their merge key, or, in a list of scalars, by their value. */
+/** Identifies items by their merge key, or scalars by their value. */
 type ItemKey<T> = (item: T) => unknown;
 
 /**
- * The order of a merged list, as Kubernetes keeps it: the items that the patch names in the patch's order, the items that only the original has
- * in the original's; an original-only item goes before the next item of the patch exactly when the original had it before that item, too.
- * Neither group is changed. `originalOrder` and `patchOrder` are the lists whose order counts.
+ * Orders a merged list like Kubernetes: patch items in patch order, original-only items in original
+ * order. An original-only item precedes the next patch item if it did so in the original.
+ * `originalOrder` and `patchOrder` are the lists that define the order.
  */
 export function orderElements<T>(
   patchItems: readonly T[],
@@ -147,18 +147,18 @@ export function orderElements<T>(
   originalOrder: readonly T[],
   keyOf: ItemKey<T>,
 ): readonly T[] {
-  const originalPlaces = placesOf(originalOrder, keyOf);
-  const right = sortByPlace(patchItems, placesOf(patchOrder, keyOf), keyOf);
-  const left = sortByPlace(originalOnlyItems, originalPlaces, keyOf);
+  const originalIndexes = indexesOf(originalOrder, keyOf);
+  const right = sortByIndex(patchItems, indexesOf(patchOrder, keyOf), keyOf);
+  const left = sortByIndex(originalOnlyItems, originalIndexes, keyOf);
   const merged: T[] = [];
   let next = 0;
-  // What the original does not have is before and behind nothing.
-  const placeOf = (item: T): number => originalPlaces.get(keyOf(item)) ?? NaN;
+  // NaN: an item that is not in the original compares as neither before nor after.
+  const indexOf = (item: T): number => originalIndexes.get(keyOf(item)) ?? NaN;
   for (const item of right) {
-    const place = placeOf(item);
+    const index = indexOf(item);
     for (; next < left.length; next += 1) {
       const waiting = left[next] as T;
-      if (!(placeOf(waiting) < place)) break;
+      if (!(indexOf(waiting) < index)) break;
       merged.push(waiting);
     }
     merged.push(item);
@@ -166,39 +166,39 @@ export function orderElements<T>(
   return [...merged, ...left.slice(next)];
 }
 
-/** Where each key stands first. */
-function placesOf<T>(order: readonly T[], keyOf: ItemKey<T>): ReadonlyMap<unknown, number> {
-  const places = new Map<unknown, number>();
-  for (const [place, item] of order.entries()) {
+/** Returns the first index of each key. */
+function indexesOf<T>(order: readonly T[], keyOf: ItemKey<T>): ReadonlyMap<unknown, number> {
+  const indexes = new Map<unknown, number>();
+  for (const [index, item] of order.entries()) {
     const key = keyOf(item);
-    if (!places.has(key)) places.set(key, place);
+    if (!indexes.has(key)) indexes.set(key, index);
   }
-  return places;
+  return indexes;
 }
 
-interface Placed<T> {
+interface Indexed<T> {
   readonly item: T;
-  /** NaN when it has none. */
-  readonly place: number;
+  /** NaN if unknown. */
+  readonly index: number;
 }
 
-/** Stable. Items without a place are sorted as Kubernetes happens to sort them. */
-function sortByPlace<T>(items: readonly T[], places: ReadonlyMap<unknown, number>, keyOf: ItemKey<T>): readonly T[] {
-  const placed = items.map((item): Placed<T> => ({ item, place: places.get(keyOf(item)) ?? NaN }));
-  const sorted = placed.some(({ place }) => Number.isNaN(place))
-    ? insertByPlace(placed)
-    : placed.toSorted((left, right) => left.place - right.place);
+/** Sorts stably. Items without an index sort like in Kubernetes. */
+function sortByIndex<T>(items: readonly T[], indexes: ReadonlyMap<unknown, number>, keyOf: ItemKey<T>): readonly T[] {
+  const indexed = items.map((item): Indexed<T> => ({ item, index: indexes.get(keyOf(item)) ?? NaN }));
+  const sorted = indexed.some(({ index }) => Number.isNaN(index))
+    ? insertByIndex(indexed)
+    : indexed.toSorted((left, right) => left.index - right.index);
   return sorted.map(({ item }) => item);
 }
 
 /**
- * An insertion sort. It is spelled out because Kubernetes compares so that an item without a place comes before every item ahead of it,
- * which is no order at all: the result depends on the algorithm, and Go sorts up to 20 items by insertion.
+ * Sorts by insertion, as Go does up to 20 items. The algorithm matters: Kubernetes' comparison puts
+ * an item without an index before all items ahead of it, which is not a consistent order.
  */
-function insertByPlace<T>(items: readonly Placed<T>[]): readonly Placed<T>[] {
-  const sorted: Placed<T>[] = [];
+function insertByIndex<T>(items: readonly Indexed<T>[]): readonly Indexed<T>[] {
+  const sorted: Indexed<T>[] = [];
   for (const item of items) {
-    sorted.splice(sorted.findLastIndex((ahead) => item.place >= ahead.place) + 1, 0, item);
+    sorted.splice(sorted.findLastIndex((ahead) => item.index >= ahead.index) + 1, 0, item);
   }
   return sorted;
 }

@@ -1,20 +1,20 @@
 import type { StructField, ValueType } from '../kubernetes/go-types.ts';
 import { StrategicMergeError } from './merge-error.ts';
 
-/** The Go type that a value of the patch belongs to; a pointer is told apart, as error messages do. */
+/** The Go type of a patch value; error messages distinguish pointers. */
 export interface PatchSchema {
   readonly type: ValueType;
   readonly pointer: boolean;
 }
 
-/** What the schema says of a list: the type of its items, and whether and by which key they are merged. */
+/** The schema of a list: item type, whether items are merged, and by which key. */
 export interface ListSchema {
   readonly items: PatchSchema;
   readonly merged: boolean;
   readonly mergeKey: string;
 }
 
-/** The schema of the member `name`. @throws StrategicMergeError when the type is no struct or has no such field */
+/** Returns the schema of a member. @throws StrategicMergeError if the type has no such field */
 export function memberSchema({ type }: PatchSchema, name: string): StructField {
   if (type.kind !== 'struct' && type.kind !== 'custom') {
     throw new StrategicMergeError(
@@ -30,17 +30,17 @@ export function memberSchema({ type }: PatchSchema, name: string): StructField {
   );
 }
 
-/** The schema of the member `name`, whose values are lists. @throws StrategicMergeError when it is no list */
+/** Returns the schema of a list member. @throws StrategicMergeError if it is not a list */
 export function listSchema(schema: PatchSchema, name: string): ListSchema {
   const { type, pointer, patchStrategy, mergeKey } = memberSchema(schema, name);
   const merge = { merged: patchStrategy === 'merge', mergeKey };
   if (type.kind === 'list') return { items: { type: type.element, pointer: type.elementPointer }, ...merge };
-  // A pointer may point to a list, so Kubernetes looks no further.
+  // Kubernetes does not check pointers, which may point to a list.
   if (pointer) return { items: { type, pointer: false }, ...merge };
   throw new StrategicMergeError(`expected slice or array type, but got: ${kindName(schema)}`);
 }
 
-/** What Go's reflect.Kind calls the type. */
+/** Returns Go's reflect.Kind of the type. */
 export function kindName({ type, pointer }: PatchSchema): string {
   if (pointer) return 'ptr';
   return type.kind === 'list' ? 'slice' : type.kind;

@@ -11,8 +11,8 @@ import { keyOf, mergeList, objectLists, orderElements, type MergeObjects } from 
 import { listSchema, type ListSchema, type PatchSchema } from './patch-schema.ts';
 
 /**
- * Merges the lists whose order the patch sets by `$setElementOrder/LIST`: first the order that it names, then the patch's, then the original's.
- * Returns the original with these lists merged, and what is left of the patch.
+ * Merges lists with `$setElementOrder/LIST`. Order: the directive, then the patch, then the
+ * original. Returns the merged original and the remaining patch.
  */
 export function mergeOrderedLists(
   original: JsonObject,
@@ -50,7 +50,7 @@ function mergeUnordered(
   return list.merged ? mergeList(before, patched, list, mergeObjects) : patched;
 }
 
-/** The items of a merged list that the order names, in that order, among the others. */
+/** Orders the items that the directive names among the others. */
 function inOrder(
   merged: readonly unknown[],
   order: readonly unknown[],
@@ -70,7 +70,6 @@ function inOrder(
   return orderElements(named, others, order, before, (item) => asObject(item)[mergeKey]);
 }
 
-/** Whether the order names an item. */
 function namedBy(order: readonly unknown[], mergeKey: string): (item: unknown) => boolean {
   if (mergeKey === '') {
     const values = new Set(order);
@@ -78,14 +77,14 @@ function namedBy(order: readonly unknown[], mergeKey: string): (item: unknown) =
   }
   return (item) => {
     const key = keyOf(asObject(item), mergeKey);
-    return order.some((candidate, place) => {
-      if (!isJsonObject(candidate)) throw new StrategicMergeError(`value for key ${place} is not a map`);
+    return order.some((candidate, index) => {
+      if (!isJsonObject(candidate)) throw new StrategicMergeError(`value for key ${index} is not a map`);
       return Object.hasOwn(candidate, mergeKey) && candidate[mergeKey] === key;
     });
   };
 }
 
-/** The items of the patch must be among those of the order, and in that order; those that direct the merge do not count. */
+/** Requires patch items to occur in the order in the same sequence; ignores directives. */
 function checkOrder(patch: readonly unknown[], order: readonly unknown[], mergeKey: string): void {
   if (patch.length === 0 || order.length === 0) return;
   const items = mergeKey === '' ? patch : patch.filter((item) => asObject(item)[PATCH_DIRECTIVE] !== 'delete');

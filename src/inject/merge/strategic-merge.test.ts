@@ -7,7 +7,7 @@ import { StrategicMergeError } from './merge-error.ts';
 import { strategicMerge } from './strategic-merge.ts';
 import { deepFreeze, readRows } from './testdata/read-rows.ts';
 
-/** A pair and what k8s.io/apimachinery answered: a result or an error. */
+/** Two documents with the result or error of k8s.io/apimachinery. */
 interface MergeRow {
   o: JsonObject;
   p: unknown;
@@ -21,7 +21,7 @@ function container(...names: string[]): JsonObject {
   return { spec: { containers: names.map((name) => ({ name })) } };
 }
 
-/** The names of the containers after a merge. */
+/** Returns the container names after a merge. */
 function namesAfter(original: string[], patch: string[]): string[] {
   const merged = strategicMerge(container(...original), container(...patch)) as {
     spec: { containers: { name: string }[] };
@@ -30,12 +30,12 @@ function namesAfter(original: string[], patch: string[]): string[] {
 }
 
 describe('strategicMerge', () => {
-  describe(`answers as Kubernetes does (${rows.length} recorded pairs)`, () => {
+  describe(`agrees with Kubernetes (${rows.length} recorded pairs)`, () => {
     const results = rows.filter(({ r }) => r !== undefined);
     const refusals = rows.filter(({ e }) => e?.startsWith('panic') === false);
     const crashes = rows.filter(({ e }) => e?.startsWith('panic'));
 
-    it('with enough pairs of every kind', () => {
+    it('with enough pairs of each kind', () => {
       assert.ok(results.length >= 5000, `${results.length} results`);
       assert.ok(refusals.length >= 500, `${refusals.length} refusals`);
       assert.ok(crashes.length >= 50, `${crashes.length} crashes`);
@@ -44,15 +44,15 @@ describe('strategicMerge', () => {
     const merged = ({ o, p }: MergeRow): JsonObject => strategicMerge(deepFreeze(o), deepFreeze(p));
     const shown = ({ o, p }: MergeRow): string => `${JSON.stringify(o)} + ${JSON.stringify(p)}`;
 
-    it('with the same result, leaving its arguments alone', () => {
+    it('on the result, without changing the arguments', () => {
       for (const row of results) assert.deepEqual(merged(row), row.r, shown(row));
     });
 
-    it('with the same error', () => {
+    it('on the error', () => {
       for (const row of refusals) assert.throws(() => merged(row), new StrategicMergeError(row.e), shown(row));
     });
 
-    it('and what crashes Kubernetes is refused here or by the typed pod', () => {
+    it('and rejects pairs that crash Kubernetes, here or in normalisePod', () => {
       for (const row of crashes) assert.throws(() => normalisePod(merged(row)), shown(row));
     });
   });
@@ -74,7 +74,7 @@ describe('strategicMerge', () => {
     }
   });
 
-  describe('shares what the patch does not touch', () => {
+  describe('shares unchanged parts', () => {
     const original = {
       metadata: { labels: { a: '1' } },
       spec: { containers: [{ name: 'app', env: [{ name: 'A' }] }, { name: 'log' }] },
@@ -92,7 +92,7 @@ describe('strategicMerge', () => {
       for (const patch of patches) assert.equal(strategicMerge(original, patch), original);
     });
 
-    it('copies only the way to a change', () => {
+    it('copies only the path to a change', () => {
       const merged = strategicMerge(original, {
         spec: { containers: [{ name: 'log', tty: true }] },
       }) as typeof original;
@@ -103,7 +103,7 @@ describe('strategicMerge', () => {
     });
   });
 
-  it('refuses a patch that is no object', () => {
+  it('rejects a patch that is not an object', () => {
     for (const patch of ['text', 7, true, []]) {
       assert.throws(() => strategicMerge({}, patch), new StrategicMergeError('invalid JSON document'));
     }
@@ -122,7 +122,7 @@ describe('strategicMerge', () => {
     assert.equal(Object.getPrototypeOf(merged.metadata.labels), Object.prototype);
   });
 
-  it('gives the same when the same patch is applied again', () => {
+  it('is idempotent', () => {
     const names = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e'));
     fc.assert(
       fc.property(names, names, (original, patch) => {

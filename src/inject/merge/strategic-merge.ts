@@ -16,12 +16,11 @@ import { listSchema, memberSchema, type PatchSchema } from './patch-schema.ts';
 import { mergeOrderedLists } from './set-element-order.ts';
 
 /**
- * Kubernetes' strategic merge patch, as `strategicpatch.StrategicMergePatch` of k8s.io/apimachinery applies it on the API server.
- * Lists are merged by the key that the Go type declares, null deletes, and the directives `$patch`, `$retainKeys`,
- * `$deleteFromPrimitiveList/…` and `$setElementOrder/…` work.
- *
- * Neither argument is changed. The result shares with them whatever the patch does not touch: it is `original` itself when nothing changes.
- * A patch that is null changes nothing, as an empty one does. Names and values that the type does not know are kept; `normalisePod` drops or refuses them.
+ * Applies a strategic merge patch like `strategicpatch.StrategicMergePatch` of k8s.io/apimachinery:
+ * merges lists by the key in the Go type, deletes on null, and supports `$patch`, `$retainKeys`,
+ * `$deleteFromPrimitiveList/…` and `$setElementOrder/…`. Changes neither argument and shares
+ * unchanged parts: returns `original` itself when nothing changes. A null patch changes nothing.
+ * Keeps unknown names and values, which `normalisePod` drops or refuses.
  * @throws StrategicMergeError with the message of Kubernetes
  */
 export function strategicMerge(original: JsonObject, patch: unknown, type: StructType = podType): JsonObject {
@@ -69,7 +68,7 @@ function mergeMember(draft: Draft, name: string, value: unknown, schema: PatchSc
   }
 }
 
-/** Only a list can lose items; null deletes the member, other values of the member's own type are merged as if the directive were not there. */
+/** Deletes items from a list. Null deletes the member; another value of the same type is merged. */
 function mergeDeletionList(draft: Draft, name: string, value: unknown, schema: PatchSchema): void {
   const current = draft.get(name);
   if (value === null) {
@@ -81,7 +80,7 @@ function mergeDeletionList(draft: Draft, name: string, value: unknown, schema: P
   }
 }
 
-/** `$retainKeys` clears the members of the original that it does not name; all of the patch's must be named. */
+/** Removes members that `$retainKeys` does not list; it must list all members of the patch. */
 function retainKeys(original: JsonObject, patch: JsonObject): { original: JsonObject; patch: JsonObject } {
   if (!Object.hasOwn(patch, RETAIN_KEYS)) return { original, patch };
   const { [RETAIN_KEYS]: names, ...remaining } = patch;
@@ -96,7 +95,7 @@ function retainKeys(original: JsonObject, patch: JsonObject): { original: JsonOb
   return { original: Object.fromEntries(kept), patch: remaining };
 }
 
-/** An object that is copied when it first changes. */
+/** An object with copy on first write. */
 class Draft {
   readonly #original: JsonObject;
   result: JsonObject;

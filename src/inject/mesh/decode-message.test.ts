@@ -9,20 +9,20 @@ describe('decodeMessage', () => {
   const zeros = { concurrency: 0, holdApplicationUntilProxyStarts: false };
   const ofObject: unknown = JSON.parse('{"__proto__":"x"}');
   const rows: [name: string, json: unknown, canonical: unknown][] = [
-    ['leaves out zero scalars', { statusPort: 0, configPath: '', proxyAdminPort: 1 }, { proxyAdminPort: 1 }],
-    ['leaves out empty lists and maps', { extraStatTags: [], proxyMetadata: {} }, {}],
-    ['keeps a wrapper that holds zero', zeros, zeros],
+    ['omits zero scalars', { statusPort: 0, configPath: '', proxyAdminPort: 1 }, { proxyAdminPort: 1 }],
+    ['omits empty lists and maps', { extraStatTags: [], proxyMetadata: {} }, {}],
+    ['keeps a wrapper with value zero', zeros, zeros],
     ['keeps an empty message', { image: {} }, { image: {} }],
     ['keeps an empty member of a oneof', { serviceCluster: '' }, { serviceCluster: '' }],
-    ['takes both spellings', { drain_duration: '3s', status_port: 7 }, { drainDuration: '3s', statusPort: 7 }],
-    ['takes quoted integers', { statusPort: '15021' }, { statusPort: 15021 }],
-    ['takes enums by number', { interceptionMode: 1 }, { interceptionMode: 'TPROXY' }],
+    ['accepts both spellings', { drain_duration: '3s', status_port: 7 }, { drainDuration: '3s', statusPort: 7 }],
+    ['accepts quoted integers', { statusPort: '15021' }, { statusPort: 15021 }],
+    ['accepts enums by number', { interceptionMode: 1 }, { interceptionMode: 'TPROXY' }],
     ['keeps unknown numbers of enums', { controlPlaneAuthPolicy: 77 }, { controlPlaneAuthPolicy: 77 }],
-    ['leaves out the enum’s zero', { interceptionMode: 'REDIRECT' }, {}],
+    ['omits the enum’s zero', { interceptionMode: 'REDIRECT' }, {}],
     ['ignores null', { statusPort: null, image: null, drainDuration: null }, {}],
     ['ignores unknown fields', { noSuchField: { deep: [] } }, {}],
     ['sorts the keys of maps', { proxyMetadata: { b: '2', a: '1' } }, { proxyMetadata: { a: '1', b: '2' } }],
-    ['keeps a key that is a name of Object', { proxyMetadata: ofObject }, { proxyMetadata: ofObject }],
+    ['keeps a key named __proto__', { proxyMetadata: ofObject }, { proxyMetadata: ofObject }],
     [
       'makes durations canonical',
       { drainDuration: '1m', terminationDrainDuration: '1500ms' },
@@ -40,7 +40,7 @@ describe('decodeMessage', () => {
     assert.deepEqual(Object.keys(message), ['configPath', 'statusPort']);
   });
 
-  it('lets the last member of a oneof win', () => {
+  it('keeps only the last member of a oneof', () => {
     const base = applyToMessage(proxyConfig, {}, { serviceCluster: 'a' });
     assert.deepEqual(applyToMessage(proxyConfig, base, { tracingServiceName: 'CANONICAL_NAME_ONLY' }), {
       tracingServiceName: 'CANONICAL_NAME_ONLY',
@@ -76,25 +76,25 @@ describe('decodeMessage', () => {
     assert.deepEqual(decodeMessage(proxyConfig, json), expected);
   });
 
-  it('reads numbers that JSON cannot write, and exact 64-bit integers', () => {
+  it('reads NaN, and exact 64-bit integers', () => {
     assert.deepEqual(decodeMessage(proxyConfig, { tracing: { sampling: 'NaN' } }), { tracing: { sampling: 'NaN' } });
     const keepalive = { tcpKeepalive: { probes: 3, time: '10s' } };
     assert.deepEqual(decodeMessage(meshConfig, keepalive), { tcpKeepalive: { probes: 3, time: '10s' } });
   });
 
   const ofType: [name: string, json: unknown, found: string, goType: string][] = [
-    ['a list for the message', [], 'array', 'map[string]json.RawMessage'],
-    ['a text for the message', 'x', 'string', 'map[string]json.RawMessage'],
-    ['a number for a string', { configPath: 1 }, 'number', 'string'],
-    ['a text for a boolean', { holdApplicationUntilProxyStarts: 'true' }, 'string', 'bool'],
-    ['a fraction for an integer', { statusPort: 1.5 }, 'number 1.5', 'int32'],
+    ['a list instead of the message', [], 'array', 'map[string]json.RawMessage'],
+    ['a string instead of the message', 'x', 'string', 'map[string]json.RawMessage'],
+    ['a number instead of a string', { configPath: 1 }, 'number', 'string'],
+    ['a string instead of a boolean', { holdApplicationUntilProxyStarts: 'true' }, 'string', 'bool'],
+    ['a fraction instead of an integer', { statusPort: 1.5 }, 'number 1.5', 'int32'],
     ['a number out of range', { statusPort: 2 ** 31 }, 'number 2147483648', 'int32'],
     ['a negative unsigned number', { fileFlushMinSizeKb: -1 }, 'number -1', 'uint32'],
-    ['a number for a duration', { drainDuration: 10 }, 'number', 'string'],
-    ['an object for a list', { extraStatTags: {} }, 'object', '[]json.RawMessage'],
-    ['a list for a map', { proxyMetadata: [] }, 'array', 'map[string]json.RawMessage'],
-    ['a boolean for a map’s value', { proxyMetadata: { a: true } }, 'bool', 'string'],
-    ['an object for a number', { tracing: { sampling: {} } }, 'object', 'float64'],
+    ['a number instead of a duration', { drainDuration: 10 }, 'number', 'string'],
+    ['an object instead of a list', { extraStatTags: {} }, 'object', '[]json.RawMessage'],
+    ['a list instead of a map', { proxyMetadata: [] }, 'array', 'map[string]json.RawMessage'],
+    ['a boolean as a map value', { proxyMetadata: { a: true } }, 'bool', 'string'],
+    ['an object instead of a number', { tracing: { sampling: {} } }, 'object', 'float64'],
   ];
   const wrong: [name: string, json: unknown, message: string][] = [
     ...ofType.map(([name, json, found, goType]): [string, unknown, string] => [
@@ -102,18 +102,22 @@ describe('decodeMessage', () => {
       json,
       `json: cannot unmarshal ${found} into Go value of type ${goType}`,
     ]),
-    ['a word for an integer', { statusPort: 'http' }, "invalid character 'h' looking for beginning of value"],
-    ['an empty text for an integer', { statusPort: '' }, 'unexpected end of JSON input'],
+    ['a word instead of an integer', { statusPort: 'http' }, "invalid character 'h' looking for beginning of value"],
+    ['an empty string instead of an integer', { statusPort: '' }, 'unexpected end of JSON input'],
     [
       'an unknown enum value',
       { interceptionMode: 'BAD' },
       'unknown value "\\"BAD\\"" for enum istio.mesh.v1alpha1.ProxyConfig.InboundInterceptionMode',
     ],
     ['a duration without unit', { drainDuration: '10' }, 'bad Duration: time: missing unit in duration "10"'],
-    ['a text for a number', { tracing: { sampling: 'much' } }, "invalid character 'm' looking for beginning of value"],
+    [
+      'a word instead of a number',
+      { tracing: { sampling: 'much' } },
+      "invalid character 'm' looking for beginning of value",
+    ],
   ];
   for (const [name, json, message] of wrong) {
-    it(`refuses ${name}`, () => {
+    it(`rejects ${name}`, () => {
       assert.throws(() => decodeMessage(proxyConfig, json), { name: 'MessageError', message });
     });
   }

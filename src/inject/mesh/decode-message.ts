@@ -3,17 +3,17 @@ import { describeJson } from '../kubernetes/pod-type-error.ts';
 import { formatDuration, parseGoDuration } from './go-duration.ts';
 import type { EnumType, MessageField, MessageType, ScalarKind } from './message-type.ts';
 
-/** A value does not fit its message. The message is the one of Go's jsonpb, since it ends up in admission responses that people compare. */
+/** An error with the message of Go's jsonpb, which appears in admission responses. */
 export class MessageError extends Error {
   override readonly name = 'MessageError';
 }
 
-/** A protobuf message in the canonical form of protobuf JSON: fields in order of declaration, zero scalars and empty lists left out, durations as `1.500s`. */
+/** A message as canonical protobuf JSON: in declaration order, without zero values. */
 export type Message = Readonly<JsonObject>;
 
 /**
- * Sets the fields that `json` has on a message, as `jsonpb.Unmarshal` onto a filled message does: each field is replaced as a whole, null
- * leaves it alone, a zero scalar or an empty list clears it. Accepts both spellings of names, quoted integers, and unknown fields (dropped).
+ * Sets fields from `json` like `jsonpb.Unmarshal`: replaces whole fields, ignores null and unknown
+ * fields, clears a field for a zero or empty value. Accepts both spellings and quoted integers.
  * @throws MessageError
  */
 export function applyToMessage(type: MessageType, base: Message, json: unknown): Message {
@@ -43,19 +43,19 @@ export function applyToMessage(type: MessageType, base: Message, json: unknown):
   return result;
 }
 
-/** A message from JSON, in canonical form. @throws MessageError */
+/** Decodes a message to canonical form. @throws MessageError */
 export function decodeMessage(type: MessageType, json: unknown): unknown {
   if (type.name.startsWith('google.protobuf.')) return decodeWellKnown(type, json);
   return applyToMessage(type, {}, json);
 }
 
-/** The JSON name wins over the proto name when both are there. */
+/** Prefers the JSON name over the proto name. */
 function inputOf(field: MessageField, json: JsonObject): unknown {
   if (Object.hasOwn(json, field.jsonName)) return json[field.jsonName];
   return Object.hasOwn(json, field.protoName) ? json[field.protoName] : undefined;
 }
 
-/** The canonical form of a field's value; `undefined` when that is to be left out. */
+/** Returns a field's canonical value; `undefined` to omit the field. */
 function decodeField(field: MessageField, value: unknown): unknown {
   switch (field.cardinality) {
     case 'list': {
@@ -135,12 +135,12 @@ const bounds = {
   uint64: [0n, 2n ** 64n - 1n],
 } as const;
 
-/** 64-bit integers are strings in protobuf JSON, the others numbers. */
+/** 64-bit integers are strings in protobuf JSON, the others are numbers. */
 function decodeInteger(kind: keyof typeof bounds, value: unknown, goType: string): number | string {
   const number = unquote(value);
   if (typeof number !== 'number') throw mismatch(number, goType);
   const [low, high] = bounds[kind];
-  // A quoted number must be written as an integer; YAML has made one of any other that is whole.
+  // A quoted number must be written as an integer; YAML has converted other whole numbers.
   const isWritten = typeof value !== 'string' || /^\s*-?\d+\s*$/.test(value);
   const exact = isWritten && Number.isInteger(number) ? exactInteger(value, number) : undefined;
   if (exact === undefined || exact < low || exact > high) {
@@ -150,12 +150,12 @@ function decodeInteger(kind: keyof typeof bounds, value: unknown, goType: string
   return kind === 'int64' || kind === 'uint64' ? exact.toString() : Number(exact);
 }
 
-/** The digits of a quoted integer beyond 2^53 must not pass through a number. */
+/** Avoids a conversion to number, which would lose digits of quoted integers beyond 2^53. */
 function exactInteger(value: unknown, number: number): bigint {
   return typeof value === 'string' && /^-?\d+$/.test(value) ? BigInt(value) : BigInt(number);
 }
 
-/** jsonpb takes the quotes off a quoted number and reads what is inside as JSON. */
+/** Parses a quoted number as JSON, like jsonpb. */
 function unquote(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   try {
@@ -174,7 +174,7 @@ function decodeWellKnown(type: MessageType, json: unknown): unknown {
     if (isJsonObject(json)) return json;
     throw new MessageError(`bad StructValue: ${mismatch(json, 'map[string]json.RawMessage').message}`);
   }
-  // The wrappers: a message of one field, in JSON just its value.
+  // Wrappers: a message with one field whose JSON is only the value.
   const [field] = type.fields;
   if (field === undefined) throw new Error(`${type.name} has no field`);
   return decodeValue(field, json);

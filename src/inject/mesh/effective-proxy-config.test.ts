@@ -27,11 +27,11 @@ const elsewhere = resource('elsewhere', 'bank', { concurrency: 8 });
 describe('effectiveProxyConfig', () => {
   const annotation = annotationProxyConfig('concurrency: 3\nproxyMetadata: {ALL: annotation, NOTE: x}');
   const rows: [name: string, resources: ProxyConfigResource[], concurrency: number, metadata: object][] = [
-    ['the mesh alone', [], 1, { ALL: 'mesh', MESH: 'm' }],
+    ['only the mesh', [], 1, { ALL: 'mesh', MESH: 'm' }],
     ['the root namespace over the mesh', [root], 2, { ALL: 'root', MESH: 'm', ROOT: 'r' }],
     ['the namespace over the root', [own, root], 2, { ALL: 'own', MESH: 'm', OWN: 'o', ROOT: 'r' }],
-    ['a selector over all', [workload, own, root], 2, { ALL: 'workload', MESH: 'm', OWN: 'o', ROOT: 'r' }],
-    ['selectors that do not match, other namespaces', [other, elsewhere, invalid], 1, { ALL: 'mesh', MESH: 'm' }],
+    ['a selector over the others', [workload, own, root], 2, { ALL: 'workload', MESH: 'm', OWN: 'o', ROOT: 'r' }],
+    ['no matching selector or namespace', [other, elsewhere, invalid], 1, { ALL: 'mesh', MESH: 'm' }],
   ];
   for (const [name, resources, concurrency, metadata] of rows) {
     it(name, () => {
@@ -41,25 +41,25 @@ describe('effectiveProxyConfig', () => {
     });
   }
 
-  it('puts the annotation between the namespace and the workload', () => {
+  it('applies the annotation between the namespace and the workload', () => {
     const config = effectiveProxyConfig(layers, pod, annotation, [own, workload]);
     assert.equal(config.concurrency, 3);
     assert.deepEqual(config.proxyMetadata, { ALL: 'workload', MESH: 'm', NOTE: 'x', OWN: 'o' });
   });
 
-  it('lets the older of two resources win', () => {
+  it('prefers the older of two resources', () => {
     const older = resource('z', 'shop', { concurrency: 5 }, '2026-01-01T00:00:00Z');
     const newer = resource('a', 'shop', { concurrency: 6 }, '2026-02-01T00:00:00Z');
     assert.equal(effectiveProxyConfig(layers, pod, undefined, [newer, older]).concurrency, 5);
     assert.equal(effectiveProxyConfig(layers, pod, undefined, [older, newer]).concurrency, 5);
   });
 
-  it('does not let a zero of the annotation override', () => {
+  it('ignores zero values of the annotation', () => {
     const config = effectiveProxyConfig(layers, pod, annotationProxyConfig('statusPort: 0\nextraStatTags: []'), []);
     assert.equal(config.statusPort, 15020);
   });
 
-  it('passes over resources and annotations that cannot be read', () => {
+  it('ignores resources and annotations that cannot be parsed', () => {
     assert.equal(annotationProxyConfig('concurrency: [1]'), undefined);
     assert.equal(annotationProxyConfig('a: ['), undefined);
     const broken = resource('broken', 'shop', { concurrency: 'many' });

@@ -5,15 +5,14 @@ import { isJsonObject } from '../patch/json-value.ts';
 import { MessageError, type Message } from './decode-message.ts';
 import { decodeProxyConfig, defaultProxyConfig, overlayProxyConfig } from './proxy-config.ts';
 
-/** The ProxyConfig layers of one mesh, lowest first: defaults, mesh, the root namespace's resources, the namespace's, the annotation, the workload's. */
+/** The pod-independent ProxyConfig layers. */
 export interface ProxyConfigLayers {
-  /** Defaults and mesh, merged. */
+  /** The defaults merged with the mesh. */
   readonly mesh: Message;
-  /** No text where the mesh has none. */
+  /** Not a string when the mesh config has none. */
   readonly rootNamespace: unknown;
 }
 
-/** The part of the effective ProxyConfig that no pod changes. */
 export function proxyConfigLayers(meshConfig: Message): ProxyConfigLayers {
   return {
     mesh: overlayProxyConfig(defaultProxyConfig, meshConfig.defaultConfig as Message),
@@ -22,8 +21,8 @@ export function proxyConfigLayers(meshConfig: Message): ProxyConfigLayers {
 }
 
 /**
- * The ProxyConfig of a pod as Istio's webhook merges it: defaults < mesh < resources of the root namespace < of the pod's namespace <
- * the pod's annotation < resources with a selector that matches. Among resources of one kind the oldest counts.
+ * Merges a pod's ProxyConfig like Istio's webhook: defaults < mesh < root namespace < the pod's
+ * namespace < annotation < resources with a matching selector. The oldest resource wins.
  */
 export function effectiveProxyConfig(
   layers: ProxyConfigLayers,
@@ -45,7 +44,7 @@ export function effectiveProxyConfig(
   );
 }
 
-/** The earlier of two resources has the higher precedence, so they are laid on from the last. */
+/** Applies resources from last to first: earlier ones have precedence. */
 function overlayFirst(base: Message, resources: readonly ProxyConfigResource[]): Message {
   return resources.reduceRight((config, resource) => overlayProxyConfig(config, read(resource).message), base);
 }
@@ -61,17 +60,16 @@ function withoutSelector(resource: ProxyConfigResource): boolean {
   return read(resource).selector === undefined;
 }
 
-/** What a resource says. */
 interface ReadResource {
-  /** `undefined` when it has no selector or an empty one and so speaks for the whole namespace. */
+  /** `undefined` without selector: the resource applies to its whole namespace. */
   readonly selector: LabelMatcher | undefined;
-  /** Its spec in the words of MeshConfig's ProxyConfig; one that does not decode has no say. */
+  /** The spec as a ProxyConfig; empty when it does not decode. */
   readonly message: Message;
 }
 
 const known = new WeakMap<object, ReadResource>();
 
-/** Reads a resource, each once. */
+/** Parses a resource, with a cache. */
 function read({ spec }: ProxyConfigResource): ReadResource {
   const before = known.get(spec);
   if (before !== undefined) return before;

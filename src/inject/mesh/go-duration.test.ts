@@ -42,12 +42,12 @@ describe('parseGoDuration', () => {
     [`${'9'.repeat(52_000)}s`, 'a duration has at most 100 characters, this one has 52001'],
   ];
   for (const [text, message] of wrong) {
-    it(`refuses ${JSON.stringify(text)}`, () => {
+    it(`rejects ${JSON.stringify(text)}`, () => {
       assert.throws(() => parseGoDuration(text), { message });
     });
   }
 
-  it('reads back what it writes', () => {
+  it('parses the formatted duration', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 62n), max: 2n ** 62n }), (nanoseconds) => {
         const duration = { seconds: nanoseconds / 1_000_000_000n, nanos: Number(nanoseconds % 1_000_000_000n) };

@@ -1,6 +1,6 @@
 import { parseDuration } from '../../template/go-duration.ts';
 
-/** A google.protobuf.Duration: both parts have the same sign. */
+/** A google.protobuf.Duration; both parts have the same sign. */
 export interface Duration {
   readonly seconds: bigint;
   readonly nanos: number;
@@ -8,10 +8,10 @@ export interface Duration {
 
 const second = 1_000_000_000n;
 
-/** More than any duration needs; a longer text is not read. */
+/** The maximum length of a duration, in characters. */
 const longestDuration = 100;
 
-/** Reads a duration as Go's time.ParseDuration does (`1h30m`, `-10ms`). @throws Error with Go's message, or of its length */
+/** Parses like Go's time.ParseDuration. @throws Error with Go's message, or if it is too long */
 export function parseGoDuration(text: string): Duration {
   if (text.length > longestDuration)
     throw new Error(`a duration has at most ${longestDuration} characters, this one has ${text.length}`);
@@ -19,7 +19,7 @@ export function parseGoDuration(text: string): Duration {
   return { seconds: nanoseconds / second, nanos: Number(nanoseconds % second) };
 }
 
-/** As protobuf JSON writes it: `45s`, `1.500s`, with 0, 3, 6 or 9 digits of fraction. */
+/** Formats as protobuf JSON: `45s`, `1.500s`, with 0, 3, 6 or 9 fraction digits. */
 export function formatDuration({ seconds, nanos }: Duration): string {
   const sign = seconds < 0n || nanos < 0 ? '-' : '';
   const whole = (seconds < 0n ? -seconds : seconds).toString();

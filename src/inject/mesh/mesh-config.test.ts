@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { defaultMeshConfig, loadMeshConfig } from './mesh-config.ts';
 
 describe('loadMeshConfig', () => {
-  it('is Istio’s default for an empty text', () => {
+  it('returns Istio’s default for an empty text', () => {
     assert.deepEqual(loadMeshConfig(''), defaultMeshConfig);
   });
 
@@ -29,23 +29,23 @@ describe('loadMeshConfig', () => {
     assert.deepEqual(mesh.defaultProviders, { tracing: ['own'] });
   });
 
-  it('sorts aliases of the trust domain, each once', () => {
+  it('sorts and deduplicates aliases of the trust domain', () => {
     assert.deepEqual(loadMeshConfig('trustDomainAliases: [b, a, b]').trustDomainAliases, ['a', 'b']);
   });
 
   const wrong: [name: string, text: string, message: RegExp][] = [
-    ['no YAML', 'a: [', /^cannot parse mesh config: /],
+    ['invalid YAML', 'a: [', /^cannot parse mesh config: /],
     ['a list', '- a', /cannot unmarshal array/],
     ['a value of the wrong type', 'trustDomain: 1', /cannot unmarshal number into Go value of type string/],
     ['an unknown enum value', 'outboundTrafficPolicy: {mode: NEVER}', /unknown value "\\"NEVER\\"" for enum/],
     [
-      'an unsound ProxyConfig',
+      'an invalid ProxyConfig',
       'defaultConfig: {drainDuration: 0s, statusPort: -1}',
       /defaultConfig: invalid drain duration.*; invalid status port/,
     ],
   ];
   for (const [name, text, message] of wrong) {
-    it(`refuses ${name}`, () => {
+    it(`rejects ${name}`, () => {
       assert.throws(() => loadMeshConfig(text), { name: 'ConfigurationError', message });
     });
   }

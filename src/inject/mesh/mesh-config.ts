@@ -39,12 +39,12 @@ const defaults = {
   defaultProviders: {},
 };
 
-/** Istio's MeshConfig before anything is configured. */
+/** Istio's default MeshConfig. */
 export const defaultMeshConfig = applyToMessage(type, {}, defaults);
 
 /**
- * The effective MeshConfig of a YAML text (the key `mesh` of Istio's ConfigMap) over Istio's defaults: fields replace, but defaultConfig and
- * defaultProviders are merged, extensionProviders are merged by name and trustDomainAliases are added up.
+ * Parses MeshConfig (key `mesh` of Istio's ConfigMap) over Istio's defaults. Replaces fields, but
+ * merges defaultConfig, defaultProviders, extensionProviders (by name) and trustDomainAliases.
  * @throws ConfigurationError
  */
 export function loadMeshConfig(text: string): Message {
@@ -84,7 +84,7 @@ function mergeMesh(yaml: unknown): Message {
   return applyToMessage(type, replaced, merged);
 }
 
-/** A provider of a known name replaces that one in its place; others follow. */
+/** Replaces providers of the same name in place; appends others. */
 function mergeProviders(configured: unknown): Message[] {
   const merged = [...(defaultMeshConfig.extensionProviders as Message[])];
   for (const provider of (configured ?? []) as Message[]) {

@@ -3,7 +3,6 @@ import { meshEnums, meshMessages } from './mesh-types.ts';
 
 const scalarKinds = ['string', 'bool', 'int32', 'int64', 'uint32', 'uint64', 'double', 'float', 'bytes'] as const;
 
-/** The kinds of protobuf scalars that occur in Istio's messages. */
 export type ScalarKind = (typeof scalarKinds)[number];
 
 export interface EnumType {
@@ -15,7 +14,7 @@ export interface EnumType {
   readonly names: ReadonlyMap<number, string>;
 }
 
-/** A protobuf message: its fields in order of declaration, which is the order of protobuf JSON. */
+/** A protobuf message with its fields in declaration order, as in protobuf JSON. */
 export interface MessageType {
   readonly kind: 'message';
   readonly name: string;
@@ -30,9 +29,9 @@ export interface MessageField {
   /** The type of the field, or of the elements of a list or map. */
   readonly type: MessageType | EnumType | { readonly kind: ScalarKind };
   readonly cardinality: 'single' | 'list' | 'map';
-  /** Whether an unset field differs from one that holds its zero value. */
+  /** Whether unset differs from the zero value. */
   readonly presence: boolean;
-  /** The name of the oneof that it is a member of. */
+  /** The name of its oneof. */
   readonly oneof: string | undefined;
 }
 
@@ -43,7 +42,7 @@ const enumTable = readTable(meshEnums);
 const messages = new Map<string, MessageType>();
 const enums = new Map<string, EnumType>();
 
-/** The message of that full name, e.g. `istio.mesh.v1alpha1.ProxyConfig`. @throws Error for a name that the tables do not have */
+/** Returns a message by full name, e.g. `istio.mesh.v1alpha1.ProxyConfig`. @throws Error */
 export function messageType(name: string): MessageType {
   const known = messages.get(name);
   if (known !== undefined) return known;
@@ -51,7 +50,7 @@ export function messageType(name: string): MessageType {
   if (entry === undefined) throw new Error(`the generated tables have no message ${name}`);
   const fields: MessageField[] = [];
   const type: MessageType = { kind: 'message', name, goType: entry.goType, fields };
-  // Known before its fields are read: messages may contain themselves.
+  // Register before reading the fields: messages can be recursive.
   messages.set(name, type);
   for (const line of entry.lines) fields.push(readField(line));
   return type;

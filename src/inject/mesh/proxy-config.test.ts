@@ -10,8 +10,8 @@ const base = decodeProxyConfig({
   proxyHeaders: { server: { disabled: true } },
 });
 
-describe('applyProxyConfig, the command line’s way', () => {
-  it('sets what is there, zeros too, and merges metadata and headers by part', () => {
+describe('applyProxyConfig, for the command line', () => {
+  it('sets present fields including zeros, and merges metadata and headers', () => {
     const config = applyProxyConfig(base, {
       statusPort: 0,
       extraStatTags: [],
@@ -27,17 +27,17 @@ describe('applyProxyConfig, the command line’s way', () => {
     });
   });
 
-  it('keeps metadata that an empty map would clear', () => {
+  it('keeps metadata when the new map is empty', () => {
     assert.deepEqual(applyProxyConfig(base, { proxyMetadata: {} }).proxyMetadata, { A: '1', B: '2' });
   });
 
-  it('is the base itself for nothing', () => {
+  it('returns the base for null', () => {
     assert.equal(applyProxyConfig(base, null), base);
   });
 });
 
-describe('overlayProxyConfig, the webhook’s way', () => {
-  it('sets only what protobuf knows as set', () => {
+describe('overlayProxyConfig, for the webhook', () => {
+  it('applies only fields that protobuf considers set', () => {
     const top = decodeProxyConfig({ statusPort: 0, concurrency: 0, proxyMetadata: { C: '4' } });
     const config = overlayProxyConfig(base, top);
     assert.equal(config.statusPort, 15020);
@@ -46,7 +46,7 @@ describe('overlayProxyConfig, the webhook’s way', () => {
     assert.deepEqual(config.extraStatTags, ['a']);
   });
 
-  it('is the base itself for nothing', () => {
+  it('returns the base for an empty message', () => {
     assert.equal(overlayProxyConfig(base, {}), base);
   });
 });

@@ -5,7 +5,7 @@ import { messageType } from './message-type.ts';
 
 const type = messageType('istio.mesh.v1alpha1.ProxyConfig');
 
-/** Istio's ProxyConfig before anything is configured. */
+/** Istio's default ProxyConfig. */
 export const defaultProxyConfig = decodeProxyConfig({
   configPath: './etc/istio/proxy',
   binaryPath: '/usr/local/bin/envoy',
@@ -19,7 +19,7 @@ export const defaultProxyConfig = decodeProxyConfig({
   statusPort: 15020,
 });
 
-/** A ProxyConfig of JSON alone. @throws MessageError */
+/** Decodes a ProxyConfig. @throws MessageError */
 export function decodeProxyConfig(json: unknown): Message {
   return applyToMessage(type, {}, json);
 }
@@ -27,7 +27,7 @@ export function decodeProxyConfig(json: unknown): Message {
 /** The pod annotation that changes the proxy's configuration. */
 export const proxyConfigAnnotation = 'proxy.istio.io/config';
 
-/** The annotation's value as a message of its own; `undefined` for one that cannot be read, which the validation of annotations reports. */
+/** Parses the annotation; returns `undefined` if invalid, which annotation validation reports. */
 export function annotationProxyConfig(value: string): Message | undefined {
   try {
     return decodeProxyConfig(parseYaml(value));
@@ -37,8 +37,8 @@ export function annotationProxyConfig(value: string): Message | undefined {
 }
 
 /**
- * The fields of `json` onto `base`, as the command line applies the annotation: what `json` sets is set, even to zero or an empty list.
- * Only proxyMetadata is merged by key and proxyHeaders by sub-field.
+ * Applies `json` to `base` like the command line: sets all fields in `json`, even to zero or empty
+ * lists. Merges proxyMetadata by key and proxyHeaders by sub-field.
  * @throws MessageError
  */
 export function applyProxyConfig(base: Message, json: unknown): Message {
@@ -46,15 +46,15 @@ export function applyProxyConfig(base: Message, json: unknown): Message {
 }
 
 /**
- * `top` over `base`, as the webhook merges its layers: a field counts when protobuf knows it as set, so zero scalars and empty lists do not
- * override. proxyMetadata is merged by key, proxyHeaders by sub-field.
+ * Merges `top` over `base` like the webhook: ignores zero scalars and empty lists, which protobuf
+ * considers unset. Merges proxyMetadata by key and proxyHeaders by sub-field.
  */
 export function overlayProxyConfig(base: Message, top: Message): Message {
   if (Object.keys(top).length === 0) return base;
   return mergeParts(base, applyToMessage(type, base, top));
 }
 
-/** Puts back the keys of proxyMetadata and the sub-fields of proxyHeaders that a replacement as a whole has lost. */
+/** Restores keys of proxyMetadata and sub-fields of proxyHeaders lost in the replacement. */
 function mergeParts(base: Message, merged: Message): Message {
   const parts: JsonObject = {};
   for (const name of ['proxyMetadata', 'proxyHeaders']) {

@@ -6,7 +6,7 @@ import type { Pod } from '../pod/pod.ts';
 import { logFiles, proxyFiles } from '../testdata/configurations.ts';
 import { proxyConfigsFor } from './proxy-configs-for.ts';
 
-/** A pod that counts how often its annotation is read. */
+/** Returns a pod that counts reads of its annotation. */
 function countingPod(value: string): { pod: Pod; reads: () => number } {
   let count = 0;
   const annotations = Object.defineProperty({}, 'proxy.istio.io/config', {
@@ -20,7 +20,7 @@ function countingPod(value: string): { pod: Pod; reads: () => number } {
 }
 
 describe('proxyConfigsFor', () => {
-  it('reads the annotation when it is needed, and once', () => {
+  it('parses the annotation once, when needed', () => {
     const { pod, reads } = countingPod('{concurrency: 7, holdApplicationUntilProxyStarts: true}');
     const configs = proxyConfigsFor(loadInjector(proxyFiles), pod, undefined);
     assert.equal(configs.meshConfig.rootNamespace, 'istio-system');
@@ -31,7 +31,7 @@ describe('proxyConfigsFor', () => {
     assert.equal(reads(), 1);
   });
 
-  it('lays a resource that selects the pod over the annotation', () => {
+  it('applies a resource that selects the pod over the annotation', () => {
     const { pod } = countingPod('{concurrency: 7, statusPort: 15999}');
     const metadata = { name: 'own', namespace: 'shop', creationTimestamp: '2026-01-01T00:00:00Z' };
     const configs = proxyConfigsFor(
@@ -55,14 +55,14 @@ describe('proxyConfigsFor', () => {
     assert.throws(() => proxyConfigsFor(injector, countingPod('{').pod, undefined), { reason: 'InvalidProxyConfig' });
   });
 
-  it('has no getters of its own, by which V8 would keep every pod until a full collection', () => {
+  it('has no own getters, with which V8 would retain every pod until a full collection', () => {
     const configs = proxyConfigsFor(loadInjector(proxyFiles), countingPod('{}').pod, undefined);
     const own = Object.values(Object.getOwnPropertyDescriptors(configs));
     assert.ok(own.every((descriptor) => !('get' in descriptor)));
   });
 
   for (const value of ['drainDuration: 99d', '{', `drainDuration: ${'9'.repeat(1000)}s`]) {
-    it(`leaves a family without a proxy alone: ${value.slice(0, 30)}`, () => {
+    it(`ignores the annotation in a family without a proxy: ${value.slice(0, 30)}`, () => {
       const request = {
         namespace: 'shop',
         pod: {

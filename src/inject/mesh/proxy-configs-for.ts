@@ -7,7 +7,7 @@ import type { Message } from './decode-message.ts';
 import { effectiveProxyConfig } from './effective-proxy-config.ts';
 import { annotationProxyConfig, applyProxyConfig, proxyConfigAnnotation } from './proxy-config.ts';
 
-/** The configurations that hold for one pod. The webhook reads the pod's annotation when the engine or a template first asks for what it changes. */
+/** The mesh and proxy configuration of a pod. The webhook parses the annotation on demand. */
 export interface PodProxyConfigs {
   readonly meshConfig: Message;
   readonly proxyConfig: Message;
@@ -15,9 +15,9 @@ export interface PodProxyConfigs {
 }
 
 /**
- * The mesh's and the proxy's configuration of a pod. The webhook leaves the mesh config alone and merges layers; the command line applies
- * the pod's annotation onto the mesh config, where templates see it too.
- * @throws InjectionFailure on the command line, when the annotation cannot be read
+ * Returns a pod's mesh and proxy configuration. The webhook merges layers and keeps the mesh
+ * config; the command line also applies the annotation to the mesh config, where templates see it.
+ * @throws InjectionFailure on the command line, for an unreadable annotation
  */
 export function proxyConfigsFor(
   injector: Injector,
@@ -40,7 +40,7 @@ function commandLineConfigs({ meshConfig, values }: Injector, pod: Pod): PodProx
   };
 }
 
-/** A class and not an object with getters: for each of those V8 would make a hidden class, which keeps the pod until the next full collection. */
+/** A class: V8 would create a hidden class per object with getters, which retains the pod. */
 class WebhookConfigs implements PodProxyConfigs {
   readonly #injector: Injector;
   readonly #pod: Pod;
@@ -68,14 +68,14 @@ class WebhookConfigs implements PodProxyConfigs {
     ));
   }
 
-  /** Resources have no say in the order of containers. */
+  /** Resources do not affect the container order. */
   get holdApplication(): boolean {
     const { holdApplicationUntilProxyStarts } = this.meshConfig.defaultConfig as Message;
-    const says = this.#ofAnnotation()?.holdApplicationUntilProxyStarts ?? holdApplicationUntilProxyStarts;
-    return this.#injector.values.holdApplication || says === true;
+    const hold = this.#ofAnnotation()?.holdApplicationUntilProxyStarts ?? holdApplicationUntilProxyStarts;
+    return this.#injector.values.holdApplication || hold === true;
   }
 
-  /** What the pod's annotation says. */
+  /** Returns the ProxyConfig in the pod's annotation. */
   #ofAnnotation(): Message | undefined {
     if (this.#read === undefined) {
       const annotation = annotationOf(this.#pod, proxyConfigAnnotation);

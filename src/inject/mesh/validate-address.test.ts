@@ -5,7 +5,7 @@ describe('proxyAddressProblem', () => {
   const longest = `${'a.'.repeat(127)}a`;
   const right = [`${longest}:80`, 'zipkin:1', '10.0.0.1:80', '[::1]:80', 'name.:443', '127.0.0.1:65535'];
   for (const address of right) {
-    it(`takes ${address}`, () => {
+    it(`accepts ${address}`, () => {
       assert.equal(proxyAddressProblem(address), undefined);
     });
   }
@@ -26,12 +26,12 @@ describe('proxyAddressProblem', () => {
     [':80', '"" is not a valid hostname or an IP address'],
   ];
   for (const [address, problem] of wrong) {
-    it(`refuses ${address}`, () => {
+    it(`rejects ${address}`, () => {
       assert.equal(proxyAddressProblem(address), problem);
     });
   }
 
-  it('bounds ports', () => {
+  it('limits port numbers', () => {
     assert.equal(portProblem(1), undefined);
     assert.match(portProblem(-1) ?? '', /port number -1/);
   });

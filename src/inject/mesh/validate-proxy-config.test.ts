@@ -9,7 +9,7 @@ const twoSources =
 const keyProvider = 'invalid private key provider configuration:';
 
 describe('proxyConfigProblems', () => {
-  it('has nothing against the defaults', () => {
+  it('accepts the defaults', () => {
     assert.deepEqual(proxyConfigProblems(defaultProxyConfig), []);
   });
 
@@ -18,7 +18,7 @@ describe('proxyConfigProblems', () => {
   const mutual = { mode: 'MUTUAL', clientCertificate: '/c', privateKey: '/k' };
   const simple = { mode: 'SIMPLE', caCertificates: '/ca' };
   const insecure = { insecureSkipVerify: true, caCertificates: '/ca' };
-  /** Changes of the defaults, and the problems that they make. */
+  /** Changes to the defaults, and the resulting problems. */
   const rows: [changes: object, ...problems: string[]][] = [
     [{ configPath: '', binaryPath: '' }, 'config path must be set', 'binary path must be set'],
     [{ serviceCluster: '' }, 'service cluster must be specified'],
@@ -87,12 +87,12 @@ describe('proxyConfigProblems', () => {
     ],
   ];
   for (const [changes, ...problems] of rows) {
-    it(`finds ${problems.length} in ${JSON.stringify(changes)}`, () => {
+    it(`finds ${problems.length} problems in ${JSON.stringify(changes)}`, () => {
       assert.deepEqual(proxyConfigProblems(applyProxyConfig(defaultProxyConfig, changes)), problems);
     });
   }
 
-  it('wants a name for the cluster', () => {
+  it('requires a cluster name', () => {
     const nameless = without(defaultProxyConfig, 'serviceCluster');
     assert.deepEqual(proxyConfigProblems(nameless), [
       'oneof service cluster or tracing service name must be specified',

@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 
 const dns1123Label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/i;
 
-/** Why a text is no `host:port`, in the words of Istio's ValidateProxyAddress; `undefined` when it is one. */
+/** Returns why a text is not `host:port`, in the words of Istio's ValidateProxyAddress. */
 export function proxyAddressProblem(address: string): string | undefined {
   const split = splitHostPort(address);
   const named = address === '' ? '' : `address ${address}: `;
@@ -19,12 +19,12 @@ export function proxyAddressProblem(address: string): string | undefined {
   return `${JSON.stringify(split.host)} is not a valid hostname or an IP address`;
 }
 
-/** Why a number is no port; `undefined` when it is one. */
+/** Returns why a number is not a port. */
 export function portProblem(port: number): string | undefined {
   return port >= 1 && port <= 65535 ? undefined : `port number ${port} must be in the range 1..65535`;
 }
 
-/** Go's net.SplitHostPort. */
+/** Splits like Go's net.SplitHostPort. */
 function splitHostPort(address: string): { host: string; port: string } | { problem: string } {
   const colon = address.lastIndexOf(':');
   if (colon < 0) return { problem: 'missing port in address' };
@@ -42,7 +42,7 @@ function splitHostPort(address: string): { host: string; port: string } | { prob
   return { host: address.slice(1, end), port };
 }
 
-/** A fully qualified name whose last part is not a number; a trailing dot is fine. */
+/** Accepts a fully qualified name whose last label is not a number; allows a trailing dot. */
 function isHostname(host: string): boolean {
   if (host === '' || host.length > 255 || /(?:^|\.)\d+$/.test(host)) return false;
   const labels = host.split('.');
@@ -51,7 +51,7 @@ function isHostname(host: string): boolean {
   );
 }
 
-/** What is wrong with a ProxyConfig, in the words of Istio's ValidateMeshConfigProxyConfig and in its order; empty when nothing is. */
+/** Returns all problems of a ProxyConfig, like Istio's ValidateMeshConfigProxyConfig. */
 export function proxyConfigProblems(config: Message): string[] {
   const problems: string[] = [];
   const check = (prefix: string, problem: string | undefined): void => {
@@ -93,7 +93,6 @@ function clusterNameProblems(config: Message): string[] {
   return config.serviceCluster === '' ? ['service cluster must be specified'] : [];
 }
 
-/** Draining is configured in whole seconds. */
 function drainDurationProblems(duration: string): string[] {
   const { seconds, nanos } = parseGoDuration(duration === '' ? '0s' : duration);
   if (seconds <= 0n && !(seconds === 0n && nanos >= 1_000_000)) {
@@ -116,7 +115,7 @@ function tracingProblems(tracing: JsonObject | undefined): string[] {
   for (const name of ['zipkin', 'datadog']) {
     const collector = child(tracing, name);
     if (collector === undefined) continue;
-    // The node's address is only known where the proxy runs.
+    // The proxy replaces $(HOST_IP) at run time.
     const problem = proxyAddressProblem(text(collector, 'address').replace('$(HOST_IP)', '127.0.0.1'));
     if (problem !== undefined) problems.push(`invalid ${name} config: ${problem}`);
   }
@@ -129,25 +128,25 @@ function tlsProblems(tls: JsonObject): string[] {
   const problems: string[] = [];
   const simple = tls.mode === 'SIMPLE';
   const mutual = tls.mode === 'MUTUAL';
-  const given = (...names: string[]): boolean => names.some((name) => Object.hasOwn(tls, name));
+  const has = (...names: string[]): boolean => names.some((name) => Object.hasOwn(tls, name));
   if (text(tls, 'credentialName').startsWith('configmap://'))
     problems.push('invalid configmap:// credentialName: namespace must match the configuration namespace ""');
-  if (tls.insecureSkipVerify === true && simple && given('caCertificates', 'credentialName', 'subjectAltNames')) {
+  if (tls.insecureSkipVerify === true && simple && has('caCertificates', 'credentialName', 'subjectAltNames')) {
     problems.push(
       'cannot specify CaCertificates or CredentialName or SubjectAltNames when InsecureSkipVerify is set true',
     );
   }
-  if (tls.insecureSkipVerify === true && mutual && given('caCertificates', 'subjectAltNames')) {
+  if (tls.insecureSkipVerify === true && mutual && has('caCertificates', 'subjectAltNames')) {
     problems.push('cannot specify CaCertificates or SubjectAltNames when InsecureSkipVerify is set true');
   }
-  if ((simple || mutual) && given('credentialName')) {
-    if (given('clientCertificate', 'caCertificates', 'privateKey', 'caCrl')) {
+  if ((simple || mutual) && has('credentialName')) {
+    if (has('clientCertificate', 'caCertificates', 'privateKey', 'caCrl')) {
       problems.push('cannot specify client certificates or CA certificate or CA CRL If credentialName is set');
     }
     return problems;
   }
-  if (mutual && !given('clientCertificate')) problems.push('client certificate required for mutual tls');
-  if (mutual && !given('privateKey')) problems.push('private key required for mutual tls');
+  if (mutual && !has('clientCertificate')) problems.push('client certificate required for mutual tls');
+  if (mutual && !has('privateKey')) problems.push('private key required for mutual tls');
   return problems;
 }
 
@@ -163,8 +162,8 @@ function privateKeyProviderProblems(provider: JsonObject): string[] {
   return chosen.pollDelay === '0s' ? ['pollDelay must be non zero'] : [];
 }
 
-/** The least value of each setting of connections, its name in messages, and how they put it; durations count in seconds. */
-const leastSettings = [
+/** The minimum of each connection setting, in seconds for durations. */
+const minimumSettings = [
   ...['listener_per_connection_buffer_limit_bytes', 'cluster_per_connection_buffer_limit_bytes', 'http_idle_timeout'],
   ...['http_max_connection_duration', 'http_drain_timeout', 'http_request_timeout', 'http_request_headers_timeout'],
   ...['http_stream_idle_timeout', 'http_max_stream_duration'],
@@ -173,17 +172,17 @@ const leastSettings = [
   ...['listener_connection_limit', 'global_downstream_connection_limit'],
 ].map((name) => {
   const json = name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
-  if (name.includes('window_size')) return { name, json, least: 65535, wanted: 'at least 65535' };
+  if (name.includes('window_size')) return { name, json, minimum: 65535, expected: 'at least 65535' };
   const positive = name.endsWith('limit') || name.endsWith('streams');
-  return { name, json, least: positive ? 1 : 0, wanted: positive ? 'positive' : 'non-negative' };
+  return { name, json, minimum: positive ? 1 : 0, expected: positive ? 'positive' : 'non-negative' };
 });
 
 function connectionSettingsProblems(settings: JsonObject = {}): string[] {
-  return leastSettings
-    .filter(({ json, least }) =>
-      typeof settings[json] === 'string' ? settings[json].startsWith('-') : Number(settings[json]) < least,
+  return minimumSettings
+    .filter(({ json, minimum }) =>
+      typeof settings[json] === 'string' ? settings[json].startsWith('-') : Number(settings[json]) < minimum,
     )
-    .map(({ name, wanted }) => `${name} must be ${wanted}`);
+    .map(({ name, expected }) => `${name} must be ${expected}`);
 }
 
 function child(parent: Readonly<JsonObject> | undefined, name: string): JsonObject | undefined {

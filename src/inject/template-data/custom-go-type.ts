@@ -3,7 +3,7 @@ import { int32Type, intType, stringType } from '../../template/go-type.ts';
 import { escapeGoJson } from '../../template/functions/go/json-encode.ts';
 import type { CustomType } from '../kubernetes/go-types.ts';
 
-/** The types of a pod with JSON methods of their own, as templates see them. Only what they show through methods is known here. */
+/** Returns the template view of a pod type with own JSON methods, which shows only its methods. */
 export function customGoType(type: CustomType): GoType {
   switch (type.format) {
     case 'quantity':
@@ -21,12 +21,12 @@ function jsonText(raw: unknown): string {
   return escapeGoJson(JSON.stringify(raw ?? null));
 }
 
-/** A method that returns a text, as `String` does. */
+/** Returns a method with a string result, like `String`. */
 export function stringMethod(call: (raw: unknown) => string, pointerReceiver: boolean): GoMethod {
   return { pointerReceiver, result: stringType, call };
 }
 
-/** resource.Quantity: its number is private; printing it by pointer gives its text. */
+/** resource.Quantity: its number is private; its pointer prints as text. */
 const quantity: StructType = {
   kind: 'struct',
   name: 'resource.Quantity',
@@ -36,7 +36,6 @@ const quantity: StructType = {
   toJson: (raw) => JSON.stringify(typeof raw === 'string' ? raw : '0'),
 };
 
-/** intstr.IntOrString. */
 const intOrString: StructType = {
   kind: 'struct',
   name: 'intstr.IntOrString',
@@ -77,7 +76,7 @@ const time: StructType = {
   toJson: jsonText,
 };
 
-/** As Go prints a time: `2026-11-20 17:00:00 +0000 UTC`. */
+/** Formats a time like Go: `2026-11-20 17:00:00 +0000 UTC`. */
 function printTime(raw: unknown): string {
   if (typeof raw !== 'string') return '0001-01-01 00:00:00 +0000 UTC';
   return `${raw.replace('T', ' ').replace(/Z$/, '')} +0000 UTC`;

@@ -2,7 +2,7 @@ import type { StructField, StructType, ValueType } from '../kubernetes/go-types.
 import { isJsonObject } from '../patch/json-value.ts';
 import { sortedKeys } from '../../template/go-string.ts';
 
-/** What the `String` method that Kubernetes generates for its types returns: `&ContainerPort{Name:http,HostPort:0,…}`, `nil` for nil. */
+/** Formats like the `String` method of Kubernetes types: `&ContainerPort{Name:http,…}`. */
 export function describeStruct(type: StructType, raw: unknown): string {
   if (raw === null || raw === undefined) return 'nil';
   return `&${describeMembers(type.localName, type.fields, raw, 0)}`;
@@ -17,7 +17,7 @@ function describeMembers(name: string, fields: readonly StructField[], raw: unkn
   return `${name}{${members.join('')}}`;
 }
 
-/** The fields of a struct in Go's order: those that an embedded struct brings, and its name, and those of its own between them. */
+/** Groups fields in Go's order by the embedded struct that contains them. */
 export function groupEmbedded(
   fields: readonly StructField[],
   depth: number,
@@ -72,7 +72,7 @@ function describeValue(type: ValueType, value: unknown): string {
   }
 }
 
-/** Structs are written out; everything else as fmt prints a slice. */
+/** Formats structs in full; other elements like fmt prints a slice. */
 function describeList(element: ValueType, items: readonly unknown[]): string {
   const texts = items.map((item) => describeValue(element, item));
   if (element.kind !== 'struct') return `[${texts.join(' ')}]`;

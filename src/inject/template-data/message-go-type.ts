@@ -25,8 +25,8 @@ const proxyConfigName = 'istio.mesh.v1alpha1.ProxyConfig';
 const structs = new Map<string, StructType>();
 
 /**
- * A protobuf message as templates see it: Go's generated struct with its fields, getters that work on nil, and `String`. Its JSON form is the
- * canonical protobuf JSON of `decode-message.ts`.
+ * Returns the template view of a protobuf message: Go's struct with fields, nil-safe getters and
+ * `String`. Its JSON is the canonical form of `decode-message.ts`.
  */
 export function messageGoType(message: MessageType): StructType {
   const known = structs.get(message.name);
@@ -36,7 +36,7 @@ export function messageGoType(message: MessageType): StructType {
   const struct: StructType = {
     kind: 'struct',
     name: message.goType,
-    // Read when first needed: messages refer to each other in circles.
+    // Lazy: messages refer to each other in cycles.
     get fields() {
       return (fields ??= goFields(message));
     },
@@ -52,7 +52,7 @@ export function messageGoType(message: MessageType): StructType {
   return struct;
 }
 
-/** The members of a oneof are not fields of the struct: they are reached through getters. */
+/** Returns the struct fields; templates access members of a oneof through getters. */
 function goFields(message: MessageType): GoField[] {
   return message.fields
     .filter(({ oneof }) => oneof === undefined)
@@ -110,7 +110,7 @@ function enumGoType(type: EnumType): GoType {
   };
 }
 
-/** The fields of the messages whose JSON is no object: durations and wrappers. */
+/** Returns the fields of messages whose JSON is not an object: durations and wrappers. */
 function decodeWellKnown(message: MessageType, raw: unknown): unknown {
   if (raw === null || raw === undefined || !message.name.startsWith('google.protobuf.')) return raw;
   if (message.name === 'google.protobuf.Duration' && typeof raw === 'string') {
@@ -126,7 +126,7 @@ function nanoseconds(raw: unknown): unknown {
   return (seconds * 1_000_000_000n + BigInt(nanos)).toString();
 }
 
-/** time.Duration, a number of nanoseconds. */
+/** time.Duration in nanoseconds. */
 const goDuration: GoType = {
   kind: 'int64',
   name: 'time.Duration',
@@ -141,7 +141,7 @@ function integerOf(raw: unknown): bigint {
   return BigInt(typeof raw === 'string' ? raw : 0);
 }
 
-/** A ProxyConfig without what the proxy assumes anyway, so that most pods carry `{}`. */
+/** Removes proxy defaults, so that most pods have `{}`. */
 function withoutProxyDefaults(config: unknown): unknown {
   if (!isJsonObject(config)) return config;
   return Object.fromEntries(
@@ -149,7 +149,7 @@ function withoutProxyDefaults(config: unknown): unknown {
   );
 }
 
-/** A message in protobuf's text form on one line, as its `String` method prints it: `seconds:90`, `image_type:"debug"`; `<nil>` for nil. */
+/** Formats like protobuf's `String`: `seconds:90`, `image_type:"debug"`; `<nil>` for nil. */
 function describeMessage(type: MessageType, raw: unknown): string {
   if (raw === null || raw === undefined) return '<nil>';
   if (type.name === 'google.protobuf.Duration' && typeof raw === 'string') {

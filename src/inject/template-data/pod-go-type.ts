@@ -6,7 +6,7 @@ import { describeStruct, groupEmbedded } from './describe-struct.ts';
 
 const structs = new Map<string, GoStruct>();
 
-/** A struct of a pod as templates see it: fields by their Go names, embedded structs, and the `String` method that Kubernetes generates. */
+/** Returns the template view of a pod struct, with Kubernetes' generated `String` method. */
 export function podGoType(type: StructType): GoStruct {
   const known = structs.get(type.goName);
   if (known !== undefined) return known;
@@ -14,7 +14,7 @@ export function podGoType(type: StructType): GoStruct {
   const struct: GoStruct = {
     kind: 'struct',
     name: type.goName,
-    // Read when first needed: structs refer to each other in circles.
+    // Lazy: structs refer to each other in cycles.
     get fields() {
       return (fields ??= goFields(type.fields, 0));
     },
@@ -24,7 +24,7 @@ export function podGoType(type: StructType): GoStruct {
   return struct;
 }
 
-/** The fields of a struct; those that an embedded struct brings are fields of that one. */
+/** Returns the fields of a struct; fields of an embedded struct belong to that struct. */
 function goFields(fields: readonly StructField[], depth: number): GoField[] {
   return groupEmbedded(fields, depth).flatMap(({ embedded, group }): GoField[] => {
     if (embedded === undefined) return group.map(goField);
@@ -44,7 +44,6 @@ function goField(field: StructField): GoField {
   };
 }
 
-/** A value of a pod as templates see it. */
 export function valueGoType(type: ValueType): GoType {
   switch (type.kind) {
     case 'struct':
@@ -72,7 +71,7 @@ export function valueGoType(type: ValueType): GoType {
   }
 }
 
-/** Only types that are declared have a name; `[]string` and `map[string]string` are what they are. */
+/** Returns the name of a declared type; `[]string` and `map[string]string` have none. */
 function nameOf(goName: string): { name?: string } {
   return goName.startsWith('[]') || goName.startsWith('map[') ? {} : { name: goName };
 }

@@ -2,25 +2,25 @@ import type { Values } from '../configuration/values.ts';
 import type { Message } from '../mesh/decode-message.ts';
 import { isJsonObject } from '../patch/json-value.ts';
 
-/** The pod annotation that chooses the type of the proxy image, e.g. distroless. */
+/** The pod annotation that selects the proxy image type, e.g. distroless. */
 export const imageTypeAnnotation = 'sidecar.istio.io/proxyImageType';
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** `.ProxyImage` (Istio's ProxyImage): hub, name and tag of the values; its variant is ProxyConfig's type of image, else the values' variant. */
+/** Returns `.ProxyImage` like Istio's ProxyImage; ProxyConfig overrides the variant. */
 export function proxyImage(values: Values, { image }: Message, annotations: Annotations): string {
   const imageType = isJsonObject(image) && typeof image.imageType === 'string' ? image.imageType : '';
   return imageUrl(values, values.proxyImage, imageType, annotations);
 }
 
-/** `.ProxyInitImage` (Istio's ProxyInitImage): the same for the init container, whose variant does not depend on ProxyConfig. */
+/** Returns `.ProxyInitImage` like Istio's ProxyInitImage, independent of ProxyConfig. */
 export function proxyInitImage(values: Values, annotations: Annotations): string {
   return imageUrl(values, values.proxyInitImage, '', annotations);
 }
 
 /**
- * Istio's proxyImageURL. The pod's annotation replaces the variant, also by an empty one. Variants that Istio publishes are replaced where the tag has
- * one already; `default` is none.
+ * Builds a URL like Istio's proxyImageURL. The pod's annotation overrides the variant, even if
+ * empty. A variant replaces one that the tag already has; `default` means none.
  */
 function imageUrl({ hub, tag, variant }: Values, name: string, imageType: string, annotations: Annotations): string {
   const own = Object.hasOwn(annotations, imageTypeAnnotation) ? annotations[imageTypeAnnotation] : undefined;

@@ -113,14 +113,14 @@ describe('templateValue', () => {
     });
   }
 
-  it('leaves out of ProxyConfig what the proxy assumes anyway', () => {
+  it('omits proxy defaults from ProxyConfig', () => {
     assert.equal(
       render('{{ protoToJSON .ProxyConfig }}'),
       '{"drainDuration":"90s","concurrency":0,"interceptionMode":"TPROXY","tracing":{"zipkin":{"address":"z:1"},"customTags":{"t":{"literal":{"value":"v"}}},"sampling":12.5},"proxyMetadata":{"A":"\\u003cx\\u003e"},"extraStatTags":["one","two"]}',
     );
   });
 
-  it('describes a whole spec', () => {
+  it('prints a container', () => {
     const text = render('{{ printf "%v" (index .Spec.Containers 0).String }}');
     assert.match(
       text,
@@ -138,7 +138,7 @@ describe('templateValue', () => {
     [holds, /nil pointer evaluating \*wrapperspb\.BoolValue\.Value/],
   ];
   for (const [template, message] of failing) {
-    it(`fails where Go fails: ${template}`, () => {
+    it(`fails like Go: ${template}`, () => {
       assert.throws(() => render(template), message);
     });
   }

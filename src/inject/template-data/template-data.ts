@@ -8,7 +8,7 @@ import { stringMethod } from './custom-go-type.ts';
 import { messageGoType } from './message-go-type.ts';
 import { podGoType } from './pod-go-type.ts';
 
-/** The fields that come from the configuration, most often as the same object for each pod; nobody changes what they hold. */
+/** Fields from the configuration, usually shared between pods and never changed. */
 export const stableDataFields: readonly (keyof TemplateData)[] = ['Values', 'MeshConfig', 'ProxyConfig'];
 
 function text(raw: unknown, name: string): string {
@@ -38,7 +38,7 @@ const namespacedName: StructType = {
   methods: { String: stringMethod((raw) => `${text(raw, 'namespace')}/${text(raw, 'name')}`, false) },
 };
 
-/** Istio's SidecarTemplateData: its fields are a promise to everybody who writes templates. */
+/** Istio's SidecarTemplateData. Template authors rely on these fields. */
 const fieldTypes = {
   TypeMeta: typeMeta,
   DeploymentMeta: namespacedName,
@@ -57,7 +57,7 @@ const fieldTypes = {
   CompliancePolicy: stringType,
 } satisfies Readonly<Record<string, GoType>>;
 
-/** What a template sees, in the JSON forms of its fields. */
+/** The data of a template; fields in JSON form. */
 export type TemplateData = Readonly<Record<keyof typeof fieldTypes, unknown>>;
 
 const dataPointer = pointerTo({
@@ -66,7 +66,7 @@ const dataPointer = pointerTo({
   fields: Object.entries(fieldTypes).map(([name, type]) => ({ name, json: name, type })),
 });
 
-/** The data as the template engine takes it: a pointer to Go's struct. */
+/** Wraps the data as a pointer to Go's struct for the template engine. */
 export function templateValue(data: TemplateData): unknown {
   return typed(dataPointer, data);
 }

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 
-/** The rows that scripts/merge-recorder wrote: one JSON value per line, compressed. */
+/** Reads rows of scripts/merge-recorder: one JSON value per line, compressed. */
 export function readRows<Row>(file: URL): Row[] {
   const lines = gunzipSync(readFileSync(file)).toString('utf8').trimEnd().split('\n');
   return lines.map((line) => JSON.parse(line) as Row);
 }
 
-/** Freezes a value and everything in it, so that a change throws. */
+/** Freezes a value deeply, so that a change throws. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);
@@ -16,7 +16,7 @@ export function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/** The words of a message, sorted: Go gives the names in some in any order. Why a YAML text or an address cannot be read is left out. */
+/** Sorts the words of a message, because Go lists names in random order; drops parser details. */
 export function sortedWords(message = ''): string {
   const words = message.replace(/(?:yaml: |ParseAddr\().*/g, '').trim().split(/[\s,]+/);
   return words.sort().join(' ');
