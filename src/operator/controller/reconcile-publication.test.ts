@@ -5,7 +5,7 @@ import { RevisionFixture } from '../testdata/revision-fixture.ts';
 describe('RevisionReconciler: publication', () => {
   const fixture = eachTest(new RevisionFixture());
 
-  it('keeps the last good configuration when a template does not compile, with line and column, and takes the next good one', async () => {
+  it('keeps the last good configuration while a template does not compile, and reports line and column', async () => {
     const good = await fixture.installed();
     await fixture.render('blue', 'spec:\n  x: {{ .Broken');
     assert.equal(fixture.hash('blue'), good);
@@ -22,16 +22,16 @@ describe('RevisionReconciler: publication', () => {
     fixture.says('blue', 'Ready', /^True/);
   });
 
-  it('says that pods are refused because of what is published, how many, and the last one, until there are none', async () => {
+  it('reports how many pods the published configuration refused, and the last one', async () => {
     await fixture.installed();
     assert.equal(fixture.condition('blue', 'InjectionFailing'), 'none');
-    const told = { reason: 'TemplateFailed', message: 'no field Nmae', pod: 'shop/web-' };
+    const failure = { reason: 'TemplateFailed', message: 'no field Nmae', pod: 'shop/web-' };
     const times = { first: Date.UTC(2026, 5, 1), last: Date.UTC(2026, 5, 1, 0, 1) };
-    fixture.reports.failing = { injectorConfig: 'blue', hash: '', count: 3, ...times, ...told };
+    fixture.reports.failing = { injectorConfig: 'blue', hash: '', count: 3, ...times, ...failure };
     await fixture.reconcile('blue');
-    const said =
-      /^True\/TemplateFailed: 3 pods were refused since 2026-06-01T00:00:00Z, the last at 2026-06-01T00:01:00Z: shop\/web-: no field Nmae$/;
-    fixture.says('blue', 'InjectionFailing', said);
+    const expected =
+      /^True\/TemplateFailed: 3 pods were refused since 2026-06-01T00:00:00Z, most recently at 2026-06-01T00:01:00Z: shop\/web-: no field Nmae$/;
+    fixture.says('blue', 'InjectionFailing', expected);
     fixture.says('blue', 'Ready', /^True/);
     await fixture.recorded(/^InjectionFailing: configuration [0-9a-f]{8} cannot inject pods$/);
     fixture.reports.failing = undefined;
@@ -39,7 +39,7 @@ describe('RevisionReconciler: publication', () => {
     fixture.says('blue', 'InjectionFailing', /^False\/NoFailure/);
   });
 
-  it('publishes nothing of a configuration that has never compiled', async () => {
+  it('publishes nothing until a configuration compiles', async () => {
     await fixture.install('blue', { injection: { templates: { sidecar: '{{ nope }}' } } });
     assert.equal(fixture.path('blue'), undefined);
     assert.deepEqual(fixture.cluster.names('configmaps'), []);
@@ -47,14 +47,14 @@ describe('RevisionReconciler: publication', () => {
     fixture.says('blue', 'Ready', /^False\/ConfigurationInvalid/);
   });
 
-  it('writes the path in the format that all replicas read, and leaves it where there is none', async () => {
+  it('writes the path in a format that all replicas read, and keeps the old path if there is none', async () => {
     await fixture.installed();
     const before = fixture.path('blue');
     fixture.reports.format = 'replica-2 reads 3';
     await fixture.render('blue', template('two'));
     assert.equal(fixture.path('blue'), before);
     const waiting =
-      /^False\/WaitingForReplicas: no path that this version writes is read by every replica \(replica-2 reads 3\); the webhook stays as it was$/;
+      /^False\/WaitingForReplicas: no path format of this version is supported by every replica \(replica-2 reads 3\); the webhook stays as it was$/;
     fixture.says('blue', 'WebhookReady', waiting);
     fixture.reports.format = { name: '2', write: () => '/v2/blue', read: () => undefined };
     await fixture.reconcile('blue');
@@ -62,7 +62,7 @@ describe('RevisionReconciler: publication', () => {
     fixture.says('blue', 'Ready', /^True/);
   });
 
-  it('moves the webhook only when every replica holds the configuration', async () => {
+  it('moves the webhook only after every replica has loaded the configuration', async () => {
     fixture.reports.missing = ['replica-2'];
     await fixture.install();
     assert.equal(fixture.path('blue'), undefined);
@@ -77,31 +77,35 @@ describe('RevisionReconciler: publication', () => {
     fixture.says('blue', 'Ready', /^False\/WaitingForReplicas/);
     fixture.cluster.remove('mutatingwebhookconfigurations', 'sidecar-injector-blue');
     await fixture.reconcile('blue');
-    assert.equal(fixture.path('blue'), undefined, 'with nothing published, nothing may be that replicas cannot answer');
+    assert.equal(
+      fixture.path('blue'),
+      undefined,
+      'a new webhook may not name a configuration that replicas cannot serve',
+    );
     fixture.reports.missing = [];
     await fixture.reconcile('blue');
     assert.notEqual(fixture.hash('blue'), first);
   });
 
-  it('says how to end a wait that a replica makes long', async () => {
+  it('advises how to end a long wait for a replica', async () => {
     fixture.reports.missing = ['replica-2'];
     await fixture.install();
     assert.doesNotMatch(fixture.condition('blue', 'WebhookReady'), /delete the pod/);
     await fixture.later(300_000, 'blue');
     const advice =
-      /not served yet by replica-2; this has lasted for more than 5 minutes: .*delete the pod, and its Lease \(injector-replica-<pod>\)/;
+      /not served yet by replica-2; this has lasted for more than 5 minutes: .*delete the pod; the operator ignores its Lease \(injector-replica-<pod>\)/;
     fixture.says('blue', 'WebhookReady', advice);
     assert.equal(fixture.path('blue'), undefined);
     await fixture.render('blue', template('two'));
     assert.doesNotMatch(fixture.condition('blue', 'WebhookReady'), /delete the pod/, 'of another configuration');
   });
 
-  it('is not ready when for longer than a restart nobody answers for what is published, and is again when somebody does', async () => {
+  it('is not Ready while no replica runs for longer than a restart takes', async () => {
     await fixture.install();
     const path = fixture.path('blue');
     fixture.reports.missing = ['any replica (none is running)'];
     assert.equal(await fixture.reconcile('blue'), 1000);
-    // A replica may be about to come back.
+    // A replica may be restarting.
     fixture.says('blue', 'Ready', /^True/);
     fixture.clock.sleep(30_000);
     await fixture.reconcile('blue');
@@ -113,7 +117,7 @@ describe('RevisionReconciler: publication', () => {
     fixture.says('blue', 'Ready', /^True/);
   });
 
-  it('does not forget what it had published when nothing is left of it but the status', async () => {
+  it('restores the published configuration when only the status names it', async () => {
     const good = await fixture.installed();
     fixture.setTemplate('blue', '{{');
     fixture.reports.missing = ['replica-1'];
@@ -125,7 +129,7 @@ describe('RevisionReconciler: publication', () => {
     assert.equal(fixture.hash('blue'), good);
   });
 
-  it('finds what is published when its status is lost', async () => {
+  it('keeps the published configuration when the status is lost', async () => {
     const good = await fixture.installed();
     fixture.setTemplate('blue', '{{');
     fixture.cluster.edit('injectorconfigs', 'blue', undefined, (object) => {
@@ -137,10 +141,10 @@ describe('RevisionReconciler: publication', () => {
   });
 
   for (const [what, isRestarted] of [
-    ['a status that names a configuration nobody holds', false],
-    ['such a status after a restart', true],
+    ['when the status names an unknown configuration', false],
+    ['when the status names an unknown configuration, after a restart', true],
   ] as const) {
-    it(`leaves the webhook where it is for ${what}`, async () => {
+    it(`does not move the webhook ${what}`, async () => {
       const good = await fixture.installed();
       fixture.setTemplate('blue', '{{');
       fixture.cluster.edit('injectorconfigs', 'blue', undefined, (object) => {
@@ -154,7 +158,7 @@ describe('RevisionReconciler: publication', () => {
     });
   }
 
-  it('says that what is published is lost, leaves the webhook there, and publishes what compiles next', async () => {
+  it('reports that the published configuration is lost, and publishes the next one that compiles', async () => {
     const good = await fixture.installed();
     fixture.setTemplate('blue', '{{');
     fixture.cluster.remove('configmaps', `sidecar-injector-blue-${good}`, 'injection');
@@ -164,7 +168,7 @@ describe('RevisionReconciler: publication', () => {
     });
     fixture.emptyBundles('blue');
     fixture.reports.missing = ['replica-1'];
-    // The names of Events hold the time.
+    // Names of Events contain the time, so advance the clock.
     await fixture.clock.advance(1);
     fixture.restart();
     await fixture.reconcile('blue');
@@ -180,7 +184,7 @@ describe('RevisionReconciler: publication', () => {
     fixture.says('blue', 'WebhookReady', /^True/);
   });
 
-  it('repairs what is there while replicas are waited for', async () => {
+  it('repairs the live webhook while it waits for replicas', async () => {
     const first = await fixture.installed();
     fixture.reports.missing = ['replica-1'];
     await fixture.render('blue', template('two'));
@@ -190,7 +194,7 @@ describe('RevisionReconciler: publication', () => {
     assert.equal(fixture.hash('blue'), first);
   });
 
-  it('restores the ConfigMap of what is published while replicas load the next one', async () => {
+  it('restores the ConfigMap of the published configuration while replicas load the next one', async () => {
     const first = await fixture.installed();
     fixture.reports.missing = ['replica-1'];
     await fixture.render('blue', template('two'));
@@ -200,7 +204,7 @@ describe('RevisionReconciler: publication', () => {
     assert.equal(fixture.hash('blue'), first);
   });
 
-  it('keeps the last three configurations, and what is in use, and editing back finds the old one', async () => {
+  it('keeps the last three configurations, so that a reverted edit reuses its ConfigMap', async () => {
     const first = await fixture.installed();
     for (const image of ['two', 'three', 'four']) {
       await fixture.render('blue', template(image));

@@ -24,19 +24,17 @@ import type { ClusterView } from '../cluster-view.ts';
 export interface ReconcilerOptions extends PassContext {
   readonly client: Pick<ApiClient, 'apply' | 'patch'>;
   readonly producer: RevisionProducer;
-  /** Who uses it. */
   readonly usage: UsageSource;
   readonly removal: Removal;
   readonly refusals: Refusals;
 }
 
-/** What holds unless a pass finds otherwise. */
-const usual: RevisionFindings = {
+const defaultFindings: RevisionFindings = {
   Paused: no('NotPaused', 'spec.paused is not set'),
-  RemovalBlocked: no('NotBlocked', 'nothing that has to go is held'),
+  RemovalBlocked: no('NotBlocked', 'no deletion is blocked'),
 };
 
-/** A pass over one InjectorConfig: what is, what should be, the difference written, status once. */
+/** Runs a pass over one InjectorConfig: compares live and desired objects, writes the difference, then the status. */
 export class RevisionReconciler {
   readonly #options: ReconcilerOptions;
   readonly #conflicts: ConflictMemory;
@@ -47,8 +45,9 @@ export class RevisionReconciler {
   }
 
   /**
-   * Reconciles one InjectorConfig, or what one that is gone has left behind.
-   * Resolves with the milliseconds until it wants to be called again. Rejects when the API server does: call again with back-off.
+   * Reconciles one InjectorConfig, or the objects that a deleted one has left behind.
+   * Resolves with the milliseconds until the next call. Rejects with errors of the API server; the
+   * caller retries with back-off.
    */
   async reconcile(name: string, signal: AbortSignal): Promise<number> {
     const { view, settings } = this.#options;
@@ -59,34 +58,35 @@ export class RevisionReconciler {
     }
     const { spec } = object as { spec?: { operatorClass?: string; paused?: unknown } };
     if ((spec?.operatorClass ?? 'default') !== settings.context.operatorClass) return resyncMs;
-    if (this.#isOfAnother(object)) return resyncMs;
+    if (this.#isOfOtherInstallation(object)) return resyncMs;
     if (object.metadata.deletionTimestamp !== undefined) return this.#finalize(object, signal);
     if (spec?.paused === true) return this.#pause(object, signal);
     const config = parsedConfig(object);
     if (config instanceof ConfigurationError) return this.#refuseWhole(object, config, signal);
     // While somebody undoes what we do, one pass a second is enough; a new generation is looked at whatever happens.
     const isKnown = config.status?.observedGeneration === config.metadata.generation;
-    const quiet = isKnown ? this.#conflicts.quietFor(name) : 0;
+    const quiet = isKnown ? this.#conflicts.backOffFor(name) : 0;
     return quiet > 0 ? quiet : this.#reconcileLive(config, object, signal);
   }
 
   /**
-   * Two installations of one operator class would undo each other's writes for ever. The one that came second, which has nothing here yet, keeps
-   * away; not even a status is written, which is one of those writes: an Event and the log tell.
+   * Reports whether another installation of our operator class owns the webhook. Two of them would
+   * revert each other's writes forever, so the second, which has no Secret yet, writes nothing, not
+   * even a status; it reports this in an Event and in the log.
    */
-  #isOfAnother(object: KubernetesObject): boolean {
+  #isOfOtherInstallation(object: KubernetesObject): boolean {
     const { view, settings, refusals } = this.#options;
     const { namespace, operatorClass } = settings.context;
     const { name = '' } = object.metadata;
     const { webhookConfiguration, servingSecret } = objectNames(name);
     const other = otherInstallation(view.mutatingWebhooks.get(webhookConfiguration), namespace);
-    // One of another class is told in a condition: nobody else writes that.
+    // A webhook of another operator class is reported in a condition, which only we write.
     const isOfOurClass = view.otherClassAt(webhookConfiguration) === undefined;
     if (other === undefined || !isOfOurClass || view.secrets.get(servingSecret, namespace) !== undefined) {
       refusals.settled(name, 'Installation');
       return false;
     }
-    const message = `MutatingWebhookConfiguration ${webhookConfiguration} leads to namespace ${other}, where another installation of operator class ${operatorClass} lives; the one in namespace ${namespace} writes nothing: give it another --operator-class, or delete the webhook configuration if nobody is there any more`;
+    const message = `MutatingWebhookConfiguration ${webhookConfiguration} calls a Service in namespace ${other}, where another installation of operator class ${operatorClass} runs; the operator in namespace ${namespace} writes nothing: give it another --operator-class, or delete the webhook configuration if the other installation is gone`;
     refusals.refuse(object, 'Installation', 'OtherInstallation', message);
     return true;
   }
@@ -99,13 +99,13 @@ export class RevisionReconciler {
     if (winner !== undefined) return this.#yieldTo(winner, config, object, signal);
     refusals.settled(name, 'Overlap');
     const findings: RevisionFindings = {
-      Overlap: no('NoOverlap', 'no other InjectorConfig or RevisionTag takes the same pods'),
+      Overlap: no('NoOverlap', 'no other InjectorConfig or RevisionTag selects the same pods'),
     };
     const writes = noWrites();
     const waits: number[] = [resyncMs];
     let failure: Error | undefined;
     try {
-      object = await holdFinalizer(this.#options, object, signal);
+      object = await ensureFinalizer(this.#options, object, signal);
       waits.push(await producer.produce({ config, object, findings, writes, signal }));
     } catch (error) {
       failure = asError(error);
@@ -127,7 +127,7 @@ export class RevisionReconciler {
     return Math.max(0, Math.min(...waits));
   }
 
-  /** An older one takes the same pods: nothing of this one may be there. */
+  /** Deletes the objects of an InjectorConfig because an older one or a tag selects the same pods. */
   async #yieldTo(
     winner: PodClaim,
     config: InjectorConfig,
@@ -137,9 +137,9 @@ export class RevisionReconciler {
     const { refusals, producer } = this.#options;
     const isCustom = winner.isCustom || config.spec.webhook.selection === 'Custom';
     const advice = isCustom
-      ? '; give one of the two its own spec.webhook.keys or selectors that exclude each other'
+      ? '; give one of the two separate spec.webhook.keys, or selectors that exclude each other'
       : '';
-    const message = `${nameOf(winner)} is older and takes the same pods; nothing of this one is published${advice}`;
+    const message = `${nameOf(winner)} is older and selects the same pods, so this InjectorConfig publishes nothing${advice}`;
     refusals.refuse(object, 'Overlap', 'Overlap', message);
     producer.withdrawn(config.metadata.name);
     const wait = await this.#unblocked(object, signal, () => this.#removeStep(config.metadata.name, signal));
@@ -152,14 +152,14 @@ export class RevisionReconciler {
     return wait ?? resyncMs;
   }
 
-  /** The webhook first, then what certificate providers have made, which nothing that is served needs. */
+  /** Deletes the webhook first, then the objects of certificate providers, which are then unused. */
   async #removeStep(name: string, signal: AbortSignal): Promise<number | undefined> {
     const wait = await this.#options.removal.step(name, signal);
     await this.#options.producer.release(name, signal);
     return wait;
   }
 
-  /** The kill switch: it works whatever else the spec says, also when that is invalid. */
+  /** Handles the kill switch, which works even if the rest of the spec is invalid. */
   async #pause(object: KubernetesObject, signal: AbortSignal): Promise<number> {
     const { removal, producer, events, logger } = this.#options;
     const { name = '' } = object.metadata;
@@ -167,14 +167,14 @@ export class RevisionReconciler {
       logger.warn('paused: the webhook is withdrawn', { injectorConfig: name });
     producer.withdrawn(name);
     const message =
-      'spec.paused is set: the webhook is withdrawn, pods start without this injector, and nothing is repaired';
-    const config = asFarAsKnown(object);
+      'spec.paused is set: the webhook is withdrawn, pods start without this injector, and the operator repairs nothing';
+    const config = configForStatus(object);
     if (!isTrue(config.status?.conditions, 'Paused')) events.paused(object, message);
     await this.#write(config, object, { Paused: yes('Paused', message), WebhookReady: no('Paused', message) }, signal);
     return resyncMs;
   }
 
-  /** While finalizers of others hold what has to go, a condition and an Event name them. */
+  /** Runs a deletion. If finalizers of others block it, names them in a condition and an Event. */
   async #unblocked<T>(object: KubernetesObject, signal: AbortSignal, remove: () => Promise<T>): Promise<T> {
     const { refusals } = this.#options;
     try {
@@ -186,16 +186,16 @@ export class RevisionReconciler {
       const { message } = error;
       refusals.refuse(object, 'Removal', 'RemovalBlocked', message);
       const findings = { RemovalBlocked: yes('ForeignFinalizer', message) };
-      await this.#write(asFarAsKnown(object), object, findings, signal);
+      await this.#write(configForStatus(object), object, findings, signal);
       throw error;
     }
   }
 
-  /** A step that the API server refused shows in the condition of that step; what came before it keeps its finding. */
+  /** Reports an error in the condition of the step that failed; earlier steps keep their findings. */
   #noteFailure(findings: RevisionFindings, error: Error): void {
     if (error instanceof ApiError && (error.code === 0 || error.code === 409)) return;
     const reason = error instanceof ApiError ? error.reason.replace(/[^A-Za-z0-9_]/g, '') : 'InternalError';
-    // Reasons of the API server are its own.
+    // Reasons of the API server are not among ConditionReason.
     const finding = no(reason as ConditionReason, error.message);
     if (findings.CertificateReady === undefined) findings.CertificateReady = finding;
     else findings.WebhookReady ??= finding;
@@ -203,7 +203,7 @@ export class RevisionReconciler {
 
   async #refuseWhole(object: KubernetesObject, error: ConfigurationError, signal: AbortSignal): Promise<number> {
     this.#options.refusals.refuse(object, 'Object', 'Invalid', error.message);
-    await this.#write(asFarAsKnown(object), object, { TemplatesValid: no('Invalid', error.message) }, signal);
+    await this.#write(configForStatus(object), object, { TemplatesValid: no('Invalid', error.message) }, signal);
     return resyncMs;
   }
 
@@ -215,7 +215,7 @@ export class RevisionReconciler {
   ): Promise<void> {
     const { client, clock, view, metrics } = this.#options;
     const usage = this.#options.usage.injectorConfig(config.metadata.name);
-    const status = revisionStatus(config, { ...usual, ...findings, usage }, clock.now());
+    const status = revisionStatus(config, { ...defaultFindings, ...findings, usage }, clock.now());
     const conditions = (status.conditions ?? []).map((each): [string, boolean] => [each.type, each.status === 'True']);
     metrics.conditions?.(config.metadata.name, new Map(conditions));
     const stored = await writeStatus(client, object, status, { fieldManager: statusManager, signal });
@@ -229,7 +229,7 @@ export class RevisionReconciler {
     producer.withdrawn(name);
     const wait = await this.#unblocked(object, signal, () => this.#removeStep(name, signal));
     if (wait !== undefined) return wait;
-    await releaseFinalizer(this.#options, object, signal);
+    await removeFinalizer(this.#options, object, signal);
     logger.info('removed', { injectorConfig: name });
     this.#forget(name);
     return resyncMs;
@@ -243,8 +243,8 @@ export class RevisionReconciler {
   }
 }
 
-/** An InjectorConfig of which only what its status needs is looked at: the rest may be wrong. */
-function asFarAsKnown(object: KubernetesObject): InjectorConfig {
+/** Returns the parts of an InjectorConfig that its status needs; the rest may be invalid. */
+function configForStatus(object: KubernetesObject): InjectorConfig {
   const { metadata, spec, status } = object as { spec?: { revision?: unknown } } & KubernetesObject;
   const revision = typeof spec?.revision === 'string' ? { revision: spec.revision } : {};
   return { metadata, spec: revision, ...(status === undefined ? {} : { status }) } as unknown as InjectorConfig;
@@ -254,7 +254,6 @@ function asError(value: unknown): Error {
   return value instanceof Error ? value : new Error(String(value));
 }
 
-/** Whether an InjectorConfig waits for us before it may go. */
 function hasFinalizer(object: KubernetesObject): boolean {
   return object.metadata.finalizers?.includes(finalizer) ?? false;
 }
@@ -264,19 +263,19 @@ interface Writing {
   readonly view: ClusterView;
 }
 
-/** Without it a deletion would leave a webhook that nobody answers; so it is there before anything else is. */
-function holdFinalizer(writing: Writing, object: KubernetesObject, signal: AbortSignal): Promise<KubernetesObject> {
+/** Adds our finalizer before any other write: without it, a deletion would leave a dead webhook. */
+function ensureFinalizer(writing: Writing, object: KubernetesObject, signal: AbortSignal): Promise<KubernetesObject> {
   if (hasFinalizer(object)) return Promise.resolve(object);
   return setFinalizers(writing, object, [...(object.metadata.finalizers ?? []), finalizer], signal);
 }
 
-/** Nothing is left: the object may go. */
-async function releaseFinalizer(writing: Writing, object: KubernetesObject, signal: AbortSignal): Promise<void> {
+/** Removes our finalizer once all objects are deleted. */
+async function removeFinalizer(writing: Writing, object: KubernetesObject, signal: AbortSignal): Promise<void> {
   const others = (object.metadata.finalizers ?? []).filter((each) => each !== finalizer);
   await setFinalizers(writing, object, others, signal);
 }
 
-/** Onto the version that was read: others add and remove finalizers too. */
+/** Writes onto the version that was read, since other controllers edit finalizers as well. */
 async function setFinalizers(
   { client, view }: Writing,
   object: KubernetesObject,
@@ -285,7 +284,7 @@ async function setFinalizers(
 ): Promise<KubernetesObject> {
   const { resourceVersion } = object.metadata;
   const written = await client.patch(object, 'merge', { metadata: { finalizers, resourceVersion } }, { signal });
-  // Being deleted and without finalizers it is gone now; the watch says so.
+  // With a deletionTimestamp and no finalizers the object is gone; the watch reports that.
   if (written.metadata.deletionTimestamp === undefined) view.configs.upsert(written);
   return written;
 }

@@ -203,8 +203,8 @@ function refOf(ref: RolloutRevision | undefined): ConfigurationRef {
 }
 
 /**
- * Returns the workloads and pods that follow a tag, in time linear in the pods.
- * `pods.stable` covers every configuration of InjectorConfig `stable`, `pods.canary` only `canary`.
+ * Returns the workloads and pods that follow a tag, in time linear in the pods. `pods.stable`
+ * covers every configuration of InjectorConfig `stable`, `pods.canary` only `canary`.
  */
 export function observePods(
   tag: string,

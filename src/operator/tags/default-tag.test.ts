@@ -23,7 +23,7 @@ describe('RevisionTag default', () => {
       assert.deepEqual(writesOf(before, what), ['PATCH mutatingwebhookconfigurations sidecar-injector-default']);
     }
     assert.equal(fixture.tagObject('default')?.metadata.labels?.['sidecar-injector.io/injector-config'], 'new');
-    fixture.says('default', 'Ready', /^True\/Tagged: RevisionTag default stands in for this InjectorConfig/);
+    fixture.says('default', 'Ready', /^True\/Tagged: RevisionTag default replaces the webhook of this InjectorConfig/);
     assert.deepEqual(
       fixture.tagWebhooks('default').map(({ name }) => name),
       ['rev.namespace', 'rev.object', 'namespace', 'object'].map((name) => `${name}.sidecar-injector.io`),

@@ -124,7 +124,7 @@ describe('TagReconciler', () => {
     fixture.cluster.remove('mutatingwebhookconfigurations', 'sidecar-injector-tag-prod');
     await fixture.reconcileTag('prod');
     assert.equal(fixture.tagPath('prod'), path);
-    await fixture.recorded(/^Repaired: MutatingWebhookConfiguration sidecar-injector-tag-prod was missing; made again/);
+    await fixture.recorded(/^Repaired: MutatingWebhookConfiguration sidecar-injector-tag-prod was missing; recreated/);
     fixture.editWebhooks('tag-prod', (webhook) => (webhook.failurePolicy = 'Ignore'));
     // Conflicting writes are repaired at most once a second.
     assert.ok((await fixture.reconcileTag('prod')) <= 1000);

@@ -101,16 +101,16 @@ export class TagReconciler {
       this.#report(object, 'Webhook', findings.WebhookReady);
       return this.#status.write(pass, [resyncMs]);
     }
-    if (webhooks.isOpen(target)) return this.#move(target, plan.rollout, pass);
-    const closed = await webhooks.tryOut(target, signal);
+    if (webhooks.canWrite(target)) return this.#move(target, plan.rollout, pass);
+    const obstacle = await webhooks.checkBeforeWrite(target, signal);
     // The cluster may have changed during the reachability check: start over.
-    if (closed === undefined) return this.reconcile(name, signal);
-    findings.WebhookReady = closed.finding;
-    refusals.refuse(object, 'Webhook', closed.finding.reason, closed.finding.message);
-    return this.#keep(pass, [closed.retryAfter]);
+    if (obstacle === undefined) return this.reconcile(name, signal);
+    findings.WebhookReady = obstacle.finding;
+    refusals.refuse(object, 'Webhook', obstacle.finding.reason, obstacle.finding.message);
+    return this.#keep(pass, [obstacle.retryAfter]);
   }
 
-  /** Ends a pass that cannot write the desired webhook; only updates the caBundle of the live one. */
+  /** Ends a pass that cannot write the desired webhook; updates the caBundle of the live one. */
   async #keep(pass: TagPass, waits: readonly number[]): Promise<number> {
     const writes = noWrites();
     await this.#keepTrust(pass.tag.metadata.name, writes, pass.signal);
@@ -151,7 +151,7 @@ export class TagReconciler {
         findings.Narrowed = narrowed;
         const from = before?.config.metadata.name;
         if (from !== config.metadata.name) {
-          events.led(object, revisionOf(config), hash, before && revisionOf(before.config));
+          events.tagMoved(object, revisionOf(config), hash, before && revisionOf(before.config));
           logger.info('moved a tag', { revisionTag: name, to: config.metadata.name, from, hash });
         }
       }
@@ -210,7 +210,7 @@ export class TagReconciler {
     this.#conflicts.forget(name);
     rollouts.forget(name);
     this.#status.forget(name);
-    // InjectorConfig `default` updates the webhook in its own pass; a deletion would stop injection.
+    // The pass of InjectorConfig `default` updates the webhook; a deletion would stop injection.
     const defaultConfig = name === defaultRevision ? targets.configs().find(isUsableDefault) : undefined;
     if (defaultConfig !== undefined && configWinner(defaultConfig, targets.claims()) === undefined) {
       const live = view.tagWebhook(name);

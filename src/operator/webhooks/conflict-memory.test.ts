@@ -4,7 +4,7 @@ import { ManualClock } from '../../kube/testdata/manual-clock.ts';
 import { ConflictMemory } from './conflict-memory.ts';
 
 describe('ConflictMemory', () => {
-  it("names the annotation by which cert-manager's cainjector writes, and how to take it off", () => {
+  it("names the annotation that makes cert-manager's cainjector write, and how to remove it", () => {
     const memory = new ConflictMemory(new ManualClock());
     const webhook = (annotations: Record<string, string>): KubernetesObject => ({
       apiVersion: 'v1',
@@ -12,22 +12,22 @@ describe('ConflictMemory', () => {
       metadata: { name: 'w', annotations },
     });
     const written = [{ manager: 'cainjector', field: '.webhooks[name="a"].clientConfig.caBundle' }];
-    const invited = memory.observe('blue', written, [webhook({ 'cert-manager.io/inject-ca-from': 'a/b' })]).finding;
-    assert.equal(invited.reason, 'CainjectorWrites');
+    const annotated = memory.observe('blue', written, [webhook({ 'cert-manager.io/inject-ca-from': 'a/b' })]).finding;
+    assert.equal(annotated.reason, 'CainjectorWrites');
     assert.match(
-      invited.message,
+      annotated.message,
       /: kubectl annotate mutatingwebhookconfiguration w cert-manager\.io\/inject-ca-from-$/,
     );
     assert.equal(memory.observe('green', written, [webhook({})]).finding.reason, 'ForeignManager');
     const another = [{ manager: 'helm', field: '.webhooks[name="a"].clientConfig.caBundle' }];
-    const notInvited = memory.observe('grey', another, [webhook({ 'cert-manager.io/inject-ca-from': 'a/b' })]).finding;
-    assert.equal(notInvited.reason, 'ForeignManager');
+    const byHelm = memory.observe('grey', another, [webhook({ 'cert-manager.io/inject-ca-from': 'a/b' })]).finding;
+    assert.equal(byHelm.reason, 'ForeignManager');
     const elsewhere = [{ manager: 'cainjector', field: '.metadata.labels' }];
     const other = memory.observe('red', elsewhere, [webhook({ 'cert-manager.io/inject-ca-from': 'a/b' })]).finding;
     assert.equal(other.reason, 'ForeignManager');
   });
 
-  it('holds for a minute after the last field was taken back, and names who and what', async () => {
+  it('reports managers and fields until a minute after the last restored field', async () => {
     const clock = new ManualClock();
     const memory = new ConflictMemory(clock);
     assert.equal(memory.observe('blue', []).finding.status, 'False');
@@ -36,7 +36,7 @@ describe('ConflictMemory', () => {
       finding: {
         status: 'True',
         reason: 'ForeignManager',
-        message: 'b also writes .x; each object is taken back at most once a second',
+        message: 'b also writes .x; the operator restores each object at most once a second',
       },
       again: 60_000,
     });
@@ -49,7 +49,7 @@ describe('ConflictMemory', () => {
     assert.deepEqual(memory.observe('blue', []).finding.status, 'False');
   });
 
-  it('names a few of many', () => {
+  it('names at most five fields', () => {
     const memory = new ConflictMemory(new ManualClock());
     const fields = Array.from({ length: 8 }, (_, index) => ({ manager: 'm', field: `.f${index}` }));
     const message = memory.observe('blue', fields).finding.message;

@@ -1,103 +1,103 @@
 import { hashedConfigMapName, replicaLeaseName } from '../../api/names.ts';
 import { type Finding, no, yes } from '../controller/revision-status.ts';
 
-/** What is known of an InjectorConfig when its own webhook is decided. */
+/** The inputs to `decideWebhook`. */
 export interface WebhookFacts {
   readonly name: string;
-  /** Whether there is a webhook that is ours to write. */
+  /** Whether the InjectorConfig has a webhook of our operator class. */
   readonly isLive: boolean;
-  /** What was published last, as far as that is known. */
+  /** The hash that was published last, if known. */
   readonly before: string | undefined;
-  /** The configuration that the spec asks for; undefined: it does not compile. */
+  /** The hash of the spec's configuration; undefined if it does not compile. */
   readonly compiled: string | undefined;
-  /** The owner of webhook configurations that was asked for (`--owner`) does not exist. */
+  /** Whether the owner of webhook configurations (`--owner`) does not exist. */
   readonly isOwnerMissing: boolean;
-  /** Another operator class has the name of the webhook configuration. */
+  /** Set if another operator class uses the name of the webhook configuration. */
   readonly otherClass: Finding | undefined;
-  /** What is wrong in the spec, or that the host of its url is another's. */
+  /** Set if the spec is invalid, or another InjectorConfig has the host of spec.webhook.url. */
   readonly mistake: Finding | undefined;
-  /** A tag stands in for it, and has the webhook. */
+  /** Whether RevisionTag `default` owns the webhook. */
   readonly isTagged: boolean;
-  /** Another injector takes the same pods, as a sentence. */
+  /** A sentence that names another injector which selects the same pods. */
   readonly foreign: string | undefined;
-  /** The live replicas that could not answer a configuration yet. */
+  /** Returns the live replicas that do not serve a configuration yet. */
   readonly lacking: (hash: string) => readonly string[];
-  /** Whether somebody holds a configuration, so that replicas can still load it. */
-  readonly isHeld: (hash: string) => boolean;
-  /** For how long replicas have been waited for with a configuration, in milliseconds. */
-  readonly waited: (hash: string) => number;
-  /** No replica has been live for longer than a restart takes. */
-  readonly isSilent: boolean;
+  /** Reports whether a configuration is still stored, so that replicas can load it. */
+  readonly isStored: (hash: string) => boolean;
+  /** Returns how long the leader has waited for replicas to load a configuration. */
+  readonly waitedMs: (hash: string) => number;
+  /** Whether no replica has been live for longer than a restart takes. */
+  readonly hasNoReplica: boolean;
 }
 
-/** What is done with a webhook: written for `hash`, left as it is but for the caBundle, or not touched. */
+/** The decision: write the webhook for `hash`, only update its caBundle, or leave it alone. */
 export type WebhookDecision = {
-  /** Undefined: as it was. */
+  /** The condition; undefined leaves it unchanged. */
   readonly finding: Finding | undefined;
-  /** Something that comes by itself is waited for, such as replicas that load. */
+  /** Whether the decision may change without a user's action, such as once replicas have loaded. */
   readonly isPending: boolean;
 } & (
   | { readonly action: 'apply'; readonly hash: string }
-  /** `hash`: as the spec says for the configuration that is published, where that leads nowhere untried. */
+  /** `hash`: the published configuration; apply the rest of the spec if that needs no new check. */
   | { readonly action: 'keep'; readonly hash?: string | undefined }
-  /** `hash`: what is served to those that a tag sends. */
+  /** `hash`: the configuration to which tags can point. */
   | { readonly action: 'leave'; readonly hash?: string | undefined }
 );
 
 /**
- * What becomes of an InjectorConfig's own webhook. It names a configuration only when every live replica holds it, goes on naming the last good one
- * while a newer one is not there yet or does not compile, and what is live is never withdrawn because something new is refused.
+ * Decides on an InjectorConfig's own webhook. It names the last good configuration until every live
+ * replica serves the new one. A rejected change never withdraws a live webhook.
  */
 export function decideWebhook(facts: WebhookFacts): WebhookDecision {
   const { before, compiled, isTagged, foreign, lacking } = facts;
-  const wanted = compiled ?? before;
+  const desired = compiled ?? before;
   if (!isTagged && facts.otherClass !== undefined)
     return { action: 'leave', finding: facts.otherClass, isPending: false };
   if (facts.isOwnerMissing) return { action: 'keep', finding: ownerMissing, isPending: true };
-  if (wanted === undefined) {
-    const message = 'no configuration has compiled yet, so there is nothing that the webhook could name';
+  if (desired === undefined) {
+    const message = 'no configuration has compiled yet, so there is nothing to publish';
     return { action: 'keep', finding: no('NothingToPublish', message), isPending: false };
   }
   if (facts.mistake !== undefined) return { action: 'keep', finding: facts.mistake, isPending: false };
-  const missing = lacking(wanted);
-  // What is published already is kept as it should be; what is not there yet stays away until somebody can answer it.
+  const missing = lacking(desired);
+  // Keep a live webhook; create none before replicas can serve it.
   if (missing.length > 0)
-    return { action: 'keep', hash: before, finding: waitingFinding(facts, wanted, missing), isPending: true };
+    return { action: 'keep', hash: before, finding: waitingFinding(facts, desired, missing), isPending: true };
   if (isTagged) {
-    const message = `RevisionTag ${facts.name} stands in for this InjectorConfig, which has no webhook of its own; configuration ${wanted} is served to whom a tag sends here`;
-    return { action: 'leave', hash: wanted, finding: yes('Tagged', message), isPending: false };
+    const message = `RevisionTag ${facts.name} replaces the webhook of this InjectorConfig; configuration ${desired} is served to pods that follow a tag to this revision`;
+    return { action: 'leave', hash: desired, finding: yes('Tagged', message), isPending: false };
   }
   if (!facts.isLive && foreign !== undefined) {
     const message = `${foreign}, so nothing is published; remove the other injector or its webhook, give this one its own spec.webhook.keys, or set spec.webhook.takeover`;
     return { action: 'leave', finding: no('ForeignOverlap', message), isPending: false };
   }
-  const finding = yes('Published', `the webhook names configuration ${wanted}`);
-  return { action: 'apply', hash: wanted, finding, isPending: false };
+  const finding = yes('Published', `the webhook names configuration ${desired}`);
+  return { action: 'apply', hash: desired, finding, isPending: false };
 }
 
-/** Webhooks are to go with an owner that is not there. */
+/** The condition while the owner of webhook configurations does not exist. */
 export const ownerMissing: Finding = no(
   'OwnerMissing',
   'the owner of the webhook configurations (--owner) does not exist; nothing is published without it',
 );
 
-/** A replica that is live and has not loaded a configuration for so long is named with what to do. Milliseconds. */
+/** How long to wait for a replica before the message says how to end the wait, in milliseconds. */
 const longWaitMs = 300_000;
 
-/** What to say while replicas cannot answer the configuration that is wanted. */
-function waitingFinding(facts: WebhookFacts, wanted: string, missing: readonly string[]): Finding | undefined {
-  const { name, before, compiled, isHeld, isSilent } = facts;
-  if (compiled === undefined && !isHeld(wanted)) {
-    const problem = `configuration ${wanted}, which is published, is lost: no ConfigMap ${hashedConfigMapName(name, wanted)} holds it and it is not served by ${missing.join(', ')}; correct the configuration of InjectorConfig ${name} or restore the ConfigMap`;
+/** Returns the condition while replicas do not serve the desired configuration. */
+function waitingFinding(facts: WebhookFacts, desired: string, missing: readonly string[]): Finding | undefined {
+  const { name, before, compiled, isStored, hasNoReplica } = facts;
+  if (compiled === undefined && !isStored(desired)) {
+    const problem = `the published configuration ${desired} is lost: ConfigMap ${hashedConfigMapName(name, desired)} does not exist, and the configuration is not served by ${missing.join(', ')}; correct the configuration of InjectorConfig ${name}, or restore the ConfigMap`;
     return no('ConfigurationLost', problem);
   }
-  if (wanted !== before) {
-    const message = `configuration ${wanted} is not served yet by ${missing.join(', ')}`;
-    const advice = `this has lasted for more than ${longWaitMs / 60_000} minutes: see the log of that pod, or delete the pod, and its Lease (${replicaLeaseName('<pod>')}) holds up nothing after a minute`;
-    return no('WaitingForReplicas', facts.waited(wanted) < longWaitMs ? message : `${message}; ${advice}`);
+  if (desired !== before) {
+    const message = `configuration ${desired} is not served yet by ${missing.join(', ')}`;
+    const advice = `this has lasted for more than ${longWaitMs / 60_000} minutes: see the log of that pod, or delete the pod; the operator ignores its Lease (${replicaLeaseName('<pod>')}) after a minute`;
+    return no('WaitingForReplicas', facts.waitedMs(desired) < longWaitMs ? message : `${message}; ${advice}`);
   }
-  // After a restart the replica is about to load what is published and held: nothing has changed that a condition should tell.
-  if (!isSilent) return undefined;
-  const message = `the webhook names configuration ${wanted}, but no replica is running to answer for it: start the webhook's replicas, or set spec.paused to let pods start without this injector`;
+  // A restarted replica is loading the published configuration: the condition stays unchanged.
+  if (!hasNoReplica) return undefined;
+  const message = `the webhook names configuration ${desired}, but no replica is running to serve it: start the webhook's replicas, or set spec.paused to let pods start without this injector`;
   return no('NoReplica', message);
 }

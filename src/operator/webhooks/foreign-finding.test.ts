@@ -6,7 +6,7 @@ import { TagFixture } from '../tags/testdata/tag-fixture.ts';
 describe('beside another injector', () => {
   const fixture = eachTest(new TagFixture());
 
-  it('nothing is published, until that is gone or spec.webhook.takeover says otherwise', async () => {
+  it('an InjectorConfig publishes nothing, unless spec.webhook.takeover is set', async () => {
     fixture.cluster.put('mutatingwebhookconfigurations', istio());
     await fixture.install('default');
     assert.equal(fixture.path('default'), undefined);
@@ -20,7 +20,7 @@ describe('beside another injector', () => {
     fixture.says('default', 'Ready', /^True/);
   });
 
-  it('what is in force is not withdrawn, and says so', async () => {
+  it('a live webhook is not withdrawn, but the condition reports the overlap', async () => {
     await fixture.install('default');
     fixture.cluster.put('mutatingwebhookconfigurations', istio());
     await fixture.reconcile('default');
@@ -33,7 +33,7 @@ describe('beside another injector', () => {
     fixture.says('default', 'ForeignOverlap', /^False\/NoForeignOverlap/);
   });
 
-  it('a tag is not published either, and one that is in force may still be moved', async () => {
+  it('a new tag publishes nothing, but a published tag can still move', async () => {
     await fixture.install('old');
     await fixture.install('new');
     const prod = istio({ namespaceSelector: revision('prod'), objectSelector: {} });

@@ -5,7 +5,7 @@ import { eachTest } from '../testdata/operator-fixture.ts';
 import { RevisionFixture, type Webhook } from '../testdata/revision-fixture.ts';
 
 const ours = { key: 'istio.io/rev', operator: 'In', values: ['blue', 'green'] } as const;
-const theirs = { key: 'control-plane', operator: 'NotIn', values: ['true'] } as const;
+const added = { key: 'control-plane', operator: 'NotIn', values: ['true'] } as const;
 const webhook = 'rev.namespace.sidecar-injector.io';
 
 function configuration(namespaceSelector: LabelSelector | undefined, manager?: string): KubernetesObject {
@@ -27,12 +27,12 @@ const list = (...matchExpressions: object[]): LabelSelector => ({ matchExpressio
 const desired = configuration(list(ours));
 
 describe('leaveNarrowed', () => {
-  const left: [what: string, selector: LabelSelector][] = [
-    ['more expressions', list(ours, theirs)],
-    ['more expressions, ours in another order', list(theirs, { ...ours, values: ['green', 'blue'] })],
+  const kept: [what: string, selector: LabelSelector][] = [
+    ['more expressions', list(ours, added)],
+    ['more expressions, ours in another order', list(added, { ...ours, values: ['green', 'blue'] })],
   ];
-  for (const [what, selector] of left) {
-    it(`leaves ${what} to a tolerated manager, and names it`, () => {
+  for (const [what, selector] of kept) {
+    it(`keeps ${what} of a tolerated manager, and names it`, () => {
       const { object, finding } = leaveNarrowed(desired, configuration(selector, 'enforcer'), ['enforcer']);
       assert.deepEqual(object.webhooks, [{ name: webhook, namespaceSelector: selector }, { name: 'second' }]);
       assert.deepEqual(object.metadata, desired.metadata);
@@ -42,19 +42,19 @@ describe('leaveNarrowed', () => {
     });
   }
 
-  const notLeft: [what: string, live: KubernetesObject | undefined, tolerated?: string[]][] = [
-    ['nothing', undefined],
+  const restored: [what: string, live: KubernetesObject | undefined, tolerated?: string[]][] = [
+    ['a missing webhook', undefined],
     ['the same list', configuration(list(ours), 'enforcer')],
-    ['no selector at all', configuration(undefined, 'enforcer')],
-    ['a list without ours', configuration(list(theirs), 'enforcer')],
-    ['a list with ours changed', configuration(list({ ...ours, values: ['blue'] }, theirs), 'enforcer')],
-    ['labels', configuration({ ...list(ours, theirs), matchLabels: { a: 'b' } }, 'enforcer')],
-    ['what somebody else holds', configuration(list(ours, theirs), 'somebody')],
-    ['what nobody says to hold', configuration(list(ours, theirs))],
-    ['anything where nobody is tolerated', configuration(list(ours, theirs), 'enforcer'), []],
+    ['a missing selector', configuration(undefined, 'enforcer')],
+    ['a list without ours', configuration(list(added), 'enforcer')],
+    ['a list with ours changed', configuration(list({ ...ours, values: ['blue'] }, added), 'enforcer')],
+    ['labels', configuration({ ...list(ours, added), matchLabels: { a: 'b' } }, 'enforcer')],
+    ['expressions of another manager', configuration(list(ours, added), 'other')],
+    ['expressions without a manager', configuration(list(ours, added))],
+    ['expressions when no manager is tolerated', configuration(list(ours, added), 'enforcer'), []],
   ];
-  for (const [what, live, tolerated = ['enforcer']] of notLeft) {
-    it(`does not leave ${what}`, () => {
+  for (const [what, live, tolerated = ['enforcer']] of restored) {
+    it(`does not keep ${what}`, () => {
       const { object, finding } = leaveNarrowed(desired, live, tolerated);
       assert.equal(object, desired);
       assert.equal(finding.status, 'False');
@@ -66,8 +66,8 @@ describe('leaveNarrowed', () => {
     assert.match(leaveNarrowed(desired, live, ['enforcer']).finding.message, /adds managed DoesNotExist to/);
   });
 
-  it('takes a webhook without a selector for one that selects everything', () => {
-    const live = configuration(list(theirs), 'enforcer');
+  it('treats a webhook without a selector as one that selects everything', () => {
+    const live = configuration(list(added), 'enforcer');
     assert.equal(leaveNarrowed(configuration(undefined), live, ['enforcer']).finding.status, 'True');
   });
 });
@@ -75,7 +75,7 @@ describe('leaveNarrowed', () => {
 describe('a narrowed webhook', () => {
   const fixture = eachTest(new RevisionFixture());
 
-  it('is left as it is, moves, is repaired otherwise, and says so', async () => {
+  it('keeps the expressions, still moves, and gets every other field restored', async () => {
     await fixture.install();
     const edit = (manager: string, change: (first: Webhook) => void): void => {
       fixture.cluster.edit('mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined, (object) => {
@@ -85,7 +85,7 @@ describe('a narrowed webhook', () => {
         object.metadata.managedFields = [{ manager, fieldsV1: holds }];
       });
     };
-    edit('admissionsenforcer', (first) => first.namespaceSelector.matchExpressions.push({ ...theirs, values: [] }));
+    edit('admissionsenforcer', (first) => first.namespaceSelector.matchExpressions.push({ ...added, values: [] }));
     fixture.cluster.writes.length = 0;
     await fixture.reconcile('blue');
     assert.deepEqual(fixture.cluster.writes, ['PATCH injectorconfigs/status blue']);
@@ -97,14 +97,14 @@ describe('a narrowed webhook', () => {
     edit('admissionsenforcer', (first) => (first.failurePolicy = 'Ignore'));
     await fixture.reconcile('blue');
     const has = (): boolean =>
-      fixture.webhooks('blue')[0]!.namespaceSelector.matchExpressions.some(({ key }) => key === theirs.key);
+      fixture.webhooks('blue')[0]!.namespaceSelector.matchExpressions.some(({ key }) => key === added.key);
     assert.equal(fixture.webhooks('blue')[0]!.failurePolicy, 'Fail');
     assert.ok(has());
     fixture.reports.missing = [];
     await fixture.later(1000, 'blue');
     assert.notEqual(fixture.hash('blue'), before);
     assert.ok(has());
-    edit('somebody', () => undefined);
+    edit('other', () => undefined);
     await fixture.reconcile('blue');
     assert.ok(!has());
     fixture.says('blue', 'Narrowed', /^False\/NotNarrowed/);

@@ -4,16 +4,16 @@ import { type Webhook, webhooksOf } from './published-webhook.ts';
 
 type NarrowedWebhook = Webhook & { readonly namespaceSelector?: LabelSelector };
 
-/** A webhook configuration with what is left to others in it, and what that comes to. */
+/** A webhook configuration with tolerated selectors, and the condition `Narrowed`. */
 export interface Narrowing<T extends KubernetesObject = KubernetesObject> {
   readonly object: T;
   readonly finding: Finding;
 }
 
 /**
- * Leaves a list of namespaceSelector expressions to a manager that is tolerated, for as long as it only narrows: all of ours are in it, and more.
- * A cloud's own controller puts such lists into every webhook configuration of a cluster, again and again, and whoever takes them out fights with
- * it for ever. Whatever else differs is not touched here, so it is taken back.
+ * Keeps the live namespaceSelector where a tolerated field manager only added expressions to ours.
+ * Some cloud providers' controllers add such expressions to every webhook configuration, and would
+ * conflict with the operator forever. The operator restores every other difference.
  */
 export function leaveNarrowed<T extends KubernetesObject>(
   desired: T,
@@ -21,31 +21,31 @@ export function leaveNarrowed<T extends KubernetesObject>(
   toleratedManagers: readonly string[],
 ): Narrowing<T> {
   const found: NarrowedWebhook[] = webhooksOf(live);
-  const left: string[] = [];
+  const narrowed: string[] = [];
   const webhooks = webhooksOf(desired).map((webhook: NarrowedWebhook) => {
-    const there = found.find(({ name }) => name === webhook.name)?.namespaceSelector;
-    const added = there && addedTo(webhook.namespaceSelector ?? {}, there);
-    if (there === undefined || added === undefined || added.length === 0) return webhook;
+    const selector = found.find(({ name }) => name === webhook.name)?.namespaceSelector;
+    const added = selector && addedTo(webhook.namespaceSelector ?? {}, selector);
+    if (selector === undefined || added === undefined || added.length === 0) return webhook;
     const { name = '' } = webhook;
     const manager = toleratedManagers.find((each) => managesSelector(live, name, each));
     if (manager === undefined) return webhook;
-    left.push(`${manager} adds ${added.map(words).join(', ')} to the namespaceSelector of ${name}`);
-    return { ...webhook, namespaceSelector: there };
+    narrowed.push(`${manager} adds ${added.map(words).join(', ')} to the namespaceSelector of ${name}`);
+    return { ...webhook, namespaceSelector: selector };
   });
-  if (left.length === 0)
-    return { object: desired, finding: no('NotNarrowed', 'the webhook selects what the spec says') };
-  const message = `${left.join('; ')}: pods of other namespaces are not injected (spec.webhook.toleratedManagers)`;
+  if (narrowed.length === 0)
+    return { object: desired, finding: no('NotNarrowed', 'the webhook has the selectors of the spec') };
+  const message = `${narrowed.join('; ')}, so pods of excluded namespaces get no sidecar (spec.webhook.toleratedManagers)`;
   return { object: { ...desired, webhooks }, finding: yes('ToleratedManager', message) };
 }
 
-/** The expressions that are more than ours; undefined when not all of ours are there, or labels differ. */
-function addedTo(ours: LabelSelector, there: LabelSelector): LabelSelectorRequirement[] | undefined {
-  if (JSON.stringify(ours.matchLabels ?? {}) !== JSON.stringify(there.matchLabels ?? {})) return undefined;
-  const wanted = new Set((ours.matchExpressions ?? []).map(canonical));
-  const found = there.matchExpressions ?? [];
+/** Returns the expressions added to ours; undefined if one of ours is missing, or labels differ. */
+function addedTo(ours: LabelSelector, live: LabelSelector): LabelSelectorRequirement[] | undefined {
+  if (JSON.stringify(ours.matchLabels ?? {}) !== JSON.stringify(live.matchLabels ?? {})) return undefined;
+  const desired = new Set((ours.matchExpressions ?? []).map(canonical));
+  const found = live.matchExpressions ?? [];
   const known = new Set(found.map(canonical));
-  if (![...wanted].every((each) => known.has(each))) return undefined;
-  return found.filter((each) => !wanted.has(canonical(each)));
+  if (![...desired].every((each) => known.has(each))) return undefined;
+  return found.filter((each) => !desired.has(canonical(each)));
 }
 
 function canonical({ key, operator, values = [] }: LabelSelectorRequirement): string {
@@ -56,7 +56,7 @@ function words({ key, operator, values = [] }: LabelSelectorRequirement): string
   return values.length === 0 ? `${key} ${operator}` : `${key} ${operator} [${values.join(', ')}]`;
 }
 
-/** Whether metadata.managedFields says that a manager holds the namespaceSelector of a webhook (fieldsV1 of server-side apply; lists by their key). */
+/** Reports whether a manager owns a webhook's namespaceSelector (managedFields, as FieldsV1). */
 function managesSelector(live: KubernetesObject | undefined, webhook: string, manager: string): boolean {
   const entries = (live?.metadata.managedFields ?? []) as {
     manager?: string;

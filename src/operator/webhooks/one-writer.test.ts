@@ -14,7 +14,7 @@ import { eachTest } from '../testdata/operator-fixture.ts';
 import { TagFixture } from '../tags/testdata/tag-fixture.ts';
 import { caBundlesOf } from './published-webhook.ts';
 
-/** One pass at a time for each key, as the queue runs them; a write that met a newer version is tried again. */
+/** Runs one pass at a time for each key, as the queue does; retries after a conflict (409). */
 class Passes {
   readonly #running = new Map<string, Promise<unknown>>();
 
@@ -46,17 +46,17 @@ const steps = fc.oneof(
 describe('One writer of each webhook', () => {
   const fixture = eachTest(new TagFixture());
 
-  it('is held by a type: other code cannot apply or remove a webhook configuration', () => {
+  it('is enforced by a type: other code cannot apply or remove a webhook configuration', () => {
     const second = (owned: OwnedObjects, webhook: WebhookConfiguration, signal: AbortSignal): unknown[] => [
-      // @ts-expect-error -- planted: a second writer
+      // @ts-expect-error -- a second writer
       owned.apply(webhook, noWrites(), signal),
-      // @ts-expect-error -- planted: a second writer
+      // @ts-expect-error -- a second writer
       owned.remove(webhook, signal),
     ];
     assert.equal(typeof second, 'function');
   });
 
-  it('is held by a layer rule: a second writer that is planted is refused by the build', async () => {
+  it('is enforced by a layer rule: the build rejects an import of the writer from another room', async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'one-writer-'));
     const plant = (file: string, text: string): void => {
       mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
@@ -80,7 +80,7 @@ describe('One writer of each webhook', () => {
     }
   });
 
-  /** Every change is looked at, and few bring a new certificate or bundle. */
+  /** Caches `isAccepted` by certificate and bundle, because few changes bring new ones. */
   const accepted = new Map<string, boolean>();
 
   function servedLeaf(config: string): string {
@@ -88,7 +88,7 @@ describe('One writer of each webhook', () => {
     return Buffer.from((secret?.data as Record<string, string> | undefined)?.['tls.crt'] ?? '', 'base64').toString();
   }
 
-  /** The webhooks whose clients would refuse the certificate that is served, as `name: InjectorConfig`. */
+  /** Returns the webhooks that do not trust the served certificate, as `name: InjectorConfig`. */
   function untrusting(): string[] {
     const { cluster, clock } = fixture;
     return cluster.names('mutatingwebhookconfigurations').flatMap((name) => {
@@ -104,7 +104,7 @@ describe('One writer of each webhook', () => {
     });
   }
 
-  it('never leaves a webhook without trust, however passes over InjectorConfigs, tags and rotations interleave', async () => {
+  it('keeps every webhook trusting the served certificate while passes and rotations interleave', async () => {
     for (const name of configs) await fixture.install(name);
     await fixture.tag('prod', 'a');
     const lost: string[] = [];

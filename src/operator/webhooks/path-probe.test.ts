@@ -4,7 +4,11 @@ import { ApiError } from '../../kube/api-error.ts';
 import { ManualClock, settle } from '../../kube/testdata/manual-clock.ts';
 import { type PathProbeOptions, type PathProbeResult, probePath, unreachable } from './path-probe.ts';
 
-const twin: KubernetesObject = { apiVersion: 'v1', kind: 'Twin', metadata: { name: 'sidecar-injector-probe-blue' } };
+const probe: KubernetesObject = {
+  apiVersion: 'v1',
+  kind: 'ProbeWebhook',
+  metadata: { name: 'sidecar-injector-probe-blue' },
+};
 const question = (nonce: string): KubernetesObject => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
@@ -19,14 +23,14 @@ describe('probePath', () => {
   let clock: ManualClock;
   let steps: string[];
   let nonces: string[];
-  /** What the API server makes of each dry run, in order; the last for ever. */
+  /** The API server's answers to the dry runs, in order; the last one repeats. */
   let answers: ((asked: KubernetesObject) => KubernetesObject)[];
   let stop: AbortController;
   let applied: () => KubernetesObject;
   beforeEach(() => {
     [clock, stop] = [new ManualClock(), new AbortController()];
     [steps, nonces] = [[], []];
-    applied = () => twin;
+    applied = () => probe;
   });
 
   const answering = (answer: string) => (asked: KubernetesObject) => {
@@ -54,23 +58,23 @@ describe('probePath', () => {
       },
       webhooks: {
         apply: async () => {
-          steps.push('put up');
+          steps.push('create');
           const object = await Promise.resolve().then(applied);
           return { outcome: 'Created', object, difference: undefined, foreign: [] };
         },
-        remove: () => Promise.resolve(void steps.push('take away')),
+        remove: () => Promise.resolve(void steps.push('delete')),
       },
     };
-    return probePath(options, twin, question, stop.signal);
+    return probePath(options, probe, question, stop.signal);
   };
 
-  it('puts the twin up, asks, and takes it away', async () => {
+  it('creates the probe webhook, sends a dry run, and deletes the probe webhook', async () => {
     answers = [answered];
     assert.deepEqual(await run(), { reached: true, replica: 'replica-2', milliseconds: 0 });
-    assert.deepEqual(steps, ['put up', 'ask', 'take away']);
+    assert.deepEqual(steps, ['create', 'ask', 'delete']);
   });
 
-  it('asks again, with another nonce, until the API server has taken notice of twin and Service', async () => {
+  it('retries with another nonce until the API server has loaded probe webhook and Service', async () => {
     const notYet = fails(failedCall('service "sidecar-injector-blue" not found'));
     answers = [unchanged, notYet, answering('nonce-0'), answered];
     const result = run();
@@ -80,18 +84,18 @@ describe('probePath', () => {
   });
 
   const failures: [what: string, answer: (asked: KubernetesObject) => KubernetesObject, message: RegExp][] = [
-    ['silence', unchanged, /took the dry run without an answer of ours/],
-    ['a failed call', fails(failedCall('dial tcp: connection refused')), /connection refused; nobody listens there/],
+    ['missing answers', unchanged, /accepted the dry run without an answer from a replica/],
+    ['failed calls', fails(failedCall('dial tcp: connection refused')), /connection refused; no process listens there/],
   ];
   for (const [what, answer, message] of failures) {
-    it(`gives up after two seconds of ${what}, and leaves nothing`, async () => {
+    it(`gives up after two seconds of ${what}, and deletes the probe webhook`, async () => {
       answers = [answer];
       const result = run();
       await clock.advance(2000);
       const outcome = await result;
       assert.ok(!outcome.reached && outcome.reason === 'NotReachable');
       assert.match(outcome.message, message);
-      assert.equal(steps.at(-1), 'take away');
+      assert.equal(steps.at(-1), 'delete');
       assert.equal(steps.filter((step) => step === 'ask').length, 41);
     });
   }
@@ -101,13 +105,13 @@ describe('probePath', () => {
     [409, 'configmaps "sidecar-injector-probe-blue" already exists'],
     [422, 'data: Invalid value'],
   ] as const) {
-    it(`says at once that something else refuses the question: ${message}`, async () => {
+    it(`reports at once that another component rejects the dry run: ${message}`, async () => {
       answers = [fails(new ApiError({ code, reason: 'Refused', message }))];
       const outcome = await run();
       assert.ok(!outcome.reached && outcome.reason === 'ProbeRefused');
       assert.match(outcome.message, /ConfigMap sidecar-injector-probe-blue in namespace injection/);
       assert.ok(outcome.message.includes(message));
-      assert.deepEqual(steps, ['put up', 'ask', 'take away']);
+      assert.deepEqual(steps, ['create', 'ask', 'delete']);
     });
   }
 
@@ -116,31 +120,31 @@ describe('probePath', () => {
     new ApiError({ code: 403, reason: 'Forbidden', message: 'User "x" cannot create resource "configmaps"' }),
     new Error('a defect'),
   ]) {
-    it(`passes on what is not about the webhook: ${error.message}`, async () => {
+    it(`rejects with an error that is not about the webhook: ${error.message}`, async () => {
       answers = [fails(error)];
       await assert.rejects(run(), error);
-      assert.equal(steps.at(-1), 'take away');
+      assert.equal(steps.at(-1), 'delete');
     });
   }
 
-  it('says that the twin itself is invalid', async () => {
+  it('reports that the probe webhook is invalid', async () => {
     applied = fails(new ApiError({ code: 422, reason: 'Invalid', message: 'clientConfig.url: Invalid value' }));
     assert.deepEqual(await run(), { reached: false, reason: 'Invalid', message: 'clientConfig.url: Invalid value' });
   });
 
-  it('passes on that the twin could not be written', async () => {
+  it('rejects when the probe webhook cannot be written', async () => {
     const error = new ApiError({ code: 500, reason: 'InternalError', message: 'etcd' });
     applied = fails(error);
     await assert.rejects(run(), error);
   });
 
-  it('leaves the twin to the next leader when it no longer leads', async () => {
+  it('leaves the probe webhook to the next leader after losing leadership', async () => {
     answers = [unchanged];
     const result = run();
     await settle();
     stop.abort(new Error('not the leader'));
     await assert.rejects(result, /not the leader/);
-    assert.deepEqual(steps, ['put up', 'ask']);
+    assert.deepEqual(steps, ['create', 'ask']);
   });
 });
 
@@ -153,14 +157,14 @@ describe('unreachable', () => {
     [`${post}context deadline exceeded`, /NetworkPolicies/],
     [`${post}dial tcp 10.0.0.7:443: i/o timeout`, /NetworkPolicies/],
     [`${post}dial tcp: lookup injector.example.com: no such host`, /correct the Service or the url/],
-    [`${post}dial tcp 10.0.0.7:443: connect: no route to host`, /a network that both have/],
+    [`${post}dial tcp 10.0.0.7:443: connect: no route to host`, /connect the networks/],
     ['service "sidecar-injector-blue" not found', /selector/],
     [`${post}no endpoints available for service "sidecar-injector-blue"`, /selector/],
     ['the server could not find the requested resource', /selector/],
-    ['the server is currently unable to handle the request', /look at their logs/],
+    ['the server is currently unable to handle the request', /check their logs/],
   ];
   for (const [says, advice] of table) {
-    it(`keeps the API server's words and says what to do: ${says.slice(-50)}`, () => {
+    it(`keeps the API server's error and adds advice: ${says.slice(-50)}`, () => {
       const message = unreachable(prefix + says);
       assert.ok(message.startsWith('the API server does not reach the webhook, so it is not installed: '));
       assert.ok(message.includes(says.replace('?timeout=5s', '')));
@@ -169,20 +173,20 @@ describe('unreachable', () => {
     });
   }
 
-  it('gives no advice where it has none', () => {
+  it('gives no advice for an unknown error', () => {
     assert.equal(
       unreachable(`${prefix}expected response.uid="a", got "b"`),
       'the API server does not reach the webhook, so it is not installed: expected response.uid="a", got "b"',
     );
   });
 
-  it('says the same of the same failure, whatever the port of the connection', () => {
+  it('gives the same message for the same failure from different ports', () => {
     const reset = (port: number): string =>
       unreachable(`${prefix}${post}read tcp 10.0.0.1:${port}->10.0.0.7:443: read: connection reset by peer`);
     assert.equal(reset(40001), reset(40002));
   });
 
-  it('takes an error that is worded otherwise as it is', () => {
+  it('keeps an error without the usual prefix unchanged', () => {
     assert.match(unreachable('something else'), /so it is not installed: something else$/);
   });
 });

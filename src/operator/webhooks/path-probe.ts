@@ -8,7 +8,7 @@ import { probeWebhookName } from '../../manifests/probe-objects.ts';
 import type { ObjectWriter } from '../controller/object-writer.ts';
 import { noWrites } from '../controller/owned-objects.ts';
 
-/** Whether the API server reaches the webhook, and if not, why. */
+/** The result of a reachability check. */
 export type PathProbeResult =
   | { readonly reached: true; readonly replica: string; readonly milliseconds: number }
   | { readonly reached: false; readonly reason: 'NotReachable' | 'ProbeRefused' | 'Invalid'; readonly message: string };
@@ -17,28 +17,28 @@ export interface PathProbeOptions {
   readonly client: Pick<ApiClient, 'create'>;
   readonly webhooks: Pick<ObjectWriter, 'apply' | 'remove'>;
   readonly clock: Clock;
-  /** A new text each time that nobody can know beforehand. */
+  /** Returns a new unpredictable text. */
   readonly nonce: () => string;
 }
 
 /**
- * How long it is tried, in milliseconds. API servers learn of a new webhook configuration, and of a new Service, by watches of their own: for a
- * moment the answer may come from before.
+ * How long to retry, in milliseconds. API servers learn of a new webhook configuration or Service
+ * through a watch, so the first answers may predate it.
  */
-const patienceMs = 2000;
-const betweenMs = 50;
+const timeoutMs = 2000;
+const intervalMs = 50;
 
 /**
- * Tries out the way from the API server to a replica: puts up the probe webhook, asks by dry run until the nonce comes back, and takes it
- * away again, whatever came of it. Rejects when the API server answers neither for itself nor for the webhook (no connection, a missing right): to be
- * tried again like any write.
- * @param probing the configuration to try, see `probeConfiguration`
- * @param question the ConfigMap with a given nonce
+ * Checks that the API server reaches a replica: creates the probe webhook, sends dry runs until one
+ * returns its nonce, and deletes the probe webhook. Rejects when the API server itself fails (no
+ * connection, a missing permission); the caller retries as for any write.
+ * @param probing the probe webhook, see `probeConfiguration`
+ * @param requestFor returns the ConfigMap for a nonce
  */
 export async function probePath(
   { webhooks, client, clock, nonce }: PathProbeOptions,
   probing: KubernetesObject,
-  question: (nonce: string) => KubernetesObject,
+  requestFor: (nonce: string) => KubernetesObject,
   signal: AbortSignal,
 ): Promise<PathProbeResult> {
   let applied: KubernetesObject;
@@ -51,16 +51,16 @@ export async function probePath(
   try {
     const began = clock.monotonic();
     for (;;) {
-      const asked = question(nonce());
-      const answer = await askOnce(() => client.create(asked, { dryRun: true, signal }), asked);
+      const request = requestFor(nonce());
+      const answer = await askOnce(() => client.create(request, { dryRun: true, signal }), request);
       const milliseconds = clock.monotonic() - began;
       if (answer.reached) return { ...answer, milliseconds };
-      if (answer.reason === 'ProbeRefused' || milliseconds >= patienceMs) return answer;
-      await pause(clock, betweenMs, signal);
+      if (answer.reason === 'ProbeRefused' || milliseconds >= timeoutMs) return answer;
+      await pause(clock, intervalMs, signal);
       signal.throwIfAborted();
     }
   } finally {
-    // When we no longer lead it is the next leader's to take away, which may be using it already.
+    // A former leader must not delete it: the next leader may already use it.
     if (!signal.aborted) await webhooks.remove(applied, signal);
   }
 }
@@ -71,58 +71,55 @@ async function askOnce(
 ): Promise<PathProbeResult> {
   try {
     const data = ((await create()).data ?? {}) as Record<string, string | undefined>;
-    const isAnswer = data[pathProbeKeys.answer] === (sent as Record<string, string>)[pathProbeKeys.nonce];
-    if (isAnswer) return { reached: true, replica: data[pathProbeKeys.replica] ?? '', milliseconds: 0 };
-    return { reached: false, reason: 'NotReachable', message: silent };
+    const isAnswered = data[pathProbeKeys.answer] === (sent as Record<string, string>)[pathProbeKeys.nonce];
+    if (isAnswered) return { reached: true, replica: data[pathProbeKeys.replica] ?? '', milliseconds: 0 };
+    return { reached: false, reason: 'NotReachable', message: unanswered };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.message.includes(`webhook "${probeWebhookName}"`))
       return { reached: false, reason: 'NotReachable', message: unreachable(error.message) };
     const isRefusal = [403, 409, 422].includes(error.code) && !/ cannot create resource /.test(error.message);
     if (!isRefusal) throw error;
-    const message = `the dry run by which the webhook is tried out (CREATE of ConfigMap ${metadata.name ?? ''} in namespace ${metadata.namespace ?? ''}) was refused by something else, so the webhook is not installed: ${error.message}; let that ConfigMap pass`;
+    const message = `the dry run of the reachability check (CREATE of ConfigMap ${metadata.name ?? ''} in namespace ${metadata.namespace ?? ''}) was rejected by another component, so the webhook is not installed: ${error.message}; allow this ConfigMap there`;
     return { reached: false, reason: 'ProbeRefused', message };
   }
 }
 
-const silent =
-  'the API server took the dry run without an answer of ours, so the webhook is not installed: it has not taken notice of the configuration yet, or what is reached is not this version of the operator';
+const unanswered =
+  'the API server accepted the dry run without an answer from a replica, so the webhook is not installed: the API server has not loaded the probe webhook yet, or the endpoint runs another version of the operator';
 
-/** What the API server says (Go's net, crypto/tls and the webhook client of k8s.io/apiserver), and what that asks for. */
+/** Errors of the API server (Go's net and crypto/tls, or k8s.io/apiserver), and advice. */
 const causes: readonly (readonly [says: RegExp, advice: string])[] = [
   [
     /x509|tls: |certificate/,
-    'what answers there does not have the certificate that the caBundle trusts: look at the condition CertificateReady, at what the Service or url leads to, and for a proxy between that ends TLS',
+    'the endpoint presents a certificate that the caBundle does not trust: check the condition CertificateReady, the target of the Service or spec.webhook.url, and whether a proxy terminates TLS in between',
   ],
   [
     /connection refused/,
-    'nobody listens there: look whether the pods of the operator are ready and whether the port is theirs (Service targetPort, --webhook-port)',
+    'no process listens there: check that the pods of the operator are ready, and that the targetPort of the Service is their --webhook-port',
   ],
   [
     /deadline exceeded|timeout|timed out/i,
-    'packets are lost on the way: let the control plane reach the port of the webhook (firewall rules of private clusters, NetworkPolicies): 15017 unless told',
+    'packets are lost: allow the control plane to connect to the webhook port, by default 15017, in NetworkPolicies and in the firewall rules of private clusters',
   ],
   [
     /no such host|server misbehaving/,
-    'the name is not known where the API server runs: correct the Service or the url',
+    'the API server cannot resolve the host name: correct the Service or the url (spec.webhook.url)',
   ],
   [
     /no route to host|network is unreachable/,
-    'the address cannot be reached from where the API server runs: use a url or a network that both have',
+    'the API server has no route to the address: set a spec.webhook.url that it can reach, or connect the networks',
   ],
   [
     /service "[^"]*" not found|no endpoints available|no service port|could not find the requested/,
-    'the Service leads to no ready pod that serves this: look at its selector and at the readiness of the pods of the operator',
+    'the Service has no ready pod that serves this path: check its selector, and that the pods of the operator are ready',
   ],
-  [
-    /currently unable to handle the request/,
-    'the replicas that answer do not have this configuration (yet): look at their logs',
-  ],
+  [/currently unable to handle the request/, 'the replicas have not loaded this configuration yet: check their logs'],
 ];
 
 /**
- * One sentence about a webhook that the API server could not call, from its error: its own words from where they say what happened, and what to
- * do. The same failure always gives the same sentence: ports that change with each connection are left out.
+ * Returns a message with the API server's error about a failed webhook call, and advice. Removes
+ * the ephemeral port from the error, so that the same failure always gives the same message.
  */
 export function unreachable(error: string): string {
   const said = (/failed to call webhook: (.*)$/s.exec(error)?.[1] ?? error)

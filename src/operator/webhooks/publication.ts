@@ -9,35 +9,35 @@ import type { WriteOutcome } from '../controller/owned-objects.ts';
 import type { PassContext } from '../controller/pass-context.ts';
 import { type Finding, no } from '../controller/revision-status.ts';
 import { decideWebhook, type WebhookDecision } from './decide-webhook.ts';
-import { otherClassFinding } from './foreign-finding.ts';
+import { nameInUse } from './foreign-finding.ts';
 import type { WebhookWriter, WrittenWebhook } from './webhook-writer.ts';
 
 export interface PublicationInput {
   readonly config: InjectorConfig;
-  /** Undefined: what the spec says now does not compile. */
+  /** The configuration of the spec; undefined if it does not compile. */
   readonly compiled: CompiledConfiguration | undefined;
   readonly caBundlePem: string;
-  /** Fingerprint of the serving certificate, where it is known. */
+  /** The fingerprint of the serving certificate, if known. */
   readonly fingerprint: string | undefined;
-  /** Undefined: the owner that was asked for does not exist, so nothing may be published. */
+  /** Undefined if the owner (`--owner`) does not exist, so nothing may be published. */
   readonly context: ManifestContext | undefined;
-  /** A tag stands in for it: all is made ready for those whom the tag sends, and no webhook of its own is written. */
+  /** Whether RevisionTag `default` owns the webhook: serve the configuration, write no webhook. */
   readonly isTagged: boolean;
-  /** The host of the url is another's: what is there stays, and nothing is installed. */
+  /** Set if another InjectorConfig has the host of spec.webhook.url: create no new webhook. */
   readonly taken: Finding | undefined;
-  /** Another injector takes the same pods, as a sentence: a webhook that is not there yet is not installed. */
+  /** A sentence that names another injector of the same pods: create no new webhook. */
   readonly foreign: string | undefined;
 }
 
 export interface PublicationOutcome {
-  /** Undefined: as it was; another writer undoes what we do, and it is not our turn. */
+  /** The condition `WebhookReady`; undefined leaves it unchanged while a write is deferred. */
   readonly finding: Finding | undefined;
-  /** What is published now, and what was before; while replicas are waited for it stays, so that it is not forgotten. */
+  /** The published hash, also while replicas load a newer one; `before` is from before the pass. */
   readonly hash: string | undefined;
   readonly before: string | undefined;
-  /** Whether a tolerated manager narrows what is published; undefined: as it was. */
+  /** The condition `Narrowed`; undefined leaves it unchanged. */
   readonly narrowed?: Finding;
-  /** Still to be done: waiting for replicas, for instance. */
+  /** Whether another pass is needed, for example once replicas have loaded. */
   readonly isPending: boolean;
 }
 
@@ -46,22 +46,22 @@ export interface PublicationOptions extends Pick<PassContext, 'view' | 'reports'
   readonly configurations: StoredConfigurations;
 }
 
-/** For so long after a start, or between two replicas, nobody may answer before it is told. Milliseconds. */
+/** How long there may be no live replica, as in a restart, before a condition reports it, in ms. */
 const noReplicaMs = 30_000;
 
-/** The second half of a pass over an InjectorConfig: its own webhook, decided by `decideWebhook`. */
+/** Publishes an InjectorConfig's own webhook as `decideWebhook` decides. */
 export class Publication {
   readonly #options: PublicationOptions;
-  /** Since when no replica is live, by InjectorConfig. */
+  /** When the last live replica vanished, by InjectorConfig. */
   readonly #noReplicaSince = new Map<string, number>();
-  /** Since when replicas are waited for, by InjectorConfig, and with which configuration. */
+  /** When waiting for replicas began, and for which configuration, by InjectorConfig. */
   readonly #waitingSince = new Map<string, { hash: string; at: number }>();
 
   constructor(options: PublicationOptions) {
     this.#options = options;
   }
 
-  /** The webhook: moved, repaired, or left where it is. */
+  /** Moves, repairs or keeps the webhook. */
   async publish(input: PublicationInput, into: WriteOutcome, signal: AbortSignal): Promise<PublicationOutcome> {
     const { config, compiled, caBundlePem, context, isTagged } = input;
     const { webhooks, configurations } = this.#options;
@@ -84,7 +84,7 @@ export class Publication {
     const target = { config, hash: decision.hash, caBundlePem, context };
     const obstacle = webhooks.canWrite(target) ? undefined : await webhooks.checkBeforeWrite(target, signal);
     if (obstacle !== undefined) {
-      // What is there goes where it went: that may still work.
+      // Keep the live endpoint: it may still work.
       await webhooks.keep(live, caBundlePem, into, signal);
       into.retryAfter = Math.min(into.retryAfter ?? Infinity, obstacle.retryAfter);
       return { ...stays, finding: obstacle.finding };
@@ -104,7 +104,7 @@ export class Publication {
     const { config, compiled, context, isTagged, taken, foreign, fingerprint } = input;
     const { view, reports, configurations } = this.#options;
     const { name } = config.metadata;
-    // The configuration and the certificates are checked where they are made.
+    // Other code validates spec.injection and spec.certificate.
     const mistakes = validateInjectorConfig(config)
       .filter(({ field }) => !/^spec\.(injection|certificate)/.test(field))
       .map(({ message }) => message);
@@ -114,11 +114,11 @@ export class Publication {
       before,
       compiled: compiled?.hash,
       isOwnerMissing: context === undefined,
-      otherClass: otherClassFinding(view, objectNames(name).webhookConfiguration),
+      otherClass: nameInUse(view, objectNames(name).webhookConfiguration),
       mistake: mistakes.length > 0 ? no('Invalid', mistakes.join('; ')) : taken,
       isTagged,
       foreign,
-      // After a deletion replicas hold the configuration and a certificate of another authority.
+      // For a recreated InjectorConfig, replicas may still hold a certificate of the old authority.
       lacking: (hash) => reports.lacking(name, hash, before === undefined ? fingerprint : undefined),
       isStored: (hash) => configurations.find(config, hash) !== undefined,
       waitedMs: (hash) => this.#waitedMs(name, hash),
@@ -127,8 +127,8 @@ export class Publication {
   }
 
   /**
-   * What is live, while it cannot move: as the spec says for the configuration that is published, or as it is where that would lead it somewhere
-   * untried. Resolves with what the API server finds invalid in it.
+   * Keeps the published configuration, but applies the rest of the spec unless that needs a new
+   * reachability check. Resolves with the API server's rejection, if any.
    */
   async #keep(
     { config, caBundlePem, context }: PublicationInput,
@@ -151,7 +151,7 @@ export class Publication {
     return refusal;
   }
 
-  /** Whether no replica has been live for longer than a restart takes. */
+  /** Reports whether no replica has been live for longer than a restart takes. */
   #hasNoReplica(name: string): boolean {
     const { reports, clock } = this.#options;
     if (reports.replicas(name).length > 0) {
@@ -164,7 +164,7 @@ export class Publication {
     return now - since >= noReplicaMs;
   }
 
-  /** For how long replicas have been waited for. */
+  /** Returns how long the leader has waited for replicas to load a configuration. */
   #waitedMs(name: string, hash: string): number {
     const now = this.#options.clock.monotonic();
     const known = this.#waitingSince.get(name);
@@ -173,14 +173,14 @@ export class Publication {
     return now - at;
   }
 
-  /** The webhook was withdrawn. */
+  /** Forgets a withdrawn webhook. */
   withdrawn(name: string): void {
     this.#noReplicaSince.delete(name);
     this.#waitingSince.delete(name);
     this.#options.webhooks.forget(name, objectNames(name).webhookConfiguration);
   }
 
-  /** The InjectorConfig is gone. */
+  /** Forgets a deleted InjectorConfig. */
   forget(name: string): void {
     this.withdrawn(name);
     this.#options.configurations.forget(name);

@@ -11,16 +11,16 @@ const service = (path: string): object => ({ service: { path } });
 const rollout = (way = 'inject'): string => `/tags/prod/blue/0123abcd/green/4567cdef/8000000000000000/${way}`;
 
 describe('namedHashes', () => {
-  it('has both sides of a rollout, each for its own InjectorConfig', () => {
-    const given = configuration(service(rollout()), service('/tags/prod/blue/0123abce/inject'));
-    assert.deepEqual(namedHashes(given, 'blue'), ['0123abcd', '0123abce']);
-    assert.deepEqual(namedHashes(given, 'green'), ['4567cdef']);
-    assert.deepEqual(namedHashes(given, 'red'), []);
+  it('returns stable and canary hashes, each for its own InjectorConfig', () => {
+    const live = configuration(service(rollout()), service('/tags/prod/blue/0123abce/inject'));
+    assert.deepEqual(namedHashes(live, 'blue'), ['0123abcd', '0123abce']);
+    assert.deepEqual(namedHashes(live, 'green'), ['4567cdef']);
+    assert.deepEqual(namedHashes(live, 'red'), []);
   });
 });
 
 describe('liveRollout', () => {
-  it('is what all of our webhooks say', () => {
+  it('returns the rollout on which all of our webhooks agree', () => {
     assert.equal(liveRollout(configuration(service(rollout()), service(rollout())))?.canary.injectorConfig, 'green');
     assert.equal(liveRollout(configuration(service(rollout('shadow'))))?.shadow, true);
     assert.equal(liveRollout(configuration(service(rollout()), service(rollout('shadow')))), undefined);
@@ -36,24 +36,24 @@ describe('publishedHash', () => {
     ['no configuration', undefined, undefined],
     ['no webhooks', configuration(), undefined],
     ['a Service', configuration(one), '0123abcd'],
-    ['a url with a path of its own', configuration({ url: 'https://h/x/revisions/blue/0123abcd/inject' }), '0123abcd'],
+    ['a url with a path prefix', configuration({ url: 'https://h/x/revisions/blue/0123abcd/inject' }), '0123abcd'],
     ['several that agree', configuration(one, one), '0123abcd'],
     ['several that differ', configuration(one, other), undefined],
-    ['one that leads elsewhere', configuration(one, {}), undefined],
+    ['one without a path', configuration(one, {}), undefined],
     ['another InjectorConfig', configuration(service('/revisions/green/0123abcd/inject')), undefined],
-    ['the stable side of a rollout', configuration(service(rollout())), '0123abcd'],
-    ['a rollout tried in shadow', configuration(service(rollout('shadow'))), '0123abcd'],
-    ['something else', configuration(service('/inject')), undefined],
+    ['stable in a rollout', configuration(service(rollout())), '0123abcd'],
+    ['stable in a shadow step', configuration(service(rollout('shadow'))), '0123abcd'],
+    ['a path without a hash', configuration(service('/inject')), undefined],
   ];
-  for (const [what, given, expected] of cases) {
-    it(`${what}: ${expected ?? 'none'}`, () => {
-      assert.equal(publishedHash(given, 'blue'), expected);
+  for (const [what, live, expected] of cases) {
+    it(`returns ${expected ?? 'undefined'} for ${what}`, () => {
+      assert.equal(publishedHash(live, 'blue'), expected);
     });
   }
 });
 
 describe('caBundlesOf', () => {
-  it('decodes the bundle of each of our webhooks, and leaves out what somebody added', () => {
+  it('decodes the caBundle of each of our webhooks, and skips webhooks of other clients', () => {
     const caBundle = Buffer.from('PEM').toString('base64');
     const ours = configuration({ caBundle }, {});
     const foreign = { name: 'evil.example.com', clientConfig: {} };

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { eachTest, injectorConfig } from '../testdata/operator-fixture.ts';
 import { RevisionFixture } from '../testdata/revision-fixture.ts';
 
-const twin = 'sidecar-injector-probe-blue';
+const probe = 'sidecar-injector-probe-blue';
 const configuration = ['mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined] as const;
 
-describe('InstallGate', () => {
+describe('ReachabilityCheck', () => {
   const fixture = eachTest(new RevisionFixture());
 
-  const asked = (): number => fixture.cluster.writes.filter((write) => write === `POST configmaps ${twin}`).length;
-  const webhooksThere = (): string[] => fixture.cluster.names('mutatingwebhookconfigurations');
-  /** A pass in which nobody answers. */
+  const probes = (): number => fixture.cluster.writes.filter((write) => write === `POST configmaps ${probe}`).length;
+  const webhooks = (): string[] => fixture.cluster.names('mutatingwebhookconfigurations');
+  /** Runs a pass whose reachability check gets no answer; returns its wait in milliseconds. */
   const failing = async (): Promise<number> => {
     const waits: number[] = [];
     const pass = fixture.reconcile('blue').then((wait) => waits.push(wait));
@@ -20,31 +20,31 @@ describe('InstallGate', () => {
       return waits.length > 0;
     });
     await pass;
-    return waits[0] ?? assert.fail('it did not end');
+    return waits[0] ?? assert.fail('the pass did not end');
   };
 
-  it('installs nothing that is not reached, leaves nothing behind, and asks less and less often', async () => {
+  it('installs no unreachable webhook, deletes its probe webhook, and retries with back-off', async () => {
     fixture.cluster.answersProbes = false;
     fixture.cluster.put('injectorconfigs', injectorConfig('blue'));
     assert.ok((await failing()) <= 1000);
-    assert.deepEqual(webhooksThere(), []);
-    const unanswered = /^False\/NotReachable: the API server took the dry run without an answer of ours/;
+    assert.deepEqual(webhooks(), []);
+    const unanswered = /^False\/NotReachable: the API server accepted the dry run without an answer from a replica/;
     for (const type of ['WebhookReady', 'Ready']) fixture.says('blue', type, unanswered);
     await fixture.recorded(/^NotReachable: /);
-    const before = asked();
+    const before = probes();
     assert.ok((await fixture.reconcile('blue')) <= 1000);
-    assert.equal(asked(), before, 'not before its time');
+    assert.equal(probes(), before, 'no retry before the back-off ends');
     await fixture.clock.advance(1000);
     const wait = await failing();
-    assert.ok(asked() > before);
+    assert.ok(probes() > before);
     assert.ok(wait > 1000 && wait <= 2000, `${wait} ms`);
     fixture.cluster.answersProbes = true;
     await fixture.later(2000, 'blue');
-    assert.deepEqual(webhooksThere(), ['sidecar-injector-blue']);
+    assert.deepEqual(webhooks(), ['sidecar-injector-blue']);
     fixture.says('blue', 'Ready', /^True/);
   });
 
-  it('asks at once when what is to be tried has changed', async () => {
+  it('checks at once when the desired webhook has changed', async () => {
     fixture.cluster.answersProbes = false;
     fixture.cluster.put('injectorconfigs', injectorConfig('blue'));
     await failing();
@@ -53,18 +53,18 @@ describe('InstallGate', () => {
     assert.equal(fixture.webhooks('blue')[0]?.clientConfig.url?.startsWith('https://injector.example.com/rev'), true);
   });
 
-  it('asks once: not for another configuration, not after a restart, not to restore what somebody deleted', async () => {
+  it('checks once: not for a new configuration, a restart, or a deleted webhook', async () => {
     await fixture.install();
     await fixture.render('blue', 'spec:\n  containers: []\n');
     fixture.restart();
     await fixture.reconcile('blue');
     fixture.cluster.remove(configuration[0], configuration[1]);
     await fixture.reconcile('blue');
-    assert.equal(asked(), 1);
+    assert.equal(probes(), 1);
     assert.equal(fixture.webhooks('blue').length, 2);
   });
 
-  it('asks before the webhook leads elsewhere, and leaves it where it is, with its caBundle, when that is not reached', async () => {
+  it('checks a new endpoint, and keeps the old one, with a current caBundle, if that is unreachable', async () => {
     await fixture.install();
     fixture.cluster.answersProbes = false;
     fixture.setSpec('blue', { webhook: { url: 'https://nowhere.example.com' } });
@@ -75,10 +75,10 @@ describe('InstallGate', () => {
     fixture.says('blue', 'WebhookReady', /^False\/NotReachable/);
     fixture.reports.missing = ['replica-1'];
     await fixture.render('blue', 'spec:\n  containers: []\n');
-    assert.ok(fixture.path('blue') !== undefined, 'also while replicas are waited for');
+    assert.ok(fixture.path('blue') !== undefined, 'also while replicas are loading');
   });
 
-  it('asks again after a removal', async () => {
+  it('checks again after a removal', async () => {
     await fixture.install();
     fixture.cluster.remove('injectorconfigs', 'blue');
     for (let pass = 0; pass < 4; pass += 1) {
@@ -88,33 +88,33 @@ describe('InstallGate', () => {
     fixture.reports.certificate = 'of before';
     await fixture.install();
     fixture.says('blue', 'Ready', /^False\/WaitingForReplicas/);
-    assert.equal(asked(), 1, 'it would meet the certificate of another authority');
+    assert.equal(probes(), 1, 'no check while replicas have a certificate of the old authority');
     fixture.reports.certificate = undefined;
     await fixture.reconcile('blue');
-    assert.equal(asked(), 2);
+    assert.equal(probes(), 2);
     fixture.reports.certificate = 'a rotation behind';
     await fixture.render('blue', 'spec:\n  containers: []\n');
     fixture.says('blue', 'Ready', /^True/);
   });
 
-  it('takes away the twin that a process left which ended too early, and removes it with everything else', async () => {
+  it('deletes a leftover probe webhook in the next pass, and when the InjectorConfig is deleted', async () => {
     await fixture.install();
     const own = fixture.cluster.get(...configuration)!;
-    const left = { ...own, metadata: { name: twin, labels: own.metadata.labels! } };
-    fixture.cluster.put('mutatingwebhookconfigurations', left);
+    const leftover = { ...own, metadata: { name: probe, labels: own.metadata.labels! } };
+    fixture.cluster.put('mutatingwebhookconfigurations', leftover);
     await fixture.reconcile('blue');
-    assert.deepEqual(webhooksThere(), ['sidecar-injector-blue']);
-    fixture.cluster.put('mutatingwebhookconfigurations', left);
+    assert.deepEqual(webhooks(), ['sidecar-injector-blue']);
+    fixture.cluster.put('mutatingwebhookconfigurations', leftover);
     await fixture.caughtUp();
     await fixture.uninstall('blue');
-    assert.deepEqual(webhooksThere(), []);
+    assert.deepEqual(webhooks(), []);
   });
 
-  it('says that the twin is invalid, as the webhook would be', async () => {
-    const isTwin = (method: string, path: string): boolean => method === 'PATCH' && path.includes(twin);
-    fixture.cluster.fail(isTwin, 422, 'Invalid', 'webhooks[0].clientConfig.url: Invalid value');
+  it('reports an invalid probe webhook, which means that the webhook is invalid too', async () => {
+    const isProbe = (method: string, path: string): boolean => method === 'PATCH' && path.includes(probe);
+    fixture.cluster.fail(isProbe, 422, 'Invalid', 'webhooks[0].clientConfig.url: Invalid value');
     await fixture.install();
     fixture.says('blue', 'WebhookReady', /^False\/Invalid: webhooks\[0\]\.clientConfig\.url/);
-    assert.deepEqual(webhooksThere(), []);
+    assert.deepEqual(webhooks(), []);
   });
 });

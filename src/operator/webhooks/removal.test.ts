@@ -12,13 +12,13 @@ describe('Removal', () => {
     await fixture.reconcile('blue');
   });
 
-  const left = (): string[] => [
+  const remaining = (): string[] => [
     ...fixture.cluster.names('mutatingwebhookconfigurations'),
     ...fixture.cluster.names('services'),
     ...fixture.cluster.names('secrets'),
     ...fixture.cluster.names('configmaps'),
   ];
-  /** Reconciles the InjectorConfig as often as it asks for it at once, with the grace in between. */
+  /** Reconciles the InjectorConfig until it is deleted, with the grace period between passes. */
   const finish = async (): Promise<void> => {
     for (let pass = 0; pass < 6 && fixture.cluster.get('injectorconfigs', 'blue') !== undefined; pass += 1) {
       await fixture.reconcile('blue');
@@ -27,11 +27,11 @@ describe('Removal', () => {
   };
 
   for (const [plural, name, namespace] of [webhook, service]) {
-    it(`waits for one of ${plural} that the finalizer of somebody else holds, names it, and keeps what comes after it`, async () => {
+    it(`waits for one of ${plural} with a foreign finalizer, names it, and keeps the later objects`, async () => {
       fixture.cluster.edit(plural, name, namespace, (object) => {
         object.metadata.finalizers = ['example.com/hold'];
       });
-      const before = left();
+      const before = remaining();
       fixture.cluster.remove('injectorconfigs', 'blue');
       const message = new RegExp(`InjectorConfig blue: .*${name} \\(example\\.com/hold\\)`);
       const blocked = { name: 'RemovalBlockedError', message };
@@ -45,13 +45,13 @@ describe('Removal', () => {
         await fixture.clock.advance(10_000);
       }
       assert.ok(fixture.cluster.get('injectorconfigs', 'blue') !== undefined);
-      if (plural === webhook[0]) assert.deepEqual(left(), before);
+      if (plural === webhook[0]) assert.deepEqual(remaining(), before);
       assert.equal(fixture.cluster.writes.filter((write) => write === `DELETE ${plural} ${name}`).length, 1);
       fixture.cluster.edit(plural, name, namespace, (object) => {
         object.metadata.finalizers = [];
       });
       await finish();
-      assert.deepEqual(left(), []);
+      assert.deepEqual(remaining(), []);
       assert.equal(fixture.cluster.get('injectorconfigs', 'blue'), undefined);
     });
   }
@@ -72,27 +72,27 @@ describe('Removal', () => {
     }
   };
 
-  it('finds by name what has lost its labels while no operator ran, the webhook first', async () => {
+  it('finds objects by name that lost their labels while no operator ran, and removes the webhook first', async () => {
     relabel({}, 'sidecar-injector');
     fixture.cluster.remove('injectorconfigs', 'blue');
     fixture.restart();
     await fixture.view.synced(new AbortController().signal);
     fixture.cluster.writes.length = 0;
     await finish();
-    assert.deepEqual(left(), []);
+    assert.deepEqual(remaining(), []);
     const order = fixture.cluster.writes.map((write) => write.split(' ').slice(0, 2).join(' '));
     assert.equal(order[0], 'DELETE mutatingwebhookconfigurations');
     assert.equal(order.at(-1), 'PATCH injectorconfigs');
     assert.equal(fixture.cluster.get('injectorconfigs', 'blue'), undefined);
   });
 
-  it('knows a webhook without labels and managedFields by the Service that it calls', async () => {
+  it('recognizes a webhook without labels and managedFields by its Service', async () => {
     fixture.cluster.edit(...webhook, (object) => {
       delete object.metadata.labels;
     });
     fixture.cluster.remove('injectorconfigs', 'blue');
     await finish();
-    assert.deepEqual(left(), []);
+    assert.deepEqual(remaining(), []);
   });
 
   const others: [what: string, labels: Record<string, string>, manager: string][] = [
@@ -100,31 +100,31 @@ describe('Removal', () => {
     ['to another operator class', { 'sidecar-injector.io/operator-class': 'other' }, 'sidecar-injector'],
   ];
   for (const [what, labels, manager] of others) {
-    it(`leaves alone what bears the name and belongs ${what}`, async () => {
+    it(`keeps objects with the same names that belong ${what}`, async () => {
       relabel(labels, manager);
       fixture.cluster.remove('injectorconfigs', 'blue');
       await finish();
-      const there = left();
+      const there = remaining();
       for (const [, name] of owned) assert.ok(there.includes(name), name);
       assert.equal(fixture.cluster.get('injectorconfigs', 'blue'), undefined);
     });
   }
 
-  it('leaves alone a Secret that bears the name and that we have not written', async () => {
+  it('keeps a Secret with the same name that another client wrote', async () => {
     fixture.cluster.edit('secrets', 'sidecar-injector-blue', 'injection', (object) => {
       object.metadata.labels = {};
       object.metadata.managedFields = [{ manager: 'kubectl' }];
     });
     fixture.cluster.remove('injectorconfigs', 'blue');
     await finish();
-    assert.deepEqual(left(), ['sidecar-injector-blue']);
+    assert.deepEqual(remaining(), ['sidecar-injector-blue']);
   });
 });
 
 describe('RevisionReconciler: removal', () => {
   const fixture = eachTest(new RevisionFixture());
 
-  it('removes the webhook first, what answers it 2 s later, and then lets the object go', async () => {
+  it('removes the webhook, 2 s later the objects that serve it, and then the finalizer', async () => {
     await fixture.install();
     fixture.cluster.writes.length = 0;
     fixture.cluster.remove('injectorconfigs', 'blue');
@@ -143,7 +143,7 @@ describe('RevisionReconciler: removal', () => {
     assert.equal(await fixture.reconcile('blue'), 600_000);
   });
 
-  it('sweeps up what an InjectorConfig left that vanished without its finalizer', async () => {
+  it('cleans up after an InjectorConfig that was deleted without its finalizer', async () => {
     await fixture.install();
     fixture.cluster.edit('injectorconfigs', 'blue', undefined, (object) => {
       object.metadata.finalizers = [];

@@ -4,7 +4,7 @@ import type { PassContext } from '../controller/pass-context.ts';
 import type { WebhookWriter } from './webhook-writer.ts';
 import { fieldManager } from '../settings.ts';
 
-/** How long what a webhook needs stays after the webhook: API servers learn of its removal by a watch. Milliseconds. */
+/** How long to keep serving after a webhook's removal, which API servers learn by watch, in ms. */
 const servingGraceMs = 2000;
 
 export interface RemovalOptions extends Pick<PassContext, 'view' | 'owned' | 'clock'> {
@@ -12,12 +12,12 @@ export interface RemovalOptions extends Pick<PassContext, 'view' | 'owned' | 'cl
 }
 
 /**
- * Takes away everything of an InjectorConfig so that no pod is ever blocked: the webhook configuration first, and what answers it only when
- * no API server can be calling it any more.
+ * Removes all objects of an InjectorConfig without blocking a pod: first the webhook configuration,
+ * then, when no API server can still call it, the objects that serve it.
  */
 export class Removal {
   readonly #options: RemovalOptions;
-  /** When the webhook was first seen to be gone. */
+  /** When a pass first found the webhook deleted. */
   readonly #goneSince = new Map<string, number>();
 
   constructor(options: RemovalOptions) {
@@ -25,8 +25,9 @@ export class Removal {
   }
 
   /**
-   * Does what can be done now; returns the milliseconds until the next step, or undefined when nothing is left.
-   * Rejects with {@link RemovalBlockedError} while finalizers of others hold what we have deleted.
+   * Does the next step. Resolves with the milliseconds until the following one, undefined at the
+   * end. Rejects with {@link RemovalBlockedError} while finalizers of other controllers block a
+   * deletion.
    */
   async step(name: string, signal: AbortSignal): Promise<number | undefined> {
     const { view, clock } = this.#options;
@@ -34,10 +35,10 @@ export class Removal {
     if (webhooks.length > 0) {
       this.#goneSince.delete(name);
       await this.#remove(name, webhooks, signal);
-      // The view tells when it is gone; in case it does not, look again.
+      // A watch event triggers the next pass; the wait covers a missed event.
       return servingGraceMs;
     }
-    // A tag's pass brings the workloads of its canary back to stable, and wakes us; until then they need what answers here.
+    // Keep serving until the tags have moved their canary workloads to stable, and trigger a pass.
     if (view.rolloutsTo(name).length > 0) {
       this.#goneSince.delete(name);
       return servingGraceMs;
@@ -57,7 +58,7 @@ export class Removal {
   }
 
   /**
-   * Takes away the webhooks alone, the probe webhook with them: what answers them stays, and nobody is blocked. True when there was anything to do.
+   * Removes only the webhooks, including the probe webhook. Resolves with whether there were any.
    * Rejects with {@link RemovalBlockedError} as {@link step} does.
    */
   async withdraw(name: string, signal: AbortSignal): Promise<boolean> {
@@ -68,13 +69,17 @@ export class Removal {
   }
 
   /**
-   * What carries the label of an InjectorConfig, and what bears one of its names and has lost its labels while nobody was running: no watch tells of that,
-   * but a webhook blocks pods all the same.
+   * Returns the objects with an InjectorConfig's label, and those with its names that lost their
+   * labels while no operator ran: no watch returns these, but such a webhook still blocks pods.
    */
-  async #found(name: string, isMeant: (each: ObjectKey) => boolean, signal: AbortSignal): Promise<KubernetesObject[]> {
+  async #found(
+    name: string,
+    isIncluded: (each: ObjectKey) => boolean,
+    signal: AbortSignal,
+  ): Promise<KubernetesObject[]> {
     const { view, owned } = this.#options;
-    const found = view.belongingTo(name).filter(isMeant);
-    for (const key of view.namedAfter(name).filter(isMeant)) {
+    const found = view.belongingTo(name).filter(isIncluded);
+    for (const key of view.namedAfter(name).filter(isIncluded)) {
       if (found.some(({ kind, metadata }) => kind === key.kind && metadata.name === key.metadata.name)) continue;
       const object = isWebhook(key) ? view.live(key) : await owned.read(key, signal);
       if (object !== undefined && view.isOwnedByName(object, name, fieldManager)) found.push(object);
@@ -83,13 +88,13 @@ export class Removal {
   }
 
   async #remove(name: string, objects: readonly KubernetesObject[], signal: AbortSignal): Promise<void> {
-    const held: KubernetesObject[] = [];
+    const blocked: KubernetesObject[] = [];
     for (const object of objects) {
       const writer = isWebhook(object) ? this.#options.webhooks : this.#options.owned;
-      const left = await writer.remove(object, signal);
-      if (left !== undefined && (left.metadata.finalizers ?? []).length > 0) held.push(left);
+      const remaining = await writer.remove(object, signal);
+      if (remaining !== undefined && (remaining.metadata.finalizers ?? []).length > 0) blocked.push(remaining);
     }
-    if (held.length > 0) throw new RemovalBlockedError(name, held);
+    if (blocked.length > 0) throw new RemovalBlockedError(name, blocked);
   }
 }
 
@@ -97,17 +102,17 @@ function isWebhook({ kind }: { kind: string }): boolean {
   return kind === 'MutatingWebhookConfiguration';
 }
 
-/** Objects of ours have been deleted and do not go, because finalizers of others hold them; what comes after them waits. */
+/** The error while finalizers of other controllers block the deletion of our objects. */
 export class RemovalBlockedError extends Error {
   override readonly name = 'RemovalBlockedError';
 
-  constructor(injectorConfig: string, held: readonly KubernetesObject[]) {
-    const names = held.map(({ kind, metadata }) => {
+  constructor(injectorConfig: string, blocked: readonly KubernetesObject[]) {
+    const names = blocked.map(({ kind, metadata }) => {
       return `${kind} ${metadata.name ?? ''} (${(metadata.finalizers ?? []).join(', ')})`;
     });
     super(
-      `InjectorConfig ${injectorConfig}: deleted, but held by finalizers: ${names.join('; ')}. ` +
-        'Whoever set them must take them off; until then everything that answers the webhook stays',
+      `InjectorConfig ${injectorConfig}: the deletion waits for finalizers: ${names.join('; ')}. ` +
+        'The controllers that set these finalizers must remove them; until then the operator keeps serving the webhook',
     );
   }
 }

@@ -1,25 +1,25 @@
-/** What a webhook needs to know of the InjectorConfig that it leads to. */
+/** The facts about an InjectorConfig that a webhook to it needs. */
 export interface RevisionFacts {
-  /** What a client must trust to call it, now and through the next step of the rotation. */
+  /** The authorities that clients must trust, now and through the next step of the rotation. */
   readonly caBundlePem: string;
-  /** The configuration that every live replica held when it was published; absent while nobody may be sent to it. */
+  /** The hash that every live replica served at publication; absent if no webhook may name it. */
   readonly hash?: string | undefined;
 }
 
-/** What an InjectorConfig serves. */
+/** The facts about an InjectorConfig to which a webhook may point. */
 export interface PublishedRevision extends RevisionFacts {
   readonly hash: string;
 }
 
 /**
- * What the passes over InjectorConfigs have found out, for the passes over tags: the one way in which one pass learns of another. In memory: a new
- * leader knows it after one pass over each.
+ * Passes facts from the passes over InjectorConfigs to the passes over tags, in memory. A new
+ * leader has them after one pass over each InjectorConfig.
  */
 export class KnownRevisions {
   readonly #facts = new Map<string, RevisionFacts>();
   readonly #onChange: (name: string) => void;
 
-  /** @param onChange is told of what is new */
+  /** @param onChange receives the name of an InjectorConfig whose facts changed */
   constructor(onChange: (name: string) => void) {
     this.#onChange = onChange;
   }
@@ -28,13 +28,13 @@ export class KnownRevisions {
     return this.#facts.get(name);
   }
 
-  /** What an InjectorConfig serves; undefined while it has not been looked at, and while nobody could be sent to it. */
+  /** Returns undefined before the first pass, and if no webhook may point to the InjectorConfig. */
   published(name: string): PublishedRevision | undefined {
     const { caBundlePem, hash } = this.#facts.get(name) ?? {};
     return caBundlePem === undefined || hash === undefined ? undefined : { caBundlePem, hash };
   }
 
-  /** Undefined: its webhook is withdrawn, or it is gone. */
+  /** @param facts undefined if the webhook is withdrawn or the InjectorConfig is deleted */
   set(name: string, facts: RevisionFacts | undefined): void {
     const before = this.#facts.get(name);
     if (facts === undefined) this.#facts.delete(name);
