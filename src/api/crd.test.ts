@@ -34,14 +34,14 @@ interface Definition {
 
 const definitions = customResourceDefinitions() as unknown as Definition[];
 
-/** Every schema below `schema`, with its path; `named` when it is a field that somebody writes down. */
+/** Yields `schema` and every schema below it with its path; `named` is true for object fields. */
 function* walk(schema: Schema, path = '', named = true): Generator<{ path: string; schema: Schema; named: boolean }> {
   yield { path, schema, named };
   for (const [key, child] of Object.entries(schema.properties ?? {})) yield* walk(child, `${path}.${key}`);
   if (schema.items) yield* walk(schema.items, `${path}[]`, false);
   if (schema.additionalProperties) yield* walk(schema.additionalProperties, `${path}.*`, false);
 }
-/** What is looked at of one of them. */
+/** Returns the parts of a definition that the tests inspect. */
 function partsOf(definition: Definition) {
   const [version] = definition.spec.versions;
   const root = version!.schema.openAPIV3Schema;
@@ -49,7 +49,7 @@ function partsOf(definition: Definition) {
   return { version: version!, root, all };
 }
 
-/** What a structural schema may say (apiextensions.k8s.io/v1); everything else is refused or has no effect. */
+/** The keywords of a structural schema (apiextensions.k8s.io/v1); others are refused or ignored. */
 const keywords = new Set(
   'type description default format enum properties required items additionalProperties minLength maxLength minItems maxItems maxProperties minimum maximum pattern x-kubernetes-preserve-unknown-fields x-kubernetes-list-type x-kubernetes-list-map-keys x-kubernetes-map-type x-kubernetes-validations'.split(
     ' ',
@@ -59,12 +59,12 @@ const keywords = new Set(
 for (const definition of definitions) {
   const { root, all } = partsOf(definition);
   describe(`the CustomResourceDefinition ${definition.metadata.name}`, () => {
-    it('has the whole cluster as its scope, and its status apart', () => {
+    it('is cluster-scoped and has a status subresource', () => {
       assert.equal(definition.spec.scope, 'Cluster');
       assert.deepEqual(partsOf(definition).version.subresources, { status: {} });
     });
 
-    it('is structural: a type everywhere and only keywords that the API server has', () => {
+    it('is structural: every schema has a type and only keywords that the API server knows', () => {
       for (const { path, schema } of all) {
         const free = path.endsWith('.*') && schema.type === undefined;
         assert.ok(schema.type !== undefined || free, `${path} has no type`);
@@ -82,7 +82,7 @@ for (const definition of definitions) {
       }
     });
 
-    it('bounds every text, list and map, so that the cost of rules is known', () => {
+    it('bounds every string, list and map, which bounds the cost of rules', () => {
       for (const { path, schema } of all) {
         if (schema.type === 'string' && schema.enum === undefined && schema.format === undefined) {
           assert.ok(schema.maxLength !== undefined, `${path} has no maxLength`);
@@ -92,7 +92,7 @@ for (const definition of definitions) {
       }
     });
 
-    it('has rules whose fieldPath is a field of the schema, and whose message begins with that field', () => {
+    it('has only rules whose fieldPath is in the schema and whose message begins with that field', () => {
       const check = (schema: Schema, at: string): void => {
         for (const { fieldPath, message } of schema['x-kubernetes-validations']!) {
           const keys = fieldPath.slice(1).split('.');
@@ -109,7 +109,7 @@ for (const definition of definitions) {
 
 const ofConfig = 'Revision, Ready, Reason, Since, Expires, Renews, Authority Expires, Phase, Age';
 const ofTag = 'Revision, Stable, Ready, Reason, Since, Rollout, Weight, Pods, Stale, Age';
-for (const [index, resource, plural, shortName, heldFields, columns] of [
+for (const [index, resource, plural, shortName, immutableFields, columns] of [
   [0, 'InjectorConfig', 'injectorconfigs', 'icfg', ['.revision', '.operatorClass'], ofConfig],
   [1, 'RevisionTag', 'revisiontags', 'rtag', ['.operatorClass'], ofTag],
 ] as const) {
@@ -122,13 +122,13 @@ for (const [index, resource, plural, shortName, heldFields, columns] of [
       assert.deepEqual(definition.spec.names.shortNames, [shortName]);
     });
 
-    it(`has rules about changes of ${heldFields.join(' and ')} alone`, () => {
+    it(`has transition rules only for ${immutableFields.join(' and ')}`, () => {
       const rules = root.properties!.spec!['x-kubernetes-validations']!;
       const ofChanges = rules.filter(({ rule }) => rule.includes('oldSelf')).map(({ fieldPath }) => fieldPath);
-      assert.deepEqual(ofChanges, heldFields);
+      assert.deepEqual(ofChanges, immutableFields);
     });
 
-    it('prints what people ask for, as the documentation shows it', () => {
+    it('has the printer columns that the documentation shows', () => {
       const printed = version.additionalPrinterColumns;
       assert.equal(printed.map((column) => column.name).join(', '), columns);
       const page = new URL(`../../${index === 0 ? 'README.md' : 'docs/revisions-and-tags.md'}`, import.meta.url);
@@ -150,7 +150,7 @@ describe('the CustomResourceDefinition of InjectorConfig', () => {
     assert.equal(at('spec.certificate.keySize')?.type, 'integer');
   });
 
-  it('leaves the shape of values and meshConfig to their owner', () => {
+  it('accepts arbitrary JSON in values and meshConfig only', () => {
     const free = all.filter(({ schema }) => schema['x-kubernetes-preserve-unknown-fields']).map(({ path }) => path);
     assert.deepEqual(free, ['spec.injection.values', 'spec.injection.meshConfig']);
   });

@@ -20,29 +20,30 @@ import {
 } from './revision-tag/revision-tag.ts';
 import { revisionTagRules, revisionTagSpecRules } from './revision-tag/revision-tag-rules.ts';
 
-/** All CustomResourceDefinitions of this version, made from the zod schemas and the rules: `crds/` holds them as YAML. */
+/** Returns all CustomResourceDefinitions, generated from the zod schemas and the rules. `crds/` holds them as YAML. */
 export function customResourceDefinitions(): KubernetesObject[] {
   return [
     customResourceDefinition({
       kind: injectorConfigKind,
       plural: injectorConfigPlural,
       shortName: 'icfg',
-      description: 'A sidecar injector: what is injected into which pods. One InjectorConfig is one revision.',
-      specDescription: 'What the injector does.',
+      description:
+        'InjectorConfig describes one sidecar injector: what it injects, and into which pods. It is one revision.',
+      specDescription: 'The desired behavior of the injector.',
       spec: injectorConfigSpecSchema,
       status: injectorConfigStatusSchema,
       objectRules: nameRules,
       specRules: [...specRules, revisionIsImmutable, operatorClassIsImmutable(injectorConfigKind)],
       printerColumns: [
-        column('Revision', 'status.revision', 'The revision.'),
-        readyColumn('Ready', 'status', 'Whether pods are injected as the spec says.'),
-        readyColumn('Reason', 'reason', 'Why it is ready or not.'),
+        column('Revision', 'status.revision', 'The revision of the injector.'),
+        readyColumn('Ready', 'status', 'Whether new pods are injected as the spec requires.'),
+        readyColumn('Reason', 'reason', 'The reason of the Ready condition.'),
         sinceColumn,
-        // Times are texts: the API server prints dates as ages, and those in the future as <invalid>.
-        column('Expires', 'status.certificate.notAfter', 'When the serving certificate expires unless it is renewed.'),
-        column('Renews', 'status.certificate.renewAt', 'When the next renewal is due.', { priority: 1 }),
+        // Columns of type string: kubectl shows a date as an age, and a future date as <invalid>.
+        column('Expires', 'status.certificate.notAfter', 'The time at which the serving certificate expires.'),
+        column('Renews', 'status.certificate.renewAt', 'The time of the next renewal.', { priority: 1 }),
         column('Authority Expires', 'status.certificate.caNotAfter', authorityExpires, { priority: 1 }),
-        column('Phase', 'status.certificate.phase', 'Where the rotation of the certificates stands.', { priority: 1 }),
+        column('Phase', 'status.certificate.phase', 'The phase of the certificate rotation.', { priority: 1 }),
         ageColumn,
       ],
     }),
@@ -50,22 +51,22 @@ export function customResourceDefinitions(): KubernetesObject[] {
       kind: revisionTagKind,
       plural: revisionTagPlural,
       shortName: 'rtag',
-      description: 'A second name for a revision: what namespaces follow, and what is moved in an upgrade.',
-      specDescription: 'Which revision the tag means.',
+      description: 'RevisionTag is a second name for a revision. Namespaces follow the tag; an upgrade moves the tag.',
+      specDescription: 'The desired revision of the tag, and how the tag moves to it.',
       spec: revisionTagSpecSchema,
       status: revisionTagStatusSchema,
       objectRules: revisionTagRules,
       specRules: [...revisionTagSpecRules, operatorClassIsImmutable(revisionTagKind)],
       printerColumns: [
-        column('Revision', 'spec.revision', 'The revision that the tag is to lead to.'),
-        column('Stable', 'status.stableRevision', 'The revision that pods get now.'),
-        readyColumn('Ready', 'status', 'Whether pods get the revision of the spec.'),
-        readyColumn('Reason', 'reason', 'Why they do or do not.'),
+        column('Revision', 'spec.revision', 'The desired revision of the tag.'),
+        column('Stable', 'status.stableRevision', 'The stable revision of the tag.'),
+        readyColumn('Ready', 'status', 'Whether new pods get the desired revision.'),
+        readyColumn('Reason', 'reason', 'The reason of the Ready condition.'),
         sinceColumn,
-        column('Rollout', 'status.rollout.phase', 'Where the rollout stands.'),
+        column('Rollout', 'status.rollout.phase', 'The phase of the rollout.'),
         column('Weight', 'status.rollout.weight', weight, integer),
-        column('Pods', 'status.injected.total', 'Pods that were injected by way of the tag.', integer),
-        column('Stale', 'status.injected.stale', 'Pods that would get something else now.', integer),
+        column('Pods', 'status.injected.total', 'The number of pods that follow the tag.', integer),
+        column('Stale', 'status.injected.stale', 'The number of stale pods.', integer),
         ageColumn,
       ],
     }),
@@ -73,5 +74,5 @@ export function customResourceDefinitions(): KubernetesObject[] {
 }
 
 const integer = { type: 'integer' } as const;
-const authorityExpires = 'When the authority of the serving certificate expires unless it is replaced.';
-const weight = 'The share of the workloads that gets the canary, in percent.';
+const authorityExpires = 'The time at which the authority of the serving certificate expires.';
+const weight = 'The percentage of workloads that use the canary.';

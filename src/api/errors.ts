@@ -1,10 +1,10 @@
 /**
- * Somebody's configuration is wrong and retrying will not help until it changes: shown in a condition, never retried in a loop.
- * The message names the object or file, the field, the value and what to do.
+ * A mistake in a user's configuration. Retrying cannot succeed until the configuration changes, so
+ * the operator shows it in a condition. The message names the object or file, field, value and fix.
  */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
-  /** Where the mistake is, e.g. `spec.injection.templates.sidecar` or `config: templates.sidecar`. */
+  /** The field with the mistake, e.g. `spec.injection.templates.sidecar`. */
   readonly field: string;
   constructor(field: string, message: string, options?: ErrorOptions) {
     super(message, options);
@@ -12,14 +12,14 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** A configuration takes more to read, compile or render than there is for it. As it is, it is not tried again. */
+/** A configuration exceeds a limit on parsing, compiling or rendering. Do not retry it unchanged. */
 export class TooCostlyError extends ConfigurationError {
   constructor(message: string) {
     super('spec.injection', message);
   }
 }
 
-/** The message of a {@link TooCostlyError}. @param problem what follows "the configuration" */
+/** Returns the message of a {@link TooCostlyError}. @param problem the text after "the configuration" */
 export function tooCostly(problem: string): string {
   return `the configuration ${problem}; make its templates, values or mesh config smaller or simpler`;
 }

@@ -12,8 +12,8 @@ import {
 import { nameRules } from './injector-config/injector-config-rules.ts';
 import { injectorConfig } from './testdata/injector-config.ts';
 
-describe('names', () => {
-  it('of the objects of an InjectorConfig', () => {
+describe('object names', () => {
+  it('names the objects of an InjectorConfig', () => {
     assert.deepEqual(objectNames('1-24'), {
       authoritySecret: 'sidecar-injector-1-24',
       servingSecret: 'sidecar-injector-1-24-serving',
@@ -27,13 +27,13 @@ describe('names', () => {
     assert.equal(serviceHostName('sidecar-injector-1-24', 'system'), 'sidecar-injector-1-24.system.svc');
   });
 
-  it('of what a tag has', () => {
+  it('names the objects of a tag', () => {
     assert.equal(tagWebhookConfiguration('prod'), 'sidecar-injector-tag-prod');
     assert.equal(tagWebhookConfiguration('default'), objectNames('default').webhookConfiguration);
     assert.equal(pathProbeName(tagProbeSubject('prod')), 'sidecar-injector-probe-tag-prod');
   });
 
-  it('of the validating webhook, by operator class', () => {
+  it('names the objects of the validating webhook by operator class', () => {
     assert.deepEqual(validatorNames('blue'), {
       webhookConfiguration: 'sidecar-injector-blue-validator',
       service: 'injector-validator-blue',
@@ -42,11 +42,11 @@ describe('names', () => {
     });
   });
 
-  it('fit into the name of a Service for the longest name that is allowed', () => {
+  it('keeps the Service name within 63 characters for the longest allowed InjectorConfig name', () => {
     assert.ok(objectNames('n'.repeat(46)).service.length <= 63);
   });
 
-  it('of one InjectorConfig are never those of another that is allowed', () => {
+  it('cannot give objects of two allowed InjectorConfigs the same name', () => {
     const allowed = (name: string) => nameRules.every(({ holds }) => holds(injectorConfig(name)));
     const { servingSecret } = objectNames('a');
     for (const taken of [servingSecret, hashedConfigMapName('a', '0123abcd'), tagWebhookConfiguration('prod')]) {
@@ -58,7 +58,7 @@ describe('names', () => {
 });
 
 describe('revisionOf', () => {
-  it('is the revision, or the name', () => {
+  it('returns spec.revision, or metadata.name without it', () => {
     assert.equal(revisionOf(injectorConfig('mesh', { revision: '1-24' })), '1-24');
     assert.equal(revisionOf(injectorConfig('mesh')), 'mesh');
   });

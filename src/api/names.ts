@@ -3,70 +3,70 @@ import type { KubernetesObject } from './kubernetes/kubernetes.ts';
 
 const prefix = 'sidecar-injector';
 
-/** Names of everything that belongs to an InjectorConfig. @param name its metadata.name */
+/** Returns the names of all objects of an InjectorConfig. @param name its metadata.name */
 export function objectNames(name: string) {
   const base = `${prefix}-${name}`;
   return {
-    /** Secret with the keys of the authority and the phases of the rotation; for the controller only. */
+    /** The Secret with the authority's keys and the rotation state. Only the controller reads it. */
     authoritySecret: base,
-    /** Secret of type kubernetes.io/tls that replicas serve. */
+    /** The Secret of type kubernetes.io/tls with the serving certificate. */
     servingSecret: `${base}-serving`,
     service: base,
-    /** The ConfigMap for people and the command line. */
+    /** The ConfigMap that users and the command line read. */
     configMap: base,
     webhookConfiguration: base,
-    /** Secret with what is asked of a signer, and its answer; with certificate provider CertificateSigningRequest. */
+    /** The Secret with the request to a signer and its result; provider CertificateSigningRequest. */
     requestSecret: `injector-request-${name}`,
-    /** cert-manager's Certificate, and the Secret that it writes; with certificate provider CertManager and an `issuerRef`. */
+    /** cert-manager's Certificate and the Secret that it writes; provider CertManager, `issuerRef`. */
     certificate: `injector-certificate-${name}`,
   };
 }
 
-/** Matches the names of Secrets that the operator writes or has written; CEL knows it too. */
+/** Matches the names of Secrets that the operator writes; a CEL rule uses the same pattern. */
 export const ownSecretName = /^(sidecar-injector|injector-validator|injector-request|injector-certificate)-/;
 
-/** The CertificateSigningRequest of an InjectorConfig. @param digest of its public key */
+/** Returns the name of an InjectorConfig's CertificateSigningRequest. @param digest of the public key */
 export function signingRequestName(name: string, digest: string): string {
   return `${prefix}-${name}-${digest}`;
 }
 
-/** The immutable ConfigMap of one configuration. @param hash the 8 hex digits of the configuration */
+/** Returns the name of the immutable ConfigMap of a configuration. @param hash its 8 hex digits */
 export function hashedConfigMapName(name: string, hash: string): string {
   return `${prefix}-${name}-${hash}`;
 }
 
 /**
- * The MutatingWebhookConfiguration of a RevisionTag. InjectorConfigs cannot be called so: their names do not begin with `tag-`. What means default
- * has one, whoever it belongs to: the tag of this name, else the InjectorConfig.
+ * Returns the name of a tag's MutatingWebhookConfiguration. No InjectorConfig has a name that begins
+ * with `tag-`. Tag `default` and InjectorConfig `default` share one webhook; the tag has precedence.
  */
 export function tagWebhookConfiguration(tag: string): string {
   return objectNames(tag === 'default' ? tag : `tag-${tag}`).webhookConfiguration;
 }
 
-/** By what the twin of a tag's webhook is called; see `pathProbeName`. */
+/** Returns the subject of a tag's probe webhook, the argument of {@link pathProbeName}. */
 export function tagProbeSubject(tag: string): string {
   return `tag-${tag}`;
 }
 
-/** The RBAC Role that lets replicas read the serving Secrets, each by its name. The chart binds it, and knows its name by the same rule. */
+/** Returns the Role that lets replicas read the serving Secrets by name. The chart binds this name. */
 export function servingRoleName(operatorClass: string): string {
   return operatorClass === 'default' ? `${prefix}-serving` : `${prefix}-serving-${operatorClass}`;
 }
 
-/** The Lease of whoever leads an operator class, in its own namespace. */
+/** Returns the name of the Lease for leader election in an operator class. */
 export function leaderLeaseName(operatorClass: string): string {
   return `injector-leader-${operatorClass}`;
 }
 
-/** The Lease by which the process of this identity reports what it serves; the chart's admission policy knows this rule. */
+/** Returns the Lease in which a replica reports its state. The chart's policy relies on this name. */
 export function replicaLeaseName(identity: string): string {
   return `injector-replica-${identity}`;
 }
 
-/** Path of the validating webhook. */
+/** The URL path of the validating webhook. */
 export const validatePath = '/validate';
 
-/** Names of the validating webhook's objects, one set per operator class. */
+/** Returns the names of the validating webhook's objects; each operator class has its own. */
 export function validatorNames(operatorClass: string) {
   const base = `injector-validator-${operatorClass}`;
   return {
@@ -77,14 +77,14 @@ export function validatorNames(operatorClass: string) {
   };
 }
 
-/** The name by which the API server calls a Service, and which its certificate must carry: `<service>.<namespace>.svc`. */
+/** Returns the host by which the API server calls a Service; its certificate must contain it. */
 export function serviceHostName(service: string, namespace: string): string {
   return `${service}.${namespace}.svc`;
 }
 
 /**
- * Labels of the objects we write. Never `istio.io/rev` or `app: sidecar-injector`: istiod rewrites the caBundle of every webhook
- * configuration that carries its own revision there.
+ * The labels of objects that the operator writes. Do not use `istio.io/rev` or `app: sidecar-injector`:
+ * istiod rewrites the caBundle of every webhook configuration with that app and istiod's revision.
  */
 export const labelNames = {
   revision: ownName('revision'),
@@ -96,13 +96,13 @@ export const labelNames = {
   managedBy: 'app.kubernetes.io/managed-by',
 } as const;
 
-/** Value of {@link labelNames.managedBy}. */
+/** The value of {@link labelNames.managedBy}. */
 export const managedBy = 'sidecar-injector';
 
-/** Annotation of an injected pod: `N.<hash8>`, the InjectorConfig and the configuration that injected it. */
+/** The annotation of an injected pod with the configuration that injected it, `<name>.<hash8>`. */
 export const injectedByAnnotation = ownName('config');
 
-/** Annotations of a replica's Lease; JSON but for `version` and `draining`. */
+/** The annotations of a replica's Lease; all values are JSON, except `version` and `draining`. */
 export const replicaAnnotations = {
   serves: ownName('serves'),
   version: ownName('version'),
@@ -112,40 +112,39 @@ export const replicaAnnotations = {
   pathFormats: ownName('path-formats'),
 } as const;
 
-/** The finalizer with which the operator removes webhooks before anything that serves them. */
+/** The finalizer of an InjectorConfig. The operator removes webhooks before the objects they need. */
 export const finalizer = ownName('cleanup');
 
-/** Annotation with which an InjectorConfig or RevisionTag may be deleted although it is in use: `"true"`. */
+/** The annotation that allows deletion of an InjectorConfig or RevisionTag in use, with value `"true"`. */
 export const forceDeleteAnnotation = ownName('force-delete');
 
-/** Whether somebody has said that it may be deleted whoever uses it. */
+/** Reports whether the user has allowed the deletion of an object that is in use. */
 export function isDeletionForced({ metadata }: Pick<KubernetesObject, 'metadata'>): boolean {
   return metadata.annotations?.[forceDeleteAnnotation] === 'true';
 }
 
 /**
- * How a webhook is tried out before it may stop a pod: a twin of its configuration, which takes one ConfigMap and only by dry run, and a ConfigMap of
- * the same name that carries a nonce. Whoever serves the webhook answers by putting more keys into it.
+ * The keys in the ConfigMap of a reachability check. The controller creates it by dry run with a nonce;
+ * the probe webhook selects only this ConfigMap; the replica answers by adding the other keys.
  */
 export const pathProbeKeys = {
-  /** What is asked. */
   nonce: 'nonce',
-  /** The nonce, given back. */
+  /** The nonce, returned by the replica. */
   answer: 'answer',
-  /** Which replica answered. */
+  /** The name of the replica that answered. */
   replica: 'replica',
-  /** The hash in the path by which it was called. */
+  /** The configuration hash in the path of the call. */
   configuration: 'configuration',
 } as const;
 
 const probePrefix = 'sidecar-injector-probe-';
 
-/** The name of the twin configuration of InjectorConfig `name`, or of `tag-T` for RevisionTag T, and of the ConfigMap. */
+/** Returns the name of a probe webhook and its ConfigMap. @param name an InjectorConfig, or `tag-<tag>` */
 export function pathProbeName(name: string): string {
   return `${probePrefix}${name}`;
 }
 
-/** Whether a webhook configuration is such a twin: InjectorConfigs cannot be called so. */
+/** Reports whether a webhook configuration is a probe webhook; no InjectorConfig may use such a name. */
 export function isPathProbeName(name: string): boolean {
   return name.startsWith(probePrefix);
 }

@@ -1,29 +1,36 @@
 import { group } from './injector-config/injector-config.ts';
 
-/** Labels, annotations and the finalizer of our group; `make generate` writes the page of reference from it. */
+/** The labels, annotations and finalizer of our group, for docs/reference/labels-and-annotations.md. */
 export const ownNames = {
-  action: 'annotation of a RevisionTag: `injector tag promote`, `abort`, `resume` or `retry`: `<verb>:<nonce>`',
-  cleanup: 'finalizer of an InjectorConfig: the operator removes webhooks before anything that serves them',
-  config: 'annotation of an injected pod: `<InjectorConfig>.<hash>`: what injected it, several separated by commas',
-  'configuration-hash': 'label of a ConfigMap: the hash of the configuration that it holds',
-  draining: "annotation of a replica's Lease: `true` once the replica is on its way out",
-  failures: "annotation of a replica's Lease: which configurations could not inject pods in the last minutes",
-  'force-delete': 'annotation of an InjectorConfig or RevisionTag: `"true"`: it may be deleted although it is in use',
-  'injector-config': 'label of what the operator writes: the InjectorConfig that it belongs to',
-  'operator-class': 'label of what the operator writes: the operator class that looks after it',
-  'path-formats': "annotation of a replica's Lease: the formats of webhook paths that it can answer, with commas",
+  action:
+    'annotation of a RevisionTag: request of `injector tag promote`, `abort`, `resume` or `retry`, as `<verb>:<nonce>`',
+  cleanup: 'finalizer of an InjectorConfig: the operator removes its webhooks first, then the objects that they need',
+  config:
+    'annotation of an injected pod: the configurations that injected it, as `<InjectorConfig>.<hash>`, separated by commas',
+  'configuration-hash': 'label of a ConfigMap: the hash of the configuration that the ConfigMap contains',
+  draining: "annotation of a replica's Lease: `true` while the replica is shutting down",
+  failures: "annotation of a replica's Lease: the configurations that recently failed to inject pods",
+  'force-delete':
+    'annotation of an InjectorConfig or RevisionTag: with value `"true"` the object can be deleted while it is in use',
+  'injector-config': 'label of an object that the operator writes: the InjectorConfig of the object',
+  'operator-class': 'label of an object that the operator writes: the operator class that manages the object',
+  'path-formats':
+    "annotation of a replica's Lease: the formats of webhook paths that the replica supports, separated by commas",
   replica: "label of a replica's Lease: the operator class of the replica",
-  restart: 'annotation of a Deployment, StatefulSet or DaemonSet: `"false"`: the operator never restarts it',
-  restarted: 'annotation of a pod template: for which tags, and to what, the operator has restarted the workload',
-  revision: 'label of what the operator writes: the revision that it belongs to, or where the tag leads now',
-  rotate: 'annotation of an InjectorConfig: `injector certs rotate`: `<what>:<nonce>`',
+  restart:
+    'annotation of a Deployment, StatefulSet or DaemonSet: with value `"false"` the operator never restarts the workload',
+  restarted:
+    'annotation of a pod template: the latest restarts of the workload, each with its tag, its target configuration and its time',
+  revision:
+    'label of an object that the operator writes: the revision of its injector, or the stable revision of its tag',
+  rotate: 'annotation of an InjectorConfig: request of `injector certs rotate`, as `<target>:<nonce>`',
   serves: "annotation of a replica's Lease: the configurations and certificates that the replica serves",
-  shadow: "annotation of a replica's Lease: what came of rendering pods by both configurations of a rollout",
-  tag: 'label of a MutatingWebhookConfiguration: the RevisionTag that it is written for',
+  shadow: "annotation of a replica's Lease: the results of comparing the stable and canary configurations of rollouts",
+  tag: 'label of a MutatingWebhookConfiguration: the RevisionTag of the webhook',
   version: "annotation of a replica's Lease: the version of the program",
 } as const;
 
-/** The whole name of one of them; the compiler takes none that the page lacks. */
+/** Returns the full name. The type admits only names that {@link ownNames} documents. */
 export function ownName<Name extends keyof typeof ownNames>(name: Name) {
   return `${group}/${name}` as const;
 }

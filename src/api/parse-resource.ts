@@ -5,13 +5,13 @@ import type { ObjectMeta } from './kubernetes/kubernetes.ts';
 
 export interface ParseOptions {
   /**
-   * What becomes of fields that the schema does not know. `drop` suits objects from the API server, which may have been written for a newer
-   * version; `refuse` suits files of a person, where such a field is a typing mistake.
+   * How to treat fields that the schema does not define. Use `drop` for objects from the API server,
+   * which a newer version may have written, and `refuse` for a user's files, where they are typos.
    */
   readonly unknownFields?: 'drop' | 'refuse';
 }
 
-/** Reads an object as the API server would. @throws ConfigurationError that names the object, the field and the value */
+/** Parses a resource as the API server would. @throws ConfigurationError naming object, field and value */
 export function parseResource<Kind extends string, Spec, Status>(
   kind: Kind,
   specSchema: z.ZodType<Spec>,
@@ -27,17 +27,17 @@ export function parseResource<Kind extends string, Spec, Status>(
   const metadata = record(kind, source.metadata, 'metadata') as ObjectMeta;
   const name: unknown = metadata.name;
   if (typeof name !== 'string' || name === '')
-    throw new ConfigurationError('metadata.name', `${kind}: metadata.name: must be a name, found ${show(name)}`);
+    throw new ConfigurationError('metadata.name', `${kind}: metadata.name must be a name, found ${show(name)}`);
   const sourceSpec = source.spec;
   const parsed = specSchema.safeParse(sourceSpec);
   if (!parsed.success) throw mistake(`${kind} ${name}`, sourceSpec, parsed.error);
   if (options.unknownFields === 'refuse') {
     const [first] = unknownFields(sourceSpec, parsed.data, 'spec');
     if (first !== undefined)
-      throw new ConfigurationError(first, `${kind} ${name}: ${first}: no such field; remove it or correct its name`);
+      throw new ConfigurationError(first, `${kind} ${name}: ${first}: unknown field; remove it or correct its name`);
   }
   const { status: sourceStatus, ...rest } = source;
-  // A status is ours; one that somebody broke is treated as lost, never as a reason to stop.
+  // The operator owns the status and writes it again; an invalid one must not block the object.
   const status = statusSchema.safeParse(sourceStatus);
   return {
     ...rest,
@@ -63,7 +63,7 @@ function mistake(named: string, spec: unknown, error: z.ZodError): Configuration
   return new ConfigurationError(String(fields[0]), `${named}: ${lines.join('; ')}`, { cause: error });
 }
 
-/** `["spec", "matchConditions", 0, "name"]` → `spec.matchConditions[0].name`. */
+/** Formats `["spec", "matchConditions", 0, "name"]` as `spec.matchConditions[0].name`. */
 function fieldName(path: readonly PropertyKey[]): string {
   return path
     .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
@@ -71,13 +71,13 @@ function fieldName(path: readonly PropertyKey[]): string {
     .slice(1);
 }
 
-/** A value short enough for one line. */
+/** Formats a value as JSON of at most 80 characters. */
 function show(value: unknown): string {
   const text = value === undefined ? 'nothing' : JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 77)}…` : text;
 }
 
-/** Paths, below `at`, of the fields that a schema dropped: there in `source`, gone from `parsed`. */
+/** Returns the paths below `at` of the fields in `source` that the schema dropped from `parsed`. */
 function unknownFields(source: unknown, parsed: unknown, at: string): string[] {
   if (Array.isArray(source) && Array.isArray(parsed))
     return source.flatMap((item: unknown, index) => unknownFields(item, parsed[index], `${at}[${index}]`));

@@ -3,10 +3,10 @@ import { group, version } from './injector-config/injector-config.ts';
 import type { ValidationRule } from './injector-config/injector-config-rules.ts';
 import type { KubernetesObject } from './kubernetes/kubernetes.ts';
 
-/** A rule of CEL with its field, from the root of the object. */
+/** A CEL rule and the path of its field from the root of the object. */
 type CelRule = Pick<ValidationRule<never>, 'field' | 'rule' | 'message'>;
 
-/** What tells the definition of one of our resources from that of another. */
+/** The parts of a CustomResourceDefinition that differ between our resources. */
 interface ResourceDefinition {
   readonly kind: string;
   readonly plural: string;
@@ -15,24 +15,24 @@ interface ResourceDefinition {
   readonly specDescription: string;
   readonly spec: z.ZodType;
   readonly status: z.ZodType;
-  /** Over the whole object. */
+  /** The rules whose `self` is the whole object. */
   readonly objectRules: readonly CelRule[];
-  /** Over the spec. */
+  /** The rules whose `self` is the spec. */
   readonly specRules: readonly CelRule[];
   readonly printerColumns: readonly PrinterColumn[];
 }
 
-/** One column of `kubectl get`. */
+/** A column of `kubectl get`. */
 interface PrinterColumn {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'date';
   readonly description: string;
   readonly jsonPath: string;
-  /** 1: only with `-o wide`. */
+  /** Priority 1 shows the column only with `-o wide`. */
   readonly priority?: number;
 }
 
-/** A CustomResourceDefinition of our group: cluster-scoped, one version, with the status apart. */
+/** Returns a cluster-scoped CustomResourceDefinition with one version and a status subresource. */
 export function customResourceDefinition(resource: ResourceDefinition): KubernetesObject {
   const { kind, plural, shortName } = resource;
   return {
@@ -64,7 +64,7 @@ export function customResourceDefinition(resource: ResourceDefinition): Kubernet
   };
 }
 
-/** One column of `kubectl get`: a field by its path from the root of the object; a text unless `more` says otherwise. */
+/** Returns a column of type string, unless `more` sets another type. @param path from the object's root */
 export function column(name: string, path: string, description: string, more?: Partial<PrinterColumn>): PrinterColumn {
   return { name, type: 'string', description, jsonPath: `.${path}`, ...more };
 }
@@ -72,18 +72,11 @@ export function column(name: string, path: string, description: string, more?: P
 const date = { type: 'date' } as const;
 const ready = 'status.conditions[?(@.type=="Ready")]';
 
-/** How old an object is, as a column. */
 export const ageColumn = column('Age', 'metadata.creationTimestamp', 'Time since creation.', date);
 
-/** For how long the condition Ready has been what it is, as a column. */
-export const sinceColumn = column(
-  'Since',
-  `${ready}.lastTransitionTime`,
-  'For how long it has been ready or not.',
-  date,
-);
+export const sinceColumn = column('Since', `${ready}.lastTransitionTime`, 'Time since Ready last changed.', date);
 
-/** The status or reason of the condition Ready, as a column. */
+/** Returns a column with the status or reason of the condition Ready. */
 export function readyColumn(name: string, field: 'status' | 'reason', description: string): PrinterColumn {
   return column(name, `${ready}.${field}`, description);
 }
@@ -105,26 +98,27 @@ function openAPIV3Schema(resource: ResourceDefinition): JsonSchema {
       },
       status: {
         ...z.toJSONSchema(resource.status, options),
-        description: 'What the operator observed; written by the operator alone.',
+        description: 'The observed state. Populated by the operator. Read-only.',
       },
     },
     'x-kubernetes-validations': resource.objectRules.map((rule) => celRule('', rule)),
   };
 }
 
-/** A rule with its field as the API server wants it: relative to the schema that carries the rule. */
+/** Converts a rule to the API server's form, in which fieldPath is relative to the rule's schema. */
 function celRule(at: string, { field, rule, message }: CelRule): JsonSchema {
   return { rule, message, fieldPath: field.slice(at.length).replace(/^\.?/, '.') };
 }
 
 const largestInt32 = 2 ** 31 - 1;
 
-/** JSON Schema as OpenAPI 3.0 has it. */
+/** A JSON Schema in the dialect of OpenAPI 3.0. */
 type JsonSchema = Record<string, unknown>;
 
 /**
- * Turns what zod says into what apiextensions.k8s.io/v1 accepts as a structural schema: no `additionalProperties: false` (the API server
- * drops unknown fields instead), no rule about a map's keys, integers with a format. To be used as `override` of z.toJSONSchema.
+ * Converts a schema in place to a structural schema of apiextensions.k8s.io/v1: removes
+ * `additionalProperties: false` (the API server drops unknown fields) and `propertyNames`, and adds
+ * formats to integers. Pass it as `override` to z.toJSONSchema.
  */
 function structuralSchema({ jsonSchema }: { jsonSchema: object }): void {
   const schema = jsonSchema as JsonSchema;

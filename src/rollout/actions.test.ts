@@ -1,78 +1,78 @@
 import assert from 'node:assert/strict';
 import { advanceRollout } from './rollout.ts';
-import { at, place } from './testdata/situation.ts';
+import { at, ref } from './testdata/situation.ts';
 import { TagHistory, threeSteps, withoutWanted } from './testdata/tag-history.ts';
 import { noWorkload } from '../routing/workload-key.ts';
 
-describe('A rollout does what is asked', () => {
-  it('promote: at once', () => {
+describe('A rollout carries out the requested action', () => {
+  it('promote: immediately', () => {
     const tag = TagHistory.begun();
     assert.equal(tag.see(1, { action: 'promote:a' }), 'Promoted/Promoted');
-    assert.equal(tag.now.step, 0, 'no step was done');
-    assert.match(tag.now.message, /revision 1-25 is stable now, in place of 1-24: a person asked for it/);
+    assert.equal(tag.now.step, 0, 'no step is done');
+    assert.match(tag.now.message, /revision 1-25 is stable now, in place of 1-24: a user requested it/);
     assert.deepEqual(tag.now.action, { verb: 'promote', nonce: 'a', state: 'Done', message: tag.now.message });
     assert.equal(tag.due, undefined);
   });
 
-  it('abort: back to stable, and retry: once more', () => {
+  it('abort: goes back to stable; retry: starts again', () => {
     const tag = TagHistory.begun();
     assert.equal(tag.see(1, { action: 'abort:a' }), 'RolledBack/Aborted');
     assert.deepEqual([tag.now.canary, tag.now.threshold], [undefined, noWorkload]);
     assert.equal(tag.see(2, { action: 'abort:a' }), 'RolledBack/Aborted');
-    assert.deepEqual(tag.events, [], 'once');
+    assert.deepEqual(tag.events, [], 'the action is carried out once');
     assert.equal(tag.see(3, { action: 'retry:b' }), 'Progressing/StepStarted');
     assert.equal(tag.due, 3);
     assert.equal(tag.see(4, { action: 'retry:b' }), 'WaitingForPods/NotEnoughPods');
-    assert.equal(tag.see(5, { action: 'abort:b' }), 'RolledBack/Aborted', 'the verb counts as well as the nonce');
+    assert.equal(tag.see(5, { action: 'abort:b' }), 'RolledBack/Aborted', 'another verb is another request');
   });
 
-  it('together with the edit that it belongs to', () => {
+  it('in the pass after an edit of spec.revision', () => {
     const tag = new TagHistory();
-    tag.see(0, { revision: '1-24', wanted: place('1-24') });
+    tag.see(0, { revision: '1-24', wanted: ref('1-24') });
     assert.equal(tag.see(1, { action: 'promote:a' }), 'Progressing/StepStarted');
     assert.equal(tag.see(1, { action: 'promote:a' }), 'Promoted/Promoted');
   });
 
-  it('but not what was found with no state beside it: it may have been done long ago', () => {
+  it('but not without a state, since it may have been carried out before', () => {
     const tag = new TagHistory();
     assert.equal(tag.see(0, { action: 'promote:a' }), 'Progressing/StepStarted');
     assert.deepEqual([tag.now.action?.state, tag.now.action?.nonce], ['Refused', 'a']);
-    assert.match(tag.now.action?.message ?? '', /^promote: nothing is known .* ask again with another word$/);
+    assert.match(tag.now.action?.message ?? '', /^promote: status.rollout was missing, .* another nonce$/);
     assert.equal(tag.see(1, { action: 'promote:a' }), 'WaitingForPods/NotEnoughPods');
     assert.equal(tag.see(2, { action: 'promote:b' }), 'Promoted/Promoted');
     const other = new TagHistory();
     other.see(0, { action: 'undo' });
-    assert.match(other.now.action?.message ?? '', /is no request/);
+    assert.match(other.now.action?.message ?? '', /is not a request/);
   });
 
   const nothing = withoutWanted({ action: 'retry:a' });
 
-  it('retry: not where the revision cannot be led to', () => {
+  it('but refuses retry while the revision is not ready', () => {
     const tag = TagHistory.begun();
     tag.see(1, { action: 'abort:a' });
     const { state } = advanceRollout({ state: tag.now, strategy: threeSteps, observed: nothing, now: at(2) });
     assert.deepEqual([state?.phase, state?.action?.state], ['RolledBack', 'Refused']);
-    assert.match(state?.action?.message ?? '', /^retry: revision 1-25 cannot be led to now/);
+    assert.match(state?.action?.message ?? '', /^retry: revision 1-25 is not ready/);
     const none = advanceRollout({ state: tag.now, strategy: undefined, observed: nothing, now: at(2) });
     assert.equal(none.state?.action?.state, 'Refused');
   });
 
   const notRolledBack = /^retry: nothing was rolled back; a rollout begins when spec\.revision changes$/;
-  const rolledBack = /^promote: no rollout is under way; it was .*, ask for retry$/;
+  const rolledBack = /^promote: no rollout is under way; the last one was rolled back; request retry .*$/;
   const notPaused = /^resume: step 1 is not paused: step 1 \(5 percent\) waits for pods/;
   for (const [title, action, phase, message] of [
-    ['abort at rest', 'abort:a', 'Idle', /^abort: no rollout is under way$/],
-    ['resume at rest', 'resume:a', 'Idle', /^resume: no rollout is under way$/],
-    ['retry at rest', 'retry:a', 'Idle', notRolledBack],
-    ['what is no request', 'undo', 'Idle', /is no request; write one of promote, abort/],
-    ['what is cut in the middle of a character', `${'x'.repeat(62)}\u{1f600}`, 'Idle', /is no request/],
-    ['what is far too long', 'x'.repeat(5000), 'Idle', /is no request/],
+    ['abort without a rollout', 'abort:a', 'Idle', /^abort: no rollout is under way$/],
+    ['resume without a rollout', 'resume:a', 'Idle', /^resume: no rollout is under way$/],
+    ['retry without a rollback', 'retry:a', 'Idle', notRolledBack],
+    ['an unknown verb', 'undo', 'Idle', /is not a request; write one of promote, abort/],
+    ['a value that ends within a surrogate pair', `${'x'.repeat(62)}\u{1f600}`, 'Idle', /is not a request/],
+    ['a value that is far too long', 'x'.repeat(5000), 'Idle', /is not a request/],
     ['resume without a pause', 'resume:a', 'WaitingForPods', notPaused],
     ['promote after a rollback', 'promote:b', 'RolledBack', rolledBack],
   ] as const) {
-    it(`refuses ${title}, once, and changes nothing`, () => {
+    it(`refuses ${title} once and changes nothing else`, () => {
       const tag = new TagHistory();
-      const rest = { revision: '1-24', wanted: place('1-24') };
+      const rest = { revision: '1-24', wanted: ref('1-24') };
       const fields = phase === 'Idle' ? rest : {};
       tag.see(0, fields);
       if (phase === 'WaitingForPods') tag.see(1);

@@ -1,12 +1,12 @@
-/** What authors of pods may use to change more than values: with `Istio` everything, with `Safe` what is allowed. */
+/** The annotations and labels with which authors may change more than values; `Istio` allows all. */
 export interface AnnotationOverrides {
   readonly preset: 'Safe' | 'Istio';
-  /** Names of annotations and labels; one that ends in `*` stands for all that begin so. */
+  /** With preset `Safe`: names of annotations and labels; a name that ends in `*` is a prefix. */
   readonly allow: readonly string[];
 }
 
-/** Istio's own behaviour: what a configuration in its format means that says nothing else. */
+/** Istio's own behaviour, the default for a configuration in Istio's format. */
 export const istioOverrides: AnnotationOverrides = { preset: 'Istio', allow: [] };
 
-/** A name of `allow`: an annotation or label, or the beginning of one and `*`. */
+/** Matches an entry of `allow`: the name of an annotation or label, or a prefix followed by `*`. */
 export const annotationPattern = /^[A-Za-z0-9][-A-Za-z0-9_./]*[*]?$/;

@@ -1,4 +1,4 @@
-/** What an injector is loaded from: the keys of a revision's ConfigMap, as text, in Istio's format where it has one. */
+/** The texts of a configuration: the keys of its ConfigMap, in Istio's format where Istio has one. */
 export interface ConfigurationFiles {
   /** Istio's injector config as YAML: policy, templates, defaultTemplates, selectors … */
   readonly config: string;
@@ -6,6 +6,6 @@ export interface ConfigurationFiles {
   readonly values: string;
   /** MeshConfig as YAML; empty for Istio's defaults. */
   readonly mesh: string;
-  /** {@link InjectionSettings} as JSON: what Istio's format has no key for. */
+  /** {@link InjectionSettings} as JSON: settings that Istio's format has no key for. */
   readonly settings: string;
 }

@@ -5,12 +5,12 @@ import { configurationHash } from './configuration-hash.ts';
 const files = { config: 'policy: enabled\n', values: '{}', mesh: '', settings: '{"revision":"r"}' };
 
 describe('configurationHash', () => {
-  it('is 8 hex digits of SHA-256 over the canonical JSON', () => {
+  it('returns 8 hex digits of SHA-256 over the canonical JSON', () => {
     const canonical = String.raw`{"config":"policy: enabled\n","mesh":"","settings":"{\"revision\":\"r\"}","values":"{}"}`;
     assert.equal(configurationHash(files), createHash('sha256').update(canonical).digest('hex').slice(0, 8));
   });
 
-  it('does not depend on the order of keys, and on nothing but the four texts', () => {
+  it('ignores the order of keys and other fields', () => {
     const { config, values, mesh, settings } = files;
     const extra = { settings, mesh, values, config, other: 'x' };
     assert.equal(configurationHash(extra), configurationHash(files));

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { ConfigurationFiles } from './configuration-files.ts';
 
 /**
- * The first 8 hex digits of SHA-256 over the canonical JSON (keys in order, no spaces) of the four texts. It names a configuration in
- * ConfigMaps, paths and pods; it tells configurations apart and protects nothing.
+ * Returns the first 8 hex digits of SHA-256 over the canonical JSON (sorted keys, no spaces) of the
+ * four texts. The hash identifies a configuration; it is too short to protect against tampering.
  */
 export function configurationHash({ config, mesh, settings, values }: ConfigurationFiles): string {
   return createHash('sha256').update(JSON.stringify({ config, mesh, settings, values })).digest('hex').slice(0, 8);

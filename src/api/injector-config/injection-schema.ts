@@ -9,7 +9,7 @@ import {
   list,
 } from '../kubernetes/field-types.ts';
 
-/** Longer texts would not fit beside the rest in a ConfigMap (1 MiB for the whole object). */
+/** Characters. Longer texts would not fit into a ConfigMap (1 MiB) with the rest of a configuration. */
 const maximumTemplateLength = 600_000;
 const templateName = z.string().min(1).max(63);
 
@@ -19,79 +19,81 @@ export const annotationOverridesSchema = z.object({
     .enum(['Safe', 'Istio'])
     .exactOptional()
     .describe(
-      "Safe (when omitted, but with configFrom it is Istio): annotations and labels may change values, but not what runs, as whom and what it reaches; others are refused. Istio: everything that the templates make of them, as Istio's injector does; nothing is checked.",
+      "The set of annotations and labels that pod authors may use. Safe: annotations and labels may change values, but not which images and commands run, with which privileges, or what the sidecar can access; pods with other annotations are refused. Istio: every annotation and label is allowed without a check, as in Istio's injector. Defaults to Istio with configFrom, otherwise to Safe.",
     ),
   allow: list(z.string().min(1).max(317), 64)
     .default([])
     .describe(
-      'With preset Safe: annotations and labels that may change more than values, by name; a name that ends in * stands for all that begin so.',
+      'Names of annotations and labels that preset Safe allows in addition. A name that ends with * is a prefix.',
     ),
 });
 
-/** `spec.injection`: what is injected, and into which of the pods that reach the webhook. */
+/** `spec.injection`: the injected content, and which of the selected pods receive it. */
 export const injectionSchema = z.object({
   policy: z
     .enum(['enabled', 'disabled'])
-    // No default of the schema: configFrom must be able to tell what was written down.
+    // No schema default, so that the rule for configFrom can tell whether the user set the field.
     .exactOptional()
     .describe(
-      'What happens to a selected pod that says nothing of its own: enabled (when omitted) injects it, disabled leaves it alone.',
+      'Whether the webhook injects selected pods that neither opt in nor opt out: enabled or disabled. Defaults to enabled.',
     ),
   enableNamespacesByDefault: flag(
-    'Whether the default revision also takes namespaces and pods that carry none of the labels.',
+    'Whether the default revision also selects pods and namespaces that carry no injection label.',
   ),
   templates: boundedRecord(z.string().max(maximumTemplateLength), 32)
     .exactOptional()
-    .describe('Go templates by name; each renders to a part of a Pod that is merged onto the pod.'),
+    .describe('Go templates by name. Each template renders a partial Pod, which the webhook merges into the pod.'),
   template: z
     .string()
     .max(maximumTemplateLength)
     .exactOptional()
     .describe(
-      'A single template of the 1.x kind, instead of templates: it renders to initContainers, containers, volumes and imagePullSecrets at the top level.',
+      'A single template in the format of Istio 1.x, which renders initContainers, containers, volumes and imagePullSecrets at the top level. Mutually exclusive with templates.',
     ),
   configFrom: configMapReference()
     .exactOptional()
     .describe(
-      "A ConfigMap whose key holds a whole configuration in Istio's format (policy, templates, selectors …), instead of templates and template and what goes with them: Istio's own is istio-sidecar-injector[-REVISION], key config. The values are read from its key values, unless values or valuesFrom is given.",
+      "The key of a ConfigMap that contains a whole configuration in Istio's format (policy, templates, selectors and so on), for example key config of Istio's istio-sidecar-injector[-REVISION]. Values come from key values of the same ConfigMap, unless values or valuesFrom is set. Mutually exclusive with templates and template.",
     ),
   delimiters: list(z.string().min(1).max(16), 2)
     .length(2)
     .default(['{{', '}}'])
-    .describe('Left and right delimiter of template actions; templates of the 1.x kind use [[ and ]].'),
+    .describe('The left and right delimiters of template actions. Templates of Istio 1.x use [[ and ]].'),
   defaultTemplates: list(templateName, 32)
     .exactOptional()
-    .describe('Templates (or aliases) for pods that choose none, in order; "sidecar" when omitted.'),
+    .describe('The templates or aliases, in order, for pods that do not choose templates. Defaults to ["sidecar"].'),
   aliases: boundedRecord(list(templateName, 32), 32)
     .default({})
-    .describe('Names that stand for several templates; an alias is expanded once.'),
-  values: freeForm().exactOptional().describe('.Values of the templates.'),
+    .describe('Names that each stand for a list of templates. An alias cannot contain another alias.'),
+  values: freeForm().exactOptional().describe('The values that templates read as .Values.'),
   valuesFrom: configMapReference()
     .exactOptional()
-    .describe('A ConfigMap whose key holds the values as JSON or YAML, instead of values.'),
-  meshConfig: freeForm().exactOptional().describe("Istio's MeshConfig: .MeshConfig and .ProxyConfig of the templates."),
+    .describe('The key of a ConfigMap that contains the values as JSON or YAML. Mutually exclusive with values.'),
+  meshConfig: freeForm()
+    .exactOptional()
+    .describe("Istio's MeshConfig, which templates read as .MeshConfig and .ProxyConfig."),
   meshConfigFrom: configMapReference()
     .exactOptional()
     .describe(
-      "A ConfigMap whose key holds the MeshConfig as YAML, instead of meshConfig: Istio's own is istio[-REVISION], key mesh.",
+      "The key of a ConfigMap that contains the MeshConfig as YAML, for example key mesh of Istio's istio[-REVISION]. Mutually exclusive with meshConfig.",
     ),
   injectedAnnotations: boundedRecord(z.string().max(4096), 64)
     .default({})
-    .describe('Annotations that every injected pod receives.'),
+    .describe('Annotations that the webhook adds to every injected pod.'),
   alwaysInjectSelector: list(labelSelector(), 16)
     .default([])
-    .describe('Pods matched by one of these are injected whatever the policy, unless they opt out themselves.'),
+    .describe('Label selectors. A pod that matches one of them is injected regardless of policy, unless it opts out.'),
   neverInjectSelector: list(labelSelector(), 16)
     .default([])
     .describe(
-      'Pods matched by one of these are never injected, unless they opt in themselves; wins over alwaysInjectSelector.',
+      'Label selectors. A pod that matches one of them is not injected, unless it opts in. Takes precedence over alwaysInjectSelector.',
     ),
   annotationOverrides: annotationOverridesSchema
     .exactOptional()
-    .describe("Which annotations and labels a pod's author may use to steer the templates."),
+    .describe('The annotations and labels with which pod authors may influence the templates.'),
   nativeSidecars: choice(
     ['Auto', 'Enabled', 'Disabled'],
     'Auto',
-    'Whether the proxy becomes an init container with restartPolicy Always; Auto decides by the versions of the kubelets.',
+    'Whether the proxy is injected as a native sidecar, an init container with restartPolicy Always. Auto decides by the kubelet versions of the nodes.',
   ),
 });

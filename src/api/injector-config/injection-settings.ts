@@ -1,23 +1,23 @@
 import type { AnnotationOverrides } from './annotation-overrides.ts';
 import type { WebhookKeys } from './webhook-keys.ts';
 
-/** How native sidecars (init containers with restartPolicy Always) are chosen. Auto decides by the kubelets' versions. */
+/** Whether to inject native sidecars (init containers with restartPolicy Always). */
 export type NativeSidecars = 'Auto' | 'Enabled' | 'Disabled';
 
-/** What a revision needs beside Istio's own config, values and mesh; part of the hashed configuration. */
+/** The settings of a configuration that Istio's config, values and mesh have no key for. */
 export interface InjectionSettings {
   /** `.Revision` of the templates; also the annotation `istio.io/rev` and the status annotation's `revision`. */
   readonly revision: string;
-  /** Left and right delimiter of the templates; `{{ }}` unless the templates are of Istio's 1.x kind (`[[ ]]`). */
+  /** The left and right template delimiters: `{{ }}`, or `[[ ]]` for the format of Istio 1.x. */
   readonly delimiters: readonly [string, string];
   readonly nativeSidecars: NativeSidecars;
   readonly keys: WebhookKeys;
-  /** Proxy environment by Istio's path names: `cluster`, `net`, others upper-cased (`/inject/cluster/c1/net/n1`). */
+  /** Proxy environment variables by Istio's names in a path such as `/inject/cluster/c1/net/n1`. */
   readonly pathEnvironment: Readonly<Record<string, string>>;
-  /** On OpenShift user and group of the proxy come from the namespace's ranges. Kubernetes when absent. */
+  /** On OpenShift the namespace's ranges determine the proxy's user and group. Default: Kubernetes. */
   readonly platform?: 'Kubernetes' | 'OpenShift';
-  /** `.CompliancePolicy` of the templates, e.g. `fips-140-2`; empty when absent. */
+  /** `.CompliancePolicy` of the templates, e.g. `fips-140-2`. Default: empty. */
   readonly compliancePolicy?: string;
-  /** What authors of pods may use; preset Istio when absent. */
+  /** Default: preset Istio. */
   readonly annotationOverrides?: AnnotationOverrides;
 }

@@ -18,46 +18,51 @@ import type { KubernetesObject, ObjectMeta } from '../kubernetes/kubernetes.ts';
 import { webhookSchema } from './webhook-schema.ts';
 import { usageStatusFields } from './usage-status.ts';
 
-/** `spec.certificate`: the authority and the serving certificate of the webhook. */
+/** `spec.certificate`: the authority and serving certificate of the webhook. */
 const certificateSchema = z.object({
   provider: choice(
     ['SelfSigned', 'Secret', 'CertificateSigningRequest', 'CertManager'],
     'SelfSigned',
-    'Where the serving certificate comes from: SelfSigned is an authority that the operator keeps for this revision, Secret the Secret that secretRef names, CertificateSigningRequest the signer that signerName names, CertManager an issuer or a Certificate of cert-manager.',
+    'The source of the serving certificate. SelfSigned: an authority that the operator creates for this revision. Secret: the Secret in secretRef. CertificateSigningRequest: the signer in signerName. CertManager: an issuer or Certificate of cert-manager.',
   ),
   secretRef: optionalObject(
-    'With provider Secret: certificate (tls.crt, then intermediates), key (tls.key) and authority (ca.crt) of your own. It is followed.',
+    'For provider Secret: a Secret that contains the certificate followed by its intermediates (tls.crt), the key (tls.key) and the authority (ca.crt). The operator watches the Secret and uses new versions of it.',
     {
       name: text(253, dnsSubdomainPattern, 'must be the name of a Secret').describe(
-        "Name of the Secret, in the operator's own namespace.",
+        "The name of the Secret, in the operator's namespace.",
       ),
     },
   ),
   signerName: text(571, signerNamePattern, 'must be DOMAIN/NAME with a dot in DOMAIN, e.g. example.com/serving')
     .exactOptional()
     .describe(
-      'With provider CertificateSigningRequest: the signer (certificates.k8s.io/v1), e.g. beta.eks.amazonaws.com/app-serving.',
+      'For provider CertificateSigningRequest: the signer (certificates.k8s.io/v1), for example beta.eks.amazonaws.com/app-serving.',
     ),
   expirationSeconds: whole(600, 2_147_483_647)
     .exactOptional()
     .describe(
-      'With provider CertificateSigningRequest: for how long a certificate is asked, in seconds; the signer may decide otherwise.',
+      'For provider CertificateSigningRequest: the requested validity of the certificate, in seconds. The signer may issue another validity.',
     ),
   issuerRef: optionalObject(
-    'With provider CertManager: the issuer of a Certificate that the operator keeps in its own namespace. Its duration is leafDuration, renewed at renewalFraction.',
+    'For provider CertManager: the issuer of a Certificate that the operator manages in its own namespace. The Certificate has duration leafDuration and is renewed at renewalFraction.',
     {
-      name: text(253, dnsSubdomainPattern, 'must be the name of an issuer').describe('Name of the issuer.'),
-      kind: z.string().min(1).max(63).default('Issuer').describe('Issuer, ClusterIssuer, or a kind of another group.'),
+      name: text(253, dnsSubdomainPattern, 'must be the name of an issuer').describe('The name of the issuer.'),
+      kind: z
+        .string()
+        .min(1)
+        .max(63)
+        .default('Issuer')
+        .describe('The kind of the issuer: Issuer, ClusterIssuer, or a kind of another API group.'),
       group: text(253, dnsSubdomainPattern, 'must be an API group')
         .default('cert-manager.io')
-        .describe('API group of the issuer.'),
+        .describe('The API group of the issuer.'),
     },
   ),
   certificateRef: optionalObject(
-    'With provider CertManager: a Certificate of your own. The Secret that it writes is followed.',
+    'For provider CertManager: an existing Certificate. The operator watches the Secret of the Certificate and uses new versions of it.',
     {
       name: text(253, dnsSubdomainPattern, 'must be the name of a Certificate').describe(
-        "Name of the Certificate, in the operator's own namespace.",
+        "The name of the Certificate, in the operator's namespace.",
       ),
     },
   ),
@@ -66,30 +71,32 @@ const certificateSchema = z.object({
     .max(65_536)
     .exactOptional()
     .describe(
-      'The authorities that are trusted, PEM or base64 of PEM, with provider CertificateSigningRequest or CertManager. Of these, the one that verifies the certificate goes into the webhooks.',
+      'For providers CertificateSigningRequest and CertManager: trusted certificate authorities, as PEM or base64-encoded PEM. The authority that verifies the serving certificate becomes the caBundle of the webhooks.',
     ),
   caBundleFrom: optionalObject(
-    'A key that holds the authorities, instead of caBundle, e.g. ca.crt of ConfigMap kube-root-ca.crt. It is followed.',
+    'A reference to the trusted authorities, for example key ca.crt of ConfigMap kube-root-ca.crt. The operator watches the object and uses new versions of it. Mutually exclusive with caBundle.',
     {
-      kind: choice(['ConfigMap', 'Secret'], 'ConfigMap', 'What holds them.'),
+      kind: choice(['ConfigMap', 'Secret'], 'ConfigMap', 'The kind of the object.'),
       name: text(253, dnsSubdomainPattern, 'must be the name of a ConfigMap or Secret').describe(
-        "Its name, in the operator's own namespace.",
+        "The name of the object, in the operator's namespace.",
       ),
       key: text(253, configMapKeyPattern, 'must be a key: letters, digits, -, _ and .')
         .default('ca.crt')
-        .describe('Key in its data.'),
+        .describe('The key in the data of the object.'),
     },
   ),
-  leafDuration: duration().default('168h').describe('How long a serving certificate is valid.'),
-  caDuration: duration().default('8760h').describe('How long the authority is valid.'),
+  leafDuration: duration().default('168h').describe('The validity of a serving certificate.'),
+  caDuration: duration().default('8760h').describe('The validity of the authority.'),
   renewalFraction: z
     .number()
     .default(0.667)
-    .describe('The share of its life after which a certificate is renewed, between 0.1 and 0.9.'),
+    .describe('The fraction of its validity after which a certificate is renewed, from 0.1 to 0.9.'),
   confirmationPeriod: duration()
     .default('60s')
-    .describe('How long a new authority stands in every caBundle before a certificate of it is served; 10s at least.'),
-  keySize: z.literal([2048, 3072, 4096]).default(2048).describe('Bits of the RSA keys.'),
+    .describe(
+      'The minimum time that a new authority is in every caBundle before replicas serve a certificate that it signed. At least 10s.',
+    ),
+  keySize: z.literal([2048, 3072, 4096]).default(2048).describe('The size of the RSA keys, in bits.'),
 });
 
 export const group = 'sidecar-injector.io';
@@ -97,33 +104,33 @@ export const version = 'v1alpha1';
 export const apiVersion = `${group}/${version}`;
 export const injectorConfigKind = 'InjectorConfig';
 export const injectorConfigPlural = 'injectorconfigs';
-/** The class of operators and objects that name none. */
+/** The operator class of operators and objects that set none. */
 export const defaultOperatorClass = 'default';
 
-/** `spec`: one injector, which is one revision. */
+/** `spec` of an InjectorConfig. */
 export const injectorConfigSpecSchema = z.object({
   revision: dnsLabel()
     .exactOptional()
-    .describe('The revision that namespaces and pods name; the name of the object when omitted. It cannot be changed.'),
+    .describe('The name by which namespaces and pods select this injector. Defaults to metadata.name. Immutable.'),
   paused: flag(
-    'The kill switch: the webhooks are withdrawn, so pods start without this injector, and nothing is repaired.',
+    'The kill switch. When true, the operator removes the webhooks, so pods start without sidecars, and does not repair other objects.',
   ),
   operatorClass: dnsLabel(40)
     .default(defaultOperatorClass)
-    .describe('Which operator looks after this object; an operator ignores the objects of other classes.'),
-  injection: injectionSchema
-    .prefault({})
-    .describe('What is injected, and into which of the pods that reach the webhook.'),
-  webhook: webhookSchema.prefault({}).describe('Which pods reach the webhook, and how the API server calls it.'),
-  certificate: certificateSchema.prefault({}).describe('The authority and the serving certificate of the webhook.'),
+    .describe(
+      'The class of the operator that manages this object. Operators ignore objects of other classes. Immutable.',
+    ),
+  injection: injectionSchema.prefault({}).describe('The content to inject, and which of the selected pods receive it.'),
+  webhook: webhookSchema.prefault({}).describe('The pods that the webhook selects, and how the API server calls it.'),
+  certificate: certificateSchema.prefault({}).describe('The authority and serving certificate of the webhook.'),
 });
 
-/** `spec` with every default filled in. */
+/** `spec` with all defaults. */
 export type InjectorConfigSpec = z.output<typeof injectorConfigSpecSchema>;
-/** `status`; every field is absent until the operator has written it. */
+/** `status`. The operator has not set a field that is absent. */
 export type InjectorConfigStatus = z.output<typeof injectorConfigStatusSchema>;
 
-/** An object of our group, as its schema reads it. */
+/** A parsed object of our group. */
 export interface Resource<Kind extends string, Spec, Status> extends KubernetesObject {
   apiVersion: typeof apiVersion;
   kind: Kind;
@@ -132,42 +139,42 @@ export interface Resource<Kind extends string, Spec, Status> extends KubernetesO
   status?: Status;
 }
 
-/** An injector: cluster-scoped, named after its revision or for itself. */
+/** An InjectorConfig with defaults; cluster-scoped. */
 export type InjectorConfig = Resource<typeof injectorConfigKind, InjectorConfigSpec, InjectorConfigStatus>;
 
-/** The revision of an InjectorConfig: spec.revision, or its name. */
+/** Returns the revision of an InjectorConfig: spec.revision, or its name. */
 export function revisionOf(config: Pick<InjectorConfig, 'metadata' | 'spec'>): string {
   return config.spec.revision ?? config.metadata.name;
 }
 
-/** `status`, written by the operator alone. */
+/** `status` of an InjectorConfig; only the operator writes it. */
 export const injectorConfigStatusSchema = z.object({
-  observedGeneration: z.int().min(0).exactOptional().describe('The generation this status was written for.'),
-  revision: z.string().max(63).exactOptional().describe('The revision: spec.revision or the name.'),
-  conditions: conditionsSchema('Ready, TemplatesValid, CertificateReady, WebhookReady and others.'),
-  config: optionalObject('The configuration that is served.', {
-    hash: z.string().max(64).exactOptional().describe('Hash of the configuration that the webhook names.'),
-    servedBy: z.int().min(0).exactOptional().describe('How many live replicas say that they serve it.'),
+  observedGeneration: z.int().min(0).exactOptional().describe('The metadata.generation that this status describes.'),
+  revision: z.string().max(63).exactOptional().describe('The revision of the injector.'),
+  conditions: conditionsSchema('The conditions Ready, TemplatesValid, CertificateReady, WebhookReady and others.'),
+  config: optionalObject('The published configuration.', {
+    hash: z.string().max(64).exactOptional().describe('The hash of the configuration in the path of the webhook.'),
+    servedBy: z.int().min(0).exactOptional().describe('The number of live replicas that serve this configuration.'),
     refused: z
       .string()
       .max(64)
       .exactOptional()
       .describe(
-        'Hash of the configuration that the spec asks for and that takes too much to load (TemplatesValid says what). It is not tried again; any other one is.',
+        'The hash of the desired configuration, if it exceeds a limit; condition TemplatesValid names the limit. The operator does not try this configuration again until it changes.',
       ),
   }),
-  certificate: optionalObject('The certificate that is served.', {
-    notAfter: optionalTime('When the serving certificate expires.'),
-    renewAt: optionalTime('When the next renewal is due.'),
-    fingerprint: z.string().max(128).exactOptional().describe('SHA-256 of the serving certificate, in hex.'),
-    caNotAfter: optionalTime('When the authority expires.'),
-    phase: z.string().max(64).exactOptional().describe('Phase of the rotation.'),
+  certificate: optionalObject('The serving certificate.', {
+    notAfter: optionalTime('The time at which the serving certificate expires.'),
+    renewAt: optionalTime('The time of the next renewal.'),
+    fingerprint: z.string().max(128).exactOptional().describe('The SHA-256 of the serving certificate, in hex.'),
+    caNotAfter: optionalTime('The time at which the authority expires.'),
+    phase: z.string().max(64).exactOptional().describe('The phase of the rotation.'),
     rotateRequest: optionalObject(
-      'The answer to the latest request for a renewal (annotation sidecar-injector.io/rotate).',
+      'The result of the latest request for a renewal (annotation sidecar-injector.io/rotate).',
       {
         nonce: z.string().max(63).describe('The nonce of the request.'),
-        state: z.enum(['Accepted', 'Done', 'Refused']).describe('How far it is.'),
-        message: z.string().max(1024).exactOptional().describe('Why it was refused.'),
+        state: z.enum(['Accepted', 'Done', 'Refused']).describe('The progress of the request.'),
+        message: z.string().max(1024).exactOptional().describe('The reason for which the request was refused.'),
       },
     ),
   }),

@@ -1,4 +1,4 @@
-/** Names of the matchConditions that every webhook has; an InjectorConfig's own conditions must use others. */
+/** Names of the matchConditions of every webhook. spec.webhook.matchConditions must not use them. */
 export const matchConditionNames = {
   hostNetwork: 'not-host-network',
   optedOut: 'not-opted-out',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { parseAnnotationOverrides } from './parse-annotation-overrides.ts';
 
 describe('parseAnnotationOverrides', () => {
-  it('reads them, preset Safe when none is named', () => {
+  it('defaults to preset Safe', () => {
     assert.deepEqual(parseAnnotationOverrides(null), { preset: 'Safe', allow: [] });
     assert.deepEqual(parseAnnotationOverrides({ preset: 'Istio' }), { preset: 'Istio', allow: [] });
     const allow = ['example.com/team', 'traffic.sidecar.istio.io/*', 'app'];
@@ -10,11 +10,11 @@ describe('parseAnnotationOverrides', () => {
   });
 
   const wrong: [title: string, value: unknown, field: string, message: RegExp][] = [
-    ['a text', 'Safe', '', /object/],
-    ['another preset', { preset: 'None' }, 'preset', /^preset: .*"Safe"/],
-    ['another field', { deny: [] }, '', /deny/],
-    ['a hole in a name', { allow: ['a*b'] }, 'allow', /"a\*b" is not the name/],
-    ['names where all are allowed', { preset: 'Istio', allow: ['a'] }, 'allow', /needs preset Safe/],
+    ['a string', 'Safe', '', /object/],
+    ['an unknown preset', { preset: 'None' }, 'preset', /^preset: .*"Safe"/],
+    ['an unknown field', { deny: [] }, '', /deny/],
+    ['* inside a name', { allow: ['a*b'] }, 'allow', /"a\*b" is not the name/],
+    ['allow with preset Istio', { preset: 'Istio', allow: ['a'] }, 'allow', /requires preset Safe/],
   ];
   for (const [title, value, field, message] of wrong) {
     it(`refuses ${title}`, () => {

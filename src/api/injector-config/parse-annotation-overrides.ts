@@ -2,7 +2,7 @@ import { annotationPattern, type AnnotationOverrides } from './annotation-overri
 import { ConfigurationError } from '../errors.ts';
 import { annotationOverridesSchema } from './injection-schema.ts';
 
-/** Reads annotationOverrides that stand by themselves, by default Safe. @throws ConfigurationError naming the field */
+/** Parses annotationOverrides alone; the default preset is Safe. @throws ConfigurationError naming the field */
 export function parseAnnotationOverrides(value: unknown): AnnotationOverrides {
   const parsed = annotationOverridesSchema.strict().safeParse(value ?? {});
   if (!parsed.success) {
@@ -10,13 +10,13 @@ export function parseAnnotationOverrides(value: unknown): AnnotationOverrides {
     throw mistake((issue?.path ?? []).join('.'), issue?.message ?? 'invalid');
   }
   const { preset = 'Safe', allow } = parsed.data;
-  const odd = allow.find((name) => !annotationPattern.test(name));
-  if (odd !== undefined) {
-    const wanted = 'the name of an annotation or label such as example.com/image, nor the beginning of one and *';
-    throw mistake('allow', `${JSON.stringify(odd)} is not ${wanted}`);
+  const invalid = allow.find((name) => !annotationPattern.test(name));
+  if (invalid !== undefined) {
+    const expected = 'the name of an annotation or label such as example.com/image, or a prefix such as example.com/*';
+    throw mistake('allow', `${JSON.stringify(invalid)} is not ${expected}`);
   }
   if (preset === 'Istio' && allow.length > 0)
-    throw mistake('allow', 'needs preset Safe, under preset Istio everything is allowed: remove one');
+    throw mistake('allow', 'requires preset Safe, because preset Istio already allows everything; remove one of them');
   return { preset, allow };
 }
 

@@ -1,55 +1,54 @@
 import { z } from 'zod';
 import { count, optionalObject } from '../kubernetes/field-types.ts';
 
-/** How many names a list of a status holds at most. */
+/** The maximum number of entries in a list of a status. */
 export const listedNames = 20;
 
 const names = (text: string) => z.array(z.string().max(520)).max(listedNames).describe(text);
 
-/** Workloads that a status lists, with what it says of each beside its name. */
+/** Returns the schema of a list of workloads. @param fields the fields of an entry beside its name */
 export function workloadList<Fields extends z.ZodRawShape>(fields: Fields, description: string) {
   const workload = z.object({
-    namespace: z.string().max(63).describe('Its namespace.'),
-    kind: z.string().max(63).describe('Its kind.'),
-    name: z.string().max(253).describe('Its name.'),
+    namespace: z.string().max(63).describe('The namespace of the workload.'),
+    kind: z.string().max(63).describe('The kind of the workload.'),
+    name: z.string().max(253).describe('The name of the workload.'),
     ...fields,
   });
   return z.array(workload).max(listedNames).describe(description);
 }
 
-const pods = count('How many of its pods.');
-const reason = z.string().max(64).describe('Why they have none.');
+const pods = count('The number of affected pods of the workload.');
+const reason = z.string().max(64).describe('The reason for which the pods have no sidecar.');
 
 /**
- * The parts of a status that say who uses an InjectorConfig or a tag, and whether what runs is what would be injected now. Counts are of pods that
- * have not ended; the operator writes them at most every 30 s.
+ * The status fields about pods that use an InjectorConfig or tag, and whether they are current. Counts
+ * exclude terminated pods. The operator writes these fields at most every 30 s.
  */
 export const usageStatusFields = {
-  injected: optionalObject('Pods, by whether they have what they would get now; at most every 30 s.', {
-    current: count('Pods that are injected as they would be now.'),
-    stale: count('Pods that are injected otherwise than they would be now, or would not be injected any more.'),
-    missing: count('Pods that would be injected now and are not.'),
-    total: count('All of them.'),
+  injected: optionalObject('The number of pods by the state of their sidecar. Updated at most every 30 seconds.', {
+    current: count('Pods whose sidecar comes from the configuration that a new pod would get.'),
+    stale: count('Pods whose sidecar comes from another configuration, or that would not be injected now.'),
+    missing: count('Pods without a sidecar that would be injected now.'),
+    total: count('All pods.'),
   }),
-  namespaces: optionalObject('Namespaces whose labels lead here.', {
-    count: count('How many there are.'),
-    names: names('The first 20 of them.'),
+  namespaces: optionalObject('The namespaces whose labels select this object.', {
+    count: count('The number of namespaces.'),
+    names: names('The names of the first 20 namespaces.'),
   }),
-  pods: optionalObject('Pods that were injected from here, or would be now.', {
-    count: count('How many there are.'),
-    names: names('The first 20 of them, as namespace/name.'),
+  pods: optionalObject('The pods that were injected through this object, or would be injected now.', {
+    count: count('The number of pods.'),
+    names: names('The first 20 pods, as namespace/name.'),
   }),
-  workloads: optionalObject('The workloads of those pods.', {
-    count: count('How many workloads those pods belong to.'),
-    stale: workloadList({ pods }, 'The first 20 workloads with stale pods: to be restarted.'),
-    missing: workloadList({ pods, reason }, 'The first 20 workloads with pods that would be injected now and are not.'),
+  workloads: optionalObject('The workloads of these pods.', {
+    count: count('The number of workloads.'),
+    stale: workloadList({ pods }, 'The first 20 workloads with stale pods. Restart them to update their sidecars.'),
+    missing: workloadList({ pods, reason }, 'The first 20 workloads with pods that lack a sidecar.'),
   }),
 };
 
-/** Who uses an InjectorConfig or a tag. */
 export type UsageStatus = z.output<z.ZodObject<typeof usageStatusFields>>;
 
-/** What a status says of usage. */
+/** Returns the usage fields of a status. */
 export function usageOf(status: UsageStatus | undefined): UsageStatus {
   return Object.fromEntries(Object.entries(status ?? {}).filter(([field]) => Object.hasOwn(usageStatusFields, field)));
 }

@@ -29,17 +29,17 @@ describe('validateInjectorConfig', () => {
   const selectors = [{ matchLabels: { 'example.com/a': 'b', c: '' } }, { matchExpressions }];
   const fromIstio = { configFrom: istio, meshConfigFrom: mesh, enableNamespacesByDefault: true };
   const good: [string, string, Record<string, unknown>][] = [
-    ['the smallest', 'hello', {}],
-    ['the default', 'default', {}],
-    ['the default that says so', 'default', { revision: 'default' }],
-    ['a revision of another name', 'mesh-a', { revision: '1-24' }],
+    ['a minimal spec', 'hello', {}],
+    ['the name default', 'default', {}],
+    ['the name and revision default', 'default', { revision: 'default' }],
+    ['a revision that differs from the name', 'mesh-a', { revision: '1-24' }],
     ['a name of 46 characters', 'n'.repeat(46), {}],
     ['a name that ends in 7 hex digits', 'x-0123abc', {}],
     ['a single template with other delimiters', 'old', injection({ template: 'x', delimiters: ['[[', ']]'] })],
     ['aliases', 'a', injection({ templates, aliases: { both: ['sidecar', 'grpc'] }, defaultTemplates: ['both'] })],
     ["Istio's own ConfigMaps", 'default', injection({ ...fromIstio, nativeSidecars: 'Enabled' })],
     [
-      'configFrom with values of its own, and empty fields',
+      'configFrom with values and empty fields',
       'a',
       injection({ configFrom: istio, values: {}, aliases: {}, neverInjectSelector: [] }),
     ],

@@ -4,10 +4,10 @@ import type { InjectorConfig } from './injector-config.ts';
 import { brokenRules, nameRules, specRules } from './injector-config-rules.ts';
 import { qualifiedNamePattern } from '../kubernetes/field-types.ts';
 
-/** A ConfigMap holds 1 MiB; what is left is room for its metadata and for the next edit. */
+/** A ConfigMap holds 1 MiB; the difference leaves room for its metadata and for the next edit. */
 const maximumConfigurationBytes = 900 * 1024;
 
-/** Every mistake that shows without compiling templates or looking at the cluster: what CEL says, and what it cannot. */
+/** Returns all mistakes that need neither compiled templates nor the cluster: CEL rules and others. */
 export function validateInjectorConfig(config: InjectorConfig): Mistake[] {
   const { injection, webhook } = config.spec;
   return [
@@ -24,21 +24,21 @@ export function validateInjectorConfig(config: InjectorConfig): Mistake[] {
   ];
 }
 
-/** Names in defaultTemplates and aliases must be those of templates, else every pod that asks for them is refused. */
+/** An unknown name in defaultTemplates or aliases would refuse every pod that uses it. */
 function templateNameMistakes({ spec: { injection } }: InjectorConfig): Mistake[] {
   const { templates, defaultTemplates = ['sidecar'], aliases } = injection;
   if (templates === undefined) return [];
-  const have = Object.keys(templates).sort();
-  const known = new Set([...have, ...Object.keys(aliases)]);
+  const available = Object.keys(templates).sort();
+  const known = new Set([...available, ...Object.keys(aliases)]);
   const unknown = (field: string, name: string): Mistake => ({
     field,
-    message: `${field} names ${JSON.stringify(name)}, which is not in spec.injection.templates; have ${have.join(', ')}`,
+    message: `${field}: ${JSON.stringify(name)} is not in spec.injection.templates; use one of ${available.join(', ')}`,
   });
   return [
     ...defaultTemplates
       .filter((name) => !known.has(name))
       .map((name) => unknown('spec.injection.defaultTemplates', name)),
-    // An alias is expanded once, so it may not stand for another alias.
+    // The injector expands aliases only once, so an alias cannot contain another alias.
     ...Object.entries(aliases).flatMap(([alias, names]) =>
       names
         .filter((name) => !Object.hasOwn(templates, name))
@@ -67,7 +67,7 @@ function sizeMistakes({ spec: { injection } }: InjectorConfig): Mistake[] {
   return [
     {
       field: 'spec.injection',
-      message: `spec.injection is too large for a ConfigMap: ${each.join(', ')} KiB, together more than 900 KiB; shorten it`,
+      message: `spec.injection is too large for a ConfigMap: ${each.join(', ')} KiB, in total more than 900 KiB; shorten it`,
     },
   ];
 }

@@ -1,12 +1,12 @@
-/** The label and annotation names of one family of injectors, which are Istio's unless told. Within a family no pod is matched twice. */
+/** Istio's label and annotation names, the default keys of a family. */
 export const istioKeys = {
-  /** Namespace label that enables or disables the default revision. */
+  /** The namespace label that enables or disables the default revision. */
   injection: 'istio-injection',
-  /** Namespace and pod label that names a revision or tag. */
+  /** The namespace and pod label that names a revision or tag. */
   revision: 'istio.io/rev',
-  /** Pod label (and annotation) with which a pod opts in or out. */
+  /** The pod label (and annotation) with which a pod opts in or out. */
   inject: 'sidecar.istio.io/inject',
-  /** Annotation in which an injector records what it added. */
+  /** The pod annotation in which an injector records its additions. */
   status: 'sidecar.istio.io/status',
 };
 

@@ -11,72 +11,73 @@ import {
 } from '../kubernetes/field-types.ts';
 import { istioKeys } from './webhook-keys.ts';
 
-/** Kubernetes allows 64 matchConditions a webhook; the generated ones need some of them. */
+/** Kubernetes allows 64 matchConditions per webhook; the generated conditions need some of them. */
 const maximumMatchConditions = 56;
 
 const conditionName = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 
 const matchCondition = z.object({
-  name: text(317, conditionName, 'must be a qualified name').describe('Name of the condition, unique in the list.'),
+  name: text(317, conditionName, 'must be a qualified name').describe('The name of the condition, unique in the list.'),
   expression: z
     .string()
     .min(1)
     .max(4096)
-    .describe('CEL over object, request and authorizer that must be true for the pod to reach the webhook.'),
+    .describe('A CEL expression over object, request and authorizer. The webhook receives a pod only if it is true.'),
 });
 
 const webhookKeys = z.object({
   injection: qualifiedName()
     .default(istioKeys.injection)
-    .describe('Namespace label that switches the default revision: enabled, or anything else for never.'),
-  revision: qualifiedName().default(istioKeys.revision).describe('Namespace and pod label that names a revision.'),
+    .describe(
+      'The namespace label for the default revision: enabled turns injection on, any other value turns it off.',
+    ),
+  revision: qualifiedName()
+    .default(istioKeys.revision)
+    .describe('The namespace and pod label that names a revision or tag.'),
   inject: qualifiedName()
     .default(istioKeys.inject)
-    .describe('Pod label, and annotation, with which a pod opts in ("true") or out ("false").'),
-  status: qualifiedName().default(istioKeys.status).describe('Pod annotation that records what was injected.'),
+    .describe('The pod label and annotation with which a pod opts in ("true") or opts out ("false").'),
+  status: qualifiedName().default(istioKeys.status).describe('The pod annotation that records the injected content.'),
 });
 
-/** `spec.webhook`: which pods reach the webhook, and how the API server calls it. */
+/** `spec.webhook`: the pods that the webhook selects, and how the API server calls it. */
 export const webhookSchema = z.object({
   failurePolicy: choice(
     ['Fail', 'Ignore'],
     'Fail',
-    'What the API server does with a selected pod when the webhook does not answer: Fail refuses it, Ignore creates it plain.',
+    'How the API server handles a selected pod when the call fails. Fail: refuse the pod. Ignore: create it without a sidecar.',
   ),
-  timeoutSeconds: z
-    .int32()
-    .min(1)
-    .max(30)
-    .default(10)
-    .describe('How long the API server waits for the webhook, in seconds.'),
+  timeoutSeconds: z.int32().min(1).max(30).default(10).describe('The timeout of a call to the webhook, in seconds.'),
   reinvocationPolicy: choice(
     ['Never', 'IfNeeded'],
     'Never',
-    'Whether the webhook is called again when a later webhook changed the pod.',
+    'Whether the API server calls the webhook again after a later webhook changed the pod.',
   ),
   matchPolicy: choice(
     ['Exact', 'Equivalent'],
     'Equivalent',
-    'Whether the rules also match pods that arrive through an equivalent API version.',
+    'Whether the webhook also receives requests through an equivalent API version.',
   ),
   matchConditions: z
     .array(matchCondition)
     .max(maximumMatchConditions)
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] })
     .default([])
-    .describe('Further conditions; those for host-network pods, opted-out pods and mirror pods are always there.'),
+    .describe(
+      'Additional conditions. Every webhook already excludes host-network pods, opted-out pods and mirror pods.',
+    ),
   excludedNamespaces: list(dnsLabel(), 256, 'set')
     .default([])
-    .describe("Namespaces whose pods never reach the webhook, beside the system's and the operator's own."),
+    .describe("Additional namespaces to exclude. System namespaces and the operator's namespace are always excluded."),
   selection: choice(
     ['Revision', 'Custom'],
     'Revision',
-    'Revision selects by the labels named in keys; Custom makes one webhook with the selectors given here.',
+    'How the webhook selects pods. Revision: by the labels in keys. Custom: by namespaceSelector and objectSelector.',
   ),
   namespaceSelector: labelSelector()
     .exactOptional()
-    .describe('With selection Custom: the namespaces whose pods reach the webhook.'),
-  objectSelector: labelSelector().exactOptional().describe('With selection Custom: the pods that reach the webhook.'),
+    .describe('For selection Custom: selects the namespaces of the pods.'),
+  objectSelector: labelSelector().exactOptional().describe('For selection Custom: selects the pods.'),
   url: z
     .string()
     .max(2048)
@@ -86,20 +87,22 @@ export const webhookSchema = z.object({
     )
     .exactOptional()
     .describe(
-      'Where the API server reaches the webhook, instead of the Service: https://HOST[:PORT][/PATH]; the path of the revision is appended.',
+      'The URL at which the API server calls the webhook instead of the Service, as https://HOST[:PORT][/PATH]. The operator appends the path of the configuration.',
     ),
   takeover: flag(
-    "Publish although somebody else's webhook takes the same pods by the same labels; without it nothing is published then.",
+    "Whether to publish even if another injector's webhook selects the same pods by the same labels. When false, the operator does not publish in that case.",
   ),
   toleratedManagers: list(z.string().min(1).max(128), 16, 'set')
     .default(['admissionsenforcer'])
     .describe(
-      'Field managers that may add expressions to the namespaceSelectors, which is then said in the condition Narrowed; of all others it is taken back. The default is that of AKS.',
+      'Field managers that may add expressions to the namespaceSelectors of the webhooks; condition Narrowed reports them. The operator reverts such changes by other managers. The default is the admissions enforcer of AKS.',
     ),
   pathEnvironment: boundedRecord(z.string().max(1024), 32)
     .default({})
-    .describe('Proxy environment by the names of the injection path: cluster, net, and others in upper case.'),
+    .describe(
+      "Environment variables of the proxy, by Istio's keys in an injection path: cluster, net, or the name of a variable.",
+    ),
   keys: webhookKeys
     .prefault({})
-    .describe("Label and annotation names: the injector's family. Within a family no pod is injected twice."),
+    .describe('The label and annotation names of the family. Injectors of one family inject a pod at most once.'),
 });

@@ -1,9 +1,9 @@
 import type { Condition } from './kubernetes.ts';
 
-/** What a reconcile found out; {@link setCondition} adds the time. */
+/** A condition without its time, which {@link setCondition} adds. */
 export type ObservedCondition = Omit<Condition, 'lastTransitionTime'>;
 
-/** Sets one condition of a list; its time moves only with its status (metav1.Condition), so that no news is no write. */
+/** Sets one condition. lastTransitionTime changes only with the status, so a repeated result causes no write. */
 export function setCondition(conditions: readonly Condition[], next: ObservedCondition, now: Date): Condition[] {
   const index = conditions.findIndex(({ type }) => type === next.type);
   const before = conditions[index];
@@ -13,16 +13,16 @@ export function setCondition(conditions: readonly Condition[], next: ObservedCon
   return before === undefined ? [...conditions, condition] : conditions.with(index, condition);
 }
 
-/** What the schema holds: with one longer message the API server would refuse the whole status. */
+/** Characters. With a longer message the API server would refuse the whole status. */
 const longestMessage = 32_768;
 
 function bounded(message: string): string {
   if (message.length <= longestMessage) return message;
-  // Not the first half of a character.
+  // Do not split a surrogate pair.
   return `${message.slice(0, longestMessage - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-/** Sets several conditions; those not mentioned stay as they are. */
+/** Sets several conditions and keeps all others. */
 export function mergeConditions(
   conditions: readonly Condition[],
   next: readonly ObservedCondition[],
@@ -31,7 +31,7 @@ export function mergeConditions(
   return next.reduce<Condition[]>((merged, condition) => setCondition(merged, condition, now), [...conditions]);
 }
 
-/** Whether the list holds a condition of this type with status True. */
+/** Reports whether the list contains a condition of this type with status True. */
 export function isTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
   return conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
 }

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { condition, labelSelector, labelSelectorRequirement } from './field-types.ts';
 
-/** The parts of Kubernetes' objects that several layers read. Unknown fields stay where they are. */
+/** The metadata fields that several layers read. Objects keep fields that are not listed here. */
 export interface ObjectMeta {
   name?: string;
   generateName?: string;

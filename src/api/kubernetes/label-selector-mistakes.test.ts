@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { labelSelectorMistakes } from './label-selector-mistakes.ts';
 
 describe('labelSelectorMistakes', () => {
-  it('finds nothing where there is no selector', () => {
+  it('returns no mistakes for a missing or empty selector', () => {
     assert.deepEqual(labelSelectorMistakes('spec.a', undefined), []);
     assert.deepEqual(labelSelectorMistakes('spec.a', {}), []);
   });
 
-  it('names the path of every mistake, also in selectors that no schema has seen', () => {
+  it('returns the path of every mistake, even if the schema did not check the selector', () => {
     const mistakes = labelSelectorMistakes('spec.a', {
       matchLabels: { '-x': 'y' },
       matchExpressions: [

@@ -1,4 +1,4 @@
-/** Namespaces whose pods keep a cluster alive: never injected, whatever their labels say. The fourth is Istio's exception for kind clusters. */
+/** Namespaces that are never injected. Istio excludes `local-path-storage` because of kind clusters. */
 export const systemNamespaces: readonly string[] = [
   'kube-system',
   'kube-public',
@@ -6,5 +6,5 @@ export const systemNamespaces: readonly string[] = [
   'local-path-storage',
 ];
 
-/** The label that every namespace carries with its own name (set by the API server). */
+/** The label with the name of the namespace; the API server sets it on every namespace. */
 export const namespaceNameLabel = 'kubernetes.io/metadata.name';

@@ -1,20 +1,23 @@
-/** What makes pods: a pod's controller, or what stands behind that. */
-export interface Maker {
+/** A pod's controller or workload. */
+export interface PodOwner {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
 }
 
-/** Jobs of a CronJob are named after the minute they were made for. */
+/** The name of a CronJob's Job ends with its scheduled minute. */
 const cronJobName = /^(.+)-\d{8,10}$/;
 
 /**
- * What stands behind the controller of a pod, where the controller's name and the pod's labels tell: the Deployment (or Argo's Rollout) of a
- * ReplicaSet, the CronJob of a Job, the DeploymentConfig of a ReplicationController; otherwise the controller itself. This is the rule of Istio's
- * GetDeployMetaFromPod.
- * @param labels of the pod; values that are no text count as absent
+ * Derives the workload from the name of a pod's controller and the pod's labels: the Deployment or Argo
+ * Rollout of a ReplicaSet, the CronJob of a Job, the DeploymentConfig of a ReplicationController, else
+ * the controller itself. Follows Istio's GetDeployMetaFromPod.
+ * @param labels the pod's labels; values that are not strings count as absent
  */
-export function workloadBehind({ apiVersion, kind, name }: Maker, labels: Readonly<Record<string, unknown>>): Maker {
+export function workloadBehind(
+  { apiVersion, kind, name }: PodOwner,
+  labels: Readonly<Record<string, unknown>>,
+): PodOwner {
   const controller = { apiVersion, kind, name };
   if (kind === 'ReplicaSet') return behindReplicaSet(controller, labels);
   if (kind === 'ReplicationController') {
@@ -25,7 +28,7 @@ export function workloadBehind({ apiVersion, kind, name }: Maker, labels: Readon
   return cronJob === undefined ? controller : { apiVersion: 'batch/v1', kind: 'CronJob', name: cronJob };
 }
 
-function behindReplicaSet(replicaSet: Maker, labels: Readonly<Record<string, unknown>>): Maker {
+function behindReplicaSet(replicaSet: PodOwner, labels: Readonly<Record<string, unknown>>): PodOwner {
   const deployment = textOf(labels, 'pod-template-hash');
   if (deployment !== '' && replicaSet.name.endsWith(deployment))
     return { ...replicaSet, kind: 'Deployment', name: withoutSuffix(replicaSet.name, `-${deployment}`) };

@@ -9,7 +9,7 @@ import { validateRevisionTag } from './revision-tag-rules.ts';
 const object = (name: string, spec: unknown): object => ({ apiVersion, kind: 'RevisionTag', metadata: { name }, spec });
 
 describe('parseRevisionTag', () => {
-  it('fills in the defaults', () => {
+  it('sets the defaults', () => {
     assert.deepEqual(parseRevisionTag(object('prod', { revision: '1-24' })).spec, {
       revision: '1-24',
       operatorClass: 'default',
@@ -17,7 +17,7 @@ describe('parseRevisionTag', () => {
     });
   });
 
-  it('fills in the defaults of a strategy', () => {
+  it('sets the defaults of a strategy', () => {
     const strategy = { canary: { steps: [{ weight: 5 }] }, restart: {}, rollback: {} };
     assert.deepEqual(parseRevisionTag(object('prod', { revision: '1-24', strategy })).spec.strategy, {
       canary: {
@@ -56,20 +56,20 @@ describe('parseRevisionTag', () => {
     });
   }
 
-  it('refuses a field that it does not know where a person wrote it', () => {
+  it('refuses an unknown field of a file', () => {
     const mistyped = object('prod', { revision: '1-24', revison: '1-25' });
-    assert.throws(() => parseRevisionTag(mistyped, { unknownFields: 'refuse' }), /spec\.revison: no such field/);
+    assert.throws(() => parseRevisionTag(mistyped, { unknownFields: 'refuse' }), /spec\.revison: unknown field/);
     assert.equal(parseRevisionTag(mistyped).spec.revision, '1-24');
   });
 
-  it('takes another kind for what it is', () => {
+  it('refuses an object of another kind', () => {
     assert.throws(
       () => parseRevisionTag({ ...object('prod', {}), kind: 'InjectorConfig' }),
       /kind RevisionTag, found .* and "InjectorConfig"/,
     );
   });
 
-  it('treats a broken status as lost', () => {
+  it('drops an invalid status', () => {
     const read = parseRevisionTag({ ...object('prod', { revision: '1-24' }), status: { stableRevision: 7 } });
     assert.equal('status' in read, false);
   });
@@ -79,16 +79,16 @@ describe('validateRevisionTag', () => {
   const canary = (...steps: object[]) => ({ strategy: { canary: { steps } } });
   const shadow = { weight: 0, shadow: true };
   for (const [title, name, spec] of [
-    ['the smallest', 'prod', {}],
+    ['a minimal spec', 'prod', {}],
     ['a name of 63 characters', 't'.repeat(63), {}],
-    ['the default, wherever it leads', 'default', { enableNamespacesByDefault: true }],
-    ['the default that leads to the default revision', 'default', { revision: 'default' }],
-    ['restarts alone', 'prod', { strategy: { restart: {} } }],
-    ['one step for everybody', 'prod', canary({ weight: 100 })],
-    ['shadow steps alone', 'prod', canary(shadow, { ...shadow, pause: '1h30m' })],
+    ['enableNamespacesByDefault on tag default', 'default', { enableNamespacesByDefault: true }],
+    ['tag default with revision default', 'default', { revision: 'default' }],
+    ['restarts without a canary', 'prod', { strategy: { restart: {} } }],
+    ['one step with weight 100', 'prod', canary({ weight: 100 })],
+    ['only shadow steps', 'prod', canary(shadow, { ...shadow, pause: '1h30m' })],
     ['steps and pauses', 'prod', canary(shadow, { weight: 1, pause: 'UntilResumed' }, { weight: 2, pause: '10s' })],
   ] as const) {
-    it(`has nothing against ${title}`, () => {
+    it(`accepts ${title}`, () => {
       assert.deepEqual(validateRevisionTag(revisionTag(name, spec)), []);
     });
   }

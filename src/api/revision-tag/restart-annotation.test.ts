@@ -22,13 +22,13 @@ const restart = fc.record(
   { noNullPrototype: true },
 );
 
-describe('the annotation of a restart', () => {
-  it('says the tag, the configuration and the time', () => {
+describe('the restart annotation', () => {
+  it('contains the tag, the configuration and the time', () => {
     assert.equal(formatRestartAnnotation([prod]), text);
     assert.equal(formatRestartAnnotation([prod, logs]), `${text}, logs logs.89ef0000 2026-01-02T03:04:04.678Z`);
   });
 
-  it('reads what it writes, however many tags there were', () => {
+  it('parses every formatted value', () => {
     fc.assert(
       fc.property(fc.array(restart, { maxLength: 20 }), (given) => {
         const kept = [...given].reverse().reduce<readonly WorkloadRestart[]>(withRestart, []);
@@ -39,7 +39,7 @@ describe('the annotation of a restart', () => {
     );
   });
 
-  it('reads the longest one', () => {
+  it('parses the longest possible value', () => {
     const longest = Array.from({ length: 8 }, (_, index) => ({
       tag: `${index}${'t'.repeat(62)}`,
       target: `${'n'.repeat(63)}.0123abcd`,
@@ -48,12 +48,12 @@ describe('the annotation of a restart', () => {
     assert.deepEqual(parseRestartAnnotation(formatRestartAnnotation(longest)), longest);
   });
 
-  it('puts the latest first, and takes one of each tag', () => {
+  it('returns the latest restart of each tag, latest first', () => {
     const older = { ...prod, target: 'old.00000000', at: at - 5000 };
     assert.deepEqual(parseRestartAnnotation(formatRestartAnnotation([older, logs, prod])), [prod, logs]);
   });
 
-  it('forgets the oldest of nine, and what the tag said before', () => {
+  it('drops the ninth restart and the previous restart of the same tag', () => {
     const eight = Array.from({ length: 8 }, (_, index) => ({ ...logs, tag: `t${index}`, at: at - index }));
     const next = { ...prod, at: at + 1 };
     assert.deepEqual(withRestart(eight, next), [next, ...eight.slice(0, 7)]);
@@ -61,30 +61,30 @@ describe('the annotation of a restart', () => {
   });
 
   for (const [title, value] of [
-    ['none', undefined],
+    ['a missing value', undefined],
     ['a number', 5],
-    ['an empty text', ''],
-    ["kubectl's own", '2026-01-02T03:04:05Z'],
-    ['no time', 'prod mesh.0123abcd'],
-    ['no such day', 'prod mesh.0123abcd 2026-13-02T03:04:05Z'],
+    ['an empty string', ''],
+    ["the value of kubectl's restart annotation", '2026-01-02T03:04:05Z'],
+    ['an entry without a time', 'prod mesh.0123abcd'],
+    ['a day that does not exist', 'prod mesh.0123abcd 2026-13-02T03:04:05Z'],
     ['a time without a zone', 'prod mesh.0123abcd 2026-01-02T03:04:05'],
     ['a time in words', 'prod mesh.0123abcd yesterday'],
     ['a tag in capitals', 'Prod mesh.0123abcd 2026-01-02T03:04:05Z'],
     ['a tag that is too long', `${'t'.repeat(64)} mesh.0123abcd 2026-01-02T03:04:05Z`],
-    ['no hash', 'prod mesh 2026-01-02T03:04:05Z'],
+    ['a target without a hash', 'prod mesh 2026-01-02T03:04:05Z'],
     ['a hash of nine digits', 'prod mesh.0123abcde 2026-01-02T03:04:05Z'],
-    ['something after it', `${text} again`],
-    ['one that is right and one that is not', `${text}, again`],
-    ['a comma too many', `${text}, `],
-    ['a line too many', `${text}\n`],
-    ['a megabyte of it', Array.from({ length: 20_000 }, () => text).join(', ')],
+    ['an entry with a fourth word', `${text} again`],
+    ['a valid entry and an invalid one', `${text}, again`],
+    ['a trailing comma', `${text}, `],
+    ['a trailing newline', `${text}\n`],
+    ['a megabyte of valid entries', Array.from({ length: 20_000 }, () => text).join(', ')],
   ] as const) {
-    it(`says nothing when it is ${title}`, () => {
+    it(`has no restarts if it is ${title}`, () => {
       assert.deepEqual(parseRestartAnnotation(value), []);
     });
   }
 
-  it('may say a time without fractions', () => {
+  it('accepts a time without fractional seconds', () => {
     assert.equal(parseRestartAnnotation('prod mesh.0123abcd 2026-01-02T03:04:05Z')[0]?.at, at - 678);
   });
 });

@@ -12,111 +12,116 @@ import { defaultOperatorClass, type Resource } from '../injector-config/injector
 import { rolloutStrategySchema } from './rollout-strategy.ts';
 import { usageStatusFields, listedNames, workloadList } from '../injector-config/usage-status.ts';
 
-/** A revision, and the configuration of it that pods get. */
-const place = z.object({
-  revision: z.string().max(63).describe('The revision.'),
-  injectorConfig: z.string().max(63).describe('The name of the InjectorConfig of that revision.'),
-  hash: z.string().max(64).describe('Hash of its configuration.'),
+const rolloutRevision = z.object({
+  revision: z.string().max(63).describe('The name of the revision.'),
+  injectorConfig: z.string().max(63).describe('The name of the InjectorConfig of the revision.'),
+  hash: z.string().max(64).describe('The hash of the configuration.'),
 });
 
 const pods = z.object({
-  ready: count('Pods that are ready.'),
-  failing: count('Pods that count as failing.'),
-  total: count('All of them.'),
+  ready: count('The number of ready pods.'),
+  failing: count('The number of failing pods.'),
+  total: count('The number of all pods.'),
 });
 
-/** `status.rollout` of a RevisionTag: all that is remembered of a rollout. */
+/** `status.rollout` of a RevisionTag, the only persistent state of a rollout. */
 export const rolloutStatusSchema = z.object({
-  // The words are those of Argo Rollouts and Flagger where these have one.
+  // The phases have the names of Argo Rollouts and Flagger where these have such a phase.
   phase: z
     .enum(['Idle', 'Shadowing', 'Progressing', 'WaitingForPods', 'Paused', 'RolledBack', 'Promoted'])
-    .describe('Where the rollout stands.'),
-  reason: z.string().max(64).describe('One word for programs.'),
-  message: z.string().max(2048).describe('A sentence for people.'),
-  stable: place.describe('What workloads get that are not part of the share.'),
-  canary: place.exactOptional().describe('What the others get; only while a rollout is under way.'),
+    .describe('The phase of the rollout.'),
+  reason: z.string().max(64).describe('The reason for the phase, as one CamelCase word.'),
+  message: z.string().max(2048).describe('A human-readable message with details.'),
+  stable: rolloutRevision.describe('The configuration of the workloads that do not use the canary.'),
+  canary: rolloutRevision.exactOptional().describe('The configuration of the canary. Set only during a rollout.'),
   step: whole(0, 20)
     .exactOptional()
-    .describe('The step of spec.strategy.canary.steps, counted from 0; once it is over, how many were done.'),
-  weight: whole(0, 100).describe('The share of the workloads that is to get the canary, in percent.'),
+    .describe(
+      'The index of the current step in spec.strategy.canary.steps, starting at 0. After the rollout, the number of completed steps.',
+    ),
+  weight: whole(0, 100).describe('The desired percentage of workloads that use the canary.'),
   threshold: z
     .string()
     .regex(/^[0-9a-f]{16}$/)
     .max(16)
-    .describe('Workloads whose rank is below get the canary; 16 hex digits.'),
-  shadow: z.boolean().describe('Whether the canary is only rendered and compared.'),
-  startedAt: optionalTime('When the rollout began: the one under way, or the last one.'),
-  stepStartedAt: optionalTime('When the step began.'),
-  pausedAt: optionalTime('When the pause of the step began: when all evidence was there.'),
-  resumed: z.boolean().exactOptional().describe('The pause of the step was ended by a person.'),
+    .describe(
+      'The share of workloads that use the canary, as 16 hex digits. Workloads with a lower rank use the canary.',
+    ),
+  shadow: z.boolean().describe('Whether the canary is rendered and compared, but not used.'),
+  startedAt: optionalTime('The start time of the current rollout, or of the last one.'),
+  stepStartedAt: optionalTime('The start time of the step.'),
+  pausedAt: optionalTime('The start time of the pause, when the step had all its evidence.'),
+  resumed: z.boolean().exactOptional().describe('Whether a user ended the pause of the step.'),
   generation: z
     .int()
     .min(0)
     .exactOptional()
-    .describe('The metadata.generation at which it was rolled back; another one begins anew.'),
-  knownWorkloads: count('Workloads that follow the tag, as far as pods of them are known.'),
-  canaryWorkloads: count('Those among them that are to get the canary.'),
+    .describe('The metadata.generation at which the rollout was rolled back. A new generation starts a new rollout.'),
+  knownWorkloads: count('The number of workloads that follow the tag and have known pods.'),
+  canaryWorkloads: count('The number of these workloads that should use the canary.'),
   pods: z
-    .object({ stable: pods.describe('Of the stable revision.'), canary: pods.describe('Of the canary.') })
-    .describe('Pods by what injected them.'),
+    .object({ stable: pods.describe('Pods of the stable revision.'), canary: pods.describe('Pods of the canary.') })
+    .describe('The number of pods by the revision that injected them.'),
   stableBefore: pods
     .omit({ ready: true })
     .exactOptional()
     .describe(
-      'Of the stable revision when the rollout began: what failed then already is not the fault of the canary.',
+      'The number of pods of the stable revision when the rollout began. Analysis does not attribute their failures to the canary.',
     ),
-  injectionErrors: count('Injections of the canary that failed.'),
-  shadowReport: optionalObject('What was found by rendering the canary beside the stable revision.', {
-    compared: count('Admissions for which both were rendered.'),
-    failed: count('Those for which the canary failed.'),
-    differing: count('Those for which the pods differ.'),
+  injectionErrors: count('The number of failed canary injections.'),
+  shadowReport: optionalObject('The results of comparing the canary with the stable revision.', {
+    compared: count('The number of admissions for which both were rendered.'),
+    failed: count('The number of compared admissions for which the canary failed.'),
+    differing: count('The number of compared admissions for which the rendered pods differ.'),
     changed: z.array(z.string().max(256)).max(listedNames).describe('The first 20 fields that differ.'),
     error: z.string().max(1024).exactOptional().describe('One of the errors.'),
   }),
-  shadowBefore: optionalObject('What replicas had counted before the shadow step began.', {
-    compared: count('Comparisons before the step.'),
-    failed: count('Failures before the step.'),
+  shadowBefore: optionalObject('The counts of the replicas when the shadow step began.', {
+    compared: count('The number of comparisons before the step.'),
+    failed: count('The number of failures before the step.'),
   }),
-  rolledBackFrom: place
+  rolledBackFrom: rolloutRevision
     .exactOptional()
-    .describe('The canary that was rolled back last; until it is tried again, or another one is promoted.'),
-  action: optionalObject('The answer to the latest request (annotation sidecar-injector.io/action).', {
-    verb: z.string().max(20).describe('What was asked for.'),
+    .describe('The canary that was rolled back last. Removed when it is retried or another canary is promoted.'),
+  action: optionalObject('The result of the latest request (annotation sidecar-injector.io/action).', {
+    verb: z.string().max(20).describe('The requested action.'),
     nonce: z.string().max(63).describe('The nonce of the request.'),
-    state: z.enum(['Done', 'Refused']).describe('What became of it.'),
-    message: z.string().max(1024).describe('What was done, or why not.'),
+    state: z.enum(['Done', 'Refused']).describe('The result of the request.'),
+    message: z.string().max(1024).describe('A description of the action, or the reason for which it was refused.'),
   }),
 });
 
 /** `status.rollout`. */
 export type RolloutState = z.output<typeof rolloutStatusSchema>;
 export type RolloutPhase = RolloutState['phase'];
-/** A revision, and the configuration of it that pods get. */
-export type RolloutRevision = z.output<typeof place>;
-/** Pods of one revision, counted. */
+/** A revision and the hash of its configuration. */
+export type RolloutRevision = z.output<typeof rolloutRevision>;
+/** The number of pods of one revision. */
 export type PodCounts = z.output<typeof pods>;
 
-const reason = z.string().max(64).describe('Why.');
-const message = z.string().max(2048).describe('A sentence for people.');
+const reason = z.string().max(64).describe('The reason, as one CamelCase word.');
+const message = z.string().max(2048).describe('A human-readable message with details.');
 const workloads = (description: string) => workloadList({ reason, message }, description);
 
-/** `status.restarts` of a RevisionTag: how the restarts of stale workloads go on. */
+/** `status.restarts` of a RevisionTag: the progress of restarts of stale workloads. */
 export const restartStatusSchema = z.object({
   phase: z
     .enum(['Idle', 'Restarting', 'Waiting', 'Stopped', 'NotAllowed'])
     .describe(
-      'Idle: nothing to do. Restarting: some are restarted and not complete yet. Waiting: none is, and each of those in waiting has its reason; or something has not been read yet, and the message says what. Stopped: what was restarted does not do well. NotAllowed: this operator restarts nothing.',
+      'The phase of the restarts. Idle: no workload needs a restart. Restarting: some workloads were restarted and are not complete. Waiting: no restart is in progress, and waiting lists the reasons; or the operator has not read all objects, which the message names. Stopped: restarted workloads fail. NotAllowed: this operator may not restart workloads.',
     ),
-  message: z.string().max(2048).describe('A sentence for people.'),
+  message: z.string().max(2048).describe('A human-readable message with details.'),
   path: z
     .string()
     .max(512)
     .exactOptional()
-    .describe('The path of the webhook of the tag by which its pods were judged for this.'),
-  stale: count('Workloads with stale pods.'),
-  inProgress: count('Workloads that were restarted and are not complete yet.'),
-  waiting: workloads('The first 20 workloads that wait, and for what.'),
-  untouched: workloads('The first 20 workloads that are never restarted, and why: somebody else has to.'),
+    .describe("The path of the tag's webhook from which the operator determined the stale pods."),
+  stale: count('The number of workloads with stale pods.'),
+  inProgress: count('The number of workloads that were restarted and are not complete.'),
+  waiting: workloads('The first 20 workloads that wait for their restart, with the reason.'),
+  untouched: workloads(
+    'The first 20 workloads that the operator does not restart, with the reason. Restart them manually.',
+  ),
 });
 
 /** `status.restarts`. */
@@ -125,45 +130,49 @@ export type RestartStatus = z.output<typeof restartStatusSchema>;
 export const revisionTagKind = 'RevisionTag';
 export const revisionTagPlural = 'revisiontags';
 
-/** The name that also answers to the plain injection label, as a revision and as a tag. */
+/** The name of the revision or tag that the injection label without a revision also selects. */
 export const defaultRevision = 'default';
 
-/** `spec`: a name that namespaces follow, and the revision that it means now. */
+/** `spec` of a RevisionTag. */
 export const revisionTagSpecSchema = z.object({
   revision: dnsLabel().describe(
-    'The revision that the tag leads to. Change it to move everything that follows the tag.',
+    'The desired revision of the tag. Change it to move all namespaces and pods that follow the tag.',
   ),
   operatorClass: dnsLabel(40)
     .default(defaultOperatorClass)
-    .describe('Which operator looks after this object; it must be that of the InjectorConfig of the revision.'),
+    .describe(
+      'The class of the operator that manages this object. Must be the class of the InjectorConfig of the revision. Immutable.',
+    ),
   enableNamespacesByDefault: flag(
-    'With tag default: pods without any label, in namespaces without any, are injected too, also when the InjectorConfig does not ask for it.',
+    'Whether tag default also selects pods and namespaces that carry no injection label, even if the InjectorConfig does not. Allowed only on tag default.',
   ),
   strategy: rolloutStrategySchema
     .exactOptional()
-    .describe('How the tag gets from one revision to the next. Absent: at once, and nothing is restarted.'),
+    .describe(
+      'How the tag moves to another revision. If unset, it moves at once and the operator restarts no workload.',
+    ),
 });
 
-/** `spec` with every default filled in. */
+/** `spec` with all defaults. */
 export type RevisionTagSpec = z.output<typeof revisionTagSpecSchema>;
-/** `status`; every field is absent until the operator has written it. */
+/** `status`. The operator has not set a field that is absent. */
 export type RevisionTagStatus = z.output<typeof revisionTagStatusSchema>;
 
-/** A second name for a revision: cluster-scoped, named as namespaces and pods name it. */
+/** A RevisionTag with defaults; cluster-scoped. Labels select it by its metadata.name. */
 export type RevisionTag = Resource<typeof revisionTagKind, RevisionTagSpec, RevisionTagStatus>;
 
-/** `status`, written by the operator alone. */
+/** `status` of a RevisionTag; only the operator writes it. */
 export const revisionTagStatusSchema = z.object({
-  observedGeneration: z.int().min(0).exactOptional().describe('The generation this status was written for.'),
+  observedGeneration: z.int().min(0).exactOptional().describe('The metadata.generation that this status describes.'),
   stableRevision: z
     .string()
     .max(63)
     .exactOptional()
-    .describe('The revision that pods get now; spec.revision once that is ready.'),
-  injectorConfig: z.string().max(63).exactOptional().describe('The name of the InjectorConfig of that revision.'),
-  hash: z.string().max(64).exactOptional().describe('Hash of the configuration that the webhook names.'),
-  conditions: conditionsSchema('Ready, RevisionReady, WebhookReady and others.'),
-  rollout: rolloutStatusSchema.exactOptional().describe('Where the rollout stands, with spec.strategy.canary.'),
-  restarts: restartStatusSchema.exactOptional().describe('How the restarts of stale workloads go on.'),
+    .describe('The stable revision of the tag. It becomes spec.revision when that revision is ready.'),
+  injectorConfig: z.string().max(63).exactOptional().describe('The InjectorConfig of the stable revision.'),
+  hash: z.string().max(64).exactOptional().describe('The hash of the stable configuration in the path of the webhook.'),
+  conditions: conditionsSchema('The conditions Ready, RevisionReady, WebhookReady and others.'),
+  rollout: rolloutStatusSchema.exactOptional().describe('The state of the rollout, if spec.strategy.canary is set.'),
+  restarts: restartStatusSchema.exactOptional().describe('The progress of restarts of stale workloads.'),
   ...usageStatusFields,
 });

@@ -1,26 +1,26 @@
 import { parseAnnotationRequest } from '../injector-config/annotation-request.ts';
 import { ownName } from '../own-names.ts';
 
-/** Annotation of a RevisionTag by which a person steers a rollout: `<verb>:<nonce>`. */
+/** The annotation of a RevisionTag with which a user controls a rollout: `<verb>:<nonce>`. */
 export const rolloutActionAnnotation = ownName('action');
 
-/** `promote`: make the canary stable. `abort`: back to stable. `resume`: end the pause. `retry`: begin again after a rollback. */
+/** `promote` makes the canary stable, `abort` rolls back, `resume` ends a pause, `retry` restarts after a rollback. */
 export const rolloutVerbs = ['promote', 'abort', 'resume', 'retry'] as const;
 export type RolloutVerb = (typeof rolloutVerbs)[number];
 
-/** One request; it is answered once. */
+/** A rollout request. The operator answers each nonce once. */
 export interface RolloutAction {
   readonly verb: RolloutVerb;
   /** 1 to 63 characters of A-Z, a-z, 0-9 and `-`. */
   readonly nonce: string;
 }
 
-/** The value of {@link rolloutActionAnnotation} that asks for this. */
+/** Formats a request as the value of {@link rolloutActionAnnotation}. */
 export function formatRolloutAction({ verb, nonce }: RolloutAction): string {
   return `${verb}:${nonce}`;
 }
 
-/** Reads the value of {@link rolloutActionAnnotation}. @throws ConfigurationError saying what it must be */
+/** Parses the value of {@link rolloutActionAnnotation}. @throws ConfigurationError with the allowed form */
 export function parseRolloutAction(value: string): RolloutAction {
   const [verb, nonce] = parseAnnotationRequest(rolloutActionAnnotation, rolloutVerbs, value);
   return { verb, nonce };

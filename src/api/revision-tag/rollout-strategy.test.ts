@@ -5,11 +5,11 @@ import { revisionTag } from '../testdata/revision-tag.ts';
 describe('restartBounds', () => {
   const boundsOf = (strategy: object) => restartBounds(revisionTag('prod', { strategy }).spec.strategy ?? {});
 
-  it('are those of the spec', () => {
+  it('returns the limits of the spec', () => {
     assert.equal(boundsOf({ restart: { perNamespace: 4 } }).perNamespace, 4);
   });
 
-  it('are the defaults where only a rollback restarts anything', () => {
+  it('returns the defaults if only a rollback restarts workloads', () => {
     assert.deepEqual(boundsOf({ rollback: { restart: 'Canary' } }), boundsOf({ restart: {} }));
   });
 });

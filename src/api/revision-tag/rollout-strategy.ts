@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { choice, duration, durationPattern, flag, list, optionalObject, whole } from '../kubernetes/field-types.ts';
 
-/** What `pause` says when a person has to end it. */
+/** The value of `pause` for a pause that a user ends. */
 export const untilResumed = 'UntilResumed';
 
 const pausePattern = new RegExp(`^(${untilResumed}|${durationPattern.source.replaceAll(/^\^|\$$/g, '')})$`);
 
 const step = z.object({
   weight: whole(0, 100).describe(
-    'The share of the workloads that get the canary, in percent: of those known when the step begins exactly this share, rounded up.',
+    'The percentage of workloads that use the canary. Of the workloads known when the step begins, exactly this percentage uses the canary, rounded up.',
   ),
   shadow: flag(
-    'No workload gets the canary: it is rendered beside the stable revision and compared. Weight 0, before all other steps.',
+    'When true, no workload uses the canary in this step. Replicas render the canary in addition to the stable revision and compare the results. Requires weight 0. Shadow steps must precede all other steps.',
   ),
   pause: z
     .string()
@@ -20,7 +20,7 @@ const step = z.object({
     .regex(pausePattern, `must be a duration such as 10m or 1h30m, or ${untilResumed}`)
     .exactOptional()
     .describe(
-      'How long to stay at this step once the evidence is there: a duration, or UntilResumed, which a person ends.',
+      'How long to pause at this step after analysis has enough evidence: a duration, or UntilResumed, in which case a user ends the pause.',
     ),
 });
 
@@ -28,64 +28,78 @@ const analysis = z.object({
   minimumPods: whole(1, 10_000)
     .default(3)
     .describe(
-      'How many pods of the canary must be ready before a step ends; all pods of the workloads that get it, where those are fewer. In a shadow step: how many admissions must have been compared.',
+      'The number of canary pods that must be ready before a step ends, or all pods of the canary workloads if these have fewer pods. In a shadow step, the number of admissions that replicas must have compared.',
     ),
-  minReadySeconds: whole(0, 86_400).default(60).describe('For how long they must have been ready, within the step.'),
+  minReadySeconds: whole(0, 86_400)
+    .default(60)
+    .describe('The number of seconds for which canary pods must have been ready during the step.'),
   readyTimeout: duration()
     .default('5m')
-    .describe('A pod that is not ready for longer counts as failing; 10s at least.'),
+    .describe('A pod counts as failing if it is not ready for longer than this duration. At least 10s.'),
   maximumFailingPercent: whole(0, 100)
     .default(10)
-    .describe("How many more of the canary's pods than of the stable revision's may be failing, in percent of each."),
+    .describe(
+      'How much the percentage of failing canary pods may exceed the percentage of failing stable pods, in percentage points.',
+    ),
   maximumRestarts: whole(0, 1000)
     .default(2)
-    .describe('A pod whose containers have restarted more often counts as failing.'),
-  maximumInjectionErrors: whole(0, 1_000_000).default(0).describe('How many injections of the canary may fail.'),
+    .describe('A pod counts as failing if its containers have restarted more often than this.'),
+  maximumInjectionErrors: whole(0, 1_000_000)
+    .default(0)
+    .describe('The number of failed canary injections above which the operator rolls back.'),
 });
 
 const canary = z.object({
-  steps: list(step, 20).min(1).describe('The steps, one after the other; after the last one the canary is promoted.'),
-  analysis: analysis.prefault({}).describe('What is asked of the canary, and what ends it.'),
+  steps: list(step, 20)
+    .min(1)
+    .describe('The steps of a rollout, in order. After the last step the canary is promoted.'),
+  analysis: analysis
+    .prefault({})
+    .describe('The evidence that a step requires, and the failures that cause a rollback.'),
 });
 
 const restart = z.object({
   maxUnavailableWorkloads: whole(1, 1000)
     .default(1)
-    .describe('How many workloads of the whole cluster may be restarting at a time.'),
-  perNamespace: whole(1, 1000).default(1).describe('How many of one namespace.'),
+    .describe('The maximum number of workloads in the cluster that restart at the same time.'),
+  perNamespace: whole(1, 1000)
+    .default(1)
+    .describe('The maximum number of workloads in one namespace that restart at the same time.'),
   minReadySeconds: whole(0, 86_400)
     .default(10)
-    .describe('For how long a restarted workload must have been complete before it counts as done.'),
+    .describe('The number of seconds for which a restarted workload must be complete before its restart is done.'),
   readyTimeout: duration()
     .default('10m')
     .describe(
-      'While a restarted workload is not complete and makes no progress for longer, no other is restarted; 10s at least.',
+      'If a restarted workload is incomplete and makes no progress for longer than this duration, the operator stops further restarts. At least 10s.',
     ),
 });
 
-/** `spec.strategy` of a RevisionTag: how it gets from one revision to the next. */
+/** `spec.strategy` of a RevisionTag: how the tag moves to another revision. */
 export const rolloutStrategySchema = z.object({
-  canary: canary.exactOptional().describe('In steps, by shares of the workloads. Absent: at once.'),
+  canary: canary
+    .exactOptional()
+    .describe('Moves the tag in steps, by percentages of the workloads. If unset, the tag moves at once.'),
   restart: restart
     .exactOptional()
-    .describe('Restart workloads whose pods are stale, a few at a time. Absent: nothing is restarted.'),
-  rollback: optionalObject('What else a rollback does.', {
+    .describe('Restarts workloads with stale pods, a few at a time. If unset, the operator restarts no workload.'),
+  rollback: optionalObject('Additional actions of a rollback.', {
     restart: choice(
       ['None', 'Canary'],
       'None',
-      'Canary: workloads that got the canary are restarted back, within the bounds of restart.',
+      'None: the operator restarts no workload. Canary: it restarts the workloads that used the canary, so that they return to stable, within the limits of restart.',
     ),
   }),
 });
 
-/** `spec.strategy` with its defaults. */
+/** `spec.strategy` with defaults. */
 export type RolloutStrategy = z.output<typeof rolloutStrategySchema>;
 export type CanaryStrategy = NonNullable<RolloutStrategy['canary']>;
 export type CanaryStep = CanaryStrategy['steps'][number];
 export type CanaryAnalysis = CanaryStrategy['analysis'];
 export type RestartStrategy = NonNullable<RolloutStrategy['restart']>;
 
-/** The bounds of restarts: those of the spec, or their defaults where only a rollback restarts anything. */
+/** Returns the limits of restarts, or their defaults if the strategy restarts only after a rollback. */
 export function restartBounds(strategy: RolloutStrategy): RestartStrategy {
   return strategy.restart ?? restart.parse({});
 }

@@ -1,7 +1,7 @@
 import { apiVersion, type InjectorConfig } from '../injector-config/injector-config.ts';
 import { parseInjectorConfig } from '../injector-config/parse-injector-config.ts';
 
-/** An InjectorConfig as the API server stores it: with defaults. Fields of `spec` beside a template of one line are the caller's. */
+/** Returns an InjectorConfig with defaults and a one-line template; `spec` overrides its fields. */
 export function injectorConfig(name: string, spec: Record<string, unknown> = {}): InjectorConfig {
   return parseInjectorConfig({
     apiVersion,

@@ -98,7 +98,7 @@ describe('injector tag', () => {
       ['a paused revision', 'set x -r 1-25', /1-25 is paused/, 1, spec('1-25', { paused: true })],
       ['a name that is none', 'set X_ -r 1-25', /metadata\.name must be a DNS-1123 label/, 2],
       ['a revision that is none', 'set x -r 1_25', /spec\.revision/, 2],
-      ["default's flag elsewhere", 'set x -r 1-25 --auto-inject-namespaces', /belongs to tag default/, 2],
+      ["default's flag elsewhere", 'set x -r 1-25 --auto-inject-namespaces', /only on tag default/, 2],
       ['a call without a revision', 'set x', /required option '-r, --revision/, 2],
       ['an unready revision for a tag in use', 'set prod -r 1-25 --overwrite', /not ready/, 1, unready('1-25')],
       ['another class', 'set prod -r 1-25 --overwrite', /operator class default, .* by blue/, 1, spec('1-25', blue)],

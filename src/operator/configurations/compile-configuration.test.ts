@@ -120,7 +120,7 @@ describe('ConfigurationCompiler', () => {
     const both = config(1, { configFrom, policy: 'disabled' });
     await assert.rejects(
       compilerReading(istioTexts).compile(both, signal),
-      /^ConfigurationError: spec\.injection\.configFrom excludes policy/,
+      /^ConfigurationError: spec\.injection\.configFrom cannot be combined with policy/,
     );
   });
 
