@@ -40,7 +40,7 @@ export const takenOver: Scenario = {
       .replaceAll('-SELF', `-${self}`)
       .replaceAll('-OTHER', `-${other}`);
     for (const [role, name] of Object.entries({ 'webhook replica': self, controller })) {
-      const [, section = ''] = page.split(`\n## A taken-over ${role}\n`);
+      const [, section = ''] = page.split(`\n## A compromised ${role}\n`);
       const row = /^\| `([^`]+)` \| (allowed|RBAC|policy) \|/gm;
       const attempts = [...section.split('\n## ', 1).join('').matchAll(row)];
       const check = async (who: string, kubeconfig: string, meant?: string) => {
@@ -52,7 +52,7 @@ export const takenOver: Scenario = {
         await context.checkNow(`${attempts.length} attempts of ${who}`, () => none(problems));
       };
       const kubeconfig = join(cluster.run.path, `${replicas.installation.namespace}-${name}.kubeconfig`);
-      await check(`a taken-over ${role}: allowed, or refused by RBAC or a policy`, kubeconfig);
+      await check(`a compromised ${role}: allowed, or refused by RBAC or a policy`, kubeconfig);
       await check(
         'an administrator, so no refusal was for a mistake in the request',
         cluster.kubeconfig ?? '',

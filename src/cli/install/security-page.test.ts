@@ -34,7 +34,7 @@ function rightsOf(chart: ReturnType<typeof readChart>): string[] {
 }
 
 function rightsSaid(text: string): string[] {
-  const [, section = ''] = text.split('\n## Rights\n');
+  const [, section = ''] = text.split('\n## Permissions\n');
   const rows = [...section.matchAll(/^\| (\w+, \w+) \| `([^`]+)` \| [^|]+ \| [^|]+ \|$/gm)];
   return rows.map(([, who = '', right = '']) => `${who}: ${right}`).sort();
 }
@@ -58,9 +58,9 @@ function mistakesOf(text: string): string[] {
     const title = name.replaceAll(/\s+/g, ' ');
     return !existsSync(file) || !["'", '"'].some((quote) => read(file).includes(`it(${quote}${title}${quote}`));
   });
-  const items = text.split('\n## Rights\n')[1]?.split(/\n(?=- |\n)/) ?? [];
+  const items = text.split('\n## Permissions\n')[1]?.split(/\n(?=- |\n)/) ?? [];
   const unproven = items.filter(
-    (item) => item.startsWith('- ') && !/Shown\s+by\s+`(scenario|gate|step|src)/.test(item),
+    (item) => item.startsWith('- ') && !/Tested\s+by\s+`(scenario|gate|step|src)/.test(item),
   );
   return [...[...wrong, ...tests].map(([reference]) => reference), ...unproven];
 }
