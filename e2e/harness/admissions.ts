@@ -6,22 +6,22 @@ import { isPodCreation } from './lost-admissions.ts';
 import type { Pod } from './pod.ts';
 import { barePod, type WorkloadOptions } from './workloads.ts';
 
-/** What `kubectl create --dry-run=server` would answer: the pod as it would be stored. */
+/** Returns the pod as the API server would store it (`kubectl create --dry-run=server`). */
 export async function dryRun(client: ApiClient, pod: KubernetesObject & Pod): Promise<Pod> {
   return client.create(pod, { dryRun: true });
 }
 
-/** The names of the containers that a pod would have that is created now, sorted. */
+/** Returns the sorted names of the containers that a pod would have if it were created now. */
 export async function containersOf(client: ApiClient, namespace: string, pod: WorkloadOptions = {}): Promise<string[]> {
   return (await dryRun(client, barePod(namespace, 'pod', pod))).spec.containers.map(({ name }) => name).sort();
 }
 
-/** The message with which the API server refuses a pod, undefined when it does not. */
+/** Returns the message with which the API server refuses a pod; undefined if it accepts the pod. */
 export async function refusal(client: ApiClient, pod: KubernetesObject & Pod): Promise<string | undefined> {
   return refusalOf(() => dryRun(client, pod));
 }
 
-/** The message with which the API server refuses a request; undefined when it does not. */
+/** Returns the message with which the API server refuses a request; undefined when it succeeds. */
 export async function refusalOf(attempt: () => Promise<unknown>): Promise<string | undefined> {
   try {
     await attempt();
@@ -33,8 +33,9 @@ export async function refusalOf(attempt: () => Promise<unknown>): Promise<string
 }
 
 /**
- * The webhooks that the API server called for a pod creation, in order, as `configuration/webhook`, from the audit annotations
- * `mutation.webhook.admission.k8s.io/round_N_index_M`. A creation that no webhook matched has none.
+ * Returns the webhooks that the API server called for a pod creation, in order, as
+ * `configuration/webhook`. Source: the audit annotations
+ * `mutation.webhook.admission.k8s.io/round_N_index_M`. Empty if no webhook matched.
  */
 export function calledWebhooks(event: AuditEvent): string[] {
   const prefix = 'mutation.webhook.admission.k8s.io/round_';
@@ -47,7 +48,7 @@ export function calledWebhooks(event: AuditEvent): string[] {
     });
 }
 
-/** The creations of pods of one namespace; a pod made by a controller has no name yet when it is recorded. */
+/** Returns the pod creations in a namespace; with `generateName`, the event contains no name. */
 export function podCreations(events: AuditEvent[], namespace: string): AuditEvent[] {
   return events.filter((event) => isPodCreation(event) && event.objectRef?.namespace === namespace);
 }

@@ -5,7 +5,7 @@ import type { ApiClient } from '../../src/kube/api-client.ts';
 import { resourceKind, type ResourceKind } from '../../src/kube/resource-kinds.ts';
 import { waitFor } from './wait-for.ts';
 
-/** Kinds that others need to exist first; everything else follows in the order given. */
+/** Kinds that other objects depend on, in the order of creation. All other kinds follow. */
 const early = ['Namespace', 'CustomResourceDefinition', 'ServiceAccount', 'ClusterRole', 'Role'];
 
 type ConditionState = Pick<Condition, 'type' | 'status'>;
@@ -20,7 +20,7 @@ interface Definition extends KubernetesObject {
   status?: { conditions?: ConditionState[] };
 }
 
-/** Server-side apply of a set of objects; waits until the API server serves the custom resources among them. */
+/** Applies objects server-side and waits until the API server serves their custom resources. */
 export async function applyAll(client: ApiClient, objects: KubernetesObject[]): Promise<void> {
   const rank = (object: KubernetesObject) => (early.includes(object.kind) ? early.indexOf(object.kind) : early.length);
   for (const object of [...objects].sort((left, right) => rank(left) - rank(right))) {
@@ -30,7 +30,7 @@ export async function applyAll(client: ApiClient, objects: KubernetesObject[]): 
     await waitFor(`${object.metadata.name ?? ''} to be served`, async () => {
       const definition = await client.get<Definition>(kind, object.metadata.name ?? '');
       if (!isTrue(definition, 'Established')) return false;
-      // Its part that answers requests learns of it a moment later.
+      // The handler of custom resources sees the definition a moment later.
       for (const { name: version, served } of definition.spec.versions) {
         if (served) await client.list(kindOf(definition, version), { limit: 1 });
       }
@@ -39,7 +39,7 @@ export async function applyAll(client: ApiClient, objects: KubernetesObject[]): 
   }
 }
 
-/** Whether an object's condition of a type is True. */
+/** Reports whether an object's condition of a type is True. */
 export function isTrue({ status }: { status?: { conditions?: ConditionState[] } }, type: string): boolean {
   return status?.conditions?.some((each) => each.type === type && each.status === 'True') === true;
 }
@@ -48,27 +48,27 @@ function kindOf({ spec: { group, names, scope } }: Definition, version: string):
   return { group, version, plural: names.plural, kind: names.kind, namespaced: scope === 'Namespaced' };
 }
 
-/** Server-side apply of one object, as `kubectl apply --server-side --force-conflicts` does it. */
+/** Applies one object like `kubectl apply --server-side --force-conflicts`. */
 export async function applyObject<T extends KubernetesObject>(client: ApiClient, object: T): Promise<T> {
   return client.apply(object, { fieldManager: 'e2e', force: true });
 }
 
-/** The objects of a YAML file. */
+/** Returns the objects of a YAML file. */
 export function readObjects(file: string): KubernetesObject[] {
   return parseObjects(readFileSync(file, 'utf8'));
 }
 
-/** Those of a text; empty documents are none. */
+/** Returns the objects of a YAML text; skips empty documents. */
 export function parseObjects(yaml: string): KubernetesObject[] {
   return loadAll(yaml).filter((document): document is KubernetesObject => document !== null && document !== undefined);
 }
 
-/** Whether there is no such object, or none any more. */
+/** Reports whether an object does not exist. */
 export async function isGone(client: ApiClient, ...which: Parameters<ApiClient['find']>): Promise<boolean> {
   return (await client.find(...which)) === undefined;
 }
 
-/** What names an object, to be patched or deleted; or all there is of one. */
+/** Builds an object with only its identity: a target for patch and delete, or a base to extend. */
 export function objectOf(apiVersion: string, kind: string, name: string, namespace?: string): KubernetesObject {
   return { apiVersion, kind, metadata: { name, ...(namespace === undefined ? {} : { namespace }) } };
 }

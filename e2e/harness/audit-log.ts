@@ -11,17 +11,17 @@ export interface AuditEvent {
   requestReceivedTimestamp: string;
   stageTimestamp: string;
   annotations?: Record<string, string>;
-  /** Of writes of MutatingWebhookConfigurations alone. */
+  /** Recorded only for writes of MutatingWebhookConfigurations. */
   responseObject?: { webhooks?: { clientConfig?: { caBundle?: string } }[] };
 }
 
 const writeVerbs = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
 
-/** What the API server has recorded. A request is in the file before its response is sent. */
+/** Reads the API server's audit log. A request is in the file before its response is sent. */
 export class AuditLog {
   readonly #file: string;
   readonly #events: AuditEvent[] = [];
-  /** Where what has not been read yet begins. */
+  /** The offset in the file up to which this object has read. */
   #position: number;
 
   constructor(file: string) {
@@ -29,13 +29,13 @@ export class AuditLog {
     this.#position = statSync(file).size;
   }
 
-  /** The events since this object was made, in the order in which the requests ended. Only what is new is read, so it may be called often. */
+  /** Returns the events since construction in order of completion; reads only new lines. */
   events(): AuditEvent[] {
     const file = openSync(this.#file, 'r');
     try {
       const buffer = Buffer.alloc(fstatSync(file).size - this.#position);
       readSync(file, buffer, 0, buffer.length, this.#position);
-      // A record that is being written has no newline yet.
+      // The last record may still be incomplete: it has no newline yet.
       const complete = buffer.subarray(0, buffer.lastIndexOf(0x0a) + 1);
       this.#position += complete.length;
       for (const line of complete.toString('utf8').split('\n')) {
@@ -47,7 +47,7 @@ export class AuditLog {
     }
   }
 
-  /** Successful and failed writes of one user, those of Leases apart when `leases` is false. */
+  /** Returns a user's successful and failed writes; excludes Leases if `leases` is false. */
   writesBy(username: string, leases = true): AuditEvent[] {
     return this.events()
       .filter(({ user, verb }) => user.username === username && writeVerbs.has(verb))
@@ -55,7 +55,7 @@ export class AuditLog {
   }
 }
 
-/** One line for people: `create pods walk/sleep-1 by system:… → 201`. */
+/** Formats an event as one line: `create pods walk/sleep-1 by system:… → 201`. */
 export function describeEvent(event: AuditEvent): string {
   const { resource = event.requestURI, subresource, namespace, name } = event.objectRef ?? {};
   const what = [resource, subresource].filter((part) => part !== undefined).join('/');

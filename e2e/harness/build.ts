@@ -1,7 +1,8 @@
 /**
- * Builds what the scenarios run on: the control plane (e2e/controlplane), and for some kubectl, helm and other programs. What is built lies in the user's cache folder under a
- * digest of what decides it, so that every clone finds it there; .build/bin leads to it.
- * Called by the harness before a cluster starts, and by itself: `node --import ./scripts/typescript/register.js e2e/harness/build.ts`.
+ * Builds the programs that scenarios need: the control plane (e2e/controlplane), kubectl, helm and
+ * others. Every clone shares them: they lie in the user's cache folder, named by a digest of their
+ * inputs, and .build/bin links to them. The harness calls this before it starts a cluster; also:
+ * `node --import ./scripts/typescript/register.js e2e/harness/build.ts`.
  */
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -28,37 +29,37 @@ import { paths } from './paths.ts';
 const run = promisify(execFile);
 const needed = { major: 1, minor: 26 };
 const kubernetesVersion = /^\tk8s\.io\/kubernetes v1\.(\d+)\.(\d+)$/m;
-/** Programs that no clone has used for so many days are removed from the cache. */
+/** Days after which a program that no clone used is removed from the cache. */
 const keptDays = 30;
 
 interface Target {
-  /** What messages call it. */
+  /** Its name in messages. */
   name: string;
-  /** The name of its file. */
+  /** The file name of the program. */
   program: string;
-  /** Everything that decides the program beside Go and the arguments; a change means a build. */
+  /** The inputs of the build besides Go and the arguments; a change causes a new build. */
   inputs: string[];
   directory: string;
-  /** What `go install` installs. */
+  /** The package for `go install`. */
   package: string;
   linkerFlags: string;
-  /** Build tags, with commas. */
+  /** Build tags, separated by commas. */
   tags?: string;
-  /** Another module file than go.mod. */
+  /** A module file other than go.mod. */
   moduleFile?: string;
 }
 
 /**
  * Builds the control plane into .build/bin unless it is there or in the cache.
  *
- * @param controlPlane false for a cluster of the user's own, which needs nothing
- * @throws Error when Go is missing or a build fails, with the compiler's last lines.
+ * @param controlPlane false for the user's own cluster, which needs no build
+ * @throws Error when Go is missing, or with the compiler's last lines when a build fails.
  */
 export async function buildBinaries(report: (line: string) => void, controlPlane = true): Promise<void> {
   if (controlPlane) await buildTarget(controlPlaneTarget(process.env['KUBERNETES']), await goToolchain(), report);
 }
 
-/** @param folder of e2e/controlplane with a module file of another version; this one's unless told */
+/** @param folder below e2e/controlplane with another version's module file; default: the newest */
 function controlPlaneTarget(folder = '.'): Target {
   const moduleFile = join(folder, 'go.mod');
   const files = readdirSync(paths.controlPlaneSources)
@@ -70,7 +71,7 @@ function controlPlaneTarget(folder = '.'): Target {
     kubernetesVersion.exec(readFileSync(join(paths.controlPlaneSources, moduleFile), 'utf8')) ?? [];
   if (minor === undefined || patch === undefined)
     throw new Error(`e2e/controlplane/${moduleFile} requires no k8s.io/kubernetes v1.x.y`);
-  // Released binaries carry their version this way; without it the API server says v0.0.0 and helm refuses charts.
+  // Kubernetes releases set their version this way; helm refuses charts for the default, v0.0.0.
   const version = 'k8s.io/component-base/version';
   const flags = `-X ${version}.gitVersion=v1.${minor}.${patch} -X ${version}.gitMajor=1 -X ${version}.gitMinor=${minor}`;
   return {
@@ -84,30 +85,30 @@ function controlPlaneTarget(folder = '.'): Target {
   };
 }
 
-/** Programs that tests run beside the control plane: what `go install` builds, and in which module of ours, if any. */
+/** Programs that tests run beside the control plane, with the package for `go install`. */
 const programs = {
   helm: { package: 'helm.sh/helm/v4/cmd/helm@v4.3.1' },
   actionlint: { package: 'github.com/rhysd/actionlint/cmd/actionlint@v1.7.12' },
-  // By a module of ours: the proxy has this version but no list of versions, which Go asks for.
+  // From our own module: Go asks the proxy for a version list, and the proxy has none for krew.
   krew: { package: 'sigs.k8s.io/krew/cmd/krew' },
-  // Without the clients of clouds in which Prometheus can look for what to scrape.
+  // Without service discovery for clouds.
   promtool: { package: 'github.com/prometheus/prometheus/cmd/promtool', tags: 'remove_all_sd' },
-  // Judges objects as Argo CD and Flux do.
+  // Judges the health of objects as Argo CD and Flux do.
   health: { package: '.' },
-  // cert-manager's controllers, whose command is a module with replace directives.
+  // The controllers of cert-manager. Their module has replace directives.
   certmanager: { package: '.' },
   registry: { package: 'github.com/distribution/distribution/v3/cmd/registry@v3.1.2' },
 } satisfies Record<string, Program>;
 
 interface Program {
-  /** A package at a version; or one of the module in `e2e/tools/NAME`, for what has `replace` directives or is ours. */
+  /** `package@version`; or a package of our own module in `e2e/tools/NAME`. */
   package: string;
-  /** Build tags, with commas. */
+  /** Build tags, separated by commas. */
   tags?: string;
 }
 
 /**
- * Builds kubectl of the control plane's version, for scenarios that run what documentation prints.
+ * Builds kubectl of the control plane's version, for scenarios that run documented commands.
  *
  * @throws Error as {@link buildBinaries}
  */
@@ -125,9 +126,8 @@ export async function buildKubectl(report: (line: string) => void): Promise<void
 }
 
 /**
- * Builds one of the programs of tests unless it is in the cache.
+ * Builds a program that tests use unless it is in the cache, and returns its path.
  *
- * @returns its path
  * @throws Error as {@link buildBinaries}
  */
 export async function buildProgram(name: keyof typeof programs, report: (line: string) => void): Promise<string> {
@@ -142,7 +142,7 @@ export async function buildProgram(name: keyof typeof programs, report: (line: s
   return join(paths.binaries, name);
 }
 
-/** helm, with which tests compare what we render: the one on the PATH, else built. Resolves with how to call it. */
+/** Returns how to call helm, for comparisons with our rendering: from the PATH, else built. */
 export async function findHelm(report: (line: string) => void): Promise<string> {
   const found = await run('helm', ['version']).catch(() => undefined);
   return found === undefined ? await buildProgram('helm', report) : 'helm';
@@ -160,7 +160,7 @@ async function buildTarget(target: Target, go: string, report: (line: string) =>
     utimesSync(kept, new Date(), new Date());
   } else {
     mkdirSync(cache, { recursive: true });
-    // Renamed when it is whole: another clone may build the same at the same time.
+    // Renamed when complete, because another clone may build the same program at the same time.
     const folder = mkdtempSync(join(cache, 'building-'));
     try {
       await runGo(target, folder, report);
@@ -178,10 +178,9 @@ async function buildTarget(target: Target, go: string, report: (line: string) =>
 }
 
 /**
- * Finds Go and checks that it can build the control plane.
- * An older Go is fine when it may fetch the toolchain that go.mod names (GOTOOLCHAIN, Go 1.21 and later).
+ * Finds Go, checks that it can build the control plane, and returns the output of `go version`. An
+ * older Go works if it may download go.mod's toolchain (GOTOOLCHAIN, Go 1.21 and later).
  *
- * @returns what it says of its version
  * @throws Error with one line that says what to install.
  */
 async function goToolchain(): Promise<string> {
@@ -192,7 +191,7 @@ async function goToolchain(): Promise<string> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     throw new Error(
-      `the embedded control plane is built with ${wanted}, and there is no \`go\` on the PATH: install it from https://go.dev/dl/`,
+      `the embedded control plane needs ${wanted}, but there is no \`go\` on the PATH: install it from https://go.dev/dl/`,
       { cause: error },
     );
   }
@@ -202,7 +201,7 @@ async function goToolchain(): Promise<string> {
     Number(major) === 1 && Number(minor) >= 21 && (await run('go', ['env', 'GOTOOLCHAIN'])).stdout.trim() !== 'local';
   if (!recent && !fetches)
     throw new Error(
-      `the embedded control plane is built with ${wanted}; this is ${version}: install a newer one from https://go.dev/dl/`,
+      `the embedded control plane needs ${wanted}, but this is ${version}: install a newer one from https://go.dev/dl/`,
     );
   return version;
 }
@@ -217,8 +216,8 @@ if (process.argv[1] !== undefined && import.meta.filename === process.argv[1]) {
 }
 
 /**
- * Runs `go`, showing the elapsed time and the number of compiled packages:
- * one line that is rewritten on a terminal, a plain line every 15 s elsewhere.
+ * Runs `go` and shows the elapsed time and the number of compiled packages: one line that is
+ * rewritten on a terminal, otherwise a new line every 15 s.
  *
  * @throws Error with the last lines of Go's output when it fails.
  */
@@ -234,7 +233,7 @@ async function runGo(build: Target, folder: string, report: (line: string) => vo
     const fetched = downloads > 0 ? `, ${downloads} modules fetched` : '';
     return `building ${build.name}: ${elapsed}, ${packages} packages compiled${fetched}`;
   };
-  report(`building ${build.name} (minutes when Go's cache is cold, seconds when it is warm) …`);
+  report(`building ${build.name} (minutes with a cold Go cache, seconds with a warm one) …`);
   const child = spawn(
     'go',
     [

@@ -21,7 +21,7 @@ interface Certificate extends KubernetesObject {
 
 export type CertManager = Awaited<ReturnType<typeof prepareCertManager>>;
 
-/** cert-manager's own definitions and controllers (e2e/tools/certmanager); nothing is there or runs before it is asked for, all is gone with the scenario. */
+/** Prepares cert-manager's CRDs and controllers (e2e/tools/certmanager); each starts on request. */
 export async function prepareCertManager(context: ScenarioContext) {
   const { client, cluster } = context;
   const program = await buildProgram('certmanager', (line) => context.say(line));
@@ -66,7 +66,7 @@ export async function prepareCertManager(context: ScenarioContext) {
       });
     },
 
-    /** Makes an issuer by a new authority; the same name again gives it another root. Resolves with the root. */
+    /** Creates an Issuer with a new CA and returns the root; a second call replaces the root. */
     issuer: async (name: string, namespace: string): Promise<string> => {
       const { authority, authorityKey } = await foreignCertificates(name, namespace);
       const secret = objectOf('v1', 'Secret', `${name}-root`, namespace);
@@ -77,17 +77,17 @@ export async function prepareCertManager(context: ScenarioContext) {
       return authority;
     },
 
-    /** As `cmctl renew` does, once what was issued before is done with: its end would take back what is asked for. */
+    /** Renews as `cmctl renew` does, after a running issuance: its end would cancel the request. */
     renew: async (name: string, namespace: string): Promise<void> => {
-      // cert-manager writes the same status.
-      await waitFor('the renewal to be asked for', async () => {
+      // cert-manager writes the same status, so retry conflicts.
+      await waitFor('the renewal to be requested', async () => {
         const certificate = await client.get<Certificate>(certificates, name, { namespace });
         const conditions = certificate.status?.conditions ?? [];
         if (conditions.some(({ type, status }) => type === 'Issuing' && status === 'True')) return false;
         const others = conditions.filter(({ type }) => type !== 'Issuing');
         const issuing = {
           ...{ type: 'Issuing', status: 'True', reason: 'ManuallyTriggered' },
-          ...{ message: 'asked for by e2e', lastTransitionTime: `${new Date().toISOString().slice(0, 19)}Z` },
+          ...{ message: 'requested by e2e', lastTransitionTime: `${new Date().toISOString().slice(0, 19)}Z` },
         };
         const renewed = { ...certificate, status: { ...certificate.status, conditions: [...others, issuing] } };
         const path = resourcePath(certificates, { namespace, name, subresource: 'status' });

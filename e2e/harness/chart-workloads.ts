@@ -5,9 +5,9 @@ export interface ChartWorkload {
   role: OperatorRole;
   deployment: DeploymentObject;
   account: string;
-  /** The flags that the chart gives the container, without those in which a process on this machine differs from a pod. */
+  /** The container's flags, without those that the harness sets for a process on this machine. */
   flags: string[];
-  /** The environment variables that the chart gives the container, those that hold what a pod knows of itself apart. */
+  /** The container's environment variables, without those that come from the pod's fields. */
   environment: Record<string, string>;
 }
 
@@ -25,11 +25,11 @@ interface DeploymentObject extends KubernetesObject {
   };
 }
 
-/** What the harness says itself: addresses, ports, names, logs. */
+/** Flags that the harness sets: addresses, ports, names and log options. */
 const ownFlags =
   /^--(role|namespace|identity|kubeconfig|context|advertise|bind-address|webhook-port|health-port|log-level|log-format)=/;
 
-/** The Deployments among the chart's objects. */
+/** Returns the workloads for the Deployments among the chart's objects. */
 export function chartWorkloads(objects: KubernetesObject[], namespace: string): ChartWorkload[] {
   const deployments = objects.filter((object): object is DeploymentObject => object.kind === 'Deployment');
   if (deployments.length === 0) throw new Error('the chart renders no Deployment');
@@ -50,7 +50,7 @@ export function chartWorkloads(objects: KubernetesObject[], namespace: string): 
   });
 }
 
-/** The value of `--name=value` among arguments. */
+/** Returns the value of `--name=value` among arguments. */
 export function flagValue(args: string[], name: string): string | undefined {
   const prefix = `--${name}=`;
   return args.find((each) => each.startsWith(prefix))?.slice(prefix.length);

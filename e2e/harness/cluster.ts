@@ -16,40 +16,41 @@ export interface Cluster {
   kubeconfig: string | undefined;
   context: string | undefined;
   client: ApiClient;
-  /** The control plane whose components can be stopped; undefined for a user's own cluster. */
+  /** The control plane whose components can be stopped; undefined for the user's own cluster. */
   controlPlane: ControlPlane | undefined;
-  /** Whether its nodes are KWOK's: pods become ready and no program runs in them. */
+  /** Whether KWOK simulates the nodes: pods become ready, but no program runs in them. */
   fakeNodes: boolean;
-  /** Whether anybody makes pods of Deployments and puts them on nodes. */
+  /** Whether controllers and a scheduler run, so that Deployments get pods on nodes. */
   hasControllers: boolean;
   /** The host under which the cluster's API server reaches processes on this machine. */
   advertiseHost: string;
-  /** Logs and kubeconfigs of the processes that act on this cluster; each of them has this path in its command line. */
+  /** Logs and kubeconfigs of this cluster's processes; their command lines contain its path. */
   run: RunDirectory;
   stop: (failed: boolean) => Promise<void>;
 }
 
 export interface ClusterChoice {
-  /** A context of the user's kubeconfig: only this names the user's own cluster. */
+  /** A context of the user's kubeconfig; only this selects the user's own cluster. */
   context?: string | undefined;
-  /** For the user's own cluster: where its API server reaches this machine. */
+  /** The host under which the user's own cluster reaches this machine. */
   advertiseHost?: string | undefined;
-  /** An API server alone, by programs of this machine. */
+  /** An etcd and a kube-apiserver of this machine, to run alone. */
   found?: FoundPrograms;
 }
 
-/** Whether the user has named a cluster of their own. An exported KUBECONFIG names none: many people have one. */
+/** Reports whether the user chose their own cluster. KUBECONFIG does not count: many export it. */
 export function namesOwnCluster(choice: ClusterChoice): boolean {
   return choice.context !== undefined;
 }
 
-/** A process of ours that is told no kubeconfig must not find the user's. */
+/** Prevents a process without a --kubeconfig flag from using the user's kubeconfig. */
 export function hideUsersClusters(): void {
   process.env['KUBECONFIG'] = join(paths.runs, 'no-kubeconfig');
 }
 
 /**
- * The user's own cluster if one is named, else an embedded control plane with two nodes.
+ * Opens the user's own cluster if the choice names one, else an embedded control plane with two
+ * nodes.
  *
  * @param standing true for the cluster that outlives this process (`make up`)
  */
@@ -92,7 +93,7 @@ export async function openCluster(
   }
 }
 
-/** Another process may take a chosen port before a component listens on it. The start is then repeated with other ports. */
+/** Starts a control plane; retries with other ports when another process took one of them. */
 async function startAnywhere(
   standing: boolean,
   found: FoundPrograms | undefined,
@@ -111,20 +112,20 @@ async function startAnywhere(
 async function openOwnCluster(choice: ClusterChoice): Promise<Cluster> {
   const { context, advertiseHost } = choice;
   if (advertiseHost === undefined) {
-    throw new Error('a cluster of your own must reach the operator on this machine: say where with --advertise HOST');
+    throw new Error('your own cluster must reach the operator on this machine: name this host with --advertise HOST');
   }
   const config = loadKubeConfig({ context });
   const client = new ApiClient(config, { userAgent: 'e2e-harness' });
   const kind = resourceKind('sidecar-injector.io/v1alpha1', 'InjectorConfig');
   const present = await client.listAll(kind).catch((error: unknown) => {
-    // The usual case: the CRD is not there.
+    // Usually the CRD does not exist.
     if (isNotFound(error)) return { items: [] };
     throw error;
   });
   if (present.items.length > 0) {
     const names = present.items.map(({ metadata }) => metadata.name).join(', ');
     throw new Error(
-      `the cluster at ${client.server} has InjectorConfigs in use (${names}), which we would remove; name another cluster`,
+      `the cluster at ${client.server} has InjectorConfigs (${names}) that the run would remove; choose another cluster`,
     );
   }
   const run = createRunDirectory();
@@ -146,17 +147,17 @@ async function openOwnCluster(choice: ClusterChoice): Promise<Cluster> {
   };
 }
 
-/** What an API server says that it is. @throws Error when that is not what KUBERNETES_EMULATED asks for */
+/** Returns the API server's version. @throws Error if it differs from KUBERNETES_EMULATED */
 async function versionOf(client: ApiClient): Promise<string> {
   const { KUBERNETES_EMULATED: wanted } = process.env;
   const { gitVersion = '', ...answer } = (await client.request('GET', '/version')) as Record<string, string>;
   const acts = `${answer['emulationMajor'] ?? ''}.${answer['emulationMinor'] ?? ''}`;
   if (wanted === undefined) return gitVersion;
-  if (acts !== wanted) throw new Error(`the API server is ${gitVersion} and acts as ${acts}, not as ${wanted}`);
-  return `${gitVersion} that acts as ${acts}`;
+  if (acts !== wanted) throw new Error(`the API server is ${gitVersion} and emulates ${acts}, not ${wanted}`);
+  return `${gitVersion} emulating ${acts}`;
 }
 
-/** A client with the rights of the kubeconfig's user, recognisable in the audit log. */
+/** Creates a client with the rights of the kubeconfig's user, recognizable in the audit log. */
 export function administrator(kubeconfig: string): ApiClient {
   return new ApiClient(loadKubeConfig({ kubeconfig }), { userAgent: 'e2e-harness' });
 }
@@ -166,7 +167,7 @@ interface Node {
   status?: { conditions?: Pick<Condition, 'type' | 'status'>[] };
 }
 
-/** What the fake nodes report: native sidecars are decided by it. */
+/** The kubelet version of the fake nodes; support for native sidecars depends on it. */
 const kubeletVersion = 'v1.36.3';
 
 /** Creates fake nodes and waits until pods can be scheduled on them. */

@@ -7,26 +7,26 @@ import { signCertificate } from '../../src/certs/sign-certificate.ts';
 
 const day = 86_400_000;
 
-/** The three texts of a Secret with a certificate, by their keys; all PEM. */
+/** The three PEM texts of a Secret with a certificate, by key. */
 export type PairText = Record<'tls.crt' | 'tls.key' | 'ca.crt', string>;
 
 export type CompanyAuthority = Awaited<ReturnType<typeof companyAuthority>>;
 
-/** An authority as companies have them: a root that signed an intermediate, which signs certificates; or that signs them itself, without. */
+/** Creates a company CA: a root whose intermediate signs certificates, or a root that does. */
 export async function companyAuthority(name: string, hasIntermediate = true) {
   const rootKeys = await generateRsaKeyPair(2048);
   const root = authorityCertificate(`${name} root`, rootKeys.publicKeyPem, rootKeys, 1);
   const signer = { certificatePem: root, privateKeyPem: rootKeys.privateKeyPem };
   const { publicKeyPem, privateKeyPem } = hasIntermediate ? await generateRsaKeyPair(2048) : rootKeys;
   const certificatePem = hasIntermediate ? authorityCertificate(`${name} intermediate`, publicKeyPem, signer, 0) : root;
-  /** A certificate for a Service that lives for a day, followed by the intermediate, as such a Secret holds it. */
+  /** Issues a certificate for a Service, valid for a day and followed by the intermediate. */
   const issue = async (target: { service: string; namespace: string }, now = new Date()): Promise<PairText> => {
     const options = { now, duration: day, random: randomBytes };
     const keys = await generateRsaKeyPair(2048);
     const leaf = issueServingCertificate({ certificatePem, privateKeyPem }, target, keys, options);
     return { 'tls.crt': leaf.certificatePem + certificatePem, 'tls.key': leaf.privateKeyPem, 'ca.crt': root };
   };
-  /** A certificate for a public key and names, as a signer makes it; the intermediate follows it. */
+  /** Signs a public key and names, as a signer does; the intermediate follows the certificate. */
   const sign = (publicKeyPem: string, subject: string, names: readonly string[], life: number): string => {
     const now = Date.now();
     const altNames = names.map((value) => (isIP(value) === 0 ? { type: 2, value } : { type: 7, ip: value }));
@@ -50,7 +50,7 @@ export async function companyAuthority(name: string, hasIntermediate = true) {
   return { root, issue, sign };
 }
 
-/** @param below how many authorities may stand between it and a certificate */
+/** @param below the path length: how many further CAs may stand between it and a certificate */
 function authorityCertificate(
   commonName: string,
   publicKeyPem: string,
@@ -62,7 +62,7 @@ function authorityCertificate(
       serialNumber: randomSerialNumber(randomBytes),
       subject: { organizationName: 'e2e', commonName },
       publicKeyPem,
-      // Certificates that have expired must be possible.
+      // Early enough for certificates that have already expired.
       notBefore: new Date(Date.now() - 10 * day),
       notAfter: new Date(Date.now() + 10 * day),
       extensions: [

@@ -19,7 +19,7 @@ export async function choosePorts() {
 
 type Ports = Awaited<ReturnType<typeof choosePorts>>;
 
-/** Where a component answers probes. */
+/** Returns the URL of each component's health probe. */
 export function probeUrls(ports: Ports): Record<ComponentName, string> {
   return {
     etcd: `http://127.0.0.1:${ports.etcd}/health`,
@@ -30,16 +30,16 @@ export function probeUrls(ports: Ports): Record<ComponentName, string> {
   };
 }
 
-/** File of the audit log in a control plane's directory. */
+/** Returns the path of the audit log in a control plane's directory. */
 export function auditLogFile(directory: string): string {
   return join(directory, 'audit.log');
 }
 
 /**
- * The arguments of each component, after its name. Admission plugins, authorization and feature gates are what kubeadm gives a real
- * cluster; limits on the rate of requests are raised, since everything here shares one machine and nobody waits for a quota.
+ * Returns the arguments of each component, after its name. Admission plugins, authorization and
+ * feature gates are those of kubeadm. Client rate limits are raised so that no test waits for them.
  *
- * @param kubeconfigFor writes the kubeconfig of a client of the API server and tells its path
+ * @param kubeconfigFor writes the kubeconfig for a client of the API server and returns its path
  */
 export function componentArguments(
   directory: string,
@@ -64,7 +64,7 @@ export function componentArguments(
       `--initial-advertise-peer-urls=${etcdPeerUrl}`,
       `--initial-cluster=default=${etcdPeerUrl}`,
       '--log-level=warn',
-      // The data is thrown away; a killed process loses nothing that the system has accepted.
+      // The data is temporary, and the page cache keeps accepted writes when a process is killed.
       '--unsafe-no-fsync=true',
     ],
     'kube-apiserver': [
@@ -72,7 +72,7 @@ export function componentArguments(
       `--etcd-servers=${etcdUrl}`,
       '--bind-address=127.0.0.1',
       '--advertise-address=127.0.0.1',
-      // 127.0.0.1 may not be an endpoint of the Service `kubernetes`; nothing here uses that.
+      // 127.0.0.1 is invalid as an endpoint of the Service `kubernetes`; nothing here uses it.
       '--endpoint-reconciler-type=none',
       `--secure-port=${ports.apiServer}`,
       ...serving,
@@ -84,13 +84,13 @@ export function componentArguments(
       `--service-account-key-file=${certificates.serviceAccountKey.certificate}`,
       `--service-account-signing-key-file=${certificates.serviceAccountKey.key}`,
       '--service-cluster-ip-range=10.96.0.0/16',
-      // Webhooks behind a Service are called through the Service's own address or external name.
+      // The API server calls webhooks at the address or external name of their Service.
       '--enable-aggregator-routing=false',
       `--audit-policy-file=${join(import.meta.dirname, 'audit-policy.yaml')}`,
       `--audit-log-path=${auditLogFile(directory)}`,
-      // Written before the response is sent: a reader that has seen the response finds the record.
+      // Records are written before the response is sent, so a reader of the response finds them.
       '--audit-log-mode=blocking-strict',
-      // Not rotated after 100 MB, which a long run fills: readers know one file.
+      // Prevents rotation (after 100 MB by default): readers follow a single file.
       '--audit-log-maxsize=100000',
     ],
     'kube-controller-manager': [
@@ -100,7 +100,7 @@ export function componentArguments(
       `--secure-port=${ports.controllerManager}`,
       ...serving,
       '--leader-elect=false',
-      // Every controller acts under its own name, as in a real cluster: the audit log tells them apart.
+      // Each controller uses its own ServiceAccount, as in a real cluster; the audit log names it.
       '--use-service-account-credentials=true',
       `--service-account-private-key-file=${certificates.serviceAccountKey.key}`,
       `--root-ca-file=${certificates.authority.certificate}`,
@@ -123,7 +123,7 @@ export function componentArguments(
       `--kubeconfig=${kubeconfigFor('kwok')}`,
       `--config=${join(import.meta.dirname, 'kwok-stages.yaml')}`,
       '--manage-all-nodes=true',
-      // A restarted KWOK takes its nodes back when the leases of its predecessor have run out.
+      // A restarted KWOK manages its nodes again when the leases of its predecessor expired.
       '--node-lease-duration-seconds=4',
       '--cidr=10.244.0.0/16',
       '--node-ip=10.0.0.1',
@@ -132,7 +132,7 @@ export function componentArguments(
   };
 }
 
-/** With a configuration file the scheduler takes its client's limits from there, not from flags. */
+/** With a configuration file, the scheduler ignores flags for its client's rate limits. */
 function writeSchedulerConfiguration(directory: string, kubeconfig: string): string {
   const file = join(directory, 'scheduler.json');
   const configuration = {

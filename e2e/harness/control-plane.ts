@@ -15,13 +15,13 @@ import type { RunDirectory } from './run-directory.ts';
 
 const startTimeout = 90_000;
 
-/** Programs of this machine: an API server alone, without controllers, scheduler and nodes. */
+/** Programs of this machine for an API server without controllers, scheduler and nodes. */
 export interface FoundPrograms {
   etcd: string;
   'kube-apiserver': string;
 }
 
-/** Looks in the folder that KUBEBUILDER_ASSETS names, as controller-runtime's envtest does, and on the PATH. */
+/** Finds both on the PATH or in KUBEBUILDER_ASSETS, like envtest of controller-runtime. */
 export function findPrograms(): FoundPrograms | undefined {
   const { KUBEBUILDER_ASSETS: assets = '', PATH: path = '' } = process.env;
   const folders = [assets, ...path.split(delimiter)].filter((folder) => folder !== '');
@@ -31,10 +31,11 @@ export function findPrograms(): FoundPrograms | undefined {
 }
 
 /**
- * Starts etcd and the API server together, then the rest, and returns when all of them are ready (about 5 s on two cores).
+ * Starts etcd and the API server, then the rest; resolves when all are ready (about 5 s on two
+ * cores).
  *
- * @param found is used in place of what was built: these two alone
- * @throws Error with the end of the log of the component that failed; nothing is left running then.
+ * @param found programs to run instead of the built ones, without any other component
+ * @throws Error with the end of the log of the component that failed, after stopping all of them.
  */
 export async function startControlPlane(run: RunDirectory, found?: FoundPrograms) {
   if (found === undefined && !existsSync(paths.controlPlane))
@@ -55,7 +56,7 @@ export async function startControlPlane(run: RunDirectory, found?: FoundPrograms
   };
   const kubeconfig = kubeconfigFor('admin');
   const commands = componentArguments(directory, ports, certificates, kubeconfigFor);
-  // Nobody makes the ServiceAccounts that this plugin wants each pod to have.
+  // No controller creates the ServiceAccounts that this plugin requires.
   if (found !== undefined) commands['kube-apiserver'].push('--disable-admission-plugins=ServiceAccount');
   const [first, rest] = [componentNames.slice(0, 2), componentNames.slice(2)];
   const processes = Object.fromEntries(
@@ -95,18 +96,18 @@ export async function startControlPlane(run: RunDirectory, found?: FoundPrograms
     auditLog: auditLogFile(directory),
     component,
     restart,
-    /** When the API server was starting, in milliseconds since 1970: it refuses what it would allow until it has read the roles. */
+    /** Its start times in milliseconds since 1970; RBAC denies requests before roles are loaded. */
     starts,
-    /** Makes etcd forget all revisions before this one. */
+    /** Compacts etcd: discards all revisions before this one. */
     compact: async (revision: number) => {
-      // etcd's gRPC gateway; numbers of 64 bits are texts there.
+      // etcd's gRPC gateway represents 64-bit numbers as strings.
       const body = JSON.stringify({ revision: String(revision), physical: true });
       const answer = await fetch(`http://127.0.0.1:${ports.etcd}/v3/kv/compaction`, { method: 'POST', body });
-      if (!answer.ok) throw new Error(`etcd does not compact: ${answer.status} ${await answer.text()}`);
+      if (!answer.ok) throw new Error(`etcd failed to compact: ${answer.status} ${await answer.text()}`);
     },
     /** Kills all processes at once; their data is deleted anyway. */
     stop,
-    /** Lets the calling process end while the control plane goes on. */
+    /** Lets the calling process end while the control plane keeps running. */
     release: () => {
       for (const each of Object.values(processes)) each.release();
     },
@@ -115,7 +116,7 @@ export async function startControlPlane(run: RunDirectory, found?: FoundPrograms
 
 export type ControlPlane = Awaited<ReturnType<typeof startControlPlane>>;
 
-/** The parts of a kubeconfig that differ; `server`, an authority and a user's credentials as a kubeconfig has them. */
+/** The parts of a kubeconfig that vary: cluster (server, CA), user and credentials. */
 interface KubeconfigParts {
   cluster: { server: string; [field: string]: unknown };
   user: string;
@@ -123,7 +124,7 @@ interface KubeconfigParts {
   namespace?: string;
 }
 
-/** Writes a kubeconfig, readable by its owner only. Files are JSON, which is YAML too. */
+/** Writes a kubeconfig that only its owner can read, as JSON (valid YAML). */
 export function writeKubeconfig(file: string, { cluster, user, credentials, namespace }: KubeconfigParts): string {
   const config = {
     apiVersion: 'v1',

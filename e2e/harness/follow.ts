@@ -4,7 +4,7 @@ import { ApiError } from '../../src/kube/api-error.ts';
 import type { ResourceKind } from '../../src/kube/resource-kinds.ts';
 import type { ScenarioContext } from './scenario-context.ts';
 
-/** Is told of every object of a kind that is there, and of every version that is stored after that, until the scenario ends. */
+/** Reports each existing object of a kind, and each later version, until the scenario ends. */
 export async function follow(
   context: ScenarioContext,
   kind: ResourceKind,
@@ -19,7 +19,7 @@ export async function follow(
   let failure: unknown;
   const watch = async () => {
     let resourceVersion = from;
-    // The API server ends a watch from time to time, or is away; the next one goes on where it ended.
+    // When the API server ends a watch or is away, continue from the last version seen.
     while (!signal.aborted && failure === undefined) {
       try {
         for await (const { type, object } of client.watch(kind, { ...selected, resourceVersion, signal })) {
@@ -38,7 +38,7 @@ export async function follow(
     await running;
   };
   context.atEnd(stop);
-  /** Why it has ended before its time: then something may be missing. */
+  /** The error that ended the watch early, after which versions may be missing. */
   const ended = () => failure;
   return { failure: ended, stop };
 }

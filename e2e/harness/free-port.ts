@@ -5,8 +5,8 @@ import { createServer } from 'node:net';
 const handedOut = new Set<number>();
 
 /**
- * A loopback TCP port nothing listens on. Taken below the range from which systems choose ports for outgoing connections
- * (32768 and up on Linux), so that a component that is stopped finds its own port free when it starts again.
+ * Returns a free loopback TCP port below the range for outgoing connections (32768 and up on
+ * Linux), so that the port of a stopped component is still free when the component restarts.
  */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < 200; attempt++) {

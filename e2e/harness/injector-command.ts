@@ -9,7 +9,7 @@ export interface CommandResult {
   milliseconds: number;
 }
 
-/** The flags by which the command line finds a scenario's cluster. */
+/** Returns the flags that point the command line to a scenario's cluster. */
 export function clusterFlags({ kubeconfig, context }: Cluster): string[] {
   return [
     ...(kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig]),
@@ -17,12 +17,12 @@ export function clusterFlags({ kubeconfig, context }: Cluster): string[] {
   ];
 }
 
-/** Runs the bundled program as a person would, to its end. */
+/** Runs the bundled program to its end, as a user does. */
 export function runInjector(argv: readonly string[], input = ''): Promise<CommandResult> {
   return startInjector(argv, input).end;
 }
 
-/** Starts the bundled program as a person would. */
+/** Starts the bundled program as a user does. */
 export function startInjector(argv: readonly string[], input = '') {
   const began = Date.now();
   const texts = { out: '', errors: '' };
@@ -39,12 +39,9 @@ export function startInjector(argv: readonly string[], input = '') {
   return { end, said: () => texts.out };
 }
 
-/**
- * Runs it and expects success.
- * @throws Error with what it said otherwise
- */
+/** Runs the bundled program. @throws Error with its output if it fails */
 export async function injectorOutput(argv: readonly string[], input?: string): Promise<CommandResult> {
   const result = await runInjector(argv, input);
   if (result.code === 0) return result;
-  throw new Error(`injector ${argv.join(' ')} ended with ${result.code}: ${result.out}${result.errors}`);
+  throw new Error(`injector ${argv.join(' ')} exited with ${result.code}: ${result.out}${result.errors}`);
 }

@@ -27,25 +27,24 @@ export interface InjectorConfigObject extends KubernetesObject {
 
 export const injectorConfigs = resourceKind('sidecar-injector.io/v1alpha1', 'InjectorConfig');
 
-/** The InjectorConfig of a file in examples/. */
+/** Returns the InjectorConfig in a file of examples/. */
 export function exampleConfig(file: string): InjectorConfigObject {
   const found = readObjects(join(paths.examples, file)).find((object) => object.kind === 'InjectorConfig');
-  if (found === undefined) throw new Error(`examples/${file} holds no InjectorConfig`);
+  if (found === undefined) throw new Error(`examples/${file} contains no InjectorConfig`);
   return found as InjectorConfigObject;
 }
 
-/** An InjectorConfig. */
 export function injectorConfig(name: string, spec: InjectorConfigObject['spec']): InjectorConfigObject {
   return { apiVersion: 'sidecar-injector.io/v1alpha1', kind: 'InjectorConfig', metadata: { name }, spec };
 }
 
-/** A small InjectorConfig whose template adds one container with the InjectorConfig's name. */
+/** Builds a small InjectorConfig that injects one container with the InjectorConfig's name. */
 export function smallConfig(name: string, webhook: Record<string, unknown> = {}): InjectorConfigObject {
   const template = `spec:\n  containers:\n  - name: ${name}\n    image: example.com/${name}:1\n`;
   return injectorConfig(name, { injection: { templates: { sidecar: template } }, webhook });
 }
 
-/** Applies an InjectorConfig and waits until the operator says that this very generation is Ready, and the API server acts by what it has published. */
+/** Applies an InjectorConfig; waits until this generation is Ready and the API server uses it. */
 export async function applyUntilReady(client: ApiClient, config: InjectorConfigObject): Promise<InjectorConfigObject> {
   const { metadata } = await applyObject(client, config);
   const ready = await waitForCondition(client, config.metadata.name, 'Ready', 'True', metadata.generation);
@@ -53,7 +52,7 @@ export async function applyUntilReady(client: ApiClient, config: InjectorConfigO
   return ready;
 }
 
-/** Deletes an InjectorConfig whoever uses it, as somebody does who means it; the finalizer orders what goes first. */
+/** Deletes an InjectorConfig, even one in use, with the force-delete annotation. */
 export async function deleteForced(
   client: ApiClient,
   config: Pick<KubernetesObject, 'apiVersion' | 'kind' | 'metadata'>,
@@ -62,7 +61,7 @@ export async function deleteForced(
   await client.delete(config);
 }
 
-/** Waits until a condition has a status for a generation (or a later one); names what it says instead at the deadline. */
+/** Waits until a condition has a status for a generation or a later one. */
 export async function waitForCondition(
   client: ApiClient,
   name: string,
@@ -81,7 +80,7 @@ export async function waitForCondition(
         (found.observedGeneration ?? config.status?.observedGeneration ?? 0) >= generation
       )
         return config;
-      throw new Error(`it says ${JSON.stringify(config.status?.conditions ?? 'nothing')}`);
+      throw new Error(`its conditions are ${JSON.stringify(config.status?.conditions ?? 'nothing')}`);
     },
     { timeout },
   );
@@ -91,12 +90,12 @@ export function condition(config: InjectorConfigObject, type: string): Condition
   return config.status?.conditions?.find((each) => each.type === type);
 }
 
-/** A condition of an InjectorConfig as it is stored now. */
+/** Returns a condition of an InjectorConfig as stored now. */
 export async function conditionOf(client: ApiClient, name: string, type: string): Promise<Condition | undefined> {
   return condition(await client.get<InjectorConfigObject>(injectorConfigs, name), type);
 }
 
-/** Checks what a condition comes to say, as `False (Reason) message`. */
+/** Checks that a condition, formatted as `False (Reason) message`, matches. */
 export async function checkCondition(
   context: ScenarioContext,
   name: string,
@@ -107,12 +106,12 @@ export async function checkCondition(
   await context.check(`${says}: ${type} says so`, async () => {
     const found = await conditionOf(context.client, name, type);
     const text = `${found?.status ?? ''} (${found?.reason ?? ''}) ${found?.message ?? ''}`;
-    if (!expected.test(text)) throw new Error(`it says ${text}`);
+    if (!expected.test(text)) throw new Error(`it is ${text}`);
     return true;
   });
 }
 
-/** The Events about an InjectorConfig. */
+/** Returns the Events about an InjectorConfig. */
 export async function eventsAbout(client: ApiClient, name: string): Promise<{ type: string; message: string }[]> {
   const fieldSelector = `involvedObject.kind=InjectorConfig,involvedObject.name=${name}`;
   const { items } = await client.listAll<{ type: string; message: string }>(resourceKind('v1', 'Event'), {

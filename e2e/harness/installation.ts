@@ -14,12 +14,13 @@ import { serviceAccountKubeconfig } from './service-account.ts';
 import { podsMatching, waitForDeployment, waitForEarlierNamespace } from './workloads.ts';
 
 /**
- * Installs the chart into a namespace under Pod Security `restricted`, server-side applied, CRDs first.
- * The chart's Deployments get their pods from the fake kubelets; the operator under test runs as processes on this machine, each with a token of the
- * chart's ServiceAccount and the flags that the chart gives the container, save addresses and ports.
+ * Installs the chart into a namespace under Pod Security `restricted`, server-side applied, CRDs
+ * first. Fake kubelets run the pods of the chart's Deployments. The operator under test runs as
+ * processes on this machine with ServiceAccount tokens and the container's flags, except addresses
+ * and ports.
  *
- * @param apply in another way, such as by `injector install`
- * @param render another version's chart
+ * @param apply another way to apply the objects, such as `injector install`
+ * @param render returns the objects of another version's chart
  */
 export async function installChart(
   cluster: Cluster,
@@ -40,7 +41,7 @@ export async function installChart(
     await waitForDeployment(client, namespace, deployment.metadata.name);
   const username = ({ account }: ChartWorkload) => `system:serviceaccount:${namespace}:${account}`;
   const writer = workloads.find(({ role }) => role !== 'webhook');
-  if (writer === undefined) throw new Error('the chart renders no Deployment that leads');
+  if (writer === undefined) throw new Error('the chart renders no Deployment with a controller');
   const operators: OperatorProcess[] = [];
   const launchOperator = async (settings: Partial<OperatorSettings> = {}) => {
     const workload = workloadFor(workloads, settings.role);
@@ -63,11 +64,11 @@ export async function installChart(
   };
   return {
     namespace,
-    /** `system:serviceaccount:…`: the name under which the audit log knows who writes (the leader). */
+    /** `system:serviceaccount:…`: the leader's user name in the audit log. */
     username: username(writer),
-    /** Those of every role. */
+    /** The user names of all roles. */
     usernames: [...new Set(workloads.map(username))],
-    /** The name of the object that owns the operator's webhook configurations, as the chart passes it. */
+    /** The name of the owner of the operator's webhook configurations, as the chart passes it. */
     owner: flagValue(writer.flags, 'owner'),
     /** Everything the chart rendered, in helm's order. */
     objects,
@@ -88,7 +89,7 @@ function renderOurs(namespace: string, values: Record<string, unknown>): Kuberne
 
 export type Installation = Awaited<ReturnType<typeof installChart>>;
 
-/** The Deployment that runs a role: a chart that runs everything in one runs that too. */
+/** Returns the Deployment of a role; in a chart with one Deployment, that one. */
 export function workloadFor(workloads: ChartWorkload[], role: OperatorRole | undefined): ChartWorkload {
   const found =
     workloads.find((each) => each.role === (role ?? 'all')) ??

@@ -1,8 +1,8 @@
 /**
- * Ends things in order when the user presses Ctrl-C or the process is asked to end, then exits as a shell expects (128 + signal).
- * A second Ctrl-C exits at once; what is left then is ended by the guard or by the next run.
+ * Calls `end` on SIGINT or SIGTERM, then exits as shells expect (128 + signal). A second Ctrl-C
+ * exits at once; the guard or the next run then ends what remains.
  *
- * @returns stops listening
+ * @returns a function that stops listening
  */
 export function onInterrupt(end: () => Promise<unknown>): () => void {
   let ending = false;

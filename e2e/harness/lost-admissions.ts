@@ -1,8 +1,8 @@
 import { describeEvent, type AuditEvent } from './audit-log.ts';
 
-/** A pod creation that did not end as it would have on an idle system. */
+/** A pod creation whose result differs from that on an idle system. */
 export interface LostAdmission {
-  /** `refused`: the creation failed or was denied. `plain`, `mixed`: the pod was stored as it should not be. */
+  /** `refused`: failed or denied; `plain`: stored uninjected; `mixed`: from two configurations. */
   kind: 'refused' | 'plain' | 'mixed';
   description: string;
 }
@@ -13,8 +13,9 @@ export interface PodDefect {
 }
 
 /**
- * Creations of pods that failed or were denied although the same pod is accepted on an idle system: creations by controllers count, so they are read from the
- * audit log. Refusals that have nothing to do with admission are not counted: a name that is taken, a namespace that is being deleted, an exceeded quota.
+ * Returns the pod creations in the audit log (including those by controllers) that failed or were
+ * denied although an idle system accepts them. Refusals unrelated to admission do not count: a name
+ * that is taken, a namespace that is being deleted, an exceeded quota.
  */
 export function refusedCreations(events: AuditEvent[]): LostAdmission[] {
   return events
@@ -23,7 +24,7 @@ export function refusedCreations(events: AuditEvent[]): LostAdmission[] {
     .map((event): LostAdmission => ({ kind: 'refused', description: describeEvent(event) }));
 }
 
-/** Creations of pods, dry runs included; bindings and other subresources are not creations. */
+/** Reports whether an event creates a pod, dry runs included; subresources do not count. */
 export function isPodCreation(event: AuditEvent): boolean {
   return event.verb === 'create' && event.objectRef?.resource === 'pods' && event.objectRef.subresource === undefined;
 }

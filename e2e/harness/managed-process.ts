@@ -13,7 +13,7 @@ interface ProcessSettings {
   /** Standard output and error are appended here. */
   logFile: string;
   environment?: Record<string, string>;
-  /** Called with each new process id, so that a later run can end what this one left behind. */
+  /** Called with each new process ID, so that a later run can end a process that remains. */
   onSpawn: (pid: number, name: string) => void;
 }
 
@@ -22,7 +22,7 @@ interface ProcessEnd {
   signal: NodeJS.Signals | null;
 }
 
-/** A program that can be started, stopped, killed, frozen and started again, as a process group of its own. */
+/** A program in its own process group that can be started, stopped, killed, frozen, restarted. */
 export class ManagedProcess {
   readonly name: string;
   readonly logFile: string;
@@ -51,15 +51,15 @@ export class ManagedProcess {
   }
 
   start(): void {
-    if (this.running) throw new Error(`${this.name} is running already`);
+    if (this.running) throw new Error(`${this.name} is already running`);
     const { command, arguments: args, logFile, environment, onSpawn } = this.#settings;
     const log = openSync(logFile, 'a');
     writeSync(log, `--- ${new Date().toISOString()} ${command} ${args.join(' ')}\n`);
-    // A session of its own: Ctrl-C in the terminal reaches the harness, which then stops things in order.
+    // Detached: Ctrl-C reaches only the harness, which then stops processes in order.
     const child = spawn(command, args, {
       detached: true,
       stdio: ['ignore', log, log],
-      // Not the caller's whole environment: proxies, credentials and debug switches of a developer's shell would leak into the test.
+      // Keep proxies, credentials and debug switches of a developer's shell out of the test.
       env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...environment },
     });
     closeSync(log);
@@ -80,19 +80,19 @@ export class ManagedProcess {
     if (child.pid !== undefined) onSpawn(child.pid, this.name);
   }
 
-  /** Asks the program to end (SIGTERM) and waits; kills it when it does not within `timeout` milliseconds. */
+  /** Sends SIGTERM and waits; sends SIGKILL after `timeout` milliseconds. */
   async stop(timeout = 10_000): Promise<void> {
     if (!this.#signal('SIGTERM')) return;
     const ended = await Promise.race([this.#ended.then(() => true), sleep(timeout, false, { ref: false })]);
     if (!ended) await this.kill();
   }
 
-  /** Ends it at once (SIGKILL), as a machine that loses power does. */
+  /** Ends it at once (SIGKILL), like a power failure. */
   async kill(): Promise<void> {
     if (this.#signal('SIGKILL')) await this.#ended;
   }
 
-  /** Stops scheduling it: connections stay open and nothing answers. */
+  /** Stops scheduling it (SIGSTOP): connections stay open, but nothing is answered. */
   freeze(): void {
     this.#signal('SIGSTOP');
   }
@@ -125,13 +125,13 @@ export class ManagedProcess {
     return existsSync(this.logFile) ? readFileSync(this.logFile, 'utf8') : '';
   }
 
-  /** The last lines of its log that are wanted, headed by the file's name. */
+  /** Returns the last log lines that match, after a heading with the file name. */
   logTail(lines = 25, isWanted: (line: string) => boolean = () => true): string {
     const wanted = this.log().trimEnd().split('\n').filter(isWanted);
     return [`--- the end of ${this.logFile}`, ...wanted.slice(-lines)].join('\n');
   }
 
-  /** Lets the harness's own process end while this one goes on. */
+  /** Lets the harness's own process end while this one keeps running. */
   release(): void {
     this.#child?.unref();
   }
@@ -145,11 +145,7 @@ function describeEnd(end: ProcessEnd): string {
   return end.signal === null ? `exit code ${end.code ?? 'unknown'}` : `signal ${end.signal}`;
 }
 
-/**
- * Whether an HTTP or HTTPS address answers with status 200; false on any error.
- *
- * @param authority PEM of the authority that the server's certificate is checked against
- */
+/** Reports whether a URL answers with status 200. @param authority PEM of the server's CA */
 export function answersOk(url: string, authority?: string): Promise<boolean> {
   return new Promise((resolve) => {
     const get = url.startsWith('https:') ? httpsGet : httpGet;

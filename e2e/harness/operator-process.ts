@@ -6,23 +6,23 @@ import { answersOk, ManagedProcess } from './managed-process.ts';
 import { paths } from './paths.ts';
 import type { RunDirectory } from './run-directory.ts';
 
-/** A flag for scenarios that merely wait for a dead process's Lease: it lasts 5 s instead of 15 s. */
+/** A flag that shortens Leases from 15 s to 5 s, for scenarios in which a leader dies. */
 export const shortLeases = '--test-lease-time-scale=3';
 
 export type OperatorRole = 'all' | 'controller' | 'webhook';
 
 export interface OperatorSettings {
-  /** Name of the replica: for messages, the log file, and the identity. */
+  /** The replica's name: in messages, of its log file, and its identity. */
   name: string;
   role?: OperatorRole;
-  /** The path of the bundle that it runs: the one of this checkout unless told. */
+  /** The path of the operator's bundle; default: the one of this checkout. */
   bundle?: string;
   namespace: string;
   kubeconfig: string;
   context?: string | undefined;
-  /** Where the API server reaches this machine; undefined: it is told to look for pods, as in production. */
+  /** The host of this machine for the API server; undefined: it uses the Service's pods. */
   advertiseHost: string | undefined;
-  /** The port under which the API server reaches the webhook: a balancer's, or the process's own. */
+  /** The port of the webhook for the API server: a balancer's; default: the process's own. */
   advertisePort?: number;
   flags?: string[];
   environment?: Record<string, string>;
@@ -31,7 +31,7 @@ export interface OperatorSettings {
 /** Starts the bundled operator; it is not ready yet when this returns. */
 export async function startOperatorProcess(settings: OperatorSettings, run: RunDirectory) {
   const { bundle = paths.injector } = settings;
-  if (!existsSync(bundle)) throw new Error(`${bundle} is missing: \`npm run build\` makes it`);
+  if (!existsSync(bundle)) throw new Error(`${bundle} is missing: run \`npm run build\``);
   const [webhookPort, healthPort] = [await freePort(), await freePort()];
   const operator = new ManagedProcess({
     name: settings.name,
@@ -65,7 +65,7 @@ function operatorArguments(settings: OperatorSettings, webhookPort: number, heal
   return [
     'operator',
     `--role=${settings.role ?? 'all'}`,
-    // A container that is restarted keeps its pod's name.
+    // A restarted container keeps its pod's name.
     `--identity=${settings.name}`,
     `--namespace=${settings.namespace}`,
     `--kubeconfig=${settings.kubeconfig}`,

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The repository's root, wherever the command was called from. */
+/** The repository's root, independent of the working directory. */
 export const repository = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '');
 
-/** Everything the harness builds or runs lies here; git ignores it and `make clean` removes it. */
+/** The folder for what the harness builds and runs; git ignores it, `make clean` removes it. */
 const build = join(repository, '.build');
 
 /** The bundle of another version, for a negative control: `E2E_INJECTOR=/path/of/injector.cjs`. */
@@ -14,16 +14,16 @@ export const paths = {
   binaries: join(build, 'bin'),
   controlPlane: join(build, 'bin', 'controlplane'),
   kubectl: join(build, 'bin', 'kubectl'),
-  /** One directory for each earlier commit whose bundle a scenario runs. */
+  /** One directory per earlier commit whose bundle a scenario runs. */
   earlier: join(build, 'earlier'),
-  /** One directory for each control plane that a command of its own started. */
+  /** One directory per run with its own control plane. */
   runs: join(build, 'run'),
-  /** The directory of the cluster that `make up` and `KEEP=1 make demo` leave running; STANDING names another, so that a test leaves the person's alone. */
+  /** The cluster of `make up` and `KEEP=1 make demo`; STANDING names another one, for tests. */
   standing: join(build, process.env['STANDING'] ?? 'cluster'),
   controlPlaneSources: join(repository, 'e2e', 'controlplane'),
-  /** Go modules of ours, one a folder, for programs that cannot be installed by name. */
+  /** Our Go modules, one per folder, for programs that `go install` cannot install by name. */
   tools: join(repository, 'e2e', 'tools'),
-  /** What `make release` writes. */
+  /** The output of `make release`. */
   release: join(repository, 'release'),
   chart: join(repository, 'charts', 'injector-operator'),
   crds: join(repository, 'crds'),

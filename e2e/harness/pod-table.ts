@@ -1,8 +1,8 @@
 import { runningContainers, type Pod } from './pod.ts';
 
 /**
- * A table of pods as `kubectl get pods` prints it: NAME READY STATUS RESTARTS AGE.
- * Native sidecars count among the containers, other init containers do not.
+ * Formats pods like `kubectl get pods`: NAME READY STATUS RESTARTS AGE.
+ * Native sidecars count as containers, other init containers do not.
  */
 export function podTable(pods: Pod[], now: Date): string {
   const rows = pods.map((pod) => [
@@ -15,7 +15,7 @@ export function podTable(pods: Pod[], now: Date): string {
   return alignColumns([['NAME', 'READY', 'STATUS', 'RESTARTS', 'AGE'], ...rows]);
 }
 
-/** `2/2` and the like. */
+/** Returns the READY column, such as `2/2`. */
 export function readyColumn(pod: Pod): string {
   const names = runningContainers(pod);
   const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
@@ -23,7 +23,7 @@ export function readyColumn(pod: Pod): string {
   return `${ready.length}/${names.length}`;
 }
 
-/** Pads the cells of each column to one width, three spaces between columns. */
+/** Pads the cells of each column to equal width, with three spaces between columns. */
 export function alignColumns(rows: string[][]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const padded = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)));

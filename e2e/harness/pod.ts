@@ -1,6 +1,6 @@
 import type { Condition, ObjectMeta } from '../../src/api/kubernetes/kubernetes.ts';
 
-/** The parts of a Pod that scenarios look at. */
+/** The parts of a Pod that scenarios read. */
 export interface Pod {
   apiVersion: string;
   kind: string;
@@ -38,13 +38,13 @@ interface ContainerStatus {
   state?: Partial<Record<'waiting' | 'terminated' | 'running', { reason?: string }>>;
 }
 
-/** Names of a pod's containers: those that run beside each other, native sidecars included. */
+/** Returns the names of a pod's containers, including native sidecars. */
 export function runningContainers(pod: Pod): string[] {
   const native = (pod.spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');
   return [...native, ...pod.spec.containers].map(({ name }) => name);
 }
 
-/** An annotation tells. */
+/** Reports whether a pod has the status annotation of an injection. */
 export function isInjected(pod: Pod): boolean {
   return pod.metadata.annotations?.['sidecar.istio.io/status'] !== undefined;
 }

@@ -5,7 +5,7 @@ import { barePod } from './workloads.ts';
 export interface ReviewTarget {
   port: number;
   path: string;
-  /** The name that the API server would use (SNI), which the certificate must carry. */
+  /** The server name that the API server would send (SNI); the certificate must contain it. */
   serverName: string;
   authority: string;
 }
@@ -22,13 +22,13 @@ interface AnsweredReview {
 }
 
 interface PostOptions {
-  /** Keeps connections; otherwise each review has one of its own. */
+  /** An agent that keeps connections open; by default each review uses its own connection. */
   agent?: Agent;
-  /** Called when a connection is opened for it. */
+  /** Called when a connection is opened for the review. */
   onConnect?: () => void;
 }
 
-/** Posts bytes to a webhook on this machine as the API server does, certificate checks included. */
+/** Posts bytes to a webhook on this machine like the API server and verifies its certificate. */
 export function postReview(
   target: ReviewTarget,
   body: string,
@@ -71,7 +71,7 @@ function parse(text: string): AnsweredReview | undefined {
   }
 }
 
-/** The text of a review by which the API server asks for the admission of a pod. */
+/** Returns an AdmissionReview request for the creation of a pod, as JSON. */
 export function podReview(uid: string): string {
   const request = {
     uid,

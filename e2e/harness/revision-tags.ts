@@ -22,7 +22,7 @@ export interface RevisionTagObject extends KubernetesObject {
 
 export const revisionTags = resourceKind('sidecar-injector.io/v1alpha1', 'RevisionTag');
 
-/** A RevisionTag that leads to a revision. */
+/** Builds a RevisionTag that points to a revision. */
 export function revisionTag(name: string, revision: string, spec: Record<string, unknown> = {}): RevisionTagObject {
   return {
     apiVersion: 'sidecar-injector.io/v1alpha1',
@@ -32,10 +32,7 @@ export function revisionTag(name: string, revision: string, spec: Record<string,
   };
 }
 
-/**
- * Applies a RevisionTag and waits until the operator says that this very generation is Ready and leads to its revision, and the API server acts by what it
- * has published.
- */
+/** Applies a RevisionTag; waits until it is Ready for its revision and the API server uses it. */
 export async function applyTagUntilReady(client: ApiClient, tag: RevisionTagObject): Promise<RevisionTagObject> {
   const { metadata } = await applyObject(client, tag);
   const ready = await waitFor(`RevisionTag ${tag.metadata.name} to be Ready`, async () => {
@@ -43,32 +40,32 @@ export async function applyTagUntilReady(client: ApiClient, tag: RevisionTagObje
     const { observedGeneration = 0, stableRevision } = found.status ?? {};
     const isSeen = observedGeneration >= (metadata.generation ?? 0) && stableRevision === tag.spec.revision;
     if (isTrue(found, 'Ready') && isSeen) return found;
-    throw new Error(`it says ${JSON.stringify(found.status ?? 'nothing')}`);
+    throw new Error(`its status is ${JSON.stringify(found.status ?? 'nothing')}`);
   });
   await untilActive(client);
   return ready;
 }
 
-/** Removes a RevisionTag, also one in use; when this resolves no webhook leads through it, and the API server acts so. */
+/** Removes a RevisionTag, even one in use; waits until the API server no longer calls its path. */
 export async function removeTagAndWebhook(client: ApiClient, name: string): Promise<void> {
   await removeTag(client, name);
-  await waitFor(`RevisionTag ${name} and its webhook to go`, async () => {
+  await waitFor(`RevisionTag ${name} and its webhook to be deleted`, async () => {
     if ((await client.find(revisionTags, name)) !== undefined) return false;
-    // That of the default belongs to an InjectorConfig again.
+    // The webhook of the default tag belongs to an InjectorConfig again.
     const found = await client.find(webhooks, tagWebhookConfiguration(name));
     return !JSON.stringify(found?.['webhooks'] ?? []).includes(`/tags/${name}/`);
   });
   await untilActive(client);
 }
 
-/** Asks for a RevisionTag to be removed, also one in use. */
+/** Deletes a RevisionTag, even one in use, with the force-delete annotation. */
 export async function removeTag(client: ApiClient, name: string): Promise<void> {
   const annotations = { 'sidecar-injector.io/force-delete': 'true' };
   await client.patch(revisionTag(name, ''), 'merge', { metadata: { annotations } });
   await client.delete(revisionTag(name, ''));
 }
 
-/** `status.restarts` of a tag. */
+/** Returns `status.restarts` of a tag. */
 export async function restartsOf({ client }: ScenarioContext, tag: string): Promise<RestartStatus> {
   const { status } = await client.get<RevisionTagObject>(revisionTags, tag);
   const restarts = status?.['restarts'] as RestartStatus | undefined;
@@ -76,7 +73,7 @@ export async function restartsOf({ client }: ScenarioContext, tag: string): Prom
   return restarts;
 }
 
-/** `Kind/name reason`. */
+/** Formats a skipped workload as `Kind/name reason`. */
 export function describeLeft({ kind, name, reason }: RestartStatus['untouched'][number]): string {
   return `${kind}/${name} ${reason}`;
 }

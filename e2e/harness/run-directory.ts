@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { paths } from './paths.ts';
 
 const keptLogs = 5;
-/** How many this process has made: two may begin in the same millisecond. */
+/** The number of directories that this process created; two can start in the same millisecond. */
 let created = 0;
 
 /**
- * A directory for one control plane, with a list of the processes that belong to it.
- * Every one of them has the directory's name in its command line, which is how a recycled process id is told from our own.
+ * Manages a directory for one control plane with a list of its processes. The command line of each
+ * process contains the directory's name, so that a reused process ID is not mistaken for it.
  *
- * @param ended is called when its processes have ended
+ * @param ended called when the processes have ended
  */
 function runDirectory(path: string, ended: () => void) {
   return {
@@ -29,7 +29,7 @@ function runDirectory(path: string, ended: () => void) {
 
 export type RunDirectory = ReturnType<typeof runDirectory>;
 
-/** Creates a directory below .build/run after ending what crashed runs left there. */
+/** Creates a directory below .build/run after cleaning up crashed runs. */
 export function createRunDirectory(): RunDirectory {
   mkdirSync(paths.runs, { recursive: true });
   reapLeftovers();
@@ -43,16 +43,13 @@ export function createRunDirectory(): RunDirectory {
   });
 }
 
-/** The directory of the standing cluster: its processes outlive the command that starts them, so nothing guards them. */
+/** Opens the standing cluster's directory, without a guard: its processes outlive the command. */
 export function openStandingDirectory(): RunDirectory {
   mkdirSync(paths.standing, { recursive: true });
   return runDirectory(paths.standing, () => undefined);
 }
 
-/**
- * Ends the processes that the directory lists, that have a wanted name and that still belong to it;
- * returns the names of those that ran.
- */
+/** Kills the listed processes that still belong to the directory, by name; returns their names. */
 export function endListedProcesses(directory: string, wanted: (name: string) => boolean = () => true): string[] {
   const list = join(directory, 'processes');
   if (!existsSync(list)) return [];
@@ -65,7 +62,7 @@ export function endListedProcesses(directory: string, wanted: (name: string) => 
   return ended;
 }
 
-/** Ends the processes of runs whose own process is gone, and forgets all but the last few logs. */
+/** Kills the processes of runs whose own process ended, and keeps only the last few logs. */
 function reapLeftovers(): void {
   const runs = readdirSync(paths.runs)
     .map((name) => join(paths.runs, name))
@@ -85,8 +82,8 @@ function removeBulk(path: string, keepLogs: boolean): void {
 }
 
 /**
- * Starts a shell that waits for the end of its standard input, which comes when this process ends in whatever way,
- * and then kills what the list still holds. It is what makes SIGKILL of the harness leave nothing behind.
+ * Starts a shell that waits until this process ends (its standard input closes) and then kills the
+ * processes still on the list. This cleans up even after a SIGKILL of the harness.
  */
 function startGuard(directory: string): () => void {
   const script = `cat >/dev/null
@@ -106,7 +103,7 @@ done <"$1/processes"
   return () => guard.stdin.end();
 }
 
-/** The command line of a process, or undefined when there is none with that id (or it has ended and was not collected yet). */
+/** Returns the command line of a process; undefined if no such process runs (or it is a zombie). */
 function commandLine(pid: number): string | undefined {
   try {
     const line = existsSync('/proc/self/cmdline')
@@ -118,7 +115,7 @@ function commandLine(pid: number): string | undefined {
   }
 }
 
-/** Sends a signal to a process group; false when the group is gone. */
+/** Sends a signal to a process group; returns false if the group does not exist. */
 export function signalGroup(pid: number, signal: NodeJS.Signals): boolean {
   try {
     process.kill(-pid, signal);

@@ -18,13 +18,13 @@ import { validatingWebhooks, webhooks } from './webhook-configurations.ts';
 import { createNamespace, scenarioLabel } from './workloads.ts';
 
 export interface ScenarioSize {
-  /** `short` in `make test`: seconds. `full` in `make gates`: minutes, for the scenarios that have a full size. */
+  /** `short` (seconds) in `make test`; `full` (minutes) in `make gates`. */
   size: 'short' | 'full';
-  /** Where random choices start from: the same seed makes the same choices. */
+  /** The seed of all random choices: the same seed makes the same choices. */
   seed: number;
 }
 
-/** What a scenario works with: a cluster, a place for its checks, and the traces to remove. */
+/** The environment of a scenario: a cluster, checks, and the cleanup at its end. */
 export class ScenarioContext {
   readonly cluster: Cluster;
   readonly name: string;
@@ -36,7 +36,7 @@ export class ScenarioContext {
   readonly #installations: Installation[] = [];
   readonly #replicas: Replicas[] = [];
   readonly #endings: (() => unknown)[] = [];
-  /** What docs/measurements keeps of a full run, beside its last line. */
+  /** The figures for docs/measurements after a full run, beside the scenario's last line. */
   figures: Figures = {};
 
   constructor(
@@ -58,7 +58,7 @@ export class ScenarioContext {
     return this.cluster.client;
   }
 
-  /** What the API server has recorded from now on; undefined on a cluster of the user's own, whose log we cannot read. */
+  /** Opens the audit log from now on; undefined on the user's own cluster, which hides it. */
   startAudit(): AuditLog | undefined {
     const file = this.cluster.controlPlane?.auditLog;
     return file === undefined ? undefined : new AuditLog(file);
@@ -70,23 +70,23 @@ export class ScenarioContext {
     return audit;
   }
 
-  /** Takes note of what the processes of this scenario have asked for since the log was opened. */
+  /** Records which rights this scenario's processes used since the log was opened. */
   collectRights(audit: AuditLog | undefined): void {
     const events = this.#settled(audit);
     for (const installation of this.#installations) this.rights.collect(installation, events);
   }
 
-  /** What was recorded while the API server was not just starting. */
+  /** Returns the events outside the API server's start times. */
   #settled(audit: AuditLog | undefined): AuditEvent[] {
     const starts = this.cluster.controlPlane?.starts ?? [];
     return (audit?.events() ?? []).filter(({ stageTimestamp, userAgent = '' }) => {
       const time = Date.parse(stageTimestamp);
-      // Some scenarios act with a token of the operator themselves.
+      // Some scenarios use a token of the operator themselves.
       return !userAgent.startsWith('e2e-') && !starts.some(({ from, until }) => time >= from && time <= until);
     });
   }
 
-  /** Checks what holds for every scenario: the chart's rights were all that the operator asked for. */
+  /** Checks, for every scenario, that the chart grants all rights that the operator requested. */
   async checkRights(audit: AuditLog | undefined): Promise<void> {
     const users = new Set(this.#installations.flatMap(({ usernames }) => usernames));
     if (audit === undefined || users.size === 0) return;
@@ -94,7 +94,7 @@ export class ScenarioContext {
       .filter(({ user, responseStatus }) => users.has(user.username) && responseStatus?.code === 403)
       .filter(({ responseStatus }) => responseStatus?.message?.includes(' cannot ') === true);
     const distinct = new Set(refused.map(describeEvent));
-    await this.checkNow("the operator asked for nothing that the chart's roles do not allow", () =>
+    await this.checkNow("the chart's roles allowed every request of the operator", () =>
       found([...distinct].join('; '), ''),
     );
   }
@@ -109,14 +109,14 @@ export class ScenarioContext {
   }
 
   /**
-   * Waits until a statement holds, prints and counts it.
+   * Waits until a statement holds, then prints and counts it.
    *
-   * @param statement reads as a fact: `an injected pod stays when the InjectorConfig goes`
-   * @param probe answers whether it holds; what it throws is "not yet", and the reason at the deadline
+   * @param statement a fact, for example `a pod remains when its InjectorConfig is deleted`
+   * @param probe returns a value if it holds; the last error is the reason at the deadline
    */
   async check<Value>(statement: string, probe: Probe<Value>, options: WaitOptions = {}): Promise<Value> {
     const started = Date.now();
-    const value = await waitFor(`this to hold: ${statement}`, probe, options);
+    const value = await waitFor(`this to be true: ${statement}`, probe, options);
     this.passed++;
     this.#report(`  ok  ${statement} (${Date.now() - started} ms)`);
     return value;
@@ -126,14 +126,14 @@ export class ScenarioContext {
     return await this.check(statement, probe, { timeout: 0 });
   }
 
-  /** Creates a namespace of this scenario; its name is prefixed with the scenario's. */
+  /** Creates a namespace whose name starts with the scenario's name. */
   async namespace(suffix: string, labels: Record<string, string> = {}): Promise<string> {
     const name = `${this.name}-${suffix}`;
     await createNamespace(this.client, name, labels);
     return name;
   }
 
-  /** Installs the chart into a namespace of this scenario; everything in one process unless told. */
+  /** Installs the chart into a namespace of this scenario; by default with a single process. */
   async install(
     values: Record<string, unknown> = {},
     apply?: (objects: KubernetesObject[]) => Promise<unknown>,
@@ -145,12 +145,12 @@ export class ScenarioContext {
     return installation;
   }
 
-  /** Installs the chart and starts everything in one process, which is ready when this resolves. */
+  /** Installs the chart and starts a single process for all roles; resolves when it is ready. */
   async startOperator(): Promise<OperatorProcess> {
     return (await this.install()).startOperator();
   }
 
-  /** Only the embedded one can be stopped in parts. */
+  /** Returns the embedded control plane, whose components can be stopped. */
   requireControlPlane(): ControlPlane {
     const { controlPlane } = this.cluster;
     if (controlPlane === undefined) throw new Error('this scenario needs the embedded control plane');
@@ -158,8 +158,8 @@ export class ScenarioContext {
   }
 
   /**
-   * Installs the chart as it is made for production and starts its processes behind a balancer: three webhook replicas and two controllers unless told.
-   * All are ready and in rotation when this resolves.
+   * Installs the production chart and starts its processes behind a balancer: by default three
+   * webhook replicas and two controllers. All are ready and in rotation when this resolves.
    */
   async startReplicas(options: ReplicaOptions = {}, values: Record<string, unknown> = {}): Promise<Replicas> {
     const installation = await this.install({ mode: 'split', ...values }, undefined, options.render);
@@ -174,19 +174,19 @@ export class ScenarioContext {
     return load;
   }
 
-  /** Has something ended with the scenario, also with one that fails. */
+  /** Registers a function to call when the scenario ends, even if it fails. */
   atEnd(end: () => unknown): void {
     this.#endings.push(end);
   }
 
-  /** Begins to look for how long this machine stands still. */
+  /** Starts to measure how long this machine stalls. */
   standstill(): Standstill {
     const standstill = startStandstill(this.cluster);
     this.atEnd(() => standstill.stop());
     return standstill;
   }
 
-  /** The end of each operator's log without what only debugging needs, for a scenario that failed. */
+  /** Returns the end of each operator's log without debug lines, for a failed scenario. */
   logTails(): string {
     const isWanted = (line: string) => !line.includes(' debug ');
     return this.#operators.map(({ process }) => process.logTail(25, isWanted)).join('\n');
@@ -208,30 +208,32 @@ export class ScenarioContext {
 export interface Scenario {
   name: string;
   about: string;
-  /** `make test` runs it: what a contributor breaks first, in seconds. All the others run in `make test-all`. */
+  /** Runs in `make test`: it takes seconds and covers what contributors often break. */
   core?: boolean;
-  /** Another scenario may run beside it: it asserts neither milliseconds nor what a kill costs. */
+  /** Another scenario may run beside it: it asserts neither milliseconds nor the cost of a kill. */
   paired?: boolean;
   /**
-   * Why it must not run on a cluster that others use; such a scenario refuses to run on the user's own cluster unless told.
-   * Undefined for scenarios that touch nothing but their own namespaces.
+   * The reason why it must not run on a shared cluster; on the user's own cluster it needs
+   * --destructive. Undefined if it touches only its own namespaces.
    */
   destructive?: string;
-  /** It stops or kills parts of the control plane: it gets one of its own. */
+  /** It stops or kills control plane components, so it gets its own control plane. */
   ownControlPlane?: boolean;
   /**
-   * What `--full` makes of it, in a few words with its size and time: `1,000,000 malformed requests, 15 minutes`. A scenario that has this is a gate of `make gates`
-   * and reads `context.size`; undefined when there is one size only.
+   * The full size in a few words with its duration: `1,000,000 malformed requests, 15 minutes`.
+   * Makes the scenario a gate of `make gates`, which sets `context.size`; undefined if there is
+   * only one size.
    */
   full?: string;
-  /** Runs in `make gates` or by its name only: it needs something that a clone may lack. */
+  /** Runs only in `make gates` or by its name: it needs a tool that may be missing. */
   onlyGate?: boolean;
   run: (context: ScenarioContext) => Promise<string>;
 }
 
 /**
- * Removes what a scenario has made: webhooks first, since they block pods; RevisionTags; InjectorConfigs, also when no operator is left to remove their
- * finalizer; the chart's objects at cluster scope; namespaces, in the background.
+ * Removes a scenario's objects: webhooks first, because they block pods; RevisionTags;
+ * InjectorConfigs with their finalizers; cluster-scoped objects of the chart; namespaces, in the
+ * background.
  */
 async function cleanUp(client: ApiClient, chartObjects: KubernetesObject[]): Promise<void> {
   const ours = { labelSelector: `${labelNames.managedBy}=${managedBy}` };

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * For how long a process's main thread has run since its start, and could have run while others did, in milliseconds. Undefined where the system does not
- * tell (Linux: https://docs.kernel.org/scheduler/sched-stats.html, /proc/PID/schedstat), and of a process that is not there.
+ * Returns the milliseconds that a process's main thread ran, and waited while runnable, since it
+ * started. Undefined if the process or the file /proc/PID/schedstat (Linux:
+ * https://docs.kernel.org/scheduler/sched-stats.html) does not exist.
  */
 export function schedulerTimes(pid = 0): { ran: number; waited: number } | undefined {
   try {

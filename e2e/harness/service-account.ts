@@ -6,15 +6,15 @@ import type { Cluster } from './cluster.ts';
 import { writeKubeconfig } from './control-plane.ts';
 import type { Pod } from './pod.ts';
 
-/** Bound tokens of long runs must not expire in the middle. */
+/** The lifetime of bound tokens; they must outlast long runs. */
 const tokenLifeSeconds = 86_400;
 
 /**
- * Writes a kubeconfig that acts as a ServiceAccount (TokenRequest API), so that its rights and nothing more are what is tested.
+ * Writes a kubeconfig with a ServiceAccount's token (TokenRequest API), so that a scenario tests
+ * exactly its rights. Returns the path.
  *
- * @param pod the pod that the token is bound to, as a kubelet would do it: the audit log then names the replica
- * @param server another address of the API server: a proxy's that serves with its certificate
- * @returns the file's path
+ * @param pod the pod that the token is bound to, so that the audit log names the replica
+ * @param server another address of the API server, such as a proxy with its certificate
  */
 export async function serviceAccountKubeconfig(
   { client, kubeconfig, context, run }: Cluster,
@@ -26,7 +26,7 @@ export async function serviceAccountKubeconfig(
   const token = await requestToken(client, namespace, name, pod);
   const base = loadKubeConfig({ kubeconfig, context });
   const current = base.getCurrentCluster();
-  if (current === null) throw new Error('the kubeconfig names no cluster');
+  if (current === null) throw new Error('the kubeconfig has no current cluster');
   const file = join(run.path, `${namespace}-${pod?.metadata.name ?? name}.kubeconfig`);
   const authority =
     current.caData === undefined

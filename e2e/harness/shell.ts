@@ -2,17 +2,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { repository } from './paths.ts';
 
-/** What a command ended with, and all it said. */
+/** The exit code of a command and its output. */
 export interface Said {
   readonly code: number | null;
   readonly text: string;
 }
 
-/**
- * Runs lines of a shell as a person would.
- *
- * @param isEndless to be stopped after two seconds, with status 124
- */
+/** Runs a shell script as a user does. @param isEndless whether to stop it after 2 s, status 124 */
 export async function runInShell(
   script: string,
   environment: NodeJS.ProcessEnv,

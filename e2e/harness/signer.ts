@@ -14,17 +14,17 @@ export interface SigningRequest extends KubernetesObject {
 
 const kind = resourceKind('certificates.k8s.io/v1', 'CertificateSigningRequest');
 
-/** What is done with the next requests. */
-type Manner = 'Sign' | 'Ignore' | 'Approve' | 'Deny' | 'Fail' | 'WrongKey';
+/** What the signer does with the next requests. */
+type Behavior = 'Sign' | 'Ignore' | 'Approve' | 'Deny' | 'Fail' | 'WrongKey';
 
-/** An approver and signer of CertificateSigningRequests on a real API server, for one signerName; ends with the scenario. */
+/** Approves and signs CertificateSigningRequests of one signerName until the scenario ends. */
 export class Signer {
   readonly signerName: string;
   authority: CompanyAuthority;
-  manner: Manner = 'Sign';
-  /** Milliseconds that a certificate lives. */
+  behavior: Behavior = 'Sign';
+  /** The lifetime of a certificate, in milliseconds. */
   life = 60_000;
-  /** Milliseconds from approval to certificate. */
+  /** The delay between approval and certificate, in milliseconds. */
   delay = 0;
   readonly #context: ScenarioContext;
   readonly #stop = new AbortController();
@@ -45,7 +45,7 @@ export class Signer {
     return signer;
   }
 
-  /** The requests that there are for this signer, the oldest first. */
+  /** Returns the requests for this signer, oldest first. */
   async requests(): Promise<SigningRequest[]> {
     const fieldSelector = `spec.signerName=${this.signerName}`;
     const { items } = await this.#context.client.listAll<SigningRequest>(kind, { fieldSelector });
@@ -53,7 +53,7 @@ export class Signer {
     return items.sort((one, other) => age(one) - age(other));
   }
 
-  /** Those that have no certificate and no verdict. */
+  /** Returns the requests without a certificate and without a verdict. */
   async open(): Promise<SigningRequest[]> {
     return (await this.requests()).filter(({ status }) => status?.certificate === undefined && !hasVerdict(status));
   }
@@ -66,24 +66,24 @@ export class Signer {
   }
 
   async #treat(request: SigningRequest): Promise<void> {
-    const { manner } = this;
+    const { behavior } = this;
     const { status } = request;
-    if (manner === 'Ignore' || status?.certificate !== undefined || (status?.conditions ?? []).some(isEnd)) return;
-    if (manner === 'Deny') {
+    if (behavior === 'Ignore' || status?.certificate !== undefined || (status?.conditions ?? []).some(isEnd)) return;
+    if (behavior === 'Deny') {
       await this.#verdict(request, 'approval', 'Denied', 'e2e denies it');
       return;
     }
     const approved = hasVerdict(status)
       ? request
       : await this.#verdict(request, 'approval', 'Approved', 'e2e approves it');
-    if (manner === 'Approve') return;
-    if (manner === 'Fail') {
+    if (behavior === 'Approve') return;
+    if (behavior === 'Fail') {
       await this.#verdict(approved, 'status', 'Failed', 'e2e cannot sign it');
       return;
     }
     await sleep(this.delay);
     const { publicKeyPem, subject, names } = readRequest(Buffer.from(request.spec.request, 'base64').toString());
-    const key = manner === 'WrongKey' ? (await generateRsaKeyPair(2048)).publicKeyPem : publicKeyPem;
+    const key = behavior === 'WrongKey' ? (await generateRsaKeyPair(2048)).publicKeyPem : publicKeyPem;
     const certificate = this.authority.sign(key, subject, names, this.life);
     const issued = { ...approved.status, certificate: Buffer.from(certificate).toString('base64') };
     await this.#put({ ...approved, status: issued }, 'status');
@@ -119,10 +119,10 @@ interface RequestedExtension {
   altNames?: { type: number; value: string; ip?: string }[];
 }
 
-/** Who asks for what, from a PKCS #10 request in PEM whose signature is good. */
+/** Parses a PEM PKCS #10 request and verifies its signature. */
 function readRequest(pem: string) {
   const request = forge.pki.certificationRequestFromPem(pem);
-  if (!request.verify()) throw new Error('the signature of a request does not verify');
+  if (!request.verify()) throw new Error('the signature of a CertificateSigningRequest is invalid');
   const { extensions = [] } = (request.getAttribute({ name: 'extensionRequest' }) ?? {}) as {
     extensions?: RequestedExtension[];
   };

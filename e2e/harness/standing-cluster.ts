@@ -5,10 +5,10 @@ import { onInterrupt } from './interrupt.ts';
 import { paths } from './paths.ts';
 import { endListedProcesses, openStandingDirectory } from './run-directory.ts';
 
-/** Starts the cluster that outlives its starter, after ending what is left of an earlier one. */
+/** Starts the cluster that outlives its starter, after ending an earlier one. */
 export async function openStandingCluster(report: (line: string) => void): Promise<Cluster> {
   stopStandingCluster();
-  // Nothing guards these processes: whoever gives up in the middle wants nothing left behind.
+  // These processes have no guard, so stop the cluster when the user interrupts the start.
   const stopInterrupting = onInterrupt(() => Promise.resolve(stopStandingCluster()));
   try {
     const cluster = await openCluster({}, report, true);
@@ -19,7 +19,7 @@ export async function openStandingCluster(report: (line: string) => void): Promi
   }
 }
 
-/** The standing cluster if its API server answers. Its components belong to another process and cannot be stopped singly. */
+/** Returns the standing cluster if its API server answers, without control of its components. */
 export async function standingCluster(): Promise<Cluster | undefined> {
   const kubeconfig = join(paths.standing, 'kubeconfig');
   if (!existsSync(kubeconfig)) return undefined;
@@ -32,7 +32,7 @@ export async function standingCluster(): Promise<Cluster | undefined> {
     return undefined;
   }
   return {
-    description: `the control plane that goes on until \`make down\`, at ${client.server}`,
+    description: `the control plane at ${client.server}, which runs until \`make down\``,
     kubeconfig,
     context: undefined,
     client,
@@ -49,14 +49,14 @@ export async function standingCluster(): Promise<Cluster | undefined> {
   };
 }
 
-/** Ends all that runs in the standing cluster's directory and removes it; returns the names of what ran. */
+/** Kills the standing cluster's processes and removes its directory; returns their names. */
 export function stopStandingCluster(): string[] {
   const ended = endListedProcesses(paths.standing);
   rmSync(paths.standing, { recursive: true, force: true });
   return ended;
 }
 
-/** Ends the operators on the standing cluster, whoever started them; the control plane goes on. */
+/** Kills all operators on the standing cluster; the control plane keeps running. */
 export function endStandingOperators(): string[] {
   return endListedProcesses(paths.standing, (name) => name.startsWith('operator-'));
 }

@@ -5,20 +5,21 @@ import { ApiError } from '../../src/kube/api-error.ts';
 import { waitFor } from './wait-for.ts';
 
 export interface ActiveOptions {
-  /** Validating webhook configurations instead of mutating ones. */
+  /** Tests validating webhook configurations instead of mutating ones. */
   validating?: boolean;
-  /** A namespace whose labels must be heeded as well; null: one that must be gone. */
+  /** A namespace whose labels must be visible, too; a null value means that the label is absent. */
   namespace?: { name: string; labels: Readonly<Record<string, string | null>> };
 }
 
-/** An object with this label concerns nobody but the configuration that is made for its value. */
-const label = 'e2e.sidecar-injector.io/in-force';
-const webhookName = 'in-force.e2e.sidecar-injector.io';
+/** The label that only the probe object carries. */
+const label = 'e2e.sidecar-injector.io/activation';
+const webhookName = 'activation.e2e.sidecar-injector.io';
 
 /**
- * Waits until the API server acts by every webhook configuration that was stored or deleted before this was called. It follows them by a watch of its own,
- * which may be late by seconds on a busy machine, and nothing tells how far it has come (k8s.io/apiserver pkg/admission/configuration). But a watch keeps the
- * order: a configuration that is stored now, and stops an object that nobody else makes, is heeded after all that were there before it.
+ * Waits until the API server uses every webhook configuration stored or deleted before this call.
+ * Its informer may lag by seconds and reports no progress (k8s.io/apiserver
+ * pkg/admission/configuration), but keeps the order: once a new configuration blocks a probe
+ * object, all earlier ones are active.
  */
 export async function untilActive(client: ApiClient, options: ActiveOptions = {}): Promise<void> {
   const { namespace } = options;
@@ -27,12 +28,12 @@ export async function untilActive(client: ApiClient, options: ActiveOptions = {}
   const asked: KubernetesObject = {
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    metadata: { name: `in-force-${nonce}`, namespace: namespace?.name ?? 'default', labels: { [label]: nonce } },
+    metadata: { name: `activation-${nonce}`, namespace: namespace?.name ?? 'default', labels: { [label]: nonce } },
   };
   await client.create(configuration);
   try {
     const what = namespace === undefined ? 'webhook configurations' : `the labels of namespace ${namespace.name}`;
-    await waitFor(`the API server to heed ${what}`, () => isStopped(client, asked), { interval: 20 });
+    await waitFor(`the API server to use ${what}`, () => isStopped(client, asked), { interval: 20 });
   } finally {
     await client.delete(configuration);
   }
@@ -48,13 +49,13 @@ async function isStopped(client: ApiClient, asked: KubernetesObject): Promise<bo
   }
 }
 
-/** Nobody answers it, so what it selects is refused. */
+/** Builds a webhook configuration without a server, so that the probe object is refused. */
 function stopping(nonce: string, { validating = false, namespace }: ActiveOptions): KubernetesObject {
   const labels = Object.entries(namespace?.labels ?? {});
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: `${validating ? 'Validating' : 'Mutating'}WebhookConfiguration`,
-    metadata: { name: `e2e-in-force-${nonce}` },
+    metadata: { name: `e2e-activation-${nonce}` },
     webhooks: [
       {
         name: webhookName,

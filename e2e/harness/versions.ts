@@ -10,13 +10,13 @@ import { paths, repository } from './paths.ts';
 
 const run = promisify(execFile);
 
-/** The commit of `e2e/previous-release`. */
+/** The commit in `e2e/previous-release`. */
 export const previousRelease = readFileSync(join(repository, 'e2e', 'previous-release'), 'utf8').trim();
 
 /**
- * The bundle of an earlier commit, built once from the repository's own history; returns its path.
+ * Builds the bundle of an earlier commit once, from the repository's history; returns its path.
  *
- * @throws Error when the clone is shallow, or its packages cannot be installed
+ * @throws Error if the clone is shallow or npm cannot install the packages
  */
 export async function earlierBundle(commit: string): Promise<string> {
   const folder = join(paths.earlier, commit);
@@ -24,7 +24,7 @@ export async function earlierBundle(commit: string): Promise<string> {
   if (existsSync(built)) return built;
   const git = { cwd: repository, maxBuffer: 256 << 20 };
   if (spawnSync('git', ['cat-file', '-e', `${commit}^{commit}`], git).status !== 0)
-    throw new Error(`this clone has no commit ${commit}: \`git fetch --unshallow\` fetches what it lacks`);
+    throw new Error(`this clone has no commit ${commit}: run \`git fetch --unshallow\``);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const archive = join(folder, 'source.tar');
@@ -37,7 +37,7 @@ export async function earlierBundle(commit: string): Promise<string> {
   return built;
 }
 
-/** What a version's own `injector install` writes, resource definitions first. */
+/** Returns the objects that another version's `injector install` writes, CRDs first. */
 export function objectsOf(injector: string, namespace: string): KubernetesObject[] {
   const flags = ['install', '--namespace', namespace, '--set', 'mode=split', '--output', 'yaml'];
   const text = execFileSync(process.execPath, [injector, ...flags], { encoding: 'utf8', maxBuffer: 64 << 20 });
@@ -51,9 +51,10 @@ export function isDefinition({ kind }: KubernetesObject): boolean {
 const formats = "[{ name: '1', write: formatRoute, read: readRoute }]";
 
 /**
- * Bundles what a next version could be: this one with a path format that we cannot read, before the one that we know.
+ * Bundles a possible next version: this one with a new path format, unknown here, before the known
+ * one.
  *
- * @param name of its newest format; `1` makes it believe that everybody reads it, so it is published too early
+ * @param name the new format's name; with `1`, the version assumes that every replica reads it
  */
 export async function nextBundle(name: '1' | '2'): Promise<string> {
   const outfile = join(paths.earlier, `next-${name}.cjs`);
@@ -67,7 +68,7 @@ export async function nextBundle(name: '1' | '2'): Promise<string> {
       build.onLoad({ filter: /[\\/]src[\\/]routing[\\/]route\.ts$/ }, ({ path }) => {
         const text = readFileSync(path, 'utf8');
         if (!text.includes(formats))
-          throw new Error(`${path} does not hold ${formats}: correct e2e/harness/versions.ts`);
+          throw new Error(`${path} does not contain ${formats}: update e2e/harness/versions.ts`);
         return { contents: text.replace(formats, `[${next}, ${formats.slice(1)}`), loader: 'ts' };
       });
     },

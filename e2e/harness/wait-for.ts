@@ -1,21 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface WaitOptions {
-  /** Milliseconds until the wait is given up; 60 s when unset: long for what a busy machine may be late with, and no statement. */
+  /** The timeout in milliseconds; default 60 s, which only allows for a busy machine. */
   timeout?: number;
-  /** Milliseconds between two attempts; 50 when unset. */
+  /** The milliseconds between two attempts; default 50. */
   interval?: number;
 }
 
-/** Answers with something when what it looks for is there. */
+/** Returns a value once the awaited state is reached. */
 export type Probe<Value> = () => Value | undefined | null | false | Promise<Value | undefined | null | false>;
 
 /**
- * Calls `probe` until it answers with something other than `undefined`, `null` or `false`, and returns that.
- * An error of the probe counts as "not yet"; the last one is the cause of the error at the deadline.
+ * Calls `probe` until it returns something other than `undefined`, `null` or `false`; returns that.
+ * An error of the probe counts as "not yet"; the last one is the cause of the error at the
+ * deadline.
  *
- * @param what the awaited state as it reads after "waited for", for example `deployment default/sleep to be complete`
- * @throws Error naming `what`, the time and the last thing seen
+ * @param what the awaited state, to follow "waited for": `deployment default/sleep to be complete`
+ * @throws Error with `what`, the time and the last observation
  */
 export async function waitFor<Value>(what: string, probe: Probe<Value>, options: WaitOptions = {}): Promise<Value> {
   const { timeout = 60_000, interval = 50 } = options;
@@ -38,18 +39,18 @@ export async function waitFor<Value>(what: string, probe: Probe<Value>, options:
   }
 }
 
-/** Thrown by a probe when waiting longer cannot help (a process has ended): the wait fails at once with this error. */
+/** Fails the wait at once. A probe throws it when waiting is pointless (a process has ended). */
 export class Hopeless extends Error {
   override readonly name = 'Hopeless';
 }
 
-/** For a check's probe: true when both are equal, else an error that shows what was found, which the deadline's message repeats. */
+/** For probes: returns true if both are equal, else throws an error that shows the actual value. */
 export function found(actual: string, expected: string): true {
   if (actual !== expected) throw new Error(`found ${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`);
   return true;
 }
 
-/** The same for what there must be none of: the error shows the first few, each as far as a person reads. */
+/** For probes: throws an error with the first few problems; returns true if there are none. */
 export function none(problems: readonly string[]): true {
   const shown = problems.slice(0, 5).map((problem) => problem.slice(0, 500));
   return found(shown.join('; '), '');

@@ -8,7 +8,7 @@ import type { ReviewTarget } from './post-review.ts';
 export const webhooks = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
 export const validatingWebhooks = resourceKind('admissionregistration.k8s.io/v1', 'ValidatingWebhookConfiguration');
 
-/** A webhook as far as scenarios read it. */
+/** The fields of a webhook that scenarios read. */
 export interface Webhook {
   name: string;
   clientConfig: {
@@ -23,25 +23,26 @@ export interface Webhook {
 
 export type WebhookConfiguration = KubernetesObject & { webhooks: Webhook[] };
 
-/** What names a configuration, to be created, patched or deleted. */
+/** Builds a configuration with only its identity, to be created, patched or deleted. */
 export function webhookNamed(name: string): KubernetesObject {
   return objectOf('admissionregistration.k8s.io/v1', webhooks.kind, name);
 }
 
-/** The webhook configuration of an InjectorConfig as it is stored. */
+/** Returns an InjectorConfig's webhook configuration as stored. */
 export async function webhookOf(client: ApiClient, injectorConfig: string): Promise<WebhookConfiguration> {
   return client.get<WebhookConfiguration>(webhooks, objectNames(injectorConfig).webhookConfiguration);
 }
 
-/** The webhooks of a configuration with other parts of their `clientConfig`. */
+/** Returns a configuration's webhooks with replaced parts of their `clientConfig`. */
 export function redirected({ webhooks: all }: WebhookConfiguration, parts: object): Webhook[] {
   return all.map((each) => ({ ...each, clientConfig: { ...each.clientConfig, ...parts } }));
 }
 
 /**
- * How to ask a process on this machine as the API server asks: what the webhook configuration says now, by TLS, by name.
+ * Returns how to call a process on this machine like the API server does: with the webhook's
+ * current path, CA bundle and server name.
  *
- * @param namespace the operator's own
+ * @param namespace the operator's namespace
  */
 export async function reviewTarget(
   client: ApiClient,

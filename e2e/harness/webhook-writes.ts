@@ -4,12 +4,12 @@ import { follow } from './follow.ts';
 import type { ScenarioContext } from './scenario-context.ts';
 import { webhooks, type WebhookConfiguration } from './webhook-configurations.ts';
 
-/** Not a probe webhook, nor what the harness or the chart has made. */
+/** Reports whether a webhook is the operator's, not a probe's, the harness's or the chart's. */
 function isWebhookOfOurs(name: string): boolean {
   return name.startsWith('sidecar-injector-') && !isPathProbeName(name);
 }
 
-/** The operator's writes to webhooks, and the versions of them that a watch has seen. */
+/** Tracks the operator's writes to webhooks and the versions that a watch has seen. */
 export class WebhookWrites {
   readonly #audit: AuditLog;
   readonly #username: string;
@@ -32,7 +32,7 @@ export class WebhookWrites {
     return writes;
   }
 
-  /** Writes that were successful and answered 409, and the versions that were seen; those of probe webhooks apart. */
+  /** Counts successful and conflicting (409) writes, and versions seen, without probe webhooks. */
   count(): { successful: number; conflicts: number; versions: number } {
     const events = this.#audit
       .writesBy(this.#username)
@@ -51,13 +51,13 @@ export class WebhookWrites {
     return this.#versions.get(name)?.length ?? 0;
   }
 
-  /** The paths that a webhook has had, a path that was kept once. */
+  /** Returns a webhook's paths in order, without repeats. */
   paths(name: string): string[] {
     const all = (this.#versions.get(name) ?? []).map((each) => each.webhooks[0]?.clientConfig.service?.path ?? '');
     return all.filter((path, index) => path !== all[index - 1]);
   }
 
-  /** The names of webhooks that were made again what they had been before, with a comma between them. */
+  /** Returns the names, separated by commas, of webhooks that returned to an earlier version. */
   returned(): string {
     const isReturned = ([, versions]: [string, WebhookConfiguration[]]): boolean =>
       new Set(versions.map((each) => JSON.stringify(each.webhooks))).size < versions.length;

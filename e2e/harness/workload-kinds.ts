@@ -5,10 +5,10 @@ import { barePod, type WorkloadOptions } from './workloads.ts';
 
 export type WorkloadKind = 'Deployment' | 'StatefulSet' | 'DaemonSet';
 
-/** A pod takes so long to become ready that whoever looks can see that its workload is being replaced. */
+/** Delays readiness so that an observer can see the replacement of a workload. */
 const slowly = { 'e2e.sidecar-injector.io/ready-after': '600ms' };
 
-/** A workload whose pods take a moment to become ready; those of a DaemonSet run on both nodes. */
+/** Builds a workload whose pods become ready slowly; a DaemonSet runs on both nodes. */
 export function workload(
   kind: WorkloadKind,
   namespace: string,
@@ -21,7 +21,7 @@ export function workload(
   const common = { selector: { matchLabels: { app: name } }, template };
   const own = {
     Deployment: { replicas, strategy: update },
-    // In order, one that crashes would stay for ever: the controller waits for it before it replaces it.
+    // Ordered updates would hang: the controller waits for a crashing pod before replacing it.
     StatefulSet: { replicas, serviceName: name, podManagementPolicy: 'Parallel', updateStrategy: update },
     DaemonSet: { updateStrategy: update },
   };
@@ -32,14 +32,14 @@ export async function createAll({ client }: ScenarioContext, objects: readonly K
   await Promise.all(objects.map((object) => client.create(object)));
 }
 
-/** `namespace/name`. */
+/** Returns `namespace/name`. */
 export function nameOf({ metadata: { namespace = '', name = '' } }: KubernetesObject): string {
   return `${namespace}/${name}`;
 }
 
 const kinds: readonly WorkloadKind[] = ['Deployment', 'StatefulSet', 'DaemonSet'];
 
-/** Restarts every workload of some namespaces at once, as `kubectl rollout restart` does. Returns their names (`namespace/name`). */
+/** Restarts all workloads in namespaces like `kubectl rollout restart`; returns their names. */
 export async function restartAllAtOnce({ client }: ScenarioContext, namespaces: readonly string[]): Promise<string[]> {
   const restartedAt = { 'kubectl.kubernetes.io/restartedAt': new Date().toISOString() };
   const patch = { spec: { template: { metadata: { annotations: restartedAt } } } };

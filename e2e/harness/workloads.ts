@@ -6,10 +6,10 @@ import type { Pod } from './pod.ts';
 import { untilActive } from './until-active.ts';
 import { waitFor } from './wait-for.ts';
 
-/** Namespaces of scenarios carry this label, by which they are found and deleted afterwards. */
+/** The label on the namespaces of scenarios; the cleanup deletes by it. */
 export const scenarioLabel = 'e2e.sidecar-injector.io/scenario';
 
-/** Waits until a namespace that an earlier run is still deleting has gone. */
+/** Waits until an earlier run's namespace is deleted. */
 export async function waitForEarlierNamespace(client: ApiClient, name: string): Promise<void> {
   await waitFor(`the earlier namespace ${name} to be deleted`, async () => {
     const found = await client.find(resourceKind('v1', 'Namespace'), name);
@@ -17,7 +17,7 @@ export async function waitForEarlierNamespace(client: ApiClient, name: string): 
   });
 }
 
-/** Creates a namespace and waits until pods may be created in it (its default ServiceAccount is there). */
+/** Creates a namespace and waits for its default ServiceAccount, which pods need. */
 export async function createNamespace(client: ApiClient, name: string, labels: Record<string, string> = {}) {
   await waitForEarlierNamespace(client, name);
   const metadata = { name, labels: { [scenarioLabel]: 'true', ...labels } };
@@ -27,7 +27,7 @@ export async function createNamespace(client: ApiClient, name: string, labels: R
   );
 }
 
-/** Sets labels of a namespace; null removes one. The API server chooses webhooks by them when this resolves. */
+/** Sets labels of a namespace (null removes one) and waits until webhook selection uses them. */
 export async function labelNamespace(client: ApiClient, name: string, labels: Record<string, string | null>) {
   await client.patch(objectOf('v1', 'Namespace', name), 'merge', { metadata: { labels } });
   await untilActive(client, { namespace: { name, labels } });
@@ -41,7 +41,7 @@ export interface WorkloadOptions {
   spec?: Record<string, unknown>;
 }
 
-/** A Deployment of the pods that {@link barePod} describes. */
+/** Builds a Deployment with the pods of {@link barePod}. */
 export function deployment(namespace: string, name: string, options: WorkloadOptions = {}): KubernetesObject {
   const labels = { app: name, ...options.labels };
   return {
@@ -56,16 +56,16 @@ export function deployment(namespace: string, name: string, options: WorkloadOpt
   };
 }
 
-/** Of a pod's spec: the scheduler and the fake kubelets leave such pods alone. */
+/** A part of a pod's spec that keeps the scheduler and the fake kubelets away from it. */
 export const neverScheduled = { schedulingGates: [{ name: 'e2e.sidecar-injector.io/never' }] };
 
-/** Creates a Deployment; its pods are there and ready when this resolves. */
+/** Creates a Deployment and waits until its pods are ready. */
 export async function createDeployment(client: ApiClient, namespace: string, name: string, options?: WorkloadOptions) {
   await client.create(deployment(namespace, name, options));
   await waitForDeployment(client, namespace, name);
 }
 
-/** A pod with one container that sleeps and listens on 8080. */
+/** Builds a pod with one container that sleeps and listens on 8080. */
 export function barePod(namespace: string, name: string, options: WorkloadOptions = {}): KubernetesObject & Pod {
   return {
     apiVersion: 'v1',
@@ -87,14 +87,14 @@ interface Deployment extends KubernetesObject {
   status?: { observedGeneration?: number; replicas?: number; updatedReplicas?: number; availableReplicas?: number };
 }
 
-/** Restarts a Deployment the way `kubectl rollout restart` does and waits for the end of the roll-out. */
+/** Restarts a Deployment like `kubectl rollout restart` and waits for completion. */
 export async function restartDeployment(client: ApiClient, namespace: string, name: string) {
   const template = { metadata: { annotations: { 'kubectl.kubernetes.io/restartedAt': new Date().toISOString() } } };
   await client.patch(objectOf('apps/v1', 'Deployment', name, namespace), 'merge', { spec: { template } });
   await waitForDeployment(client, namespace, name);
 }
 
-/** Waits until every replica of a Deployment is of the newest template and available, and no other pod of it is left. */
+/** Waits until all replicas of a Deployment are updated and available, and no other pod remains. */
 export async function waitForDeployment(client: ApiClient, namespace: string, name: string, timeout = 60_000) {
   await waitFor(
     `deployment ${namespace}/${name} to be complete`,
@@ -116,12 +116,12 @@ export async function deletePods(client: ApiClient, namespace: string): Promise<
   await client.request('DELETE', resourcePath(resourceKind('v1', 'Pod'), { namespace }), { body });
 }
 
-/** The pods with label `app`, or all of a namespace; oldest first. */
+/** Returns the pods with the label `app`, or all pods of a namespace, oldest first. */
 export async function podsOf(client: ApiClient, namespace: string, app?: string): Promise<Pod[]> {
   return podsMatching(client, namespace, app === undefined ? {} : { app });
 }
 
-/** The pods of a namespace with these labels, oldest first. */
+/** Returns the pods of a namespace with these labels, oldest first. */
 export async function podsMatching(client: ApiClient, namespace: string, labels: Record<string, string>) {
   const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
   const labelSelector = pairs.join(',');

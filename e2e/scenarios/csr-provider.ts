@@ -137,19 +137,19 @@ async function checkBadAnswers(cluster: RotatingCluster, signer: Signer): Promis
     ['the signer is away', 'Approve', /^False \(RequestPending\) .* is approved and waits for signer/],
     ['the request is removed', 'Ignore', /^False \(RequestRemoved\) .*removed before it was signed/],
   ] as const;
-  for (const [says, manner, expected] of answers) {
+  for (const [says, behavior, expected] of answers) {
     const since = Date.now();
     const before = observer.common();
-    signer.manner = manner;
+    signer.behavior = behavior;
     await renew(cluster);
     const removing = new AbortController();
-    const removed = manner === 'Ignore' ? removeAll(cluster, signer, removing.signal) : undefined;
+    const removed = behavior === 'Ignore' ? removeAll(cluster, signer, removing.signal) : undefined;
     await checkSays(cluster, says, expected);
     removing.abort();
     await removed;
     await observer.waitForRound();
     await context.checkNow('and the certificate before is served', () => observer.common() === before);
-    signer.manner = 'Sign';
+    signer.behavior = 'Sign';
     await observer.waitForOther(before);
     await losses.checkNone(`${says}; then a good answer`, since);
   }
@@ -171,7 +171,7 @@ async function removeAll({ context }: RotatingCluster, signer: Signer, signal: A
 async function checkLeaderKilled(cluster: RotatingCluster, signer: Signer): Promise<void> {
   const { context, observer, replicas } = cluster;
   const before = observer.common();
-  signer.manner = 'Ignore';
+  signer.behavior = 'Ignore';
   await renew(cluster);
   const [{ metadata }] = await waitFor('a request', async () => {
     const open = await signer.open();
@@ -187,7 +187,7 @@ async function checkLeaderKilled(cluster: RotatingCluster, signer: Signer): Prom
     'the leader is killed, the request waits',
     new RegExp(`^False \\(RequestPending\\) .*${line}`),
   );
-  signer.manner = 'Sign';
+  signer.behavior = 'Sign';
   await observer.waitForOther(before);
   await context.check('the next leader took the answer to the same request, and made no other', async () => {
     const requests = await signer.requests();

@@ -34,7 +34,7 @@ export const demoWalk: Scenario = {
       await context.checkNow('the first demo shows the pod injected', () => shows(first, /sleep-\S+ +2\/2 +Running/));
       const second = await runInShell('make demo', environment);
       await context.checkNow('the second one uses the same cluster', () =>
-        shows(second, /the control plane that goes on until `make down`/),
+        shows(second, /the control plane at .*, which runs until `make down`/),
       );
       await walk(context, second.text, environment);
       await context.checkNow('nothing is left of it', () => !existsSync(directory));

@@ -1,15 +1,15 @@
 import { get } from 'node:http';
 
-/** One TCP connection that the balancer has passed on. Times are milliseconds since 1970. */
+/** One TCP connection that the balancer forwarded. Times are in milliseconds since 1970. */
 export interface ConnectionRecord {
   backend: string;
   openedAt: number;
   closedAt: number | undefined;
-  /** Who ended it: `refused` when the backend did not accept it. */
+  /** The side that ended it; `refused` when the backend did not accept it. */
   closedBy: 'client' | 'backend' | 'refused' | undefined;
   bytesUp: number;
   bytesDown: number;
-  /** Whether the client had sent something last that was not answered when it ended (or now): a handshake or a request is under way. */
+  /** Whether the client's last bytes have no answer yet: a handshake or request is in flight. */
   isWaiting: boolean;
 }
 
@@ -24,31 +24,28 @@ export interface BackendState {
 export interface BackendAddress {
   name: string;
   port: number;
-  /** Where its readiness is asked for: `http://127.0.0.1:PORT/readyz`. */
+  /** The URL of its readiness probe: `http://127.0.0.1:PORT/readyz`. */
   readyUrl: string;
 }
 
 export interface BalancerTimes {
-  /** Milliseconds between two probes of a backend. */
+  /** The milliseconds between two probes of a backend. */
   probeInterval: number;
-  /** Milliseconds after which a probe that is not answered has failed. */
+  /** The milliseconds after which a probe without an answer has failed. */
   probeTimeout: number;
-  /**
-   * How many probes in a row must have had no answer until a backend is not ready: a kubelet's failureThreshold. An answer that says so, or a refused
-   * connection, is believed at once.
-   */
+  /** Unanswered probes in a row until a backend is unready. An answer or refusal counts at once. */
   probeFailures: number;
-  /** Milliseconds from a change of readiness until new connections follow it, as a kube-proxy needs them. */
+  /** The milliseconds until new connections follow a change of readiness, as with kube-proxy. */
   delay: number;
 }
 
-/** One replica behind the balancer: whether it is ready, and, later, whether it gets new connections. */
+/** One replica behind the balancer, with its readiness and whether it gets new connections. */
 export class Backend {
   readonly address: BackendAddress;
   readonly connections: ConnectionRecord[] = [];
   isReady = false;
   isInRotation = false;
-  /** When it last left the rotation, in milliseconds since 1970. */
+  /** The time at which it last left the rotation, in milliseconds since 1970. */
   droppedAt: number | undefined;
   readonly #times: BalancerTimes;
   #stopped = false;
@@ -72,7 +69,7 @@ export class Backend {
       const answer = await probe(this.address.readyUrl, this.#times.probeTimeout);
       if (this.#stopped) return;
       unanswered = answer === 'none' ? unanswered + 1 : 0;
-      // A busy machine can keep a process from running for a second; that alone does not take a backend out of rotation.
+      // A busy machine can stall a process for a second; one missed probe must not drop a backend.
       const ready = answer === 'none' && unanswered < this.#times.probeFailures ? this.isReady : answer === 'ready';
       if (ready !== this.isReady) {
         this.isReady = ready;

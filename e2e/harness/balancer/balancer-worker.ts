@@ -1,4 +1,4 @@
-/** The balancer's worker: accepts TCP connections on one port and passes their bytes on, unread. */
+/** The balancer's worker: accepts TCP connections on one port and forwards their bytes unread. */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { serveWorker, workerData } from '../worker/serve-worker.ts';
@@ -12,14 +12,14 @@ import {
 
 const { port, times } = workerData as { port: number; times: BalancerTimes };
 const backends = new Map<string, Backend>();
-/** Backends that are gone: what was connected to them is still told. */
+/** Removed backends, kept so that their connections are still reported. */
 const former: Backend[] = [];
 let turn = 0;
 
 const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
   const candidates = [...backends.values()].filter(({ isInRotation }) => isInRotation);
   const chosen = candidates[turn++ % Math.max(candidates.length, 1)];
-  // A Service without endpoints refuses; nobody else is ever asked instead.
+  // A Service without endpoints refuses the connection; the balancer does not retry elsewhere.
   if (chosen === undefined) client.resetAndDestroy();
   else passOn(client, chosen);
 });
@@ -46,7 +46,7 @@ function passOn(client: Socket, backend: Backend): void {
   };
   client.on('data', (chunk: Buffer) => {
     record.bytesUp += chunk.length;
-    // A client answers the end of a connection with an alert of TLS, 31 bytes at most; that is no request.
+    // A client may answer a closed connection with a TLS alert (at most 31 bytes): not a request.
     if (record.closedAt === undefined || chunk.length > 64) record.isWaiting = true;
   });
   upstream.on('data', (chunk: Buffer) => {
@@ -61,7 +61,7 @@ function passOn(client: Socket, backend: Backend): void {
       ended(by);
     });
     side.pipe(other);
-    // What happens to one side happens to the other: a reset is a reset.
+    // An error on one side becomes a reset on the other side.
     side.on('error', () => {
       ended(by);
       if (!other.destroyed) other.resetAndDestroy();
@@ -80,7 +80,7 @@ export type BalancerMethods = typeof methods;
 const methods = {
   listening: () => listening,
   add(address: BackendAddress): void {
-    if (backends.has(address.name)) throw new Error(`there is a backend ${address.name} already`);
+    if (backends.has(address.name)) throw new Error(`backend ${address.name} already exists`);
     backends.set(address.name, new Backend(address, times));
   },
   remove(name: string): void {

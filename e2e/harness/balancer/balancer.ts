@@ -9,9 +9,9 @@ const defaultTimes: BalancerTimes = { probeInterval: 200, probeTimeout: 1000, pr
 export type Balancer = Awaited<ReturnType<typeof startBalancer>>;
 
 /**
- * A TCP balancer in front of replicas, in a process of its own. It passes TLS through, gives new connections to the backends whose readiness said so a
- * while ago (a kube-proxy is late, too), in turn, and never retries: a connection that a backend refuses is lost. Established connections stay where
- * they are.
+ * Starts a TCP balancer in front of replicas, in a worker process. It passes TLS through, assigns
+ * new connections round-robin to backends that became ready some time ago (kube-proxy lags, too),
+ * never retries (a refused connection is lost), and leaves established connections where they are.
  */
 export async function startBalancer(times: Partial<BalancerTimes> = {}) {
   const port = await freePort();
@@ -23,7 +23,7 @@ export async function startBalancer(times: Partial<BalancerTimes> = {}) {
   const connectionsOf = async (name: string) => (await connections()).filter(({ backend }) => backend === name);
   const inRotation = async () => (await states()).filter((each) => each.isInRotation).map(({ name }) => name);
 
-  /** Waits until a backend that was killed at `time` is dropped, and counts what was on it. */
+  /** Waits until a backend that was killed at `time` is dropped, and counts its connections. */
   const deathToll = async (name: string, time: number) => {
     const droppedAt = await waitFor(`the balancer to drop ${name}`, async () => {
       const at = await worker.call('droppedAt', name);
@@ -34,11 +34,11 @@ export async function startBalancer(times: Partial<BalancerTimes> = {}) {
       ({ openedAt, closedAt }) => openedAt < time && (closedAt === undefined || closedAt >= time),
     );
     return {
-      /** Connections on which something was under way. */
+      /** Connections with a request or handshake in flight. */
       inFlight: alive.filter(({ isWaiting }) => isWaiting).length,
-      /** Connections that were opened to it afterwards, until the balancer dropped it. */
+      /** Connections that were opened between the kill and the moment the balancer dropped it. */
       openedAfterwards: all.filter(({ openedAt }) => openedAt >= time && openedAt <= droppedAt).length,
-      /** Milliseconds from the death until it was dropped. */
+      /** The milliseconds from the kill until the balancer dropped it. */
       droppedAfter: droppedAt - time,
     };
   };
@@ -49,17 +49,17 @@ export async function startBalancer(times: Partial<BalancerTimes> = {}) {
     connections,
     deathToll,
     add: (address: BackendAddress) => worker.call('add', address),
-    /** Takes a backend out at once; what is connected to it stays. */
+    /** Removes a backend from the rotation at once; its connections stay open. */
     remove: (name: string) => worker.call('remove', name),
     waitForRotation: async (names: string[]): Promise<void> => {
-      const wanted = [...names].sort().join(', ');
-      const isSo = async () => (await inRotation()).sort().join(', ') === wanted;
-      await waitFor(`the balancer to use ${wanted === '' ? 'nobody' : wanted}`, isSo);
+      const desired = [...names].sort().join(', ');
+      const isSo = async () => (await inRotation()).sort().join(', ') === desired;
+      await waitFor(`the balancer to use ${desired === '' ? 'no backend' : desired}`, isSo);
     },
     waitUntilUsed: async (name: string): Promise<void> => {
       await waitFor(`the balancer to use ${name}`, async () => (await inRotation()).includes(name));
     },
-    /** Waits until a backend that was frozen at `time` is dropped; how many connections it had, or got until then. */
+    /** Waits until a backend frozen at `time` is dropped; counts its connections. */
     stuckOn: async (name: string, time: number) => {
       const { droppedAfter } = await deathToll(name, time);
       const isOpen = ({ closedAt }: ConnectionRecord) => closedAt === undefined || closedAt >= time;

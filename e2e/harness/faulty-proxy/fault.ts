@@ -1,6 +1,6 @@
-/** Which requests are meant; what is left out does not matter. */
+/** Criteria for requests; an omitted one matches every request. */
 export interface RequestClass {
-  /** A part of the User-Agent; a replica's name is in it. */
+  /** A substring of the User-Agent, such as a replica's name. */
   client?: string;
   /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, as RBAC names them. */
   verbs?: readonly string[];
@@ -12,30 +12,30 @@ export interface RequestClass {
 }
 
 export type FaultAction =
-  /** The API server's own refusal, without asking it: 403, 429, 500 … */
+  /** The proxy refuses the request itself, like the API server: 403, 429, 500 … */
   | { kind: 'answer'; status: number; retryAfterSeconds?: number }
   | { kind: 'delay'; milliseconds: number }
-  /** Never answered, and nothing more comes on watches that are open; the connections stay, as on a half-open path. */
+  /** Requests and open watches get nothing more, but stay open, as on a half-open connection. */
   | { kind: 'hang' }
-  /** The connection is reset, of open watches too. */
+  /** The connection is reset; so are open watches. */
   | { kind: 'cut' };
 
 export interface Fault {
   match: RequestClass;
   action: FaultAction;
-  /** The share of the requests that meet it, 1 unless told. */
+  /** The share of matching requests that the fault affects; default 1. */
   share?: number;
 }
 
 const verbs: Record<string, string> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
 
-/** Reads method and path as the API server does (`/api/v1/…`, `/apis/GROUP/VERSION/…`); paths outside have no resource. */
+/** Parses method and path as the API server does; paths outside /api and /apis have no resource. */
 export function describeRequest(method: string, url: string, userAgent: string) {
   const { pathname, searchParams } = new URL(url, 'https://api');
   const parts = pathname.split('/').filter((part) => part !== '');
   const isCore = parts[0] === 'api';
   const rest = isCore ? parts.slice(2) : parts[0] === 'apis' ? parts.slice(3) : [];
-  // `namespaces/x` is a Namespace unless something follows.
+  // `namespaces/x` is a Namespace unless more segments follow.
   const isInNamespace = rest[0] === 'namespaces' && rest.length > 2;
   const [resource = '', name = '', subresource = ''] = isInNamespace ? rest.slice(2) : rest;
   const isWatch = ['true', '1'].includes(searchParams.get('watch') ?? '');

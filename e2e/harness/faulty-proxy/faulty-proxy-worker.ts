@@ -1,4 +1,4 @@
-/** The faulty proxy's worker: HTTPS to the API server, with faults on the way. */
+/** The faulty proxy's worker: forwards HTTPS requests to the API server and injects faults. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -9,7 +9,7 @@ import { Random } from '../../../scripts/template-recorder/random.ts';
 import { announce, serveWorker, workerData } from '../worker/serve-worker.ts';
 import { describeRequest, isOfClass, type Fault, type ProxiedRequest, type RequestClass } from './fault.ts';
 
-/** Headers that are about one connection (RFC 9110, section 7.6.1). */
+/** Headers that concern a single connection (RFC 9110, section 7.6.1). */
 const hopByHop = ['connection', 'keep-alive', 'transfer-encoding', 'upgrade'];
 
 class Exchange {
@@ -25,7 +25,7 @@ class Exchange {
     this.response = response;
   }
 
-  /** Asks the API server; resolves when its answer begins. What breaks there breaks here. */
+  /** Forwards the request; resolves when the response begins. An error cuts the connection. */
   ask(body: Buffer): Promise<IncomingMessage | undefined> {
     const { method = 'GET', url = '/', headers } = this.request;
     const { host, port } = settings.upstream;
@@ -42,7 +42,7 @@ class Exchange {
         this.cut();
         resolve(undefined);
       });
-      // A client that has left wants nothing any more.
+      // The client has disconnected, so cancel the upstream request.
       this.response.once('close', () => {
         if (!this.response.writableFinished) outgoing.destroy();
       });
@@ -54,7 +54,7 @@ class Exchange {
     if (this.#isHung || this.response.destroyed) return;
     const headers = Object.entries(answer.headers).filter(([name]) => !hopByHop.includes(name));
     this.response.writeHead(answer.statusCode ?? 502, Object.fromEntries(headers));
-    // A watch that nothing happens on is open all the same.
+    // Send headers at once, so that a watch without events counts as open.
     this.response.flushHeaders();
     answer.pipe(this.response);
   }
@@ -68,14 +68,14 @@ class Exchange {
     this.response.end(text);
   }
 
-  /** From now on nothing comes, and nothing closes. */
+  /** Stops forwarding and keeps the connection open. */
   hang(): void {
     this.#isHung = true;
     this.#answer?.unpipe(this.response);
     this.#answer?.resume();
   }
 
-  /** Resets the client's connection; on a half-open path it never hears of it. */
+  /** Resets the client's connection, except on a hung (half-open) one, which delivers no reset. */
   cut(): void {
     if (!this.#isHung) this.request.socket.destroy();
   }
@@ -87,10 +87,10 @@ export interface PassedWrite extends ProxiedRequest {
   body: string;
 }
 
-/** A pause after a write: the API server has done it, and its client does not know yet. */
+/** A pause between a successful write and its response. */
 interface Hold {
   match: RequestClass;
-  /** After how many writes of the class, counted from now. */
+  /** The ordinal of the held write among the matching ones from now on. */
   after: number;
 }
 
@@ -123,7 +123,7 @@ const server = createServer(
     response.once('close', () => {
       open.delete(exchange);
     });
-    // What fails here is the client's connection, which is the client's matter.
+    // Errors here come from the client's connection; close it.
     run(exchange).catch(() => {
       exchange.cut();
     });
@@ -132,7 +132,7 @@ const server = createServer(
 server.requestTimeout = 0;
 
 async function run(exchange: Exchange): Promise<void> {
-  // The whole request: bodies are small, and those of writes are kept.
+  // Read the whole body: bodies are small, and those of writes are recorded.
   const body = await buffer(exchange.request);
   for (const fault of faults.values()) {
     if (!isOfClass(exchange.about, fault.match) || !random.chance(fault.share ?? 1)) continue;
@@ -168,7 +168,7 @@ async function passWrite({ about }: Exchange, status: number, body: Buffer): Pro
       announce('asked', { id, question, write });
     });
     answers.delete(question);
-    // Until its owner lets go, as for any other hold.
+    // As for any other hold, wait until the owner releases it.
     if (isHeld) await holds.get(id)?.released;
   }
 }
@@ -191,7 +191,7 @@ const methods = {
     faults.set(id, { ...fault, hits });
     return id;
   },
-  /** Ends a fault; how many requests met it. Those that hang go on hanging. */
+  /** Ends a fault for new requests; returns how many it affected. Hung requests keep hanging. */
   removeFault(id: number): number {
     const hits = faults.get(id)?.hits ?? 0;
     faults.delete(id);
@@ -211,9 +211,9 @@ const methods = {
     for (const answer of questions.get(id)?.answers.values() ?? []) answer(false);
     questions.delete(id);
   },
-  /** Asks its owner of each successful write of a class whether it is held, until one is or {@link FaultyProxyMethods.release} is called. */
+  /** Asks the owner whether to hold each matching write until it accepts one or calls `release`. */
   ask(id: number, match: RequestClass): void {
-    methods.hold(id, { match: { client: 'nobody' }, after: Infinity });
+    methods.hold(id, { match: { client: 'none' }, after: Infinity });
     questions.set(id, { match, answers: new Map() });
   },
   decide(id: number, question: number, isHeld: boolean): void {

@@ -5,21 +5,22 @@ import { WorkerHandle } from '../worker/worker-handle.ts';
 import type { Fault, RequestClass } from './fault.ts';
 import type { FaultyProxyMethods, PassedWrite, ProxySettings } from './faulty-proxy-worker.ts';
 
-/** A write after which its client waits for the answer. */
+/** A write whose response is held back. */
 interface HeldWrite {
-  /** Resolves when the API server has done the write; its answer is held back. */
+  /** Resolves when the API server has performed the write; its response is held back. */
   reached: Promise<PassedWrite>;
-  /** Passes the answer on. Without it the client waits for ever. */
+  /** Forwards the response. Until then, the client waits forever. */
   release: () => Promise<void>;
 }
 
 export type FaultyProxy = Awaited<ReturnType<typeof startFaultyProxy>>;
 
 /**
- * An HTTPS proxy between processes and the embedded API server, in a process of its own. It serves with the API server's own certificate, so a kubeconfig
- * only needs another port; tokens pass through (client certificates do not).
+ * Starts an HTTPS proxy between processes and the embedded API server, in a worker process. It uses
+ * the API server's certificate, so a kubeconfig needs only another port. Tokens pass through;
+ * client certificates do not.
  *
- * @param seed which requests a fault with a share meets
+ * @param seed decides which requests a fault with a share affects
  */
 export async function startFaultyProxy(cluster: Cluster, seed: number) {
   const { hostname, port } = new URL(cluster.client.server);
@@ -55,24 +56,24 @@ export async function startFaultyProxy(cluster: Cluster, seed: number) {
   return {
     url: `https://127.0.0.1:${settings.port}`,
 
-    /** Makes a fault active, behind those that are already. Hanging and cutting also strike the open watches of the class. */
+    /** Adds a fault after the existing ones. `hang` and `cut` also affect matching open watches. */
     fault: async (fault: Fault) => {
       const id = await worker.call('addFault', fault);
-      /** Ends it for new requests; how many requests and open watches met it. Those that hang go on hanging. */
+      /** Ends it for new requests; returns how many requests and watches it affected. */
       return { end: () => worker.call('removeFault', id) };
     },
 
-    /** Every write that the API server has answered through this proxy, oldest first, with the body that was sent. */
+    /** Returns every write answered through this proxy, oldest first, with the request body. */
     writes: (): Promise<PassedWrite[]> => worker.call('writes'),
 
-    /** Holds back the answer to the `after`-th successful write of a class from now on: the moment in which to kill the writer. */
+    /** Holds the response of the `after`-th matching successful write, to kill its client then. */
     holdWrite: async (match: RequestClass, after: number): Promise<HeldWrite> => {
       const { id, held } = newHold();
       await worker.call('hold', id, { match, after });
       return held;
     },
 
-    /** The same for the first one that is wanted, by what was written: asked of each successful write of a class, in their order, until one is. */
+    /** Holds the response of the first matching successful write that the predicate accepts. */
     holdFirst: async (match: RequestClass, isWanted: (write: PassedWrite) => boolean): Promise<HeldWrite> => {
       const { id, held } = newHold();
       wanted.set(id, isWanted);

@@ -3,7 +3,7 @@ import type { Replicas } from '../replicas/replicas.ts';
 import { waitFor } from '../wait-for.ts';
 import type { PassedWrite } from './faulty-proxy-worker.ts';
 
-/** Leases are renewed and Events are counted by being written again; those do not count, nor do paths without a resource. */
+/** Reports whether writes count: not of Leases and Events (periodic), nor without a resource. */
 export function isCounted(resource: string): boolean {
   return !['leases', 'events', ''].includes(resource);
 }
@@ -13,19 +13,19 @@ export function nameIn(body: string): string {
   return metadata?.name ?? '';
 }
 
-/** What was written, as the audit log has it: `revisiontags/status`, and the name of what is created too. */
+/** Returns verb, resource (`revisiontags/status`) and name; on create, the name from the body. */
 export function identityOf({ verb, resource, subresource, name, body }: PassedWrite) {
   const whole = subresource === '' ? resource : `${resource}/${subresource}`;
   return { verb, resource: whole, name: name === '' ? nameIn(body) : name };
 }
 
-/** Everything that the controllers have written since a time, in milliseconds since 1970. */
+/** Returns all writes by controllers since a time, in milliseconds since 1970. */
 export async function controllerWrites({ controllers, proxy }: Replicas, since: number): Promise<PassedWrite[]> {
   const writes = await proxy.writes();
   return writes.filter(({ at, userAgent }) => at >= since && controllers.some(({ name }) => userAgent.includes(name)));
 }
 
-/** What the controllers have written since a time, Leases and Events apart, once they have been quiet for a moment. */
+/** Returns the controllers' counted successful writes since a time, after they pause writing. */
 export async function countedWrites(replicas: Replicas, since: number): Promise<PassedWrite[]> {
   const found = await waitFor('the controllers to be quiet', async () => {
     const counted = (await controllerWrites(replicas, since)).filter(({ resource }) => isCounted(resource));
@@ -34,7 +34,7 @@ export async function countedWrites(replicas: Replicas, since: number): Promise<
   return found.filter(({ status }) => status < 300);
 }
 
-/** Those of some writes in the audit log that count, were asked for since a time, and answered until another: `verb resource name`. */
+/** Returns `verb resource name` of counted successful writes received since and answered until. */
 export function describeAudited(writes: readonly AuditEvent[], since: number, until = Infinity): string[] {
   return writes
     .filter(({ responseStatus, objectRef, requestReceivedTimestamp, stageTimestamp }) => {

@@ -8,11 +8,11 @@ const annotation = 'e2e.sidecar-injector.io/mark';
 type MarkedSpec = Pick<InjectorConfigObject['spec'], 'webhook' | 'certificate'>;
 
 /**
- * An InjectorConfig whose every part (template, values, mesh, injected annotations) leaves the same mark in a pod, so that a pod made of two
- * configurations shows two marks.
+ * Builds an InjectorConfig whose template, values, mesh and annotations leave the same mark in a
+ * pod, so that a pod made from two configurations shows two marks.
  *
  * @param mark lower-case letters and digits
- * @param outcome what becomes of every pod that it injects (kwok-stages.yaml); without it they become ready
+ * @param outcome the fate of every injected pod (kwok-stages.yaml); by default they become ready
  */
 export function markedConfig(
   name: string,
@@ -42,12 +42,12 @@ spec:
   });
 }
 
-/** Applies {@link markedConfig} of each name with its mark; all are Ready when this resolves. */
+/** Applies {@link markedConfig} for each name and mark; all are Ready when this resolves. */
 export async function applyMarked(client: ApiClient, marks: Record<string, string>, spec?: MarkedSpec): Promise<void> {
   for (const [name, mark] of Object.entries(marks)) await applyUntilReady(client, markedConfig(name, mark, spec));
 }
 
-/** The marks that a pod carries, each once, and the configuration that its annotation names (`NAME.HASH`). */
+/** Returns a pod's distinct marks and the configuration that its annotation names (`NAME.HASH`). */
 export function marksOf(pod: Pod): { marks: string[]; configuration: string | undefined } {
   const sidecar = pod.spec.containers.find(({ name }) => name === 'marked');
   const environment = (sidecar?.['env'] ?? []) as { name: string; value?: string }[];
@@ -64,14 +64,14 @@ export function marksOf(pod: Pod): { marks: string[]; configuration: string | un
   };
 }
 
-/** The InjectorConfig that a pod's annotation names; `none` without one. */
+/** Returns the InjectorConfig that a pod's annotation names; `none` without the annotation. */
 export function makerOf(pod: Pod): string {
   return marksOf(pod).configuration?.split('.')[0] ?? 'none';
 }
 
 /**
- * Notes in `known` which mark each configuration shows, and takes a pod for a mixture whose configuration showed another one before; else as
- * {@link markDefect}.
+ * As {@link markDefect}, but also records each configuration's mark in `known` and reports a pod as
+ * mixed if its configuration showed another mark before.
  */
 export function recordedDefect(pod: Pod, known: Map<string, string>, isAllowed?: (mark: string) => boolean) {
   const defect = markDefect(pod, isAllowed);
@@ -84,7 +84,7 @@ export function recordedDefect(pod: Pod, known: Map<string, string>, isAllowed?:
   return before === mark ? undefined : ({ kind: 'mixed', what } satisfies PodDefect);
 }
 
-/** A pod that should carry one mark everywhere; which ones are allowed is for the caller to say. */
+/** Returns the defect of a pod that should carry one allowed mark; undefined if it is sound. */
 export function markDefect(pod: Pod, isAllowed: (mark: string) => boolean = () => true): PodDefect | undefined {
   if (!isInjected(pod)) return { kind: 'plain', what: 'stored without our status' };
   const { marks } = marksOf(pod);

@@ -7,13 +7,13 @@ import type { PodDefect } from '../lost-admissions.ts';
 import { waitFor } from '../wait-for.ts';
 
 export interface PodLoadOptions {
-  /** A namespace whose pods are injected, of its own. */
+  /** A namespace for the load alone, whose pods are injected. */
   namespace: string;
-  /** Creations a second by this client; 30 unless told. */
+  /** Creations per second by this client; default 30. */
   perSecond?: number;
-  /** Pods that a ReplicaSet makes again and again, beside them; 5 unless told, 0 for none. */
+  /** Pods that a ReplicaSet additionally recreates; default 5, 0 for none. */
   replicaSetPods?: number;
-  /** What is wrong with a stored pod, undefined when nothing is. */
+  /** Returns the defect of a stored pod, undefined if there is none. */
   inspect: (pod: Pod) => PodDefect | undefined;
 }
 
@@ -25,24 +25,24 @@ interface Creation {
   defect: PodDefect | undefined;
 }
 
-/** Milliseconds between two rounds in which what was made is deleted. */
+/** The milliseconds between two rounds that delete the created pods. */
 const roundMs = 1500;
 const maxUnderWay = 64;
 
 /**
- * Creates pods all the time: bare ones by this client, and ones that a ReplicaSet's controller makes, because its pods are deleted again and again. All
- * of them are really stored. Failures do not stop it.
+ * Creates pods continuously: bare pods by this client, and pods of a ReplicaSet, which recreates
+ * them whenever they are deleted. All pods are stored. Failures do not stop it.
  */
 export class PodLoad {
   readonly creations: Creation[] = [];
-  /** Pods of the ReplicaSet that were looked at, and what was wrong with them. */
+  /** Inspected pods of the ReplicaSet, with their defects. */
   readonly replicaSetPods = new Map<string, PodDefect | undefined>();
   readonly startedAt = new Date();
   readonly #client: ApiClient;
   readonly #options: PodLoadOptions;
   readonly #stop = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
-  /** When each creation that is under way was asked for, by its pod's name. */
+  /** The start time of each creation in flight, by pod name. */
   readonly #underWay = new Map<string, number>();
 
   private constructor(client: ApiClient, options: PodLoadOptions) {
@@ -57,13 +57,13 @@ export class PodLoad {
   static async start(client: ApiClient, options: PodLoadOptions): Promise<PodLoad> {
     const load = new PodLoad(client, options);
     const { namespace, replicaSetPods: replicas = 5 } = options;
-    // What is measured is admission, not the scheduler and the fake kubelets.
+    // The load measures admission, so keep the scheduler and the fake kubelets idle.
     if (replicas > 0) await client.create(deployment(namespace, 'load', { spec: neverScheduled, replicas }));
     load.#running = Promise.all([load.#create(), load.#turnOver()]);
     return load;
   }
 
-  /** Waits until all that was asked for before a time (milliseconds since 1970) is answered. */
+  /** Waits until all creations started before a time (milliseconds since 1970) are answered. */
   async settled(time: number): Promise<void> {
     await waitFor('creations to be answered', () =>
       [...this.#underWay.values()].every((startedAt) => startedAt >= time),
@@ -88,7 +88,7 @@ export class PodLoad {
       }
       due += interval;
       const wait = due - Date.now();
-      // After a stall it does not make up for all that it missed at once.
+      // After a stall, do not catch up with all missed creations at once.
       if (wait < -1000) due = Date.now();
       await sleep(Math.max(wait, 0));
     }
@@ -110,11 +110,11 @@ export class PodLoad {
     this.creations.push({ name, startedAt, endedAt: Date.now(), ...outcome });
   }
 
-  /** Looks at the ReplicaSet's pods and deletes everything, so that its controller goes on making them and nothing piles up. */
+  /** Inspects the ReplicaSet's pods and deletes all pods, so that its controller recreates them. */
   async #turnOver(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       await sleep(roundMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
-      // The API server may be away; the next round finds what this one left.
+      // If the API server is away, the next round repeats this.
       await this.#inspectAndDelete().catch(() => undefined);
     }
   }

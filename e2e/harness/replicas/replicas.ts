@@ -17,9 +17,9 @@ import { podsMatching } from '../workloads.ts';
 type ReplicaRole = Exclude<OperatorRole, 'all'>;
 
 export interface Replica {
-  /** The pod's name: in Leases, in the User-Agent, in the audit log (`authentication.kubernetes.io/pod-name`), and of the balancer's backend. */
+  /** The pod's name: the identity in Lease, balancer, User-Agent and audit log. */
   name: string;
-  /** What it is here; in a chart that runs everything in one process a `controller` is one that gets no traffic. */
+  /** The role here; with a single-process chart, a `controller` is a process without traffic. */
   role: ReplicaRole;
   pod: Pod;
   operator: OperatorProcess;
@@ -28,13 +28,13 @@ export interface Replica {
 export interface ReplicaOptions {
   webhooks?: number;
   controllers?: number;
-  /** Further flags of every process, which may depend on its name; a later one beats the chart's. */
+  /** Additional flags for each process, possibly by its name; they override the chart's. */
   flags?: string[] | ((name: string) => string[]);
   balancer?: Partial<BalancerTimes>;
-  /** Puts a {@link FaultyProxy} between the processes and the API server (the embedded one only). */
+  /** Puts a {@link FaultyProxy} between the processes and the embedded API server. */
   proxied?: boolean;
   bundle?: string;
-  /** The objects of another version's chart, for a namespace. */
+  /** Returns the objects of another version's chart, for a namespace. */
   render?: (namespace: string) => KubernetesObject[];
   seed?: number;
 }
@@ -53,7 +53,7 @@ export class Replicas {
   readonly #cluster: Cluster;
   readonly #proxy: FaultyProxy | undefined;
   readonly #options: ReplicaOptions;
-  /** Names of the pods that replicas have or had. */
+  /** The names of pods that belong or belonged to a replica. */
   readonly #taken = new Set<string>();
 
   private constructor(
@@ -91,9 +91,9 @@ export class Replicas {
     }
   }
 
-  /** What stands between them and the API server, if they were started so. */
+  /** The proxy in front of the API server, if these replicas were started with one. */
   get proxy(): FaultyProxy {
-    if (this.#proxy === undefined) throw new Error('these replicas have no proxy before the API server');
+    if (this.#proxy === undefined) throw new Error('these replicas have no proxy: start them with proxied: true');
     return this.#proxy;
   }
 
@@ -122,15 +122,15 @@ export class Replicas {
     return replica;
   }
 
-  /** SIGTERM, its end, a new process in the same pod, ready again: what a kubelet does when a container ends. */
+  /** Restarts the process in its pod, as a kubelet restarts a container; it is ready on return. */
   async restart(replica: Replica): Promise<void> {
     await replica.operator.process.stop(30_000);
     await replica.operator.restart();
   }
 
   /**
-   * A new replica, ready and in rotation, then SIGTERM for the old one, whose pod goes: what a rolling update does (maxSurge 1, maxUnavailable 0).
-   * Returns the new one.
+   * Adds a new replica, waits until it gets traffic, then stops the old one and deletes its pod, as
+   * a rolling update with maxSurge 1 and maxUnavailable 0. Returns the new replica.
    */
   async replace(replica: Replica): Promise<Replica> {
     const successor = await this.add(replica.role);
@@ -140,14 +140,14 @@ export class Replicas {
     return successor;
   }
 
-  /** SIGKILL, and the time of it in milliseconds since 1970. `restart` of its operator brings it back. */
+  /** Kills it and returns the time in milliseconds since 1970. `operator.restart()` revives it. */
   async kill(replica: Replica): Promise<number> {
     const time = Date.now();
     await replica.operator.process.kill();
     return time;
   }
 
-  /** Forgets a replica whose process has ended, and deletes its pod, for which its ReplicaSet makes another. */
+  /** Forgets a replica whose process ended and deletes its pod, which the ReplicaSet replaces. */
   async remove(replica: Replica): Promise<void> {
     await replica.operator.process.kill();
     await this.balancer.remove(replica.name);
@@ -158,16 +158,16 @@ export class Replicas {
     await this.#cluster.client.delete(replica.pod, { gracePeriodSeconds: 0 });
   }
 
-  /** The controller that holds the leader's Lease now; undefined while nobody does. */
+  /** Returns the controller that holds the leader's Lease; undefined without a leader. */
   async leader(): Promise<Replica | undefined> {
-    // In its own namespace: those of scenarios before may be going still, with a Lease of this name.
+    // Each namespace has its own Lease; earlier scenarios may still be running.
     const { namespace } = this.installation;
     const kind = resourceKind('coordination.k8s.io/v1', 'Lease');
     const lease = await this.#cluster.client.find<Lease>(kind, 'injector-leader-default', { namespace });
     return this.all.find(({ name }) => name === lease?.spec?.holderIdentity);
   }
 
-  /** The same, once it is another one than before. */
+  /** Returns the leader if it is another controller than before. */
   async leaderOtherThan(before: Replica): Promise<Replica | undefined> {
     const leader = await this.leader();
     return leader === before ? undefined : leader;
@@ -189,7 +189,7 @@ export class Replicas {
   }
 
   async #takePod(labels: Record<string, string>): Promise<Pod> {
-    return waitFor('a pod of the chart that no replica has', async () => {
+    return waitFor('a pod of the chart without a replica', async () => {
       const pods = await podsMatching(this.#cluster.client, this.installation.namespace, labels);
       const free = pods.find(
         ({ metadata: { name = '', deletionTimestamp } }) => deletionTimestamp === undefined && !this.#taken.has(name),
@@ -199,7 +199,7 @@ export class Replicas {
     });
   }
 
-  /** One pod more than there are replicas: a replacement needs its own before the old one is gone. */
+  /** Keeps a spare pod per Deployment, because a replacement starts before the old pod ends. */
   async #scale(webhooks: number, controllers: number): Promise<void> {
     const { workloads } = this.installation;
     const needed = new Map<ChartWorkload, number>();
@@ -211,7 +211,7 @@ export class Replicas {
       needed.set(workload, (needed.get(workload) ?? 1) + count);
     }
     for (const [{ deployment }, replicas] of needed) {
-      // Never fewer: which pods go then is not for us to say, and one of them may be a process's already.
+      // Never scale down: the controller could delete a pod that a replica uses.
       if (replicas <= (deployment.spec.replicas ?? 1)) continue;
       const target = objectOf('apps/v1', 'Deployment', deployment.metadata.name, this.installation.namespace);
       await this.#cluster.client.patch(target, 'merge', { spec: { replicas } });

@@ -2,10 +2,10 @@ import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts
 import { describeEvent, type AuditEvent } from '../audit-log.ts';
 import type { Installation } from '../installation.ts';
 
-/** Which of the chart's rights were used, over all scenarios of a run, with the chart as it is made for production. */
+/** Collects which rights of the production chart (mode split) a run's scenarios used. */
 export class RightsUsed {
   readonly #uses = new Map<string, number>();
-  /** Refusals for want of a right, each once. */
+  /** Distinct requests that RBAC refused. */
   readonly refusals = new Set<string>();
 
   collect(installation: Installation, events: AuditEvent[]): void {
@@ -30,7 +30,7 @@ export class RightsUsed {
     }
   }
 
-  /** How many rights there are; 0 when no installation for production was seen. */
+  /** The number of rights; 0 if no scenario installed the production chart. */
   get count(): number {
     return this.#uses.size;
   }
@@ -49,7 +49,7 @@ export class RightsUsed {
   }
 }
 
-/** The verbs that a request needed: a server-side apply of what was not there needs the right to create it as well. */
+/** Returns the verbs that a request needs: a server-side apply that creates also needs `create`. */
 function verbsOf({ verb, responseStatus }: AuditEvent): string[] {
   return verb === 'patch' && responseStatus?.code === 201 ? ['patch', 'create'] : [verb];
 }
@@ -66,7 +66,7 @@ function covers(right: Right, { objectRef }: AuditEvent): boolean {
   );
 }
 
-/** Of two rights that allow the same the narrower one is needed, and the wider one is not. */
+/** Ranks rights by scope: if several allow a request, the narrowest counts as used. */
 function breadth(right: Right): number {
   return (right.namespace === undefined ? 2 : 0) + (right.names.length === 0 ? 1 : 0);
 }
@@ -75,12 +75,12 @@ interface Right {
   account: string;
   /** `Role NAME` or `ClusterRole NAME`. */
   role: string;
-  /** Where it holds; undefined for the whole cluster. */
+  /** The namespace in which it applies; undefined for the whole cluster. */
   namespace: string | undefined;
   apiGroup: string;
-  /** With its subresource: `injectorconfigs/status`. */
+  /** The resource with its subresource: `injectorconfigs/status`. */
   resource: string;
-  /** Only these objects; empty for all. */
+  /** The names of the objects; empty for all. */
   names: readonly string[];
   verb: string;
 }
@@ -95,8 +95,8 @@ interface Binding extends KubernetesObject {
 }
 
 /**
- * Every right that the chart gives its own ServiceAccounts. Unbound roles (they aggregate to users' roles) and the Role that the operator writes do not
- * count.
+ * Returns every right that the chart grants its ServiceAccounts, without unbound roles (they
+ * aggregate to users' roles) and the Role that the operator writes.
  */
 function chartRights(objects: KubernetesObject[]): Right[] {
   const isBinding = (object: KubernetesObject): object is Binding => object.kind.endsWith('RoleBinding');

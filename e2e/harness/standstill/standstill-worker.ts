@@ -1,16 +1,16 @@
-/** The worker of a standstill: notes when it was not run for longer than it had asked for, and when the API server took longer than it does on an idle machine. */
+/** Records when this process or the API server was later than on an idle machine. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { administrator } from '../cluster.ts';
 import { serveWorker, workerData } from '../worker/serve-worker.ts';
 
 const { kubeconfig } = workerData as { kubeconfig: string };
-/** Milliseconds between two looks, and what a look may take on an idle machine. */
+/** The milliseconds between two measurements, and their usual delays on an idle machine. */
 const pause = 20;
 const usual = { look: 15, answer: 40 };
 
 const stills: { from: number; to: number }[] = [];
-/** Since when something is waited for, and when that would have come on an idle machine. */
+/** Pending measurements, with the time at which an idle machine would have finished. */
 const waiting = new Map<string, number>();
 
 async function note(what: string, dueAt: number, happens: Promise<unknown>): Promise<void> {
@@ -24,7 +24,7 @@ async function watchThisThread(): Promise<never> {
   for (;;) await note('thread', Date.now() + pause + usual.look, sleep(pause));
 }
 
-/** Reads a Namespace, which goes to etcd and back. One that is refused or broken off, since the API server was ended, is no standstill of it. */
+/** Measures reads of a Namespace from etcd. Refused or interrupted reads do not count as stalls. */
 async function watchApiServer(): Promise<never> {
   const client = administrator(kubeconfig);
   for (;;) {

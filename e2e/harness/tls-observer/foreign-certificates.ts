@@ -5,7 +5,7 @@ import { generateRsaKeyPair } from '../../../src/certs/key-pair.ts';
 
 const hour = 3_600_000;
 
-/** A new authority, and a certificate that it signed for the names of a Service, as another tool could write them in place of the operator; all PEM. */
+/** Creates a CA and a certificate for a Service, like another tool; all PEM. */
 export async function foreignCertificates(service: string, namespace: string) {
   const options = { now: new Date(), random: randomBytes };
   const keys = await generateRsaKeyPair(2048);
@@ -15,12 +15,12 @@ export async function foreignCertificates(service: string, namespace: string) {
   return {
     authority: authority.certificatePem,
     authorityKey: keys.privateKeyPem,
-    /** The serving Secret's text. */
+    /** The data of the serving Secret. */
     serving: { 'tls.crt': leaf.certificatePem, 'tls.key': leaf.privateKeyPem, 'ca.crt': authority.certificatePem },
   };
 }
 
-/** A self-signed certificate with a key on an elliptic curve (P-256, RFC 5480), PEM: sound, but not what the operator makes. */
+/** Creates a self-signed P-256 certificate (RFC 5480): valid, but of another type than ours. */
 export async function ellipticPair(organization: string): Promise<{ certificate: string; key: string }> {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const model = issueAuthority(organization, await generateRsaKeyPair(2048), {
@@ -31,12 +31,12 @@ export async function ellipticPair(organization: string): Promise<{ certificate:
   const { asn1, pem } = forge;
   const certificate = asn1.fromDer(forge.util.createBuffer(pem.decode(model.certificatePem)[0]?.body ?? ''));
   const [signed] = certificate.value as forge.asn1.Asn1[];
-  if (signed === undefined) throw new Error('a certificate without a part that is signed');
+  if (signed === undefined) throw new Error('the certificate has no signed part');
   const sequence = (parts: forge.asn1.Asn1[]) => asn1.create(asn1.Class.UNIVERSAL, asn1.Type.SEQUENCE, true, parts);
   const value = (type: forge.asn1.Type, bytes: string) => asn1.create(asn1.Class.UNIVERSAL, type, false, bytes);
   // ecdsa-with-SHA256
   const algorithm = () => sequence([value(asn1.Type.OID, asn1.oidToDer('1.2.840.10045.4.3.2').getBytes())]);
-  // RFC 5280 section 4.1: version, serial number, signature, issuer, validity, subject, public key, extensions.
+  // RFC 5280 section 4.1: version, serial, signature, issuer, validity, subject, key, extensions.
   const fields = signed.value as forge.asn1.Asn1[];
   fields[2] = algorithm();
   const spki = publicKey.export({ type: 'spki', format: 'der' }).toString('binary');

@@ -1,24 +1,24 @@
 import type { X509Certificate } from 'node:crypto';
 import { connect } from 'node:tls';
 
-/** What a TLS client found at a port. */
+/** The result of a TLS handshake. */
 interface HandshakeResult {
   leaf: X509Certificate | undefined;
-  /** Why the client would go no further; undefined when it trusts what it was shown. */
+  /** Why the client refuses the connection; undefined if it trusts the certificate. */
   fault: string | undefined;
 }
 
-/** Milliseconds until a handshake is given up: far more than a busy machine takes. */
+/** The milliseconds until a handshake times out: far more than a busy machine needs. */
 const patience = 10_000;
 
 /**
- * One TLS handshake with a port of this machine, without resuming an earlier session, and its end.
+ * Performs one full TLS handshake with a port of this machine and closes the connection.
  *
- * @param authorities PEM; whom the client trusts, and nobody else
+ * @param authorities the only CAs that the client trusts, PEM
  */
 export function shakeHands(port: number, servername: string, authorities: string): Promise<HandshakeResult> {
   return new Promise((resolve) => {
-    // An empty list would make Node trust the authorities of browsers.
+    // With an empty list, Node would trust its default CAs.
     const ca = authorities === '' ? '\n' : authorities;
     const socket = connect({ host: '127.0.0.1', port, servername, ca, rejectUnauthorized: false, timeout: patience });
     const end = (result: HandshakeResult) => {
@@ -30,7 +30,7 @@ export function shakeHands(port: number, servername: string, authorities: string
       end({ leaf: socket.getPeerX509Certificate(), fault });
     });
     socket.once('timeout', () => {
-      end({ leaf: undefined, fault: 'no handshake in time' });
+      end({ leaf: undefined, fault: 'the handshake timed out' });
     });
     socket.once('error', ({ message }: Error) => {
       end({ leaf: undefined, fault: message });

@@ -21,32 +21,32 @@ interface CertificateStatus {
   rotateRequest?: { nonce: string; state: string };
 }
 
-/** An hour is a minute, so an authority is confirmed for 2 s and a serving certificate lives for a minute. */
+/** Terms on a scaled clock (an hour takes a minute): 2 s of confirmation, leaves for a minute. */
 export const shortTerms = { leafDuration: '1h', caDuration: '24h', confirmationPeriod: '120s' };
 export const rotatingFlags = ['--test-certificate-time-scale=60', '--requests-per-connection=2', '--drain-seconds=0'];
 
 interface RotatingOptions extends ReplicaOptions {
   name: string;
-  /** {@link shortTerms} unless told; and {@link rotatingFlags}. */
+  /** Terms of certificates; default {@link shortTerms}. {@link rotatingFlags} always apply. */
   certificate?: Record<string, unknown>;
   perSecond?: number;
-  /** The labels of the namespace of the load; those of the InjectorConfig's revision unless told. */
+  /** The labels of the load's namespace; default: the InjectorConfig's revision. */
   namespaceLabels?: Record<string, string>;
   /** Values of the chart. */
   values?: Record<string, unknown>;
-  /** What must be there before the InjectorConfig, in the operator's namespace. */
+  /** Creates objects in the operator's namespace before the InjectorConfig. */
   before?: (namespace: string) => Promise<unknown>;
-  /** What must be there before the first pod, beside the InjectorConfig. */
+  /** Creates objects before the first pod. */
   prepare?: () => Promise<void>;
-  /** The marks that pods may carry; that of the InjectorConfig, `one`, unless told. */
+  /** The marks that pods may have; default: the InjectorConfig's mark, `one`. */
   marks?: readonly string[];
 }
 
 export type RotatingCluster = Awaited<ReturnType<typeof startRotatingCluster>>;
 
 /**
- * Replicas, three for webhooks and two controllers unless told, with one InjectorConfig, pods that are created all along, and an observer of what the replicas
- * serve: what a rotation must not disturb. Load and observer end with the scenario.
+ * Starts replicas (default: three webhook replicas, two controllers), one InjectorConfig, a pod
+ * load and an observer of the served certificates. Load and observer end with the scenario.
  */
 export async function startRotatingCluster(context: ScenarioContext, options: RotatingOptions) {
   const { client } = context;
@@ -90,7 +90,7 @@ export async function startRotatingCluster(context: ScenarioContext, options: Ro
         async () => {
           const { rotateRequest, phase } = await status(name);
           if (rotateRequest?.nonce === nonce && rotateRequest.state === 'Done') return true;
-          throw new Error(`status says ${JSON.stringify({ rotateRequest, phase })}`);
+          throw new Error(`its status is ${JSON.stringify({ rotateRequest, phase })}`);
         },
         { timeout },
       );
@@ -100,14 +100,14 @@ export async function startRotatingCluster(context: ScenarioContext, options: Ro
       const caBundle = Buffer.from(pem).toString('base64');
       const labelSelector = `${labelNames.injectorConfig}=${ownName}`;
       const { items } = await client.listAll<WebhookConfiguration>(webhooks, { labelSelector });
-      if (items.length === 0) throw new Error('there is no webhook configuration');
+      if (items.length === 0) throw new Error('the InjectorConfig has no webhook configuration');
       for (const configuration of items) {
         const patch = { webhooks: redirected(configuration, { caBundle }) };
-        await client.patch(configuration, 'merge', patch, { fieldManager: 'somebody' });
+        await client.patch(configuration, 'merge', patch, { fieldManager: 'other' });
       }
     },
 
-    /** Checks that since a time (milliseconds since 1970) the bundle verified every certificate that a replica was seen to serve. */
+    /** Checks that the CA bundle verified every certificate seen since a time (ms since 1970). */
     checkNoViolations: async (statement: string, since: number): Promise<void> => {
       await observer.waitForRound();
       const violations = observer.violationsSince(since);
@@ -121,16 +121,16 @@ export async function startRotatingCluster(context: ScenarioContext, options: Ro
 
     writeSecret: async (name: string, text: Record<string, string>): Promise<void> => {
       const secret = objectOf('v1', 'Secret', name, namespace);
-      await client.patch(secret, 'merge', { data: encoded(text) }, { fieldManager: 'somebody' });
+      await client.patch(secret, 'merge', { data: encoded(text) }, { fieldManager: 'other' });
     },
 
-    /** How many connections the API server has made to replicas in a time, in milliseconds since 1970. The observer's do not pass the balancer. */
+    /** Counts the API server's connections to replicas between times in milliseconds since 1970. */
     apiServerHandshakes: async (from: number, to = Infinity): Promise<number> => {
       const all = await replicas.balancer.connections();
       return all.filter(({ openedAt, bytesDown }) => openedAt >= from && openedAt <= to && bytesDown > 0).length;
     },
 
-    /** Waits until a stretch of creations has lost nothing: after something that had to lose, API servers and replicas take notice of its end a moment late. */
+    /** Waits for 20 creations in a row without a loss, after a fault that had to lose some. */
     waitForCalm: async (): Promise<void> => {
       let since = Date.now();
       await waitFor(
@@ -147,7 +147,7 @@ export async function startRotatingCluster(context: ScenarioContext, options: Ro
   };
 }
 
-/** The texts of a Secret. */
+/** Decodes the data of a Secret. */
 export function decoded(secret: KubernetesObject): Record<string, string> {
   const data = (secret['data'] ?? {}) as Record<string, string>;
   return Object.fromEntries(
@@ -155,7 +155,7 @@ export function decoded(secret: KubernetesObject): Record<string, string> {
   );
 }
 
-/** The same as they are stored. */
+/** Encodes texts as the data of a Secret. */
 export function encoded(text: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(text).map(([key, value]) => [key, Buffer.from(value).toString('base64')]));
 }
@@ -163,7 +163,7 @@ export function encoded(text: Readonly<Record<string, string>>): Record<string, 
 async function readBundle({ client }: ScenarioContext, name: string): Promise<string> {
   const webhook = await client.find<WebhookConfiguration>(webhooks, objectNames(name).webhookConfiguration);
   const bundles = new Set(webhook?.webhooks.map(({ clientConfig }) => clientConfig.caBundle ?? ''));
-  if (bundles.size > 1) throw new Error('the webhooks of one configuration hold different bundles');
+  if (bundles.size > 1) throw new Error('the webhooks of one configuration have different CA bundles');
   const [bundle = ''] = bundles;
   return Buffer.from(bundle, 'base64').toString('utf8');
 }

@@ -6,15 +6,15 @@ import { waitFor } from '../wait-for.ts';
 import { shakeHands } from './handshake.ts';
 
 interface ObserverOptions {
-  /** The caBundle as the API server holds it now, PEM; '' when there is none. */
+  /** Returns the API server's current caBundle, PEM; '' without one. */
   readBundle: () => Promise<string>;
-  /** The name by which the API server calls the webhook. */
+  /** The name under which the API server calls the webhook. */
   servername: string;
   replicas: () => readonly Replica[];
 }
 
 export interface SeenLeaf {
-  /** Fingerprints (SHA-256) of the certificate and of the authority in the live bundle that signed it. */
+  /** SHA-256 fingerprints of the certificate and of the CA in the live bundle that signed it. */
   fingerprint: string;
   issuer: string | undefined;
   notAfter: Date;
@@ -27,13 +27,14 @@ interface Violation {
   description: string;
 }
 
-/** Milliseconds between two rounds. */
+/** The milliseconds between two rounds. */
 const pause = 200;
 
 /**
- * Looks at every replica all the time with a TLS client of its own, past balancer and API server: does what it serves verify against the bundle that is
- * read back from the API server, and who issued it? A certificate counts as unverified only if two handshakes in a row, each with a bundle read just before
- * it, fail: between the reading and the handshake either may have changed.
+ * Observes the certificate of every replica with its own TLS client, bypassing balancer and API
+ * server: who issued it, and does it verify against the live CA bundle? A violation needs two
+ * failed handshakes in a row, each right after reading the bundle, since either may change between
+ * read and handshake.
  */
 export class TlsObserver {
   readonly violations: Violation[] = [];
@@ -63,14 +64,14 @@ export class TlsObserver {
     await this.#running;
   }
 
-  /** The one certificate that all running replicas were last seen with; undefined while they differ. */
+  /** Returns the certificate that all running replicas last served; undefined if they differ. */
   common(): SeenLeaf | undefined {
     const leaves = new Set(this.#watched().map(({ name }) => this.#latest.get(name)));
     const [leaf] = leaves;
     return leaves.size === 1 ? leaf : undefined;
   }
 
-  /** Waits until all running replicas serve one certificate, other than `before`, in rounds that began after this call. */
+  /** Waits until new rounds see all running replicas serve one certificate other than `before`. */
   async waitForOther(before: SeenLeaf | undefined): Promise<SeenLeaf> {
     const begun = this.#rounds;
     return waitFor('every replica to serve another certificate', () => {
@@ -79,10 +80,10 @@ export class TlsObserver {
     });
   }
 
-  /** Waits until every replica was looked at in a round that began after this call. */
+  /** Waits until a round that began after this call has looked at every replica. */
   async waitForRound(): Promise<void> {
     const begun = this.#rounds;
-    await waitFor('the observer to look', () => this.#rounds > begun + 1);
+    await waitFor('the observer to finish a round', () => this.#rounds > begun + 1);
   }
 
   violationsSince(time: number): Violation[] {
@@ -107,12 +108,12 @@ export class TlsObserver {
     if (first === undefined) return;
     const again = await this.#bundle();
     const second = again === undefined ? undefined : await this.#handshake(replica, again);
-    // A process that was killed meanwhile is no replica any more.
+    // A killed process is no longer a replica.
     if (second === undefined || !replica.operator.process.running) return;
     this.violations.push({ at: Date.now(), description: `${replica.name}: ${first}, then ${second}` });
   }
 
-  /** Why the client would go no further. */
+  /** Returns why the client refuses the connection. */
   async #handshake({ name, operator }: Replica, bundle: string): Promise<string | undefined> {
     this.handshakes++;
     const { leaf, fault } = await shakeHands(operator.webhookPort, this.#options.servername, bundle);
@@ -137,7 +138,7 @@ export class TlsObserver {
     this.#latest.set(replica, leaf);
   }
 
-  /** Undefined when the API server could not be asked. */
+  /** Returns undefined if the API server did not answer. */
   async #bundle(): Promise<string | undefined> {
     const bundle = await this.#options.readBundle().catch(() => undefined);
     if (bundle === undefined) return undefined;

@@ -1,9 +1,9 @@
-/** What the worker was started with. */
+/** The data that the owner passed to this worker. */
 export const workerData: unknown = JSON.parse(process.argv[2] ?? 'null');
 
 type Method = (...args: never[]) => unknown;
 
-/** Answers the calls of a worker's owner, until that ends. Must be called in a worker. */
+/** Answers the owner's calls until the owner ends. Must be called in a worker. */
 export function serveWorker(methods: object): void {
   process.on('disconnect', () => process.exit());
   process.on('message', ({ id, method, args }: WorkerCall) => {
@@ -21,7 +21,7 @@ export function serveWorker(methods: object): void {
   });
 }
 
-/** Tells the owner something without having been asked. */
+/** Sends an event to the owner. */
 export function announce(event: string, data: unknown): void {
   post({ event, data });
 }
@@ -30,7 +30,7 @@ function post(answer: WorkerAnswer): void {
   process.send?.(answer);
 }
 
-/** What a worker and its owner say to each other. */
+/** A message from the owner to the worker. */
 export interface WorkerCall {
   id: number;
   method: string;

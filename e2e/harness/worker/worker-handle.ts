@@ -8,8 +8,9 @@ interface Waiting {
 }
 
 /**
- * A process with an event loop of its own, which goes on undisturbed while this one is busy, and ends with this one in whatever way that ends. `Methods` are
- * what {@link serveWorker} answers in it. Not a thread: Node 20 may run for ever while it ends a thread that has connections.
+ * A process with its own event loop: it is undisturbed while this process is busy, and ends with
+ * it. {@link serveWorker} answers `Methods` there. Not a thread: Node 20 may hang forever while it
+ * ends a thread with open connections.
  */
 export class WorkerHandle<Methods extends object> {
   readonly #worker: ChildProcess;
@@ -18,11 +19,11 @@ export class WorkerHandle<Methods extends object> {
   #calls = 0;
 
   /**
-   * @param entry the worker's module, relative to the caller's: `new URL('./x-worker.ts', import.meta.url)`
-   * @param data what it reads as `workerData`; plain JSON
+   * @param entry the worker's module: `new URL('./x-worker.ts', import.meta.url)`
+   * @param data becomes `workerData`; plain JSON
    */
   constructor(entry: URL, data: unknown) {
-    // Detached: an interrupt at the terminal is for this process, which may need the worker until it has tidied up.
+    // Detached: Ctrl-C reaches only this process, which may need the worker for its cleanup.
     this.#worker = fork(entry, [JSON.stringify(data)], { serialization: 'advanced', detached: true });
     this.#worker.on('message', (message: WorkerAnswer) => {
       this.#take(message);

@@ -2,7 +2,7 @@ import type { Sighting } from './sighting.ts';
 import { Standings } from './standing.ts';
 
 export interface Window {
-  /** The revision after which it begins; how things stood then is taken from before. */
+  /** The etcd revision after which the window begins; earlier versions give the initial state. */
   readonly after: number;
   readonly except?: readonly string[];
 }
@@ -12,12 +12,12 @@ interface Peak {
   readonly which: readonly string[];
 }
 
-/** How many workloads were not whole at any instant: after each version that was stored, in the order in which they were. */
+/** Returns the peak number of workloads that were not whole after any stored version. */
 export function disturbances(sightings: readonly Sighting[], { after, except = [] }: Window) {
   const standings = new Standings();
-  /** At how many instants it was counted. */
+  /** The number of evaluated versions. */
   let instants = 0;
-  /** Workloads that were not whole at one instant, in the cluster, and in the namespace that had most. */
+  // Workloads that were not whole at the peak: in the cluster, and in the worst namespace.
   let [cluster, namespace] = [none, none];
   for (const sighting of inOrder(sightings)) {
     standings.take(sighting);
@@ -32,9 +32,9 @@ export function disturbances(sightings: readonly Sighting[], { after, except = [
 }
 
 /**
- * The same, counted at each restart alone: of workloads that were not whole then or had not been for long, the one that is restarted included.
+ * Returns the peak at restarts only: workloads not whole for `wholeMs`, with the restarted one.
  *
- * @param wholeMs for how long a restarted workload has to be whole before it counts no more. Milliseconds, by the time at which things were seen.
+ * @param wholeMs how long a restarted workload must be whole, in milliseconds of observer time
  */
 export function slotsTaken(sightings: readonly Sighting[], { after, except = [] }: Window, wholeMs: number): Peak {
   const standings = new Standings();
@@ -50,7 +50,7 @@ export function slotsTaken(sightings: readonly Sighting[], { after, except = [] 
   return most;
 }
 
-/** How often each workload's spec was changed. */
+/** Counts the changes of each workload's spec. */
 export function edits(sightings: readonly Sighting[], after: number): Map<string, number> {
   const standings = new Standings();
   const counts = new Map<string, number>();
@@ -63,8 +63,8 @@ export function edits(sightings: readonly Sighting[], after: number): Map<string
 }
 
 /**
- * How many pods were made for each workload, and how many of them were lost: gone without anybody having asked for it but their kubelet. The fake kubelets end
- * pods by name, and sometimes twice: the next pod of a StatefulSet has the name of the one before, and may be gone before it has begun.
+ * Counts the pods created for each workload, and how many the kubelet ended unrequested. Fake
+ * kubelets end pods by name, sometimes twice, which can hit the next pod of a StatefulSet early.
  */
 export function podsMade(sightings: readonly Sighting[], after: number) {
   const known = new Set<string>();
@@ -84,7 +84,7 @@ export function podsMade(sightings: readonly Sighting[], after: number) {
   return counts;
 }
 
-/** The fewest pods that some workloads together had ready at any instant. */
+/** Returns the smallest total of ready pods of some workloads at any instant. */
 export function fewestReady(sightings: readonly Sighting[], after: number, workloads: readonly string[]): number {
   const standings = new Standings();
   let fewest = Infinity;

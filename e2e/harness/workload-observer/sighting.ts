@@ -7,7 +7,7 @@ export interface WorkloadSeen {
   readonly what: 'workload';
   readonly generation: number;
   readonly desired: number;
-  /** Its controller has seen this very generation, and says that so many pods are there, all of this template and available, and no others. */
+  /** Whether its status is current and reports exactly the desired pods: updated and available. */
   readonly settled: boolean;
 }
 
@@ -15,20 +15,20 @@ export interface PodSeen {
   readonly what: 'pod';
   readonly uid: string;
   readonly gone: boolean;
-  /** Ready, and nobody has asked for its end. */
+  /** Whether it is ready and not being deleted. */
   readonly ready: boolean;
-  /** Somebody has asked for its end: not its kubelet, which ends it without grace. */
+  /** Whether a client requested its deletion; the kubelet's own deletion has no grace period. */
   readonly leaving: boolean;
   readonly maker: string;
 }
 
 export interface Sighting {
-  /** etcd's revision, which orders what was stored, of all kinds. */
+  /** The etcd revision, which orders the stored versions of all kinds. */
   readonly revision: number;
-  /** When it was seen: milliseconds since 1970. */
+  /** The time of observation, in milliseconds since 1970. */
   readonly at: number;
   readonly namespace: string;
-  /** `namespace/name`: names are different among the kinds of a namespace here. */
+  /** `namespace/name`, unique across the kinds of a namespace here. */
   readonly workload: string;
   readonly seen: WorkloadSeen | PodSeen;
 }
@@ -38,14 +38,14 @@ interface WorkloadObject extends KubernetesObject {
   status?: Partial<Record<string, number>>;
 }
 
-/** Which figures of `status` count the pods that are there, those of the present template, and the available ones. */
+/** The fields of `status` that count current, updated and available pods. */
 const countsOf: Record<string, readonly string[]> = {
   Deployment: ['replicas', 'updatedReplicas', 'availableReplicas'],
   StatefulSet: ['replicas', 'updatedReplicas', 'availableReplicas'],
   DaemonSet: ['currentNumberScheduled', 'updatedNumberScheduled', 'numberAvailable'],
 };
 
-/** Reads one stored object; undefined for a pod that is of no workload of ours (label `app`). */
+/** Parses a stored object; undefined for a pod without a workload (label `app`). */
 export function readSighting(object: KubernetesObject, gone: boolean, at: number): Sighting | undefined {
   const { namespace = '', name = '', resourceVersion = '' } = object.metadata;
   const isPod = object.kind === 'Pod';

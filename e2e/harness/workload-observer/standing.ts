@@ -4,19 +4,19 @@ export interface Standing {
   readonly namespace: string;
   object: WorkloadSeen | undefined;
   readonly pods: Map<string, PodSeen>;
-  /** Its own object says that nothing is to be done, and all pods that it is to have are there and ready, and no others. */
+  /** Whether its status is settled and exactly the desired pods exist and are ready. */
   whole: boolean;
-  /** When it last became so, or stopped to be: milliseconds since 1970. */
+  /** The time of the last change of `whole`, in milliseconds since 1970. */
   since: number;
 }
 
-/** All workloads at one instant: what has been seen so far, one version after the other. */
+/** The state of all workloads after the sightings taken so far. */
 export class Standings {
   readonly all = new Map<string, Standing>();
-  /** Those that are not whole, and in which namespaces they are. */
+  /** The workloads that are not whole, with their namespaces. */
   readonly disturbed = new Map<string, string>();
 
-  /** Returns how the workload stands now, and whether its template or another part of its spec has changed with this. */
+  /** Takes a sighting; returns the workload's state and whether the sighting changed its spec. */
   take({ workload, namespace, at, seen }: Sighting): { readonly standing: Standing; readonly edited: boolean } {
     const standing = this.all.get(workload) ?? { namespace, object: undefined, pods: new Map(), whole: true, since: 0 };
     this.all.set(workload, standing);
@@ -34,7 +34,7 @@ export class Standings {
 }
 
 function isWhole({ object, pods }: Standing): boolean {
-  // Pods that nobody makes again, such as those of a Job.
+  // Pods without such a workload, such as those of a Job, are not replaced.
   if (object === undefined) return true;
   return object.settled && pods.size === object.desired && [...pods.values()].every(({ ready }) => ready);
 }

@@ -13,12 +13,13 @@ const followed = [
 ];
 
 /**
- * Sees every version of every workload and pod that the API server stores, by watches of its own, and believes no status of ours. All objects are in one etcd,
- * whose revisions order what the four watches show: so the past can be gone through instant by instant (history.ts), however late a watch was.
+ * Records every stored version of workloads and pods with its own watches, independent of the
+ * operator's status. All versions come from one etcd, so its revisions order them across watches,
+ * and history.ts can replay them however late a watch is.
  */
 export class WorkloadObserver {
   readonly #sightings: Sighting[] = [];
-  /** As the watches bring it: good for waiting, not for counting. */
+  /** The state in arrival order: good for waiting, not for counting. */
   readonly #standings = new Standings();
   readonly #following: Following[] = [];
   readonly #isOurs: (namespace: string) => boolean;
@@ -28,9 +29,9 @@ export class WorkloadObserver {
   }
 
   /**
-   * What is there has been seen when this resolves; it ends with the scenario.
+   * Starts to observe; existing objects are recorded when this resolves. Ends with the scenario.
    *
-   * @param isOurs in which namespaces it looks: others may be left from other scenarios
+   * @param isOurs selects namespaces; others may remain from earlier scenarios
    */
   static async open(context: ScenarioContext, isOurs: (namespace: string) => boolean): Promise<WorkloadObserver> {
     const observer = new WorkloadObserver(isOurs);
@@ -45,7 +46,7 @@ export class WorkloadObserver {
 
   sightings(): readonly Sighting[] {
     const failure = this.#following.map((each) => each.failure()).find((each) => each !== undefined);
-    if (failure !== undefined) throw new Error('a watch of the observer has failed', { cause: failure });
+    if (failure !== undefined) throw new Error('a watch of the observer failed', { cause: failure });
     return this.#sightings;
   }
 
@@ -58,7 +59,7 @@ export class WorkloadObserver {
     return this.#standings.all.get(workload);
   }
 
-  /** Whether a workload is whole, and all its pods are made by an InjectorConfig. */
+  /** Reports whether a workload is whole and an InjectorConfig injected all its pods. */
   isWholeBy(workload: string, injectorConfig: string): boolean {
     const standing = this.standing(workload);
     if (standing?.object === undefined || !standing.whole || standing.pods.size === 0) return false;
