@@ -6,7 +6,7 @@ export interface CertificateNames {
   /** The Service's name; also the subject's common name. */
   readonly service: string;
   readonly namespace: string;
-  /** Further DNS names or IP addresses (IPv6 also in brackets), e.g. the host of `clientConfig.url`. */
+  /** Other DNS names or IP addresses (IPv6 also in brackets), e.g. the `clientConfig.url` host. */
   readonly hosts?: readonly string[];
 }
 

@@ -61,7 +61,6 @@ export class ServingCertificates {
     return this.all().map(({ owner, serverNames, notAfter }) => [serverNames[0] ?? owner, notAfter]);
   }
 
-  /** Returns all pairs, for metrics, readiness and status. */
   all(): ServingCertificate[] {
     return [...this.#byOwner.values()];
   }

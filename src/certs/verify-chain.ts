@@ -9,7 +9,6 @@ export interface ServingPair extends CertifiedKey {
   readonly caPem: string;
 }
 
-/** The possible faults of a serving pair. */
 export const chainFaults = {
   Unreadable: 'no certificate in PEM was found',
   KeyMismatch: 'the private key does not belong to the certificate',

@@ -52,7 +52,6 @@ export class ApiClient {
     return await this.get<T>(resource, name, options).catch(ignoreNotFound);
   }
 
-  /** Reads one page of a collection. */
   async list<T = KubernetesObject>(resource: ResourceKind, options: ListOptions = {}): Promise<ListPage<T>> {
     const { signal, timeoutMs, namespace, ...query } = options;
     const answer = (await this.request('GET', resourcePath(resource, { namespace }), { signal, timeoutMs, query })) as {
@@ -132,7 +131,6 @@ export class ApiClient {
     return this.#write('PATCH', pathOf(object, options.subresource), object, options, 'application/apply-patch+yaml');
   }
 
-  /** Patches one object. */
   async patch<T = KubernetesObject>(
     target: ObjectKey,
     type: 'merge' | 'json',
@@ -168,7 +166,6 @@ export class ApiClient {
     return json ? parseJson(text, this.#transport.server.host) : text;
   }
 
-  /** Closes all connections; running requests and watches fail. */
   close(): void {
     this.#transport.close();
   }

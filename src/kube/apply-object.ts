@@ -31,7 +31,6 @@ export interface AppliedObject {
 
 type Findings = Pick<AppliedObject, 'difference' | 'foreign'>;
 
-/** The arguments that every write of one object shares. */
 interface Write {
   readonly fieldManager: string;
   readonly signal: AbortSignal | undefined;
@@ -40,14 +39,14 @@ interface Write {
 /** The minimum time between two forced writes of one object, in milliseconds. */
 const forceIntervalMs = 1000;
 
-/** Kinds that may be recreated. Without its webhook configuration, pods start uninjected. */
+/** Kinds that may be recreated; not webhooks, without which pods would start uninjected. */
 const kindsWithImmutableFields = new Set(['ConfigMap', 'Secret', 'Service']);
 
 /**
  * Applies desired objects with as few writes as possible: none when the live object matches, then a
- * server-side apply without force, whose Conflict names other managers, then one with force. When an
- * invalid list item of another manager or an immutable field makes the apply fail, it replaces or
- * recreates the object.
+ * server-side apply without force, whose Conflict names other managers, then one with force. Replaces
+ * or recreates the object when an apply fails because of an immutable field, or of an invalid list
+ * item that another manager keeps.
  */
 export class ObjectApplier {
   readonly #options: ObjectApplierOptions;

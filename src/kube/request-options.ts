@@ -20,7 +20,6 @@ export interface ReadOptions extends RequestOptions {
 export interface ListOptions extends ReadOptions {
   labelSelector?: string | undefined;
   fieldSelector?: string | undefined;
-  /** Objects per page. */
   limit?: number | undefined;
   continue?: string | undefined;
   resourceVersion?: string | undefined;

@@ -1,4 +1,3 @@
-/** A kind of object and its place in the API. */
 export interface ResourceKind {
   /** Empty for the core group. */
   readonly group: string;

@@ -6,7 +6,6 @@ import { ApiError, messageOf, noAnswer } from './api-error.ts';
 
 export interface TransportRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Path and query. */
   path: string;
   body?: string | undefined;
   contentType?: string | undefined;

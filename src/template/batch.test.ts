@@ -6,7 +6,7 @@ import { goFunction } from './functions/go/go-function.ts';
 describe('a batch', () => {
   const options = { name: 'inject', functions: functionsOfFamily('istio') };
 
-  it('renders each row with its own data, numbers as float64', () => {
+  it('renders each row with its own data, and numbers as float64', () => {
     const rows = [
       { template: '{{ .n }} {{ .s | quote }}', data: { n: 1000000, s: 'a' } },
       { template: '{{ .x.y }}', data: { x: 1 } },
@@ -23,7 +23,7 @@ describe('a batch', () => {
     ]);
   });
 
-  it('keeps to delimiters and limits', () => {
+  it('applies delimiters and limits', () => {
     const batch = '[{"template": "[[ range 100 ]]x[[ end ]]"}]';
     const [row] = JSON.parse(renderBatch(batch, { ...options, delimiters: ['[[', ']]'], limits: { steps: 5 } })) as {
       error: string;
@@ -31,14 +31,14 @@ describe('a batch', () => {
     assert.match(row!.error, /exceeded the limit of 5 steps/);
   });
 
-  it('names the row that is wrong', () => {
+  it('names the invalid row', () => {
     assert.throws(() => renderBatch('{}', options), /must be a JSON array/);
     const message = /row 1 of the batch: "template" must be a string/;
     assert.throws(() => renderBatch('[{"template": ""}, {"data": 1}]', options), message);
     assert.throws(() => renderBatch('[', options), SyntaxError);
   });
 
-  it('lets errors that are no template’s through', () => {
+  it('throws errors that are not TemplateErrors', () => {
     const broken = { broken: goFunction([], () => 'x') };
     Object.defineProperty(broken.broken, 'parameters', {
       get: () => {

@@ -5,12 +5,11 @@ import { compileTemplate, type TemplateOptions } from './template.ts';
 import { TemplateError } from './template-error.ts';
 import { property } from './typed-value.ts';
 
-/** How to render, whatever the row. */
 export interface RenderOptions extends Pick<TemplateOptions, 'name' | 'functions' | 'delimiters'> {
   readonly limits?: ExecutionLimits;
 }
 
-/** Compiles and executes a template once. Errors are data. */
+/** Compiles and executes a template once; returns its output or its TemplateError. */
 function render(template: string, data: unknown, options: RenderOptions): { out: string } | { error: string } {
   try {
     const compiled = compileTemplate(template, { ...options, unavailable: omittedFunctions });
@@ -22,8 +21,9 @@ function render(template: string, data: unknown, options: RenderOptions): { out:
 }
 
 /**
- * Renders a JSON array of `{"template": …, "data": …}`: the JSON array of `{"out": …}` or `{"error": …}`.
- * @throws Error when the text is no such array; it names the row.
+ * Renders a JSON array of `{"template": …, "data": …}` to a JSON array of `{"out": …}` or
+ * `{"error": …}`.
+ * @throws Error for any other text; it names the invalid row
  */
 export function renderBatch(json: string, options: RenderOptions): string {
   const rows = decodeJson(json);

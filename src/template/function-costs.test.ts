@@ -11,7 +11,7 @@ import { TemplateError } from './template-error.ts';
 import { typed, TypedValue } from './typed-value.ts';
 
 const functions = functionsOfFamily('istio');
-/** `and` and `or` are compiled, and hand on what they are given; `call` calls another; `fail` makes an error; `hello` takes nothing. */
+/** Excludes compiled functions (`and`, `or`), and those that call, fail or take no arguments. */
 const names = Object.keys({ ...builtins, ...functions }).filter(
   (name) => !['and', 'or', 'call', 'fail', 'hello'].includes(name),
 );
@@ -28,7 +28,7 @@ function map(size: number): Record<string, string> {
   return Object.fromEntries(list(size).map((key) => [key, 'v']));
 }
 
-/** Values of any size. */
+/** Makes values of any size. */
 const sized: Readonly<Record<string, (size: number) => unknown>> = {
   letters: (size) => 'a'.repeat(size),
   digits: (size) => '1'.repeat(size),
@@ -40,7 +40,7 @@ const sized: Readonly<Record<string, (size: number) => unknown>> = {
   'string map': (size) => new TypedValue(stringMapType, map(size)),
 };
 
-/** A small value that a parameter accepts: an integer for any, where their number is fixed. */
+/** Makes a small value for a parameter; for `any` an integer if no parameter is variadic. */
 function small(type: GoType, fixed: boolean): unknown {
   if (type === istio.objectMetaType) return typed(istio.objectMetaType, { annotations: { a: 'b' } });
   if (([istio.containersType, istio.durationType, istio.meshConfigType] as readonly GoType[]).includes(type))
@@ -52,13 +52,13 @@ function small(type: GoType, fixed: boolean): unknown {
   return scalars[type.kind] ?? '1';
 }
 
-/** What a call costs until its result is there; `undefined` when it fails. */
+/** Returns the cost and the result of a call; `undefined` when it fails. */
 function call(name: string, args: readonly unknown[], work?: number): { units: number; result: unknown } | undefined {
   let outcome: ReturnType<typeof call>;
   const capture = meteredFunction(
     [any],
     (meter, result) => {
-      // What handing the result to this function costs is not the function's.
+      // Excludes the cost of passing the result to this function.
       outcome = { units: meter.spent - cost.step - textCost(result), result };
       return '';
     },
@@ -77,7 +77,7 @@ function call(name: string, args: readonly unknown[], work?: number): { units: n
   return outcome;
 }
 
-/** The arguments of calls that have a value in the place of one of them, or of all. */
+/** Yields arguments in which the value replaces one of them, or all. */
 function* calls({ parameters, rest }: GoFunction, value: unknown): Generator<unknown[]> {
   for (const more of rest === undefined ? [[]] : [[rest], [rest, rest], [rest, rest, rest]]) {
     const types = [...parameters, ...more];
@@ -87,7 +87,7 @@ function* calls({ parameters, rest }: GoFunction, value: unknown): Generator<unk
   }
 }
 
-/** A map of maps: 2^40 of them for who does not see that they are the same. */
+/** Makes nested maps that share their children: 2^40 maps for a naive visitor. */
 function graph(): unknown {
   let value: unknown = { leaf: 'a' };
   for (let depth = 0; depth < 40; depth += 1) value = { left: value, right: value };
@@ -115,7 +115,7 @@ describe('the cost of every function', () => {
       }
     });
 
-    it(`${name} ends for a graph of maps`, () => {
+    it(`${name} terminates for a graph of maps`, () => {
       for (const value of [graph(), [graph(), graph()]]) {
         for (const args of calls(implementation, value)) {
           try {
@@ -128,7 +128,7 @@ describe('the cost of every function', () => {
     });
   }
 
-  it('has been seen of all that take texts, lists or maps', () => {
+  it('is tested for all functions that accept texts, lists or maps', () => {
     assert.deepEqual([...untouched].sort(), [
       'applicationPorts',
       'formatDuration',
@@ -146,7 +146,7 @@ describe('the cost of every function', () => {
     ]);
   });
 
-  it('is counted for functions of data, too', () => {
+  it('is also counted for functions in the data', () => {
     const copying = goFunction([any], (value) => value);
     const units = [300, 1200].map((size) => {
       const meter = new Meter();

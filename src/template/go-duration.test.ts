@@ -13,12 +13,12 @@ describe('durations', () => {
     [3_600_000_000_000n, '1h0m0s'],
   ];
   for (const [nanoseconds, text] of texts) {
-    it(`are written as Go does: ${text}`, () => {
+    it(`are formatted as in Go: ${text}`, () => {
       assert.equal(formatDuration(nanoseconds), text);
     });
   }
 
-  it('are read back as they were written', () => {
+  it('are parsed from their own format', () => {
     fc.assert(
       fc.property(fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n), (nanoseconds) => {
         assert.equal(parseDuration(formatDuration(nanoseconds)), nanoseconds);
@@ -27,7 +27,7 @@ describe('durations', () => {
   });
 
   for (const text of ['', 'x', '1', '1d', '.s', '1h1', '9223372036854775808ns']) {
-    it(`are refused: ${JSON.stringify(text)}`, () => {
+    it(`fail to parse: ${JSON.stringify(text)}`, () => {
       assert.throws(() => parseDuration(text), /^Error: time: /);
     });
   }

@@ -29,7 +29,7 @@ export function formatDuration(nanoseconds: bigint): string {
   return `${sign}${hours}${minutes}${decimal(total % minute, 9)}s`;
 }
 
-/** value / 10^places, without trailing zeros. */
+/** Formats value / 10^places, without trailing zeros. */
 function decimal(value: bigint, places: number): string {
   const scale = 10n ** BigInt(places);
   const fraction = withoutTrailingZeros(String(value % scale).padStart(places, '0'));
@@ -37,10 +37,10 @@ function decimal(value: bigint, places: number): string {
 }
 
 const largest = 2n ** 63n;
-/** A number and its unit, which ends where the next number begins. */
+/** A number and its unit, which ends before the next number. */
 const part = /([0-9]*)(?:\.([0-9]*))?([^.0-9]*)/y;
 
-/** Go's time.ParseDuration, in nanoseconds: reads the text once, from left to right. @throws Error with Go's message */
+/** Go's time.ParseDuration, in nanoseconds; a single pass. @throws Error with Go's message */
 export function parseDuration(text: string): bigint {
   const invalid = (): Error => new Error(`time: invalid duration ${quoteBytes(text)}`);
   const negative = text.startsWith('-');
@@ -65,7 +65,7 @@ export function parseDuration(text: string): bigint {
   return total;
 }
 
-/** The nanoseconds of a fraction of a unit. Go leaves out the digits that do not fit 63 bits, and multiplies floats. */
+/** Converts a fraction to nanoseconds; like Go, drops digits beyond 63 bits and uses floats. */
 function fractionOf(digits: string, scale: bigint): bigint {
   let value = 0n;
   let divisor = 1;
@@ -78,7 +78,7 @@ function fractionOf(digits: string, scale: bigint): bigint {
   return BigInt(Math.trunc(Number(value) * (Number(scale) / divisor)));
 }
 
-/** As Go's time package quotes: every byte that is not printable ASCII becomes `\xHH`. */
+/** Quotes like Go's time package: every byte that is not printable ASCII becomes `\xHH`. */
 export function quoteBytes(text: string): string {
   const pieces = Array.from(toBytes(text), (byte) => {
     if (byte < 0x20 || byte >= 0x80) return `\\x${byte.toString(16).padStart(2, '0')}`;

@@ -7,24 +7,24 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-describe('templates as Go renders them', () => {
+describe('recorded results of Go', () => {
   const results = readGoResults();
 
-  it('has a table of at least 3,000 rows, a fifth of which fail', () => {
+  it('have at least 3,000 rows, of which more than a fifth fail', () => {
     const failing = results.rows.filter(({ out }) => out === undefined).length;
     assert.ok(results.rows.length >= 3000);
     assert.ok(failing > results.rows.length / 5);
   });
 
-  it('renders every row of the table to the same text, or fails where Go does', () => {
+  it('equal our results and failures', () => {
     assert.deepEqual(mismatches(results, { compileTemplate, functionsOfFamily, TemplateError }), []);
   });
 });
 
-/** Deliberate mistakes: a replacement in one file each. */
+/** Deliberate mistakes, each a replacement in one file. */
 const mutants: readonly (readonly [title: string, file: string, from: string, to: string])[] = [
   [
-    'indent of the first line, too',
+    'indentation of the first line',
     'functions/istio/istio-functions.ts',
     "return text.replaceAll('\\n', ",
     "return ' '.repeat(Number(width)) + text.replaceAll('\\n', ",
@@ -54,17 +54,17 @@ const mutants: readonly (readonly [title: string, file: string, from: string, to
     'for (const name of names) execution.declare(name, value, undefined);',
   ],
   [
-    'a trim marker that leaves the text after it alone',
+    'a trim marker without effect on the following text',
     'parse/lexer.ts',
     'if (trims) this.#skip(trimStart(this.#text, this.#position) - this.#position);',
     '',
   ],
-  ['a trim marker that leaves line breaks', 'parse/lexer.ts', "const spaces = ' \\t\\r\\n';", "const spaces = ' \\t';"],
+  ['a trim marker that keeps line breaks', 'parse/lexer.ts', "const spaces = ' \\t\\r\\n';", "const spaces = ' \\t';"],
 ];
 
 describe('deliberate mistakes', () => {
   const source = import.meta.dirname;
-  // Below node_modules, so that libraries are found.
+  // Below node_modules, so that imports of libraries resolve.
   const folder = path.resolve(source, '../../node_modules/.cache', `template-mutants-${process.pid}`);
   const results = readGoResults();
 
@@ -72,7 +72,7 @@ describe('deliberate mistakes', () => {
     const copy = path.join(folder, name);
     cpSync(source, copy, { recursive: true, filter: (one) => !one.endsWith('.test.ts') && !one.endsWith('.json') });
     const parts = readFileSync(path.join(copy, file), 'utf8').split(from);
-    assert.equal(parts.length, 2, `${file} must have the text that the mistake replaces, once`);
+    assert.equal(parts.length, 2, `${file} must contain the replaced text exactly once`);
     writeFileSync(path.join(copy, file), parts.join(to));
     const files = ['template.ts', 'functions/go/function-families.ts', 'template-error.ts'];
     const modules = files.map((module): Promise<unknown> => import(pathToFileURL(path.join(copy, module)).href));

@@ -1,28 +1,28 @@
 /**
- * Go strings are bytes; JavaScript strings are UTF-16. A byte that is not part of valid UTF-8 (what `trunc` or `slice` can leave behind)
- * is kept as a lone surrogate U+DC80 … U+DCFF, as Python's surrogateescape does. Everything else is an ordinary character.
+ * Go strings are bytes; JavaScript strings are UTF-16. A byte outside of valid UTF-8 (which `trunc`
+ * or `slice` can leave) is kept as a lone surrogate U+DC80 … U+DCFF, like Python's surrogateescape.
  */
 
 const loneEscape = /[\udc80-\udcff]/u;
 const nonAscii = /[^\0-\x7f]/;
 
-/** Whether the string holds bytes that are not UTF-8. */
+/** Reports whether the string has bytes that are not UTF-8. */
 export function hasStrayBytes(text: string): boolean {
   return !text.isWellFormed() && loneEscape.test(text);
 }
 
-/** Whether bytes and UTF-16 units are the same thing for this string. */
+/** Reports whether the string's bytes equal its UTF-16 units. */
 export function isAscii(text: string): boolean {
   return !nonAscii.test(text);
 }
 
-/** Go's `len(text)`: bytes. */
+/** Go's `len(text)`, in bytes. */
 export function byteLength(text: string): number {
   if (isAscii(text)) return text.length;
   return hasStrayBytes(text) ? toBytes(text).length : Buffer.byteLength(text);
 }
 
-/** The bytes of a Go string. */
+/** Returns the bytes of a Go string. */
 export function toBytes(text: string): Buffer {
   if (!hasStrayBytes(text)) return Buffer.from(text);
   const bytes = Buffer.allocUnsafe(text.length * 3);
@@ -30,7 +30,7 @@ export function toBytes(text: string): Buffer {
   let copied = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    // Not the second half of a pair; before the text there is NaN.
+    // Skips the second half of a pair; before the text there is NaN.
     const before = text.charCodeAt(at - 1);
     if (code < 0xdc80 || code > 0xdcff || (before >= 0xd800 && before <= 0xdbff)) continue;
     if (at > copied) size += bytes.write(text.slice(copied, at), size);
@@ -44,7 +44,7 @@ export function toBytes(text: string): Buffer {
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The Go string of these bytes, whether they are UTF-8 or not. */
+/** Returns the Go string of any bytes, UTF-8 or not. */
 export function fromBytes(bytes: Uint8Array): string {
   try {
     return strict.decode(bytes);
@@ -76,7 +76,7 @@ function decodeLossless(bytes: Uint8Array): string {
   return pieces.join('');
 }
 
-/** The length of the valid UTF-8 sequence at `at`, or 0 when there is none. */
+/** Returns the length of the valid UTF-8 sequence at `at`, or 0. */
 function sequenceLength(bytes: Uint8Array, at: number): number {
   const first = bytes[at] as number;
   if (first < 0x80) return 1;
@@ -92,27 +92,27 @@ function sequenceLength(bytes: Uint8Array, at: number): number {
   return length;
 }
 
-/** The bytes `from` … `to` (exclusive) of a Go string. */
+/** Returns the bytes `from` … `to` (exclusive) of a Go string. */
 export function sliceBytes(text: string, from: number, to: number): string {
   return isAscii(text) ? text.slice(from, to) : fromBytes(toBytes(text).subarray(from, to));
 }
 
-/** Joins stray bytes that have become UTF-8 by concatenation, so that equal Go strings are equal JavaScript strings. */
+/** Decodes stray bytes that have become UTF-8, so that equal Go strings are equal in JavaScript. */
 export function canonical(text: string): string {
   return hasStrayBytes(text) ? fromBytes(toBytes(text)) : text;
 }
 
-/** The text as a UTF-8 consumer reads it: each stray byte is U+FFFD. */
+/** Replaces each stray byte by U+FFFD, as a UTF-8 consumer does. */
 export function toWellFormed(text: string): string {
   return hasStrayBytes(text) ? canonical(text).replace(/[\udc80-\udcff]/gu, '\ufffd') : text;
 }
 
-/** The code points of a Go string, as ranging over it gives them: a stray byte is U+FFFD. */
+/** Returns the code points of a Go string, as its range loop does: a stray byte is U+FFFD. */
 export function runes(text: string): number[] {
   return Array.from(toWellFormed(text), (character) => character.codePointAt(0) as number);
 }
 
-/** Orders Go strings bytewise: negative, 0 or positive. */
+/** Compares Go strings bytewise: negative, 0 or positive. */
 export function compareStrings(left: string, right: string): number {
   if (left === right) return 0;
   if (isAscii(left) && isAscii(right)) return left < right ? -1 : 1;
@@ -124,10 +124,10 @@ export function equalStrings(left: string, right: string): boolean {
   return left === right || ((hasStrayBytes(left) || hasStrayBytes(right)) && canonical(left) === canonical(right));
 }
 
-/** Whether keys need no bytewise comparison to be in Go's order: UTF-16 order differs from it only above U+D7FF. */
+/** Matches keys that UTF-16 and bytewise comparison order alike: those up to U+D7FF. */
 const ordered = /^[\0-\ud7ff]*$/;
 
-/** An object's own keys in Go's order. */
+/** Returns an object's own keys in Go's order. */
 export function sortedKeys(object: Readonly<Record<string, unknown>>): string[] {
   const keys = Object.keys(object);
   return keys.every((key) => ordered.test(key)) ? keys.sort() : keys.sort(compareStrings);

@@ -1,26 +1,26 @@
 import { withoutTrailingZeros } from './functions/go/format-float.ts';
 import { quoteBytes } from './go-duration.ts';
 
-/** A time as Go keeps it: nanoseconds of the second, seconds since the year 1, and the zone, of which `null` is UTC. */
+/** A time as in Go: nanoseconds of the second, seconds since the year 1, zone (`null` is UTC). */
 export interface GoTime {
   readonly wall: number;
   readonly ext: bigint;
-  /** Seconds east of UTC, and what that is called: '' if the offset stands for it, `undefined` if nobody knows. */
+  /** Seconds east of UTC, and a name: '' for the offset itself, `undefined` if unknown. */
   readonly loc: { readonly name: string | undefined; readonly offset: number } | null;
 }
 
-/** The zone of Istio's container, which has none of its own. */
+/** The zone of Istio's container, which sets none. */
 export const localZone = { name: 'UTC', offset: 0 };
-/** Go makes these once; other zones that an offset makes are never the same. */
+/** The zones that Go caches; it allocates a new one for any other offset. */
 const onceMade = [localZone, ...Array.from({ length: 27 }, (_, hour) => ({ name: '', offset: (hour - 12) * 3600 }))];
 
-/** Seconds from the year 1 to 1970. */
+/** The seconds from the year 1 to 1970. */
 export const unixStart = 62_135_596_800n;
-/** Seconds of 400 years, after which the calendar repeats itself. Go counts from so many before the year 0. */
+/** The seconds in 400 years, the calendar's cycle. Go counts from `cyclesBefore` before year 0. */
 export const calendarCycle = 12_622_780_800n;
 const cyclesBefore = 730_692_556n;
 
-/** Names by number: months count from 1. */
+/** The names by number; months start at 1. */
 const names: Readonly<Record<string, readonly string[]>> = {
   month: ' January February March April May June July August September October November December'.split(' '),
   weekday: 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' '),
@@ -28,7 +28,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
 };
 const largest: Readonly<Record<string, number>> = { month: 12, hour: 23, hour12: 12, minute: 59, second: 59 };
 
-/** The elements of layouts but zones and fractions. */
+/** The elements of layouts except zones and fractions. */
 const elements = {
   month: 'January Jan 01 1',
   weekday: 'Monday Mon',
@@ -47,11 +47,11 @@ const parts = new Map(
 const elementForm =
   /January|Jan(?![a-z])|Monday|Mon(?![a-z])|MST|0[1-6]|002|15|2006|__2|_2(?!006)|PM|pm|[-Z]07(?:00(?:00)?|:00(?::00)?)?|[.,](?:0+|9+)(?!\d)|[1-5]/g;
 
-/** A time on the calendar and the clock of its zone. */
+/** Splits a time into the calendar and clock of its zone. */
 export function partsOf({ ext, loc }: GoTime): Record<string, number> {
   const fromMarch = BigInt((loc?.offset ?? 0) + 26_438_400);
   const seconds = BigInt.asUintN(64, ext + fromMarch + cyclesBefore * calendarCycle);
-  // In a cycle that Date knows.
+  // Moves the time into a cycle that Date supports.
   const date = new Date(Number(seconds % calendarCycle) * 1000 + Date.UTC(2000, 2, 1));
   const [shown = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = date.toISOString().split(/\D/).map(Number);
   const year = shown - 2000 + 400 * Number(seconds / calendarCycle - cyclesBefore);
@@ -64,20 +64,20 @@ function pad(number: number, width = 2, filler = '0'): string {
   return (number < 0 ? '-' : '') + String(Math.abs(number)).padStart(width, filler);
 }
 
-/** The names that an element has, as it writes them; none for numbers. */
+/** Returns the names of an element in its own form; none for numbers. */
 function namesOf(element: string): readonly string[] {
   const all = /[a-zM]/.test(element) ? (names[parts.get(element) ?? ''] ?? []) : [];
   if (element === 'pm') return all.map((name) => name.toLowerCase());
   return element.length === 3 ? all.map((name) => name.slice(0, 3)) : all;
 }
 
-/** Go has no bound here; nothing that is meant is as long. */
+/** Limits the length, which Go does not; no real text is as long. */
 function checkLength(...texts: readonly string[]): void {
   if (texts.some((text) => text.length > 1000))
     throw new Error('time: a layout or a value of more than 1000 characters');
 }
 
-/** Go's Time.Format. @throws Error for the abbreviation of a zone, where it is not known */
+/** Go's Time.Format. @throws Error for an unknown abbreviation of a zone */
 export function formatTime(time: GoTime, layout: string): string {
   checkLength(layout);
   const { name, offset } = time.loc ?? localZone;
@@ -110,13 +110,13 @@ function formatOffset(offset: number, element: string): string {
 const zoneForm =
   /^(?:ChST|MeST|GMT(?:[+-]0*(?:1?\d|2[0-3])(?!\d))?|(?=[^]{3})[+-]0*(?:1?\d|2[0-3])(?!\d)|(?:[A-Z]{3,4}T|WITA|[A-Z]{3})(?![A-Z]))/;
 
-/** How an element is read: an expression, or a shape in which `d` is a digit, `s` a sign, `n` either, `p` a point or comma, and `*` anything. */
+/** Returns an element's pattern: `d` is a digit, `s` a sign, `n` either, `p` a point, `*` any. */
 function patternOf(element: string): RegExp | string {
   const { length } = element;
   if (element === 'MST') return zoneForm;
   if (/^[-Z]/.test(element)) return `s${element.slice(1).replace(/\d/g, 'd')}`;
   if (/^[.,]9/.test(element)) return /^(?:[.,]\d+)?/;
-  // Nine characters count, of which the first may be a sign.
+  // Only nine characters count, of which the first may be a sign.
   const counted = Math.min(length, 10) - 2;
   if (/^[.,]/.test(element)) return `pn${'d'.repeat(counted)}${'*'.repeat(length - 2 - counted)}`;
   if (element === '06') return 'nd';
@@ -126,7 +126,7 @@ function patternOf(element: string): RegExp | string {
 
 const shapes: Readonly<Record<string, RegExp>> = { d: /\d/, s: /[+-]/, n: /[\d+-]/, p: /[.,]/, '*': /[^]/ };
 
-/** What an element reads at the beginning of a text; `undefined` where that does not suit it. */
+/** Returns the text that an element matches at the start; `undefined` without a match. */
 function beginningFor(element: string, text: string): string | undefined {
   const names = namesOf(element).filter((name) => name !== '');
   const plain = (name: string): string => (element.length > 2 ? name.toLowerCase() : name);
@@ -155,7 +155,7 @@ export function parseTime(layout: string, value: string): GoTime {
   const skip = (text: string): void => {
     let left = rest;
     for (const [run] of text.matchAll(/ +|[^ ]+/g)) {
-      // Spaces stand for any number of them, at the end for none.
+      // A run of spaces matches any number of spaces; at the end also none.
       const found = run.startsWith(' ') ? (/^ +/.exec(left)?.[0] ?? '') : run;
       if (run.startsWith(' ') ? found === '' && left !== '' : !left.startsWith(run)) throw unfit(text);
       left = left.slice(found.length);
@@ -179,7 +179,7 @@ export function parseTime(layout: string, value: string): GoTime {
       const number = place < 0 ? Number(text) : place;
       if (number > (largest[part] ?? Infinity) || (part === 'month' && number < 1)) throw failure(': out of range');
       read[part.replace('12', '')] = element === '06' ? number + (number >= 69 ? 1900 : 2000) : number;
-      // A fraction may follow where the layout has none.
+      // The value may have a fraction that the layout lacks.
       if (part === 'second' && !/^[.,]/.test(found[index + 1]?.[0] ?? '')) takeFraction('.9');
     } else if (/^[.,]/.test(element)) takeFraction(element);
     else if (element === 'MST' ? rest.startsWith('UTC') : /^ZZ/.test(element.charAt(0) + rest)) {
@@ -201,12 +201,12 @@ export function parseTime(layout: string, value: string): GoTime {
   if (isUtc) return { wall, ext, loc: null };
   const made = zone === '' ? onceMade.find((one) => one.offset === offset) : undefined;
   if (offset !== -1) return { wall, ext: ext - BigInt(offset), loc: made ?? { name: zone, offset } };
-  // To Go a second west of UTC is no offset, and the hours of GMT+3 are only shown.
+  // Go takes an offset of -1 second as unset, and applies the hours of GMT+3 only to the output.
   const hours = Number(/^GMT(.+)/.exec(zone)?.[1] ?? 0);
   return { wall, ext, loc: zone === '' ? localZone : { name: zone, offset: hours * 3600 } };
 }
 
-/** The seconds of +01, +0100, +01:00:00 and their like; NaN where Go has no such offset. */
+/** Converts +01, +0100, +01:00:00 and similar to seconds; NaN for invalid offsets. */
 export function secondsOf(text: string): number {
   const [hours = 0, minutes = 0, seconds = 0] = (text.match(/\d\d/g) ?? []).map(Number);
   if (hours > 24 || minutes > 60 || seconds > 60) return NaN;

@@ -1,26 +1,27 @@
 /**
- * Descriptors of Go types. A template sees plain JSON through them as Go would see the decoded struct: fields, zero
- * values, methods. They are immutable; a type that refers to itself uses a getter: `get element() { return probe; }`.
+ * Descriptions of Go types, through which templates see plain JSON like decoded Go structs: with
+ * fields, zero values and methods. They are immutable; a recursive type uses a getter: `get
+ * element() { return probe; }`.
  */
 
-/** Go's integer kinds. A value of kind `int` is a `bigint` at run time, every other kind an `Integer`. */
+/** Go's integer kinds. At run time `int` is a `bigint`, every other kind an `Integer`. */
 export type IntegerKind =
   'int' | 'int8' | 'int16' | 'int32' | 'int64' | 'uint' | 'uint8' | 'uint16' | 'uint32' | 'uint64';
 
-/** A Go type as templates can tell it apart from another. */
+/** A Go type, as far as templates can distinguish it. */
 export type GoType = ScalarType | SliceType | MapType | PointerType | StructType | InterfaceType | ReflectedType;
 
-/** What every type may carry besides its shape. */
+/** The optional properties of every type. */
 export interface TypeBehaviour {
-  /** The name as Go prints it in errors and by `%T`, e.g. `v1.Protocol`. Absent for unnamed types such as `[]string`. */
+  /** The name in errors and for `%T`, e.g. `v1.Protocol`; absent for types like `[]string`. */
   readonly name?: string;
-  /** Methods that templates may call, by Go name. A `String` method is used for printing, as fmt does. */
+  /** Methods for templates, by Go name. Printing uses a `String` method, as fmt does. */
   readonly methods?: Readonly<Record<string, GoMethod>>;
-  /** Turns JSON into the form that `fields` or the kind describe: `"90s"` → `{ seconds: '90' }`. Runs on every access. */
+  /** Converts JSON to the form of `fields` or kind, on each access: `"90s"` → `{ seconds: 90 }`. */
   readonly decode?: (raw: unknown) => unknown;
-  /** Encodes the JSON form as JSON text (Go's MarshalJSON). `null` and absent values of a pointer never reach it. */
+  /** Encodes the JSON form as JSON text (Go's MarshalJSON); not called for nil pointers. */
   readonly toJson?: (raw: unknown) => string;
-  /** Encodes the JSON form as protobuf JSON text; marks the type as a protobuf message. Used by Istio's `protoToJSON`. */
+  /** Encodes the JSON form as protobuf JSON, for `protoToJSON`; marks a protobuf message. */
   readonly protoToJson?: (raw: unknown) => string;
 }
 
@@ -42,27 +43,27 @@ export interface MapType extends TypeBehaviour {
   readonly element: GoType;
 }
 
-/** `*Element`. The JSON form of nil is `null` or absence. Name, methods and hooks are its element's. */
+/** `*Element`. JSON null or absence is nil. Uses the element's name, methods and hooks. */
 export interface PointerType extends TypeBehaviour {
   readonly kind: 'pointer';
   readonly element: GoType;
 }
 
-/** A struct: a field that is not listed does not exist, and reading it is an error. */
+/** A struct. Reading a field that is not listed is an error. */
 export interface StructType extends TypeBehaviour {
   readonly kind: 'struct';
   readonly name: string;
   readonly fields: readonly GoField[];
 }
 
-/** `interface {}`: whatever the JSON holds. As a parameter's type it may demand methods. */
+/** `interface {}`: any JSON value. As a parameter's type it may require methods. */
 export interface InterfaceType extends TypeBehaviour {
   readonly kind: 'interface';
-  /** Whether values of a type have the methods; absent for `interface {}`. */
+  /** Reports whether a type has the methods; absent for `interface {}`. */
   readonly accepts?: (type: GoType) => boolean;
 }
 
-/** `reflect.Value`: a parameter of a builtin that wants its argument as it is, missing or not. Never the type of data. */
+/** `reflect.Value`: the unconverted argument of a builtin, perhaps missing. Not a type of data. */
 export interface ReflectedType extends TypeBehaviour {
   readonly kind: 'reflected';
 }
@@ -74,27 +75,26 @@ export interface GoField {
   /** The JSON key: `readinessProbe`. Ignored when `inline`. */
   readonly json: string;
   readonly type: GoType;
-  /** `json:",omitempty"`: false, 0, "", nil and empty maps and slices are left out of JSON. */
+  /** `json:",omitempty"`: JSON omits false, 0, "", nil and empty maps and slices. */
   readonly omitEmpty?: boolean;
-  /** `json:",omitzero"`: the zero value is left out of JSON, also of a struct. */
+  /** `json:",omitzero"`: JSON omits the zero value, also of a struct. */
   readonly omitZero?: boolean;
-  /** An embedded struct: its fields are the parent's, in JSON (`json:",inline"`) and in templates. */
+  /** An embedded struct, whose fields belong to the parent in JSON and in templates. */
   readonly inline?: boolean;
 }
 
-/** A method of a type. */
 export interface GoMethod {
   readonly parameters?: readonly GoType[];
-  /** The last parameter's type is that of each further argument. */
+  /** Whether the last parameter's type applies to all further arguments. */
   readonly variadic?: boolean;
-  /** The type through which the returned plain value is seen. */
+  /** The type of the returned plain value. */
   readonly result: GoType;
-  /** Declared on `*T`: callable on pointers (nil too) and on addressable values only. Protobuf getters are. */
+  /** Declared on `*T`: callable only on pointers (even nil) and addressable values. */
   readonly pointerReceiver?: boolean;
   /**
-   * @param raw The receiver's JSON form; `null` for a nil pointer.
-   * @param args Template values, already converted to `parameters`.
-   * @returns A plain value in the JSON form of `result`. An error thrown here fails the template ("error calling …").
+   * @param raw the receiver's JSON form; `null` for a nil pointer
+   * @param args template values of the types in `parameters`
+   * @returns a plain value in the JSON form of `result`; an exception fails the template
    */
   readonly call: (raw: unknown, ...args: readonly unknown[]) => unknown;
 }
@@ -113,24 +113,21 @@ export const anyMapType: MapType = { kind: 'map', key: stringType, element: anyT
 export const stringMapType: MapType = { kind: 'map', key: stringType, element: stringType };
 export const reflectedType: ReflectedType = { kind: 'reflected' };
 
-/** `*element`. */
 export function pointerTo(element: GoType): PointerType {
   return { kind: 'pointer', element };
 }
 
-/** `[]element`. */
 export function sliceOf(element: GoType): SliceType {
   return { kind: 'slice', element };
 }
 
-/** `map[string]element`. */
 export function mapOf(element: GoType): MapType {
   return { kind: 'map', key: stringType, element };
 }
 
 const typeNames = new WeakMap<GoType, string>();
 
-/** The type as Go prints it: `map[string]interface {}`, `*v1.Probe`. Two types are the same when their names are. */
+/** Returns the type as Go prints it: `map[string]interface {}`; equal names mean equal types. */
 export function typeName(type: GoType): string {
   const known = typeNames.get(type);
   if (known !== undefined) return known;

@@ -1,6 +1,6 @@
 import type { IntegerKind } from './go-type.ts';
 
-/** A Go integer of another kind than `int` (which is a plain `bigint`): the result of sprig's `add`, a container's port. */
+/** A Go integer other than `int` (a `bigint` here), e.g. sprig's `add`, or a container's port. */
 export class Integer {
   readonly kind: Exclude<IntegerKind, 'int'>;
   readonly value: bigint;
@@ -11,7 +11,7 @@ export class Integer {
   }
 }
 
-/** A Go complex128: only literals such as `1i` make one. */
+/** A Go complex128, which only literals like `1i` make. */
 export class Complex {
   readonly real: number;
   readonly imaginary: number;
@@ -24,29 +24,29 @@ export class Complex {
 
 const small: readonly bigint[] = Array.from({ length: 1024 }, (_, index) => BigInt(index));
 
-/** A Go `int` from a number that is already integral; small ones are not allocated anew. */
+/** Converts an integral number to a Go `int`; reuses small ones. */
 export function int(value: number): bigint {
   return small[value] ?? BigInt(value);
 }
 
-/** A Go `int64`, wrapped around at 64 bits as Go's arithmetic is. */
+/** Makes a Go `int64`, wrapping at 64 bits like Go's arithmetic. */
 export function int64(value: bigint): Integer {
   return new Integer('int64', BigInt.asIntN(64, value));
 }
 
-/** The int64 that is nearest to a number. */
+/** Returns the nearest int64. */
 export function clampInt64(value: bigint): bigint {
   const limit = 2n ** 63n;
   return value >= limit ? limit - 1n : value < -limit ? -limit : value;
 }
 
-/** Every integer of 64 bits has fewer digits. */
-const mostDigits = 20;
-const beyond = 10n ** BigInt(mostDigits);
+/** The maximum number of digits of a 64-bit integer. */
+const maximumDigits = 20;
+const beyond = 10n ** BigInt(maximumDigits);
 
-/** The number that decimal digits make. One that is far beyond 64 bits counts as 10^20: reading it exactly takes more than linear time. */
+/** Parses decimal digits; returns 10^20 far beyond 64 bits, as exact parsing is not linear. */
 export function readDigits(digits: string): bigint {
   let start = 0;
   while (start < digits.length - 1 && digits[start] === '0') start += 1;
-  return digits.length - start > mostDigits ? beyond : BigInt(digits.slice(start));
+  return digits.length - start > maximumDigits ? beyond : BigInt(digits.slice(start));
 }

@@ -11,7 +11,7 @@ const escapes: Readonly<Record<string, string>> = {
   '\\': '\\\\',
 };
 const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
-/** Plain ASCII without quotes and backslashes: nothing to escape in any style. */
+/** ASCII without quotes and backslashes, which needs no escape in any style. */
 const harmless = /^[ !#-&(-[\]-_a-~]*$/;
 const needsEscape = /[^ !#-[\]-~]/gu;
 
@@ -20,7 +20,7 @@ export function isPrintable(character: string): boolean {
   return printable.test(character);
 }
 
-/** Go's strconv.Quote: a double-quoted Go string literal; with `'` QuoteRune of one character, or their ToASCII forms. */
+/** Go's strconv.Quote; with `'` QuoteRune of one character; their ToASCII with `asciiOnly`. */
 export function quoteString(text: string, quote: '"' | "'" = '"', asciiOnly = false): string {
   if (harmless.test(text)) return quote + text + quote;
   const body = canonical(text).replace(needsEscape, (character) => escapeCharacter(character, quote, asciiOnly));

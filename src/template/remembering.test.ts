@@ -11,7 +11,7 @@ import { property, typed } from './typed-value.ts';
 import { garage } from './testdata/garage-type.ts';
 import { readGoResults, steady } from './testdata/go-results.ts';
 
-/** How often templates called `seen`. */
+/** The number of calls of `seen` by templates. */
 let calls = 0;
 const functions = {
   ...functionsOfFamily('istio'),
@@ -21,7 +21,7 @@ const functions = {
   }),
 };
 
-/** The output, or the error's message. */
+/** Returns the output, or the error's message. */
 function outcome(template: Template, data: unknown, limits?: ExecutionLimits): string {
   try {
     return steady(template.execute(data, limits));
@@ -36,10 +36,10 @@ function compile(text: string, options: Partial<TemplateOptions> = {}): Template
 }
 
 describe('remembered output', () => {
-  it('is what executing anew gives, for rows of the table and whatever was executed before', () => {
+  it('equals that of a new execution, for rows of the table after any previous data', () => {
     const { documents, rows } = readGoResults();
     const [whole, empty] = [documents['garage'], documents['garage-empty']];
-    // Each fifth row: the table has several for each function.
+    // Every fifth row is enough: the table has several rows for each function.
     for (const [index, row] of rows.entries()) {
       if (index % 5 !== 0) continue;
       const options = {
@@ -57,29 +57,29 @@ describe('remembered output', () => {
         continue;
       }
       const stableFields = [[], Object.keys(own ?? {}), ['Labels', 'Owner', 'Doors']][(index / 5) % 3] ?? [];
-      const remembering = compile(row.template, { ...options, stableFields });
+      const remembered = compile(row.template, { ...options, stableFields });
       for (const data of [own, own, ...others, own]) {
         const copies = [structuredClone(data), structuredClone(data)];
-        assert.equal(outcome(remembering, wrap(copies[0])), outcome(plain, wrap(copies[1])), row.template);
+        assert.equal(outcome(remembered, wrap(copies[0])), outcome(plain, wrap(copies[1])), row.template);
       }
     }
   }).timeout(60_000);
 
-  /** What a template of `stable` and other fields must notice: each execution's data, and how often `seen` is called in all. */
+  /** Asserts the output for each data, and the total calls of `seen`, with a field `stable`. */
   function notices(title: string, text: string, expected: number, data: readonly unknown[]): void {
     it(`notices ${title}`, () => {
-      const remembering = compile(text, { stableFields: ['stable'] });
+      const remembered = compile(text, { stableFields: ['stable'] });
       calls = 0;
-      const outputs = data.map((one) => outcome(remembering, structuredClone(one)));
+      const outputs = data.map((one) => outcome(remembered, structuredClone(one)));
       assert.equal(calls, expected);
-      const wanted = data.map((one) => outcome(compile(text), structuredClone(one)));
-      assert.deepEqual(outputs, wanted);
+      const expectedOutputs = data.map((one) => outcome(compile(text), structuredClone(one)));
+      assert.deepEqual(outputs, expectedOutputs);
     });
   }
 
   notices('a scalar', '{{ seen .a }}', 3, [{ a: 1 }, { a: 1 }, { a: '1' }, { a: 1 }]);
   notices('that a key is missing', '{{ seen .a }}', 2, [{ a: null }, {}, { a: null }]);
-  notices('a list, which may have changed', '{{ seen .a }}', 2, [{ a: [1] }, { a: [1] }]);
+  notices('a list, which may change in place', '{{ seen .a }}', 2, [{ a: [1] }, { a: [1] }]);
   notices('another object in a stable field', '{{ seen .stable.x }}', 2, [{ stable: { x: 1 } }, { stable: { x: 2 } }]);
   notices('a key that index reads', '{{ seen (index .m "k") }}', 2, [
     { m: { k: 1, o: 1 } },
@@ -115,9 +115,9 @@ describe('remembered output', () => {
     { a: 1, b: 2 },
     { a: 1, b: 2 },
   ]);
-  notices('the data as a whole', '{{ seen . }}{{ seen $ }}', 4, [{ a: 1 }, { a: 1 }]);
+  notices('the whole data', '{{ seen . }}{{ seen $ }}', 4, [{ a: 1 }, { a: 1 }]);
   notices('the elements of a range', '{{ range .l }}{{ seen . }}{{ end }}', 4, [{ l: [1, 2] }, { l: [1, 3] }]);
-  notices('a range over what is stable', '{{ range $k, $v := .stable }}{{ seen $v }}{{ end }}', 2, [
+  notices('a range over a stable field', '{{ range $k, $v := .stable }}{{ seen $v }}{{ end }}', 2, [
     { stable: { a: 1, b: 2 } },
   ]);
   notices(
@@ -127,7 +127,7 @@ describe('remembered output', () => {
     [{ stable: [7, 8] }],
   );
   notices(
-    'what a template is called with',
+    'the argument of a template',
     '{{ define "d" }}{{ seen .x }}{{ end }}{{ template "d" . }}{{ template "d" .m }}',
     5,
     [
@@ -136,26 +136,25 @@ describe('remembered output', () => {
       { x: 2, m: { x: 3 } },
     ],
   );
+  notices('a template call without an argument', '{{ define "d" }}{{ seen $ }}{{ end }}{{ template "d" }}{{ .a }}', 1, [
+    { a: 1 },
+    { a: 1 },
+    { a: 2 },
+  ]);
   notices(
-    'a template that is called with nothing',
-    '{{ define "d" }}{{ seen $ }}{{ end }}{{ template "d" }}{{ .a }}',
-    1,
-    [{ a: 1 }, { a: 1 }, { a: 2 }],
-  );
-  notices(
-    'a template that calls itself',
+    'a recursive template',
     '{{ define "d" }}{{ if . }}{{ seen . }}{{ template "d" }}{{ end }}{{ end }}{{ template "d" .a }}',
     2,
     [{ a: 1 }, { a: 1 }, { a: 2 }],
   );
   notices(
-    'a variable that a branch sets again, each time',
+    'a variable that a branch always sets again',
     '{{ $x := "a" }}{{ if .a }}{{ if .b }}{{ $x = .b }}{{ end }}{{ end }}{{ seen $x }}',
     3,
     [{ a: 1, b: 'b' }, { a: 1, b: 'b' }, { a: 1 }],
   );
   notices(
-    'a template that is executed over a part of its data',
+    'a template that calls itself with a part of its data',
     '{{ seen .a }}{{ if .next }}{{ template "t" .next }}{{ end }}',
     3,
     [
@@ -164,7 +163,7 @@ describe('remembered output', () => {
     ],
   );
   notices(
-    'a template that another executes over a part of its data',
+    'a template that another calls with a part of its data',
     '{{ define "other" }}{{ template "t" .next }}{{ end }}{{ seen .a }}{{ with .next }}{{ template "other" $ }}{{ end }}',
     2,
     [{ a: 1, next: { a: 2 } }],
@@ -181,7 +180,7 @@ describe('remembered output', () => {
     { a: 2 },
   ]);
   notices(
-    'a variable inside a range over what is stable',
+    'a variable inside a range over a stable field',
     '{{ range $k, $v := .stable }}{{ with $ }}{{ seen $v }}{{ end }}{{ end }}',
     2,
     [{ stable: { a: 1, b: 2 } }],
@@ -191,19 +190,19 @@ describe('remembered output', () => {
     { a: 2, b: 1 },
     { a: 2, b: 2 },
   ]);
-  notices('the data behind a range', '{{ range .l }}{{ . }}{{ else }}{{ seen .a }}{{ end }}', 2, [
+  notices('the data in the else branch of a range', '{{ range .l }}{{ . }}{{ else }}{{ seen .a }}{{ end }}', 2, [
     { l: [], a: 1 },
     { l: [], a: 2 },
     { l: [1], a: 2 },
   ]);
   notices('a pipeline that ends in a lookup', '{{ "k" | index .m | seen }}', 2, [{ m: { k: 1 } }, { m: { k: 2 } }]);
   notices(
-    'a variable of a template that is called',
+    'a variable of a called template',
     '{{ define "d" }}{{ $x := .a }}{{ seen $x }}{{ end }}{{ $p := 1 }}{{ template "d" . }}',
     2,
     [{ a: 1 }, { a: 2 }, { a: 2 }],
   );
-  notices('a zero below zero', '{{ seen .a }}', 2, [{ a: 0 }, { a: -0 }]);
+  notices('a negative zero', '{{ seen .a }}', 2, [{ a: 0 }, { a: -0 }]);
   notices('a chain', '{{ seen (.m).k }}{{ seen ($.m).k }}', 4, [{ m: { k: 1 } }, { m: { k: 2 } }]);
   notices('a pipeline', '{{ .a | default "d" | seen }}', 3, [{ a: 'x' }, { a: 'x' }, { a: '' }, {}]);
   notices('a map that a function changes', '{{ seen .stable.x }}{{ $d := set .stable "x" 2 }}', 1, [
@@ -215,13 +214,13 @@ describe('remembered output', () => {
     { a: 1, b: 1, c: 2, d: 1 },
   ]);
 
-  it('ends where a function changes the data', () => {
+  it('is not used when a function changes the data', () => {
     const changing = compile('{{ seen .stable.x }}{{ $d := set .stable "x" 2 }}', { stableFields: ['stable'] });
     const data = { stable: { x: 1 } };
     assert.deepEqual([outcome(changing, data), outcome(changing, data)], ['1', '2']);
   });
 
-  it('repeats what depends on the same stable object', () => {
+  it('is repeated for the same stable object', () => {
     const stable = { x: [1], set: 'y' };
     const template = compile('{{ range .stable.x }}{{ seen . }}{{ end }}{{ index .stable "set" | seen }}', {
       stableFields: ['stable'],
@@ -232,14 +231,14 @@ describe('remembered output', () => {
     assert.equal(calls, 2);
   });
 
-  it('pauses where executions differ, and begins again when they are alike', () => {
+  it('pauses while executions differ, and resumes when they are equal', () => {
     const template = compile('{{ seen .a }}', { stableFields: [] });
     calls = 0;
     for (const a of [1, 2, 3, 4, ...Array<number>(40).fill(5)]) assert.equal(template.execute({ a }), String(a));
     assert.equal(calls, 18);
   });
 
-  it('survives an error behind it, but not a text beyond its size, or more readings than are worth it', () => {
+  it('survives a later error; excludes long texts and many readings', () => {
     const failing = compile('{{ seen .a }}{{ if .a }}{{ fail "no" }}{{ end }}', { stableFields: [] });
     const many = Object.fromEntries(Array.from({ length: 600 }, (_, index) => [`f${index}`, index]));
     const all = Array.from({ length: 600 }, (_, index) => `{{ seen .f${index} }}`).join('');
@@ -255,7 +254,7 @@ describe('remembered output', () => {
     }
   });
 
-  it('knows typed data', () => {
+  it('supports typed data', () => {
     const type: StructType = {
       kind: 'struct',
       name: 'T',
@@ -311,7 +310,7 @@ describe('remembered output', () => {
     assert.equal(calls, 2);
   });
 
-  it('counts as what it cost, so that bounds hold', () => {
+  it('counts its original cost towards the limits', () => {
     const stable = Array.from({ length: 100 }, (_, index) => index);
     const text = 'a{{ range .stable }}{{ . }}{{ end }}{{ .b }}';
     const template = compile(text, { stableFields: ['stable'] });
@@ -322,7 +321,7 @@ describe('remembered output', () => {
     }
   });
 
-  it('is the output for any data, one after the other', () => {
+  it('equals that of a new execution for any sequence of data', () => {
     const text = [
       '{{ define "part" }}{{ .s.x | default "none" }}{{ range .l }}{{ . }},{{ end }}{{ end }}',
       '{{ $a := index .m "a" }}{{ if eq .t "x" }}A{{ $a }}{{ else if .f }}B{{ .f }}{{ end }}',
@@ -341,8 +340,8 @@ describe('remembered output', () => {
     const plain = compile(text);
     fc.assert(
       fc.property(fc.array(data, { minLength: 2, maxLength: 12 }), (list) => {
-        const remembering = compile(text, { stableFields: ['s'] });
-        for (const one of list) assert.equal(outcome(remembering, one), outcome(plain, one));
+        const remembered = compile(text, { stableFields: ['s'] });
+        for (const one of list) assert.equal(outcome(remembered, one), outcome(plain, one));
       }),
       { numRuns: 300 },
     );

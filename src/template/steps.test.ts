@@ -17,7 +17,7 @@ const texts: [name: string, text: string][] = [
 
 describe('compileTemplateInSteps', () => {
   for (const [name, text] of texts) {
-    it(`stops often in ${name}, and compiles the same`, () => {
+    it(`yields often in ${name}, with the same result`, () => {
       const steps = compileTemplateInSteps(text, { name: 't' });
       let count = 0;
       let step = steps.next();
@@ -28,13 +28,13 @@ describe('compileTemplateInSteps', () => {
     });
   }
 
-  it('has the same bound for nesting, and says so when it gets there', () => {
+  it('has the same limit for nesting, and reports it when reached', () => {
     assert.throws(() => atOnce(compileTemplateInSteps(nested(401), { name: 't' })), /max expression depth exceeded/);
   });
 });
 
 describe('atOnce', () => {
-  it('does every step and gives the result', () => {
+  it('runs every step and returns the result', () => {
     const done: number[] = [];
     function* work(): Steps<string> {
       for (let index = 0; index < 3; index += 1) {

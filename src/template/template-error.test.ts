@@ -19,15 +19,15 @@ function failure(template: string, data: unknown = {}): TemplateError {
 describe('template errors', () => {
   const syntax: readonly (readonly [string, string, number, number, string])[] = [
     ['an unknown function', 'a\n{{ tooYaml .x }}', 2, 3, 'function "tooYaml" not defined; did you mean "toYaml"?'],
-    ['an unknown function like no other', '{{ zzzzzzzz }}', 1, 3, 'function "zzzzzzzz" not defined'],
+    ['an unknown function without a hint', '{{ zzzzzzzz }}', 1, 3, 'function "zzzzzzzz" not defined'],
     ['an unclosed action', '{{ .x', 1, 5, 'unclosed action'],
-    ['an action unclosed over lines', 'a\n{{ .x\n\n', 4, 0, 'unclosed action started at sidecar:2'],
-    ['a text unclosed over lines', '{{ if .x\n"a\n', 2, 0, 'unterminated quoted string in action started at sidecar:1'],
-    ['an {{end}} too many', 'é {{ .x }}\nb{{ end }}', 2, 8, 'unexpected {{end}}'],
+    ['an unclosed multi-line action', 'a\n{{ .x\n\n', 4, 0, 'unclosed action started at sidecar:2'],
+    ['an unclosed string', '{{ if .x\n"a\n', 2, 0, 'unterminated quoted string in action started at sidecar:1'],
+    ['a superfluous {{end}}', 'é {{ .x }}\nb{{ end }}', 2, 8, 'unexpected {{end}}'],
     ['a missing {{end}}', '{{ if .x }}a', 1, 12, 'unexpected EOF'],
-    ['a character that means nothing', '{{ § }}', 1, 3, "unrecognized character in action: U+00A7 '§'"],
+    ['a character without a meaning', '{{ § }}', 1, 3, "unrecognized character in action: U+00A7 '§'"],
     ['a character that cannot be printed', '{{ \u200b }}', 1, 3, 'unrecognized character in action: U+200B'],
-    ['a name that goes on wrongly', '{{ .x§ }}', 1, 3, "bad character U+00A7 '§'"],
+    ['an invalid character in a name', '{{ .x§ }}', 1, 3, "bad character U+00A7 '§'"],
     ['a {{break}} outside of {{range}}', '{{ break }}', 1, 3, '{{break}} outside {{range}}'],
     ['a break with an argument', '{{ range .x }}{{ break 1 }}{{ end }}', 1, 23, 'unexpected "1" in {{break}}'],
     ['an undefined variable', '{{ $x }}', 1, 3, 'undefined variable "$x"'],
@@ -35,7 +35,7 @@ describe('template errors', () => {
     ['deep nesting', `{{ ${'('.repeat(500)} }}`, 1, 403, 'max expression depth exceeded'],
   ];
   for (const [title, template, line, column, reason] of syntax) {
-    it(`of syntax have a place and a reason: ${title}`, () => {
+    it(`of syntax have a position and a reason: ${title}`, () => {
       const error = failure(template);
       assert.deepEqual([error.kind, error.position.line, error.position.column], ['syntax', line, column]);
       assert.equal(error.reason, reason);
@@ -60,35 +60,35 @@ describe('template errors', () => {
       assert.equal(error.reason, reason);
       assert.equal(error.position.context, context);
       const { line, column } = error.position;
-      const place = `template: sidecar:${line}:${column}: executing "sidecar" at <${context}>`;
-      assert.equal(error.message, `${place}: ${reason}`);
+      const prefix = `template: sidecar:${line}:${column}: executing "sidecar" at <${context}>`;
+      assert.equal(error.message, `${prefix}: ${reason}`);
     });
   }
 
-  it('say why a known function is not offered', () => {
+  it('give the reason for an omitted function', () => {
     const unavailable = { now: 'depends on the time of day' };
     assert.throws(() => compileTemplate('{{ now }}', { name: 't', unavailable }), {
       message: 'template: t:1: function "now" not defined: it depends on the time of day',
     });
   });
 
-  it('name the template that was executing', () => {
+  it('name the executing template', () => {
     const message = failure('{{ define "part" }}{{ len 1 }}{{ end }}{{ template "part" }}').message;
     assert.match(message, /executing "part" at <len 1>/);
   });
 
-  it('show people the place, below tabs and wide characters too', () => {
+  it('show a caret, also below tabs and wide characters', () => {
     const error = failure('x\n\té {{ len 3 }}\ny');
     assert.match(error.message, /sidecar:2:7:/);
     const shown = 'sidecar:2:8: error calling len: len of type int\n\té {{ len 3 }}\n\t     ^';
     assert.equal(error.caret(), shown);
   });
 
-  it('end data that contains itself', () => {
+  it('stop at data that contains itself', () => {
     const endless: Record<string, unknown> = {};
     endless.self = endless;
     const { kind, reason } = failure('{{ print . }}', endless);
-    assert.deepEqual([kind, reason], ['limit', 'exceeded the depth of 400 lists and maps in each other']);
+    assert.deepEqual([kind, reason], ['limit', 'exceeded the depth of 400 nested lists and maps']);
     assert.equal(failure('{{ . }}', endless).kind, 'limit');
   });
 

@@ -1,23 +1,22 @@
-/** Where in a template something went wrong. */
 export interface TemplateErrorPosition {
   /** The template's name, as given to compileTemplate. */
   readonly name: string;
-  /** From 1. */
+  /** The line, from 1. */
   readonly line: number;
-  /** In bytes from 0, as Go counts columns. */
+  /** The column in bytes, from 0, as in Go. */
   readonly column: number;
   /** The construct as Go prints it, e.g. `.nul.x`; empty for syntax errors. */
   readonly context: string;
-  /** The template's line, for `caret()`. */
+  /** The text of the line, for `caret()`. */
   readonly source: string;
 }
 
 /**
- * The one error of this folder. `message` is Go's whole message (`template: inject:1:7: executing "inject" at <.nul.x>: …`);
- * `reason` is its last part.
+ * The only error class of this folder. `message` is Go's whole message (`template: inject:1:7:
+ * executing "inject" at <.nul.x>: …`); `reason` is its last part.
  */
 export class TemplateError extends Error {
-  /** The template's syntax, its execution, or a bound of the execution. */
+  /** An error of the syntax, of the execution, or of an exceeded limit. */
   readonly kind: 'syntax' | 'execution' | 'limit';
   readonly position: TemplateErrorPosition;
   readonly reason: string;
@@ -30,7 +29,7 @@ export class TemplateError extends Error {
     this.reason = reason;
   }
 
-  /** Three lines for people: place and reason, the template's line, a caret under the column. */
+  /** Returns three lines for people: position and reason, the template's line, a caret. */
   caret(): string {
     const { name, line, column, source } = this.position;
     const before = Buffer.from(source).subarray(0, column).toString().replace(/[^\t]/gu, ' ');

@@ -12,13 +12,13 @@ function render(template: string, data: unknown = {}): string {
 }
 
 describe('compileTemplate', () => {
-  it('takes other delimiters, and the usual ones for empty ones', () => {
+  it('accepts other delimiters, and replaces empty ones by the default', () => {
     const rendered = compileTemplate('[[ .a ]] {{ .a }}', { name: 't', delimiters: ['[[', ']]'] }).execute({ a: 1 });
     assert.equal(rendered, '1 {{ .a }}');
     assert.equal(compileTemplate('{{ .a }}', { name: 't', delimiters: ['', ''] }).execute({ a: 1 }), '1');
   });
 
-  it('lets functions replace builtins, and keywords that Go gave away later', () => {
+  it('lets functions override builtins, and the keywords break and continue', () => {
     const own = {
       len: goFunction([any], () => 'mine'),
       break: goFunction([], () => 'broken'),
@@ -32,7 +32,7 @@ describe('compileTemplate', () => {
     assert.equal(template.execute({ a: [1] }), 'mine broken on 2');
   });
 
-  it('gives templates that any number of executions can use, one inside the other', () => {
+  it('supports several executions of a template, also nested ones', () => {
     const inner = compileTemplate('{{ $x := .v }}{{ range .l }}{{ $x = print $x . }}{{ end }}{{ $x }}', {
       name: 'inner',
     });
@@ -45,7 +45,7 @@ describe('compileTemplate', () => {
     assert.equal(outer.execute({}), '1ab-2ab');
   });
 
-  it('does not touch its data', () => {
+  it('does not change its data', () => {
     const data = Object.freeze({ map: Object.freeze({ a: 1 }), list: Object.freeze([3, 1, 2]) });
     assert.equal(
       render('{{ range $k, $v := .map }}{{ $k }}{{ $v }}{{ end }}{{ sortAlpha .list }}{{ append .list 4 }}', data),
@@ -54,7 +54,7 @@ describe('compileTemplate', () => {
     assert.throws(() => render('{{ set .map "b" 1 }}', data), { reason: /error calling set: / });
   });
 
-  it('keeps names that JavaScript knows apart from keys', () => {
+  it('does not confuse keys with JavaScript properties', () => {
     const data = JSON.parse('{"__proto__": {"a": 1}, "toString": "t"}') as unknown;
     assert.equal(
       render('{{ .__proto__.a }} {{ .toString }} {{ .constructor }} {{ .map.hasOwnProperty }}', data),
@@ -64,16 +64,16 @@ describe('compileTemplate', () => {
     assert.equal(rendered, 'map[__proto__:1] false');
   });
 
-  it('takes nil as data', () => {
+  it('accepts nil as data', () => {
     assert.equal(render('{{ . }}{{ .a }}{{ if . }}T{{ end }}', null), '<no value><no value>');
   });
 
-  it('follows missingKey where there is no value at all', () => {
+  it('applies missingKey to a missing value', () => {
     const strict = compileTemplate('{{ $x := .nul }}{{ $x.y }}', { name: 't', missingKey: 'error' });
     assert.throws(() => strict.execute({ nul: null }), { reason: 'nil data; no entry for key "y"' });
   });
 
-  it('gives builtins their arguments as they are', () => {
+  it('passes unconverted arguments to reflected parameters', () => {
     const kinds = goVariadic([], reflected, (...values) =>
       values.map((value) => (value === undefined ? 'missing' : JSON.stringify(value))).join(),
     );
@@ -81,13 +81,13 @@ describe('compileTemplate', () => {
     assert.equal(template.execute({ nul: null }), 'missing,null,"a"');
   });
 
-  it('converts constants to what a function wants', () => {
+  it('converts constants to the types of parameters', () => {
     const take = goFunction([integer, string], (number, text) => `${typeof number} ${text}`);
     const template = compileTemplate('{{ take 1e3 "x" }}', { name: 't', functions: { take } });
     assert.equal(template.execute({}), 'bigint x');
   });
 
-  it('renders text without delimiters as it is', () => {
+  it('renders text without delimiters unchanged', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('{{')),
@@ -98,7 +98,7 @@ describe('compileTemplate', () => {
     );
   });
 
-  it('gives strings back that were quoted, encoded or cut', () => {
+  it('restores strings that were quoted, encoded or cut', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.nat(40), (s, n) => {
         const data = { s };
@@ -111,14 +111,14 @@ describe('compileTemplate', () => {
     );
   });
 
-  it('ranges over maps in the order of their keys’ bytes', () => {
+  it('ranges over maps in bytewise order of keys', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: 'grapheme' }), fc.integer()), (map) => {
         const keys = render('{{ range $k, $v := . }}{{ $k | b64enc }},{{ end }}', map).split(',').slice(0, -1);
-        const wanted = Object.keys(map)
+        const bytes = Object.keys(map)
           .map((key) => Buffer.from(key))
           .sort((a, b) => Buffer.compare(a, b));
-        const sorted = wanted.map((key) => key.toString('base64'));
+        const sorted = bytes.map((key) => key.toString('base64'));
         assert.deepEqual(keys, sorted);
       }),
     );

@@ -10,25 +10,26 @@ import { SourceText } from './parse/source-text.ts';
 import { atOnce, type Steps } from './steps.ts';
 
 export interface TemplateOptions {
-  /** Shown in errors; also the name under which the template can call itself. */
+  /** The name in errors, by which the template can also call itself. */
   readonly name: string;
-  /** What encloses actions. Default `{{` and `}}`; an empty one stands for its default. */
+  /** The delimiters of actions. Default `{{` and `}}`; an empty one means its default. */
   readonly delimiters?: readonly [string, string];
-  /** Functions besides Go's builtins, which a function of the same name replaces. */
+  /** Functions in addition to Go's builtins, which they may override. */
   readonly functions?: FunctionTable;
-  /** Functions that are left out of `functions` on purpose, each with the reason: `is random`. For errors only. */
+  /** The reasons for omitted functions, e.g. `is random`; for errors only. */
   readonly unavailable?: Readonly<Record<string, string>>;
-  /** Go's missingkey option: what an absent key of a map is. Default `default`: no value, printed `<no value>`. */
+  /** Go's missingkey option for absent map keys; `default` gives no value, `<no value>`. */
   readonly missingKey?: Program['missingKey'];
   /**
-   * Turns remembering on: statements write what they wrote in the last execution when what they read of the data is
-   * the same. These fields are compared by identity: their values are replaced between executions, never changed. Of
-   * others only strings, numbers and booleans are compared; what reads more of them is executed each time.
+   * Enables remembering: a statement that would read the same data as in the last execution repeats
+   * its output. These fields are compared by identity: replace their values between executions,
+   * never change them. Of others only strings, numbers and booleans are compared; statements that
+   * read more run each time.
    */
   readonly stableFields?: readonly string[];
 }
 
-/** A compiled template. Any number of executions may use it: what they find out for each other never shows. */
+/** A compiled template. It supports any number of executions, which do not affect each other. */
 export class Template {
   readonly name: string;
   readonly #program: Program;
@@ -41,10 +42,11 @@ export class Template {
   }
 
   /**
-   * Renders the template over `data` (plain JSON, or a TypedValue), which only functions such as `set` change, as in Go.
-   * @param name Of a template that the text defines, to render that, as Go's ExecuteTemplate does.
-   * @returns The output; bytes that are not UTF-8 are U+FFFD.
-   * @throws TemplateError of kind `execution` or `limit`.
+   * Renders the template over `data` (plain JSON, or a TypedValue), which only functions such as
+   * `set` change, as in Go.
+   * @param name the definition to render, as in Go's ExecuteTemplate
+   * @returns the output, with U+FFFD for bytes that are not UTF-8
+   * @throws TemplateError of kind `execution` or `limit`
    */
   execute(data: unknown, limits: ExecutionLimits = {}, name = this.name): string {
     const execution = new Execution(this.#program, data ?? undefined, limits);
@@ -55,19 +57,19 @@ export class Template {
       run(execution, execution.data);
       return toWellFormed(execution.finish());
     } catch (error) {
-      // Data that contains itself (`set . "x" .`) is endless to print.
+      // Printing data that contains itself (`set . "x" .`) would never end.
       const limit = limitOf(error);
       throw limit === undefined ? error : execution.error(limit, 'limit');
     }
   }
 }
 
-/** Compiles a template: Go's text/template (1.26). @throws TemplateError of kind `syntax` */
+/** Compiles a template of Go's text/template (1.26). @throws TemplateError of kind `syntax` */
 export function compileTemplate(text: string, options: TemplateOptions): Template {
   return atOnce(compileTemplateInSteps(text, options));
 }
 
-/** {@link compileTemplate}, a little of the text at a time. */
+/** Does the work of {@link compileTemplate} in small steps. */
 export function* compileTemplateInSteps(text: string, options: TemplateOptions): Steps<Template> {
   const { functions = {} } = options;
   const has = (name: string): boolean => Object.hasOwn(functions, name);

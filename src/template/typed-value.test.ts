@@ -32,14 +32,14 @@ function failing(template: string, data: unknown, reason: string): void {
   assert.throws(() => render(template, data), { name: 'TemplateError', reason });
 }
 
-/** A struct with fields of the given types, named F0, F1 … and in JSON f0, f1 … */
+/** Makes a struct with fields of the given types, named F0, F1 … and in JSON f0, f1 … */
 function struct(...types: readonly GoType[]): StructType {
   const fields = types.map((type, index) => ({ name: `F${index}`, json: `f${index}`, type }));
   return { kind: 'struct', name: 'test.Struct', fields };
 }
 
 describe('typed values', () => {
-  it('have the zero values of their types where the JSON has nothing', () => {
+  it('have the zero values of their types when the JSON has no value', () => {
     const type = struct(
       stringType,
       boolType,
@@ -52,20 +52,20 @@ describe('typed values', () => {
       pointerTo(stringType),
       struct(intType),
     );
-    const wanted = ' false 0 0 0 [] map[] <nil> <nil> {0}'.trim();
+    const expected = ' false 0 0 0 [] map[] <nil> <nil> {0}'.trim();
     for (const raw of [{}, { f0: null, f1: null, f2: null, f5: null, f8: null, f9: null }]) {
-      assert.equal(render('{{ print .F0 .F1 " " .F2 .F3 .F4 .F5 .F6 .F7 .F8 .F9 }}', typed(type, raw)), wanted);
+      assert.equal(render('{{ print .F0 .F1 " " .F2 .F3 .F4 .F5 .F6 .F7 .F8 .F9 }}', typed(type, raw)), expected);
     }
   });
 
-  it('read integers from numbers, decimal strings and bigints', () => {
+  it('accept integers from numbers, decimal strings and bigints', () => {
     const type = struct(int64Type, int64Type, uint32Type);
     const data = typed(type, { f0: '9007199254740993', f1: 9007199254740993n, f2: 7 });
     const rendered = render('{{ .F0 }} {{ .F1 }} {{ .F2 }} {{ eq .F0 .F1 }}', data);
     assert.equal(rendered, '9007199254740993 9007199254740993 7 true');
   });
 
-  it('decode JSON that differs from the fields, and write it as it was', () => {
+  it('decode JSON that differs from the fields, and encode it unchanged', () => {
     const duration: StructType = {
       kind: 'struct',
       name: 'test.Duration',
@@ -87,7 +87,7 @@ describe('typed values', () => {
     });
   });
 
-  it('are dereferenced, or have their address taken, where that makes them fit a parameter', () => {
+  it('are dereferenced or addressed to match a parameter', () => {
     const takes = (type: GoType): GoFunction =>
       new GoFunction([type], undefined, (value) => (value as TypedValue).type.kind);
     const inner = struct(intType);
@@ -106,20 +106,20 @@ describe('typed values', () => {
     assert.throws(() => run('{{ value 1 }}'), { reason: "can't handle 1 for arg of type test.Struct" });
   });
 
-  it('fit named and unnamed types of the same shape', () => {
+  it('are assignable to named and unnamed types of the same shape', () => {
     const labels: GoType = { kind: 'map', name: 'test.Labels', key: stringType, element: stringType };
     const words: GoType = { kind: 'slice', name: 'test.Words', element: stringType };
-    const wordsTaken = new GoFunction([stringSliceType], undefined, (value) => (value as TypedValue).type.kind);
+    const takesWords = new GoFunction([stringSliceType], undefined, (value) => (value as TypedValue).type.kind);
     const data = typed(struct(labels, words, stringMapType), { f0: { a: 'b' }, f1: ['x'], f2: { c: 'd' } });
     assert.equal(render('{{ toJSON .F0 }}{{ printf "%T %T" .F0 .F1 }}', data), '{"a":"b"}test.Labels test.Words');
-    const namedWanted = new GoFunction([labels], undefined, () => 'fits');
-    const own = { words: wordsTaken, labels: namedWanted };
+    const takesLabels = new GoFunction([labels], undefined, () => 'fits');
+    const own = { words: takesWords, labels: takesLabels };
     const template = compileTemplate('{{ words .F1 }}{{ labels .F2 }}', { name: 't', functions: own });
     assert.equal(template.execute(data), 'slicefits');
     failing('{{ toJSON .F1 }}', data, 'wrong type for value; expected map[string]string; got test.Words');
   });
 
-  it('convert constants to any integer that a method wants', () => {
+  it('convert constants to the integer types of a method', () => {
     const type: StructType = {
       ...struct(),
       methods: {
@@ -147,7 +147,7 @@ describe('typed values', () => {
     failing('{{ .Broken }}', data, 'exceeded the depth of the stack');
   });
 
-  it('are compared by their fields when all of those can be', () => {
+  it('are compared by their fields when all fields are comparable', () => {
     const inner = struct(intType, stringType);
     const type = { ...struct(inner, int32Type, pointerTo(inner), inner), name: 'test.Outer' };
     const shared = { f0: 9 };
@@ -163,14 +163,14 @@ describe('typed values', () => {
     });
     const same = render('{{ $a := index .F0 0 }}{{ range .F0 }}{{ eq . $a }} {{ end }}', data);
     assert.equal(same, 'true true false false false ');
-    const alike = '{{ $a := index .F0 0 }}{{ eq $a.F2 (index .F0 4).F2 }}{{ deepEqual $a (index .F0 4) }}';
-    assert.equal(render(alike, data), 'falsetrue');
+    const deeplyEqual = '{{ $a := index .F0 0 }}{{ eq $a.F2 (index .F0 4).F2 }}{{ deepEqual $a (index .F0 4) }}';
+    assert.equal(render(deeplyEqual, data), 'falsetrue');
     assert.throws(() => render('{{ eq . . }}', data), {
       reason: /^error calling eq: non-comparable type .*: test\.Struct$/,
     });
   });
 
-  it('leave out of JSON what is omitted when empty or zero', () => {
+  it('omit empty or zero fields from JSON', () => {
     const inner = struct(intType);
     const type: StructType = {
       kind: 'struct',
@@ -188,17 +188,17 @@ describe('typed values', () => {
     assert.equal(render('{{ toJson . }}', typed(type, full)), '{"a":{"f0":0},"b":1,"c":["x"],"d":[],"e":{"k":2}}');
   });
 
-  it('print <nil> for a nil pointer whose String method wants a value', () => {
+  it('print <nil> for a nil pointer whose String method needs a value', () => {
     const type: StructType = { ...struct(), methods: { String: { result: stringType, call: () => 'text' } } };
     const data = typed(struct(pointerTo(type), pointerTo(type)), { f1: {} });
     assert.equal(render('{{ .F0 }} {{ .F1 }} {{ print .F0 }} {{ quote .F1 }}', data), '<nil> text <nil> "text"');
   });
 
-  it('are copied with their nils', () => {
+  it('are copied including nils', () => {
     assert.equal(render('{{ deepCopy .Notes | toJson }}{{ deepCopy .Labels | toJson }}', garage({})), 'nullnull');
   });
 
-  it('end ranges early', () => {
+  it('can end ranges early', () => {
     const data = garage({ number: 9, notes: { a: '1', b: '2' }, values: { x: 1, y: 2 } });
     const loops = ['range .Number', 'range $k, $v := .Notes', 'range .Values', 'range 5'];
     for (const loop of loops) assert.equal(render(`{{ ${loop} }}x{{ break }}{{ end }}`, data), 'x');

@@ -2,14 +2,15 @@ import { int, Integer } from './integer.ts';
 import type { GoField, GoType, ScalarType, StructType } from './go-type.ts';
 
 /**
- * Plain JSON seen as a value of a Go type: a struct, a pointer, a named scalar, or a slice or map other than
- * `[]interface {}` and `map[string]interface {}`. Nothing is copied: fields are wrapped when a template reads them.
+ * Plain JSON seen as a Go struct, pointer, named scalar, or a slice or map other than `[]interface
+ * {}` and `map[string]interface {}`. It is not copied: fields are wrapped when a template reads
+ * them.
  */
 export class TypedValue {
   readonly type: Exclude<GoType, { kind: 'interface' | 'reflected' }>;
-  /** The JSON form; for pointers, maps and slices `null` is Go's nil. */
+  /** The JSON form; `null` is Go's nil for pointers, maps and slices. */
   readonly raw: unknown;
-  /** Whether Go could take its address (reached through a pointer or a slice): decides if methods on `*T` apply. */
+  /** Whether Go could take its address (reached by a pointer or slice), for methods on `*T`. */
   readonly addressable: boolean;
 
   constructor(type: TypedValue['type'], raw: unknown, addressable = false) {
@@ -18,7 +19,7 @@ export class TypedValue {
     this.addressable = addressable;
   }
 
-  /** The form that the type's fields or kind describe: `raw`, decoded where the JSON form differs. */
+  /** The form that the type's fields or kind describe: `raw`, decoded if necessary. */
   get content(): unknown {
     const { decode } = this.type;
     return decode === undefined ? this.raw : decode(this.raw);
@@ -31,14 +32,14 @@ export class TypedValue {
   }
 }
 
-/** Whether this is a nil interface, pointer, map or slice. */
+/** Reports whether a value is a nil interface, pointer, map or slice. */
 export function isNil(value: unknown): boolean {
   return value === null || (value instanceof TypedValue && value.isNil);
 }
 
 /**
- * A template value of `type` from its plain JSON form. Absent (`undefined`) and `null` give Go's zero value. Unnamed scalars become
- * primitives; `[]interface {}` and `map[string]interface {}` stay the plain array and object they are.
+ * Makes a template value of `type` from plain JSON. `undefined` and `null` give Go's zero value.
+ * Unnamed scalars become primitives; `[]interface {}` and `map[string]interface {}` stay plain.
  */
 export function typed(type: GoType, raw: unknown, addressable = false): unknown {
   switch (type.kind) {
@@ -59,7 +60,7 @@ export function typed(type: GoType, raw: unknown, addressable = false): unknown 
   }
 }
 
-/** The primitive of a scalar kind, Go's zero value for `undefined` and `null`. Integers may be given as numbers, bigints or decimal strings. */
+/** Makes a primitive; nil gives zero. Integers may be numbers, bigints or decimal strings. */
 export function scalar(kind: ScalarType['kind'], raw: unknown): unknown {
   switch (kind) {
     case 'string':
@@ -83,7 +84,7 @@ function integerValue(raw: unknown): bigint {
 
 const layouts = new WeakMap<StructType, ReadonlyMap<string, GoField>>();
 
-/** The fields of a struct by Go name, those of embedded structs included (a struct's own fields win). */
+/** Returns the fields of a struct by Go name, with those of embedded structs (own fields win). */
 export function fieldsByName(type: StructType): ReadonlyMap<string, GoField> {
   const known = layouts.get(type);
   if (known !== undefined) return known;
@@ -97,13 +98,13 @@ export function fieldsByName(type: StructType): ReadonlyMap<string, GoField> {
   return layout;
 }
 
-/** The value of one of a struct's own or promoted fields. */
+/** Returns the value of one of a struct's own or promoted fields. */
 export function readField(struct: TypedValue, field: GoField): unknown {
   const { content, addressable } = struct;
   return typed(field.type, field.inline === true ? content : property(content, field.json), addressable);
 }
 
-/** An own property of plain JSON; `undefined` when `value` is no object or has none of that name. */
+/** Returns an own property of plain JSON; `undefined` if `value` is no object or lacks it. */
 export function property(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
   return (value as Readonly<Record<string, unknown>>)[key];

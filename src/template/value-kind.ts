@@ -5,18 +5,17 @@ import { Complex, Integer } from './integer.ts';
 import type { Meter } from './exec/meter.ts';
 import { scalar, TypedValue } from './typed-value.ts';
 
-/** Go's reflect.Kind of a template value, by Go's names; `interface` is a nil interface, `invalid` no value at all. */
+/** Go's reflect.Kind by name; `interface` is a nil interface, `invalid` a missing value. */
 export type Kind =
   'invalid' | 'interface' | 'complex128' | 'slice' | 'map' | 'ptr' | 'struct' | 'func' | ScalarType['kind'];
 
-/** A map[string]interface {}: a plain object. */
+/** Reports whether a value is a map[string]interface {}: a plain object. */
 export function isPlainMap(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }
 
-/** The kind of a template value. */
 export function kindOf(value: unknown): Kind {
   if (value === undefined) return 'invalid';
   if (value === null) return 'interface';
@@ -28,7 +27,7 @@ export function kindOf(value: unknown): Kind {
 
 const complexType: GoType = { kind: 'struct', name: 'complex128', fields: [] };
 
-/** The Go type of a value that is neither missing nor a nil interface. */
+/** Returns the Go type of a value that is neither missing nor a nil interface. */
 export function typeOf(value: unknown): GoType {
   switch (typeof value) {
     case 'string':
@@ -47,18 +46,18 @@ export function typeOf(value: unknown): GoType {
   }
 }
 
-/** The type of what a slice, map or pointer holds. */
+/** Returns the type of the elements of a slice, map or pointer. */
 export function elementType(value: unknown): GoType {
   return (typeOf(value) as SliceType | MapType | PointerType).element;
 }
 
-/** The Go type of a value as errors print it. */
+/** Returns the Go type of a value as errors print it. */
 export function typeNameOf(value: unknown): string {
   if (value === undefined || value === null) return 'interface {}';
   return value instanceof GoFunction ? value.typeName : typeName(typeOf(value));
 }
 
-/** A named scalar (`v1.Protocol`) as the primitive it is made of; everything else as it is. */
+/** Converts a named scalar (`v1.Protocol`) to its primitive; returns other values unchanged. */
 export function underlying(value: unknown): unknown {
   if (!(value instanceof TypedValue)) return value;
   switch (value.type.kind) {
@@ -72,26 +71,26 @@ export function underlying(value: unknown): unknown {
   }
 }
 
-/** The elements of a slice, still in JSON form for a TypedValue; none for a nil slice. */
+/** Returns the elements of a slice, in JSON form for a TypedValue; none for a nil slice. */
 export function rawElements(slice: unknown): readonly unknown[] {
   const raw = slice instanceof TypedValue ? slice.content : slice;
   return Array.isArray(raw) ? (raw as readonly unknown[]) : [];
 }
 
-/** The entries of a map, still in JSON form for a TypedValue; none for a nil map. */
+/** Returns the entries of a map, in JSON form for a TypedValue; none for a nil map. */
 export function rawEntries(map: unknown): Readonly<Record<string, unknown>> {
   const raw = map instanceof TypedValue ? map.content : map;
   return typeof raw === 'object' && raw !== null ? (raw as Readonly<Record<string, unknown>>) : {};
 }
 
-/** How many entries a map has: JavaScript lists them to find out. */
+/** Counts the entries of a map, for which JavaScript must list them. */
 export function countEntries(map: Readonly<Record<string, unknown>>, meter: Meter): number {
   const { length } = Object.keys(map);
   meter.spend(length * 4);
   return length;
 }
 
-/** Go's `true` in `if`: not the zero value of its kind. */
+/** Reports Go's truth in `if`: whether the value is not the zero value of its kind. */
 export function isTrue(value: unknown, meter: Meter): boolean {
   switch (typeof value) {
     case 'boolean':

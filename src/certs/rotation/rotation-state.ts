@@ -33,7 +33,6 @@ export interface StoredAuthority {
   readonly lastLeafNotAfter?: Date;
 }
 
-/** The leaf that replicas should serve. */
 export interface StoredLeaf extends CertifiedKey {
   readonly terms: IssueTerms;
 }
@@ -79,7 +78,6 @@ export interface RotationChange {
   readonly message: string;
 }
 
-/** Returns a change without further details. */
 export function changeOf(
   kind: RotationChange['kind'],
   subject: RotationChange['subject'],

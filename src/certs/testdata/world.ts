@@ -44,7 +44,6 @@ export class World {
   policy = shortPolicy;
   /** The requested renewal. */
   request: RenewalRequest | undefined;
-  /** The issuer. */
   source: CertificateSource | undefined;
   /** The error of the operator's clock, in milliseconds. */
   skew = 0;
@@ -56,7 +55,6 @@ export class World {
     this.#random = seededBytes(seed);
   }
 
-  /** Every earlier stored state. */
   readonly history: (Readonly<Record<string, string>> | undefined)[] = [undefined];
 
   /** Runs one pass of an operator that stops after `writes` writes. */
@@ -86,7 +84,6 @@ export class World {
     return rotation;
   }
 
-  /** Returns the input of a pass. */
   input(): RotationInput {
     return {
       stored: this.stored,

@@ -4,17 +4,17 @@ import { typed, TypedValue } from '../typed-value.ts';
 import { typeNameOf, typeOf } from '../value-kind.ts';
 import { GoFunction } from '../functions/go/go-function.ts';
 
-/** Whether Go lets a nil stand for a value of the type. */
+/** Reports whether Go allows nil as a value of the type. */
 export function canBeNil(type: GoType): boolean {
   return ['interface', 'reflected', 'pointer', 'slice', 'map'].includes(type.kind);
 }
 
-/** Go's nil, as a value of a type that can be nil. */
+/** Returns Go's nil as a value of a type that allows nil. */
 export function nilOf(type: GoType): unknown {
   return type.kind === 'reflected' ? undefined : typed(type, null);
 }
 
-/** Go's assignability: the same type, or the same shape when one of the two has no name. */
+/** Go's assignability: the same type, or the same shape if one of the two is unnamed. */
 export function isAssignable(from: GoType, to: GoType): boolean {
   if (to.kind === 'interface') return to.accepts?.(from) ?? true;
   if (typeName(from) === typeName(to)) return true;
@@ -28,9 +28,9 @@ function unnamed(type: SliceType | MapType): GoType {
 }
 
 /**
- * A value as an argument of a parameter's type, by the rules of text/template: nil where it can be, one dereference
- * or one address where that makes it fit.
- * @param fail Makes the error to throw.
+ * Converts a value to a parameter's type by the rules of text/template: nil if allowed, one
+ * dereference or one address if that makes it assignable.
+ * @param fail makes the error to throw
  */
 export function assign(value: unknown, type: GoType, fail: (reason: string) => Error): unknown {
   if (type.kind === 'reflected') return value;
@@ -54,12 +54,12 @@ export function assign(value: unknown, type: GoType, fail: (reason: string) => E
   throw fail(`wrong type for value; expected ${typeName(type)}; got ${typeNameOf(value)}`);
 }
 
-/** A value as an `interface {}` holds it: a copy, whose address cannot be taken. */
+/** Copies a value into an `interface {}`, so that its address cannot be taken. */
 function unaddressed(value: unknown): unknown {
   return value instanceof TypedValue && value.addressable ? new TypedValue(value.type, value.raw) : value;
 }
 
-/** `assign`, with the frequent cases first. */
+/** Like {@link assign}, with the frequent cases first. */
 export function fit(execution: Execution, value: unknown, type: GoType): unknown {
   if (type.kind === 'reflected') return value;
   if (type.kind === 'interface' && type.accepts === undefined)

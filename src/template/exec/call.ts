@@ -9,15 +9,15 @@ import type { TemplateError } from '../template-error.ts';
 import { typed } from '../typed-value.ts';
 import { isTrue } from '../value-kind.ts';
 
-/** A compiled argument, evaluated for a parameter of a type. */
+/** A compiled argument, evaluated for a parameter of the given type. */
 export type Argument = (execution: Execution, dot: unknown, type: GoType) => unknown;
 
-/** A compiled command: `final` is the value of the command before it in the pipeline, if it is piped. */
+/** A compiled command; `final` is the result of the previous command in the pipeline. */
 export type Command = (execution: Execution, dot: unknown, final?: unknown) => unknown;
 
 /**
- * Calls a function by the rules of text/template: the pipeline's value is the last argument.
- * @param callee What the builtin `call` gets before its arguments.
+ * Calls a function by the rules of text/template: the piped value is the last argument.
+ * @param callee the name of the called value, for the builtin `call`
  */
 export function runFunction(
   node: IdentifierNode,
@@ -52,7 +52,7 @@ export function runFunction(
   };
 }
 
-/** Calls a method; its arguments' types are known only now. */
+/** Calls a method, whose parameter types are known only at run time. */
 export function runMethod(
   execution: Execution,
   dot: unknown,
@@ -81,7 +81,7 @@ export function runMethod(
   }
 }
 
-/** What is wrong with the number of arguments, if anything. */
+/** Returns the error for a wrong number of arguments; undefined for a correct number. */
 function wrongCount(name: string, fixed: number, variadic: boolean, given: number, piped: boolean): string | undefined {
   const count = piped ? given + 1 : given;
   if (variadic ? count >= fixed : count === fixed) return undefined;
@@ -95,7 +95,7 @@ function callError(execution: Execution, node: CommandNode | OperandNode, name: 
   return execution.error(`error calling ${name}: ${(error as Error).message}`);
 }
 
-/** The builtins `and` and `or`: the first argument that decides, later ones are not evaluated. */
+/** Evaluates the arguments of `and` or `or` until one decides the result. */
 export function shortCircuit(node: IdentifierNode, args: readonly Argument[], piped: boolean): Command {
   const decisive = node.name === 'or';
   return (execution, dot, final) => {

@@ -20,11 +20,11 @@ import {
 import { isPlainMap } from '../value-kind.ts';
 import { int, Integer } from '../integer.ts';
 
-/** A number where nothing demands a type: its syntax decides, as for Go's untyped constants. */
+/** Evaluates a number without a required type: its syntax decides, as in Go's untyped constants. */
 function idealConstant(node: NumberNode): Evaluate {
   const { integer, float, complex } = node.value;
   if (complex !== undefined) return () => complex;
-  // A point or an exponent makes a float, but not in hexadecimal integers (0x1e3) or runes ('.').
+  // A point or exponent makes a float, except in hexadecimal integers (0x1e3) and runes ('.').
   const isFloat = /[.eEpP]/.test(node.text) && !/^(?:0[xX][^pP]*$|')/.test(node.text);
   if (isFloat && float !== undefined) return () => float;
   const value = integer !== undefined && integer >= -1024n && integer < 1024n ? int(Number(integer)) : integer;
@@ -35,25 +35,25 @@ function idealConstant(node: NumberNode): Evaluate {
   };
 }
 
-/** A constant as an argument of a parameter's type. */
+/** Converts a constant to a parameter's type. */
 function constantOf(execution: Execution, node: NumberNode | StringNode | BooleanNode, type: GoType): unknown {
   if (type.kind === 'reflected' || (type.kind === 'interface' && type.accepts === undefined)) {
     if (node.type === 'number') return idealConstant(node)(execution, undefined);
     return node.type === 'string' ? node.text : node.value;
   }
-  let wanted = 'integer';
+  let expected = 'integer';
   switch (type.kind) {
     case 'string':
       if (node.type === 'string') return node.text;
-      wanted = 'string';
+      expected = 'string';
       break;
     case 'bool':
       if (node.type === 'boolean') return node.value;
-      wanted = 'bool';
+      expected = 'bool';
       break;
     case 'float64':
       if (node.type === 'number' && node.value.float !== undefined) return node.value.float;
-      wanted = 'float';
+      expected = 'float';
       break;
     case 'interface':
     case 'struct':
@@ -65,10 +65,10 @@ function constantOf(execution: Execution, node: NumberNode | StringNode | Boolea
       if (node.type === 'number' && node.value.integer !== undefined)
         return type.kind === 'int' ? node.value.integer : new Integer(type.kind, node.value.integer);
   }
-  throw execution.error(`expected ${wanted}; found ${printNode(node)}`);
+  throw execution.error(`expected ${expected}; found ${printNode(node)}`);
 }
 
-/** A variable that is made of more is not remembered with: its sources are noted wherever it is used. */
+/** The maximum number of readings of a variable; with more it counts as the whole data. */
 const mostSources = 64;
 const manySources: ReadonlySet<number> = new Set([wholeData]);
 
@@ -77,13 +77,13 @@ export class PipelineCompiler {
   readonly #functionOf: (name: string) => GoFunction;
   readonly #readings: Readings | undefined;
 
-  /** @param readings Gets what pipelines read of the data; nothing is noted without. */
+  /** @param readings collects the parts of the data that pipelines read; may be absent */
   constructor(functionOf: (name: string) => GoFunction, readings: Readings | undefined) {
     this.#functionOf = functionOf;
     this.#readings = readings;
   }
 
-  /** A pipeline: its value is `undefined` when it is missing or nil, as Go digs one level into interfaces. */
+  /** Compiles a pipeline. A missing or nil value becomes `undefined`, as in Go. */
   pipeline(node: PipeNode): Evaluate {
     const commands = node.commands.map((command, index) => this.#command(command, index > 0));
     const names = node.declarations.map((variable) => String(variable.names[0]));
@@ -108,7 +108,7 @@ export class PipelineCompiler {
       for (const name of names) this.#readings?.assigned.add(name);
       return (execution, dot) => {
         const value = evaluate(execution, dot);
-        // Repeating the output of a statement does not set its variables.
+        // Repeating the output of a statement would not set its variables.
         execution.reads?.add(wholeData);
         for (const name of names) execution.variable(name).value = value;
         return value;
@@ -128,7 +128,7 @@ export class PipelineCompiler {
     };
   }
 
-  /** @param piped whether it gets the value of a command before it */
+  /** @param piped whether the command gets the value of a previous one */
   #command(node: CommandNode, piped: boolean): Command {
     const [first, ...rest] = node.operands as [OperandNode, ...OperandNode[]];
     switch (first.type) {
@@ -150,7 +150,7 @@ export class PipelineCompiler {
     }
   }
 
-  /** An operand whose type nothing demands. */
+  /** Compiles an operand without a required type. */
   operand(node: OperandNode): Evaluate {
     switch (node.type) {
       case 'field':
@@ -179,7 +179,7 @@ export class PipelineCompiler {
     }
   }
 
-  /** .X.Y, $x.Y, (pipeline).X.Y; the last name may be a method that takes arguments. */
+  /** Compiles .X.Y, $x.Y or (pipeline).X.Y; the last name may be a method with arguments. */
   #names(node: NamesNode, rest: readonly OperandNode[], piped: boolean): Command {
     const receiver = this.#receiver(node);
     const names = node.type === 'variable' ? node.names.slice(1) : node.names;
@@ -195,10 +195,10 @@ export class PipelineCompiler {
     const args = rest.map((argument) => this.#argument(argument));
     const last = names.length - 1;
     const hasArguments = args.length > 0 || piped;
-    const place = this.#readings?.field(names) ?? wholeData;
+    const slot = this.#readings?.field(names) ?? wholeData;
     return (execution, dot, final) => {
       let value = receiver(execution, dot);
-      execution.noteIfData(value, place);
+      execution.noteIfData(value, slot);
       execution.node = node;
       let fromInterface = false;
       for (let index = 0; index <= last; index += 1) {
@@ -248,14 +248,14 @@ export class PipelineCompiler {
     const { name } = node;
     const implementation = this.#functionOf(name);
     const args = rest.map((argument) => this.#argument(argument));
-    // A table's function of the same name is not special.
+    // Only the builtins are special, not functions of the same name in a table.
     const isBuiltin = implementation === builtins[name];
     if (isBuiltin && (name === 'and' || name === 'or')) return shortCircuit(node, args, piped);
     const { parameters, traits } = implementation;
     if (traits.changesData === true && this.#readings !== undefined) this.#readings.changesData = true;
     const entry = piped ? undefined : this.#entry(implementation, rest);
     const typedArgs = args.map((argument, index) => {
-      // Too many arguments are an error before they are evaluated.
+      // An excess argument is an error before its evaluation.
       const type = parameters[index] ?? implementation.rest ?? anyType;
       const evaluate: Evaluate = (execution, dot) => argument(execution, dot, type);
       return entry !== undefined && index === 0 ? notingEntry(evaluate, entry) : evaluate;
@@ -272,17 +272,17 @@ export class PipelineCompiler {
     );
   }
 
-  /** The entry of a map of the data that a function reads, if it reads no more of its first argument, and the text names it. */
+  /** Returns the map entry that a call reads, if it reads nothing else of its first argument. */
   #entry({ traits }: GoFunction, [map, key, ...others]: readonly OperandNode[]): Entry | undefined {
     const { looksUp } = traits;
     if (looksUp === undefined || key?.type !== 'string' || others.length + 2 !== looksUp.operands) return undefined;
     const names =
       map?.type === 'field' ? map.names : map?.type === 'variable' && map.names[0] === '$' ? map.names.slice(1) : [];
-    const place = names.length === 0 ? undefined : this.#readings?.entry(names, looksUp.below, key.text);
-    return place === undefined ? undefined : { place, fromDot: map?.type === 'field' };
+    const slot = names.length === 0 ? undefined : this.#readings?.entry(names, looksUp.below, key.text);
+    return slot === undefined ? undefined : { slot, fromDot: map?.type === 'field' };
   }
 
-  /** An argument: constants take the parameter's type, everything else must fit it. */
+  /** Compiles an argument: a constant takes the parameter's type, others must be assignable. */
   #argument(node: OperandNode): Argument {
     switch (node.type) {
       case 'nil':
@@ -309,22 +309,22 @@ export class PipelineCompiler {
   }
 }
 
-/** A chain of names, and what it begins with. */
+/** A node that reads a chain of names. */
 type NamesNode = OperandNode & { readonly type: 'field' | 'variable' | 'chain' };
 
 interface Entry {
-  readonly place: number;
-  /** Whether the map is a field of the dot; it is one of `$` otherwise. */
+  readonly slot: number;
+  /** Whether the map is a field of the dot; otherwise of `$`. */
   readonly fromDot: boolean;
 }
 
-/** Notes an entry of a map instead of the map. */
-function notingEntry(map: Evaluate, { place, fromDot }: Entry): Evaluate {
+/** Records the reading of a map entry instead of the whole map. */
+function notingEntry(map: Evaluate, { slot, fromDot }: Entry): Evaluate {
   return (execution, dot) => {
     const { reads } = execution;
     if (reads === undefined || (fromDot ? dot : execution.variable('$').value) !== execution.data)
       return map(execution, dot);
-    reads.add(place);
+    reads.add(slot);
     execution.reads = undefined;
     const value = map(execution, dot);
     execution.reads = reads;
@@ -332,7 +332,7 @@ function notingEntry(map: Evaluate, { place, fromDot }: Entry): Evaluate {
   };
 }
 
-/** A step and what the text of the pipeline tells of its length: one pipeline may have thousands of operands. Parentheses count for themselves. */
+/** Returns the cost of a pipeline by its operands (perhaps thousands), without parentheses. */
 function pipelineCost({ commands }: PipeNode): number {
   let units = cost.step as number;
   for (const { operands } of commands) {

@@ -9,24 +9,24 @@ import type { Readings } from './readings.ts';
 import { rememberedList } from './remembered-list.ts';
 import { isTrue } from '../value-kind.ts';
 
-/** Statements that are compiled in one step, see {@link Steps}. */
+/** The number of statements compiled in one step; see {@link Steps}. */
 const statementsPerStep = 64;
 
-/** Compiles templates' bodies to closures. */
 export class Compiler {
   readonly #pipelines: PipelineCompiler;
   readonly #readings: Readings | undefined;
   #statements = 0;
 
-  /** @param readings Gets what statements read of the data; no output is remembered without. */
+  /** @param readings collects the parts of the data that statements read; absent: no memory */
   constructor(functionOf: (name: string) => GoFunction, readings: Readings | undefined) {
     this.#pipelines = new PipelineCompiler(functionOf, readings);
     this.#readings = readings;
   }
 
   /**
-   * A list of statements.
-   * @param keep Whether their outputs may be remembered: not inside {{range}} and {{with}}, whose dots and variables are no readings.
+   * Compiles a list of statements.
+   * @param keep whether outputs may be remembered; not in {{range}} and {{with}}, which change the
+   * dot
    */
   *list(node: ListNode, keep: boolean): Steps<Run> {
     const readings = keep ? this.#readings : undefined;
@@ -94,7 +94,7 @@ export class Compiler {
     };
   }
 
-  /** {{if}} and {{with}}: alike but for the dot. */
+  /** Compiles {{if}} and {{with}}, which differ only in the dot. */
   *#conditional(node: BranchNode, keep: boolean): Steps<Run> {
     const condition = this.#pipelines.pipeline(node.pipe);
     const setsDot = node.type === 'with';
@@ -129,22 +129,22 @@ export class Compiler {
       });
       const completion = some || elseList === undefined ? 'done' : elseList(execution, dot);
       execution.unwind(outer);
-      // As in Go, a {{break}} in {{else}} ends this range, a {{continue}} there concerns the one around it.
+      // As in Go, a {{break}} in {{else}} ends this range; {{continue}} applies to the outer one.
       return completion === 'break' ? 'done' : completion;
     };
   }
 
   #templateCall(node: TemplateNode): Run {
     const evaluate = node.pipe === undefined ? undefined : this.#pipelines.pipeline(node.pipe);
-    const handsOnDot = node.pipe?.commands.every(({ operands }) => operands.every(({ type }) => type === 'dot'));
+    const passesDot = node.pipe?.commands.every(({ operands }) => operands.every(({ type }) => type === 'dot'));
     return (execution, dot) => {
       execution.node = node;
       execution.step();
       const body = execution.program.templates.get(node.name);
       if (body === undefined) throw execution.error(`template "${node.name}" not defined`);
       const { reads } = execution;
-      // What is handed on is not read here.
-      if (handsOnDot === true) execution.reads = undefined;
+      // The called template reads the dot, not this statement.
+      if (passesDot === true) execution.reads = undefined;
       const argument = evaluate?.(execution, dot);
       execution.reads = reads;
       execution.call(node.name, body, argument);
@@ -153,7 +153,7 @@ export class Compiler {
   }
 }
 
-/** Sets a range's variables: one is the element; of two the first is the index or key. */
+/** Sets a range's variables: a single one gets the element, the first of two the index or key. */
 function bindIteration(pipe: PipeNode): (execution: Execution, index: unknown, element: unknown) => void {
   const [first, second] = pipe.declarations.map((variable) => String(variable.names[0]));
   if (first === undefined) return () => undefined;

@@ -21,14 +21,14 @@ function refuses(template: string, limits: ExecutionLimits, reason: string): voi
   assert.throws(() => run(template, limits), { name: 'TemplateError', kind: 'limit', reason });
 }
 
-describe('limits of an execution', () => {
+describe('the limits of an execution', () => {
   it('bound the steps of an endless loop', () => {
     refuses('{{ range 1000000000 }}{{ end }}', {}, 'exceeded the limit of 1000000 steps');
     refuses('{{ range 10 }}{{ . }}{{ end }}', { steps: 20 }, 'exceeded the limit of 20 steps');
     assert.equal(run('{{ range 10 }}{{ . }}{{ end }}', { steps: 21 }), '0123456789');
   });
 
-  it('bound templates that call themselves', () => {
+  it('bound the depth of recursive templates', () => {
     const endless = '{{ define "a" }}{{ template "a" }}{{ end }}{{ template "a" }}';
     refuses(endless, {}, 'exceeded maximum template depth (250)');
     refuses(endless, { depth: 7 }, 'exceeded maximum template depth (7)');
@@ -42,13 +42,13 @@ describe('limits of an execution', () => {
     assert.equal(run('{{ .text }}', { outputBytes: 80 }).length, 40);
   });
 
-  it('name the place, also at the very beginning', () => {
+  it('report the position, also at the start of the template', () => {
     assert.throws(() => run('\ntext', { outputBytes: 2 }), {
       message: 'template: t:1:0: executing "t" at <\ntext>: exceeded the limit of 2 bytes of output',
     });
   });
 
-  it('bound what single functions make', () => {
+  it('bound the results of single functions', () => {
     for (const template of [
       '{{ until 5000000 }}',
       '{{ repeat 1000000000 "ab" }}',
@@ -58,7 +58,7 @@ describe('limits of an execution', () => {
     assert.throws(() => run('{{ nope "a" }}', {}), { kind: 'execution', reason: 'error calling nope: not in range' });
   });
 
-  it('bound the work of several executions together', () => {
+  it('bound the total work of executions with a shared meter', () => {
     const meter = new Meter(100);
     assert.equal(run('{{ .text }}', { meter }), 'é'.repeat(40));
     assert.ok(meter.spent > 40);

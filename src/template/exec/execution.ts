@@ -4,34 +4,34 @@ import { printNode, type PlacedNode } from '../parse/nodes.ts';
 import type { SourceText } from '../parse/source-text.ts';
 import type { TemplateError } from '../template-error.ts';
 
-/** A part of a template's data, as something that one execution can compare with another. Pure: it depends on the data alone. */
+/** Reads a part of the data for comparison between executions; depends only on the data. */
 export type Reading = (data: unknown, others: Pick<Execution, 'reading'>) => unknown;
 
-/** Bounds of one execution. Exceeding one is a TemplateError of kind `limit`. */
+/** The limits of one execution. Exceeding one throws a TemplateError of kind `limit`. */
 export interface ExecutionLimits {
-  /** Pipelines evaluated and iterations begun. Default 1,000,000. */
+  /** Evaluated pipelines and iterations. Default 1,000,000. */
   readonly steps?: number;
-  /** Default 1 MiB: etcd takes no object of more than 1.5 MiB, and the API server itself works half a minute on a pod of 100,000 containers. */
+  /** Default 1 MiB: etcd accepts no object over 1.5 MiB. */
   readonly outputBytes?: number;
-  /** Templates calling templates. Default 250. */
+  /** Nested template calls. Default 250. */
   readonly depth?: number;
   /** Units of work, see meter.ts. Default 64,000,000. */
   readonly work?: number;
-  /** What counts the work instead of a Meter of its own: several executions share it. `work` is not looked at then. */
+  /** A meter shared by several executions; if set, `work` is ignored. */
   readonly meter?: Meter;
 }
 
-/** What is known of every template defined in one text. */
+/** The compiled templates of one text. */
 export interface Program {
   readonly source: SourceText;
   readonly missingKey: 'default' | 'zero' | 'error';
-  /** The named templates' bodies. */
+  /** The bodies of the named templates. */
   readonly templates: Map<string, Run>;
-  /** The parts of the data that are read by name, see readings.ts. */
+  /** The parts of the data that are read by name; see readings.ts. */
   readonly readings: readonly Reading[];
 }
 
-/** How a statement ended: by itself, or by {{break}} or {{continue}}. */
+/** How a statement ended: normally, or by {{break}} or {{continue}}. */
 export type Completion = 'done' | 'break' | 'continue';
 
 /** A compiled statement. */
@@ -40,18 +40,17 @@ export type Run = (execution: Execution, dot: unknown) => Completion;
 /** A compiled expression. */
 export type Evaluate = (execution: Execution, dot: unknown) => unknown;
 
-/** In the place of a reading that nothing has asked for yet. */
+/** Marks a reading that was not requested yet. */
 const notRead: unique symbol = Symbol('not read');
 
-/** A variable of a template. */
 interface Variable {
   readonly name: string;
   value: unknown;
-  /** What of the data has been read for its value. */
+  /** The slots of the readings that its value depends on. */
   readonly sources: ReadonlySet<number> | undefined;
 }
 
-/** The state of one execution of a template. Programs are immutable; everything that changes is here. */
+/** The mutable state of one execution; programs are immutable. */
 export class Execution {
   readonly program: Program;
   readonly meter: Meter;
@@ -60,16 +59,16 @@ export class Execution {
   node: PlacedNode = { type: 'text', position: 0, text: '' };
   /** The name of the template being executed. */
   executing: string;
-  /** The stack of variables. Lookups go from the top, as Go's do. */
+  /** The stack of variables; lookups start at the top, as in Go. */
   variables: Variable[];
   readonly data: unknown;
-  /** Gets the places of the readings that are made, while a statement that may be remembered runs. */
+  /** Collects the slots of readings while a statement runs whose output may be remembered. */
   reads: Set<number> | undefined;
-  /** Pipelines evaluated and iterations begun so far. */
+  /** The number of pipelines and iterations so far. */
   steps = 0;
   readonly #readings: unknown[];
   readonly #limits: ExecutionLimits & Required<Pick<ExecutionLimits, 'steps' | 'outputBytes' | 'depth'>>;
-  /** UTF-16 units written so far. */
+  /** The number of UTF-16 units written so far. */
   #written = 0;
   #depth = 0;
 
@@ -83,12 +82,12 @@ export class Execution {
     this.#limits = { steps: 1_000_000, outputBytes: 1024 * 1024, depth: 250, ...limits };
   }
 
-  /** An error at the current node: of the template, or of a bound. */
+  /** Makes an error at the current node. */
   error(reason: string, kind: 'execution' | 'limit' = 'execution'): TemplateError {
     return this.program.source.executionError(kind, this.node.position, this.executing, printNode(this.node), reason);
   }
 
-  /** Counts a step. @param units what it costs */
+  /** Counts a step. @param units its cost */
   step(units: number = cost.step): void {
     this.steps += 1;
     this.meter.spend(units);
@@ -96,7 +95,7 @@ export class Execution {
     if (this.steps > steps) throw this.error(`exceeded the limit of ${steps} steps`, 'limit');
   }
 
-  /** Appends to the output. UTF-16 units are never more than bytes, so they serve until the end. */
+  /** Appends to the output. Checks UTF-16 units, which never exceed the bytes. */
   write(text: string): void {
     this.meter.spend(text.length);
     this.output += text;
@@ -105,8 +104,9 @@ export class Execution {
   }
 
   /**
-   * Writes what statements wrote in an earlier execution, at the cost in steps and work that it had then.
-   * @returns Whether it did: not when that exceeds a bound. Then executing the statements tells where.
+   * Writes the remembered output of statements, at their original cost in steps and work.
+   * @returns false when that would exceed a limit; executing the statements then reports the
+   * position
    */
   repeat(text: string, steps: number, work: number): boolean {
     if (this.steps + steps > this.#limits.steps || this.#written + text.length > this.#limits.outputBytes) return false;
@@ -118,49 +118,49 @@ export class Execution {
     return true;
   }
 
-  /** What a reading of the program gives for the data of this execution. */
-  reading(place: number): unknown {
-    const known = this.#readings[place];
+  /** Returns the value of a reading for this execution's data. */
+  reading(slot: number): unknown {
+    const known = this.#readings[slot];
     if (known !== notRead) return known;
-    const value = (this.program.readings[place] as Reading)(this.data, this);
-    this.#readings[place] = value;
+    const value = (this.program.readings[slot] as Reading)(this.data, this);
+    this.#readings[slot] = value;
     return value;
   }
 
-  /** Notes that a part of a value is read, if the value is the data. */
-  noteIfData(value: unknown, place: number): void {
-    if (this.reads !== undefined && value === this.data) this.reads.add(place);
+  /** Records a reading if the value is the data. */
+  noteIfData(value: unknown, slot: number): void {
+    if (this.reads !== undefined && value === this.data) this.reads.add(slot);
   }
 
-  /** Notes what has been read for something else. */
-  note(places: Iterable<number> | undefined): void {
-    if (this.reads === undefined || places === undefined) return;
-    for (const place of places) this.reads.add(place);
+  /** Records readings that something else has made. */
+  note(slots: Iterable<number> | undefined): void {
+    if (this.reads === undefined || slots === undefined) return;
+    for (const slot of slots) this.reads.add(slot);
   }
 
   #outputError(): TemplateError {
     return this.error(`exceeded the limit of ${this.#limits.outputBytes} bytes of output`, 'limit');
   }
 
-  /** The output, when it is within its bound. */
+  /** Returns the output. @throws TemplateError when it exceeds its limit */
   finish(): string {
     const { outputBytes } = this.#limits;
     if (this.output.length * 3 > outputBytes && byteLength(this.output) > outputBytes) throw this.#outputError();
     return this.output;
   }
 
-  /** Declares a variable on top of the stack. @param sources what has been read for its value */
+  /** Declares a variable. @param sources the readings that its value depends on */
   declare(name: string, value: unknown, sources: ReadonlySet<number> | undefined): void {
     this.variables.push({ name, value, sources });
   }
 
-  /** Drops the variables declared since the stack had this length. */
+  /** Drops the variables above the given stack height. */
   unwind(length: number): void {
-    // Setting the length costs, also when it stays the same.
+    // Setting the length is slow, even to the same value.
     while (this.variables.length > length) this.variables.pop();
   }
 
-  /** The latest variable of this name. */
+  /** Returns the latest variable of this name. */
   variable(name: string): Variable {
     for (let index = this.variables.length - 1; index >= 0; index -= 1) {
       const variable = this.variables[index] as Variable;
@@ -169,7 +169,7 @@ export class Execution {
     throw this.error(`undefined variable: ${name}`);
   }
 
-  /** Runs a named template: it sees `dot` and no variable but `$`. */
+  /** Runs a named template, which sees `dot` and no variable but `$`. */
   call(name: string, body: Run, dot: unknown): void {
     const { depth } = this.#limits;
     if (this.#depth >= depth) throw this.error(`exceeded maximum template depth (${depth})`, 'limit');

@@ -3,13 +3,12 @@ import { typeName, type GoMethod } from '../go-type.ts';
 import { fieldsByName, property, readField, typed, TypedValue } from '../typed-value.ts';
 import { isPlainMap, rawEntries, typeNameOf } from '../value-kind.ts';
 
-/** A method with its receiver. */
 export interface BoundMethod {
   readonly method: GoMethod;
   readonly raw: unknown;
 }
 
-/** The method of this name that Go finds on a value, if any. */
+/** Returns the method that Go finds on a value; undefined without one. */
 export function findMethod(receiver: unknown, name: string): BoundMethod | undefined {
   if (!(receiver instanceof TypedValue)) return undefined;
   const { type, raw } = receiver;
@@ -21,9 +20,9 @@ export function findMethod(receiver: unknown, name: string): BoundMethod | undef
 }
 
 /**
- * Go's `receiver.name` where it is not a method: a map's element or a struct's field.
- * @param fromInterface Whether the receiver was found in a map or list of `interface {}`; only errors tell.
- * @param hasArguments Whether arguments follow, which only methods take.
+ * Reads Go's `receiver.name` that is not a method: a map's element or a struct's field.
+ * @param fromInterface whether the receiver comes from an `interface {}`; for errors only
+ * @param hasArguments whether arguments follow, which only methods accept
  */
 export function readName(
   execution: Execution,
@@ -47,7 +46,7 @@ export function readName(
   throw execution.error(`can't evaluate field ${name} in type ${typeText()}`);
 }
 
-/** @param typeText the type that errors name; most reads have none, so it is not made before */
+/** @param typeText makes the type for errors, which most reads do not need */
 function readTyped(
   execution: Execution,
   receiver: TypedValue,
@@ -81,13 +80,13 @@ function readTyped(
   throw execution.error(`can't evaluate field ${name} in type ${typeText()}`);
 }
 
-/** Go's `token.IsExported`; the names of nearly all fields begin with an ASCII letter. */
+/** Go's `token.IsExported`; nearly all field names start with an ASCII letter. */
 function isExported(name: string): boolean {
   const first = name.charCodeAt(0);
   return first < 128 ? first >= 65 && first <= 90 : /^\p{Lu}/u.test(name);
 }
 
-/** What an absent key of a map is, by the template's missingkey option. */
+/** Returns the value of an absent map key, by the template's missingkey option. */
 function missing(execution: Execution, name: string, zero: unknown): unknown {
   switch (execution.program.missingKey) {
     case 'default':

@@ -15,7 +15,7 @@ import {
   underlying,
 } from '../value-kind.ts';
 
-/** Follows pointers; `undefined` at a nil one. */
+/** Follows pointers; returns `undefined` for a nil one. */
 function indirect(value: unknown): unknown {
   let target = value;
   while (target instanceof TypedValue && target.type.kind === 'pointer') {
@@ -25,7 +25,7 @@ function indirect(value: unknown): unknown {
   return target ?? undefined;
 }
 
-/** An index: any integer, within bounds. */
+/** Converts an index: any integer within bounds. */
 function indexArgument(value: unknown, limit: number): number {
   const plain = underlying(value);
   if (plain === undefined || plain === null) throw new Error('cannot index slice/array with nil');
@@ -35,7 +35,7 @@ function indexArgument(value: unknown, limit: number): number {
   return Number(number);
 }
 
-/** The builtin `index`: x[1][2] …; an absent key of a map is the zero value. */
+/** The builtin `index`: x[1][2] …; an absent key of a map gives the zero value. */
 export function index(meter: Meter, item: unknown, ...indexes: readonly unknown[]): unknown {
   if (item === undefined || item === null) throw new Error('index of untyped nil');
   let current: unknown = item;
@@ -72,14 +72,14 @@ function element(meter: Meter, item: unknown, key: unknown): unknown {
   }
 }
 
-/** A key of a map; keys are of kind string. */
+/** Converts a key of a map to a string. */
 function mapKey(key: unknown, type: GoType): string {
   if (key === undefined || key === null) throw new Error(`value is nil; should be of type ${typeName(type)}`);
   assign(key, type, () => new Error(`value has type ${typeNameOf(key)}; should be ${typeName(type)}`));
   return underlying(key) as string;
 }
 
-/** The builtin `len`: bytes of a string, elements of a list or map. */
+/** The builtin `len`: the bytes of a string, the elements of a list or map. */
 export function lengthOf(meter: Meter, value: unknown): number {
   const target = indirect(value);
   if (target === undefined) {
@@ -93,7 +93,7 @@ export function lengthOf(meter: Meter, value: unknown): number {
   throw new Error(`len of type ${typeNameOf(target)}`);
 }
 
-/** The builtin `slice`: x[i:j:k] of a string (bytes) or a list. */
+/** The builtin `slice`: x[i:j:k] of a string (in bytes) or a list. */
 export function slice(item: unknown, ...indexes: readonly unknown[]): unknown {
   if (item === undefined || item === null) throw new Error('slice of untyped nil');
   const target = indirect(item);
@@ -112,10 +112,10 @@ export function slice(item: unknown, ...indexes: readonly unknown[]): unknown {
   return typed(typeOf(plain), elements.slice(from, to));
 }
 
-/** The bounds of x[i:j:k]; the third only has to be in order. */
+/** Returns the bounds of x[i:j:k]; only checks the order of the third. */
 function bounds(indexes: readonly unknown[], length: number): [number, number] {
-  const given = indexes.map((value) => indexArgument(value, length));
-  const [from = 0, to = length, capacity = length] = given;
+  const positions = indexes.map((value) => indexArgument(value, length));
+  const [from = 0, to = length, capacity = length] = positions;
   if (from > to) throw new Error(`invalid slice index: ${from} > ${to}`);
   if (to > capacity) throw new Error(`invalid slice index: ${to} > ${capacity}`);
   return [from, to];

@@ -1,31 +1,31 @@
 import { TypedValue } from '../typed-value.ts';
 
-/** What things cost, in units. A unit is the work of touching a character, or less than five bytes of memory. */
+/** Costs in units. A unit is the work for one character, or less than five bytes of memory. */
 export const cost = {
-  /** A pipeline, an iteration, a call. */
+  /** A pipeline, an iteration or a call. */
   step: 8,
-  /** A value that is visited, a list's element that is visited or made. */
+  /** A visited value, or a visited or new element of a list. */
   element: 16,
-  /** The entry of a map, besides the characters of its key. */
+  /** An entry of a map, without the characters of its key. */
   entry: 32,
-  /** A list or map, besides what it holds. */
+  /** A list or map, without its content. */
   container: 64,
 } as const;
 
-/** What an execution without a bound of its own may cost: a text of 16 MiB, made by any function, costs half of it. */
+/** The default work limit: a text of 16 MiB costs half of it. */
 export const defaultWork = 64_000_000;
 
-/** Values nested deeper than this are not gone through: the stack has an end, and JSON of requests is no deeper than 200. */
+/** The maximum nesting of values, for the stack; JSON of requests has at most 200 levels. */
 const maximumDepth = 400;
 
-/** A bound of the engine is exceeded. Nothing but the engine itself catches it. */
+/** A limit of the engine is exceeded. Only the engine catches it. */
 export class LimitError extends Error {
   override readonly name = 'LimitError';
 }
 
 /**
- * Counts what executions cost, in units of work, against one limit. Whoever is about to go through a value, or to make
- * one, spends first: so the limit bounds time and memory alike.
+ * Counts the work of executions, in units, against one limit. Code spends before it visits or
+ * creates a value, so the limit bounds time and memory.
  */
 export class Meter {
   readonly limit: number;
@@ -39,30 +39,29 @@ export class Meter {
     return this.#spent;
   }
 
-  /** Counts work that is about to be done. @throws LimitError when that is more than the limit; from then on always */
+  /** Counts work in advance. @throws LimitError above the limit, and from then on always */
   spend(units: number): void {
     this.#spent += units;
-    // Written so that NaN is too much.
+    // This form also rejects NaN.
     if (!(this.#spent <= this.limit)) throw new LimitError(`exceeded the limit of ${this.limit} units of work`);
   }
 
-  /** Whether so much can still be spent. */
+  /** Reports whether this much work remains. */
   covers(units: number): boolean {
     return this.#spent + units <= this.limit;
   }
 
   /**
-   * Counts a value that is gone through. @param depth how many others it is in
-   * @throws LimitError also when it is nested too deep, or contains itself
+   * Counts a visited value. @param depth the number of values around it
+   * @throws LimitError also for a value that is nested too deeply or contains itself
    */
   visit(depth: number): void {
     this.spend(cost.element);
-    if (depth > maximumDepth)
-      throw new LimitError(`exceeded the depth of ${maximumDepth} lists and maps in each other`);
+    if (depth > maximumDepth) throw new LimitError(`exceeded the depth of ${maximumDepth} nested lists and maps`);
   }
 }
 
-/** What going through a value costs, without what its elements hold. */
+/** Returns the cost of visiting a value without the content of its elements. */
 export function shallowCost(value: unknown): number {
   if (typeof value === 'string') return value.length;
   return typeof value === 'object' && value !== null ? containerCost(value) : 0;
@@ -77,20 +76,20 @@ function containerCost(value: object): number {
   return value.type.kind === 'map' && typeof raw === 'object' && raw !== null ? cost.container + mapCost(raw) : 0;
 }
 
-/** The entries of a map with the characters of their keys: whoever sorts or copies them touches those too. */
+/** Returns the cost of a map's entries and keys, which sorting and copying touch. */
 export function mapCost(map: object): number {
   let units = 0;
   for (const key of Object.keys(map)) units += cost.entry + key.length;
   return units;
 }
 
-/** What a value costs where no list or map is gone through. */
+/** Returns the cost of a value whose lists and maps are not visited. */
 export function textCost(value: unknown): number {
   if (typeof value === 'string') return value.length;
   return value instanceof TypedValue && typeof value.raw === 'string' ? value.raw.length : 0;
 }
 
-/** The result, or what stands for it when that fails. An exceeded bound is no such failure: it ends the execution. */
+/** Returns `otherwise` if `run` fails, but throws errors about exceeded limits again. */
 export function orElse<Result>(run: () => Result, otherwise: Result): Result {
   try {
     return run();
@@ -100,7 +99,7 @@ export function orElse<Result>(run: () => Result, otherwise: Result): Result {
   }
 }
 
-/** Which of the engine's own bounds an error is about, if any. */
+/** Returns the message about an exceeded limit of the engine; undefined for other errors. */
 export function limitOf(error: unknown): string | undefined {
   if (error instanceof LimitError) return error.message;
   if (!(error instanceof RangeError)) return undefined;

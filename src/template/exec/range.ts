@@ -7,15 +7,14 @@ import { typed, TypedValue } from '../typed-value.ts';
 import type { MapType } from '../go-type.ts';
 import { elementType, kindOf, rawElements, rawEntries, typeOf, underlying } from '../value-kind.ts';
 
-/** One iteration; false ends the loop. */
+/** One iteration; returns false to end the loop. */
 type Iteration = (index: unknown, element: unknown) => boolean;
 
 /**
- * Calls `each` for every element as {{range}} does: lists in order, maps by sorted key, integers from 0. A missing
- * value has no elements.
- * @param variables How many variables the range sets; two are too many for an integer.
- * @returns Whether there was any element.
- * @throws TemplateError when the value cannot be iterated over.
+ * Calls `each` for every element as {{range}} does: lists in order, maps by sorted key, integers
+ * from 0. A missing value has no elements.
+ * @param variables the number of variables that the range sets
+ * @returns whether there was an element @throws TemplateError for a value that is not iterable
  */
 export function iterate(execution: Execution, value: unknown, variables: number, each: Iteration): boolean {
   if (value === undefined) return false;

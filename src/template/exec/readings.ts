@@ -4,69 +4,70 @@ import { Integer } from '../integer.ts';
 import { fieldsByName, property, readField, typed, TypedValue } from '../typed-value.ts';
 import { isPlainMap, rawEntries } from '../value-kind.ts';
 
-/** What must not be taken for equal to anything: the part is not there, or may have changed without being another. */
+/** Equals nothing: the part does not exist, or may have changed in place. */
 export const unreadable: unique symbol = Symbol('unreadable');
 
-/** The place of the reading that stands for more of the data than can be compared. */
+/** The slot of the reading for more data than can be compared. */
 export const wholeData = 0;
-/** The place of the type of the data: what other readings say means something else in another type. */
+/** The slot of the reading for the type of the data, which all other readings depend on. */
 export const dataType = 1;
 
-/** The parts of the data that a template reads by name, as they are found while it is compiled. */
+/** The parts of the data that a template reads by name, collected by the compiler. */
 export class Readings {
   readonly list: Reading[] = [
     () => unreadable,
     (data) => (data instanceof TypedValue ? data.type : isPlainMap(data) || unreadable),
   ];
-  /** The variables that are set after they have been declared. */
+  /** The variables that are set after their declaration. */
   readonly assigned = new Set<string>();
-  /** Whether a function may change the data: then nothing that has been read before can be relied on. */
+  /** Whether a function may change the data, which makes earlier readings unusable. */
   changesData = false;
   readonly #stableFields: ReadonlySet<string>;
-  readonly #places = new Map<string, number>();
+  readonly #slots = new Map<string, number>();
 
-  /** @param stableFields See TemplateOptions. */
+  /** @param stableFields as in TemplateOptions */
   constructor(stableFields: readonly string[]) {
     this.#stableFields = new Set(stableFields);
   }
 
-  /** The place of a field of the data: of the whole field if it is stable, otherwise of the scalar at the path. */
+  /** Returns the slot of a field: of the whole field if stable, else of the scalar at the path. */
   field(path: readonly string[]): number {
     const [first = ''] = path;
     return this.#stableFields.has(first)
-      ? this.#place(first, (data) => plainOf(valueAt(data, [first])))
-      : this.#place(path, (data) => scalarOf(valueAt(data, path)));
+      ? this.#slot(first, (data) => plainOf(valueAt(data, [first])))
+      : this.#slot(path, (data) => scalarOf(valueAt(data, path)));
   }
 
   /**
-   * The place of the scalar under a key of the map at a path of fields; `undefined` where the field is stable.
-   * @param below The JSON members between what the path leads to and the map.
+   * Returns the slot of the scalar under a key of a map; `undefined` in a stable field.
+   * @param path the fields that lead to the value that contains the map
+   * @param below the JSON members from that value to the map
    */
   entry(path: readonly string[], below: readonly string[], key: string): number | undefined {
     if (this.#stableFields.has(path[0] ?? '')) return undefined;
-    // The entries are read once for all keys.
-    const map = this.#place([path, below], (data) => {
+    // All keys share one reading of the entries.
+    const map = this.#slot([path, below], (data) => {
       const container = followPointer(valueAt(data, path));
       if (!(container instanceof TypedValue) && !isPlainMap(container)) return unreadable;
       return below.reduce<unknown>(property, rawEntries(container));
     });
-    return this.#place([map, key], (_data, others) => {
+    return this.#slot([map, key], (_data, others) => {
       const entries = others.reading(map);
       return entries === unreadable ? unreadable : scalarOf(property(entries, key));
     });
   }
 
-  #place(key: unknown, reading: Reading): number {
+  #slot(key: unknown, reading: Reading): number {
     const text = JSON.stringify(key);
-    const known = this.#places.get(text);
+    const known = this.#slots.get(text);
     if (known !== undefined) return known;
-    const place = this.list.push(reading) - 1;
-    this.#places.set(text, place);
-    return place;
+    const slot = this.list.push(reading) - 1;
+    this.#slots.set(text, slot);
+    return slot;
   }
 }
 
-/** What a template finds at a path of fields, if it takes neither a method nor an error to find it. */
+/** Returns the value at a path of fields, if neither a method nor an error is involved. */
 function valueAt(data: unknown, path: readonly string[]): unknown {
   let value = data;
   for (const name of path) {
@@ -95,7 +96,7 @@ function scalarOf(value: unknown): unknown {
   return typeof plain === 'object' && plain !== null ? unreadable : plain;
 }
 
-/** What tells two values of one type apart. */
+/** Returns a value that distinguishes values of one type. */
 function plainOf(value: unknown): unknown {
   if (value instanceof TypedValue) return value.raw;
   return value instanceof Integer ? value.value : value;

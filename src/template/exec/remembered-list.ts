@@ -1,19 +1,19 @@
 import type { Execution, Run } from './execution.ts';
 import { dataType, unreadable, wholeData, type Readings } from './readings.ts';
 
-/** Longer outputs are not remembered: what is pasted into them has a say in how long they are. */
+/** The limit of a remembered output, whose length may depend on untrusted text. */
 const longestRemembered = 65_536;
-/** More readings than this are not worth comparing. */
+/** The maximum number of readings that are worth a comparison. */
 const mostReadings = 512;
-/** Recording costs half an execution. After so many recordings in a row that nothing repeated, recording pauses. */
+/** The number of futile recordings before a pause. Recording costs half an execution. */
 const mostFutile = 4;
-/** The pause ends when `futile`, which goes on counting executions from {@link mostFutile}, reaches this. */
+/** The number of executions (counted in `futile`) after which a pause ends. */
 const retryAfter = 18;
 
 /**
- * Runs statements of which none ends by {{break}} or {{continue}} or declares a variable. While the dot is the data,
- * they write what they wrote the last time when what they read then is the same. They are the leaves of a binary tree,
- * of which every part remembers: one statement that writes something else leaves the others alone.
+ * Runs statements that neither end by {{break}} or {{continue}} nor declare variables. While the
+ * dot is the data, statements that would read the same as in the last run repeat their output. A
+ * binary tree with memory in every part keeps one changed statement from affecting the others.
  */
 export function rememberedList(statements: readonly Run[], readings: Readings): Run {
   const [first] = statements;
@@ -28,9 +28,9 @@ export function rememberedList(statements: readonly Run[], readings: Readings): 
   return remembering(both, readings);
 }
 
-/** What was written the last time, what was read for it, and what that was. */
+/** The last output, and the readings that it depends on. */
 interface Memory {
-  readonly places: readonly number[];
+  readonly slots: readonly number[];
   readonly values: readonly unknown[];
   readonly output: string;
   readonly steps: number;
@@ -46,7 +46,7 @@ function remembering(run: Run, readings: Readings): Run {
     if (memory !== undefined && holds(memory, execution)) {
       if (execution.repeat(memory.output, memory.steps, memory.work)) {
         futile = 0;
-        execution.note(memory.places);
+        execution.note(memory.slots);
         return 'done';
       }
     }
@@ -60,33 +60,33 @@ function remembering(run: Run, readings: Readings): Run {
     execution.output = before + output;
     execution.reads = outer;
     const values = read(reads, execution);
-    // What contains this is not worth remembering either then.
+    // A part that contains this one cannot be remembered either.
     execution.note(values === undefined ? [wholeData] : reads);
-    // After a pause one more is recorded, which shows whether the executions are alike now.
+    // One recording after a pause shows whether executions are equal again.
     futile = futile < mostFutile ? futile + 1 : mostFutile - 1;
     if (futile === mostFutile) memory = undefined;
     else if (values !== undefined && output.length <= longestRemembered) {
-      const places = [...reads];
-      memory = { places, values, output, steps: execution.steps - steps, work: execution.meter.spent - spent };
+      const slots = [...reads];
+      memory = { slots, values, output, steps: execution.steps - steps, work: execution.meter.spent - spent };
     }
     return 'done';
   };
 }
 
-function holds({ places, values }: Memory, execution: Execution): boolean {
-  for (let index = 0; index < places.length; index += 1) {
-    // 0 and -0 are printed differently.
-    if (!Object.is(values[index], execution.reading(places[index] as number))) return false;
+function holds({ slots, values }: Memory, execution: Execution): boolean {
+  for (let index = 0; index < slots.length; index += 1) {
+    // 0 and -0 print differently.
+    if (!Object.is(values[index], execution.reading(slots[index] as number))) return false;
   }
   return true;
 }
 
-/** The values of readings; `undefined` when there is one that is never the same, or too many. */
-function read(places: ReadonlySet<number>, execution: Execution): unknown[] | undefined {
-  if (places.size > mostReadings) return undefined;
+/** Returns the values of readings; `undefined` if one is unreadable or there are too many. */
+function read(slots: ReadonlySet<number>, execution: Execution): unknown[] | undefined {
+  if (slots.size > mostReadings) return undefined;
   const values: unknown[] = [];
-  for (const place of places) {
-    const value = execution.reading(place);
+  for (const slot of slots) {
+    const value = execution.reading(slot);
     if (value === unreadable) return undefined;
     values.push(value);
   }

@@ -3,26 +3,25 @@ import { isKeyword, type Token, type TokenType } from './tokens.ts';
 
 const leftComment = '/*';
 const rightComment = '*/';
-/** The trim marker is a minus with a space on its inner side: two characters. */
+/** The trim marker is a minus and a space on its inner side: two characters. */
 const trimMarkerLength = 2;
 const spaces = ' \t\r\n';
 const alphanumeric = /[_\p{L}\p{Nd}]/u;
 const alphanumerics = /[_\p{L}\p{Nd}]*/uy;
-/** Sign, digits in any base, fraction, exponent, imaginary unit: more than Go allows; the parser refuses the rest. */
+/** Sign, digits in any base, fraction, exponent, imaginary unit; the parser checks the rest. */
 const number =
   /[+-]?(?:0[xX][0-9a-fA-F_]*(?:\.[0-9a-fA-F_]*)?(?:[pP][+-]?[0-9_]*)?|0[oO][0-7_]*(?:\.[0-7_]*)?|0[bB][01_]*(?:\.[01_]*)?|[0-9_]*(?:\.[0-9_]*)?(?:[eE][+-]?[0-9_]*)?)i?/y;
 const terminators = new Set(['', '.', ',', '|', ':', ')', '(', ...Array.from(spaces)]);
 
-/** What the lexer has to know besides the text. */
 export interface LexerOptions {
   readonly delimiters: readonly [left: string, right: string];
-  /** A function that is called `break` or `continue` goes before the keyword. */
+  /** Functions named `break` or `continue` take precedence over the keywords. */
   readonly isFunction: (name: string) => boolean;
 }
 
 /**
- * Splits a template into tokens, one at a time. Trimming (`{{- `, ` -}}`) and comments are dealt with here; the parser never sees them.
- * After an error token only the end of input follows.
+ * Splits a template into tokens, one at a time. Handles trimming (`{{- `, ` -}}`) and comments,
+ * which the parser never sees. Only the end of input follows an error token.
  */
 export class Lexer {
   readonly #left: string;
@@ -40,7 +39,6 @@ export class Lexer {
     this.#isFunction = options.isFunction;
   }
 
-  /** The next token. */
   next(): Token {
     return this.#insideAction ? this.#insideActionToken() : this.#textToken();
   }
@@ -60,7 +58,7 @@ export class Lexer {
     return token;
   }
 
-  /** The character at the position, or '' at the end. */
+  /** Returns the character at the position, or '' at the end. */
   #peek(): string {
     const code = this.#text.codePointAt(this.#position);
     return code === undefined ? '' : String.fromCodePoint(code);
@@ -71,7 +69,7 @@ export class Lexer {
     this.#start = this.#position;
   }
 
-  /** text* up to the next left delimiter; comments are skipped. */
+  /** text* up to the next left delimiter; skips comments. */
   #textToken(): Token {
     for (;;) {
       const delimiter = this.#text.indexOf(this.#left, this.#position);
@@ -114,7 +112,7 @@ export class Lexer {
     return undefined;
   }
 
-  /** Whether a right delimiter begins here, and if a trim marker precedes it. */
+  /** Returns whether a right delimiter starts here, and whether a trim marker precedes it. */
   #rightDelimiter(): 'plain' | 'trimming' | undefined {
     const text = this.#text;
     const at = this.#position;
@@ -174,7 +172,7 @@ export class Lexer {
     return this.#error(`unrecognized character in action: ${describeCharacter(character)}`);
   }
 
-  /** A run of spaces, but not the one that belongs to ` -}}`. */
+  /** Reads a run of spaces, without the one that belongs to ` -}}`. */
   #spaceToken(): Token {
     const end = trimStart(this.#text, this.#position);
     this.#position = end - 1;
@@ -182,7 +180,7 @@ export class Lexer {
     return this.#token('space');
   }
 
-  /** A field or variable: [.$]alphanumeric*, or the dot or dollar alone. */
+  /** Reads a field or variable: [.$]alphanumeric*, or a single dot or dollar. */
   #nameToken(type: 'field' | 'variable'): Token {
     if (this.#atTerminator()) return this.#token(type === 'variable' ? 'variable' : '.');
     this.#skipAlphanumerics();
@@ -194,8 +192,8 @@ export class Lexer {
     if (!this.#atTerminator()) return this.#badCharacter();
     const word = this.#text.slice(this.#start, this.#position);
     if (word === 'true' || word === 'false') return this.#token('boolean');
-    const isGivenAway = (word === 'break' || word === 'continue') && this.#isFunction(word);
-    return this.#token(isKeyword(word) && !isGivenAway ? word : 'identifier');
+    const isFunctionName = (word === 'break' || word === 'continue') && this.#isFunction(word);
+    return this.#token(isKeyword(word) && !isFunctionName ? word : 'identifier');
   }
 
   #badCharacter(): Token {
@@ -208,7 +206,7 @@ export class Lexer {
     this.#position = alphanumerics.lastIndex;
   }
 
-  /** Whether the position can end a name: `.X.Y` is two tokens, `$x+2` is none. */
+  /** Reports whether a name can end here: `.X.Y` is two tokens, `$x+2` is invalid. */
   #atTerminator(): boolean {
     return terminators.has(this.#peek()) || this.#text.startsWith(this.#right, this.#position);
   }
@@ -235,7 +233,7 @@ export class Lexer {
     this.#position = this.#start;
     if (!this.#scanNumber()) return this.#badNumber();
     if (!/[+-]/.test(this.#peek())) return this.#token('number');
-    // A complex constant: 1+2i, without spaces, ends in i.
+    // A complex constant such as 1+2i has no spaces and ends in i.
     const complete = this.#scanNumber() && this.#text[this.#position - 1] === 'i';
     return complete ? this.#token('complex') : this.#badNumber();
   }
@@ -259,14 +257,14 @@ function isSpace(character: string): boolean {
   return character !== '' && spaces.includes(character);
 }
 
-/** Where the spaces that end text[from, to) begin. */
+/** Returns the start of the trailing spaces of text[from, to). */
 function trimEnd(text: string, from: number, to: number): number {
   let end = to;
   while (end > from && isSpace(text.charAt(end - 1))) end -= 1;
   return end;
 }
 
-/** Where the spaces that begin at `from` end. */
+/** Returns the end of the spaces that start at `from`. */
 function trimStart(text: string, from: number): number {
   let start = from;
   while (isSpace(text.charAt(start))) start += 1;

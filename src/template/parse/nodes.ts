@@ -1,7 +1,7 @@
 import type { NumberLiteral } from './number-literal.ts';
 import { quoteString } from '../quote.ts';
 
-/** The tree of a template. `position` is an index into the template's text. */
+/** The syntax tree. `position` is an index into the template's text. */
 export type Node = StatementNode | ListNode | PipeNode | CommandNode | OperandNode;
 
 export type StatementNode = TextNode | ActionNode | BranchNode | NodeOf<'break' | 'continue'> | TemplateNode;
@@ -27,7 +27,7 @@ export interface BranchNode extends NodeOf<'if' | 'with' | 'range'> {
   readonly elseList: ListNode | undefined;
 }
 
-/** {{template "name" pipeline}}, also the call that a {{block}} stands for. */
+/** {{template "name" pipeline}}, also the call in a {{block}}. */
 export interface TemplateNode extends NodeOf<'template'> {
   readonly name: string;
   readonly pipe: PipeNode | undefined;
@@ -77,7 +77,6 @@ export interface ChainNode extends NodeOf<'chain'> {
   readonly names: string[];
 }
 
-/** A function's name. */
 export interface IdentifierNode extends NodeOf<'identifier'> {
   readonly name: string;
 }
@@ -88,7 +87,7 @@ export interface NumberNode extends NodeOf<'number'> {
 }
 
 export interface StringNode extends NodeOf<'string'> {
-  /** With its quotes. */
+  /** The literal with its quotes. */
   readonly quoted: string;
   readonly text: string;
 }
@@ -97,10 +96,10 @@ export interface BooleanNode extends NodeOf<'boolean'> {
   readonly value: boolean;
 }
 
-/** What execution can fail at. */
+/** The nodes at which execution can fail. */
 export type PlacedNode = TextNode | ActionNode | TemplateNode | PipeNode | CommandNode | OperandNode;
 
-/** The node in template syntax, as Go prints it in errors. */
+/** Formats the node in template syntax, as Go prints it in errors. */
 export function printNode(node: PlacedNode): string {
   switch (node.type) {
     case 'text':

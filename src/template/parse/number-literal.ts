@@ -2,15 +2,15 @@ import { quoteString } from '../quote.ts';
 import { unquote } from './unquote.ts';
 import { Complex, readDigits } from '../integer.ts';
 
-/** A number in a template: every kind of value that it can stand for. */
+/** A number in a template, as every type that it can have. */
 export interface NumberLiteral {
-  /** As int64, when it is integral and fits. `1e3` is; so is `'a'`. */
+  /** The int64 value if it is integral and fits, also of `1e3` and `'a'`. */
   readonly integer: bigint | undefined;
   readonly float: number | undefined;
   readonly complex: Complex | undefined;
 }
 
-/** Go has no bound here; nothing that is meant has so many digits, and what reads them takes longer than they are long. */
+/** The limit in characters, which Go does not have: parsing long literals is not linear. */
 const longestLiteral = 1000;
 
 const integerForm =
@@ -20,7 +20,7 @@ const decimalForm =
 const hexadecimalForm =
   /^([+-]?)0[xX](?=_?[0-9a-fA-F]|\.[0-9a-fA-F])((?:_?[0-9a-fA-F])*)(?:\.((?:[0-9a-fA-F](?:_?[0-9a-fA-F])*)?))?[pP]([+-]?[0-9](?:_?[0-9])*)$/;
 
-/** Parses a rune constant. @returns The literal, or what is wrong with it */
+/** Parses a rune constant. @returns the literal, or the reason of the failure */
 export function parseRune(text: string): NumberLiteral | string {
   const character = unquote(text);
   const code = character?.codePointAt(0);
@@ -29,7 +29,7 @@ export function parseRune(text: string): NumberLiteral | string {
   return { integer: BigInt(code), float: code, complex: undefined };
 }
 
-/** Parses integers in any base, floats, imaginary and complex numbers. @returns The literal, or what is wrong with it */
+/** Parses integers, floats, imaginary and complex numbers. @returns the literal, or the failure */
 export function parseNumber(text: string): NumberLiteral | string {
   if (text.length > longestLiteral) return `number constant of more than ${longestLiteral} characters`;
   if (text.endsWith('i')) return parseComplex(text) ?? `illegal number syntax: ${quoteString(text)}`;
@@ -43,7 +43,7 @@ export function parseNumber(text: string): NumberLiteral | string {
   return { integer: integerOf(float), float, complex: undefined };
 }
 
-/** Go's strconv.ParseInt(text, 0, …); `undefined` when it is not an integer literal, a number beyond 64 bits for one that is beyond them. */
+/** Go's strconv.ParseInt(text, 0, …) without its range check; `undefined` for invalid literals. */
 export function parseInteger(text: string): bigint | undefined {
   const match = integerForm.exec(text);
   if (match === null) return undefined;
@@ -55,7 +55,7 @@ export function parseInteger(text: string): bigint | undefined {
   return sign === '-' ? -value : value;
 }
 
-/** A float literal's value; `undefined` when it is none, or out of range. */
+/** Parses a float literal; returns `undefined` if it is invalid or out of range. */
 export function parseFloat64(text: string): number | undefined {
   const value = decimalForm.test(text) ? Number(text.replaceAll('_', '')) : parseHexadecimalFloat(text);
   return value === undefined || Number.isFinite(value) ? value : undefined;
@@ -69,7 +69,7 @@ function parseHexadecimalFloat(text: string): number | undefined {
   );
   const mantissa = Number(BigInt(`0x0${whole}${fraction}`));
   const power = Number(exponent) - 4 * fraction.length;
-  // In two steps, since the power alone may be too large or too small.
+  // Two steps, since the power alone may overflow or underflow.
   const value = mantissa === 0 ? 0 : mantissa * 2 ** Math.trunc(power / 2) * 2 ** (power - Math.trunc(power / 2));
   return sign === '-' ? -value : value;
 }
@@ -84,7 +84,7 @@ function parseComplex(text: string): NumberLiteral | undefined {
   return { integer: integerOf(real), float: real, complex };
 }
 
-/** Where the imaginary part begins: at the last sign behind a digit or a point. An exponent's sign separates nothing: 1e+2i is imaginary. */
+/** Returns the start of the imaginary part: the last sign after a digit or point. */
 function startOfImaginary(text: string): number {
   for (let at = text.length - 2; at > 0; at -= 1) {
     if ((text[at] === '+' || text[at] === '-') && /[0-9.]/.test(text.charAt(at - 1))) return at;
@@ -92,12 +92,12 @@ function startOfImaginary(text: string): number {
   return 0;
 }
 
-/** The integer that a float is equal to. */
+/** Returns the integer that a float equals. */
 function integerOf(float: number): bigint | undefined {
   return Number.isInteger(float) ? int64Of(BigInt(float)) : undefined;
 }
 
-/** An integer that fits 64 bits. */
+/** Returns the integer if it fits 64 bits. */
 function int64Of(value: bigint): bigint | undefined {
   return BigInt.asIntN(64, value) === value ? value : undefined;
 }

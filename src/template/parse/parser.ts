@@ -10,28 +10,27 @@ import { TokenStream } from './token-stream.ts';
 import type { Token, TokenType } from './tokens.ts';
 import { unquote } from './unquote.ts';
 
-/** Statements that are parsed in one step: a fraction of a millisecond, and passing a step on from deep nesting costs little. */
+/** The statements per step: a fraction of a millisecond, with little overhead in deep nesting. */
 const statementsPerStep = 16;
 
-/** Deeper nesting of actions and parentheses is refused, so that hostile text cannot exhaust the stack (Go allows 10,000 parentheses). */
+/** The limit of nested actions and parentheses, for the stack (Go allows 10,000 parentheses). */
 const maximumNesting = 400;
 
-/** More variables that are visible at one place are refused: each use looks for its variable among them. */
+/** The limit of visible variables: each use searches them. */
 const mostVariables = 250;
 
-/** More operands of a command, or names of an operand, are refused: each is an argument of a function somewhere. */
+/** The limits of operands of a command and of names of an operand, which become arguments. */
 const mostOperands = 10_000;
 const mostNames = 1000;
 
-/** What the parser has to know besides the text. */
 export interface ParserOptions extends LexerOptions {
-  /** All functions, to suggest the nearest when one is unknown. */
+  /** All functions, for suggestions when one is unknown. */
   readonly functionNames: () => readonly string[];
-  /** Why a function that other implementations have is unknown here. */
+  /** The reasons for missing functions that other implementations have. */
   readonly unavailable: Readonly<Record<string, string>>;
 }
 
-/** What ends a list of statements: {{end}}, {{else}}, or the {{else}} of {{else if}} and {{else with}}. */
+/** The end of a list of statements: {{end}}, {{else}}, {{else if}} or {{else with}}. */
 interface Terminator {
   readonly type: 'end' | 'else';
   readonly position: number;
@@ -41,16 +40,16 @@ function isTerminator(node: StatementNode | Terminator): node is Terminator {
   return node.type === 'end' || node.type === 'else';
 }
 
-/** The state of one template's body: nested definitions have their own. */
+/** The state of one template's body; nested definitions have their own. */
 interface Body {
   readonly variables: string[];
   rangeDepth: number;
 }
 
 /**
- * Parses a template with everything it defines, by name. The rules are those of Go's text/template/parse; the grammar's
- * productions are comments of the methods.
- * @throws TemplateError of kind `syntax`.
+ * Parses a template and its definitions, by name, with the rules of Go's text/template/parse.
+ * Comments of methods are productions of the grammar.
+ * @throws TemplateError of kind `syntax`
  */
 export function parseTemplate(source: SourceText, options: ParserOptions): Steps<ReadonlyMap<string, ListNode>> {
   return new Parser(source, options).parse();
@@ -101,7 +100,7 @@ class Parser {
     this.#nesting -= 1;
   }
 
-  /** Installs a template. One of nothing but space and comments never replaces another. */
+  /** Adds a definition. One with only space and comments never replaces another. */
   #define(name: string, list: ListNode): void {
     const known = this.#definitions.get(name);
     if (known === undefined || isEmpty(known)) this.#definitions.set(name, list);
@@ -212,7 +211,7 @@ class Parser {
     return { type, position: pipe.position, pipe, list, elseList };
   }
 
-  /** {{else if}} and {{else with}} are an {{else}} with a branch in it whose {{end}} is the outer one's too. */
+  /** Parses {{else if}} or {{else with}} as an {{else}} whose branch shares the outer {{end}}. */
   *#elseList(type: BranchNode['type'], start: Terminator): Steps<ListNode> {
     if (type !== 'range' && this.#tokens.peek().type === type) {
       this.#tokens.next();
@@ -223,7 +222,7 @@ class Parser {
     return list;
   }
 
-  /** block: "block" string pipeline itemList {{end}}: a definition and a call of it. */
+  /** block: "block" string pipeline itemList {{end}}; a definition and its call. */
   *#block(): Steps<TemplateNode> {
     const context = 'block clause';
     const token = this.#tokens.nextNonSpace();
@@ -276,7 +275,7 @@ class Parser {
       const next = this.#tokens.peekNonSpace();
       const assigns = next.type === 'assign' || next.type === 'declare';
       if (!assigns && !(next.type === 'char' && next.value === ',')) {
-        // An argument. A space after it must be seen again, it separates operands.
+        // This is an argument. Keep the space after it, which separates operands.
         if (after.type === 'space') this.#tokens.pushBack(after);
         this.#tokens.pushBack(variable);
         return;
@@ -407,23 +406,23 @@ class Parser {
   }
 }
 
-/** Whether a template's body is nothing but white space (comments are gone already). */
+/** Reports whether a body has only white space (the lexer has removed comments). */
 function isEmpty(list: ListNode): boolean {
   return list.nodes.every((node) => node.type === 'text' && node.text.trim() === '');
 }
 
-/** No function has a longer name. */
+/** The limit of a name that may be similar to a function's. */
 const longestName = 64;
 
-/** The known name that is most like an unknown one, if any is within a third of its length (at least one edit). */
+/** Returns the most similar known name within a third of the length (at least one edit). */
 function nearestName(unknown: string, known: readonly string[]): string | undefined {
-  // Comparing takes as long as both are, for each of hundreds of names.
+  // The comparison takes time proportional to both lengths, for hundreds of names.
   if (unknown.length > longestName) return undefined;
-  const wanted = unknown.toLowerCase();
+  const lowered = unknown.toLowerCase();
   let nearest: string | undefined;
   let least = Math.max(1, Math.floor(unknown.length / 3)) + 1;
   for (const name of known) {
-    const distance = editDistance(wanted, name.toLowerCase());
+    const distance = editDistance(lowered, name.toLowerCase());
     if (distance < least) {
       nearest = name;
       least = distance;
@@ -432,7 +431,7 @@ function nearestName(unknown: string, known: readonly string[]): string | undefi
   return nearest;
 }
 
-/** Levenshtein's distance: how many characters to insert, delete or replace. */
+/** Returns Levenshtein's distance: the number of insertions, deletions and replacements. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 1; i <= from.length; i += 1) {

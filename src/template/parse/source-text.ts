@@ -1,6 +1,6 @@
 import { TemplateError, type TemplateErrorPosition } from '../template-error.ts';
 
-/** A template's name and text, and where in it an index is. */
+/** A template's name and text, with line numbers for errors. */
 export class SourceText {
   readonly name: string;
   readonly text: string;
@@ -10,7 +10,7 @@ export class SourceText {
     this.text = text;
   }
 
-  /** The line of an index, from 1. */
+  /** Returns the line of an index, from 1. */
   line(position: number): number {
     let line = 1;
     for (let at = this.text.indexOf('\n'); at >= 0 && at < position; at = this.text.indexOf('\n', at + 1)) line += 1;
@@ -25,13 +25,13 @@ export class SourceText {
     return { name, line: this.line(position), column: Buffer.byteLength(text.slice(start, position)), context, source };
   }
 
-  /** An error of the template's syntax. Go names the line of the last token read; `position` is where the trouble is. */
+  /** Makes a syntax error. Go names the line of the last token; `position` is the faulty one. */
   syntaxError(lastToken: number, position: number, reason: string): TemplateError {
     const place = this.#place(position, '');
     return new TemplateError('syntax', place, reason, `template: ${this.name}:${this.line(lastToken)}: ${reason}`);
   }
 
-  /** An error of execution, or of its bounds, in the (named) template `executing` at the construct `context`. */
+  /** Makes an error of execution or of a limit, in the template `executing` at `context`. */
   executionError(
     kind: 'execution' | 'limit',
     position: number,

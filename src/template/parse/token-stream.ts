@@ -3,15 +3,15 @@ import type { SourceText } from './source-text.ts';
 import type { TemplateError } from '../template-error.ts';
 import { describeToken, type Token, type TokenType } from './tokens.ts';
 
-/** The tokens of a template, with as many put back as the parser needs to look ahead, and the errors about them. */
+/** The tokens of a template, with lookahead and errors. */
 export class TokenStream {
-  /** Where the action being parsed began, for errors about its end. */
+  /** The start of the current action, for errors about its end. */
   actionStart: number | undefined;
   readonly #source: SourceText;
   readonly #lexer: Lexer;
-  /** Tokens put back, the next one last. */
+  /** Tokens that were put back; the next one is last. */
   readonly #pending: Token[] = [];
-  /** The last token that the lexer gave: errors are reported at its line. */
+  /** The last token of the lexer, whose line errors report. */
   #lexed: Token = { type: 'end of input', position: 0, value: '' };
 
   constructor(source: SourceText, lexer: Lexer) {
@@ -26,7 +26,7 @@ export class TokenStream {
     return this.#lexed;
   }
 
-  /** Puts tokens back: the last one given will be the next. */
+  /** Puts tokens back; the last argument becomes the next token. */
   pushBack(...tokens: readonly Token[]): void {
     this.#pending.push(...tokens);
   }
@@ -49,19 +49,19 @@ export class TokenStream {
     return token;
   }
 
-  /** The next token, which must be of this type. */
+  /** Returns the next token, which must have this type. */
   expect(type: TokenType, context: string): Token {
     const token = this.nextNonSpace();
     if (token.type !== type) throw this.unexpected(token, context);
     return token;
   }
 
-  /** An error; by default it is where the last token is. */
+  /** Makes an error, by default at the last token. */
   error(reason: string, position = this.#lexed.position): TemplateError {
     return this.#source.syntaxError(this.#lexed.position, position, reason);
   }
 
-  /** An error about a token that does not belong here, or is itself an error of the lexer. */
+  /** Makes an error about an unexpected token, or about an error of the lexer. */
   unexpected(token: Token, context: string): TemplateError {
     if (token.type !== 'error') return this.error(`unexpected ${describeToken(token)} in ${context}`, token.position);
     const start = this.actionStart;

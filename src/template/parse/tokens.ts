@@ -1,6 +1,6 @@
 import { quoteString } from '../quote.ts';
 
-/** What the lexer tells apart. Keywords are their own types. */
+/** The types of tokens; keywords are their own types. */
 export type TokenType =
   | 'error'
   | 'boolean'
@@ -43,7 +43,7 @@ const keywords: ReadonlySet<string> = new Set<Keyword>([
   'with',
 ]);
 
-/** Whether a word (or token type) is a keyword of the template language. */
+/** Reports whether a word or token type is a keyword. */
 export function isKeyword(word: string): word is Keyword {
   return keywords.has(word);
 }
@@ -56,7 +56,7 @@ export interface Token {
   readonly value: string;
 }
 
-/** A token (but an error, whose value is the message) as error messages show it: `<end>`, `"foo"`, shortened after ten characters. */
+/** Formats a token (except an error) for messages: `<end>` or `"foo"`, cut after ten characters. */
 export function describeToken(token: Token): string {
   if (isKeyword(token.type)) return `<${token.value}>`;
   const characters = Array.from(token.value);

@@ -13,8 +13,9 @@ const simpleEscapes: Readonly<Record<string, string>> = {
 const escape = /\\(?:x([0-9a-fA-F]{2})|([0-7]{3})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([^]))|[^\\]/gu;
 
 /**
- * The text of a Go string literal (double-quoted or raw) or rune literal, its quotes included: Go specification, "String literals".
- * @returns `undefined` when the literal breaks Go's rules.
+ * Returns the text of a Go string or rune literal with quotes (Go specification, "String
+ * literals").
+ * @returns `undefined` for an invalid literal
  */
 export function unquote(literal: string): string | undefined {
   const quote = literal.slice(0, 1);
@@ -42,7 +43,7 @@ function unescape(match: RegExpMatchArray, quote: string): string | undefined {
   return whole;
 }
 
-/** A numeric escape: one byte in a string, a code point in a rune literal. */
+/** Converts a numeric escape: a byte in a string, a code point in a rune literal. */
 function byte(value: number, quote: string): string | undefined {
   if (value > 0xff) return undefined;
   return String.fromCharCode(value < 0x80 || quote === "'" ? value : 0xdc00 + value);

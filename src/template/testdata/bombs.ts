@@ -1,4 +1,4 @@
-/** A directed graph of this many maps or lists, each twice in the next: printed it has 2^depth leaves. */
+/** Nests maps or lists, each twice in the next: printing 2^depth leaves. */
 function graph(depth: number, twice: string): string {
   return `{{ $x := dict "a" "b" }}{{ range until ${depth} }}{{ $x = ${twice} }}{{ end }}`;
 }
@@ -7,10 +7,10 @@ const dicts = graph(40, 'dict "a" $x "b" $x');
 const lists = graph(40, 'list $x $x');
 const long = '{{ $s := repeat 100000 "ab" }}';
 const endless = '{{ $d := dict }}{{ $d = set $d "x" $d }}';
-/** A hundred thousand rounds. */
+/** A hundred thousand iterations. */
 const rounds = '{{ range until 100000 }}';
 
-/** Templates that no execution may finish with 4,000,000 units of work. */
+/** Templates that cannot finish within 4,000,000 units of work. */
 export const bombs: Readonly<Record<string, string>> = {
   'a copy of nested dicts': `${dicts}{{ $y := deepCopy $x }}`,
   'a copy of nested lists': `${lists}{{ $y := deepCopy $x }}`,
@@ -20,7 +20,7 @@ export const bombs: Readonly<Record<string, string>> = {
   'nested dicts by println': `${dicts}{{ println $x }}`,
   'nested dicts by printf %v': `${dicts}{{ printf "%v" $x }}`,
   'nested dicts by printf %d': `${dicts}{{ printf "%d" $x }}`,
-  'nested dicts that a format does not use': `${dicts}{{ printf "a" $x }}`,
+  'nested dicts as an extra argument of a format': `${dicts}{{ printf "a" $x }}`,
   'nested dicts as YAML': `${dicts}{{ toYaml $x }}`,
   'nested dicts as JSON': `${dicts}{{ toJson $x }}`,
   'nested dicts as indented JSON': `${dicts}{{ toPrettyJson $x }}`,
@@ -37,7 +37,7 @@ export const bombs: Readonly<Record<string, string>> = {
   'nested dicts for a URL': `${dicts}{{ urlquery $x }}`,
   'nested dicts as an octal number': `${dicts}{{ toDecimal $x }}`,
   'nested dicts in an error': `${dicts}{{ eq $x (list) }}`,
-  'nested dicts as what a range goes through': `${dicts}{{ range (printf "%s" $x) }}{{ end }}`,
+  'nested dicts in the error of a range': `${dicts}{{ range (printf "%s" $x) }}{{ end }}`,
   'nested dicts, compared': `${dicts}{{ deepEqual $x (deepCopy $x) }}`,
   'nested dicts, compared with nested dicts': `${dicts}{{ $y := $x }}${dicts}{{ deepEqual $x $y }}`,
   'nested dicts in a list': `${dicts}{{ $y := $x }}${dicts}{{ has $x (list $y) }}`,
@@ -60,7 +60,7 @@ export const bombs: Readonly<Record<string, string>> = {
   'a precise number': '{{ range until 20000 }}{{ $s := printf "%.1000000f" 1.5 }}{{ end }}',
   'a wide list': '{{ $l := until 1000 }}{{ printf "%1000000v" $l }}',
   'one argument, printed many times': `${long}{{ printf (repeat 1000 "%[1]s") $s }}`,
-  'formats without an end': `{{ $f := repeat 500000 "%[" }}{{ range until 100 }}{{ $s := printf $f }}{{ end }}`,
+  'endless formats': `{{ $f := repeat 500000 "%[" }}{{ range until 100 }}{{ $s := printf $f }}{{ end }}`,
   'numbers to a million': `${rounds}{{ $x := until 1000000 }}{{ end }}`,
   'numbers in steps': '{{ untilStep 0 9000000000000000000 1 }}',
   'numbers too large for steps': '{{ untilStep 4611686018427387904 4611686018437387904 1 }}',
@@ -85,13 +85,13 @@ export const bombs: Readonly<Record<string, string>> = {
   'an expression for every character': `${long}{{ regexMatch "(a.*c)|(b.*c)" $s }}{{ $x := regexFindAll "a.*c|a" $s -1 }}`,
   'an expression of many instructions': `${rounds}{{ $x := regexMatch "(a{1000}){1}" "a" }}{{ end }}`,
   'an expression with many classes': `${rounds}{{ $x := regexMatch (repeat 300 "\\\\pL|") "a" }}{{ end }}`,
-  'bytes that are no text': `{{ $s := repeat 100000 "/////w==" }}${rounds}{{ $x := b64dec $s }}{{ end }}`,
+  'bytes that are not text': `{{ $s := repeat 100000 "/////w==" }}${rounds}{{ $x := b64dec $s }}{{ end }}`,
   'JSON with many lists': '{{ $j := print "[" (repeat 300000 "[],") "1]" }}{{ $x := fromJson $j }}{{ $y := fromJson $j }}',
   'a text, encoded often': `${long}${rounds}{{ $x := b64enc $s }}{{ end }}`,
   'checksums': `${long}${rounds}{{ $x := sha256sum $s }}{{ end }}`,
   'long products': `{{ mulf 1.1 ${'1.23456789 '.repeat(3000)} }}`,
   'long pipelines': `{{ $d := dict }}{{ $d = set $d "a" $d }}${rounds}{{ $x := $d${'.a'.repeat(900)} }}{{ end }}`,
-  'conditions without an end': `${rounds}{{ $x := and ${'true '.repeat(2000)} }}{{ end }}`,
+  'endless conditions': `${rounds}{{ $x := and ${'true '.repeat(2000)} }}{{ end }}`,
   'templates that call templates':
     '{{ define "a" }}{{ if lt . 30 }}{{ template "a" (add1 . | int) }}{{ template "a" (add1 . | int) }}{{ end }}{{ end }}{{ template "a" 0 }}',
   'output': `${long}${rounds}{{ $s }}{{ end }}`,

@@ -17,7 +17,7 @@ import {
 import type { GoType, StructType } from '../go-type.ts';
 import { property, TypedValue } from '../typed-value.ts';
 
-/** The types of scripts/template-recorder/garage.go: typed data for tests. */
+/** Typed data for tests: the types of scripts/template-recorder/garage.go. */
 const colors = ['RED', 'GREEN', 'BLUE'];
 
 const colorType: GoType = {
@@ -144,7 +144,7 @@ export const garageType: StructType = {
   ],
 };
 
-/** A garage as Go programs pass it: by pointer. */
+/** Makes a garage as Go programs pass it: by pointer. */
 export function garage(json: unknown): TypedValue {
   return new TypedValue(pointerTo(garageType), json);
 }

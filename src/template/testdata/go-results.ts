@@ -3,7 +3,7 @@ import type { FunctionTable } from '../functions/go/go-function.ts';
 import type { Template, TemplateOptions } from '../template.ts';
 import { garage } from './garage-type.ts';
 
-/** A row of go-results.json: what Go's text/template gave (`out`), or that it failed. */
+/** A row of go-results.json: the output of Go's text/template (`out`), absent if it failed. */
 export interface GoRow {
   readonly template: string;
   readonly document: string;
@@ -13,13 +13,13 @@ export interface GoRow {
   readonly out?: string;
 }
 
-/** The table that scripts/template-differential.ts --record writes. */
+/** The table, recorded by scripts/template-differential.ts --record. */
 export interface GoResults {
   readonly documents: Readonly<Record<string, unknown>>;
   readonly rows: readonly GoRow[];
 }
 
-/** What a copy of src/template must offer to be replayed against the table. */
+/** The functions of a copy of src/template that the replay needs. */
 export interface Subject {
   readonly compileTemplate: (text: string, options: TemplateOptions) => Template;
   readonly functionsOfFamily: (family: GoRow['functions']) => FunctionTable;
@@ -31,7 +31,7 @@ export function readGoResults(): GoResults {
   return JSON.parse(readFileSync(new URL('go-results.json', import.meta.url), 'utf8')) as GoResults;
 }
 
-/** The rows that do not come out as Go's did, as readable lines; `atMost` so many. */
+/** Returns the rows whose result differs from Go's, as readable lines; at most `atMost`. */
 export function mismatches({ documents, rows }: GoResults, subject: Subject, atMost = Infinity): string[] {
   const tables = {
     builtin: subject.functionsOfFamily('builtin'),
@@ -47,7 +47,7 @@ export function mismatches({ documents, rows }: GoResults, subject: Subject, atM
   return different;
 }
 
-/** The output, addresses made alike; `undefined` when the template fails. */
+/** Returns the output with normalized addresses; `undefined` when the template fails. */
 function render(row: GoRow, data: unknown, functions: FunctionTable, subject: Subject): string | undefined {
   const { delimiters, missingKey } = row;
   const isTyped = row.document.startsWith('garage');
@@ -62,7 +62,7 @@ function render(row: GoRow, data: unknown, functions: FunctionTable, subject: Su
   }
 }
 
-/** Addresses in memory are never the same: pointers inside of typed data print as such. */
+/** Normalizes memory addresses, as which pointers inside typed data print. */
 export function steady(text: string): string {
   return text.replace(/0[xX][0-9a-fA-F]{9,13}\b|\b[0-9a-fA-F]{9,12}\b|\b[0-9]{12,}\b/g, 'ADDRESS');
 }

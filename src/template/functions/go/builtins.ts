@@ -13,13 +13,13 @@ import { typeName, type GoType } from '../../go-type.ts';
 import { canonical, toBytes } from '../../go-string.ts';
 import { isPrintable } from '../../quote.ts';
 
-/** The text of values for the escaping functions: as actions print them, so nil is `<no value>` and pointers are followed. */
+/** Formats values to escape, as actions do: follows pointers, prints nil as `<no value>`. */
 function textOf(values: readonly unknown[], meter: Meter): string {
   const texts = values.map((value) => (value === null ? '<no value>' : printable(value)));
   return sprint(texts, meter);
 }
 
-/** `and` and `or` are compiled: they do not evaluate every argument. */
+/** `and` and `or` are compiled, since they do not evaluate every argument. */
 const compiled = goVariadic([reflected], reflected, (first) => first);
 
 /** The functions that every template has: Go's text/template, "Functions". */
@@ -50,8 +50,8 @@ export const builtins: FunctionTable = {
 };
 
 /**
- * The builtin `call`: calls a function that is a value of the data.
- * @param callee How the template names it, for errors.
+ * The builtin `call`: calls a function from the data.
+ * @param callee its name in the template, for errors
  */
 function callValue(meter: Meter, callee: unknown, value: unknown, ...args: readonly unknown[]): unknown {
   if (value === undefined || value === null) throw new Error('call of nil');
@@ -88,23 +88,23 @@ const htmlEscapes: Readonly<Record<string, string>> = {
   '>': '&gt;',
 };
 
-/** The builtin `html`: what has a meaning in HTML becomes an entity. */
+/** The builtin `html`: escapes characters with a meaning in HTML. */
 function escapeHtml(text: string): string {
   return text.replace(/[\0"'&<>]/g, (character) => htmlEscapes[character] as string);
 }
 
-/** The builtin `js`: safe inside a JavaScript string literal. */
+/** The builtin `js`: escapes text for a JavaScript string literal. */
 function escapeJavaScript(text: string): string {
   return canonical(text).replace(/[\\'"<>&=]|[^ -~\x7f]/gu, (character) => {
     if (character === '\\' || character === "'" || character === '"') return `\\${character}`;
     const code = character.codePointAt(0) as number;
-    // A stray byte stays: Go takes it for U+FFFD, which is printable.
+    // A stray byte stays: Go reads it as U+FFFD, which is printable.
     if ((code >= 0xdc80 && code <= 0xdcff) || (code >= 0x80 && isPrintable(character))) return character;
     return `\\u${code.toString(16).toUpperCase().padStart(4, '0')}`;
   });
 }
 
-/** What each byte is in a query. */
+/** The encoding of each byte in a query. */
 const queryEscapes: readonly string[] = Array.from({ length: 256 }, (_, byte) => {
   const character = String.fromCharCode(byte);
   if (/[A-Za-z0-9\-_.~]/.test(character)) return character;

@@ -6,7 +6,7 @@ import type { GoType } from '../../go-type.ts';
 import { kindOf, typeNameOf, underlying } from '../../value-kind.ts';
 import { sprintf } from './printf.ts';
 
-/** The kinds that Go compares: all integers are one. */
+/** Returns the kind that Go compares; all integer types are one kind. */
 function basicKind(value: unknown): 'none' | 'boolean' | 'complex' | 'integer' | 'number' | 'string' {
   if (typeof value === 'bigint' || value instanceof Integer) return 'integer';
   if (value instanceof Complex) return 'complex';
@@ -14,12 +14,12 @@ function basicKind(value: unknown): 'none' | 'boolean' | 'complex' | 'integer' |
   return type === 'boolean' || type === 'number' || type === 'string' ? type : 'none';
 }
 
-/** A number, of whatever integer kind, as JavaScript compares it. */
+/** Converts a number of any integer type to one that JavaScript compares. */
 function comparable(value: unknown): unknown {
   return value instanceof Integer ? value.value : value;
 }
 
-/** The builtin `eq`: whether the first is equal to any of the others. */
+/** The builtin `eq`: whether the first argument equals any of the others. */
 export function equal(meter: Meter, first: unknown, ...others: readonly unknown[]): boolean {
   if (others.length === 0) throw new Error('missing argument for comparison');
   return others.some((other) => equalPair(meter, first, other));
@@ -36,7 +36,6 @@ function equalPair(meter: Meter, first: unknown, second: unknown): boolean {
   return kind === 'none' ? equalOther(meter, left, right) : equalBasics(left, right);
 }
 
-/** Two values of the same basic kind. */
 function equalBasics(left: unknown, right: unknown): boolean {
   if (typeof left === 'string') return equalStrings(left, right as string);
   if (left instanceof Complex && right instanceof Complex)
@@ -48,9 +47,9 @@ function incompatible(left: unknown, right: unknown): Error {
   return new Error(`incompatible types for comparison: ${typeNameOf(left)} and ${typeNameOf(right)}`);
 }
 
-/** Lists, maps, pointers, structs and nils: only nil and pointers can be compared. */
+/** Compares lists, maps, pointers, structs and nils; lists and maps only with nil. */
 function equalOther(meter: Meter, left: unknown, right: unknown): boolean {
-  // Where Go uses %s.
+  // Go uses %s here.
   const shown = (value: unknown): string => sprintf('%s', [value], meter);
   if (left !== null && right !== null && kindOf(left) !== kindOf(right)) {
     const types = `${typeNameOf(left)}, ${typeNameOf(right)}`;
@@ -62,13 +61,13 @@ function equalOther(meter: Meter, left: unknown, right: unknown): boolean {
   return typeNameOf(left) === typeNameOf(right) && equalValues(left as TypedValue, right);
 }
 
-/** Whether Go's == is defined: not for lists, maps, functions, and structs that hold any. */
+/** Reports whether Go defines == for the type: not for lists, maps, and structs with those. */
 function isComparableType(type: GoType): boolean {
   if (type.kind === 'struct') return type.fields.every((field) => isComparableType(field.type));
   return type.kind !== 'slice' && type.kind !== 'map';
 }
 
-/** Structs are equal by their fields, pointers when they point at the same. */
+/** Compares structs by their fields, and pointers by identity. */
 function equalValues(left: TypedValue, right: TypedValue): boolean {
   const { type } = left;
   if (type.kind !== 'struct') return left.raw === right.raw;

@@ -11,14 +11,14 @@ export const noFlags = {
   plus: false,
   minus: false,
   space: false,
-  /** %+v and %#v, where `plus` and `sharp` mean something else. */
+  /** %+v and %#v, in which `plus` and `sharp` have another meaning. */
   plusV: false,
   sharpV: false,
   width: undefined as number | undefined,
   precision: undefined as number | undefined,
 };
 
-/** Fills up to the width, counted in characters: spaces, or zeros on the left. */
+/** Pads to the width in characters: with spaces, or with zeros on the left. */
 export function pad(flags: Flags, text: string, zero = flags.zero): string {
   if (flags.width === undefined) return text;
   const missing = flags.width - (isAscii(text) ? text.length : runes(text).length);
@@ -33,7 +33,7 @@ function signOf({ plus, space }: Flags, negative: boolean): string {
   return space ? ' ' : '';
 }
 
-/** An integer in a base, with sign, prefix, precision and padding. `verb` matters for `O` and `X` only. */
+/** Formats an integer with sign, prefix, precision and padding. Only `O` and `X` need `verb`. */
 export function formatInteger(flags: Flags, value: bigint, base: 2 | 8 | 10 | 16, verb: string): string {
   const negative = value < 0n;
   let digits = (negative ? -value : value).toString(base);
@@ -51,7 +51,7 @@ export function formatInteger(flags: Flags, value: bigint, base: 2 | 8 | 10 | 16
   return pad(flags, sign + digits, false);
 }
 
-/** %U: U+0041, with # also the character. */
+/** %U: U+0041; with # also the character. */
 export function formatUnicode(flags: Flags, value: bigint): string {
   const shortest = value.toString(16).toUpperCase();
   const digits = shortest.padStart(Math.max(flags.precision ?? 4, 4), '0');
@@ -60,7 +60,7 @@ export function formatUnicode(flags: Flags, value: bigint): string {
   return pad(flags, `U+${digits}${flags.sharp && isPrintable(character) ? ` '${character}'` : ''}`, false);
 }
 
-/** A float by one of strconv's formats. `precision` is the verb's default; -1 for the shortest. */
+/** Formats a float as strconv does. @param precision the verb's default; -1 for the shortest */
 export function formatFloatVerb(flags: Flags, value: number, verb: string, precision: number): string {
   const digits = flags.precision ?? precision;
   const text = formatFloat(value, verb, digits);
@@ -73,12 +73,12 @@ export function formatFloatVerb(flags: Flags, value: number, verb: string, preci
   return pad(flags, sign + body);
 }
 
-/** The # flag: a decimal point always, and %g's trailing zeros. */
+/** The # flag: always a decimal point, and trailing zeros for %g. */
 function restorePoint(text: string, verb: string, precision: number): string {
   const end = text.search(/[xX]/.test(verb) ? /[pP]|$/ : /[epEP]|$/);
   const number = text.slice(0, end);
   const tail = text.slice(end);
-  // %#X keeps no zeros, fmt forgets it.
+  // fmt keeps no zeros for %#X.
   let missing = /[gGx]/.test(verb) ? (precision === -1 ? 6 : precision) : 0;
   missing -= number.replace('.', '').replace(/^0+/, '').length;
   if (number.includes('.')) return number + '0'.repeat(Math.max(missing, 0)) + tail;

@@ -8,8 +8,9 @@ const zero: Decimal = { digits: '0', point: 1 };
 
 /**
  * Go's strconv.FormatFloat of a float64.
- * @param verb `e`, `f`, `g`, `x` or `b`; upper-case `E`, `G`, `X` give upper-case output.
- * @param precision Digits after the point (`g`: significant digits); for `g` and `x` -1 for as few as identify the number.
+ * @param verb `e`, `f`, `g`, `x` or `b`; `E`, `G` and `X` give upper-case output
+ * @param precision digits after the point (`g`: significant digits); -1 in `g` and `x`: the fewest
+ * that identify the number
  */
 export function formatFloat(value: number, verb: string, precision: number): string {
   if (Number.isNaN(value)) return 'NaN';
@@ -34,14 +35,14 @@ export function formatFloat(value: number, verb: string, precision: number): str
   }
 }
 
-/** What `%v` prints. */
+/** Formats a float as `%v` does. */
 export function formatFloatShortest(value: number): string {
-  // Integers below a million print as JavaScript prints them.
+  // JavaScript prints integers below a million in the same way.
   if (Number.isInteger(value) && value > -1e6 && value < 1e6 && !Object.is(value, -0)) return String(value);
   return formatFloat(value, 'g', -1);
 }
 
-/** %g: scientific for small and large exponents, fixed otherwise. */
+/** %g: scientific for small and large exponents, else fixed. */
 function general(value: number, precision: number): string {
   const isShortest = precision < 0;
   const significant = precision === 0 ? 1 : precision;
@@ -65,14 +66,14 @@ function fixed({ digits, point }: Decimal, precision: number): string {
   return precision === 0 ? whole : `${whole}.${fraction.slice(0, precision).padEnd(precision, '0')}`;
 }
 
-/** The fewest digits that identify the number: JavaScript's own conversion finds them. */
+/** Returns the fewest digits that identify the number, found by JavaScript's conversion. */
 function shortest(value: number): Decimal {
   if (value === 0) return zero;
   const [mantissa = '', exponent = ''] = value.toExponential().split('e');
   return { digits: mantissa.replace('.', ''), point: Number(exponent) + 1 };
 }
 
-/** All digits of the number: a double is a fraction with a power of two below. */
+/** Returns all digits of the number, a fraction whose denominator is a power of two. */
 function exact(value: number): Decimal {
   const { mantissa, exponent } = parts(value);
   if (exponent >= 0) {
@@ -83,7 +84,7 @@ function exact(value: number): Decimal {
   return { digits, point: digits.length + exponent };
 }
 
-/** The number's digits, rounded half to even to a count of significant digits, or of digits after the point. */
+/** Rounds half to even, to significant digits or to digits after the point. */
 function rounded(value: number, unit: 'significant' | 'fraction', count: number): Decimal {
   if (value === 0) return zero;
   const { digits, point } = exact(value);
@@ -100,14 +101,14 @@ function rounded(value: number, unit: 'significant' | 'fraction', count: number)
   return { digits: unit === 'significant' ? raised.slice(0, keep) : raised, point: point + 1 };
 }
 
-/** @param least digits that stay, zeros or not */
+/** @param least the minimum number of digits to keep */
 export function withoutTrailingZeros(digits: string, least = 0): string {
   let end = digits.length;
   while (end > least && digits[end - 1] === '0') end -= 1;
   return digits.slice(0, end);
 }
 
-/** mantissa × 2^exponent, the mantissa with its implicit bit. */
+/** Splits a number into mantissa × 2^exponent, with the implicit bit. */
 function parts(value: number): { mantissa: bigint; exponent: number } {
   const view = new DataView(new ArrayBuffer(8));
   view.setFloat64(0, value);
@@ -128,7 +129,7 @@ function formatBinary(value: number): string {
   return `${mantissa}p${signed(exponent, 1)}`;
 }
 
-/** %x: 0x1.8p+01, the mantissa normalised and rounded half to even. */
+/** %x: 0x1.8p+01, with a normalised mantissa rounded half to even. */
 function formatHexadecimal(value: number, precision: number): string {
   let { mantissa, exponent } = parts(value);
   if (mantissa === 0n) return `0x0${precision > 0 ? `.${'0'.repeat(precision)}` : ''}p+00`;

@@ -8,13 +8,13 @@ const families = {
   builtin: {},
 } as const satisfies Record<string, FunctionTable>;
 
-/** Which functions a template may call: Go's own always; sprig's; sprig's with Istio's over them. */
+/** The functions for templates besides Go's: none, sprig's, or sprig's overridden by Istio's. */
 export type FunctionFamily = keyof typeof families;
 
 /** All families, for options and their errors. */
 export const functionFamilies = Object.keys(families) as readonly FunctionFamily[];
 
-/** The functions of a family, besides Go's builtins. */
+/** Returns the functions of a family, without Go's builtins. */
 export function functionsOfFamily(family: FunctionFamily): FunctionTable {
   return families[family];
 }

@@ -19,7 +19,7 @@ function render(template: string): string {
   return compileTemplate(template, { name: 't' }).execute(data);
 }
 
-describe('functions that are data', () => {
+describe('functions in the data', () => {
   const results: readonly (readonly [string, string])[] = [
     ['{{ call .join "-" 1.5 nil "a" }}', '1.5-null-"a"'],
     ['{{ call .join "-" }}', ''],
@@ -31,9 +31,9 @@ describe('functions that are data', () => {
     ['{{ printf "%T" .join }}', 'func(string, ...interface {})'],
     ['{{ eq .double nil }}', 'false'],
   ];
-  for (const [template, wanted] of results) {
-    it(`are called, and are values: ${template}`, () => {
-      assert.equal(render(template), wanted);
+  for (const [template, expected] of results) {
+    it(`can be called and used as values: ${template}`, () => {
+      assert.equal(render(template), expected);
     });
   }
 
@@ -53,13 +53,13 @@ describe('functions that are data', () => {
     ['{{ index .double 1 }}', "error calling index: can't index item of type func(int)"],
   ];
   for (const [template, reason] of failures) {
-    it(`are refused as in Go: ${template}`, () => {
-      const isMeant = (error: TemplateError) => error.reason.startsWith(reason);
-      assert.throws(() => render(template), isMeant);
+    it(`fail as in Go: ${template}`, () => {
+      const hasReason = (error: TemplateError) => error.reason.startsWith(reason);
+      assert.throws(() => render(template), hasReason);
     });
   }
 
-  it('have their Go types as names', () => {
+  it('have their Go types as type names', () => {
     assert.equal(goFunction([bool, reflected], () => true).typeName, 'func(bool, reflect.Value)');
     assert.equal(typeName(messageType), 'protoreflect.ProtoMessage');
   });

@@ -1,34 +1,34 @@
 import { typeName, type GoType } from '../../go-type.ts';
 import type { Meter } from '../../exec/meter.ts';
 
-/** A Go type as a function's parameter, with the TypeScript type of its template value. */
+/** A parameter's Go type, with the TypeScript type of its template value. */
 export type Parameter<Value> = GoType & { readonly valueType?: Value };
 
 type Values<Parameters extends readonly unknown[]> = {
   readonly [Index in keyof Parameters]: Parameters[Index] extends Parameter<infer Value> ? Value : never;
 };
 
-/** What is known of a function besides what it gives. */
+/** The properties of a function that affect caching and cost. */
 export interface FunctionTraits {
-  /** Whether it changes an argument, or calls what may do so: then nothing that a template has read before can be relied on. */
+  /** Whether it may change the data; remembered output is then unusable. */
   readonly changesData?: boolean;
   /**
-   * Of its first argument it reads one entry of a map only: the one that its second argument names, below these JSON
-   * members. Holds for calls with this number of operands.
+   * Set if a call with this number of operands reads only one map entry of its first argument: the
+   * one that the second argument names, below these JSON members.
    */
   readonly looksUp?: { readonly operands: number; readonly below: readonly string[] };
-  /** Lists and maps are handed on or looked into at one place, not gone through: they cost nothing, texts do. */
+  /** Whether it does not visit lists and maps: then only texts cost work. */
   readonly looksInto?: boolean;
-  /** How much more than copying it costs to do what the function does with its arguments. Default 1. */
+  /** The factor of its cost over that of copying the arguments. Default 1. */
   readonly weight?: number;
 }
 
-/** The trait of functions that hand on what they are given, or look at one place of it. */
+/** The trait of functions that pass values on or look at one part of them. */
 export const looking: FunctionTraits = { looksInto: true };
 
 /**
- * A function that templates may call; in data, by `call`. What a call costs is counted by the caller, from the arguments
- * and the result.
+ * A function that templates may call; in the data, by `call`. The caller counts the cost of the
+ * arguments and the result.
  */
 export class GoFunction {
   readonly parameters: readonly GoType[];
@@ -36,7 +36,7 @@ export class GoFunction {
   readonly rest: GoType | undefined;
   readonly invoke: (...args: readonly unknown[]) => unknown;
   readonly traits: FunctionTraits;
-  /** Whether `invoke` wants a Meter before the arguments. */
+  /** Whether `invoke` takes a Meter before the arguments. */
   readonly metered: boolean;
 
   constructor(
@@ -53,17 +53,17 @@ export class GoFunction {
     this.metered = metered;
   }
 
-  /** The type as Go prints it, e.g. `func(string, ...interface {})` (results are not recorded). */
+  /** The type as Go prints it, e.g. `func(string, ...interface {})` (without results). */
   get typeName(): string {
     const fixed = this.parameters.map(typeName);
     return `func(${(this.rest === undefined ? fixed : [...fixed, `...${typeName(this.rest)}`]).join(', ')})`;
   }
 }
 
-/** The functions of templates by name. A later table overrides an earlier one: `{ ...sprig, ...istio }`. */
+/** Template functions by name. Later tables override earlier ones: `{ ...sprig, ...istio }`. */
 export type FunctionTable = Readonly<Record<string, GoFunction>>;
 
-/** A function with fixed parameters. What `invoke` throws fails the template as `error calling NAME: message`. */
+/** Makes a function with fixed parameters. Its exceptions become `error calling NAME: message`. */
 export function goFunction<const Parameters extends readonly Parameter<unknown>[]>(
   parameters: Parameters,
   invoke: (...args: Values<Parameters>) => unknown,
@@ -72,7 +72,7 @@ export function goFunction<const Parameters extends readonly Parameter<unknown>[
   return new GoFunction(parameters, undefined, invoke as unknown as GoFunction['invoke'], traits);
 }
 
-/** A function with fixed parameters and any number of further arguments of one type. */
+/** Makes a function with fixed parameters and any number of further arguments of one type. */
 export function goVariadic<const Parameters extends readonly Parameter<unknown>[], Rest>(
   parameters: Parameters,
   rest: Parameter<Rest>,
@@ -83,8 +83,8 @@ export function goVariadic<const Parameters extends readonly Parameter<unknown>[
 }
 
 /**
- * A function with fixed parameters that may cost more than going once through its arguments and its result, or makes a
- * result that is larger than they are: it spends as it goes, and before it makes.
+ * Makes a function with fixed parameters that costs more than one visit of its arguments and its
+ * result, or makes a larger result: it spends in advance.
  */
 export function meteredFunction<const Parameters extends readonly Parameter<unknown>[]>(
   parameters: Parameters,
@@ -94,7 +94,7 @@ export function meteredFunction<const Parameters extends readonly Parameter<unkn
   return new GoFunction(parameters, undefined, invoke as unknown as GoFunction['invoke'], traits, true);
 }
 
-/** The same with any number of further arguments of one type. */
+/** Makes a {@link meteredFunction} with any number of further arguments of one type. */
 export function meteredVariadic<const Parameters extends readonly Parameter<unknown>[], Rest>(
   parameters: Parameters,
   rest: Parameter<Rest>,

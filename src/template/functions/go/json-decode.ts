@@ -1,13 +1,13 @@
 import { orElse } from '../../exec/meter.ts';
 import { isPlainMap } from '../../value-kind.ts';
 
-/** A lone half of a surrogate pair, written as an escape: valid JSON, no Unicode. */
+/** Half of a surrogate pair as an escape: valid JSON, but not Unicode. */
 const surrogateEscape = /\\u[dD][89a-fA-F]/;
 const loneSurrogate = /[\ud800-\udfff]/gu;
 
 /**
- * Go's json.Unmarshal into an `interface {}`: every number a float64, a lone surrogate U+FFFD.
- * @throws Error when the text is no JSON, or a number is out of range.
+ * Go's json.Unmarshal into an `interface {}`: numbers become float64, lone surrogates U+FFFD.
+ * @throws Error for invalid JSON, or a number out of range
  */
 export function decodeJson(text: string): unknown {
   return decode(text, () => {
@@ -15,7 +15,7 @@ export function decodeJson(text: string): unknown {
   });
 }
 
-/** What is left when Unmarshal's error is ignored: nil for text that is no JSON, and for numbers out of range. */
+/** Returns Go's value when Unmarshal's error is ignored: nil for invalid text or numbers. */
 export function decodeJsonLeniently(text: string): unknown {
   return orElse(() => decode(text, () => null), null);
 }

@@ -6,26 +6,25 @@ import { mapCost, type Meter } from '../../exec/meter.ts';
 import { readField, typed, TypedValue } from '../../typed-value.ts';
 import { elementType, isTrue, kindOf, rawElements, rawEntries, typeNameOf, underlying } from '../../value-kind.ts';
 
-/** How JSON is written unless told. */
 const compact = {
-  /** `<`, `>` and `&` as \u003c …, as Go does by default. */
+  /** Writes `<`, `>` and `&` as \u003c …, like Go's default. */
   escapeHtml: true,
-  /** Two spaces per level and line breaks; otherwise no white space at all. */
+  /** Two spaces per level and line breaks; otherwise no white space. */
   indented: false,
 };
 
 export type JsonStyle = Readonly<typeof compact>;
 
 /**
- * Go's json.Marshal of a template value: map keys sorted, struct fields in order, HTML characters escaped.
- * @throws Error for values that JSON cannot hold: NaN, infinities, functions, complex numbers.
+ * Go's json.Marshal of a template value: sorted map keys, struct fields in order, HTML escaped.
+ * @throws Error for values that JSON cannot hold: NaN, infinities, functions, complex numbers
  */
 export function encodeJson(value: unknown, meter: Meter, style: JsonStyle = compact): string {
   return new JsonEncoder(style, meter).value(value, 0);
 }
 
 const special = /[<>&\u2028\u2029]/;
-/** How JSON.stringify writes a stray byte (a lone surrogate), or a backslash. */
+/** JSON.stringify's form of a stray byte (a lone surrogate) or a backslash. */
 const strayByte = /\\(?:\\|udc[89a-f][0-9a-f])/g;
 
 class JsonEncoder {
@@ -37,7 +36,7 @@ class JsonEncoder {
     this.#meter = meter;
   }
 
-  /** @param depth How many lists and maps the value is in. */
+  /** @param depth the number of lists and maps around the value */
   value(value: unknown, depth: number): string {
     this.#meter.visit(depth);
     if (this.#style.indented) this.#meter.spend(2 * depth);
@@ -57,7 +56,7 @@ class JsonEncoder {
   #string(text: string): string {
     // Escapes are up to six times as long.
     this.#meter.spend(text.length * 2);
-    // A byte that is no text is an escape; U+FFFD itself is not.
+    // A stray byte becomes an escape; U+FFFD itself does not.
     const quoted = hasStrayBytes(text)
       ? JSON.stringify(canonical(text)).replace(strayByte, (escape) => (escape === '\\\\' ? escape : '\\ufffd'))
       : JSON.stringify(text);
@@ -111,7 +110,7 @@ class JsonEncoder {
   }
 
   #enclose(brackets: string, items: readonly string[], depth: number): string {
-    // Each level copies what the deeper ones have made.
+    // Each level copies the text of the deeper ones.
     this.#meter.spend(items.reduce((length, item) => length + item.length, 0) >> 2);
     const open = brackets.charAt(0);
     const close = brackets.charAt(1);
@@ -121,7 +120,7 @@ class JsonEncoder {
   }
 }
 
-/** What Go's encoding/json escapes beyond JSON's own rules. */
+/** Escapes the characters that Go's encoding/json escapes in addition to JSON's rules. */
 export function escapeGoJson(json: string, escapeHtml = true): string {
   return json.replace(
     escapeHtml ? /[<>&\u2028\u2029]/g : /[\u2028\u2029]/g,
@@ -129,14 +128,14 @@ export function escapeGoJson(json: string, escapeHtml = true): string {
   );
 }
 
-/** A float64 as Go writes it: JavaScript's notation has the same thresholds, but loses the sign of zero. */
+/** Formats a float64. JavaScript's notation has Go's thresholds, but loses the sign of zero. */
 function encodeNumber(value: number): string {
   if (!Number.isFinite(value))
     throw new Error(`json: unsupported value: ${Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'}`);
   return Object.is(value, -0) ? '-0' : String(value);
 }
 
-/** A struct's JSON members: omitted fields left out, embedded ones flattened. */
+/** Returns a struct's JSON members: without omitted fields, with embedded fields inlined. */
 function structMembers(struct: TypedValue, type: StructType, meter: Meter): [string, unknown][] {
   const members: [string, unknown][] = [];
   for (const field of type.fields) {

@@ -7,7 +7,7 @@ import { Printer } from './printer.ts';
 import { pointerTo } from '../../go-type.ts';
 import { typed, TypedValue } from '../../typed-value.ts';
 
-/** Go's `%v`, nil included. */
+/** Formats a value by Go's `%v`, including nil. */
 export function formatValue(value: unknown, meter: Meter): string {
   switch (typeof value) {
     case 'string':
@@ -22,7 +22,7 @@ export function formatValue(value: unknown, meter: Meter): string {
   }
 }
 
-/** A value as an action prints it. @throws TemplateError for functions, which cannot be printed */
+/** Formats a value as an action prints it. @throws TemplateError for functions */
 export function printValue(execution: Execution, value: unknown): string {
   if (value === undefined) return '<no value>';
   if (value instanceof GoFunction)
@@ -30,7 +30,7 @@ export function printValue(execution: Execution, value: unknown): string {
   return formatValue(printable(value), execution.meter);
 }
 
-/** What text/template prints of a value: it follows pointers, and takes the address of what only describes itself by pointer. */
+/** Follows pointers as text/template does; takes the address if String needs a pointer. */
 export function printable(value: unknown): unknown {
   if (!(value instanceof TypedValue)) return value;
   const { type } = value;

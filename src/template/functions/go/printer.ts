@@ -7,18 +7,18 @@ import { quoteString } from '../../quote.ts';
 import { isNil, readField, typed, TypedValue } from '../../typed-value.ts';
 import { kindOf, rawElements, rawEntries, typeNameOf, typeOf, underlying } from '../../value-kind.ts';
 
-/** What Go prints for addresses differs from run to run; we print always the same. */
+/** Go's addresses differ between runs; ours are constant. */
 const someAddress = 0xc000012000n;
 
 const bases: Readonly<Record<string, 2 | 8 | 10 | 16>> = { b: 2, o: 8, O: 8, d: 10, x: 16, X: 16 };
 const floatVerbs = 'vbgGxXfFeE';
-/** strconv's format for verbs that it does not know. */
+/** strconv's formats for verbs that it does not know. */
 const floatFormats: Readonly<Record<string, string>> = { v: 'g', F: 'f' };
 
-/** Formats single values by Go's verbs (package fmt), with flags that a format sets. */
+/** Formats single values by the verbs of Go's package fmt, with the flags of a format. */
 export class Printer {
   flags: Flags = { ...noFlags };
-  /** While a bad verb is described, methods are not called. */
+  /** Set while a bad verb is described: methods are not called then. */
   #erroring = false;
   readonly #meter: Meter;
 
@@ -26,7 +26,7 @@ export class Printer {
     this.#meter = meter;
   }
 
-  /** An argument: `undefined` and `null` are Go's nil. */
+  /** Formats an argument; `undefined` and `null` are Go's nil. */
   argument(value: unknown, verb: string): string {
     const { width = 0, precision = 0 } = this.flags;
     this.#meter.spend(width + precision);
@@ -46,7 +46,7 @@ export class Printer {
     return text;
   }
 
-  /** Each value may be filled up to the width. */
+  /** Formats a value, which may be padded to the width. */
   #value(value: unknown, verb: string, depth: number): string {
     const { width = 0, precision = 0 } = this.flags;
     this.#meter.visit(depth);
@@ -70,7 +70,7 @@ export class Printer {
     }
   }
 
-  /** What the value says of itself: a String method, for verbs that print strings. */
+  /** Returns the result of the value's String method, for verbs that print strings. */
   #describe(value: unknown, verb: string): string | undefined {
     if (this.#erroring) return undefined;
     if (verb === 'w') return this.#badVerb(value, verb);
@@ -78,7 +78,7 @@ export class Printer {
     const { type } = value;
     const method = (type.kind === 'pointer' ? type.element : type).methods?.[this.flags.sharpV ? 'GoString' : 'String'];
     if (method === undefined || (method.pointerReceiver === true && type.kind !== 'pointer')) return undefined;
-    // A method on T called through a nil *T panics; fmt prints <nil> then.
+    // A method on T panics when called through a nil *T; fmt then prints <nil>.
     if (value.isNil && type.kind === 'pointer' && method.pointerReceiver !== true) return '<nil>';
     const text = String(method.call(value.raw));
     return this.flags.sharpV ? this.#text(text) : this.#string(text, value, verb);
@@ -112,7 +112,7 @@ export class Printer {
 
   #quoted(text: string): string {
     const kept = this.#truncate(text);
-    // Raw strings may hold anything but backquotes, control characters (tab is fine) and what is no text.
+    // Raw strings may contain all but backquotes, controls (except tab) and stray bytes.
     if (this.flags.sharp && !/[^\t -_a-~\x80-\ud7ff\ue000-\ufefe\uff00-\u{10ffff}]/u.test(kept))
       return pad(this.flags, `\`${kept}\``);
     return pad(this.flags, quoteString(kept, '"', this.flags.plus));
@@ -182,13 +182,13 @@ export class Printer {
         `${this.#value(typed(type.key, key), verb, depth + 1)}:${nested(entries[key])}`;
       items = sortedKeys(entries).map(keyed);
     }
-    // Each level copies what the deeper ones have made.
+    // Each level copies the text of the deeper ones.
     this.#meter.spend(items.reduce((length, item) => length + item.length, 0) >> 2);
     if (sharpV) return `${typeNameOf(value)}{${items.join(', ')}}`;
     return `${kind === 'map' ? 'map' : ''}[${items.join(' ')}]`;
   }
 
-  /** An element: nil in an `interface {}` prints alike whatever the verb. */
+  /** Formats an element; a nil `interface {}` prints the same for every verb. */
   #nested(type: GoType, value: unknown, verb: string, depth: number): string {
     if (value === null) return this.flags.sharpV ? `${typeName(type)}(nil)` : '<nil>';
     return this.#value(value, verb, depth + 1);
@@ -203,7 +203,7 @@ export class Printer {
     return `${sharpV ? value.type.name : ''}{${items.join(sharpV ? ', ' : ' ')}}`;
   }
 
-  /** Pointers and functions: at the top `&` and what is pointed at, elsewhere an address. */
+  /** Formats a pointer or function: at the top level `&` and its target, elsewhere an address. */
   #pointer(value: unknown, verb: string, depth = 0): string {
     const isTyped = value instanceof TypedValue;
     if (isTyped && value.type.kind === 'pointer' && depth === 0 && !value.isNil && verb !== 'p') {
@@ -221,7 +221,7 @@ export class Printer {
   }
 }
 
-/** The character of a code point; what is none is U+FFFD. */
+/** Returns the character of a code point; U+FFFD for an invalid one. */
 function codePoint(number: bigint): string {
   const valid = number >= 0n && number <= 0x10ffffn && !(number >= 0xd800n && number < 0xe000n);
   return String.fromCodePoint(valid ? Number(number) : 0xfffd);

@@ -5,10 +5,10 @@ import { formatValue } from './print-value.ts';
 import { Integer } from '../../integer.ts';
 import { kindOf, typeNameOf, underlying } from '../../value-kind.ts';
 
-/** Widths and precisions beyond this are refused, as in Go. */
+/** The limit of widths and precisions, as in Go. */
 const maximumSize = 1_000_000;
 
-/** Go's fmt.Sprint: values side by side, a space between two that are not strings. */
+/** Go's fmt.Sprint: puts a space between two values if neither is a string. */
 export function sprint(values: readonly unknown[], meter: Meter): string {
   let text = '';
   let afterString = true;
@@ -21,14 +21,14 @@ export function sprint(values: readonly unknown[], meter: Meter): string {
   return text;
 }
 
-/** Go's fmt.Sprintln: values with spaces between, and a newline. */
+/** Go's fmt.Sprintln: puts spaces between values, and a newline at the end. */
 export function sprintln(values: readonly unknown[], meter: Meter): string {
   return `${values.map((value) => formatValue(value, meter)).join(' ')}\n`;
 }
 
-/** Go's fmt.Sprintf, its complaints about wrong formats included. */
+/** Go's fmt.Sprintf, including its complaints about wrong formats. */
 export function sprintf(format: string, values: readonly unknown[], meter: Meter): string {
-  // The two formats that nearly every template uses.
+  // A fast path for formats without verbs.
   if (!format.includes('%')) return values.length === 0 ? format : format + extra(new Printer(meter), values, 0);
   return new Formatter(format, values, meter).run();
 }
@@ -49,7 +49,6 @@ const flagNames: Readonly<Record<string, 'sharp' | 'zero' | 'plus' | 'minus' | '
   ' ': 'space',
 };
 
-/** One run through a format. */
 class Formatter {
   readonly #format: string;
   readonly #values: readonly unknown[];
@@ -59,7 +58,7 @@ class Formatter {
   #next = 0;
   #reordered = false;
   #goodIndex = true;
-  /** Whether no bracket closes in the rest of the format: then it is not looked for again and again. */
+  /** Whether the rest of the format has no closing bracket, to avoid repeated searches. */
   #isUnclosed = false;
   /** Whether an explicit index such as [3] came last. */
   #afterIndex = false;
@@ -122,7 +121,7 @@ class Formatter {
     }
   }
 
-  /** [n]: the next argument is the n-th. */
+  /** Parses [n]: the next argument is the n-th. */
   #index(): void {
     this.#afterIndex = false;
     if (this.#format[this.#at] !== '[') return;
@@ -174,7 +173,7 @@ class Formatter {
     return '';
   }
 
-  /** Digits in the format; too large a number swallows the rest of it. */
+  /** Parses digits of the format; a number that is too large consumes the rest of it. */
   #number(): number | undefined {
     const [digits] = /^[0-9]*/.exec(this.#format.slice(this.#at)) as unknown as [string];
     if (Number(digits.slice(0, -1)) > maximumSize) {
@@ -185,7 +184,7 @@ class Formatter {
     return digits === '' ? undefined : Number(digits);
   }
 
-  /** *: an argument that is a width or precision. */
+  /** Parses *: an argument gives the width or precision. */
   #argument(): number | undefined {
     this.#at += 1;
     this.#afterIndex = false;

@@ -11,26 +11,27 @@ import { styleOf } from './yaml-scalar.ts';
 const width = 80;
 /** Longer keys are written with `? `. */
 const longestKey = 128;
-/** Keys that are longer than this in JSON are no keys to go-yaml's reader. */
+/** go-yaml's reader rejects keys that are longer than this in JSON. */
 const longestJsonKey = 1024;
-/** What go-yaml's reader refuses; other control characters are escaped in JSON. */
+/** Characters that go-yaml's reader rejects; JSON escapes other control characters. */
 const forbidden = /[\x7f-\x84\x86-\x9f\ufffe\uffff]/;
-/** Marks an integer that is no safe number: a character that text cannot have here. */
+/** Marks an integer that is not a safe number; text cannot contain this character here. */
 const integerMark = '\uffff';
 
 /**
- * sigs.k8s.io/yaml's Marshal: the value becomes JSON, that is read as YAML, and written again as go-yaml 2 does.
- * @throws Error for what JSON cannot hold, and for control characters, which YAML's reader refuses.
+ * sigs.k8s.io/yaml's Marshal: encodes the value as JSON, reads that as YAML, and writes it as
+ * go-yaml 2 does.
+ * @throws Error for values that JSON cannot hold, and for control characters
  */
 export function encodeYaml(value: unknown, meter: Meter): string {
   const json = encodeJson(value, meter);
-  // Reading and writing it again takes more than making it.
+  // Reading and writing the JSON costs more than encoding it.
   meter.spend(json.length * 8);
   if (forbidden.test(json)) throw new Error('yaml: control characters are not allowed');
   return new YamlWriter(meter).document(decodeJson(markIntegers(foldNextLine(json))));
 }
 
-/** Long integers as marked strings, so that they keep their digits. */
+/** Converts long integers to marked strings, which keeps their digits. */
 function markIntegers(json: string): string {
   if (!/[0-9]{16}/.test(json)) return json;
   return json.replace(/"(?:[^"\\]|\\[^])*"?|[0-9.eE+-]+/g, (token) =>
@@ -38,7 +39,7 @@ function markIntegers(json: string): string {
   );
 }
 
-/** The character NEL is a line break to YAML's reader: one is folded into a space, of several one is dropped. */
+/** Folds line breaks NEL, as YAML's reader does: one becomes a space, several lose one. */
 function foldNextLine(json: string): string {
   if (!json.includes('\u0085')) return json;
   return json.replace(/[ \u0085]+/g, (breaks) => {
@@ -49,12 +50,12 @@ function foldNextLine(json: string): string {
 
 type Context = 'root' | 'sequence' | 'mapping' | 'key';
 
-/** Writes block style, one node after another; the flags are those of libyaml's emitter. */
+/** Writes nodes in block style; the flags are those of libyaml's emitter. */
 class YamlWriter {
   #out = '';
   #column = 0;
   #indent = -1;
-  /** Whether the last character was white space, or nothing but indentation is on the line. */
+  /** Whether the last character was white space, or the line has only indentation. */
   #whitespace = true;
   #indention = true;
   readonly #meter: Meter;
@@ -117,7 +118,7 @@ class YamlWriter {
       this.#indicator('[]', true);
       return;
     }
-    // A list that is a key's value is not indented under it.
+    // A list in a mapping is not indented under its key.
     const indentless = context === 'mapping' && !this.#indention;
     this.#indented(this.#indent < 0 ? 0 : this.#indent + (indentless ? 0 : 2), () => {
       for (const item of list) {
@@ -163,7 +164,7 @@ class YamlWriter {
     });
   }
 
-  /** Characters one by one; a space beyond the width that follows none becomes a line break where `fold` agrees. */
+  /** Writes characters; breaks the line at a single space beyond the width if `fold` agrees. */
   #folded(characters: readonly string[], write: (character: string) => void, fold: (index: number) => boolean): void {
     let afterSpace = false;
     characters.forEach((character, index) => {
@@ -271,7 +272,7 @@ const doubleEscapes: Readonly<Record<string, string>> = {
   '\u2029': '\\P',
 };
 
-/** A character of a double-quoted scalar. A text that begins with a byte order mark is escaped throughout, go-yaml looks at its beginning only. */
+/** Escapes a character of a double-quoted scalar; go-yaml escapes all after a leading BOM. */
 function escapeDouble(character: string, everything: boolean): string {
   const mustEscape =
     everything || /[^\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]|["\\]/.test(character);
@@ -284,13 +285,13 @@ function escapeDouble(character: string, everything: boolean): string {
   return code <= 0xffff ? `\\u${digits.padStart(4, '0')}` : `\\U${digits.padStart(8, '0')}`;
 }
 
-/** Integers with all digits, other numbers by %g. */
+/** Formats integers with all digits, other numbers by %g. */
 function formatNumber(value: number): string {
   if (Object.is(value, -0)) return '0';
   return Number.isSafeInteger(value) ? String(value) : formatFloat(value, 'g', -1);
 }
 
-/** An integer that does not fit 64 bits is a float. */
+/** Formats an integer; one beyond 64 bits becomes a float. */
 function formatInteger(digits: string): string {
   const value = digits.startsWith('-') ? -readDigits(digits.slice(1)) : readDigits(digits);
   return value >= -(2n ** 63n) && value < 2n ** 64n ? digits : formatFloat(Number(digits), 'g', -1);

@@ -1,7 +1,7 @@
 const letter = /\p{L}/u;
 const digit = /\p{Nd}/u;
 
-/** go-yaml's order of keys: numbers within them by value, letters after everything else. */
+/** Compares keys as go-yaml does: numbers by value, letters after other characters. */
 export function compareKeys(left: string, right: string): number {
   const a = Array.from(left);
   const b = Array.from(right);
@@ -12,7 +12,7 @@ export function compareKeys(left: string, right: string): number {
   return a.length - b.length;
 }
 
-/** Compares at the first character in which the two differ. */
+/** Compares from the first different character. */
 function compareFrom(a: readonly string[], b: readonly string[], index: number): number {
   const [left, right] = [a[index] as string, b[index] as string];
   const leftIsLetter = letter.test(left);
@@ -20,7 +20,7 @@ function compareFrom(a: readonly string[], b: readonly string[], index: number):
   const byCode = (left.codePointAt(0) as number) - (right.codePointAt(0) as number);
   if (leftIsLetter && rightIsLetter) return byCode;
   if (leftIsLetter || rightIsLetter) return rightIsLetter ? -1 : 1;
-  // Zeros that differ only count when they are not leading ones.
+  // A differing zero counts only if it is not a leading one.
   const inNumber = (left === '0' || right === '0') && followsDigit(a, index) ? 1n : 0n;
   const [leftValue, leftEnd] = readDigits(a, index, inNumber);
   const [rightValue, rightEnd] = readDigits(b, index, inNumber);
@@ -28,7 +28,7 @@ function compareFrom(a: readonly string[], b: readonly string[], index: number):
   return leftEnd === rightEnd ? byCode : leftEnd - rightEnd;
 }
 
-/** Whether the digits before the index include one that is not zero. */
+/** Reports whether the digits before the index include one that is not zero. */
 function followsDigit(characters: readonly string[], index: number): boolean {
   for (let at = index - 1; at >= 0 && digit.test(characters[at] as string); at -= 1) {
     if (characters[at] !== '0') return true;
@@ -36,7 +36,7 @@ function followsDigit(characters: readonly string[], index: number): boolean {
   return false;
 }
 
-/** The number at the index, as int64 arithmetic gives it, and where it ends. */
+/** Returns the number at the index, in int64 arithmetic, and its end. */
 function readDigits(characters: readonly string[], index: number, start: bigint): [bigint, number] {
   let value = start;
   let at = index;

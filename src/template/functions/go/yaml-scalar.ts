@@ -15,7 +15,7 @@ const float = /^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/;
 const sexagesimal = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/;
 const timestamps = ['2006-1-2T15:4:5Z07:00', '2006-1-2t15:4:5Z07:00', '2006-1-2 15:4:5', '2006-1-2'];
 
-/** Whether YAML 1.1, as go-yaml 2 reads it, takes the plain text for something else than a string. */
+/** Reports whether YAML 1.1 in go-yaml 2 reads the plain text as another type than string. */
 export function resolvesToOther(text: string): boolean {
   if (reserved.has(text)) return true;
   if (!/^[-+.0-9]/.test(text)) return false;
@@ -34,17 +34,17 @@ function isTimestamp(text: string): boolean {
 }
 
 const lineBreak = /[\n\r\u0085\u2028\u2029]/;
-/** What must be escaped: controls (tab too), characters beyond U+FFFF, the byte order mark. */
+/** Characters that need an escape: controls (and tab), those beyond U+FFFF, the byte order mark. */
 const unprintable = /[^\n\r\x20-\x7e\u0085\u00a0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/;
 
-/** Plain words that need no closer look. */
+/** Plain words that need no further check. */
 const word = /^[A-Za-z/][A-Za-z0-9/_.-]*$/;
 
-/** The style that go-yaml 2 gives a string, and whether it can be a key on one line. */
+/** Returns go-yaml 2's style for a string, and whether it spans several lines. */
 export function styleOf(text: string, isKey: boolean): { readonly style: ScalarStyle; readonly multiline: boolean } {
   if (word.test(text) && !reserved.has(text)) return { style: 'plain', multiline: false };
   const multiline = lineBreak.test(text);
-  // A carriage return and NEL are breaks, and yet not printable.
+  // Carriage return and NEL are line breaks, but not printable.
   const unusual = unprintable.test(text) || /[\r\u0085]/.test(text);
   const spaceBeforeBreak = / [\n\r\u0085\u2028\u2029]/.test(text);
   if (text.includes('\n')) {

@@ -107,13 +107,13 @@ describe('Istio’s functions', () => {
       '[null, {"name":"n","namespace":"o"}, {"name": "n"}]',
     ],
   ];
-  for (const [template, wanted] of results) {
-    it(`give what Istio's do: ${template}`, () => {
-      assert.equal(render(template), wanted);
+  for (const [template, expected] of results) {
+    it(`return the results of Istio: ${template}`, () => {
+      assert.equal(render(template), expected);
     });
   }
 
-  it('write messages by their type’s own hook', () => {
+  it('encode messages with the hook of their type', () => {
     assert.equal(render('{{ protoToJSON .Mesh }}', { mesh: { a: 1 } }), 'mesh {"a":1}');
     const reason = /^wrong type for value; expected protoreflect.ProtoMessage; got /;
     for (const value of ['.Values', '.Meta']) assert.throws(() => render(`{{ protoToJSON ${value} }}`), { reason });
@@ -122,13 +122,13 @@ describe('Istio’s functions', () => {
     assert.throws(() => render('{{ protoToJSON .Nope }}'), { reason: /can't evaluate field Nope/ });
   });
 
-  it('know nothing of this machine: no variable, host or file', () => {
+  it('cannot access environment variables, hosts or files', () => {
     assert.equal(render('{{ env "PATH" "none" }}'), 'none');
     for (const call of ['expandenv "$PATH"', 'getHostByName "localhost"', 'readFile "/etc/hostname"'])
       assert.throws(() => render(`{{ ${call} }}`), /function "\w+" not defined/);
   });
 
-  it('refuse indentation beyond all bounds', () => {
+  it('stop excessive indentation at a limit', () => {
     assert.throws(() => render('{{ indent 200000000 "a\\nb" }}'), { kind: 'limit' });
   });
 
@@ -137,8 +137,8 @@ describe('Istio’s functions', () => {
   const prefix = 'resource.opentelemetry.io/service';
   const annotations = { [`${prefix}.version`]: 'v', [`${prefix}.namespace`]: 'm' };
   const resources: readonly (readonly [string, Readonly<Record<string, unknown>>, string])[] = [
-    ['nothing when no provider asks for it', { mesh: {} }, ''],
-    ['nothing when providers ask for something else', { mesh: { extensionProviders: [{}] } }, ''],
+    ['nothing without a provider', { mesh: {} }, ''],
+    ['nothing for other providers', { mesh: { extensionProviders: [{}] } }, ''],
     ['the namespace and the first container', {}, 'service.namespace=ns,service.instance.id=ns.$(POD_NAME).app'],
     ['only the namespace without containers', { containers: [] }, 'service.namespace=ns'],
     [
@@ -146,27 +146,27 @@ describe('Istio’s functions', () => {
       { containers: base.containers.slice(0, 1) },
       'service.namespace=ns,service.version=1.2@sha256:ab,service.instance.id=ns.$(POD_NAME).app',
     ],
-    ['no version when the image has none', { containers: [{ name: 'c', image: 'r:5000/c' }] }, unversioned],
-    ['no version when there is no image', { containers: [{ name: 'c' }] }, unversioned],
+    ['no version for an image without a tag', { containers: [{ name: 'c', image: 'r:5000/c' }] }, unversioned],
+    ['no version without an image', { containers: [{ name: 'c' }] }, unversioned],
     [
-      'the last tag, a digest with slashes, no name',
+      'the last tag, a digest with slashes, and an empty name',
       { containers: [{ image: 'a:b:1@x/y' }] },
       'service.namespace=ns,service.version=1@x/y,service.instance.id=ns.$(POD_NAME).',
     ],
     [
-      'the label’s version before the image’s',
+      'the version of the label, not of the image',
       { meta: { labels: { 'app.kubernetes.io/version': '7' } }, containers: base.containers.slice(0, 1) },
       'service.namespace=ns,service.version=7,service.instance.id=ns.$(POD_NAME).app',
     ],
-    ['annotations before all', { meta: { annotations }, containers: [] }, 'service.namespace=m,service.version=v'],
+    ['annotations first', { meta: { annotations }, containers: [] }, 'service.namespace=m,service.version=v'],
   ];
-  for (const [title, change, wanted] of resources) {
+  for (const [title, change, expected] of resources) {
     it(`describe a workload to OpenTelemetry: ${title}`, () => {
-      assert.equal(render(attributes, change), wanted);
+      assert.equal(render(attributes, change), expected);
     });
   }
 
-  it('leave the namespace of an instance empty where there is none', () => {
+  it('leave the namespace of an instance empty when it is unknown', () => {
     const nowhere = '{{ otelResourceAttributes .Mesh .Meta.Annotations .Meta.Labels "" .Containers }}';
     assert.equal(render(nowhere), 'service.instance.id=.$(POD_NAME).app');
   });

@@ -28,8 +28,8 @@ const annotationPrefix = 'resource.opentelemetry.io/';
 const versionLabel = 'app.kubernetes.io/version';
 
 /**
- * The value of OTEL_RESOURCE_ATTRIBUTES by OpenTelemetry's semantic conventions, where a provider of the mesh asks for
- * them: annotations win over what the pod tells.
+ * Returns the value of OTEL_RESOURCE_ATTRIBUTES by OpenTelemetry's semantic conventions, if a
+ * provider of the mesh enables them. Annotations take precedence over other properties of the pod.
  */
 function otelResourceAttributes(
   mesh: TypedValue,
@@ -38,7 +38,7 @@ function otelResourceAttributes(
   namespace: string,
   containerList: TypedValue,
 ): string {
-  if (!asksForConventions(mesh.raw)) return '';
+  if (!usesConventions(mesh.raw)) return '';
   const containers = rawElements(containerList);
   const attributes: Readonly<Record<string, string | undefined>> = {
     'service.namespace': namespace,
@@ -56,13 +56,13 @@ function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-function asksForConventions(mesh: unknown): boolean {
+function usesConventions(mesh: unknown): boolean {
   const providers = property(mesh, 'extensionProviders');
   const enrichment = (one: unknown) => property(property(one, 'opentelemetry'), 'serviceAttributeEnrichment');
   return Array.isArray(providers) && providers.some((one) => enrichment(one) === 'OTEL_SEMANTIC_CONVENTIONS');
 }
 
-/** The label's version, else the tag and the digest of the only container's image. */
+/** Returns the label's version, else the tag and digest of the image of a single container. */
 function versionOf(labels: unknown, containers: readonly unknown[]): string | undefined {
   const label = text(property(labels, versionLabel));
   if (label !== undefined || containers.length !== 1) return label;
@@ -72,13 +72,13 @@ function versionOf(labels: unknown, containers: readonly unknown[]): string | un
   return [tag, digest.join('@')].filter((part) => part !== '').join('@');
 }
 
-/** A pod without a known workload has no namespace here; Istio leaves that part empty. */
+/** A pod without a known workload has an empty namespace here, as in Istio. */
 function instanceOf(namespace: string, containers: readonly unknown[]): string | undefined {
   if (containers.length === 0) return undefined;
   return `${namespace}.$(POD_NAME).${text(property(containers[0], 'name')) ?? ''}`;
 }
 
-/** The types that Istio's functions demand, by Go name; whoever supplies the data describes their fields. */
+/** Makes a parameter type of an Istio function by its Go name; the data's types have the fields. */
 function named(name: string): GoType {
   return { kind: 'struct', name, fields: [] };
 }
@@ -88,20 +88,20 @@ export const containersType = sliceOf(named('v1.Container')) as Parameter<TypedV
 export const durationType = pointerTo(named('durationpb.Duration')) as Parameter<TypedValue>;
 export const meshConfigType = pointerTo(named('v1alpha1.MeshConfig')) as Parameter<TypedValue>;
 
-/** Any pointer to a message that can be written as protobuf JSON. */
+/** Any pointer to a message that has a protobuf JSON encoding. */
 export const messageType: InterfaceType & Parameter<TypedValue | null> = {
   kind: 'interface',
   name: 'protoreflect.ProtoMessage',
   accepts: (type) => type.kind === 'pointer' && type.element.protoToJson !== undefined,
 };
 
-/** What takes a text apart makes more of it than it is. */
+/** The cost of functions whose intermediate results are larger than their arguments. */
 const splitting = { weight: 8 };
 
-/** The name of Istio's own container, whose ports are no application's. */
+/** The name of Istio's own container, whose ports are not application ports. */
 const proxyContainerName = 'istio-proxy';
 
-/** All lines but the first are indented: the first continues the template's own. */
+/** Indents all lines but the first, which continues a line of the template. */
 function indent(meter: Meter, count: bigint, text: string): string {
   const lines = occurrences(text, '\n');
   if (lines === 0) return text;
@@ -110,20 +110,20 @@ function indent(meter: Meter, count: bigint, text: string): string {
   return text.replaceAll('\n', `\n${' '.repeat(width)}`);
 }
 
-/** The entries of all maps; of none nil, as in Go. */
+/** Merges the entries of all maps; nil without maps, as in Go. */
 function mergeMaps(...maps: readonly TypedValue[]): TypedValue {
   if (maps.length === 0) return new TypedValue(stringMapType, null);
   return stringMapOf(Object.assign(emptyMap(), ...maps.map(rawEntries)) as Record<string, string>);
 }
 
-/** Names and values in turn; the last name without a value gets "". */
+/** Makes a map of alternating names and values; a last name without a value gets "". */
 function stringDictionary(...values: readonly string[]): TypedValue {
   const map = emptyMap() as Record<string, string>;
   for (let index = 0; index < values.length; index += 2) map[values[index] as string] = values[index + 1] ?? '';
   return stringMapOf(map);
 }
 
-/** A list of ports with one more, unless it is there already. */
+/** Appends a port to a list unless the list contains it. */
 function excludeInboundPort(meter: Meter, port: unknown, excluded: string): string {
   const added = trimSpace(sprint([port], meter));
   if (added === '' || added === '0') return excluded;
@@ -132,7 +132,7 @@ function excludeInboundPort(meter: Meter, port: unknown, excluded: string): stri
   return [...ports.map(trimSpace).filter((one) => one !== ''), added].join(',');
 }
 
-/** The TCP ports of containers, as a list of numbers. */
+/** Returns the TCP ports of containers, as a list of numbers. */
 function ports(meter: Meter, value: TypedValue, isIncluded: (name: unknown) => boolean): string {
   return rawElements(value)
     .filter((container) => isIncluded(property(container, 'name')))
@@ -150,10 +150,10 @@ function durationText(value: TypedValue): string {
   return formatDuration(clampInt64(seconds * 1_000_000_000n + nanoseconds));
 }
 
-/** The type of a message says how it is written. */
+/** Encodes a message with the hook of its type. */
 function protoToJson(message: TypedValue | null): string {
   if (message?.type.kind !== 'pointer' || message.isNil) return '{}';
-  // Other messages are refused before the call.
+  // Other messages are rejected before the call.
   return (message.type.element.protoToJson as (raw: unknown) => string)(message.raw);
 }
 
@@ -163,8 +163,9 @@ function annotation(meter: Meter, meta: TypedValue, name: string, otherwise: unk
 }
 
 /**
- * The functions that Istio's injector adds to sprig's, four of which replace sprig's: `contains`, `env`, `indent`,
- * `omit`. The types of Kubernetes and Istio are recognised by name; their JSON keys are the usual ones.
+ * The functions that Istio's injector adds to sprig's; `contains`, `env`, `indent` and `omit`
+ * replace sprig's. Types of Kubernetes and Istio are recognised by name; their JSON keys are the
+ * usual ones.
  */
 export const istioFunctions: FunctionTable = {
   annotation: meteredFunction([objectMetaType, string, any], annotation, {
@@ -177,7 +178,7 @@ export const istioFunctions: FunctionTable = {
   ),
   contains: stringFunctions.contains as GoFunction,
   directory: goFunction([string], (path) => path.slice(0, path.lastIndexOf('/') + 1)),
-  // No environment: the same pod must always be rendered alike.
+  // No environment: equal pods must be rendered equally.
   env: goFunction([string, string], (_name, otherwise) => otherwise),
   excludeInboundPort: meteredFunction([any, string], excludeInboundPort, splitting),
   excludeInterfaces: goFunction([string], (names) => names),
@@ -214,8 +215,8 @@ export const istioFunctions: FunctionTable = {
 };
 
 /**
- * The annotation `k8s.v1.cni.cncf.io/networks` with Istio's network (`name` or `namespace/name`) added: a list of names,
- * or JSON. JSON that cannot be read stays as it is.
+ * Adds Istio's network (`name` or `namespace/name`) to the annotation
+ * `k8s.v1.cni.cncf.io/networks`: a list of names, or JSON. Invalid JSON stays unchanged.
  */
 function appendMultusNetwork(existing: string, network: string): string {
   if (existing === '') return network;
@@ -236,7 +237,7 @@ function appendMultusNetwork(existing: string, network: string): string {
   return `${existing.slice(0, end)}, ${added}${existing.slice(end)}`;
 }
 
-/** A value without its nils; a list or map that held nothing else is nil itself, one that held none is the same. */
+/** Removes nils recursively; a list or map of only nils becomes nil, one without is returned. */
 function withoutNil(value: unknown, meter: Meter, depth: number): unknown {
   meter.visit(depth);
   if (!Array.isArray(value) && !isPlainMap(value)) return value ?? null;

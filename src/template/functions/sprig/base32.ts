@@ -1,7 +1,7 @@
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 const padding = '=';
 
-/** Standard base32 with padding (RFC 4648). */
+/** Encodes standard base32 with padding (RFC 4648). */
 export function encodeBase32(source: Uint8Array): string {
   const symbols: string[] = [];
   let bits = 0;
@@ -16,8 +16,8 @@ export function encodeBase32(source: Uint8Array): string {
 }
 
 /**
- * Go's base32.StdEncoding.DecodeString: padding is demanded, line breaks are ignored.
- * @returns The bytes, or the offset that Go reports for wrong input.
+ * Go's base32.StdEncoding.DecodeString: requires padding, ignores line breaks.
+ * @returns the bytes, or the offset that Go reports for invalid input
  */
 export function decodeBase32(source: Uint8Array): Uint8Array | number {
   const text = Buffer.from(source)
@@ -28,7 +28,7 @@ export function decodeBase32(source: Uint8Array): Uint8Array | number {
     const group = decodeGroup(text, start);
     if (typeof group === 'number') return group;
     bytes.push(...group);
-    // Padding ends the text, whatever follows.
+    // Padding ends the text; the rest is ignored.
     if (group.length < 5) break;
   }
   return Uint8Array.from(bytes);
@@ -55,7 +55,7 @@ function decodeGroup(text: string, start: number): number[] | number {
   );
 }
 
-/** Whether the padding from `at` on is complete; otherwise where Go says that it is not. */
+/** Checks the padding from `at` on; returns the offset of Go's error, or undefined. */
 function checkPadding(text: string, at: number, place: number, left: number): number | undefined {
   if (left + place < 7) return text.length;
   for (let offset = 0; offset < 7 - place; offset += 1) {

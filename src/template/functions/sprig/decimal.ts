@@ -7,12 +7,12 @@ interface Decimal {
   readonly exponent: number;
 }
 
-/** Digits after the point that a division keeps. */
+/** The number of digits after the point in a quotient. */
 const divisionPrecision = 16;
 
 /**
- * sprig's arithmetic on floats: each becomes the decimal that it prints as, so 0.1 + 0.2 is 0.3.
- * @throws Error for NaN, infinities and division by zero, on which sprig panics.
+ * sprig's arithmetic on floats: converts each to its printed decimal, so 0.1 + 0.2 is 0.3.
+ * @throws Error for NaN, infinities and division by zero, for which sprig panics
  */
 export function decimalOperation(
   first: unknown,
@@ -44,7 +44,7 @@ function absolute(value: bigint): bigint {
   return value < 0n ? -value : value;
 }
 
-/** Rounded half away from zero. */
+/** Divides, and rounds half away from zero. */
 function divide(left: Decimal, right: Decimal): Decimal {
   if (right.coefficient === 0n) throw new Error('decimal division by 0');
   const shift = left.exponent - right.exponent + divisionPrecision;

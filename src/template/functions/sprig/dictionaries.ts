@@ -7,7 +7,7 @@ import { isNil, property, typed, TypedValue } from '../../typed-value.ts';
 import { isPlainMap, isTrue, kindOf, rawElements, rawEntries, typeNameOf, typeOf } from '../../value-kind.ts';
 import { emptyMap, entriesOf, setEntry, stringSlice, withForms } from './elements.ts';
 
-/** Keys and values in turn; the last key without a value gets "". */
+/** Makes a map of alternating keys and values; a last key without a value gets "". */
 function dictionary(meter: Meter, ...values: readonly unknown[]): Record<string, unknown> {
   const map = emptyMap();
   meter.spend(cost.container + values.length * cost.entry);
@@ -17,17 +17,17 @@ function dictionary(meter: Meter, ...values: readonly unknown[]): Record<string,
   return map;
 }
 
-/** The entries of a map with these keys, or with all others. */
+/** Returns the entries of a map with these keys, or with all others. */
 function filtered(map: AnyMap, keys: readonly string[], included: boolean): Record<string, unknown> {
-  const meant = new Set(keys);
+  const selected = new Set(keys);
   const result = emptyMap();
-  for (const [key, value] of entriesOf(map)) if (meant.has(key) === included) result[key] = value;
+  for (const [key, value] of entriesOf(map)) if (selected.has(key) === included) result[key] = value;
   return result;
 }
 
 const mapType = 'map[string]interface {}';
 
-/** dig "a" "b" DEFAULT MAP: the value below these keys. */
+/** dig "a" "b" DEFAULT MAP: returns the value below these keys. */
 function dig(...parameters: readonly unknown[]): unknown {
   if (parameters.length < 3) throw new Error('dig needs at least three arguments');
   const keys = parameters.slice(0, -2).map((key) => {
@@ -44,12 +44,12 @@ function dig(...parameters: readonly unknown[]): unknown {
   return current;
 }
 
-function conversion(value: unknown, wanted: string): Error {
+function conversion(value: unknown, expected: string): Error {
   const is = value === null ? 'nil' : typeNameOf(value);
-  return new Error(`interface conversion: interface {} is ${is}, not ${wanted}`);
+  return new Error(`interface conversion: interface {} is ${is}, not ${expected}`);
 }
 
-/** A copy that shares no list or map with the value. */
+/** Copies a value so that no list or map is shared. */
 function deepCopy(meter: Meter, value: unknown): unknown {
   if (value === null) throw new Error('reflect: call of reflect.Value.Type on zero Value');
   return copyOf(value, meter, 0);
@@ -82,7 +82,7 @@ function merging(overwrite: boolean): FunctionTable[string] {
     [anyMap],
     anyMap,
     (meter, target, ...sources) => {
-      // The nil map is replaced by a new one, as soon as there is something to merge.
+      // A nil map is replaced by a new one when there is something to merge.
       const result = target instanceof TypedValue && sources.some(isPlainMap) ? emptyMap() : target;
       if (!(result instanceof TypedValue))
         for (const source of sources) mergeMaps(meter, result, rawEntries(source), overwrite);
@@ -94,7 +94,6 @@ function merging(overwrite: boolean): FunctionTable[string] {
 
 const changingEntry = { changesData: true, looksInto: true };
 
-/** sprig's functions on maps. */
 export const dictionaryFunctions: FunctionTable = {
   ...withForms('must', {
     deepCopy: meteredFunction([any], deepCopy, looking),
@@ -109,7 +108,7 @@ export const dictionaryFunctions: FunctionTable = {
     looking,
   ),
   hasKey: goFunction([anyMap, string], (map, key) => Object.hasOwn(rawEntries(map), key), looking),
-  // Go gives the keys in any order; ours is sorted.
+  // Go returns the keys in random order; this implementation sorts them.
   keys: goVariadic([], anyMap, (...maps) => stringSlice(maps.flatMap((map) => entriesOf(map).map(([key]) => key)))),
   omit: goVariadic([anyMap], string, (map, ...keys) => filtered(map, keys, false)),
   pick: goVariadic([anyMap], string, (map, ...keys) => filtered(map, keys, true)),
@@ -137,7 +136,7 @@ export const dictionaryFunctions: FunctionTable = {
   values: goFunction([anyMap], (map) => entriesOf(map).map(([, value]) => value)),
 };
 
-/** mergo's Merge on maps: fills what is missing or empty, maps recursively; with `overwrite` the source's values win. */
+/** mergo's Merge on maps, recursive: fills missing or empty entries; `overwrite` replaces all. */
 function mergeMaps(
   meter: Meter,
   target: Record<string, unknown>,

@@ -6,7 +6,7 @@ import type { Meter } from '../../exec/meter.ts';
 import { typed, TypedValue } from '../../typed-value.ts';
 import { elementType, kindOf, rawElements, rawEntries } from '../../value-kind.ts';
 
-/** The functions, each also by its name with a prefix: `first` and `mustFirst` fail alike. */
+/** Adds each function under a prefixed name too; `first` and `mustFirst` fail in the same way. */
 export function withForms(prefix: 'must' | 'os', functions: FunctionTable): FunctionTable {
   const forms = Object.entries(functions).map(
     ([name, one]) => [`${prefix}${name.charAt(0).toUpperCase()}${name.slice(1)}`, one] as const,
@@ -14,13 +14,13 @@ export function withForms(prefix: 'must' | 'os', functions: FunctionTable): Func
   return { ...functions, ...Object.fromEntries(forms) };
 }
 
-/** Go's reflect.Kind as sprig names it: nil is `invalid`. */
+/** Returns Go's reflect.Kind as sprig names it: nil is `invalid`. */
 export function kindName(value: unknown): string {
   const kind = kindOf(value);
   return kind === 'interface' ? 'invalid' : kind;
 }
 
-/** The elements of a list of any type as template values; `undefined` when the value is no list. */
+/** Returns the elements of a list of any type as template values; `undefined` for other values. */
 export function elementsOf(value: unknown): readonly unknown[] | undefined {
   if (kindOf(value) !== 'slice') return undefined;
   const type = elementType(value);
@@ -28,7 +28,7 @@ export function elementsOf(value: unknown): readonly unknown[] | undefined {
   return type.kind === 'interface' ? raw : raw.map((item) => typed(type, item));
 }
 
-/** sprig's strslice: the texts of a list's elements that are not nil; of anything else its own. */
+/** sprig's strslice: returns the texts of a list's non-nil elements, or of a single value. */
 export function stringValues(value: unknown, meter: Meter): string[] {
   const elements = elementsOf(value) ?? [value];
   return elements
@@ -40,7 +40,7 @@ export function stringValues(value: unknown, meter: Meter): string[] {
     });
 }
 
-/** The elements of what sprig demands to be a list; nil crashes sprig, other values are refused by its message. */
+/** Returns the elements of a list. Like sprig, throws its message, or a nil dereference for nil. */
 export function requireElements(value: unknown, action: string): readonly unknown[] {
   const elements = elementsOf(value);
   if (elements !== undefined) return elements;
@@ -48,33 +48,31 @@ export function requireElements(value: unknown, action: string): readonly unknow
   throw new Error(`${action} ${kindName(value)}`);
 }
 
-/** A []interface {} that is nil where Go's function returns nil for an empty list. */
+/** Returns a nil []interface {}, for Go functions that return nil for an empty list. */
 export function nilSlice(): TypedValue {
   return new TypedValue(anySliceType, null);
 }
 
-/** A []string. */
 export function stringSlice(values: readonly string[]): TypedValue {
   return new TypedValue(stringSliceType, values);
 }
 
-/** A map[string]string. */
 export function stringMapOf(entries: Readonly<Record<string, string>>): TypedValue {
   return new TypedValue(stringMapType, entries);
 }
 
-/** An empty map[string]interface {}: without a prototype, so that any key is only a key. */
+/** Makes an empty map[string]interface {}, without a prototype whose names could be keys. */
 export function emptyMap(): Record<string, unknown> {
   return Object.create(null) as Record<string, unknown>;
 }
 
-/** The entries of a map[string]interface {} in key order. */
+/** Returns the entries of a map[string]interface {} in key order. */
 export function entriesOf(map: unknown): [string, unknown][] {
   const entries = rawEntries(map);
   return sortedKeys(entries).map((key) => [key, entries[key] ?? null]);
 }
 
-/** Sets an entry of a map, whatever its key: `__proto__` is an ordinary one. */
+/** Sets an entry of a map; also handles the key `__proto__`. */
 export function setEntry(map: Record<string, unknown>, key: string, value: unknown): void {
   Object.defineProperty(map, key, { value, configurable: true, enumerable: true, writable: true });
 }

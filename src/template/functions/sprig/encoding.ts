@@ -8,7 +8,7 @@ function hash(algorithm: 'sha1' | 'sha256' | 'sha512'): FunctionTable[string] {
   return goFunction([string], (text) => createHash(algorithm).update(toBytes(text)).digest('hex'));
 }
 
-/** Adler-32 (RFC 1950), in decimal. */
+/** Returns Adler-32 (RFC 1950) in decimal. */
 function adler32(text: string): string {
   let a = 1;
   let b = 0;
@@ -19,15 +19,14 @@ function adler32(text: string): string {
   return String(b * 65536 + a);
 }
 
-/** What a decoder gives: the bytes, or the offset at which the text is wrong. sprig prints Go's error as if it were the result. */
+/** Returns the decoded text, or Go's error for an offset, which sprig prints as the result. */
 function decoded(encoding: string, result: Uint8Array | number): string {
   return typeof result === 'number' ? `illegal ${encoding} data at input byte ${result}` : fromBytes(result);
 }
 
-/** Many times the work of copying a text. */
+/** Decoding costs many times the work of copying a text. */
 const decoding = { weight: 12 };
 
-/** sprig's encodings and checksums. */
 export const encodingFunctions: FunctionTable = {
   adler32sum: goFunction([string], adler32),
   b32dec: goFunction([string], (text) => decoded('base32', decodeBase32(toBytes(text))), decoding),
@@ -43,8 +42,8 @@ const padding = 0x3d;
 const newlines: ReadonlySet<number | undefined> = new Set([0x0a, 0x0d]);
 
 /**
- * Standard base64 with padding, line breaks ignored (Go's base64.StdEncoding).
- * @returns The bytes, or the offset that Go reports for wrong input.
+ * Decodes standard base64 with padding, ignoring line breaks (Go's base64.StdEncoding).
+ * @returns the bytes, or the offset that Go reports for invalid input
  */
 function decodeBase64(source: Uint8Array): Uint8Array | number {
   let at = 0;
@@ -59,7 +58,7 @@ function decodeBase64(source: Uint8Array): Uint8Array | number {
     skipNewlines();
   }
   const place = symbols % 4;
-  // Go counts back the symbols of the unfinished group, as if no line break were among them.
+  // Go counts back by the symbols of the incomplete group, without its line breaks.
   if (at >= source.length)
     return place === 0 ? Buffer.from(Buffer.from(source).toString('latin1'), 'base64') : at - place;
   if (source[at] !== padding || place < 2) return at;

@@ -11,7 +11,7 @@ import { deepEqual } from './deep-equal.ts';
 import { elementsOf, nilSlice, requireElements, stringSlice, stringValues, withForms } from './elements.ts';
 import { floatToInt64, toInt64 } from './number-value.ts';
 
-/** Elements of a list. Only those that look alike are compared: what is deeply equal has the same JSON. */
+/** A set of elements. Compares only elements of equal JSON, as deeply equal elements have it. */
 class Seen {
   readonly #texts = new Set<string>();
   readonly #others = new Map<string, unknown[]>();
@@ -35,11 +35,11 @@ class Seen {
   }
 }
 
-function includes(meter: Meter, elements: readonly unknown[], wanted: unknown): boolean {
-  return elements.some((element) => deepEqual(meter, element, wanted));
+function includes(meter: Meter, elements: readonly unknown[], searched: unknown): boolean {
+  return elements.some((element) => deepEqual(meter, element, searched));
 }
 
-/** The list's own type is kept; nil for an empty list, whatever the indices. */
+/** Slices a list and keeps its type; returns nil for an empty list, for any indices. */
 function sliceList(value: unknown, ...indices: readonly unknown[]): unknown {
   const elements = requireElements(value, 'list should be type of slice or array but');
   if (elements.length === 0) return null;
@@ -79,7 +79,7 @@ function append(list: unknown, value: unknown): unknown[] {
 
 const list = goVariadic([], any, (...values) => values);
 
-/** sprig's functions on lists: with or without `must` they fail the template when the value is no list. */
+/** sprig's functions on lists; all of them, with or without `must`, fail for other values. */
 export const listFunctions: FunctionTable = {
   ...withForms('must', {
     append: goFunction([any, any], append),

@@ -3,10 +3,10 @@ import { parseFloat64, parseInteger } from '../../parse/number-literal.ts';
 import { typed, TypedValue } from '../../typed-value.ts';
 import { elementType } from '../../value-kind.ts';
 
-/** What Go's conversion of a float that does not fit gives on amd64. */
+/** Go's result on amd64 when a float does not fit. */
 const indefinite = -(2n ** 63n);
 
-/** What cast converts: pointers are followed, true is 1, and what is no number, named types too, is 0. */
+/** Converts a value as cast does: follows pointers, true is 1; other and named types are 0. */
 function plain(value: unknown): bigint | number | string {
   const isPointer = value instanceof TypedValue && value.type.kind === 'pointer' && !value.isNil;
   const source = isPointer ? typed(elementType(value), value.raw) : value;
@@ -15,7 +15,7 @@ function plain(value: unknown): bigint | number | string {
   return source === true ? 1n : 0n;
 }
 
-/** cast.ToInt64: the integer part, or the number in a string. */
+/** cast.ToInt64: returns the integer part, or the number in a string. */
 export function toInt64(value: unknown): bigint {
   const source = plain(value);
   if (typeof source === 'string') return stringToInt64(source);
@@ -29,12 +29,12 @@ export function floatToInt64(value: number): bigint {
 }
 
 function stringToInt64(text: string): bigint {
-  // "5.00" counts as an integer, and so does "5.0."; "5." does not.
+  // "5.00" and "5.0." count as integers; "5." does not.
   const value = parseInteger(text.replace(/\.0+\.*$/, ''));
   return value !== undefined && BigInt.asIntN(64, value) === value ? value : 0n;
 }
 
-/** cast.ToFloat64, by the same rules. */
+/** cast.ToFloat64, by the rules of {@link toInt64}. */
 export function toFloat64(value: unknown): number {
   const source = plain(value);
   return typeof source === 'string' ? stringToFloat64(source) : Number(source);
@@ -46,7 +46,7 @@ function stringToFloat64(text: string): number {
   return parseFloat64(text) ?? 0;
 }
 
-/** strconv.Atoi without its errors: out of range is the nearest int, no number is 0. What follows an overflow is not read. */
+/** strconv.Atoi without errors: the nearest int, or 0; ignores text after an overflow. */
 export function atoi(text: string): bigint {
   const [, sign, number = '', rest] = /^([+-]?)([0-9]+)(.*)$/s.exec(text) ?? [];
   const digits = readDigits(number);

@@ -14,11 +14,11 @@ function dividing(divisor: bigint): bigint {
   return divisor;
 }
 
-/** The numbers from start up (or down) to stop, without it. */
+/** Returns the numbers from start up (or down) to stop, exclusive. */
 function untilStep(meter: Meter, start: number, stop: number, step: number): bigint[] {
   const numbers: bigint[] = [];
   if (stop < start ? step >= 0 : step <= 0) return numbers;
-  // Counted: adding a step to a large float may leave it as it is.
+  // Counts, since adding a step to a large float may not change it.
   const count = Math.ceil((stop - start) / step);
   meter.spend(count * cost.element);
   for (let index = 0; index < count; index += 1) numbers.push(int(start + index * step));
@@ -41,7 +41,7 @@ function sequence(meter: Meter, parameters: readonly bigint[]): string {
   return untilStep(meter, first, last + direction, step).join(' ');
 }
 
-/** Rounds at a decimal place, from `roundOn` up; negative numbers by the same comparison, so mostly down, as sprig does. */
+/** Rounds at a decimal place, up from `roundOn`; like sprig, rounds most negative numbers down. */
 function round(value: unknown, places: bigint, ...options: readonly number[]): number {
   const power = 10 ** Number(places);
   const digits = power * toFloat64(value);
@@ -49,7 +49,7 @@ function round(value: unknown, places: bigint, ...options: readonly number[]): n
   return rounded / power;
 }
 
-/** The octal number that the value prints as; 0 when it is none. */
+/** Returns the octal number in the value's text, else 0. */
 function toDecimal(meter: Meter, value: unknown): bigint {
   const match = /^([+-]?)([0-7]+)$/.exec(formatValue(value, meter));
   const number = parseInteger(match === null ? '0' : `${String(match[1])}0o${String(match[2])}`) as bigint;
@@ -62,7 +62,7 @@ function extreme(better: (left: bigint, right: bigint) => boolean): FunctionTabl
   );
 }
 
-/** Go's math.Max or math.Min: infinity, that way, beats what is no number. */
+/** Go's math.Max or math.Min: infinity in that direction takes precedence over NaN. */
 function extremeFloat(best: typeof Math.max, infinity: number): FunctionTable[string] {
   return goVariadic([any], any, (...values) => {
     const numbers = values.map(toFloat64);
@@ -72,7 +72,6 @@ function extremeFloat(best: typeof Math.max, infinity: number): FunctionTable[st
 
 const max = extreme((left, right) => left > right);
 
-/** sprig's functions on numbers. */
 export const numberFunctions: FunctionTable = {
   add: goVariadic([], any, (...values) => int64(values.map(toInt64).reduce((sum, value) => sum + value, 0n))),
   add1: goFunction([any], (value) => int64(toInt64(value) + 1n)),

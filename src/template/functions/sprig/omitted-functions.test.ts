@@ -3,12 +3,12 @@ import { omittedFunctions } from './omitted-functions.ts';
 import { sprigFunctions } from './sprig-functions.ts';
 
 describe('sprig’s functions', () => {
-  it('are offered, or left out for a reason', () => {
-    const offered = Object.keys(sprigFunctions);
+  it('are either provided or omitted for a reason', () => {
+    const provided = Object.keys(sprigFunctions);
     const omitted = Object.keys(omittedFunctions);
-    const both = offered.filter((name) => omitted.includes(name));
+    const both = provided.filter((name) => omitted.includes(name));
     assert.deepEqual(both, []);
-    // As many as TxtFuncMap of sprig v3.3.0 has.
-    assert.equal(offered.length + omitted.length, 211);
+    // The number of functions in TxtFuncMap of sprig v3.3.0.
+    assert.equal(provided.length + omitted.length, 211);
   });
 });

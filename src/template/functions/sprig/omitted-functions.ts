@@ -11,7 +11,7 @@ const reasons = {
   'reads the environment or the network': ['env', 'expandenv', 'getHostByName'],
 };
 
-/** sprig's functions that are not offered, by name, each with the reason: the same pod must always be rendered alike. */
+/** sprig's omitted functions with the reasons: equal pods must be rendered equally. */
 export const omittedFunctions: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(reasons).flatMap(([reason, names]) => names.map((name) => [name, reason])),
 );

@@ -1,12 +1,12 @@
 import { readDigits } from '../../integer.ts';
 
-/** A version as github.com/Masterminds/semver reads it: minor and patch may be absent, a leading v is allowed. */
+/** A version of github.com/Masterminds/semver: minor, patch and v are optional. */
 export type SemanticVersion = Readonly<ReturnType<typeof parseVersion>>;
 
 const form =
   /^v?([0-9]+)(?:\.([0-9]+))?(?:\.([0-9]+))?(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?$/;
 
-/** @throws Error with the library's message when the text is no version. */
+/** @throws Error with the library's message for an invalid version */
 export function parseVersion(original: string) {
   const match = form.exec(original);
   if (match === null) throw new Error('invalid semantic version');
@@ -23,7 +23,7 @@ function segment(digits = '0'): bigint {
   return value;
 }
 
-/** MAJOR.MINOR.PATCH-PRERELEASE+METADATA, without the v. */
+/** Formats as MAJOR.MINOR.PATCH-PRERELEASE+METADATA, without the v. */
 export function formatVersion(version: Omit<SemanticVersion, 'original'>): string {
   const { major, minor, patch, prerelease, metadata } = version;
   return `${major}.${minor}.${patch}${prerelease === '' ? '' : `-${prerelease}`}${metadata === '' ? '' : `+${metadata}`}`;
@@ -33,14 +33,14 @@ function order<Value extends bigint | string>(left: Value, right: Value): number
   return left === right ? 0 : left < right ? -1 : 1;
 }
 
-/** Precedence: negative, 0 or positive. Metadata does not count. */
+/** Compares by precedence: negative, 0 or positive. Ignores metadata. */
 export function compareVersions(left: SemanticVersion, right: SemanticVersion): number {
   const numbers = order(left.major, right.major) || order(left.minor, right.minor) || order(left.patch, right.patch);
   if (numbers !== 0) return numbers;
   return comparePrereleases(left.prerelease, right.prerelease);
 }
 
-/** A version without prerelease comes after all that have one; longer prereleases after their beginnings. */
+/** Compares prereleases: none comes after any; longer ones come after their prefixes. */
 export function comparePrereleases(left: string, right: string): number {
   if (left === right) return 0;
   if (left === '' || right === '') return left === '' ? 1 : -1;
@@ -50,7 +50,7 @@ export function comparePrereleases(left: string, right: string): number {
   return comparePart(a[index] ?? '', b[index] ?? '');
 }
 
-/** Numbers come before words. */
+/** Compares parts: numbers come before words. */
 function comparePart(left: string, right: string): number {
   if (left === '' || right === '') return order(left, right);
   const leftIsNumber = isNumber(left);

@@ -12,7 +12,7 @@ import { urlFunctions } from './urls.ts';
 import { valueFunctions } from './values.ts';
 import { versionFunctions } from './versions.ts';
 
-/** Go's path.Clean: the shortest name of the same path. */
+/** Go's path.Clean: returns the shortest equivalent path. */
 function clean(path: string): string {
   const rooted = path.startsWith('/');
   const parts: string[] = [];
@@ -25,7 +25,7 @@ function clean(path: string): string {
   return (rooted ? '/' : '') + parts.join('/') || '.';
 }
 
-/** Go's path.Base: the last element, without trailing slashes. */
+/** Go's path.Base: returns the last element, without trailing slashes. */
 function base(path: string): string {
   if (path === '') return '.';
   let end = path.length;
@@ -33,13 +33,13 @@ function base(path: string): string {
   return end === 0 ? '/' : path.slice(path.lastIndexOf('/', end - 1) + 1, end);
 }
 
-/** Go's path.Ext: from the last dot of the last element. */
+/** Go's path.Ext: returns the last element from its last dot on. */
 function extension(path: string): string {
   const last = path.slice(path.lastIndexOf('/') + 1);
   return last.includes('.') ? last.slice(last.lastIndexOf('.')) : '';
 }
 
-/** sprig's functions on paths. Those of the operating system are Linux's, so the same. */
+/** sprig's functions on paths. Those of the operating system are Linux's, which are equal. */
 const pathFunctions: FunctionTable = withForms('os', {
   base: goFunction([string], base),
   clean: goFunction([string], clean),
@@ -48,10 +48,7 @@ const pathFunctions: FunctionTable = withForms('os', {
   isAbs: goFunction([string], (path) => path.startsWith('/')),
 });
 
-/**
- * The functions of sprig v3 (TxtFuncMap) whose results depend on nothing but their arguments. What is left out, and why, is in
- * `omitted-functions.ts`.
- */
+/** sprig v3's functions (TxtFuncMap) that depend only on arguments; see `omitted-functions.ts`. */
 export const sprigFunctions: FunctionTable = {
   ...dictionaryFunctions,
   ...timeFunctions,

@@ -41,7 +41,7 @@ function unixOf({ ext }: GoTime): bigint {
   return BigInt.asIntN(64, ext - unixStart);
 }
 
-/** What %#v prints. */
+/** Returns the text for %#v. */
 function goString(time: GoTime): string {
   const { year, day, hour, minute, second } = partsOf(time);
   const zone = time.loc === localZone ? 'Local' : `Location(${quoteString(time.loc?.name ?? '')})`;
@@ -62,7 +62,7 @@ const methods: Readonly<Record<string, GoMethod>> = {
   Unix: method(int64Type, unixOf),
 };
 
-/** A time, or seconds since 1970. Of anything else sprig makes the present time. */
+/** Converts a time or seconds since 1970; for other values sprig uses the present time. */
 function timeOf(value: unknown): GoTime {
   if (value instanceof TypedValue && value.type === timeType) return value.raw as GoTime;
   const seconds = value instanceof Integer && /^int(?:32|64)$/.test(value.kind) ? value.value : value;
@@ -71,19 +71,19 @@ function timeOf(value: unknown): GoTime {
   throw new Error(`a date of type ${typeNameOf(value)} means the present time; ${advice}`);
 }
 
-/** Names that Intl knows and Go does not: in other cases, and its own old ones. */
+/** Names that Intl accepts and Go does not: other cases, and obsolete names. */
 const foreignZone = /^(?:$|UTC$|Local$|[^A-Z]|SystemV|(?!(?:[CEMW]ET|[EHM]ST|UCT|GMT)$)[A-Z]{2}T$)|\/[a-z]|^.{50}/;
 
-/** The zone of the IANA database at a time; UTC where there is none of that name, as in sprig. */
+/** Returns the IANA zone at a time; UTC for an unknown name, as in sprig. */
 function zoneAt(meter: Meter, zone: string, time: GoTime): GoTime['loc'] {
   if (foreignZone.test(zone)) return null;
-  // What it takes to make a format.
+  // The cost of a DateTimeFormat.
   meter.spend(10_000);
   const format = orElse(() => new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' }), null);
   const known = format?.resolvedOptions().timeZone ?? '';
   if (format === null || (known !== zone && known.toLowerCase() === zone.toLowerCase())) return null;
   const unix = unixOf(time);
-  // Rules repeat with the calendar, of which Date knows less than Go; none is older than 1811.
+  // Zone rules repeat with the calendar, of which Date covers less than Go; none is before 1811.
   const within = unix > 2n ** 40n ? (unix % calendarCycle) + calendarCycle : unix;
   const date = Math.max(Number(within), -5e9) * 1000;
   const shown = format.format(date);
@@ -107,18 +107,18 @@ function later(duration: bigint, time: TypedValue): TypedValue {
 }
 
 const second = 1_000_000_000n;
-/** The units that sprig rounds to, largest first, in seconds. */
+/** The units to which sprig rounds, largest first, in seconds. */
 const roundUnits = Object.entries({ y: 31_536_000n, mo: 2_592_000n, d: 86_400n, h: 3600n, m: 60n, s: 1n });
 
 const int64Of = (value: unknown) => (value instanceof Integer && value.kind === 'int64' ? value.value : 0n);
 
-/** Seconds as a string or int64; anything else is 0. */
+/** Converts seconds from a string or int64; other values are 0. */
 function duration(value: unknown): string {
   const seconds = typeof value === 'string' ? atoi(value) : int64Of(value);
   return formatDuration(BigInt.asIntN(64, seconds * second));
 }
 
-/** A duration as a string, or nanoseconds as an int64, in its largest unit. */
+/** Rounds a duration (a string, or nanoseconds as int64) to its largest unit. */
 function durationRound(value: unknown): string {
   if (value instanceof TypedValue && value.type === timeType)
     throw new Error('the time since a date depends on the present time; give a duration');
@@ -128,7 +128,7 @@ function durationRound(value: unknown): string {
   return unit === undefined ? '0s' : `${magnitude / (unit[1] * second)}${unit[0]}`;
 }
 
-/** Layouts and values are gone through element by element. */
+/** The cost of parsing layouts and values by element. */
 const slow = { weight: 32 };
 const inZone = meteredFunction([string, any, string], dateInZone, slow);
 const modify = goFunction(
@@ -144,7 +144,7 @@ const mustModify = goFunction([string, timeType], (text, time) => later(parseDur
 const htmlLayout = '2006-01-02';
 const zeroTime: GoTime = { wall: 0, ext: 0n, loc: null };
 
-/** sprig's functions on time that do not depend on the present. The local zone is UTC, as in Istio's container. */
+/** sprig's functions on times, except those of the present. The local zone is UTC, as in Istio. */
 export const timeFunctions: FunctionTable = {
   date: meteredFunction([string, any], (meter, layout, date) => dateInZone(meter, layout, date, ''), slow),
   dateInZone: inZone,

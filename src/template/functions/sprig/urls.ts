@@ -7,10 +7,10 @@ import { property } from '../../typed-value.ts';
 import { rawEntries } from '../../value-kind.ts';
 import { emptyMap, kindName } from './elements.ts';
 
-/** The parts of a URL; each keeps other characters unescaped. */
+/** The parts of a URL, which differ in the characters that need no escape. */
 type Part = 'path' | 'fragment' | 'host' | 'zone' | 'user';
 
-/** What stands unescaped in each part besides letters, digits and -_.~ (Go's net/url). */
+/** The unescaped characters of each part besides letters, digits and -_.~ (Go's net/url). */
 const literal: Readonly<Record<Part, RegExp>> = {
   path: /[$&+,/:;=@]/,
   fragment: /[$&+,/:;=?@!()*]/,
@@ -41,7 +41,7 @@ function unescape(text: string, part: Part): string {
   return fromBytes(Buffer.from(plain, 'latin1'));
 }
 
-/** In hosts only bytes beyond ASCII may be escaped, in zones nothing that has a meaning in a host. */
+/** Allows escapes in hosts for non-ASCII bytes, in zones except for characters special in hosts. */
 function checkHost(text: string, part: 'host' | 'zone'): void {
   for (const [whole, digits = ''] of text.matchAll(/%([0-9a-fA-F]{2})/g)) {
     const code = Number.parseInt(digits, 16);
@@ -58,7 +58,7 @@ function checkHost(text: string, part: 'host' | 'zone'): void {
   if (invalid !== undefined) throw new Error(`invalid character ${quoteString(invalid)} in host name`);
 }
 
-/** Says what was done, before the message of what went wrong. */
+/** Prefixes the message of an error with the action. */
 function doing<Result>(action: string, run: () => Result): Result {
   try {
     return run();
@@ -99,7 +99,7 @@ function parseReference(text: string) {
   return { ...url, path: unescape(rest, 'path'), fragment: unescape(fragment, 'fragment') };
 }
 
-/** User and password, escaped anew. */
+/** Escapes user and password again. */
 function parseUserinfo(text: string): string {
   if (!/^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/.test(text)) throw new Error('net/url: invalid userinfo');
   const colon = text.indexOf(':');
@@ -136,20 +136,19 @@ function checkPort(port: string): void {
   if (!/^(?::[0-9]*)?$/.test(port)) throw new Error(`invalid port ${quoteString(port)} after host`);
 }
 
-/** The host without its port, and without brackets. */
+/** Returns the host without port and brackets. */
 function hostname(host: string): string {
   const colon = host.lastIndexOf(':');
   const name = colon >= 0 && /^:[0-9]*$/.test(host.slice(colon)) ? host.slice(0, colon) : host;
   return name.startsWith('[') && name.endsWith(']') ? name.slice(1, -1) : name;
 }
 
-/** sprig's urlParse. */
 function parseUrl(text: string): Record<string, unknown> {
   const url = doing('unable to parse url', () => parse(text));
   return Object.assign(emptyMap(), url, { hostname: hostname(url.host) });
 }
 
-/** sprig's urlJoin: the inverse; only strings are accepted. */
+/** sprig's urlJoin, the inverse of urlParse; accepts only strings. */
 function joinUrl(map: unknown): string {
   const read = (key: string): string => {
     const value = property(rawEntries(map), key);
@@ -161,7 +160,7 @@ function joinUrl(map: unknown): string {
     read,
   ) as [string, string, string, string, string, string];
   const userinfo = read('userinfo');
-  // sprig parses the user information as that of a URL made for it.
+  // sprig parses the user information inside an artificial URL.
   const known = doing('unable to parse userinfo in dict', () => parse(`proto://${userinfo}@host`).userinfo);
   const user = known === '' ? '' : `${known}@`;
   let text = scheme === '' ? '' : `${scheme}:`;
@@ -179,7 +178,6 @@ function joinUrl(map: unknown): string {
   return fragment === '' ? text : `${text}#${escape(fragment, 'fragment')}`;
 }
 
-/** sprig's functions on URLs. */
 export const urlFunctions: FunctionTable = {
   urlJoin: goFunction([anyMap], joinUrl),
   urlParse: goFunction([string], parseUrl, { weight: 8 }),

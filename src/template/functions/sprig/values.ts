@@ -15,7 +15,7 @@ function pretty(meter: Meter, value: unknown): string {
   return encodeJson(value, meter, { escapeHtml: true, indented: true });
 }
 
-/** A list in a list takes two characters of JSON, and ten times as much memory as they do. */
+/** A nested list has two characters of JSON, but ten times their memory. */
 const decoding = { weight: 8 };
 
 const style = { escapeHtml: false, indented: false };
@@ -25,9 +25,9 @@ const rawJson = meteredFunction([any], (meter, value) => encodeJson(value, meter
 export const valueFunctions: FunctionTable = {
   all: meteredVariadic([], any, (meter, ...values) => values.every((value) => isTrue(value, meter)), looking),
   any: meteredVariadic([], any, (meter, ...values) => values.some((value) => isTrue(value, meter)), looking),
-  coalesce: meteredVariadic([], any, (meter, ...given) => given.find((one) => isTrue(one, meter)) ?? null, looking),
+  coalesce: meteredVariadic([], any, (meter, ...values) => values.find((one) => isTrue(one, meter)) ?? null, looking),
   deepEqual: meteredFunction([any, any], deepEqual, looking),
-  default: meteredVariadic([any], any, (meter, other, given) => (isTrue(given, meter) ? given : other), looking),
+  default: meteredVariadic([any], any, (meter, other, value) => (isTrue(value, meter) ? value : other), looking),
   empty: meteredFunction([any], (meter, value) => !isTrue(value, meter), looking),
   fail: goFunction([string], (message) => {
     throw new Error(message);

@@ -5,13 +5,13 @@ import { comparePrereleases, compareVersions, parseVersion, type SemanticVersion
 interface Constraint {
   readonly check: Check;
   readonly version: SemanticVersion;
-  /** Whether the minor, the patch, or any of the numbers is left open. */
+  /** Whether the minor, the patch, or any number is unspecified. */
   readonly anyMinor: boolean;
   readonly anyPatch: boolean;
   readonly open: boolean;
 }
 
-/** The longest that stands at a place; none is one too. */
+/** Matches the longest operator; the empty one is valid. */
 const operator = /!=|>=|=>|<=|=<|~>|[=><~^]|/y;
 const version =
   /v?([0-9|xX*]+)(\.[0-9|xX*]+)?(\.[0-9|xX*]+)?(-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?/y;
@@ -22,8 +22,8 @@ const longest = 512;
 const mostGroups = 32;
 
 /**
- * Whether a version satisfies a constraint such as `>=1.2, <2 || ^3` (github.com/Masterminds/semver 3.5).
- * @throws Error with the library's message when either is malformed.
+ * Reports whether a version satisfies a constraint like `>=1.2, <2 || ^3` (Masterminds/semver 3.5).
+ * @throws Error with the library's message when one of them is malformed
  */
 export function satisfies(constraint: string, versionText: string): boolean {
   if (Buffer.byteLength(constraint) > longest) throw new Error(`constraint string is too long (max ${longest} bytes)`);
@@ -38,7 +38,7 @@ export function satisfies(constraint: string, versionText: string): boolean {
   });
 }
 
-/** 1.2 - 2.3 is >= 1.2, <= 2.3. */
+/** Rewrites 1.2 - 2.3 to >= 1.2, <= 2.3. */
 function rewriteRanges(constraint: string): string {
   const pieces: string[] = [];
   let end = 0;
@@ -50,7 +50,7 @@ function rewriteRanges(constraint: string): string {
   return pieces.join('') + constraint.slice(end);
 }
 
-/** Constraints with spaces or a comma between them. */
+/** Parses constraints separated by spaces or commas. */
 function parseGroup(group: string): Constraint[] {
   const found: [sign: string, numbers: RegExpExecArray][] = [];
   let at = skipSpace(group, 0);
@@ -107,7 +107,7 @@ function isOpen(part: string | undefined): boolean {
   return part === undefined || /^\.?[xX*]$/.test(part);
 }
 
-/** @param compared the candidate, compared with the constraint's version */
+/** @param compared the comparison of the candidate with the constraint's version */
 type Check = (constraint: Constraint, candidate: SemanticVersion, compared: number) => boolean;
 
 const isOther: Check = ({ version: wanted, anyMinor, anyPatch, open }, candidate, compared) => {
@@ -133,7 +133,7 @@ const isAtMost: Check = ({ version: wanted, anyMinor, open }, candidate, compare
   return anyMinor || candidate.minor <= wanted.minor;
 };
 
-/** Patches only; minors too where none is given. */
+/** Accepts changes of the patch, and of the minor if that is unspecified. */
 const isTilde: Check = ({ version: wanted, anyMinor, anyPatch }, candidate, compared) => {
   if (compared < 0) return false;
   const zero = wanted.major === 0n && wanted.minor === 0n && wanted.patch === 0n;
@@ -141,7 +141,7 @@ const isTilde: Check = ({ version: wanted, anyMinor, anyPatch }, candidate, comp
   return candidate.major === wanted.major && (anyMinor || candidate.minor === wanted.minor);
 };
 
-/** Everything that keeps the first number that is not zero. */
+/** Accepts versions with the same first non-zero number. */
 const isCaret: Check = ({ version: wanted, anyMinor, anyPatch }, candidate, compared) => {
   if (compared < 0) return false;
   if (wanted.major > 0n || anyMinor) return candidate.major === wanted.major;
@@ -153,7 +153,7 @@ const isCaret: Check = ({ version: wanted, anyMinor, anyPatch }, candidate, comp
 const isEqual: Check = (constraint, candidate, compared) =>
   constraint.open ? isTilde(constraint, candidate, compared) : compared === 0;
 
-/** By the sign that stands before a version. */
+/** The checks by the operator before a version. */
 const checks: Readonly<Record<string, Check>> = {
   '': isEqual,
   '=': isEqual,

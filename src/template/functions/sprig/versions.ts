@@ -8,12 +8,12 @@ import { satisfies } from './version-constraint.ts';
 
 const uint64Type: GoType = { kind: 'uint64' };
 
-/** A property of the version as a method. */
+/** Makes a method that returns a property of the version. */
 function property(result: GoType, read: (version: SemanticVersion) => unknown): GoMethod {
   return { result, call: (raw) => read(raw as SemanticVersion) };
 }
 
-/** The next version: its original keeps the v. */
+/** Makes a method for the next version; its original keeps the v. */
 function next(change: (version: SemanticVersion) => Pick<SemanticVersion, 'major' | 'minor' | 'patch'>): GoMethod {
   return property(lazyVersion, (version) => {
     const changed = { ...change(version), prerelease: '', metadata: '' };
@@ -30,7 +30,7 @@ function comparison(result: GoType, answer: (compared: number) => unknown): GoMe
   };
 }
 
-/** The type is named here and described below: its methods return it. */
+/** Declared before its methods, which return it. */
 const lazyVersion: StructType = {
   kind: 'struct',
   name: 'semver.Version',
@@ -71,7 +71,6 @@ const methods: Readonly<Record<string, GoMethod>> = {
   LessThanEqual: comparison(boolType, (compared) => compared <= 0),
 };
 
-/** sprig's functions on semantic versions. */
 export const versionFunctions: FunctionTable = {
   semver: goFunction([string], (text) => new TypedValue(pointerTo(lazyVersion), parseVersion(text))),
   semverCompare: goFunction([string, string], satisfies),

@@ -3,14 +3,14 @@ import { isAscii, toWellFormed } from '../../../go-string.ts';
 /** Go's unicode.IsSpace. */
 export const space = /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
 
-/** Letters whose titlecase is not their uppercase: the digraphs. */
+/** The digraphs: letters whose titlecase differs from their uppercase. */
 const digraphs = ['Ǆǅǆ', 'Ǉǈǉ', 'Ǌǋǌ', 'Ǳǲǳ'];
 
-/** Go's unicode.ToUpper of one character: always one character. */
+/** Go's unicode.ToUpper of one character; returns exactly one character. */
 export function upperCharacter(character: string): string {
   const upper = character.toUpperCase();
   if (Array.from(upper).length === 1) return upper;
-  // Greek with iota subscript has a single uppercase letter that JavaScript expands.
+  // JavaScript expands the uppercase of Greek with iota subscript, a single letter in Go.
   const code = character.codePointAt(0) as number;
   if (code >= 0x1f80 && code <= 0x1faf) return String.fromCodePoint(code | 8);
   const single = { ᾳ: 'ᾼ', ῃ: 'ῌ', ῳ: 'ῼ' }[character];
@@ -26,7 +26,7 @@ export function lowerCharacter(character: string): string {
 export function titleCharacter(character: string): string {
   const digraph = digraphs.find((forms) => forms.includes(character));
   if (digraph !== undefined) return digraph.charAt(1);
-  // Georgian letters have an uppercase, but it is not their titlecase.
+  // The titlecase of Georgian letters is not their uppercase.
   return /[\u10d0-\u10fa\u10fd-\u10ff]/.test(character) ? character : upperCharacter(character);
 }
 
@@ -40,7 +40,7 @@ export function toLower(text: string): string {
   return isAscii(text) ? text.toLowerCase() : mapCharacters(text, lowerCharacter);
 }
 
-/** Replaces each character; stray bytes become U+FFFD on the way, as in Go's strings.Map. */
+/** Replaces each character; stray bytes first become U+FFFD, as in Go's strings.Map. */
 export function mapCharacters(text: string, replace: (character: string, before: string) => string): string {
   let before = ' ';
   let result = '';
@@ -51,7 +51,7 @@ export function mapCharacters(text: string, replace: (character: string, before:
   return result;
 }
 
-/** Go's strings.Title: the first letter of each word in titlecase. A word goes on through letters, digits and underscores. */
+/** Go's strings.Title: titlecases the first letter of words of letters, digits and underscores. */
 export function toTitle(text: string): string {
   return mapCharacters(text, (character, before) => (separates(before) ? titleCharacter(character) : character));
 }
@@ -61,12 +61,12 @@ function separates(character: string): boolean {
   return !/[\p{L}\p{Nd}]/u.test(character) && space.test(character);
 }
 
-/** goutils.Uncapitalize: the first character of each word in lowercase; only spaces separate words. */
+/** goutils.Uncapitalize: lowercases the first character of words, which only spaces separate. */
 export function untitle(text: string): string {
   return mapCharacters(text, (character, before) => (space.test(before) ? lowerCharacter(character) : character));
 }
 
-/** goutils.SwapCase: upper and lower exchanged, but a word's first lowercase letter gets titlecase. */
+/** goutils.SwapCase: exchanges cases, but titlecases a lowercase letter at the start of a word. */
 export function swapCase(text: string): string {
   return mapCharacters(text, (character, before) => {
     if (/[\p{Lu}\p{Lt}]/u.test(character)) return lowerCharacter(character);

@@ -5,16 +5,16 @@ import { LimitError, type Meter } from '../../../exec/meter.ts';
 /** A compiled expression in Go's syntax (RE2). */
 export type RegularExpression = Readonly<ReturnType<typeof compileExpression>>;
 
-/** Compiling takes more than linear time. */
+/** The limit of an expression in characters, since compilation takes more than linear time. */
 const longest = 1000;
 
-/** What an expression is made of, as far as its groups need to be known. */
+/** The tokens of an expression, as far as needed to find its groups. */
 const token =
   /\\Q[^]*?(?:\\E|$)|\\[^]|\[\^?\]?(?:\[:\^?[a-z]+:\]|\\(?:[^]|$)|[^\]\\])*(?:\]|$)|\(\?P?<(?![=!])([A-Za-z0-9_]+)>|\(\?(?:<[=!]|[=!])|\((?!\?)/g;
 
-/** What compiling costs for each character, and for each instruction that comes of it: microseconds. */
+/** The cost of compilation, for each character and each resulting instruction. */
 const compiling = 256;
-/** A class of Unicode has hundreds of ranges. */
+/** The additional cost of a Unicode class, which has hundreds of ranges. */
 const unicodeClass = 16_384;
 
 /** Compiles a regular expression. @throws Error with Go's message */
@@ -22,9 +22,9 @@ export function compileExpression(meter: Meter, expression: string) {
   if (expression.length > longest) throw failure(expression.slice(0, 40), 'expression too large');
   meter.spend(expression.length * compiling + (expression.match(/\\[pP]/g)?.length ?? 0) * unicodeClass);
   if (hasStrayBytes(expression)) throw failure(expression, 'invalid UTF-8');
-  /** The name of each group, '' for those without. Unlike in other engines, several groups can have the same. */
+  /** The name of each group, '' for none. As in Go, several groups can share a name. */
   const names: string[] = [];
-  // The engine wants names to be unique: groups are only numbered there.
+  // The engine requires unique names, so this numbers the groups instead.
   const numbered = expression.replace(token, (part: string, name: string | undefined) => {
     if (/^\(\?<?[=!]/.test(part)) throw failure(expression, `invalid or unsupported Perl syntax: \`${part}\``);
     if (part !== '(' && name === undefined) return part;
@@ -33,7 +33,7 @@ export function compileExpression(meter: Meter, expression: string) {
   });
   try {
     const compiled = RE2JS.compile(numbered);
-    /** How many instructions it has been compiled to: each may look at each character. */
+    /** The number of instructions, each of which may visit each character. */
     const size = compiled.programSize();
     meter.spend(size * compiling);
     return { matcher: (text: string) => compiled.matcher(text), size, names };

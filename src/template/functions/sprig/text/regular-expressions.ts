@@ -7,7 +7,7 @@ import { stringSliceType } from '../../../go-type.ts';
 import { stringSlice, withForms } from '../elements.ts';
 import { compileExpression as compile, type RegularExpression } from './regular-expression.ts';
 
-/** Looks for the next match. However soon it ends, each instruction may have looked at the whole rest of the text. */
+/** Makes a search for the next match; charges all instructions for the whole remaining text. */
 function finds(meter: Meter, matcher: Matcher, size: number, rest: number): (from: number) => boolean {
   return (from) => {
     meter.spend(cost.element + (rest - from) * size);
@@ -15,7 +15,7 @@ function finds(meter: Meter, matcher: Matcher, size: number, rest: number): (fro
   };
 }
 
-/** All matches by Go's rule, one after the other: an empty one right after another does not count. */
+/** Yields all matches by Go's rule: an empty match adjacent to another one does not count. */
 function* matches(meter: Meter, expression: RegularExpression, text: string): Generator<Matcher> {
   const matcher = expression.matcher(text);
   const find = finds(meter, matcher, expression.size, text.length);
@@ -35,7 +35,7 @@ function find(meter: Meter, expression: string, text: string): string {
   return '';
 }
 
-/** At most `count` matches (all of them when negative); nil when there is none. */
+/** Returns at most `count` matches (all if negative); nil if there is none. */
 function findAll(meter: Meter, expression: string, text: string, count: bigint): TypedValue {
   const compiled = compile(meter, expression);
   const found: string[] = [];
@@ -63,7 +63,7 @@ function replaceAll(
 
 const reference = /\$(?:\$|\{([\p{L}\p{Nd}_]+)\}|([\p{L}\p{Nd}_]+))|\$/gu;
 
-/** Go's Regexp.Expand: $1, $name, ${name}, $$; the longest possible name counts, an unknown one is empty. */
+/** Go's Regexp.Expand: $1, $name, ${name}, $$; uses the longest name, an unknown one is empty. */
 function expand(meter: Meter, template: string, match: Matcher, { names }: RegularExpression): string {
   meter.spend(template.length);
   const taken = (text: string | null = null): string => {
@@ -80,7 +80,7 @@ function expand(meter: Meter, template: string, match: Matcher, { names }: Regul
   });
 }
 
-/** Go's Regexp.Split: at most `count` parts (all when negative, none when 0). */
+/** Go's Regexp.Split: returns at most `count` parts (all if negative, none if 0). */
 function split(meter: Meter, expression: string, text: string, count: bigint): TypedValue {
   const compiled = compile(meter, expression);
   if (count === 0n) return new TypedValue(stringSliceType, null);
@@ -103,7 +103,7 @@ function isMatch(meter: Meter, expression: string, text: string): boolean {
   return finds(meter, compiled.matcher(text), compiled.size, text.length)(0);
 }
 
-/** sprig's regular expressions: RE2 syntax, time linear in the text. */
+/** sprig's regular expressions, in RE2 syntax and time linear in the text. */
 export const regularExpressionFunctions: FunctionTable = {
   ...withForms('must', {
     regexFind: meteredFunction([string, string], find),
@@ -121,7 +121,7 @@ export const regularExpressionFunctions: FunctionTable = {
     regexSplit: meteredFunction([string, string, integer], split),
   }),
   mustRegexMatch: meteredFunction([string, string], isMatch),
-  // sprig ignores the error of a wrong expression here, and here only.
+  // sprig ignores the error of an invalid expression only here.
   regexMatch: meteredFunction([string, string], (meter, expression, text) =>
     orElse(() => isMatch(meter, expression, text), false),
   ),

@@ -34,14 +34,14 @@ export function trimSpace(text: string): string {
   return text.slice(start, end);
 }
 
-/** sprig's trunc: the first bytes, of a negative count the last ones. */
+/** sprig's trunc: returns the first bytes or, for a negative count, the last ones. */
 function truncate(count: bigint, text: string): string {
   const length = byteLength(text);
   if (count < 0n) return BigInt(length) + count > 0n ? sliceBytes(text, length + Number(count), length) : text;
   return BigInt(length) > count ? sliceBytes(text, 0, Number(count)) : text;
 }
 
-/** sprig's substr: bytes from start to end; a negative start is the beginning, a negative end the end. */
+/** sprig's substr: returns bytes; a negative start is the beginning, a negative end the end. */
 function substring(start: bigint, end: bigint, text: string): string {
   const length = byteLength(text);
   const from = start < 0n ? 0 : Number(start);
@@ -50,7 +50,7 @@ function substring(start: bigint, end: bigint, text: string): string {
   return sliceBytes(text, from, to);
 }
 
-/** goutils.AbbreviateFull on a string of bytes: at most `width` bytes (4, with an offset 7), with an ellipsis where something is left out. */
+/** goutils.AbbreviateFull on bytes: at most `width` (4, with an offset 7), with ellipses. */
 function abbreviate(text: string, offset: number, width: number): string {
   const { length } = text;
   if (length <= width) return text;
@@ -66,41 +66,40 @@ function abbreviateBoth(left: bigint, right: bigint, text: string): string {
   return onBytes((bytes = '') => abbreviate(bytes, Number(left), Number(right)), text);
 }
 
-/** goutils.DeleteWhiteSpace takes bytes for characters: where it deletes anything, other bytes are encoded anew. */
+/** goutils.DeleteWhiteSpace, which takes bytes for characters and re-encodes a changed text. */
 function deleteSpace(text: string): string {
   const bytes = latin1(text);
   const kept = bytes.replace(byteSpaces, '');
   return kept.length < bytes.length ? kept : text;
 }
 
-/** goutils.Initials, which takes bytes for characters too. */
+/** goutils.Initials, which takes bytes for characters. */
 function initials(text: string): string {
   const words = latin1(text).split(byteSpaces);
   return words.map((word) => word.charAt(0)).join('');
 }
 
-/** Each line begins with this many spaces, the first one too. */
+/** Indents each line, including the first. */
 function indent(meter: Meter, count: bigint, text: string): string {
   meter.spend(Number(count) * occurrences(text, '\n'));
   const padding = repeat(meter, ' ', count);
   return padding + text.replaceAll('\n', `\n${padding}`);
 }
 
-/** How often a part occurs in a text. */
 export function occurrences(text: string, part: string): number {
   let count = 0;
   for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) count += 1;
   return count;
 }
 
-/** Go's strings.Split: by an empty separator into characters. */
+/** Go's strings.Split; an empty separator splits into characters. */
 function splitText(meter: Meter, text: string, separator: string, units: number): string[] {
   const parts = separator === '' ? Array.from(canonical(text)) : splitAt(text, separator);
   meter.spend(units * parts.length);
   return parts;
 }
 
-/** Go's strings.SplitN: at most `count` parts, the last with the rest. */
+/** Go's strings.SplitN: returns at most `count` parts, the last with the rest. */
 function splitCount(meter: Meter, text: string, separator: string, count: bigint): string[] {
   const parts = splitText(meter, text, separator, partCost);
   if (count < 0n || BigInt(parts.length) <= count) return parts;
@@ -109,15 +108,15 @@ function splitCount(meter: Meter, text: string, separator: string, count: bigint
   return [...parts.slice(0, kept), parts.slice(kept).join(separator)];
 }
 
-/** A part under a name of its own, and the pair that it is in on the way there. */
+/** The cost of a named part and of its intermediate pair. */
 const partCost = 2 * cost.entry;
 
-/** sprig names the parts _0, _1 … */
+/** Names the parts _0, _1 … as sprig does. */
 function numbered(parts: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(parts.map((part, index) => [`_${index}`, part]));
 }
 
-/** The values that are not nil, each as a text, with spaces between them. */
+/** Makes a function that joins the texts of the non-nil values with spaces. */
 function spaced(write: (text: string) => string): FunctionTable[string] {
   return meteredVariadic([], any, (meter, ...values) =>
     values
@@ -127,7 +126,7 @@ function spaced(write: (text: string) => string): FunctionTable[string] {
   );
 }
 
-/** A test that looks for a part in a text. A part of stray bytes can be found inside of a character. */
+/** Makes a test for a part of a text; a part of stray bytes can match inside a character. */
 function testing(test: (text: string, part: string) => boolean): FunctionTable[string] {
   return goFunction([string, string], (part, text) =>
     hasStrayBytes(part) ? test(latin1(text), latin1(part)) : test(text, part),
@@ -136,11 +135,10 @@ function testing(test: (text: string, part: string) => boolean): FunctionTable[s
 
 const trimAll = goFunction([string, string], (set, text) => trimSet(text, set));
 
-/** What looks at every character by itself, and what looks at the words that these make, costs so many times what copying a text does. */
+/** The costs of functions that inspect each character or each word, relative to copying. */
 const byCharacters = { weight: 8 };
 const byWords = { weight: 32 };
 
-/** sprig's functions on strings. */
 export const stringFunctions: FunctionTable = {
   abbrev: goFunction([integer, string], (width, text) =>
     width < 4n ? text : onBytes((bytes = '') => abbreviate(bytes, 0, Number(width)), text),
@@ -202,23 +200,23 @@ export const stringFunctions: FunctionTable = {
   ),
 };
 
-/** Go replaces the empty string before each character and at the end. */
+/** Replaces a part; like Go, an empty one before each character and at the end. */
 function replaceText(meter: Meter, text: string, old: string, replacement: string): string {
   const parts = old === '' ? ['', ...Array.from(canonical(text)), ''] : splitAt(text, old);
   meter.spend((parts.length - 1) * (cost.element + replacement.length));
   return parts.join(replacement);
 }
 
-/** Applies to Go strings what works byte by byte: in the arguments each character is one byte, as in the result. */
+/** Applies a bytewise change to Go strings; it gets and returns one character per byte. */
 function onBytes(change: (...bytes: string[]) => string, ...texts: readonly string[]): string {
   if (texts.every(isAscii)) return change(...texts);
   return fromBytes(Buffer.from(change(...texts.map(latin1)), 'latin1'));
 }
 
-/** Go's white space among single bytes taken for runes. */
+/** Go's white space among bytes that are taken for runes. */
 const byteSpaces = /[\t-\r \x85\xa0]/g;
 
-/** A change of a text that looks for a part in it, by the same rule. `other` is a text that the result may contain. */
+/** Applies a change that searches for `part`; the result may contain the text `other`. */
 function changes(
   part: string,
   change: (part: string, text: string, other: string) => string,
@@ -234,8 +232,8 @@ function latin1(text: string): string {
 }
 
 /**
- * goutils.WrapCustom: breaks a text at spaces so that no line is longer than `width` bytes. Works on a string of bytes.
- * @param breakWords Whether words longer than the width are broken; otherwise they get a line of their own.
+ * goutils.WrapCustom: breaks a string of bytes at spaces into lines of at most `width` bytes.
+ * @param breakWords whether to break longer words, which otherwise get their own lines
  */
 function wrap(meter: Meter, text: string, width: number, newline: string, breakWords: boolean): string {
   const limit = Math.max(width, 1);
@@ -266,12 +264,12 @@ function wrap(meter: Meter, text: string, width: number, newline: string, breakW
   return result + text.slice(offset);
 }
 
-/** Up to here the engine's own search is fast enough, whatever the texts are. */
+/** The length of a part up to which the engine's own search is always fast enough. */
 const shortPart = 32;
 
 /**
- * How many characters of a part match where `matched` did and one more follows (Knuth, Morris and Pratt).
- * @param borders for each beginning of the part the length of its longest border
+ * Returns the length of the match after one more character (Knuth, Morris and Pratt).
+ * @param borders for each prefix of the part the length of its longest border
  */
 function extend(part: string, borders: Int32Array, matched: number, code: number): number {
   let length = matched;
@@ -279,7 +277,7 @@ function extend(part: string, borders: Int32Array, matched: number, code: number
   return part.charCodeAt(length) === code ? length + 1 : length;
 }
 
-/** `text.split(separator)` for a separator that is not empty, in the time of both lengths, not of their product. */
+/** `text.split(separator)` for a non-empty separator, in time linear in both lengths. */
 export function splitAt(text: string, separator: string): string[] {
   if (separator.length <= shortPart) return text.split(separator);
   const borders = new Int32Array(separator.length);
@@ -299,7 +297,7 @@ export function splitAt(text: string, separator: string): string[] {
   return parts;
 }
 
-/** `text.includes(part)`, in linear time too. */
+/** `text.includes(part)` in linear time. */
 export function includesPart(text: string, part: string): boolean {
   return part.length <= shortPart ? text.includes(part) : splitAt(text, part).length > 1;
 }

@@ -7,11 +7,11 @@ const isUpper: Test = (character) => /\p{Lu}/u.test(character);
 const isPunctuation: Test = (character) => /\p{P}/u.test(character);
 const isNumber: Test = (character) => /\p{N}/u.test(character);
 
-/** xstrings.ToPascalCase: `foo_bar` → `FooBar`. Leading connectors stay, of several in the middle all but one. */
+/** xstrings.ToPascalCase: `foo_bar` → `FooBar`. Keeps leading connectors. */
 export function pascalCase(text: string): string {
   const characters = Array.from(toWellFormed(text));
   const start = characters.findIndex((character) => !isConnector(character));
-  // Of nothing but connectors the last one is written twice.
+  // A text of only connectors gets its last one twice.
   if (start < 0) return text + (characters.at(-1) ?? '');
   let result = characters.slice(0, start).join('');
   const first = characters[start] as string;
@@ -40,11 +40,11 @@ type WordType = 'none' | 'number' | 'upper' | 'alphabet' | 'connector' | 'punctu
 interface Word {
   readonly type: WordType;
   readonly text: string;
-  /** Where the next word begins. */
+  /** The start of the next word. */
   readonly end: number;
 }
 
-/** A character with what is no text around it: that never counts. */
+/** A character with adjacent invalid text, which never counts. */
 interface Rune {
   readonly text: string;
   readonly character: string;
@@ -67,11 +67,11 @@ function runesOf(text: string): Rune[] {
   return runes;
 }
 
-/** A letter, but no Chinese character (in the ranges that xstrings knows). */
+/** Accepts letters except Chinese characters (in xstrings' ranges). */
 const isAlphabet: Test = (character) =>
   /\p{L}/u.test(character) && !/[\u4e00-\u9fcc\u3400-\u4d85\u{20000}-\u{2b81d}]/u.test(character);
 
-/** Splits at changes of kind; capitals followed by small letters leave the last capital to the next word (HTTP|Server). */
+/** Splits at changes of kind; the last of several capitals starts the next word (HTTP|Server). */
 function wordAt(runes: readonly Rune[], start: number): Word {
   const first = runes[start]?.character;
   if (first === undefined) return { type: 'none', text: '', end: start };
@@ -142,7 +142,7 @@ export function separatedCase(text: string, connector: string): string {
         if (number.type === 'number') {
           if (number.end >= characters.length) break;
           word = wordAt(characters, number.end);
-          // A number belongs to the word before it, unless small letters follow.
+          // A number belongs to the previous word unless lowercase letters follow.
           if (word.type === 'alphabet') {
             result += connector + number.text;
             writeNumber();
