@@ -13,13 +13,13 @@ function container(spec: JsonObject): JsonObject {
 }
 
 describe('admissionPod', () => {
-  it('puts the pod into its namespace, without what only a stored pod has', () => {
+  it('sets the namespace and removes fields of stored pods', () => {
     const written = { name: 'web', labels: { a: 'b' } };
     const stored = { ...written, uid: '1', resourceVersion: '2', creationTimestamp: 'x', managedFields: [] };
     assert.deepEqual(made({}, stored).metadata, { ...written, namespace: 'shop' });
   });
 
-  it('fills in what is absent and leaves what is given', () => {
+  it('sets absent fields and keeps present ones', () => {
     const { spec } = made({ restartPolicy: 'Never', containers: [] });
     assert.deepEqual(
       [spec.restartPolicy, spec.dnsPolicy, spec.terminationGracePeriodSeconds, spec.serviceAccountName],
@@ -41,7 +41,7 @@ describe('admissionPod', () => {
     });
   }
 
-  it('mounts the token of the ServiceAccount, unless told not to, or it is there, or the pod is a mirror', () => {
+  it('mounts the ServiceAccount token unless disabled, present or in a mirror pod', () => {
     const volumes = (spec: JsonObject, metadata?: JsonObject): number =>
       ((made(spec, metadata).spec.volumes ?? []) as unknown[]).length;
     assert.equal(volumes({}), 1);
@@ -51,7 +51,7 @@ describe('admissionPod', () => {
     assert.equal((container({ containers: [{ name: 'app' }] }).volumeMounts as unknown[]).length, 1);
   });
 
-  it('with the host network a port is the host’s too', () => {
+  it('sets hostPort with the host network', () => {
     const ports = [{ containerPort: 80 }];
     assert.deepEqual(container({ hostNetwork: true, containers: [{ ports }] }).ports, [
       { protocol: 'TCP', hostPort: 80, containerPort: 80 },

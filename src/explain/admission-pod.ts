@@ -2,14 +2,15 @@ import { objectAt } from '../inject/objects/workload-kinds.ts';
 import { isJsonObject, type JsonObject } from '../inject/patch/json-value.ts';
 
 const timestamps = ['creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds'];
-/** Metadata that the API server fills in and a creation does not carry. */
+/** Metadata that the API server sets and a create request does not contain. */
 const serverFields = new Set([...timestamps, 'uid', 'resourceVersion', 'generation', 'managedFields', 'selfLink']);
 
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
 /**
- * A pod as admission sees it: in its namespace, with the defaults of the API server (k8s.io/kubernetes/pkg/apis/core/v1/defaults.go) and what the
- * plugins before the webhooks set (ServiceAccount), as far as matchConditions and templates commonly read them. Without what only a stored pod has.
+ * Returns a pod as webhooks receive it: with namespace and with the defaults of the API server
+ * (k8s.io/kubernetes/pkg/apis/core/v1/defaults.go) and ServiceAccount plugin that matchConditions
+ * and templates commonly read; without fields of stored pods only.
  */
 export function admissionPod(pod: JsonObject, namespace: string): JsonObject {
   const isMirror = Object.hasOwn(objectAt(pod, ['metadata', 'annotations']), mirrorAnnotation);
@@ -22,13 +23,13 @@ export function admissionPod(pod: JsonObject, namespace: string): JsonObject {
   };
 }
 
-/** The metadata of a pod without what only a stored one has. */
+/** Returns a pod's metadata without the fields that only a stored pod has. */
 export function creatableMetadata(pod: JsonObject): JsonObject {
   const metadata = Object.entries(objectAt(pod, ['metadata']));
   return Object.fromEntries(metadata.filter(([name]) => !serverFields.has(name)));
 }
 
-/** @param isMirror the ServiceAccount plugin leaves the mirrors of static pods alone */
+/** @param isMirror whether the ServiceAccount plugin skips it, as a static pod's mirror */
 function withDefaults(given: JsonObject, isMirror: boolean): JsonObject {
   const hostNetwork = given.hostNetwork === true;
   const account = textOf(given.serviceAccountName) ?? textOf(given.serviceAccount) ?? 'default';
@@ -80,7 +81,7 @@ function containerWithDefaults(given: JsonObject, hostNetwork: boolean, tokenVol
   return container;
 }
 
-/** Always for the tag latest, or none. */
+/** Returns Always for the tag latest and for no tag. */
 function pullPolicy(image: string): string {
   const name = image.slice(image.lastIndexOf('/') + 1);
   const [, tag = 'latest'] = name.split(':');

@@ -33,19 +33,19 @@ const byNamespace = 'Injected: Namespace label istio-injection=enabled';
 const out = [`NotInjected: Pod label ${inject}=false`, 'NotInjected: Namespace label istio-injection=disabled'];
 const templates = 'inject.istio.io/templates';
 const table: [what: string, asked: PodCreation, advice: string[]][] = [
-  ['an unlabelled namespace: its label, or the pod', creation(), [byNamespace, byLabel]],
+  ['an unlabelled namespace: its label, or the pod’s', creation(), [byNamespace, byLabel]],
   ['a disabled namespace: only its label helps', creation({}, { 'istio-injection': 'disabled' }), [byNamespace]],
   [
     'a pod that opts out: without its label',
     creation({ labels: { [inject]: 'false' } }, enabled),
     [`Injected: Pod label ${inject}=null`],
   ],
-  ['an annotation that the label beats', creation({ annotations: { [inject]: 'false' } }, enabled), [byLabel]],
+  ['an annotation that the label overrides', creation({ annotations: { [inject]: 'false' } }, enabled), [byLabel]],
   ['a never-selector: the label overrules it', creation({ labels: { never: 'yes' } }, enabled), [byLabel]],
   ['the host network', creation({ spec: { hostNetwork: true } }, enabled), ['Injected: hostNetwork']],
-  ['a namespace that the webhooks exclude by its name: nothing helps', creation({}, enabled, 'closed'), []],
-  ['kube-system: nothing helps', creation({}, enabled, 'kube-system'), []],
-  ['an injected pod: how to be left alone', creation({}, enabled), out],
+  ['a namespace that the webhooks exclude by its name: no advice', creation({}, enabled, 'closed'), []],
+  ['kube-system: no advice', creation({}, enabled, 'kube-system'), []],
+  ['an injected pod: opt out', creation({}, enabled), out],
   [
     'a refused pod: without the annotation, or without a sidecar',
     creation({ annotations: { [templates]: 'other' } }, enabled),
@@ -60,13 +60,13 @@ describe('adviseOn', () => {
     });
   }
 
-  it('tries first what was meant', () => {
+  it('tries corrections first', () => {
     const meant: Change[] = [{ of: 'Pod', field: 'label', key: inject, value: 'true' }];
     const asked = creation();
     assert.equal(adviseOn(asked, around, explainCreation(asked, around), meant)[0]?.changes, meant);
   });
 
-  it('gives only what works', () => {
+  it('returns only changes that work', () => {
     for (const [, asked] of table) {
       for (const { changes, outcome, injectedBy } of adviseOn(asked, around, explainCreation(asked, around))) {
         const then = explainCreation(withChanges(asked, changes), around);

@@ -5,20 +5,20 @@ import { explainCreation, type CreationFinding, type Surroundings } from './expl
 import type { PodCreation } from './pod-creation.ts';
 import type { WebhookTarget } from './pod-webhook.ts';
 
-/** What to change, and what would become of the pod then: found by asking again, never guessed. */
+/** Changes and their effect, verified by explaining the changed creation. */
 export interface Advice {
   readonly changes: readonly Change[];
   readonly outcome: 'Injected' | 'NotInjected';
   readonly injectedBy: readonly string[];
 }
 
-/** So many are given, those with the fewest changes first. */
+/** The maximum number of results; those with the fewest changes come first. */
 const limit = 4;
 
 /**
- * What would turn the answer round: a pod that is injected would not be, one that is not injected or is refused would be. Each is tried on the
- * same creation; only what works is given.
- * @param meant what mistyped labels were probably meant to be, which comes first
+ * Finds changes that reverse the outcome: prevent an injection, or achieve one. Tries each on the
+ * same creation and returns only those that work.
+ * @param meant corrections of mistyped labels, tried first
  */
 export function adviseOn(creation: PodCreation, around: Surroundings, finding: CreationFinding, meant: Change[] = []) {
   const candidates = candidatesFor(creation, around, finding).sort((one, other) => one.length - other.length);
@@ -28,7 +28,7 @@ export function adviseOn(creation: PodCreation, around: Surroundings, finding: C
     const { outcome, injectedBy } = explainCreation(withChanges(creation, changes), around);
     if ((outcome !== 'Injected' && outcome !== 'NotInjected') || outcome === finding.outcome) continue;
     const result = [outcome, ...injectedBy].join(' ');
-    // One way each by the namespace and by the pod, and none that takes more changes than another.
+    // At most one result each for namespace and pod, with the fewest changes.
     const way = [result, ...new Set(changes.map((change) => change.of))].join(' ');
     const fewest = known.get(result) ?? changes.length;
     if (known.has(way) || changes.length > fewest) continue;
@@ -46,20 +46,20 @@ function candidatesFor(creation: PodCreation, surroundings: Surroundings, findin
     case 'NotInjected':
       return waysIn(creation, surroundings, finding);
     case 'Refused':
-      // It can also be let through without a sidecar.
+      // The other way is to admit the pod without a sidecar.
       return [...waysAroundRefusal(creation, finding), ...waysOut(surroundings, finding)];
     case 'Unknown':
       return [];
   }
 }
 
-/** To be selected by each of our webhooks in turn, and to overrule what the pod or the policy says then. */
+/** Selects the pod by each of our webhooks, and overrides the pod's or the policy's refusal. */
 function waysIn(creation: PodCreation, surroundings: Surroundings, finding: CreationFinding): Change[][] {
   const usesHostNetwork = objectAt(creation.pod, ['spec']).hostNetwork === true;
   const hostNetwork: Change[] = usesHostNetwork ? [{ of: 'Pod', field: 'hostNetwork' }] : [];
-  // What people know best first: the labels of the default.
-  const byFame = [...finding.webhooks].sort((one, other) => fame(other) - fame(one));
-  return byFame.flatMap(({ target, unmet }): Change[][] => {
+  // Try the best-known labels first: those of the default revision.
+  const byFamiliarity = [...finding.webhooks].sort((one, other) => familiarity(other) - familiarity(one));
+  return byFamiliarity.flatMap(({ target, unmet }): Change[][] => {
     const namespace = changesToMeet('Namespace', unmet.namespace);
     const pod = changesToMeet('Pod', unmet.pod);
     const keys = keysOf(surroundings, target);
@@ -76,11 +76,11 @@ function waysIn(creation: PodCreation, surroundings: Surroundings, finding: Crea
   });
 }
 
-function fame({ webhook }: CreationFinding['webhooks'][number]): number {
+function familiarity({ webhook }: CreationFinding['webhooks'][number]): number {
   return /^(?:namespace|object)\./.test(webhook) ? 1 : 0;
 }
 
-/** The pod's own say, or its namespace's. */
+/** Opts out by the label of the pod or its namespace. */
 function waysOut(surroundings: Surroundings, finding: CreationFinding): Change[][] {
   return finding.webhooks.flatMap(({ target, outcome }): Change[][] => {
     const keys = keysOf(surroundings, target);
@@ -92,7 +92,7 @@ function waysOut(surroundings: Surroundings, finding: CreationFinding): Change[]
   });
 }
 
-/** Without one of the annotations that the author has written. */
+/** Removes one of the pod's annotations, preferably one named in the message. */
 function waysAroundRefusal({ pod }: PodCreation, { message }: CreationFinding): Change[][] {
   const annotations = Object.keys(objectAt(pod, ['metadata', 'annotations']));
   const named = annotations.filter((key) => message.includes(key));

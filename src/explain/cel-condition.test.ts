@@ -7,8 +7,8 @@ const object = {
 };
 const request = { operation: 'CREATE', namespace: 'shop', dryRun: false, name: 'web' };
 
-/** What kube-apiserver 1.36 answers too: the scenario check-agrees asks it about such expressions. */
-const told: [expression: string, result: 'true' | 'false' | 'error'][] = [
+/** Checked against kube-apiserver 1.36 by the scenario check-agrees. */
+const evaluated: [expression: string, result: 'true' | 'false' | 'error'][] = [
   ["object.metadata.labels.tier == 'web'", 'true'],
   ["object.metadata.labels['example.com/a'] == 'c'", 'false'],
   ["'tier' in object.metadata.labels", 'true'],
@@ -33,13 +33,13 @@ const told: [expression: string, result: 'true' | 'false' | 'error'][] = [
   ["oldObject == null && request.operation == 'CREATE'", 'true'],
   ['request.dryRun', 'false'],
   ['object.metadata.name', 'error'],
-  // Who creates the pod is not known, and does not matter.
+  // The unknown creator does not matter here.
   ["object.metadata.name == 'web' || request.userInfo.username == 'x'", 'true'],
   ["'x' in request.userInfo.groups && object.metadata.name == 'other'", 'false'],
   ["'\u{1F600}'.size() == 1", 'true'],
 ];
 
-/** What is not known does not matter where the rest decides. */
+/** Expressions whose unknown parts do not matter. */
 const decided: [expression: string, result: 'true' | 'false'][] = [
   ["object.metadata.name == 'web' || quantity('1').isLessThan(quantity('2'))", 'true'],
   ["quantity('1').isLessThan(quantity('2')) || object.metadata.name == 'web'", 'true'],
@@ -51,7 +51,7 @@ const decided: [expression: string, result: 'true' | 'false'][] = [
   ["has(object.metadata.annotations) && object.metadata.name.matches('(?i)x')", 'false'],
 ];
 
-const beyond: [expression: string, mention: RegExp][] = [
+const undecided: [expression: string, mention: RegExp][] = [
   ["object.metadata.name == 'other' || quantity('1').isLessThan(quantity('2'))", /isLessThan\(\)/],
   ["has(object.metadata.name.find('w').x)", /find\(\)/],
   ['has(request.uid)', /request\.uid/],
@@ -72,18 +72,18 @@ const beyond: [expression: string, mention: RegExp][] = [
   ["request.uid == ''", /request\.uid/],
   ["request['operation'] == 'CREATE'", /request\[…\]/],
   ["namespaceObject.metadata.name == 'shop'", /namespaceObject/],
-  ['object.metadata.name ==', /cannot be read/],
+  ['object.metadata.name ==', /cannot be parsed/],
   ["'a' + 1 == 'a1'", /cannot be checked/],
 ];
 
 describe('evaluateCondition', () => {
-  for (const [expression, result] of [...told, ...decided]) {
+  for (const [expression, result] of [...evaluated, ...decided]) {
     it(`${expression}: ${result}`, () => {
       assert.equal(evaluateCondition(expression, { object, request }).result, result);
     });
   }
 
-  for (const [expression, mention] of beyond) {
+  for (const [expression, mention] of undecided) {
     it(`${expression}: unknown, with the reason`, () => {
       const found = evaluateCondition(expression, { object, request });
       assert.equal(found.result, 'unknown');
@@ -91,7 +91,7 @@ describe('evaluateCondition', () => {
     });
   }
 
-  it('knows who creates the pod when told', () => {
+  it('uses the creator of the pod if given', () => {
     const userInfo = { username: 'ann', groups: ['developers'] };
     const expression = "request.userInfo.username == 'ann' && 'developers' in request.userInfo.groups";
     assert.equal(evaluateCondition(expression, { object, request: { ...request, userInfo } }).result, 'true');

@@ -1,26 +1,26 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import type { JsonObject } from '../inject/patch/json-value.ts';
 
-/** Functions and macros of which both implementations make the same; of Kubernetes' further libraries nothing is claimed. */
+/** Functions and macros with equal results in both implementations. */
 const macros = ['has', 'all', 'exists', 'exists_one', 'map', 'filter'];
 const conversions = ['size', 'int', 'double', 'string', 'dyn', 'type'];
 const methods = ['startsWith', 'endsWith', 'contains', 'matches', 'orValue', 'hasValue', 'lowerAscii', 'upperAscii'];
 const understood = new Set([...macros, ...conversions, ...methods]);
 
-/** What of `request` is known before there is one. */
+/** The fields of `request` that are known before the request. */
 const kindFields = ['kind', 'resource', 'subResource', 'requestKind', 'requestResource', 'requestSubResource'];
 const requestFields = new Set([...kindFields, 'name', 'namespace', 'operation', 'dryRun', 'userInfo']);
 
-/** A part of an expression whose value cannot be had here. */
+/** A part of an expression whose value is unknown. */
 export interface UnknownPart {
-  /** Where it stands in the expression, from and to. */
+  /** The position in the expression; `end` is exclusive. */
   readonly start: number;
   readonly end: number;
-  /** Why, in words. */
+  /** The reason, for messages. */
   readonly message: string;
 }
 
-/** The parts of an expression that are beyond this program, the outermost of each, in the order in which they stand. */
+/** Returns the outermost unknown parts of an expression, in order. */
 export function unknownParts(node: unknown, request: JsonObject): UnknownPart[] {
   if (Array.isArray(node)) return (node as unknown[]).flatMap((each) => unknownParts(each, request));
   if (!isNode(node)) return [];
@@ -50,7 +50,7 @@ function problemOf(node: ASTNode, request: JsonObject): string | undefined {
       const [receiver, field] = node.args;
       if (isUserInfo(receiver) && field !== 'username' && field !== 'groups')
         return `request.userInfo.${field} is not known here`;
-      // An absent object has no fields; what becomes of that depends on the implementation.
+      // Implementations differ in selecting a field of null.
       if (receiver.op === 'id' && receiver.args === 'oldObject') return 'oldObject is only compared with null here';
       if (receiver.op !== 'id' || receiver.args !== 'request') return undefined;
       if (!requestFields.has(field)) return `request.${field} is not known here`;
@@ -67,7 +67,7 @@ function problemOf(node: ASTNode, request: JsonObject): string | undefined {
   }
 }
 
-const userUnknown = 'who creates the pod (request.userInfo) is not known here: say it with --as';
+const userUnknown = 'the creator of the pod (request.userInfo) is not known here: set it with --as';
 
 function isUserInfo(node: ASTNode): boolean {
   if (node.op !== '.' && node.op !== '.?') return false;
@@ -75,7 +75,7 @@ function isUserInfo(node: ASTNode): boolean {
   return field === 'userInfo' && receiver.op === 'id' && receiver.args === 'request';
 }
 
-/** Patterns that RE2 and this program's engine read alike. */
+/** Patterns with the same meaning in RE2 and JavaScript. */
 const plainPattern = /^(?:[A-Za-z0-9 _:@,=/^$*+|()[\].-]|\\[.dw/-]|\{\d+(?:,\d*)?\})*$/;
 
 function patternProblem(node: ASTNode): string | undefined {

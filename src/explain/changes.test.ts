@@ -12,23 +12,28 @@ describe('withChanges', () => {
   const labelled = (labels: unknown) => ({ metadata: { name: 'web', labels } });
   const annotated = (annotations: object) => ({ metadata: { annotations } });
   const pods: [what: string, pod: JsonObject, change: Change, after: JsonObject][] = [
-    ['a label is added', labelled({ a: '1' }), label('b', '2'), labelled({ a: '1', b: '2' })],
-    ['a label is written over', labelled({ a: '1' }), label('a', '2'), labelled({ a: '2' })],
-    ['an annotation is taken away', annotated({ a: '1', b: '2' }), annotation('a', null), annotated({ b: '2' })],
-    ['a pod without metadata gets it', {}, annotation('a', '1'), annotated({ a: '1' })],
-    ['labels that are none are replaced', labelled(7), label('a', '1'), labelled({ a: '1' })],
-    ['the host network', { spec: { hostNetwork: true, x: 1 } }, hostNetwork, { spec: { hostNetwork: false, x: 1 } }],
-    ['a pod without a spec too', {}, hostNetwork, { spec: { hostNetwork: false } }],
+    ['adds a label', labelled({ a: '1' }), label('b', '2'), labelled({ a: '1', b: '2' })],
+    ['replaces a label', labelled({ a: '1' }), label('a', '2'), labelled({ a: '2' })],
+    ['removes an annotation', annotated({ a: '1', b: '2' }), annotation('a', null), annotated({ b: '2' })],
+    ['adds metadata', {}, annotation('a', '1'), annotated({ a: '1' })],
+    ['replaces invalid labels', labelled(7), label('a', '1'), labelled({ a: '1' })],
+    [
+      'disables hostNetwork',
+      { spec: { hostNetwork: true, x: 1 } },
+      hostNetwork,
+      { spec: { hostNetwork: false, x: 1 } },
+    ],
+    ['adds a spec', {}, hostNetwork, { spec: { hostNetwork: false } }],
   ];
   for (const [what, pod, change, after] of pods) {
     it(what, () => {
       const before = structuredClone(pod);
       assert.deepEqual(withChanges({ pod, namespace }, [change]), { pod: after, namespace });
-      assert.deepEqual(pod, before, 'the pod itself stays');
+      assert.deepEqual(pod, before, 'the argument must not change');
     });
   }
 
-  it('several, one after the other, of the namespace too', () => {
+  it('applies several changes in order, including the namespace', () => {
     const changes: Change[] = [
       { of: 'Namespace', field: 'label', key: 'b', value: '2' },
       { of: 'Namespace', field: 'label', key: 'a', value: null },
@@ -52,7 +57,7 @@ describe('changesToMeet', () => {
     });
   }
 
-  it('nobody can change the name of a namespace', () => {
+  it('returns undefined for the name of a namespace', () => {
     const name: LabelSelectorRequirement = { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['shop'] };
     assert.equal(changesToMeet('Namespace', [{ key: 'a', operator: 'Exists' }, name]), undefined);
     assert.deepEqual(changesToMeet('Namespace', []), []);

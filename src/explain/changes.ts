@@ -4,13 +4,12 @@ import { objectAt } from '../inject/objects/workload-kinds.ts';
 import type { JsonObject } from '../inject/patch/json-value.ts';
 import type { PodCreation } from './pod-creation.ts';
 
-/** One thing that a person can change. `value: null` removes a label or an annotation; `hostNetwork` is switched off. */
+/** A user's change. `value: null` removes a label or annotation; `hostNetwork` becomes false. */
 export type Change =
   | { readonly of: 'Namespace' | 'Pod'; readonly field: 'label'; readonly key: string; readonly value: string | null }
   | { readonly of: 'Pod'; readonly field: 'annotation'; readonly key: string; readonly value: string | null }
   | { readonly of: 'Pod'; readonly field: 'hostNetwork' };
 
-/** The creation as it would be after some changes. */
 export function withChanges(creation: PodCreation, changes: readonly Change[]): PodCreation {
   return changes.reduce(withChange, creation);
 }
@@ -33,14 +32,14 @@ function edited(map: JsonObject, { key, value }: { readonly key: string; readonl
   return Object.fromEntries(value === null ? others : [...others, [key, value]]);
 }
 
-/** What to change so that labels meet requirements that they do not meet; undefined where nobody can. */
+/** Returns changes that meet unmet requirements; undefined if that is impossible. */
 export function changesToMeet(
   of: 'Namespace' | 'Pod',
   unmet: readonly LabelSelectorRequirement[],
 ): Change[] | undefined {
   const changes: Change[] = [];
   for (const { key, operator, values = [] } of unmet) {
-    // A namespace cannot have another name.
+    // The name of a namespace cannot change.
     if (key === namespaceNameLabel) return undefined;
     const value = operator === 'In' ? (values[0] ?? null) : operator === 'Exists' ? 'true' : null;
     changes.push({ of, field: 'label', key, value });

@@ -28,10 +28,10 @@ const strict = surroundings([standard], {
 describe('explainCreation', () => {
   const table: [what: string, asked: PodCreation, around: Surroundings, outcome: string, reason: string][] = [
     ['an enabled namespace', creation({}, enabled), plain, 'Injected', 'Injected'],
-    ['an unlabelled one', creation(), plain, 'NotInjected', 'NotSelected'],
-    ['the pod opts out by label', creation({ labels: optOut }, enabled), plain, 'NotInjected', 'OptedOutByLabel'],
+    ['an unlabelled namespace', creation(), plain, 'NotInjected', 'NotSelected'],
+    ['a pod that opts out by label', creation({ labels: optOut }, enabled), plain, 'NotInjected', 'OptedOutByLabel'],
     [
-      'by annotation: told by the decision where no matchCondition does',
+      'a pod that opts out by annotation, without matchCondition',
       creation({ annotations: optOut }, enabled),
       plain,
       'NotInjected',
@@ -40,9 +40,9 @@ describe('explainCreation', () => {
     ['the host network', creation({ spec: { hostNetwork: true } }, enabled), plain, 'NotInjected', 'HostNetwork'],
     ['an excluded namespace', creation({}, enabled, 'kube-system'), plain, 'NotInjected', 'ExcludedNamespace'],
     ['the policy', creation({}, enabled), strict, 'NotInjected', 'PolicyDisabled'],
-    ['a selector beats the policy', creation({ labels: never }, enabled), strict, 'NotInjected', 'NeverInjectSelector'],
+    ['a neverInjectSelector', creation({ labels: never }, enabled), strict, 'NotInjected', 'NeverInjectSelector'],
     ['a forbidden annotation', creation({ annotations: other }, enabled), plain, 'Refused', 'AnnotationNotAllowed'],
-    ['no webhook at all', creation({}, enabled), surroundings([], {}), 'NotInjected', 'NoWebhook'],
+    ['no webhook', creation({}, enabled), surroundings([], {}), 'NotInjected', 'NoWebhook'],
     ['no configuration', creation({}, enabled), surroundings([standard], {}), 'Unknown', 'ConfigurationUnknown'],
   ];
   for (const [what, asked, around, ...expected] of table) {
@@ -52,7 +52,7 @@ describe('explainCreation', () => {
     });
   }
 
-  it('names the configurations that inject, and gives the steps of all', () => {
+  it('returns the injecting configurations and all steps', () => {
     const { injectedBy, webhooks, pod } = explainCreation(creation({}, enabled), plain);
     assert.deepEqual(injectedBy, ['default.00000000']);
     assert.deepEqual(
@@ -67,7 +67,7 @@ describe('explainCreation', () => {
     assert.equal(annotations['sidecar-injector.io/config'], 'default.00000000');
   });
 
-  it('tells a tag from a revision', () => {
+  it('distinguishes a tag from a revision', () => {
     const tagged = configuration('sidecar-injector-tag-prod', [ourWebhook('rev.namespace', 'default', {}, 'prod')]);
     const around = surroundings([tagged], { default: injectorNamed('default') });
     const { webhooks, injectedBy } = explainCreation(creation(), around);
@@ -76,7 +76,7 @@ describe('explainCreation', () => {
     assert.deepEqual(injectedBy, ['default.00000000']);
   });
 
-  it('asks in a rollout the one that the workload gets, and in shadow always the stable one', () => {
+  it('uses the workload’s configuration in a rollout, and the stable one in shadow', () => {
     const rollout = {
       tag: 'prod',
       stable: { injectorConfig: 'old', hash: '00000000' },
@@ -96,7 +96,7 @@ describe('explainCreation', () => {
     assert.deepEqual(ask('ffffffffffffffff', true), ['old.00000000']);
   });
 
-  it('asks in the order of names, each on the pod as the one before has left it', () => {
+  it('calls webhooks in name order, each with the result of the previous one', () => {
     const second = { objectSelector: { matchLabels: { 'with-first': 'yes' } } };
     const configurations = [
       configuration('b', [ourWebhook('x', 'second', second)]),
@@ -111,7 +111,7 @@ describe('explainCreation', () => {
     assert.deepEqual(explainCreation(creation(), surroundings(reversed, injectors)).injectedBy, ['first.00000000']);
   });
 
-  it('asks again who allows it, when a later one changed the pod', () => {
+  it('calls webhooks with IfNeeded again when a later one changed the pod', () => {
     const once = { reinvocationPolicy: 'IfNeeded' } as const;
     const configurations = [
       configuration('a', [ourWebhook('x', 'first', once)]),
@@ -123,7 +123,7 @@ describe('explainCreation', () => {
     assert.deepEqual(injectedBy, ['first.00000000', 'second.00000000']);
   });
 
-  it("says that another injector is asked, and is refused by its condition's failure", () => {
+  it('reports webhooks of other injectors, and a refusal by their failing conditions', () => {
     const careless = [{ name: 'careless', expression: "object.metadata.labels.none == 'x'" }];
     const beside = (webhook: Parameters<typeof foreignWebhook>[1], pod = {}) => {
       const foreign = configuration('a', [foreignWebhook('x.example.com', webhook)]);
@@ -136,13 +136,13 @@ describe('explainCreation', () => {
     assert.deepEqual([outcome, reason, webhooks.length], ['Refused', 'MatchConditionFailed', 1]);
   });
 
-  it('an unknown condition of ours makes the answer unknown, one of a stranger under Ignore does not', () => {
-    const strange = { matchConditions: [{ name: 'strange', expression: "quantity('1').isInteger()" }] };
+  it('is Unknown for an unknown condition of ours, but not for a foreign one under Ignore', () => {
+    const undecidable = { matchConditions: [{ name: 'undecidable', expression: "quantity('1').isInteger()" }] };
     const injectors = { default: injectorNamed('default') };
-    const ours = surroundings([configuration('a', [ourWebhook('x', 'default', strange)])], injectors);
+    const ours = surroundings([configuration('a', [ourWebhook('x', 'default', undecidable)])], injectors);
     assert.equal(explainCreation(creation(), ours).outcome, 'Unknown');
-    const theirs = configuration('a', [foreignWebhook('x.example.com', { ...strange, failurePolicy: 'Ignore' })]);
-    const beside = surroundings([theirs, standard], injectors);
+    const foreign = configuration('a', [foreignWebhook('x.example.com', { ...undecidable, failurePolicy: 'Ignore' })]);
+    const beside = surroundings([foreign, standard], injectors);
     assert.equal(explainCreation(creation({}, enabled), beside).outcome, 'Injected');
   });
 });

@@ -10,18 +10,18 @@ import type { PodCreation } from './pod-creation.ts';
 import type { PodWebhook, RolloutCanary, WebhookTarget } from './pod-webhook.ts';
 import { chooseWebhook, type Step, type WebhookChoice } from './webhook-choice.ts';
 
-/** What becomes of a pod. `Refused`: the API server does not create it. */
+/** The outcome for a pod. `Refused`: the API server does not create it. */
 export type CreationOutcome = 'Injected' | 'NotInjected' | 'Refused' | 'Unknown';
 
-/** One webhook's part in the answer. */
+/** The result for one webhook. */
 export interface WebhookFinding {
   readonly configuration: string;
   readonly webhook: string;
-  /** Undefined for other injectors' webhooks. */
+  /** Undefined for webhooks of other injectors. */
   readonly target: WebhookTarget | undefined;
   readonly failurePolicy: 'Fail' | 'Ignore';
   readonly reinvocationPolicy: 'Never' | 'IfNeeded';
-  /** `Called`: another injector's webhook is asked, and what it answers is not known here. */
+  /** `Called`: a webhook of another injector, whose response is unknown. */
   readonly outcome: 'NotCalled' | 'Called' | 'Injected' | 'Skipped' | 'Refused' | 'Unknown';
   readonly reason: string;
   readonly message: string;
@@ -33,51 +33,51 @@ export interface CreationFinding {
   readonly outcome: CreationOutcome;
   readonly reason: string;
   readonly message: string;
-  /** `N.<hash8>` of each configuration that injects the pod, in this order. */
+  /** `N.<hash8>` of each configuration that injects the pod, in order. */
   readonly injectedBy: readonly string[];
-  /** In the order in which the API server asks them; after a refusal there are no more. */
+  /** In the API server's call order; ends at a refusal. */
   readonly webhooks: readonly WebhookFinding[];
-  /** Whether webhooks are asked a second time, because a later one changed the pod (reinvocationPolicy IfNeeded). */
+  /** The webhooks called again because a later one changed the pod (reinvocationPolicy). */
   readonly reinvoked: readonly string[];
-  /** The pod as it would be stored, as far as it is known; for `Refused` as it was before. */
+  /** The pod to be stored, as far as known; for `Refused`, the original pod. */
   readonly pod: JsonObject;
 }
 
-/** What the answer depends on beside the pod: everything comes from the caller. */
+/** The inputs other than the pod; the caller provides them. */
 export interface Surroundings {
-  /** In the order of the API server (`podWebhooks`). */
+  /** In the API server's call order (`podWebhooks`). */
   readonly webhooks: readonly PodWebhook[];
-  /** The configuration that a webhook names, loaded; or why it cannot be had. */
+  /** Returns the configuration of a webhook, or why it is unavailable. */
   readonly injectorOf: (target: WebhookTarget) => Injector | { readonly unavailable: string };
-  /** Whether a pod of the namespace is of a workload that gets the canary of a rollout. */
+  /** Reports whether a rollout gives the canary to the pod's workload. */
   readonly getsCanary: (canary: RolloutCanary, pod: JsonObject, namespace: string) => boolean;
 }
 
 /**
- * What becomes of a pod that is created now, step by step: the API server's choice of webhooks, each on the pod as the ones before have left it, and
- * for ours the same decision and the same injection as the webhook's own.
+ * Explains the creation of a pod step by step: the API server's choice of webhooks, each applied to
+ * the result of the previous ones. Our webhooks use the real decision and injection.
  */
 export function explainCreation(creation: PodCreation, surroundings: Surroundings): CreationFinding {
   let pod = creation.pod;
   const findings: WebhookFinding[] = [];
   const injectedBy: string[] = [];
-  const again = new Set<PodWebhook>();
-  const asked: PodWebhook[] = [];
+  const toReinvoke = new Set<PodWebhook>();
+  const reinvocable: PodWebhook[] = [];
   for (const each of surroundings.webhooks) {
     const answer = ask(each, creation, pod, surroundings);
     findings.push(answer.finding);
     if (answer.finding.outcome === 'Refused') return refused(answer.finding, findings, creation.pod);
-    // Itself too: the API server's own plugins (ServiceAccount) change what it has added.
-    if (answer.isCalled && each.webhook.reinvocationPolicy === 'IfNeeded') asked.push(each);
+    // Includes the webhook itself: the API server's own plugins change what it has added.
+    if (answer.isCalled && each.webhook.reinvocationPolicy === 'IfNeeded') reinvocable.push(each);
     if (answer.pod !== undefined) {
       pod = answer.pod;
       if (answer.finding.target !== undefined) injectedBy.push(entryOf(answer.finding.target));
-      for (const earlier of asked) again.add(earlier);
+      for (const earlier of reinvocable) toReinvoke.add(earlier);
     }
   }
-  // Once more for those that allow it, if a later one changed the pod; what was not called in the first round is not called in the second.
+  // The second round only calls webhooks that were called in the first.
   const reinvoked: string[] = [];
-  for (const each of surroundings.webhooks.filter((webhook) => again.has(webhook))) {
+  for (const each of surroundings.webhooks.filter((webhook) => toReinvoke.has(webhook))) {
     const answer = ask(each, creation, pod, surroundings);
     if (!answer.isCalled && answer.finding.outcome !== 'Refused') continue;
     reinvoked.push(`${each.configuration}/${each.webhook.name}`);
@@ -96,7 +96,7 @@ function refused(finding: WebhookFinding, webhooks: readonly WebhookFinding[], p
 interface Answer {
   readonly finding: WebhookFinding;
   readonly isCalled: boolean;
-  /** Given when the webhook changes the pod. */
+  /** Present when the webhook changes the pod. */
   readonly pod?: JsonObject;
 }
 
@@ -110,7 +110,7 @@ function ask(each: PodWebhook, creation: PodCreation, pod: JsonObject, surroundi
   if (called !== 'Yes')
     return { finding: { ...found, outcome: called === 'No' ? 'NotCalled' : called, steps }, isCalled: false };
   if (target === undefined) {
-    const message = 'it is asked; what another injector answers is not known here';
+    const message = 'called; the response of another injector is not known here';
     return { finding: { ...found, outcome: 'Called', reason: 'Foreign', message, steps }, isCalled: true };
   }
   const answer = askOurs(target, creation, pod, surroundings);
@@ -132,11 +132,11 @@ function askOurs(
   const named = `InjectorConfig ${target.injectorConfig} (configuration ${target.hash})`;
   const injector = injectorOf(target);
   if ('unavailable' in injector) {
-    const message = `what ${named} says is not known: ${injector.unavailable}`;
+    const message = `${named} is not available: ${injector.unavailable}`;
     const step: Step = { step: 'Configuration', result: 'Unknown', message };
     return { finding: { outcome: 'Unknown', reason: 'ConfigurationUnknown', message, steps: [step] } };
   }
-  const steps: Step[] = [{ step: 'Configuration', result: 'Yes', message: `the webhook leads to ${named}` }];
+  const steps: Step[] = [{ step: 'Configuration', result: 'Yes', message: `the webhook uses ${named}` }];
   const result = inject(injector, { pod, namespace: namespace.name, namespaceMetadata: namespace });
   if (result.outcome !== 'failed') {
     const { inject: isWanted, reason, message } = decide(injector.rules, readPodFacts(pod, namespace.name));
@@ -163,18 +163,18 @@ function entryOf({ injectorConfig, hash }: WebhookTarget): string {
   return `${injectorConfig}.${hash}`;
 }
 
-/** The annotation that the handler leaves after the engine; here one entry is enough, since nobody reads the list. */
+/** Adds the handler's annotation, with a single entry: no code reads the list here. */
 function marked(pod: JsonObject, entry: string): JsonObject {
   const annotations = { ...objectAt(pod, ['metadata', 'annotations']), [injectedByAnnotation]: entry };
   return { ...pod, metadata: { ...objectAt(pod, ['metadata']), annotations } };
 }
 
-/** The answer for people: what injects; else what is not known; else the reason that came nearest to an injection. */
+/** Summarizes findings: injections, else unknown results, else the step closest to an injection. */
 function summary(findings: readonly WebhookFinding[]): Pick<CreationFinding, 'outcome' | 'reason' | 'message'> {
   const ours = findings.filter(({ target }) => target !== undefined);
   const injected = ours.filter(({ outcome }) => outcome === 'Injected');
   const unknown = findings.find(({ outcome, target, failurePolicy }) => {
-    // A foreign webhook that may be asked or not changes nothing of ours, unless it refuses the pod.
+    // A foreign webhook matters only if it can refuse the pod.
     return outcome === 'Unknown' && (target !== undefined || failurePolicy === 'Fail');
   });
   if (unknown !== undefined && (injected.length === 0 || unknown.target !== undefined))
@@ -191,8 +191,7 @@ function summary(findings: readonly WebhookFinding[]): Pick<CreationFinding, 'ou
 
 function notSelected(ours: readonly WebhookFinding[]): { reason: string; message: string } {
   const [nearest] = [...ours].sort((one, other) => distance(one) - distance(other));
-  if (nearest === undefined)
-    return { reason: 'NoWebhook', message: 'no InjectorConfig has a webhook: none is published' };
+  if (nearest === undefined) return { reason: 'NoWebhook', message: 'no InjectorConfig has a published webhook' };
   const { unmet } = nearest;
   if (unmet.namespace.some(({ key }) => key === namespaceNameLabel))
     return { reason: 'ExcludedNamespace', message: 'pods of this namespace are never injected' };
@@ -202,10 +201,10 @@ function notSelected(ours: readonly WebhookFinding[]): { reason: string; message
     return { reason: 'OptedOutByLabel', message: `the pod opts out: its ${label}` };
   }
   const where = `${nearest.configuration}/${nearest.webhook}`;
-  return { reason: 'NotSelected', message: `no webhook selects it; the nearest is ${where}: ${nearest.message}` };
+  return { reason: 'NotSelected', message: `no webhook selects the pod; the closest is ${where}: ${nearest.message}` };
 }
 
-/** What is missing; a pod that opts out of a webhook whose namespace is selected is nearer than any other. */
+/** Counts unmet requirements; those of the namespace count twice. */
 function distance({ unmet }: WebhookFinding): number {
   return unmet.namespace.length * 2 + unmet.pod.length;
 }

@@ -21,9 +21,9 @@ function claims(configs: InjectorConfig[], tags: RevisionTag[] = []): ClaimingOb
   return { configs, tags, targetOf: ({ spec }) => configs.find((each) => revisionOf(each) === spec.revision) };
 }
 
-const taking = (takers: readonly WebhookOwner[]): string[] => takers.map(({ config: { metadata } }) => metadata.name);
+const taking = (owners: readonly WebhookOwner[]): string[] => owners.map(({ config: { metadata } }) => metadata.name);
 
-/** The rules of an InjectorConfig, as far as they are its own here. */
+/** Returns the rules of an InjectorConfig. */
 function rulesOf({ spec: { injection, webhook } }: InjectorConfig): DecisionRules {
   const { policy = 'enabled', templates, neverInjectSelector } = injection;
   const config = JSON.stringify({ policy, templates, neverInjectSelector });
@@ -46,14 +46,14 @@ describe('PodSelection', () => {
   ];
   const both = { 'istio-injection': 'enabled' };
   const rows: [name: string, pod: Partial<DecisionFacts>, namespace: Record<string, string>, taken: string[]][] = [
-    ['nobody asks', {}, {}, []],
+    ['no label', {}, {}, []],
     ["the namespace's injection label", {}, { 'istio-injection': 'enabled' }, ['default']],
     ["the namespace's revision", {}, { 'istio.io/rev': 'blue' }, ['blue']],
     ["the pod's revision", { labels: { 'istio.io/rev': 'blue' } }, {}, ['blue']],
     ["the pod's own label", { labels: { [inject]: 'true' } }, {}, ['default']],
     ['an opt-out', { labels: { [inject]: 'false' } }, { 'istio-injection': 'enabled' }, []],
     ['two families', {}, { ...both, logs: 'on' }, ['default', 'logs']],
-    ['one has injected it', { annotations: { 'logs/status': '{}' } }, { ...both, logs: 'on' }, ['default']],
+    ['one has injected the pod', { annotations: { 'logs/status': '{}' } }, { ...both, logs: 'on' }, ['default']],
     ['an excluded namespace', { labels: { [inject]: 'true' } }, { 'kubernetes.io/metadata.name': 'kube-system' }, []],
     ["the operator's own namespace", {}, { 'kubernetes.io/metadata.name': 'injection', logs: 'on' }, []],
   ];
@@ -63,29 +63,29 @@ describe('PodSelection', () => {
     });
   }
 
-  it('leaves out who yields to an older one of the same revision', () => {
+  it('prefers the older of two with the same revision', () => {
     const made = (name: string, day: number): InjectorConfig => {
       const config = injectorConfig(name, { revision: 'same' });
       return { ...config, metadata: { ...config.metadata, creationTimestamp: `2026-01-0${day}T00:00:00Z` } };
     };
     const [older, younger] = [made('one', 1), made('two', 2)];
-    const takers = webhookOwners(claims([younger, older]));
-    assert.deepEqual(taking(selection.of(pod(), { 'istio.io/rev': 'same' }, takers)), ['one']);
+    const owners = webhookOwners(claims([younger, older]));
+    assert.deepEqual(taking(selection.of(pod(), { 'istio.io/rev': 'same' }, owners)), ['one']);
   });
 
-  it('takes nothing by selectors that are none', () => {
+  it('selects nothing by invalid selectors', () => {
     const odd = injectorConfig('odd', {
       webhook: { selection: 'Custom', objectSelector: { matchLabels: { 'a b': 'c' } } },
     });
     assert.deepEqual(selection.of(pod({ labels: { 'a b': 'c' } }), {}, webhookOwners(claims([odd]))), []);
   });
 
-  it('follows tags to where they lead, and a tag in place of the default', () => {
+  it('follows tags, including the tag default', () => {
     const tags = [revisionTag('prod', { revision: 'blue' }), revisionTag('default', { revision: 'blue' })];
-    const takers = webhookOwners(claims(all, tags));
+    const owners = webhookOwners(claims(all, tags));
     const taken = (labels: Record<string, string>) =>
       selection
-        .of(pod(), labels, takers)
+        .of(pod(), labels, owners)
         .map(({ config: { metadata }, tag }) => `${metadata.name} by ${tag?.metadata.name ?? 'itself'}`);
     assert.deepEqual(taken({ 'istio.io/rev': 'prod' }), ['blue by prod']);
     assert.deepEqual(taken({ 'istio.io/rev': 'blue' }), ['blue by itself']);
@@ -94,7 +94,7 @@ describe('PodSelection', () => {
   });
 });
 
-describe('why a pod that a webhook takes is not injected', () => {
+describe('explainSelected', () => {
   const plain = injectorConfig('blue');
   const off = injectorConfig('blue', { injection: { policy: 'disabled', templates: { sidecar: 'spec: {}' } } });
   const never = injectorConfig('blue', {
@@ -104,23 +104,11 @@ describe('why a pod that a webhook takes is not injected', () => {
     webhook: { failurePolicy: 'Ignore', matchConditions: [{ name: 'a', expression: 'true' }] },
   });
   const rows: [name: string, config: InjectorConfig, pod: Partial<DecisionFacts>, reason: string, note: RegExp][] = [
-    [
-      'host network',
-      plain,
-      { hostNetwork: true },
-      'HostNetwork',
-      /InjectorConfig blue \(revision blue\).*host network/,
-    ],
+    ['hostNetwork', plain, { hostNetwork: true }, 'HostNetwork', /InjectorConfig blue \(revision blue\).*host network/],
     ['the policy', off, {}, 'PolicyDisabled', /the policy is disabled/],
     ['a selector', never, { labels: { job: 'yes' } }, 'NeverInjectSelector', /neverInjectSelector/],
-    [
-      'nobody asked',
-      plain,
-      {},
-      'NotCalled',
-      /was not asked; it was made before the webhook was there, or before [^;]*namespace$/,
-    ],
-    ['maybe not asked', careless, {}, 'NotCalled', /failurePolicy is Ignore, or one of spec\.webhook\.matchConditions/],
+    ['no call', plain, {}, 'NotCalled', /was not called; the pod was created before the webhook or [^;]*namespace$/],
+    ['perhaps no call', careless, {}, 'NotCalled', /failurePolicy is Ignore, or one of spec\.webhook\.matchConditions/],
     ['paused', injectorConfig('blue', { paused: true }), {}, 'Paused', /spec\.paused/],
   ];
   for (const [name, of, fields, reason, note] of rows) {
@@ -132,16 +120,16 @@ describe('why a pod that a webhook takes is not injected', () => {
     });
   }
 
-  it('names the tag by which it would have been', () => {
+  it('names the tag', () => {
     const explanation = explainSelected(pod(), { config: plain, tag: revisionTag('prod') }, rulesOf(plain));
-    assert.match(explanation?.note ?? '', /InjectorConfig blue \(revision blue, by tag prod\) takes this pod/);
+    assert.match(explanation?.note ?? '', /InjectorConfig blue \(revision blue, by tag prod\) selects this pod/);
   });
 
-  it('nothing is published: NotPublished', () => {
+  it('without a published configuration: NotPublished', () => {
     assert.equal(explainSelected(pod(), { config: plain }, undefined)?.reason, 'NotPublished');
   });
 
-  it('is nobody’s question when the pod opted out', () => {
+  it('returns undefined when the pod opted out', () => {
     for (const where of ['labels', 'annotations']) {
       const asked = pod({ [where]: { [inject]: 'false' } });
       assert.equal(explainSelected(asked, { config: plain }, rulesOf(plain)), undefined);
@@ -149,22 +137,22 @@ describe('why a pod that a webhook takes is not injected', () => {
   });
 });
 
-describe('why a pod that no webhook takes is not injected', () => {
+describe('explainUnselected', () => {
   const selection = new PodSelection('injection');
   const configs = [injectorConfig('blue')];
   const asking = { labels: { [inject]: 'true' } };
   const rows: [name: string, pod: Partial<DecisionFacts>, namespace: Record<string, string>, note?: RegExp][] = [
-    ['it does not ask', {}, {}],
-    ['another injector did it', { ...asking, annotations: { 'sidecar.istio.io/status': '{}' } }, {}],
+    ['a pod that does not ask', {}, {}],
+    ['injected by another injector', { ...asking, annotations: { 'sidecar.istio.io/status': '{}' } }, {}],
     ['by namespace', asking, { 'istio-injection': 'disabled' }, /the namespace's label istio-injection is "disabled"$/],
     [
-      'a revision that is not there',
+      'an unknown revision',
       { labels: { ...asking.labels, 'istio.io/rev': 'red' } },
       { 'istio.io/rev': 'green' },
       /namespace's label istio.io\/rev is "green" and the pod's label istio.io\/rev is "red"/,
     ],
     ['an excluded namespace', { ...asking, namespace: 'kube-system' }, {}, /namespace kube-system is never injected/],
-    ['nothing names a revision', asking, {}, /neither the pod nor its namespace has a label istio\.io\/rev/],
+    ['no revision label', asking, {}, /neither the pod nor its namespace has a label istio\.io\/rev/],
   ];
   for (const [name, fields, labels, note] of rows) {
     it(name, () => {

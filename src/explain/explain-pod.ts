@@ -5,19 +5,19 @@ import type { Labels } from '../selection/label-selector.ts';
 import { isInjected, type PodSelection } from '../selection/webhook-owners.ts';
 import type { WebhookOwner } from '../selection/webhook-selectors.ts';
 
-/** Why a pod that asked for injection, or whose namespace did, is there without it. */
+/** Why a pod is not injected although it or its namespace asked for injection. */
 export interface PodExplanation {
-  /** The InjectorConfig that would have injected it; undefined when none takes it. */
+  /** The InjectorConfig that selects the pod; undefined if none does. */
   readonly injectorConfig: string | undefined;
   /** A reason of `decide`, or `NotSelected`, `Paused`, `NotPublished`, `NotCalled`. */
   readonly reason: SkipReason | 'NotSelected' | 'Paused' | 'NotPublished' | 'NotCalled';
   readonly note: string;
-  /** Whether somebody configured it so; otherwise it should not have happened. */
+  /** Whether the configuration intends it; otherwise it is an error. */
   readonly isExpected: boolean;
 }
 
 /**
- * Why a pod is not injected although an InjectorConfig's webhook takes it; undefined when it did not want to be.
+ * Explains why a selected pod is not injected; undefined if it opted out.
  * @param rules of the published configuration; undefined while there is none
  */
 export function explainSelected(
@@ -32,9 +32,9 @@ export function explainSelected(
     return { injectorConfig, reason, note, isExpected: false };
   };
   if (config.spec.paused)
-    return unexpected('Paused', `not injected: ${named} is paused (spec.paused); make the pod again once it is not`);
+    return unexpected('Paused', `not injected: ${named} is paused (spec.paused); recreate the pod after it is resumed`);
   if (rules === undefined) {
-    return unexpected('NotPublished', `not injected: ${named} is not published; its conditions say why`);
+    return unexpected('NotPublished', `not injected: ${named} is not published; see its conditions`);
   }
   const decision = decide(rules, pod);
   if (!decision.inject) {
@@ -44,14 +44,14 @@ export function explainSelected(
   }
   const { matchConditions, failurePolicy } = config.spec.webhook;
   const causes = [
-    'it was made before the webhook was there, or before the label of its namespace',
+    'the pod was created before the webhook or before the label of its namespace',
     ...(failurePolicy === 'Ignore' ? ['the webhook failed, and its failurePolicy is Ignore'] : []),
-    ...(matchConditions.length > 0 ? ['one of spec.webhook.matchConditions does not hold for it'] : []),
+    ...(matchConditions.length > 0 ? ['one of spec.webhook.matchConditions is false for the pod'] : []),
   ];
-  return unexpected('NotCalled', `not injected: ${named} takes this pod but was not asked; ${causes.join(', or ')}`);
+  return unexpected('NotCalled', `not injected: ${named} selects this pod but was not called; ${causes.join(', or ')}`);
 }
 
-/** Why a pod whose own label asks for injection is not injected, when no InjectorConfig takes it; undefined when it does not ask. */
+/** Explains why an asking pod is not selected; undefined if its label does not ask. */
 export function explainUnselected(
   pod: DecisionFacts,
   namespaceLabels: Labels,
@@ -59,7 +59,7 @@ export function explainUnselected(
   selection: PodSelection,
 ): PodExplanation | undefined {
   const asked = configs.find(({ spec }) => pod.labels[spec.webhook.keys.inject] === 'true');
-  // Another injector of the family may have done it: it leaves the same annotation.
+  // Injectors of one family share the status annotation.
   if (asked === undefined || isInjected(pod, asked)) return undefined;
   const { keys } = asked.spec.webhook;
   const said = (whose: string, key: string, value: string | undefined): string[] =>
@@ -72,6 +72,6 @@ export function explainUnselected(
         ...said("the pod's", keys.revision, pod.labels[keys.revision]),
       ];
   const why = found.length > 0 ? found.join(' and ') : `neither the pod nor its namespace has a label ${keys.revision}`;
-  const note = `not injected: the pod's label ${keys.inject} is "true", but no InjectorConfig takes it: ${why}`;
+  const note = `not injected: the pod's label ${keys.inject} is "true", but no InjectorConfig selects it: ${why}`;
   return { injectorConfig: undefined, reason: 'NotSelected', note, isExpected: false };
 }

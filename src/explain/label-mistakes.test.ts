@@ -14,28 +14,28 @@ describe('labelMistakes', () => {
     [{ 'kubernetes.io/metadata.name': 'shop', team: 'istio', 'app.kubernetes.io/name': 'x' }, []],
     [
       { 'istio.io/rev': '1.25' },
-      [/leads nowhere: there is no revision or tag 1\.25; there are: 1-24, 1-25, prod; 1-25 was probably meant/],
+      [/has no effect: there is no revision or tag 1\.25; there are: 1-24, 1-25, prod; 1-25 was probably meant/],
     ],
     [{ 'istio.io/rev': 'prd' }, [/no revision or tag prd; .*; prod was probably meant/]],
     [{ 'istio.io/rev': 'nothing-like-it' }, [/there are: 1-24, 1-25, prod$/]],
     [{ 'istio.io/rev': '1-26' }, [/there is no revision or tag 1-26; there are: 1-24, 1-25, prod$/]],
-    [{ 'sidecar.istio.io/inject': 'true' }, [/means nothing on a namespace; istio-injection was probably meant/]],
+    [{ 'sidecar.istio.io/inject': 'true' }, [/has no effect on a namespace; istio-injection was probably meant/]],
     [
       { 'istio-injection': 'enabled' },
-      [/istio-injection=enabled leads nowhere: there is no revision or tag default; there are/],
+      [/istio-injection=enabled has no effect: there is no revision or tag default; there are/],
     ],
-    [{ 'istio-injection': 'enable' }, [/istio-injection=enable means nothing: it takes enabled or disabled/]],
-    [{ 'istio-injection': 'true', 'istio.io/rev': '1-25' }, [/istio-injection=true means nothing/]],
+    [{ 'istio-injection': 'enable' }, [/istio-injection=enable has no effect: use enabled or disabled/]],
+    [{ 'istio-injection': 'true', 'istio.io/rev': '1-25' }, [/istio-injection=true has no effect/]],
     [
       { 'istio-inject': 'enabled' },
-      [/label istio-inject=enabled means nothing on a namespace; istio-injection was probably meant/],
+      [/label istio-inject=enabled has no effect on a namespace; istio-injection was probably meant/],
     ],
     [{ 'istio.io/revision': '1-25' }, [/istio\.io\/rev was probably meant/]],
     [{ 'istio-injecton': 'enabled' }, [/istio-injection was probably meant/]],
-    [{ 'istio.io/rev': 'x', 'istio-inject': 'y' }, [/leads nowhere/, /probably meant/]],
+    [{ 'istio.io/rev': 'x', 'istio-inject': 'y' }, [/has no effect/, /probably meant/]],
   ];
   for (const [labels, messages] of table) {
-    it(`says ${messages.length === 0 ? 'nothing' : String(messages[0])} of ${JSON.stringify(labels)}`, () => {
+    it(`reports ${messages.length === 0 ? 'nothing' : String(messages[0])} for ${JSON.stringify(labels)}`, () => {
       const found = labelMistakes(labels, [istio]).map(({ message }) => message);
       assert.equal(found.length, messages.length, found.join('\n'));
       for (const [index, pattern] of messages.entries()) assert.match(found[index] ?? '', pattern);
@@ -47,15 +47,15 @@ describe('labelMistakes', () => {
     [{ 'sidecar.istio.io/inject': 'true', 'istio.io/rev': 'prod' }, undefined],
     [{ 'istio.io/rev': 'Prod' }, /prod was probably meant/, 'istio.io/rev=prod'],
     [{ 'sidecar.istio.io/inject': 'true' }, /no revision or tag default/],
-    [{ 'sidecar.istio.io/inject': 'no' }, /it takes true or false/, 'sidecar.istio.io/inject=false'],
+    [{ 'sidecar.istio.io/inject': 'no' }, /use true or false/, 'sidecar.istio.io/inject=false'],
     [
       { 'istio-injection': 'enabled' },
-      /means nothing on a pod; sidecar\.istio\.io\/inject was probably meant/,
+      /has no effect on a pod; sidecar\.istio\.io\/inject was probably meant/,
       'istio-injection=null sidecar.istio.io/inject=true',
     ],
   ];
   for (const [labels, message, meant = ''] of ofPods) {
-    it(`of a pod: ${JSON.stringify(labels)}, ${meant}`, () => {
+    it(`checks a pod: ${JSON.stringify(labels)}, ${meant}`, () => {
       const [mistake] = labelMistakes(labels, [istio], 'Pod');
       assert.match(mistake?.message ?? 'none', message ?? /^none$/);
       const changes = mistake?.changes.map((change) => ('key' in change ? `${change.key}=${change.value}` : '')) ?? [];
@@ -63,14 +63,14 @@ describe('labelMistakes', () => {
     });
   }
 
-  it('looks at each family by its own names', () => {
+  it('checks each family against its own names', () => {
     const families = [istio, { keys: logs, names: ['default'] }];
     assert.deepEqual(labelMistakes({ [logs.injection]: 'enabled', 'istio.io/rev': 'prod' }, families), []);
     const [mistake] = labelMistakes({ [logs.revision]: 'v2' }, families);
     assert.match(mistake?.message ?? '', /no revision or tag v2; there are: default$/);
   });
 
-  it('never finds fault with names that exist, whatever else is labelled', () => {
+  it('accepts existing names, with any other labels', () => {
     const name = fc.stringMatching(/^[a-z]{1,20}$/);
     fc.assert(
       fc.property(name, fc.dictionary(fc.stringMatching(/^[A-Z]{1,30}$/), name), (revision, others) => {

@@ -5,24 +5,23 @@ import type { Labels } from '../selection/label-selector.ts';
 import type { Change } from './changes.ts';
 import { edits, namesThere, nearestName } from './nearest-name.ts';
 
-/** Label names of injectors, and the revisions and tags that go by them. */
+/** A family's label keys with its revisions and tags. */
 export interface LabelFamily {
   readonly keys: Pick<WebhookKeys, 'injection' | 'revision' | 'inject'>;
-  /** Revisions and tags; `default` is there when the label `injection` leads somewhere. */
+  /** Revisions and tags; contains `default` if the label `injection` has a target. */
   readonly names: readonly string[];
 }
 
-/** A label that asks for injection, or looks as if it did, and leads nowhere. */
+/** A label that asks for injection, or resembles one, without effect. */
 export interface LabelMistake {
-  /** An identifier. */
   readonly reason: 'UnknownRevision' | 'NearMissName' | 'NearMissValue';
-  /** A sentence that says what to write instead. */
+  /** Says what to write instead. */
   readonly message: string;
-  /** What was probably meant; empty where that is not known. */
+  /** The probable correction; empty if unknown. */
   readonly changes: Change[];
 }
 
-/** The families of these InjectorConfigs and tags; a tag whose revision nobody has goes by every family's labels. */
+/** Returns the label families; a tag with an unknown revision belongs to all of them. */
 export function labelFamilies(
   configs: readonly Pick<InjectorConfig, 'metadata' | 'spec'>[],
   tags: readonly Pick<RevisionTag, 'metadata' | 'spec'>[],
@@ -37,20 +36,20 @@ export function labelFamilies(
   }
   const revisions = new Set(configs.map(revisionOf));
   return [...families.values()].map(({ keys, revisions: own }) => {
-    const led = tags.filter(({ spec }) => own.has(spec.revision) || !revisions.has(spec.revision));
-    return { keys, names: [...new Set([...own, ...led.map(({ metadata }) => metadata.name)])].sort() };
+    const familyTags = tags.filter(({ spec }) => own.has(spec.revision) || !revisions.has(spec.revision));
+    return { keys, names: [...new Set([...own, ...familyTags.map(({ metadata }) => metadata.name)])].sort() };
   });
 }
 
-/** The label that switches injection on or off; the other one means nothing there. */
+/** The label that switches injection on or off, and the one that has no effect there. */
 const switches = {
   Namespace: { key: 'injection', on: 'enabled', off: 'disabled', other: 'inject' },
   Pod: { key: 'inject', on: 'true', off: 'false', other: 'injection' },
 } as const;
 
 /**
- * What is wrong with the labels of a namespace or a pod, the worst first. Of labels that no
- * injector reads it names only those that look like one that an injector does.
+ * Finds mistakes in the labels of a namespace or pod, the worst first. Reports labels that no
+ * injector reads only if they resemble one that an injector reads.
  */
 export function labelMistakes(
   labels: Labels,
@@ -63,24 +62,24 @@ export function labelMistakes(
     const to = (each: string, after: string | null): Change => ({ of, field: 'label', key: each, value: after });
     const changes = key === undefined ? [] : [...(key === label ? [] : [to(label, null)]), to(key, value ?? null)];
     const message = `the ${of.toLowerCase()}'s label ${label}=${labels[label] ?? ''} ${what}`;
-    // One of each label: two families may share one.
+    // Report each label once: families may share it.
     if (!byLabel.has(label)) byLabel.set(label, { reason, message, changes });
   };
   const switched = (value = ''): string => (/^(?:dis|f|n|off)/i.test(value) ? off : on);
   for (const { keys, names } of families) {
     const asked = labels[keys[key]];
     if (asked !== undefined && asked !== on && asked !== off)
-      add(keys[key], 'NearMissValue', `means nothing: it takes ${on} or ${off}`, keys[key], switched(asked));
-    // The namespace's switch beats its revision label, the pod's revision label beats its switch.
+      add(keys[key], 'NearMissValue', `has no effect: use ${on} or ${off}`, keys[key], switched(asked));
+    // A namespace's switch overrides its revision; a pod's revision overrides its switch.
     const isDefault = asked === on && (of === 'Namespace' || labels[keys.revision] === undefined);
     const isSilent = asked === off || (of === 'Namespace' && asked !== undefined);
     const name = isDefault ? defaultRevision : isSilent ? undefined : labels[keys.revision];
     if (name === undefined || names.includes(name)) continue;
     const meant = nearestName(name, names);
-    const what = `leads nowhere: there is no revision or tag ${name}; ${namesThere(name, names)}`;
+    const what = `has no effect: there is no revision or tag ${name}; ${namesThere(name, names)}`;
     add(isDefault ? keys[key] : keys.revision, 'UnknownRevision', what, meant && keys.revision, meant);
   }
-  // What each label of the families should have been here.
+  // The correct label for each label of the families.
   const known = new Map<string, string>([
     ...families.map(({ keys }) => [keys[other], keys[key]] as const),
     ...families.flatMap(({ keys }) => [keys[key], keys.revision].map((each) => [each, each] as const)),
@@ -91,13 +90,13 @@ export function labelMistakes(
     const meant = known.get(nearest) ?? label;
     if (meant === label) continue;
     const isRevision = families.some(({ keys }) => keys.revision === meant);
-    const what = `means nothing on a ${of.toLowerCase()}; ${meant} was probably meant`;
+    const what = `has no effect on a ${of.toLowerCase()}; ${meant} was probably meant`;
     add(label, 'NearMissName', what, meant, isRevision ? value : switched(value));
   }
   return [...byLabel.values()];
 }
 
-/** All letters but two, or one is how the other begins: `istio-inject`, `istio-injection`. */
+/** Reports whether labels differ in at most two letters, or one starts with the other. */
 function isNear(label: string, known: string): boolean {
   const begins = label.length >= known.length / 2 && (known.startsWith(label) || label.startsWith(known));
   return begins || (Math.abs(label.length - known.length) <= 2 && edits(label, known) <= 2);

@@ -25,12 +25,12 @@ describe('podWebhooks', () => {
     ['of a tag', service(`/tags/prod/1-24/${hash}/inject`), { ...ref, tag: 'prod', namespace: 'home' }],
     ['by URL', { url: `https://example.com/hooks/revisions/1-24/${hash}/inject` }, { ...ref, namespace: undefined }],
     ['at another path', service('/inject'), undefined],
-    ['with a hash that is none', service('/revisions/1-24/xyz/inject'), undefined],
+    ['with an invalid hash', service('/revisions/1-24/xyz/inject'), undefined],
     ['without a path', { service: { namespace: 'home', name: 'x' } }, undefined],
-    ['without a place', undefined, undefined],
+    ['without clientConfig', undefined, undefined],
   ];
   for (const [what, clientConfig, target] of targets) {
-    it(`a webhook of ours ${what}: ${target === undefined ? 'leads nowhere' : 'leads to its configuration'}`, () => {
+    it(`our webhook ${what}: ${target === undefined ? 'no target' : 'its configuration'}`, () => {
       const found = at(clientConfig);
       assert.deepEqual(found.target, target);
       assert.equal(found.canary, undefined);
@@ -43,19 +43,19 @@ describe('podWebhooks', () => {
       const threshold = '8000000000000000';
       const path = formatRoute({ tag: 'prod', stable: ref, canary, threshold, shadow });
       const found = at(service(path));
-      const place = { tag: 'prod', namespace: 'home' };
-      assert.deepEqual(found.target, { ...ref, ...place });
-      const target = { ...canary, ...place };
+      const common = { tag: 'prod', namespace: 'home' };
+      assert.deepEqual(found.target, { ...ref, ...common });
+      const target = { ...canary, ...common };
       assert.deepEqual(found.canary, shadow ? undefined : { tag: 'prod', threshold, target });
     });
   }
 
-  it("another injector's webhook has no target, whatever its path", () => {
+  it("another injector's webhook has no target, even with our path", () => {
     const clientConfig = service(`/revisions/1-24/${hash}/inject`);
     assert.equal(only(foreignWebhook('x.example.com', { clientConfig })).target, undefined);
   });
 
-  it('configurations are asked by name, their webhooks as they stand', () => {
+  it('sorts configurations by name and keeps the order of webhooks', () => {
     const both = [foreignWebhook('two.example.com'), foreignWebhook('one.example.com')];
     const found = podWebhooks([configuration('b', both), configuration('a', both), configuration('B', both)]);
     assert.deepEqual(
@@ -64,7 +64,7 @@ describe('podWebhooks', () => {
     );
   });
 
-  it('those that are not asked about pods are left out', () => {
+  it('omits webhooks for other resources', () => {
     const without: MutatingWebhook = { name: 'x.example.com' };
     const services = foreignWebhook('x.example.com', {
       rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['services'] }],
@@ -73,7 +73,7 @@ describe('podWebhooks', () => {
     assert.deepEqual(podWebhooks([configuration('a', [without]), configuration('b', [services]), empty]), []);
   });
 
-  it('a configuration of a file has no name and no time', () => {
+  it('accepts a configuration without name and time', () => {
     const file: KubernetesObject = { ...configuration('a', [foreignWebhook('x.example.com')]), metadata: {} };
     const [found] = podWebhooks([configuration('a', [foreignWebhook('y.example.com')]), file]);
     assert.deepEqual([found?.configuration, found?.createdAt], ['', undefined]);

@@ -3,7 +3,7 @@ import type { KubernetesObject, LabelSelector } from '../api/kubernetes/kubernet
 import { type ConfigurationRef, routeOf } from '../routing/route.ts';
 import { takesPodCreations, type WebhookRule } from '../selection/webhook-rules.ts';
 
-/** A webhook of admissionregistration.k8s.io/v1 as far as the API server's choice depends on it. Absent fields have the API server's defaults. */
+/** The fields that affect the API server's choice; absent ones have its defaults. */
 export interface MutatingWebhook {
   readonly name: string;
   readonly clientConfig?: {
@@ -18,28 +18,28 @@ export interface MutatingWebhook {
   readonly reinvocationPolicy?: 'Never' | 'IfNeeded';
 }
 
-/** The configuration of ours that a webhook sends pods to. */
+/** The configuration that one of our webhooks uses. */
 export interface WebhookTarget extends ConfigurationRef {
-  /** The RevisionTag whose webhook it is; absent for the InjectorConfig's own. */
+  /** The RevisionTag of the webhook; absent for an InjectorConfig's own. */
   readonly tag?: string;
-  /** The namespace of its Service, which is the operator's; undefined for a webhook by URL. */
+  /** The namespace of the Service (the operator's); undefined for a webhook by URL. */
   readonly namespace: string | undefined;
 }
 
-/** One webhook that is asked about the creation of pods. */
+/** A webhook for the creation of pods. */
 export interface PodWebhook {
   /** metadata.name of its MutatingWebhookConfiguration. */
   readonly configuration: string;
-  /** When that was made, RFC 3339; undefined for one that is not in a cluster. */
+  /** The creation time of the configuration (RFC 3339); undefined outside a cluster. */
   readonly createdAt: string | undefined;
   readonly webhook: MutatingWebhook;
-  /** Undefined for other injectors' webhooks, whose answer nobody here knows. */
+  /** Undefined for webhooks of other injectors. */
   readonly target: WebhookTarget | undefined;
-  /** In the rollout of a tag: where it sends the pods of some workloads instead. */
+  /** The target for some workloads during the rollout of a tag. */
   readonly canary?: RolloutCanary;
 }
 
-/** Who gets the canary of a rollout, and where that is. */
+/** The canary of a rollout, and the threshold of ranks that use it. */
 export interface RolloutCanary {
   readonly tag: string;
   /** 16 hex digits, see `src/rollout`. */
@@ -48,8 +48,8 @@ export interface RolloutCanary {
 }
 
 /**
- * The webhooks that concern the creation of pods, in the order in which the API server asks them: configurations by name, then as they stand
- * (k8s.io/apiserver/pkg/admission/configuration/mutating_webhook_manager.go).
+ * Returns the webhooks for pod creation in the API server's call order: by configuration name, then
+ * list order (k8s.io/apiserver/pkg/admission/configuration/mutating_webhook_manager.go).
  */
 export function podWebhooks(configurations: readonly KubernetesObject[]): PodWebhook[] {
   return [...configurations]

@@ -16,14 +16,14 @@ function stored(config: string | undefined, creationTimestamp = '2026-01-03T00:0
 }
 
 const table: [what: string, pod: KubernetesObject, now: typeof injected, state: string, mention: RegExp][] = [
-  ['as it would be now', stored('default.00000000'), injected, 'Current', /default\.00000000/],
-  ['another configuration', stored('default.11111111'), injected, 'Stale', /now it would be default\.00000000/],
-  ['another InjectorConfig beside', stored('default.00000000,logs.11111111'), injected, 'Stale', /make it again/],
-  ['it has none, and would get none', stored(undefined), plain, 'Plain', /not injected/],
-  ['it has one, and would get none', stored('default.00000000'), plain, 'Leftover', /would not be now/],
-  ['older pod', stored(undefined, '2026-01-01T00:00:00Z'), injected, 'Missing', /before the webhook configuration a/],
+  ['the same configuration', stored('default.00000000'), injected, 'Current', /default\.00000000/],
+  ['another hash', stored('default.11111111'), injected, 'Stale', /now it would be injected by default\.00000000/],
+  ['an additional InjectorConfig', stored('default.00000000,logs.11111111'), injected, 'Stale', /recreate it/],
+  ['not injected, as before', stored(undefined), plain, 'Plain', /not injected/],
+  ['injected, but not any more', stored('default.00000000'), plain, 'Leftover', /would not be now/],
+  ['an older pod', stored(undefined, '2026-01-01T00:00:00Z'), injected, 'Missing', /before webhook configuration a/],
   ['younger than the webhook', stored(undefined), injected, 'Missing', /changed since/],
-  ['what its author made up is no entry', stored('rubbish,default'), plain, 'Plain', /not injected/],
+  ['an invalid annotation', stored('rubbish,default'), plain, 'Plain', /not injected/],
 ];
 
 describe('compareStoredPod', () => {
@@ -36,28 +36,28 @@ describe('compareStoredPod', () => {
   }
 
   const unclear: [outcome: 'Unknown' | 'Refused', config: string | undefined, message: string][] = [
-    ['Unknown', undefined, 'it is not injected; what it would get now is not known'],
-    ['Refused', 'a.00000000', 'it was injected by a.00000000; it could not be made again'],
+    ['Unknown', undefined, 'it is not injected; the result of recreating it is unknown'],
+    ['Refused', 'a.00000000', 'it was injected by a.00000000; recreating it would be refused'],
   ];
   for (const [outcome, config, message] of unclear) {
-    it(`what would come of it is ${outcome}`, () => {
+    it(`reports a creation that is ${outcome}`, () => {
       const found = compareStoredPod(stored(config), { ...injected, outcome }, around.webhooks);
       assert.deepEqual([found.state, found.message], [outcome, message]);
     });
   }
 
-  it('failurePolicy Ignore may be the reason, and so may anything where the webhook is not known', () => {
+  it('gives failurePolicy Ignore or an unknown webhook as possible reasons', () => {
     const [webhook] = injected.webhooks;
     assert.ok(webhook);
     const messageFor = (finding: typeof webhook): string =>
       compareStoredPod(stored(undefined), { ...injected, webhooks: [finding] }, around.webhooks).message;
-    const away = messageFor({ ...webhook, failurePolicy: 'Ignore' });
-    assert.match(away, /a has failurePolicy Ignore, and may have been away/);
+    const unavailable = messageFor({ ...webhook, failurePolicy: 'Ignore' });
+    assert.match(unavailable, /a has failurePolicy Ignore, and may have been unavailable/);
     const unknown = messageFor({ ...webhook, configuration: 'gone' });
-    assert.match(unknown, /have changed since it was made, or the webhook was away/);
+    assert.match(unknown, /have changed since it was created, or the webhook did not exist then/);
   });
 
-  it('a label of the namespace that is younger than the pod is the reason, older ones are not', () => {
+  it('gives a namespace label written after the pod’s creation as the reason', () => {
     const messageFor = (time: string): string => {
       const fieldsV1 = { 'f:metadata': { 'f:labels': { 'f:istio-injection': {} } } };
       const metadata = { name: 'shop', managedFields: [{ manager: 'kubectl', time, fieldsV1 }] };
@@ -65,7 +65,7 @@ describe('compareStoredPod', () => {
       return compareStoredPod(stored(undefined), injected, around.webhooks, namespace).message;
     };
     const late = messageFor('2026-01-04T00:00:00Z');
-    assert.match(late, /label istio-injection of its namespace was written after that, by kubectl/);
+    assert.match(late, /label istio-injection of its namespace was written later by kubectl/);
     assert.doesNotMatch(messageFor('2026-01-02T00:00:00Z'), /kubectl/);
   });
 });

@@ -4,11 +4,11 @@ import type { CreationFinding } from './explain-creation.ts';
 import type { PodWebhook } from './pod-webhook.ts';
 import { keysOf } from '../selection/label-selector.ts';
 
-/** What a pod that exists has, against what it would get now. */
+/** Compares an existing pod with the result of recreating it. */
 export interface StoredPodFinding {
   /**
-   * `Current` and `Plain`: as it would be made now, with and without injection. `Stale`: injected by another configuration. `Missing`: it would be injected now.
-   * `Leftover`: it would not be injected now. `Unknown` and `Refused`: what it would get cannot be told, or it would not be made.
+   * `Current`, `Plain`: would not change, with or without injection. `Stale`: another configuration.
+   * `Missing`, `Leftover`: would be injected or not. `Unknown`, `Refused`: like the creation.
    */
   readonly state: 'Current' | 'Stale' | 'Missing' | 'Leftover' | 'Plain' | 'Unknown' | 'Refused';
   readonly injectedBy: readonly string[];
@@ -17,15 +17,15 @@ export interface StoredPodFinding {
 
 const entryPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?\.[0-9a-f]{8}$/;
 
-/** The configurations that have injected a pod: `N.<hash8>` each. A pod's author may have written anything there. */
+/** Returns `N.<hash8>` of the configurations that injected a pod; authors can forge them. */
 export function injectedByOf({ metadata }: KubernetesObject): string[] {
   const text = metadata.annotations?.[injectedByAnnotation] ?? '';
   return text.split(',').filter((entry) => entryPattern.test(entry));
 }
 
 /**
- * Compares a pod that exists with the same pod made now.
- * @param namespace as it is read, with managedFields: they tell when it was labelled
+ * Compares an existing pod with the result of recreating it.
+ * @param namespace with managedFields, which show when labels were written
  */
 export function compareStoredPod(
   stored: KubernetesObject,
@@ -38,43 +38,43 @@ export function compareStoredPod(
   const found = (state: StoredPodFinding['state'], what: string): StoredPodFinding => {
     return { state, injectedBy, message: `${has}${what}` };
   };
-  if (now.outcome === 'Refused') return found('Refused', '; it could not be made again');
-  if (now.outcome === 'Unknown') return found('Unknown', '; what it would get now is not known');
-  const made = 'make it again to change that';
-  const wanted = [...now.injectedBy].sort();
+  if (now.outcome === 'Refused') return found('Refused', '; recreating it would be refused');
+  if (now.outcome === 'Unknown') return found('Unknown', '; the result of recreating it is unknown');
+  const remedy = 'recreate it to change that';
+  const expected = [...now.injectedBy].sort();
   if (injectedBy.length === 0) {
-    if (wanted.length === 0) return found('Plain', ', and would not be now');
-    return found('Missing', `: ${whyMissing(stored, now, webhooks, namespace)}; ${made}`);
+    if (expected.length === 0) return found('Plain', ', and would not be now');
+    return found('Missing', `: ${whyMissing(stored, now, webhooks, namespace)}; ${remedy}`);
   }
-  if (wanted.length === 0) return found('Leftover', `, and would not be now; ${made}`);
-  if (wanted.join() === [...injectedBy].sort().join()) return found('Current', ', as it would be now');
-  return found('Stale', `; now it would be ${wanted.join(', ')}; ${made}`);
+  if (expected.length === 0) return found('Leftover', `, and would not be now; ${remedy}`);
+  if (expected.join() === [...injectedBy].sort().join()) return found('Current', ', as it would be now');
+  return found('Stale', `; now it would be injected by ${expected.join(', ')}; ${remedy}`);
 }
 
-/** Times are in whole seconds, so a pod of the same second may have been there before or after. */
+/** Compares times in whole seconds: the order within one second is unknown. */
 function whyMissing(
   stored: KubernetesObject,
   now: CreationFinding,
   webhooks: readonly PodWebhook[],
   namespace: KubernetesObject | undefined,
 ): string {
-  const { creationTimestamp: made = '' } = stored.metadata;
+  const { creationTimestamp: created = '' } = stored.metadata;
   const injecting = now.webhooks.filter(({ outcome }) => outcome === 'Injected');
   for (const { configuration, webhook, failurePolicy } of injecting) {
     const found = webhooks.find((each) => each.configuration === configuration && each.webhook.name === webhook);
     const since = found?.createdAt;
-    if (since !== undefined && made !== '' && since > made)
-      return `it was made at ${made}, before the webhook configuration ${configuration} (${since})`;
+    if (since !== undefined && created !== '' && since > created)
+      return `it was created at ${created}, before webhook configuration ${configuration} (${since})`;
     const keys = keysOf(found?.webhook.namespaceSelector ?? {});
     const labelled = lastLabelled(namespace, keys);
-    if (labelled !== undefined && made !== '' && labelled.time > made) {
+    if (labelled !== undefined && created !== '' && labelled.time > created) {
       const { key, manager, time } = labelled;
-      return `it was made at ${made}, and label ${key} of its namespace was written after that, by ${manager} (${time})`;
+      return `it was created at ${created}, and label ${key} of its namespace was written later by ${manager} (${time})`;
     }
     if (failurePolicy === 'Ignore')
-      return `${configuration} has failurePolicy Ignore, and may have been away when it was made; or a label or the configuration has changed since`;
+      return `${configuration} has failurePolicy Ignore, and may have been unavailable when the pod was created; or a label or the configuration has changed since`;
   }
-  return 'its labels, those of its namespace or the configuration have changed since it was made, or the webhook was away (paused, disabled)';
+  return 'its labels, those of its namespace or the configuration have changed since it was created, or the webhook did not exist then (paused, disabled)';
 }
 
 interface FieldsEntry {
@@ -83,7 +83,7 @@ interface FieldsEntry {
   readonly fieldsV1?: { readonly 'f:metadata'?: { readonly 'f:labels'?: Readonly<Record<string, unknown>> } };
 }
 
-/** Who wrote one of the labels last, by metadata.managedFields: when that manager last wrote anything of its own. */
+/** Returns the last manager of one of the labels by metadata.managedFields, with its last write. */
 function lastLabelled(
   namespace: KubernetesObject | undefined,
   keys: readonly string[],

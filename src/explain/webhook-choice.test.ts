@@ -18,21 +18,25 @@ const pods = (key: string, operator: LabelSelectorRequirement['operator'], value
 };
 const generated = { name: 'not-host-network', expression: 'false' };
 const table: [what: string, webhook: Partial<MutatingWebhook>, choice: string][] = [
-  ['no selectors: everything', {}, 'Yes Selected'],
-  ['empty selectors: everything', { namespaceSelector: {}, objectSelector: {} }, 'Yes Selected'],
+  ['no selectors', {}, 'Yes Selected'],
+  ['empty selectors', { namespaceSelector: {}, objectSelector: {} }, 'Yes Selected'],
   ['matchLabels of the namespace', { namespaceSelector: { matchLabels: { team: 'red' } } }, 'No NotSelected'],
   ['NotIn of an absent label', pods('x', 'NotIn', ['y']), 'Yes Selected'],
   ['Exists of an absent label', pods('x', 'Exists'), 'No NotSelected'],
-  ['DoesNotExist of a label that is there', pods('app', 'DoesNotExist'), 'No NotSelected'],
-  ['conditions that hold', { matchConditions: [yes, yes] }, 'Yes Selected'],
-  ['one that is false', { matchConditions: [yes, no] }, 'No MatchCondition'],
-  ['one that fails, under Fail', { matchConditions: [yes, error] }, 'Refused MatchConditionFailed'],
-  ['by default', { matchConditions: [error], failurePolicy: undefined } as never, 'Refused MatchConditionFailed'],
-  ['one that fails, under Ignore', { matchConditions: [error], failurePolicy: 'Ignore' }, 'No MatchConditionFailed'],
-  ['false beats failing, whatever the order', { matchConditions: [error, no] }, 'No MatchCondition'],
-  ['false beats unknown', { matchConditions: [unknown, no] }, 'No MatchCondition'],
-  ['unknown beats failing, since it may be false', { matchConditions: [error, unknown] }, 'Unknown MatchCondition'],
-  ['a generated condition has its reason', { matchConditions: [generated] }, 'No HostNetwork'],
+  ['DoesNotExist of a present label', pods('app', 'DoesNotExist'), 'No NotSelected'],
+  ['true conditions', { matchConditions: [yes, yes] }, 'Yes Selected'],
+  ['a false condition', { matchConditions: [yes, no] }, 'No MatchCondition'],
+  ['failing under Fail', { matchConditions: [yes, error] }, 'Refused MatchConditionFailed'],
+  [
+    'failing by default',
+    { matchConditions: [error], failurePolicy: undefined } as never,
+    'Refused MatchConditionFailed',
+  ],
+  ['failing under Ignore', { matchConditions: [error], failurePolicy: 'Ignore' }, 'No MatchConditionFailed'],
+  ['false before failing, in any order', { matchConditions: [error, no] }, 'No MatchCondition'],
+  ['false before unknown', { matchConditions: [unknown, no] }, 'No MatchCondition'],
+  ['unknown before failing, since it may be false', { matchConditions: [error, unknown] }, 'Unknown MatchCondition'],
+  ['a generated condition with its reason', { matchConditions: [generated] }, 'No HostNetwork'],
 ];
 
 describe('chooseWebhook', () => {
@@ -43,7 +47,7 @@ describe('chooseWebhook', () => {
     });
   }
 
-  it('says which labels are missing, of both', () => {
+  it('describes unmet requirements of both selectors', () => {
     const both = { namespaceSelector: { matchLabels: { team: 'red' } }, ...pods('app', 'NotIn', ['web']) };
     const choice = chooseWebhook({ name: 'a.example.com', ...both }, creation, creation.pod);
     assert.equal(

@@ -6,24 +6,23 @@ import { conditionRequest, type PodCreation } from './pod-creation.ts';
 import type { MutatingWebhook } from './pod-webhook.ts';
 import { unmetRequirements, type Labels } from '../selection/label-selector.ts';
 
-/** One thing that was looked at on the way to an answer. */
+/** One step of an explanation. */
 export interface Step {
   readonly step: 'NamespaceSelector' | 'ObjectSelector' | 'MatchCondition' | 'Configuration' | 'Decision' | 'Injection';
-  /** `Error`: it fails, which refuses the pod or, under failurePolicy Ignore, passes the webhook over. */
+  /** `Error`: refuses the pod, or skips the webhook under failurePolicy Ignore. */
   readonly result: 'Yes' | 'No' | 'Error' | 'Unknown';
-  /** Of a matchCondition its name. */
+  /** The name of a matchCondition. */
   readonly name?: string;
   readonly message: string;
 }
 
-/** Whether the API server asks a webhook about a creation. */
+/** Whether the API server calls a webhook. */
 export interface WebhookChoice {
   readonly called: 'Yes' | 'No' | 'Refused' | 'Unknown';
-  /** An identifier, and the sentence that goes with it. */
   readonly reason: string;
   readonly message: string;
   readonly steps: readonly Step[];
-  /** What the labels lack; empty when both selectors take the pod. */
+  /** The unmet requirements; empty when both selectors match. */
   readonly unmet: {
     readonly namespace: readonly LabelSelectorRequirement[];
     readonly pod: readonly LabelSelectorRequirement[];
@@ -31,10 +30,11 @@ export interface WebhookChoice {
 }
 
 /**
- * Whether the API server asks a webhook about a pod, by its own rules (k8s.io/apiserver/pkg/admission/plugin/webhook/generic): both selectors, then the
- * matchConditions. Of these one that is false decides, whatever the others are; otherwise one that fails refuses the pod under failurePolicy Fail
- * and passes the webhook over under Ignore.
- * @param pod as the webhooks before this one have left it
+ * Decides whether the API server calls a webhook
+ * (k8s.io/apiserver/pkg/admission/plugin/webhook/generic): selectors, then matchConditions. A false
+ * one prevents the call; otherwise a failing one refuses the pod under failurePolicy Fail, or skips
+ * the webhook.
+ * @param pod after the previous webhooks
  */
 export function chooseWebhook(webhook: MutatingWebhook, creation: PodCreation, pod: JsonObject): WebhookChoice {
   const podLabels = ((pod.metadata as JsonObject).labels ?? {}) as Labels;
@@ -43,7 +43,7 @@ export function chooseWebhook(webhook: MutatingWebhook, creation: PodCreation, p
     pod: unmetRequirements(webhook.objectSelector, podLabels),
   };
   const selected = (step: Step['step'], whose: string, lacks: LabelSelectorRequirement[], labels: Labels): Step => {
-    if (lacks.length === 0) return { step, result: 'Yes', message: `${whose} labels are selected` };
+    if (lacks.length === 0) return { step, result: 'Yes', message: `${whose} labels match` };
     return { step, result: 'No', message: `${whose} ${lacks.map((each) => unmetInWords(each, labels)).join('; ')}` };
   };
   const steps: Step[] = [
@@ -69,17 +69,17 @@ const resultWords = { true: 'Yes', false: 'No', error: 'Error', unknown: 'Unknow
 function conditionMessage(name: string, found: ConditionResult): string {
   switch (found.result) {
     case 'true':
-      return `matchCondition ${name} holds`;
+      return `matchCondition ${name} is true`;
     case 'false':
-      return generated[name]?.message ?? `matchCondition ${name} is false for it`;
+      return generated[name]?.message ?? `matchCondition ${name} is false for the pod`;
     case 'error':
       return `matchCondition ${name} fails: ${found.message}`;
     case 'unknown':
-      return `matchCondition ${name} cannot be told: ${found.message}`;
+      return `matchCondition ${name} is unknown: ${found.message}`;
   }
 }
 
-/** What it means when one of the generated conditions is false. */
+/** The meaning of a false generated condition. */
 const generated: Readonly<Record<string, { readonly reason: string; readonly message: string } | undefined>> = {
   [matchConditionNames.hostNetwork]: {
     reason: 'HostNetwork',
@@ -87,7 +87,7 @@ const generated: Readonly<Record<string, { readonly reason: string; readonly mes
   },
   [matchConditionNames.optedOut]: {
     reason: 'OptedOutByAnnotation',
-    message: 'the pod opts out by annotation, and has no label that says otherwise',
+    message: 'the pod opts out by annotation, and no label overrides the annotation',
   },
   [matchConditionNames.mirrorPod]: { reason: 'MirrorPod', message: 'the pod is the mirror of a static pod' },
 };
@@ -96,21 +96,22 @@ function verdictOf(
   conditions: readonly Step[],
   failurePolicy: 'Fail' | 'Ignore',
 ): Pick<WebhookChoice, 'called' | 'reason' | 'message'> {
-  const of = (wanted: Step['result']): Step | undefined => conditions.find(({ result }) => result === wanted);
+  const of = (expected: Step['result']): Step | undefined => conditions.find(({ result }) => result === expected);
   const no = of('No');
   if (no !== undefined)
     return { called: 'No', reason: generated[no.name ?? '']?.reason ?? 'MatchCondition', message: no.message };
   const unknown = of('Unknown');
   if (unknown !== undefined) return { called: 'Unknown', reason: 'MatchCondition', message: unknown.message };
   const error = of('Error');
-  if (error === undefined) return { called: 'Yes', reason: 'Selected', message: 'selectors and matchConditions hold' };
+  if (error === undefined)
+    return { called: 'Yes', reason: 'Selected', message: 'the selectors and matchConditions match' };
   const isFatal = failurePolicy === 'Fail';
-  const then = isFatal ? 'that refuses the pod' : 'the webhook is passed over';
+  const then = isFatal ? 'the pod is refused' : 'the webhook is skipped';
   const message = `${error.message}; under failurePolicy ${failurePolicy} ${then}`;
   return { called: isFatal ? 'Refused' : 'No', reason: 'MatchConditionFailed', message };
 }
 
-/** `label istio-injection is absent, needs "enabled"`: an unmet requirement in words. */
+/** Formats an unmet requirement: `label istio-injection is absent, needs "enabled"`. */
 function unmetInWords({ key, operator, values = [] }: LabelSelectorRequirement, labels: Labels): string {
   const found = Object.hasOwn(labels, key) ? `is ${JSON.stringify(labels[key])}` : 'is absent';
   const listed = values.map((value) => JSON.stringify(value)).join(' or ');

@@ -252,7 +252,7 @@ describe('inject, on failure', () => {
     ['saved overrides of a wrong shape', overrides('{"containers": 1}'), 'InvalidOverrides', /cannot unmarshal number/],
     ['a directive', podOf({ spec: { containers: directed('istio-proxy') } }), 'InvalidOverrides', reapplied('')],
     [
-      'a directive on an init container',
+      'an init directive',
       podOf({ spec: { initContainers: directed('istio-init') } }),
       'InvalidOverrides',
       reapplied('init '),

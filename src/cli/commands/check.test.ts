@@ -73,7 +73,7 @@ describe('injector check -f', () => {
   it('not injected: exit status 3, every step, and the commands that change it', async () => {
     const { code, out } = await check([config, namespace('shop', ''), workload('Deployment', 'apps/v1', 'web')]);
     assert.equal(code, 3);
-    assert.match(out, /^deployment\/web in namespace shop: NotInjected\n {2}why: no webhook selects it;/);
+    assert.match(out, /^deployment\/web in namespace shop: NotInjected\n {2}why: no webhook selects the pod;/);
     assert.match(out, /webhooks that do not match .*: 2, of sidecar-injector-1-24\n/);
     assert.match(out, /kubectl label namespace shop istio.io\/rev=1-24 --overwrite/);
     assert.match(

@@ -7,7 +7,7 @@ import { podWebhooks, type MutatingWebhook, type WebhookTarget } from '../pod-we
 
 const rules = [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'], scope: 'Namespaced' }];
 
-/** A webhook of ours that leads to configuration `00000000` of an InjectorConfig, or by a tag. */
+/** Returns our webhook for configuration `00000000` of an InjectorConfig, optionally by a tag. */
 export function ourWebhook(name: string, target: string, webhook: Partial<MutatingWebhook> = {}, tag?: string): MutatingWebhook {
   const path = tag === undefined ? `/revisions/${target}/00000000/inject` : `/tags/${tag}/${target}/00000000/inject`;
   return {
@@ -35,7 +35,7 @@ export function configuration(name: string, webhooks: readonly MutatingWebhook[]
 const open: LabelSelectorRequirement = { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['kube-system', 'closed'] };
 const { injection, inject } = istioKeys;
 
-/** Istio's selectors of the default revision, the two that matter here. */
+/** Istio's selectors of the default revision. */
 export const selectors: Record<'namespace' | 'object', { namespaceSelector: LabelSelector; objectSelector: LabelSelector }> = {
   namespace: {
     namespaceSelector: { matchExpressions: [{ key: injection, operator: 'In', values: ['enabled'] }, open] },
@@ -47,7 +47,7 @@ export const selectors: Record<'namespace' | 'object', { namespaceSelector: Labe
   },
 };
 
-/** An injector that adds one container with a name, and a label. */
+/** Returns an injector that adds one container and one label. */
 export function injectorNamed(name: string, config: Record<string, unknown> = {}, status = istioKeys.status): Injector {
   const template = `metadata:\n  labels:\n    with-${name}: "yes"\nspec:\n  containers:\n  - name: ${name}\n    image: ${name}:1\n`;
   return loadInjector({
@@ -65,12 +65,12 @@ export function surroundings(
   return {
     webhooks: podWebhooks(configurations),
     injectorOf: ({ injectorConfig }: WebhookTarget) => injectors[injectorConfig] ?? { unavailable: 'it was not read' },
-    // As for a workload in the middle.
+    // The rank of a workload in the middle.
     getsCanary: ({ threshold }) => '8000000000000000' < threshold,
   };
 }
 
-/** The creation of a pod in namespace `shop`. */
+/** Returns the creation of a pod in namespace `shop`. */
 export function creation(
   pod: { labels?: Record<string, string>; annotations?: Record<string, string>; spec?: Record<string, unknown> } = {},
   labels: Record<string, string> = {},

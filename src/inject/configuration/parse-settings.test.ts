@@ -29,12 +29,7 @@ describe('parseSettings', () => {
     ['one delimiter', '{"delimiters": ["[["]}', 'settings.delimiters', /^settings\.delimiters: .*2 items/],
     ['an unknown mode', '{"nativeSidecars": "Sometimes"}', 'settings.nativeSidecars', /"Disabled"$/],
     ['a key that is not a string', '{"keys": {"status": 1}}', 'settings.keys.status', /expected string/],
-    [
-      'an environment that is not a string',
-      '{"pathEnvironment": {"net": 1}}',
-      'settings.pathEnvironment.net',
-      /string/,
-    ],
+    ['a variable that is not a string', '{"pathEnvironment": {"net": 1}}', 'settings.pathEnvironment.net', /string/],
   ];
   for (const [name, text, field, message] of wrong) {
     it(`refuses ${name}, naming ${field}`, () => {

@@ -110,11 +110,7 @@ describe('decodeMessage', () => {
       'unknown value "\\"BAD\\"" for enum istio.mesh.v1alpha1.ProxyConfig.InboundInterceptionMode',
     ],
     ['a duration without unit', { drainDuration: '10' }, 'bad Duration: time: missing unit in duration "10"'],
-    [
-      'a word instead of a number',
-      { tracing: { sampling: 'much' } },
-      "invalid character 'm' looking for beginning of value",
-    ],
+    ['a word for a number', { tracing: { sampling: 'much' } }, "invalid character 'm' looking for beginning of value"],
   ];
   for (const [name, json, message] of wrong) {
     it(`rejects ${name}`, () => {

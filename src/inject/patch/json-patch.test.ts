@@ -35,19 +35,9 @@ const cases: [name: string, before: unknown, after: unknown, patch: JsonPatchOpe
     { containers: [{ name: 'proxy' }, { name: 'app', tty: true }, { name: 'log' }] },
     [add('/containers/0', { name: 'proxy' }), add('/containers/1/tty', true)],
   ],
-  [
-    'one container is added and one is removed',
-    letters('abcd'),
-    letters('acxd'),
-    [remove('/1'), add('/2', { name: 'x' })],
-  ],
+  ['one container added and one removed', letters('abcd'), letters('acxd'), [remove('/1'), add('/2', { name: 'x' })]],
   ['a container that moves', letters('abc'), letters('cab'), [add('/0', { name: 'c' }), remove('/3')]],
-  [
-    'items without names are replaced',
-    [1, [2], { port: 3 }],
-    [1, [4], { port: 5 }],
-    [replace('/1', [4]), replace('/2', { port: 5 })],
-  ],
+  ['unnamed items', [1, [2], { port: 3 }], [1, [4], { port: 5 }], [replace('/1', [4]), replace('/2', { port: 5 })]],
   ['a list that is emptied', { args: ['a', 'b'] }, { args: [] }, [remove('/args/0'), remove('/args/0')]],
 ];
 

@@ -63,7 +63,7 @@ describe('PodEvents', () => {
     stores.pods.replace(objects.map(stores.keepOfPod), '5');
   };
 
-  it('says once why a pod that came was not injected', async () => {
+  it('reports once why a new pod was not injected', async () => {
     list();
     const web = pod('web');
     arrive(web);
@@ -78,7 +78,7 @@ describe('PodEvents', () => {
     assert.deepEqual(Object.keys(stores.namespaces.list()[0] ?? {}), ['apiVersion', 'kind', 'metadata']);
   });
 
-  it('says of a namespace whose label leads nowhere what there is, once it has settled', async () => {
+  it('warns about a namespace whose label names no revision, after a delay, and lists the revisions', async () => {
     const labelled = (name: string, labels: Record<string, string>, uid = name): void => {
       const metadata = { name, labels, uid, resourceVersion: String((version += 1)) };
       stores.namespaces.upsert(stores.keepOfNamespace({ apiVersion: 'v1', kind: 'Namespace', metadata }));
@@ -90,7 +90,7 @@ describe('PodEvents', () => {
     assert.deepEqual(events, []);
     await clock.advance(1000);
     const note =
-      "the namespace's label istio.io/rev=bleu leads nowhere: there is no revision or tag bleu; there are: blue, off";
+      "the namespace's label istio.io/rev=bleu has no effect: there is no revision or tag bleu; there are: blue, off";
     assert.deepEqual(events, [`undefined/lost Warning UnknownRevision: ${note}`]);
     stop.abort();
     labelled('late', { 'istio.io/rev': 'bleu' });
@@ -98,7 +98,7 @@ describe('PodEvents', () => {
     assert.equal(events.length, 1);
   });
 
-  it('says nothing of pods that are injected, that nobody wanted injected, or that went', async () => {
+  it('reports no pods that are injected, did not ask for injection, or were deleted', async () => {
     list();
     arrive(pod('one', { annotations: { 'sidecar-injector.io/config': 'blue.0a1b2c3d' } }));
     arrive(pod('two', { annotations: { 'sidecar.istio.io/status': '{}' } }));
@@ -110,7 +110,7 @@ describe('PodEvents', () => {
     assert.deepEqual(events, []);
   });
 
-  it('warns of what should not have happened', async () => {
+  it('writes Warnings for unexpected cases', async () => {
     list();
     arrive(pod('web', { namespace: 'elsewhere', labels: { 'istio.io/rev': 'off' } }));
     arrive(pod('api', { namespace: 'elsewhere', labels: { 'sidecar.istio.io/inject': 'true' } }));
@@ -119,7 +119,7 @@ describe('PodEvents', () => {
     assert.ok(events.every((event) => event.includes(' Warning ')));
   });
 
-  it('looks, of the pods that were there before, at those alone that may have come while nobody led', async () => {
+  it('examines only those existing pods that were created just before it began to lead', async () => {
     const at = (secondsAgo: number) => new Date(clock.now().getTime() - secondsAgo * 1000).toISOString();
     list(pod('old', { creationTimestamp: at(61) }), pod('young', { creationTimestamp: at(5) }), pod('ageless'));
     await clock.advance(1000);
@@ -130,7 +130,7 @@ describe('PodEvents', () => {
     assert.equal(counts.length, 2);
   });
 
-  it('counts all of many pods and writes Events of a few', async () => {
+  it('counts up to 1000 waiting pods, and writes few Events', async () => {
     list();
     for (let index = 0; index < 1200; index += 1) {
       const reference = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid: 'r', controller: true };
@@ -142,7 +142,7 @@ describe('PodEvents', () => {
     assert.equal(omitted, 200 + 997);
   });
 
-  it('gives each pod its second', async () => {
+  it('examines each pod one second after its creation', async () => {
     list();
     arrive(pod('one'));
     await clock.advance(600);
@@ -153,7 +153,7 @@ describe('PodEvents', () => {
     assert.equal(events.length, 2);
   });
 
-  it('goes on after a failure, and ends with the leadership', async () => {
+  it('continues after a failure, and stops when the leadership ends', async () => {
     list();
     failure = new Error('cannot load');
     arrive(pod('one'));
@@ -171,12 +171,12 @@ describe('PodEvents', () => {
 });
 
 describe('PodEventLimits', () => {
-  /** How many of a hundred pods are told of; with * in its name each has a maker of its own. */
+  /** Returns how many of 100 pods get an Event; `*` in `maker` gives each pod its own maker. */
   const taken = (limits: PodEventLimits, maker: string, reason = 'HostNetwork') =>
     Array.from({ length: 100 }, (_, index) => limits.take(maker.replace('*', `${index}`), reason)).filter(Boolean)
       .length;
 
-  it('tells of three pods of one maker, for each reason, and again after ten minutes', async () => {
+  it('allows three Events per maker and reason in ten minutes', async () => {
     const clock = new ManualClock();
     const limits = new PodEventLimits(clock);
     assert.deepEqual([taken(limits, 'r1'), taken(limits, 'r1', 'PolicyDisabled'), taken(limits, 'r2')], [3, 3, 3]);
@@ -184,7 +184,7 @@ describe('PodEventLimits', () => {
     assert.equal(taken(limits, 'r1'), 3);
   });
 
-  it('tells of 25 at once and then one a second, whoever made them', async () => {
+  it('allows a burst of 25 Events, then one a second, for all makers together', async () => {
     const clock = new ManualClock();
     const limits = new PodEventLimits(clock);
     assert.equal(taken(limits, 'a*'), 25);
