@@ -1,6 +1,6 @@
 /**
- * `make demo-quick`: what the API server makes of a pod, with etcd and kube-apiserver of this machine (KUBEBUILDER_ASSETS, PATH) and nothing built. No controller
- * and no kubelet is there.
+ * `make demo-quick`: shows an injected pod with the etcd and kube-apiserver of this machine
+ * (KUBEBUILDER_ASSETS, PATH). Builds nothing; no controller or kubelet runs.
  */
 import { applyUntilReady, exampleConfig } from './harness/injector-configs.ts';
 import { openCluster } from './harness/cluster.ts';
@@ -15,8 +15,8 @@ async function main(): Promise<number> {
   const found = findPrograms();
   if (found === undefined) {
     console.error(
-      'There is no etcd and kube-apiserver in the folder that KUBEBUILDER_ASSETS names, or on the PATH\n' +
-        '(setup-envtest of controller-runtime brings them). `make demo` builds all that it needs.',
+      'Neither KUBEBUILDER_ASSETS nor the PATH has etcd and kube-apiserver\n' +
+        '(setup-envtest of controller-runtime downloads them). `make demo` builds everything itself.',
     );
     return 2;
   }
@@ -38,17 +38,17 @@ async function main(): Promise<number> {
     const installation = await installChart(cluster, 'sidecar-injector-system', { mode: 'all' });
     await installation.startOperator();
     await applyUntilReady(client, exampleConfig('hello.yaml'));
-    console.log('2. the operator runs, examples/hello.yaml is Ready: the same pod once more');
+    console.log('2. the operator runs, examples/hello.yaml is Ready: the same pod, created again');
     await show('after');
     console.log(
-      'Not shown: Deployments and running pods (nothing here makes or runs them), so no restarts and no rollouts; `make demo` does.',
+      'Not shown: Deployments, running pods, restarts and rollouts, which need controllers and nodes; see `make demo`.',
     );
     failed = false;
   } finally {
     stopInterrupting();
     await cluster.stop(failed);
   }
-  console.log(`done in ${((Date.now() - started) / 1000).toFixed(1)} s, nothing is left running`);
+  console.log(`done in ${((Date.now() - started) / 1000).toFixed(1)} s; nothing is left running`);
   return 0;
 }
 

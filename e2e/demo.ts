@@ -1,6 +1,8 @@
 /**
- * `make demo`: an API server, the chart, the operator, one InjectorConfig and one Deployment, before and after. `KEEP=1` leaves it up.
- * A cluster that `make up` started is used and stays; a cluster of the user's own is used when it is named, and asked for: `CLUSTER=<context> ADVERTISE=<host> make demo`.
+ * `make demo`: an API server, the chart, the operator, an InjectorConfig and a Deployment, before
+ * and after injection. `KEEP=1` leaves them running. Uses the cluster of `make up` if it runs and
+ * leaves it running; uses the user's own cluster only after confirmation: `CLUSTER=<context>
+ * ADVERTISE=<host>`.
  */
 import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline/promises';
@@ -30,11 +32,11 @@ async function main(): Promise<number> {
   const own = CLUSTER !== '';
   const choice = own ? { context: CLUSTER, advertiseHost: ADVERTISE } : {};
   if (own && !(await isWanted(CLUSTER, ADVERTISE))) return 2;
-  // On a cluster of the user's own nothing is kept: its pods must not wait for a process on this machine.
+  // Never keep objects on the user's own cluster: its pods must not depend on this machine.
   const keep = !own && isSet('KEEP');
   if (!own && findPrograms() !== undefined)
     report(
-      'etcd and kube-apiserver are on this machine: `make demo-quick` shows the injected pod with them, in seconds',
+      'this machine has etcd and kube-apiserver: `make demo-quick` shows an injected pod with them in seconds',
     );
   const started = Date.now();
   await buildBinaries(report, !own);
@@ -57,48 +59,48 @@ async function main(): Promise<number> {
   }
   stopInterrupting();
   if (failed || !keep) await end(failed);
-  const kept = `, the control plane goes on${keep ? '' : ' without an operator'}: \`make down\` stops it`;
-  const rest = own ? '' : stays ? kept : ', nothing is left running; KEEP=1 make demo leaves it up';
+  const kept = `; the control plane keeps running${keep ? '' : ' without an operator'}: \`make down\` stops it`;
+  const rest = own ? '' : stays ? kept : '; nothing is left running (KEEP=1 make demo keeps it)';
   if (!failed) report(`done in ${((Date.now() - started) / 1000).toFixed(1)} s${rest}`);
   return failed ? 1 : 0;
 }
 
-/** What is removed at the end must not be there before. */
+/** Refuses a cluster that already has objects that the demo would remove at its end. */
 async function refuseWhatIsThere({ client }: Cluster): Promise<void> {
   for (const name of [systemNamespace, namespace]) {
     if ((await client.find(resourceKind('v1', 'Namespace'), name)) === undefined) continue;
-    throw new Error(`namespace ${name} is there already, and the demo removes it at its end: name another cluster`);
+    throw new Error(`namespace ${name} exists, and the demo would delete it at its end: choose another cluster`);
   }
 }
 
-/** Says what happens to a cluster of the user's own, and asks. */
+/** Explains what the demo does to the user's own cluster, and asks for confirmation. */
 async function isWanted(context: string, advertise: string): Promise<boolean> {
   const server = loadKubeConfig({ context }).getCurrentCluster()?.server ?? '';
   if (advertise === '') {
     console.error(
-      `The webhook of the demo runs on this machine, and the API server of ${context} must reach it: say under which name with\n` +
+      `The webhook of the demo runs on this machine, and the API server of ${context} must reach it: set its name with\n` +
         `ADVERTISE=<host> (k3d: host.k3d.internal, minikube: host.minikube.internal, kind with Docker Desktop: host.docker.internal)`,
     );
     return false;
   }
   if (/^[\d.]+$|:/.test(advertise)) {
     console.error(
-      `ADVERTISE=${advertise}: it must be a DNS name such as host.docker.internal (a Service cannot point to an IP)`,
+      `ADVERTISE=${advertise}must be a DNS name such as host.docker.internal, because a Service cannot point to an IP`,
     );
     return false;
   }
   report(
     `context ${context}, ${server}: the demo installs the chart in namespace ${systemNamespace} (two CustomResourceDefinitions,\n` +
       `roles, policies), an InjectorConfig that selects every namespace labelled istio-injection=enabled, and namespace ${namespace}.\n` +
-      `Its webhook is served by this machine, ${advertise}. At the end it removes all of it.`,
+      `This machine serves its webhook as ${advertise}. At the end, the demo removes everything.`,
   );
   if (isSet('YES')) return true;
   if (!process.stdin.isTTY) {
-    console.error('nobody is there to agree: say YES=1');
+    console.error('stdin is not a terminal: confirm with YES=1');
     return false;
   }
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  const answer = await terminal.question('Go on? [y/N] ');
+  const answer = await terminal.question('Continue? [y/N] ');
   terminal.close();
   return /^y(es)?$/i.test(answer.trim());
 }
@@ -107,7 +109,7 @@ function isSet(name: string): boolean {
   return !['', '0'].includes(process.env[name] ?? '');
 }
 
-/** The standing cluster if there is one or it is wanted, else one of this run's own. */
+/** Opens the standing cluster if it runs or `keep` is set, else a cluster for this run. */
 async function openStage(keep: boolean): Promise<{ cluster: Cluster; stays: boolean }> {
   const standing = await standingCluster();
   if (standing !== undefined) {
@@ -119,7 +121,7 @@ async function openStage(keep: boolean): Promise<{ cluster: Cluster; stays: bool
     : { cluster: await openCluster({}, report), stays: false };
 }
 
-/** The scenario demo-walk runs these lines as they are printed. */
+/** Lists further commands. The scenario demo-walk runs these lines as printed. */
 function howToTryMore(cluster: Cluster): string {
   const commands: [command: string, says?: string][] = [
     [`export KUBECONFIG=${cluster.kubeconfig ?? ''}`],
@@ -128,7 +130,7 @@ function howToTryMore(cluster: Cluster): string {
     ['injector check deployment/sleep -n demo', 'why its pods are injected'],
     ['kubectl apply -f examples/istio-1.1-release.yaml', 'a second revision'],
     ['kubectl wait --for=condition=Ready icfg/istio-1-1'],
-    ['kubectl label namespace demo istio-injection- istio.io/rev=istio-1-1', 'it follows that'],
+    ['kubectl label namespace demo istio-injection- istio.io/rev=istio-1-1', 'the namespace follows it'],
     ['injector status', 'the pod is stale'],
     ['kubectl rollout restart deployment sleep -n demo'],
     ['kubectl rollout status deployment sleep -n demo'],
@@ -139,17 +141,17 @@ function howToTryMore(cluster: Cluster): string {
   const lines = commands.map(
     ([command, says]) => `   ${says === undefined ? command : `${command.padEnd(50)} # ${says}`}`,
   );
-  return ['', 'It is up. Try more (with kubectl):', ...lines].join('\n');
+  return ['', 'The demo is running. Try more (with kubectl):', ...lines].join('\n');
 }
 
 const namespace = 'demo';
 const systemNamespace = 'sidecar-injector-system';
 
 /**
- * Shows the main job in under a screen.
+ * Runs the demo.
  *
- * @param options.keep whether operator and objects are left up
- * @param options.stays whether the cluster outlives the demo: what is not kept is then removed from it
+ * @param options.keep whether to leave operator and objects running
+ * @param options.stays whether the cluster outlives the demo, which then removes its own objects
  */
 async function demonstrate(cluster: Cluster, options: { keep: boolean; stays: boolean }): Promise<void> {
   const { client } = cluster;
@@ -158,15 +160,15 @@ async function demonstrate(cluster: Cluster, options: { keep: boolean; stays: bo
   const installation = await installChart(cluster, systemNamespace, { mode: 'all' });
   const operator = await installation.startOperator();
   report(
-    `2. the chart is in namespace ${systemNamespace}; the operator runs with its ServiceAccount (${operator.residentMemory()} MiB)`,
+    `2. installed the chart in namespace ${systemNamespace}; the operator runs with its ServiceAccount (${operator.residentMemory()} MiB)`,
   );
 
-  // Of an earlier demo on the same cluster.
+  // Remove the InjectorConfig of an earlier demo on this cluster.
   const hello = exampleConfig('hello.yaml');
   const find = () => client.find(injectorConfigs, hello.metadata.name);
   if ((await find()) !== undefined) {
     await deleteForced(client, hello);
-    await waitFor('the earlier InjectorConfig to be gone', async () => (await find()) === undefined);
+    await waitFor('the earlier InjectorConfig to be deleted', async () => (await find()) === undefined);
   }
   const sleep = readObjects(join(paths.examples, 'sleep.yaml'));
   await applyAll(client, sleep);
@@ -178,7 +180,7 @@ async function demonstrate(cluster: Cluster, options: { keep: boolean; stays: bo
   const applied = Date.now();
   await applyUntilReady(client, hello);
   report(
-    `\n4. examples/hello.yaml: an InjectorConfig, Ready after ${((Date.now() - applied) / 1000).toFixed(1)} s; the API server now asks\n   ${await webhookAddress(cluster)}`,
+    `\n4. examples/hello.yaml: an InjectorConfig, Ready after ${((Date.now() - applied) / 1000).toFixed(1)} s; the API server now calls\n   ${await webhookAddress(cluster)}`,
   );
   await restartDeployment(client, namespace, 'sleep');
   const pods = await podsOf(client, namespace);
@@ -190,18 +192,18 @@ async function demonstrate(cluster: Cluster, options: { keep: boolean; stays: bo
   else if (options.stays) await removeTraces(cluster, [...sleep, hello], installation.objects);
 }
 
-/** Restores the cluster. Webhooks go first, because no process answers them any more. */
+/** Restores the cluster. Webhooks go first, because no process serves them any more. */
 async function removeTraces(cluster: Cluster, examples: KubernetesObject[], chart: KubernetesObject[]): Promise<void> {
   const { client } = cluster;
   for (const object of [...examples].reverse()) {
     if (object.kind === 'InjectorConfig') await deleteForced(client, object);
     else await client.delete(object);
   }
-  // A cluster that stays may have more of them, which nobody would answer for any more.
+  // Also remove other InjectorConfigs on the cluster: no process would serve them.
   const all = async () => (await client.listAll(injectorConfigs)).items;
   for (const config of await all())
     await deleteForced(client, { ...exampleConfig('hello.yaml'), metadata: config.metadata });
-  await waitFor('the InjectorConfigs to be gone', async () => (await all()).length === 0);
+  await waitFor('the InjectorConfigs to be deleted', async () => (await all()).length === 0);
   for (const object of [...chart].reverse()) await client.delete(object);
   await client.delete(objectOf('v1', 'Namespace', systemNamespace));
 }
@@ -216,7 +218,7 @@ function indent(text: string): string {
   return text.replaceAll(/^/gm, '   ');
 }
 
-// Operators and control planes that stay must not keep this process.
+// Operators and control planes that keep running must not keep this process alive.
 process.exit(
   await main().catch((error: unknown) => {
     console.error(error instanceof Error ? error.message : error);

@@ -1,4 +1,4 @@
-/** `make down`: ends the standing cluster and every operator that runs on it, and removes its directory. */
+/** `make down`: stops the standing cluster and all its operators, and removes its directory. */
 import { stopStandingCluster } from './harness/standing-cluster.ts';
 
 const ended = stopStandingCluster();

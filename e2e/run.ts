@@ -1,11 +1,12 @@
 /**
- * Runs scenarios against a real API server: `run.ts --list`,
- * `run.ts [--core | --rest] [--destructive] [--context NAME] [--advertise HOST] [--full] [--seed N] [--record] [SCENARIO…]`.
- * Each prints its checks and a last line `name: figures`; the run ends with `N passed, N failed` and exits 1 when one falls short.
- * Paired scenarios run first, two at a time, each with a control plane of its own. The output of
- * each comes in one piece when it has ended. All others run alone.
- * `--core` runs those of `make test`, `--rest` all others; without either, and without a name, all of them run.
- * `--full` runs them in the size of `make gates`; `--record` writes docs/measurements/SCENARIO.json for each that passes.
+ * Runs scenarios against a real API server: `run.ts --list`, `run.ts [--core | --rest]
+ * [--destructive] [--context NAME] [--advertise HOST] [--full] [--seed N] [--record] [SCENARIO…]`.
+ * Each prints its checks and a last line `name: figures`. The run ends with `N passed, N failed`
+ * and exits 1 if one failed. Paired scenarios run first, two at a time, each with its own control
+ * plane; the output of each appears when it ends. All others run alone. `--core` runs those of
+ * `make test`, `--rest` all others; without either, and without a name, all run. `--full` runs the
+ * size of `make gates`; `--record` writes docs/measurements/SCENARIO.json for each scenario that
+ * passes.
  */
 import { parseArgs } from 'node:util';
 import { writeMeasurement } from '../bench/report.ts';
@@ -39,10 +40,7 @@ class Run {
     this.#options = options;
   }
 
-  /**
-   * Runs pairs first, then the others alone. What is measured or recorded always runs alone, as does
-   * everything on the user's own cluster.
-   */
+  /** Runs pairs first, then the rest alone. Recorded runs and own clusters never run in pairs. */
   async runAll(chosen: readonly Scenario[]): Promise<void> {
     const { size, record } = this.#options;
     const mayPair = size === 'short' && !record && !namesOwnCluster(this.#options);
@@ -62,10 +60,7 @@ class Run {
     }
   }
 
-  /**
-   * Takes scenarios from a queue until it is empty and runs them on one control plane. With
-   * `isWhole` the output of each is printed when it has ended.
-   */
+  /** Runs a queue of scenarios on one control plane; `isWhole` prints each output at its end. */
   async #runEach(queue: Scenario[], isWhole: boolean): Promise<void> {
     let shared: Cluster | undefined;
     for (let scenario = queue.shift(); scenario !== undefined; scenario = queue.shift()) {
@@ -86,7 +81,7 @@ class Run {
 
   #isRefused({ name, destructive }: Scenario, report: Report): boolean {
     if (destructive === undefined || !namesOwnCluster(this.#options) || this.#options.destructive) return false;
-    report(`${name}: refused on a cluster of your own, since ${destructive}; --destructive runs it`);
+    report(`${name}: refused on your own cluster, because ${destructive}; --destructive runs it anyway`);
     this.failed++;
     return true;
   }
@@ -162,11 +157,11 @@ async function main(): Promise<number> {
   }
   const unknown = positionals.filter((name) => !scenarios.some((scenario) => scenario.name === name));
   if (unknown.length > 0) {
-    console.error(`no such scenario: ${unknown.join(', ')}; there are ${scenarios.map(({ name }) => name).join(', ')}`);
+    console.error(`no such scenario: ${unknown.join(', ')}; choose from ${scenarios.map(({ name }) => name).join(', ')}`);
     return 2;
   }
   if (!/^\d{1,9}$/.test(values.seed)) {
-    console.error(`--seed must be a whole number below 1000000000, not ${values.seed}`);
+    console.error(`--seed must be an integer from 0 to 999999999, not ${values.seed}`);
     return 2;
   }
   const isWanted = ({ name, core = false, onlyGate = false }: Scenario): boolean => {

@@ -58,7 +58,7 @@ import { stopwatch } from './scenarios/stopwatch.ts';
 import { tagSwitch } from './scenarios/tag-switch.ts';
 import { seedWalk } from './scenarios/seed-walk.ts';
 
-/** Every scenario, in the order in which they run; the longest pair first, so that both of its lanes end together. */
+/** Scenarios in running order. The longest pair runs first, so that both queues end together. */
 export const scenarios: Scenario[] = [
   alerts,
   chartLifecycle,
@@ -117,6 +117,6 @@ export const scenarios: Scenario[] = [
   kubeMachinery,
   controlPlane,
   stopwatch,
-  // Last: it reads what all the others have left in the audit log.
+  // The last one, because it reads the rights that all others recorded.
   leastPrivilege,
 ];

@@ -1,4 +1,4 @@
-/** `make up`: starts the embedded control plane and leaves it running; starting it twice changes nothing. */
+/** `make up`: starts the embedded control plane and leaves it running, unless it already runs. */
 import { buildBinaries } from './harness/build.ts';
 import { openStandingCluster, standingCluster } from './harness/standing-cluster.ts';
 
@@ -9,7 +9,7 @@ const report = (line: string) => {
 async function main(): Promise<void> {
   await buildBinaries(report);
   const running = await standingCluster();
-  if (running !== undefined) report(`it is running already at ${running.client.server}`);
+  if (running !== undefined) report(`it is already running at ${running.client.server}`);
   const cluster = running ?? (await openStandingCluster(report));
   report(`use it:  export KUBECONFIG=${cluster.kubeconfig ?? ''}\nstop it: make down`);
 }

@@ -27,8 +27,8 @@ func runControllerManager() { os.Exit(cli.Run(controllermanager.NewControllerMan
 
 func runScheduler() { os.Exit(cli.Run(scheduler.NewSchedulerCommand())) }
 
-// runKwok parses KWOK's global flags (log level, configuration files) before the command sees the rest,
-// which is the order the upstream binary needs.
+// runKwok parses KWOK's global flags (log level, configuration files) before the command parses the
+// rest; the upstream binary uses the same order.
 func runKwok() {
 	flags := pflag.NewFlagSet("global", pflag.ContinueOnError)
 	flags.ParseErrorsAllowlist.UnknownFlags = true
@@ -40,7 +40,7 @@ func runKwok() {
 		os.Exit(1)
 	}
 	command := cmd.NewCommand(ctx)
-	// The other components register a --version of another type for the whole process, on which cobra's own stumbles.
+	// Other components register a global --version flag of another type, which breaks cobra's own flag.
 	command.Version = ""
 	command.PersistentFlags().AddFlagSet(flags)
 	if err := command.ExecuteContext(ctx); err != nil {

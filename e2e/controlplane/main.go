@@ -1,6 +1,6 @@
-// Command controlplane is a Kubernetes control plane in one binary: `controlplane COMPONENT [FLAGS]`
-// runs exactly one component, so that tests can stop, kill and restart each of them by itself.
-// The flags after the component's name are that component's own.
+// Command controlplane is a Kubernetes control plane in one binary. `controlplane COMPONENT [FLAGS]`
+// runs exactly one component with its own flags, so that tests can stop, kill and restart each
+// component.
 package main
 
 import (
@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// components maps the first argument to the function that runs that component until it ends.
-// Each receives os.Args as if the component's own binary had been called.
+// components maps the first argument to a function that runs that component until it ends. The
+// function sees os.Args as if the component's own binary had been called.
 var components = map[string]func(){
 	"etcd":                    runEtcd,
 	"kube-apiserver":          runAPIServer,

@@ -1,5 +1,5 @@
-// Command kubectl is kubectl, built from the control plane's own version of Kubernetes: scenarios
-// run the commands that the demo prints with it.
+// Command kubectl is kubectl of the control plane's Kubernetes version. Scenarios use it to run the
+// commands that the demo prints.
 package main
 
 import (

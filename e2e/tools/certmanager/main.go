@@ -1,5 +1,6 @@
-// Command certmanager runs cert-manager's own controllers as scenarios need them: `certmanager controller` for issuers and Certificates, or
-// `certmanager cainjector` for the caBundles of webhooks. cert-manager's commands are modules with `replace` directives, so they cannot be installed.
+// Command certmanager runs cert-manager's controllers: `certmanager controller` for issuers and
+// Certificates, `certmanager cainjector` for the caBundles of webhooks. `go install` cannot install
+// cert-manager's own commands, because their modules have `replace` directives.
 package main
 
 import (
@@ -45,7 +46,7 @@ func main() {
 	}
 	run := map[string]func(context.Context, string) error{"controller": runController, "cainjector": runCAInjector}[os.Args[1]]
 	if run == nil {
-		log.Fatalf("unknown program %q: controller or cainjector", os.Args[1])
+		log.Fatalf("unknown program %q: want controller or cainjector", os.Args[1])
 	}
 	if err := run(ctx, os.Args[2]); err != nil && ctx.Err() == nil {
 		log.Fatal(err)
@@ -58,7 +59,7 @@ func runController(ctx context.Context, kubeconfig string) error {
 		KubernetesAPIQPS:   100,
 		KubernetesAPIBurst: 200,
 		IssuerOptions:      controller.IssuerOptions{ClusterResourceNamespace: "cert-manager"},
-		// A minute is the least that cert-manager's own flags take.
+		// A minute is the minimum of cert-manager's own flags.
 		CertificateOptions: controller.CertificateOptions{
 			CertificateRequestMinimumBackoffDuration: time.Second,
 			CertificateRequestMaximumBackoffDuration: 5 * time.Second,
@@ -113,11 +114,11 @@ func runCAInjector(ctx context.Context, kubeconfig string) error {
 	if err := clientscheme.AddToScheme(scheme); err != nil {
 		return err
 	}
-	// As versions before 1.19 do: it puts its authorities in the place of all others. Later ones add theirs.
+	// As before version 1.19, replace all other CAs; later versions append theirs.
 	if err := utilfeature.DefaultMutableFeatureGate.Set("CAInjectorMerging=false"); err != nil {
 		return err
 	}
-	// Its own command names it so, and it writes under this name.
+	// The name that cert-manager's own command uses; it is also the field manager of writes.
 	config.UserAgent = "cainjector/e2e"
 	manager, err := ctrl.NewManager(config, ctrl.Options{Scheme: scheme, Metrics: server.Options{BindAddress: "0"}})
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command health judges Kubernetes objects as Argo CD and Flux do. It reads JSON from standard input:
-// the scripts, and the objects; it writes what both conclude of each object.
+// Command health judges Kubernetes objects like Argo CD and Flux. It reads scripts and objects as
+// JSON from standard input, and writes the verdict of both tools on each object.
 package main
 
 import (
@@ -43,7 +43,7 @@ func main() {
 	judged := []output{}
 	for _, raw := range given.Objects {
 		object := &unstructured.Unstructured{}
-		// As both read from the API server: whole numbers are int64.
+		// Both decode objects from the API server with whole numbers as int64.
 		if err := object.UnmarshalJSON(raw); err != nil {
 			fail(err)
 		}
@@ -61,8 +61,8 @@ func main() {
 	}
 }
 
-// argo does what VM.ExecuteHealthLua of Argo CD's util/lua does: the libraries package, base and
-// table only, a second of time, `obj`, and a table {status, message} as the answer.
+// argo mirrors VM.ExecuteHealthLua of Argo CD's util/lua: only the libraries package, base and
+// table, a timeout of one second, the object as `obj`, and a result table {status, message}.
 func argo(object *unstructured.Unstructured, script string) (status, message string) {
 	state := lua.NewState(lua.Options{SkipOpenLibs: true})
 	defer state.Close()
@@ -96,7 +96,7 @@ func argo(object *unstructured.Unstructured, script string) (status, message str
 	return "Unknown: an invalid health status", health.Message
 }
 
-// decode makes a Lua value of what unstructured objects hold.
+// decode converts the values of unstructured objects to Lua.
 func decode(state *lua.LState, value any) lua.LValue {
 	switch typed := value.(type) {
 	case bool:
