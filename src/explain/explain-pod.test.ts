@@ -16,7 +16,7 @@ function pod(fields: Partial<DecisionFacts> = {}): DecisionFacts {
   return { namespace: 'shop', hostNetwork: false, labels: {}, annotations: {}, ...fields };
 }
 
-/** Everybody, tags leading where their specs say. */
+/** Returns all objects, with tags that serve the revision in their spec. */
 function claims(configs: InjectorConfig[], tags: RevisionTag[] = []): ClaimingObjects {
   return { configs, tags, targetOf: ({ spec }) => configs.find((each) => revisionOf(each) === spec.revision) };
 }

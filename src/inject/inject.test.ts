@@ -78,7 +78,7 @@ describe('inject', () => {
     assert.equal((spec.initContainers as JsonObject[])[1]?.restartPolicy, 'Always');
   });
 
-  it('takes the environment of settings and path; the path overrides the settings', () => {
+  it('reads the environment from settings and path; the path overrides the settings', () => {
     const files = { ...proxyFiles, settings: '{"pathEnvironment": {"net": "n-settings", "zone": "z"}}' };
     const { containers, metadata } = injected(files, podOf(), { path: '/inject/net/n-path/cluster/west' });
     const env = containers.at(-1)?.env as { name: string; value: string }[];

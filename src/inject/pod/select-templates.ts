@@ -3,7 +3,7 @@ import { InjectionFailure } from '../injection-failure.ts';
 import { annotationOf, type Pod } from './pod.ts';
 
 /** The limit on templates that an author may request: each is rendered and merged. */
-const mostTemplates = 32;
+const maxTemplates = 32;
 
 /** Returns a pod's templates, aliases expanded. @throws InjectionFailure for too many */
 export function selectTemplates(
@@ -15,8 +15,8 @@ export function selectTemplates(
   const chosen = annotationOf(pod, templatesKey);
   const names = chosen === undefined ? defaultTemplates : chosen.split(',').map(trimSpace);
   const expanded = names.flatMap((name) => aliases.get(name) ?? [name]);
-  if (chosen !== undefined && expanded.length > mostTemplates) {
-    const problem = `annotation ${templatesKey} names ${expanded.length} templates, but a pod can have at most ${mostTemplates}`;
+  if (chosen !== undefined && expanded.length > maxTemplates) {
+    const problem = `annotation ${templatesKey} names ${expanded.length} templates, but a pod can have at most ${maxTemplates}`;
     throw new InjectionFailure('TemplateLimit', `failed to run injection template: ${problem}`);
   }
   return expanded;

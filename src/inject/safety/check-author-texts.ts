@@ -41,7 +41,7 @@ function compare(kind: ComparisonKind, left: JsonObject, right: JsonObject, own:
  * 1. harmless counterparts of texts that are not harmless: only text leaves may differ;
  * 2. no annotations and labels except allowed ones: only optional parts may differ;
  * 3. if a named element appeared or vanished, other texts and then other keys: the same rules prove
- * that the name comes from the template.
+ *    that the name comes from the template.
  * @param inputs the author's texts
  * @param echoes structural annotations of an earlier injection, equal to the template's
  * @throws InjectionFailure `UnsafeAnnotation`, naming the author's text
@@ -92,7 +92,7 @@ function withHarmlessNames(
   }
 }
 
-/** Whether a template takes the text apart. */
+/** Reports whether a template parses the text. */
 function isParsed({ annotations, labels }: AuthorReads, { kind, name }: AuthorInput): boolean {
   return useOf(kind === 'label' ? labels : annotations, name)?.parsed === true;
 }
