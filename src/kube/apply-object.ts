@@ -44,9 +44,9 @@ const kindsWithImmutableFields = new Set(['ConfigMap', 'Secret', 'Service']);
 
 /**
  * Applies desired objects with as few writes as possible: none when the live object matches, then a
- * server-side apply without force, whose Conflict names other managers, then one with force. Replaces
- * or recreates the object when an apply fails because of an immutable field, or of an invalid list
- * item that another manager keeps.
+ * server-side apply without force, whose Conflict names other managers, then one with force.
+ * Replaces or recreates the object when an apply fails because of an immutable field, or because of
+ * an invalid list item that another manager keeps.
  */
 export class ObjectApplier {
   readonly #options: ObjectApplierOptions;

@@ -32,8 +32,8 @@ export function noteRequest(
 }
 
 /**
- * Retires the old authorities, after a theft, `confirmationPeriod` after the new leaf is in the
- * serving Secret, so that every replica can load it. Afterwards a leaf of an old authority fails.
+ * After a theft, retires the old authorities `confirmationPeriod` after the serving Secret has the
+ * new leaf: by then every replica has loaded it. Any leaf of an old authority fails afterwards.
  */
 export function forceRetirement(state: RotationState, { current, policy, now }: RotationSituation): RotationState {
   const { request, authority, staged } = state;

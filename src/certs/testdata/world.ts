@@ -12,7 +12,7 @@ import { pooledKeys, seededBytes } from './key-pool.ts';
 
 export const second = 1000;
 
-/** Lives so short that a few steps pass every deadline. */
+/** Lifetimes so short that a few steps pass every deadline. */
 export const shortPolicy: CertificatePolicy = {
   leafDuration: 600 * second,
   caDuration: 3000 * second,

@@ -1,4 +1,4 @@
-/** Nests maps or lists, each twice in the next: printing 2^depth leaves. */
+/** Nests maps or lists, each twice in the next, so that printing visits 2^depth leaves. */
 function graph(depth: number, twice: string): string {
   return `{{ $x := dict "a" "b" }}{{ range until ${depth} }}{{ $x = ${twice} }}{{ end }}`;
 }

@@ -62,7 +62,7 @@ function render(row: GoRow, data: unknown, functions: FunctionTable, subject: Su
   }
 }
 
-/** Normalizes memory addresses, as which pointers inside typed data print. */
+/** Normalizes memory addresses, which pointers inside typed data print. */
 export function steady(text: string): string {
   return text.replace(/0[xX][0-9a-fA-F]{9,13}\b|\b[0-9a-fA-F]{9,12}\b|\b[0-9]{12,}\b/g, 'ADDRESS');
 }

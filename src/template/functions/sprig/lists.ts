@@ -11,7 +11,7 @@ import { deepEqual } from './deep-equal.ts';
 import { elementsOf, nilSlice, requireElements, stringSlice, stringValues, withForms } from './elements.ts';
 import { floatToInt64, toInt64 } from './number-value.ts';
 
-/** A set of elements. Compares only elements of equal JSON, as deeply equal elements have it. */
+/** A set of elements. It compares only elements with equal JSON, which deep equality implies. */
 class Seen {
   readonly #texts = new Set<string>();
   readonly #others = new Map<string, unknown[]>();

@@ -83,7 +83,7 @@ function zoneAt(meter: Meter, zone: string, time: GoTime): GoTime['loc'] {
   const known = format?.resolvedOptions().timeZone ?? '';
   if (format === null || (known !== zone && known.toLowerCase() === zone.toLowerCase())) return null;
   const unix = unixOf(time);
-  // Zone rules repeat with the calendar, of which Date covers less than Go; none is before 1811.
+  // Date covers fewer years than Go; zone rules repeat with the calendar, and none predates 1811.
   const within = unix > 2n ** 40n ? (unix % calendarCycle) + calendarCycle : unix;
   const date = Math.max(Number(within), -5e9) * 1000;
   const shown = format.format(date);

@@ -108,7 +108,7 @@ function lowered({ type, text }: Word, connector: string): string {
   ).join('');
 }
 
-/** xstrings.ToSnakeCase (connector `_`) and ToKebabCase (`-`): `HTTPServer20x` → `http_server_20x`. */
+/** xstrings.ToSnakeCase (connector `_`), ToKebabCase (`-`): `HTTPServer20x` → `http_server_20x`. */
 export function separatedCase(text: string, connector: string): string {
   const characters = runesOf(text);
   let word = wordAt(characters, 0);
