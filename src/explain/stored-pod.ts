@@ -7,7 +7,7 @@ import { keysOf } from '../selection/label-selector.ts';
 /** Compares an existing pod with the result of recreating it. */
 export interface StoredPodFinding {
   /**
-   * `Current`, `Plain`: would not change, with or without injection. `Stale`: another configuration.
+   * `Current`, `Plain`: no change, with or without injection. `Stale`: another configuration.
    * `Missing`, `Leftover`: would be injected or not. `Unknown`, `Refused`: like the creation.
    */
   readonly state: 'Current' | 'Stale' | 'Missing' | 'Leftover' | 'Plain' | 'Unknown' | 'Refused';
