@@ -20,7 +20,7 @@ import {
 } from './revision-tag/revision-tag.ts';
 import { revisionTagRules, revisionTagSpecRules } from './revision-tag/revision-tag-rules.ts';
 
-/** Returns all CustomResourceDefinitions, generated from the zod schemas and the rules. `crds/` holds them as YAML. */
+/** Returns all CustomResourceDefinitions, generated from schemas and rules. */
 export function customResourceDefinitions(): KubernetesObject[] {
   return [
     customResourceDefinition({

@@ -12,14 +12,14 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** A configuration exceeds a limit on parsing, compiling or rendering. Do not retry it unchanged. */
+/** The configuration exceeds a limit on parsing, compiling or rendering; retrying does not help. */
 export class TooCostlyError extends ConfigurationError {
   constructor(message: string) {
     super('spec.injection', message);
   }
 }
 
-/** Returns the message of a {@link TooCostlyError}. @param problem the text after "the configuration" */
+/** Returns the message of a {@link TooCostlyError}. @param problem follows "the configuration" */
 export function tooCostly(problem: string): string {
   return `the configuration ${problem}; make its templates, values or mesh config smaller or simpler`;
 }

@@ -7,7 +7,7 @@ const prefix = 'sidecar-injector';
 export function objectNames(name: string) {
   const base = `${prefix}-${name}`;
   return {
-    /** The Secret with the authority's keys and the rotation state. Only the controller reads it. */
+    /** The Secret with the authority's keys and the rotation state, for the controller only. */
     authoritySecret: base,
     /** The Secret of type kubernetes.io/tls with the serving certificate. */
     servingSecret: `${base}-serving`,
@@ -15,9 +15,9 @@ export function objectNames(name: string) {
     /** The ConfigMap that users and the command line read. */
     configMap: base,
     webhookConfiguration: base,
-    /** The Secret with the request to a signer and its result; provider CertificateSigningRequest. */
+    /** The Secret with a signer's request and result; provider CertificateSigningRequest. */
     requestSecret: `injector-request-${name}`,
-    /** cert-manager's Certificate and the Secret that it writes; provider CertManager, `issuerRef`. */
+    /** cert-manager's Certificate, and the Secret that it writes; provider CertManager. */
     certificate: `injector-certificate-${name}`,
   };
 }
@@ -25,7 +25,7 @@ export function objectNames(name: string) {
 /** Matches the names of Secrets that the operator writes; a CEL rule uses the same pattern. */
 export const ownSecretName = /^(sidecar-injector|injector-validator|injector-request|injector-certificate)-/;
 
-/** Returns the name of an InjectorConfig's CertificateSigningRequest. @param digest of the public key */
+/** Returns the name of a CertificateSigningRequest. @param digest the digest of its public key */
 export function signingRequestName(name: string, digest: string): string {
   return `${prefix}-${name}-${digest}`;
 }
@@ -36,8 +36,9 @@ export function hashedConfigMapName(name: string, hash: string): string {
 }
 
 /**
- * Returns the name of a tag's MutatingWebhookConfiguration. No InjectorConfig has a name that begins
- * with `tag-`. Tag `default` and InjectorConfig `default` share one webhook; the tag has precedence.
+ * Returns the name of a tag's MutatingWebhookConfiguration. No name of an InjectorConfig begins
+ * with `tag-`. Tag `default` and InjectorConfig `default` share one webhook; the tag has
+ * precedence.
  */
 export function tagWebhookConfiguration(tag: string): string {
   return objectNames(tag === 'default' ? tag : `tag-${tag}`).webhookConfiguration;
@@ -48,7 +49,7 @@ export function tagProbeSubject(tag: string): string {
   return `tag-${tag}`;
 }
 
-/** Returns the Role that lets replicas read the serving Secrets by name. The chart binds this name. */
+/** Returns the Role with which replicas read serving Secrets by name; the chart binds this name. */
 export function servingRoleName(operatorClass: string): string {
   return operatorClass === 'default' ? `${prefix}-serving` : `${prefix}-serving-${operatorClass}`;
 }
@@ -58,7 +59,7 @@ export function leaderLeaseName(operatorClass: string): string {
   return `injector-leader-${operatorClass}`;
 }
 
-/** Returns the Lease in which a replica reports its state. The chart's policy relies on this name. */
+/** Returns the Lease in which a replica reports its state. The chart relies on this name. */
 export function replicaLeaseName(identity: string): string {
   return `injector-replica-${identity}`;
 }
@@ -83,7 +84,7 @@ export function serviceHostName(service: string, namespace: string): string {
 }
 
 /**
- * The labels of objects that the operator writes. Do not use `istio.io/rev` or `app: sidecar-injector`:
+ * The labels of objects that the operator writes. Not `istio.io/rev` or `app: sidecar-injector`:
  * istiod rewrites the caBundle of every webhook configuration with that app and istiod's revision.
  */
 export const labelNames = {
@@ -112,10 +113,10 @@ export const replicaAnnotations = {
   pathFormats: ownName('path-formats'),
 } as const;
 
-/** The finalizer of an InjectorConfig. The operator removes webhooks before the objects they need. */
+/** The finalizer of InjectorConfigs. The operator removes webhooks before their other objects. */
 export const finalizer = ownName('cleanup');
 
-/** The annotation that allows deletion of an InjectorConfig or RevisionTag in use, with value `"true"`. */
+/** The annotation with which an InjectorConfig or RevisionTag in use can be deleted: `"true"`. */
 export const forceDeleteAnnotation = ownName('force-delete');
 
 /** Reports whether the user has allowed the deletion of an object that is in use. */
@@ -124,8 +125,8 @@ export function isDeletionForced({ metadata }: Pick<KubernetesObject, 'metadata'
 }
 
 /**
- * The keys in the ConfigMap of a reachability check. The controller creates it by dry run with a nonce;
- * the probe webhook selects only this ConfigMap; the replica answers by adding the other keys.
+ * The keys in the ConfigMap of a reachability check. The controller creates it in a dry run with a
+ * nonce. The probe webhook selects only this ConfigMap, and the replica adds the other keys.
  */
 export const pathProbeKeys = {
   nonce: 'nonce',
@@ -139,12 +140,12 @@ export const pathProbeKeys = {
 
 const probePrefix = 'sidecar-injector-probe-';
 
-/** Returns the name of a probe webhook and its ConfigMap. @param name an InjectorConfig, or `tag-<tag>` */
+/** Returns the name of a probe webhook and its ConfigMap. @param name an InjectorConfig or tag-T */
 export function pathProbeName(name: string): string {
   return `${probePrefix}${name}`;
 }
 
-/** Reports whether a webhook configuration is a probe webhook; no InjectorConfig may use such a name. */
+/** Reports whether a webhook is a probe webhook. No InjectorConfig may have such a name. */
 export function isPathProbeName(name: string): boolean {
   return name.startsWith(probePrefix);
 }

@@ -5,13 +5,14 @@ import type { ObjectMeta } from './kubernetes/kubernetes.ts';
 
 export interface ParseOptions {
   /**
-   * How to treat fields that the schema does not define. Use `drop` for objects from the API server,
-   * which a newer version may have written, and `refuse` for a user's files, where they are typos.
+   * How to treat fields that the schema does not define. Use `drop` for objects from the API
+   * server, which a newer version may have written, and `refuse` for a user's files, where they are
+   * typos.
    */
   readonly unknownFields?: 'drop' | 'refuse';
 }
 
-/** Parses a resource as the API server would. @throws ConfigurationError naming object, field and value */
+/** Parses a resource. @throws ConfigurationError naming the object, the field and the value */
 export function parseResource<Kind extends string, Spec, Status>(
   kind: Kind,
   specSchema: z.ZodType<Spec>,

@@ -64,7 +64,7 @@ export function customResourceDefinition(resource: ResourceDefinition): Kubernet
   };
 }
 
-/** Returns a column of type string, unless `more` sets another type. @param path from the object's root */
+/** Returns a column, of type string by default. @param path the field's path from the root */
 export function column(name: string, path: string, description: string, more?: Partial<PrinterColumn>): PrinterColumn {
   return { name, type: 'string', description, jsonPath: `.${path}`, ...more };
 }
@@ -105,7 +105,7 @@ function openAPIV3Schema(resource: ResourceDefinition): JsonSchema {
   };
 }
 
-/** Converts a rule to the API server's form, in which fieldPath is relative to the rule's schema. */
+/** Converts a rule to the API server's form: fieldPath is relative to the schema with the rule. */
 function celRule(at: string, { field, rule, message }: CelRule): JsonSchema {
   return { rule, message, fieldPath: field.slice(at.length).replace(/^\.?/, '.') };
 }

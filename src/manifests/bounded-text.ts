@@ -1,13 +1,14 @@
 import { ConfigurationError } from '../api/errors.ts';
 
-/** A ConfigMap holds 1 MiB; what is left is room for metadata. */
+/** A ConfigMap holds 1 MiB; the difference leaves room for metadata. */
 export const maximumConfigurationBytes = 900 * 1024;
-/** Levels to which values may nest. Whatever writes them as text calls itself for each. */
+/** Levels. The functions that serialize a value recurse once per level. */
 const maximumDepth = 300;
 
 /**
- * Refuses values that would be too long as a text with two spaces a level, before that is written: a long list deep inside is mostly indentation.
- * @param field the field of the InjectorConfig that holds them, or refers to them
+ * Refuses a value whose text with two spaces of indentation per level would be too long, before the
+ * text is written: a long, deeply nested list is mostly indentation.
+ * @param field the field of the InjectorConfig that contains the value, or refers to it
  * @throws ConfigurationError
  */
 export function refuseUnbounded(value: unknown, field: string): void {
@@ -18,7 +19,7 @@ export function refuseUnbounded(value: unknown, field: string): void {
     length += 2 * depth + (typeof inner === 'string' ? inner.length : 1);
     if (length > maximumConfigurationBytes) {
       const problem = `${field} is larger than the 900 KiB that fit in a ConfigMap`;
-      throw new ConfigurationError(field, `${problem}, with two spaces a level; shorten it or make it flatter`);
+      throw new ConfigurationError(field, `${problem}, including indentation; shorten it or make it flatter`);
     }
     if (typeof inner !== 'object' || inner === null) return;
     for (const [key, member] of Object.entries(inner)) {

@@ -12,21 +12,21 @@ import {
 import { injectorConfig } from '../api/testdata/injector-config.ts';
 
 describe('certificateNames', () => {
-  it('are those of the Service', () => {
+  it('contain the names of the Service', () => {
     const namespace = 'injection';
     assert.deepEqual(certificateNames('a', namespace, []), { service: 'sidecar-injector-a', namespace });
     const validator = { service: 'injector-validator-default', namespace };
     assert.deepEqual(validatorCertificateNames('default', namespace), validator);
   });
 
-  it('include the hosts by which it is called', () => {
+  it('contain the hosts of the URLs', () => {
     const hosts = ['x.example.com', '10.0.0.7'];
     assert.deepEqual(certificateNames('a', 'injection', hosts).hosts, hosts);
   });
 });
 
 describe('calledName', () => {
-  it('is that of the Service, or the host of the url', () => {
+  it('returns the host of the url, or the name of the Service', () => {
     assert.equal(calledName(injectorConfig('a'), 'injection'), 'sidecar-injector-a.injection.svc');
     const webhook = { url: 'https://x.example.com:8443/p' };
     assert.equal(calledName(injectorConfig('a', { webhook }), 'n'), 'x.example.com');
@@ -34,7 +34,7 @@ describe('calledName', () => {
 });
 
 describe('requestedNames', () => {
-  it('are the name by which it is called, the Service, and other hosts, each once and without brackets', () => {
+  it('contain the called name, the Service and other hosts, once each and without brackets', () => {
     const service = 'sidecar-injector-a.n.svc';
     assert.deepEqual(requestedNames(injectorConfig('a'), 'n', ['x.example.com']), [service, 'x.example.com']);
     const config = injectorConfig('a', { webhook: { url: 'https://[fd00::1]:15017' } });
@@ -43,7 +43,7 @@ describe('requestedNames', () => {
 });
 
 describe('certificatePolicy', () => {
-  it('is the spec in milliseconds', () => {
+  it('converts the spec to milliseconds', () => {
     const plain = { renewalFraction: 0.5, keySize: 3072 };
     const certificate = { leafDuration: '1h30m', caDuration: '48h', confirmationPeriod: '2m', ...plain };
     const policy = { leafDuration: 5_400_000, caDuration: 172_800_000, confirmationPeriod: 120_000, ...plain };
@@ -52,7 +52,7 @@ describe('certificatePolicy', () => {
     assert.deepEqual(certificatePolicy(injectorConfig('a', { certificate }), 60), scaled);
   });
 
-  it('is possible for the defaults and for the shortest lives that the rules admit', () => {
+  it('is valid for the defaults and for the shortest durations that the rules allow', () => {
     for (const certificate of [
       {},
       { leafDuration: '1m', caDuration: '3m1s' },
@@ -73,19 +73,19 @@ describe('webhookHost', () => {
     ['https://[fd00::1]:15017', '[fd00::1]'],
     ['https://10.0.0.7:99999', undefined],
   ] as const) {
-    it(`of ${url ?? 'no url'}: ${host ?? 'none'}`, () => {
+    it(`returns ${host ?? 'undefined'} for ${url ?? 'no url'}`, () => {
       assert.equal(webhookHost(injectorConfig('a', { webhook: url === undefined ? {} : { url } })), host);
     });
   }
 });
 
 describe('haveOneCertificate', () => {
-  const given = (name: string, secret: string) =>
+  const withSecret = (name: string, secret: string) =>
     injectorConfig(name, { certificate: { provider: 'Secret', secretRef: { name: secret } } });
-  it('is of those that take it from one Secret', () => {
-    assert.equal(haveOneCertificate(given('a', 'tls'), given('b', 'tls')), true);
-    assert.equal(haveOneCertificate(given('a', 'tls'), given('b', 'own')), false);
-    assert.equal(haveOneCertificate(given('a', 'tls'), injectorConfig('b')), false);
+  it('returns true only for InjectorConfigs with the same Secret', () => {
+    assert.equal(haveOneCertificate(withSecret('a', 'tls'), withSecret('b', 'tls')), true);
+    assert.equal(haveOneCertificate(withSecret('a', 'tls'), withSecret('b', 'own')), false);
+    assert.equal(haveOneCertificate(withSecret('a', 'tls'), injectorConfig('b')), false);
     assert.equal(haveOneCertificate(injectorConfig('a'), injectorConfig('b')), false);
   });
 });

@@ -6,40 +6,39 @@ import type { CertificatePolicy } from '../certs/certificate-policy.ts';
 import { nameOf } from '../selection/pod-claims.ts';
 
 /**
- * The names and addresses that the serving certificate of an InjectorConfig must carry: its Service's, and the hosts by which it is called.
+ * Returns the names that an InjectorConfig's serving certificate must contain.
  * @param name metadata.name of the InjectorConfig
+ * @param hosts the hosts of the URLs at which the API server calls its webhooks
  */
 export function certificateNames(name: string, namespace: string, hosts: readonly string[]): CertificateNames {
   const { service } = objectNames(name);
   return { service, namespace, ...(hosts.length === 0 ? {} : { hosts }) };
 }
 
-/** The one name by which the API server calls the webhook, and which a certificate of the user's own must carry at least. */
+/** Returns the host at which the API server calls the webhook. All certificates must contain it. */
 export function calledName(config: InjectorConfig, namespace: string): string {
   return webhookHost(config) ?? serviceHostName(objectNames(config.metadata.name).service, namespace);
 }
 
 /**
- * The names for which a certificate is asked of somebody else, the one by which the webhook is called first: fewer than we give our own, since a signer
- * or issuer may allow but some. The Service's is there in any case, so that `spec.webhook.url` may come and go.
+ * Returns the names to request from a signer or issuer, {@link calledName} first. These are fewer
+ * than in a self-signed certificate, because an issuer may restrict names. The Service's name is
+ * always included, so that a change of `spec.webhook.url` needs no new certificate.
  * @param hosts as for {@link certificateNames}
  */
 export function requestedNames(config: InjectorConfig, namespace: string, hosts: readonly string[]): string[] {
   const { service } = objectNames(config.metadata.name);
   const named = [calledName(config, namespace), serviceHostName(service, namespace), ...hosts];
-  // Only a URL puts IPv6 addresses into brackets.
+  // IPv6 addresses have brackets in URLs, but not in certificates.
   return [...new Set(named.map((name) => name.replace(/^\[(.*)\]$/, '$1')))];
 }
 
-/** The names that the validating webhook's certificate must carry. */
+/** Returns the names that the validating webhook's certificate must contain. */
 export function validatorCertificateNames(operatorClass: string, namespace: string): CertificateNames {
   return { service: validatorNames(operatorClass).service, namespace };
 }
 
-/**
- * `spec.certificate` in the terms of the rotation.
- * @param timeScale what every duration is divided by: 1, but in tests, which cannot wait for days.
- */
+/** Converts `spec.certificate`. @param timeScale divisor of all durations, for tests */
 export function certificatePolicy({ spec: { certificate } }: InjectorConfig, timeScale = 1): CertificatePolicy {
   const { leafDuration, caDuration, confirmationPeriod, renewalFraction, keySize } = certificate;
   const scaled = (duration: string): number => Math.round(durationMilliseconds(duration) / timeScale);
@@ -52,17 +51,17 @@ export function certificatePolicy({ spec: { certificate } }: InjectorConfig, tim
   };
 }
 
-/** The host of `spec.webhook.url`; undefined where the Service is called. */
+/** Returns the host of `spec.webhook.url`; undefined if the API server calls the Service. */
 export function webhookHost({ spec: { webhook } }: InjectorConfig): string | undefined {
   return hostOfUrl(webhook.url);
 }
 
-/** The host of a url; undefined without one, and where nobody can read it. */
+/** Returns the host of a URL; undefined if the URL is missing or invalid. */
 export function hostOfUrl(url: string | undefined): string | undefined {
   return url !== undefined && URL.canParse(url) ? new URL(url).hostname : undefined;
 }
 
-/** Whether one certificate answers for both: they take it from the same Secret, or from the same Certificate of cert-manager. */
+/** Reports whether both use the same Secret, or the same Certificate of cert-manager. */
 export function haveOneCertificate(one: InjectorConfig, other: InjectorConfig): boolean {
   const isShared = (field: 'secretRef' | 'certificateRef'): boolean => {
     const name = one.spec.certificate[field]?.name;
@@ -71,8 +70,8 @@ export function haveOneCertificate(one: InjectorConfig, other: InjectorConfig): 
   return isShared('secretRef') || isShared('certificateRef');
 }
 
-/** Why an InjectorConfig cannot have the host of its url: another one has it. One line, with the field and what to do. */
+/** Returns the message for an InjectorConfig whose url has the host of another InjectorConfig. */
 export function hostTaken(host: string, holder: InjectorConfig): string {
   const other = nameOf({ kind: 'InjectorConfig', name: holder.metadata.name });
-  return `spec.webhook.url: ${other} has the host ${host} too, with a certificate of another authority, and only one can be served for it; give this one a host of its own, or let both use the same Secret (spec.certificate.provider Secret)`;
+  return `spec.webhook.url: ${other} has the host ${host} too, with a certificate of another authority, and replicas can serve only one certificate per host; use another host here, or the same Secret in both (spec.certificate.provider Secret)`;
 }

@@ -8,7 +8,7 @@ import { configurationReferences } from './configuration-references.ts';
 import { injectorConfig } from '../api/testdata/injector-config.ts';
 
 describe('configurationFiles', () => {
-  it('writes the smallest configuration so that people can read it', () => {
+  it('writes a minimal configuration in a readable form', () => {
     const template = 'spec:\n  containers:\n  - name: hello # {{ .Revision }}\n    image: "busybox"\n';
     assert.deepEqual(configurationFiles(injectorConfig('hello', { injection: { templates: { sidecar: template } } })), {
       config: `policy: enabled
@@ -43,7 +43,7 @@ templates:
     });
   });
 
-  it('writes every field under the key that Istio has for it', () => {
+  it("writes every field under Istio's key for it", () => {
     const injection = {
       policy: 'disabled',
       enableNamespacesByDefault: true,
@@ -80,17 +80,17 @@ templates:
     });
   });
 
-  it('writes a single template in the old shape', () => {
+  it('writes a single template in the format of Istio 1.x', () => {
     const { config } = configurationFiles(injectorConfig('old', { injection: { template: 'containers: []' } }));
     assert.deepEqual(load(config), { policy: 'enabled', template: 'containers: []' });
   });
 
-  it('writes no templates where the object has none, which its rules refuse', () => {
+  it('writes an empty map if the object has no templates, which the rules refuse', () => {
     const { config } = configurationFiles(injectorConfig('a', { injection: {} }));
     assert.deepEqual(load(config), { policy: 'enabled', templates: {} });
   });
 
-  it('keeps every template to the byte', () => {
+  it('keeps every byte of a template', () => {
     const parts = fc.array(
       fc.oneof(fc.string(), fc.constantFrom('  - a: b', '\ttab', '# c', "'", '{{- end }}', '---', '...', ' ')),
     );
@@ -104,7 +104,7 @@ templates:
     );
   });
 
-  it('quotes what YAML 1.1, which Go reads, would take for something else than text', () => {
+  it('quotes strings that YAML 1.1, which Go reads, would not read as strings', () => {
     const words = 'y no On OFF true ~ null 1:30 0o7 012 0x1 1_000 .5 1e3 2026-01-02 << ='.split(' ');
     const entries = words.flatMap((word) => Object.entries({ [word]: 'key', [`value-${word}`]: word }));
     const annotations = Object.fromEntries(entries);
@@ -113,7 +113,7 @@ templates:
     assert.deepEqual(read.injectedAnnotations, annotations);
   });
 
-  it('gives the same bytes for maps in another order', () => {
+  it('writes the same bytes for maps in another order', () => {
     const one = injectorConfig('a', {
       injection: { templates: { a: '1', b: '2' }, values: { x: 1, y: { p: 1, q: 2 } }, meshConfig: { m: 1, n: 2 } },
       webhook: { pathEnvironment: { cluster: 'c', net: 'n' } },
@@ -128,7 +128,7 @@ templates:
   const templates = { sidecar: 'x' };
   const valuesFrom = { namespace: 'mesh', name: 'istio-values', key: 'values' };
 
-  it('takes values from a reference', () => {
+  it('copies values from a reference', () => {
     const config = injectorConfig('a', { injection: { templates, valuesFrom } });
     assert.equal(configurationFiles(config, { values: '{"big":1e400}' }).values, '{"big":1e400}');
     assert.throws(() => configurationFiles(config, { values: '[]' }), ConfigurationError);
@@ -137,7 +137,7 @@ templates:
   const configFrom = { namespace: 'istio-system', name: 'istio-sidecar-injector-1-24', key: 'config' };
   const meshConfigFrom = { namespace: 'istio-system', name: 'istio-1-24', key: 'mesh' };
 
-  it("takes Istio's own texts as they are", () => {
+  it("copies Istio's own texts unchanged", () => {
     const config = injectorConfig('a', { injection: { configFrom, meshConfigFrom, delimiters: ['[[', ']]'] } });
     const texts = { config: '# ours\ntemplates: {}\n', values: '{ "a": 1.0 }', mesh: '# mesh\ntrustDomain: x\n' };
     const { settings, ...files } = configurationFiles(config, texts);
@@ -145,7 +145,7 @@ templates:
     assert.deepEqual((JSON.parse(settings) as { delimiters: unknown }).delimiters, ['[[', ']]']);
   });
 
-  it("prefers values of the InjectorConfig's own to those beside the config", () => {
+  it('prefers values of the InjectorConfig to values beside the referenced config', () => {
     const own = injectorConfig('a', { injection: { configFrom, values: {} } });
     assert.deepEqual(configurationReferences(own.spec.injection), {
       config: { field: 'spec.injection.configFrom', ...configFrom },
@@ -159,15 +159,15 @@ templates:
     });
   });
 
-  const istios = 'of ConfigMap istio-system/istio';
+  const ofIstio = 'of ConfigMap istio-system/istio';
   for (const [injection, texts, message] of [
-    [{ templates, valuesFrom }, {}, 'valuesFrom: key values of ConfigMap mesh/istio-values was not read'],
-    [{ configFrom }, { values: '' }, `configFrom: key config ${istios}-sidecar`],
-    [{ configFrom }, { config: '' }, `configFrom: key values ${istios}-sidecar`],
+    [{ templates, valuesFrom }, {}, 'valuesFrom: key values of ConfigMap mesh/istio-values is not available'],
+    [{ configFrom }, { values: '' }, `configFrom: key config ${ofIstio}-sidecar`],
+    [{ configFrom }, { config: '' }, `configFrom: key values ${ofIstio}-sidecar`],
     [{ configFrom }, { config: '', values: '[]' }, 'configFrom: the text must be a JSON or YAML map'],
-    [{ templates, meshConfigFrom }, {}, `meshConfigFrom: key mesh ${istios}-1-24`],
+    [{ templates, meshConfigFrom }, {}, `meshConfigFrom: key mesh ${ofIstio}-1-24`],
   ] as const) {
-    it(`asks for the text of a reference that was not read: ${message}`, () => {
+    it(`refuses a missing or invalid referenced text: ${message}`, () => {
       assert.throws(
         () => configurationFiles(injectorConfig('a', { injection }), texts),
         (error) => error instanceof ConfigurationError && error.message.startsWith(`spec.injection.${message}`),

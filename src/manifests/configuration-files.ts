@@ -9,18 +9,19 @@ import { type ConfigurationReference, configurationReferences } from './configur
 
 /** The texts that an InjectorConfig refers to, as read from the cluster. */
 export interface ReferencedTexts {
-  /** What `spec.injection.configFrom` names. */
+  /** The text of `spec.injection.configFrom`. */
   readonly config?: string;
-  /** What `spec.injection.valuesFrom` names, or the key `values` beside `configFrom`. */
+  /** The text of `spec.injection.valuesFrom`, or of key `values` beside `configFrom`. */
   readonly values?: string;
-  /** What `spec.injection.meshConfigFrom` names. */
+  /** The text of `spec.injection.meshConfigFrom`. */
   readonly mesh?: string;
 }
 
 /**
- * The configuration of a revision as the keys of its ConfigMap, in Istio's format. The same InjectorConfig gives the same bytes, whatever
- * the order of its maps; a config and a mesh config that are referred to stay as they are, byte for byte.
- * @throws ConfigurationError when a referenced text is missing or not what it should be
+ * Builds the configuration of an InjectorConfig as the keys of its ConfigMap, in Istio's format.
+ * The bytes do not depend on the order of maps; referenced config and mesh texts are copied
+ * unchanged.
+ * @throws ConfigurationError if a referenced text is missing or invalid
  */
 export function configurationFiles(config: InjectorConfig, references: ReferencedTexts = {}): ConfigurationFiles {
   const { injection } = config.spec;
@@ -40,7 +41,7 @@ export function configurationFiles(config: InjectorConfig, references: Reference
   };
 }
 
-/** A mistake in a text that we made of an InjectorConfig, by the name that the field has there. */
+/** Converts the field of an error in a generated text to the field of the InjectorConfig. */
 export function inSpec(error: ConfigurationError): ConfigurationError {
   if (!/^(?:config|values|mesh)\b/.test(error.field)) return error;
   const field = `spec.injection.${error.field.replace(/^config\./, '').replace(/^mesh\b/, 'meshConfig')}`;
@@ -49,11 +50,11 @@ export function inSpec(error: ConfigurationError): ConfigurationError {
 
 function textOf({ field, namespace, name, key }: ConfigurationReference, text: string | undefined): string {
   if (text !== undefined) return text;
-  const message = `${field}: key ${key} of ConfigMap ${namespace}/${name} was not read: supply its text`;
+  const message = `${field}: key ${key} of ConfigMap ${namespace}/${name} is not available; supply its text`;
   throw new ConfigurationError(field, message);
 }
 
-/** The keys of Istio's injector config; empty lists and maps are left out, as Istio's own file does. */
+/** Returns Istio's injector config. As in Istio's file, empty lists and maps are omitted. */
 function istioConfig(injection: InjectorConfigSpec['injection']): Record<string, unknown> {
   const { policy = 'enabled', enableNamespacesByDefault, templates, template, defaultTemplates, aliases } = injection;
   const { alwaysInjectSelector, neverInjectSelector, injectedAnnotations } = injection;
@@ -79,19 +80,19 @@ function injectionSettings(config: InjectorConfig): InjectionSettings {
     keys: webhook.keys,
     pathEnvironment: webhook.pathEnvironment,
     annotationOverrides: {
-      // Who takes over a whole configuration of Istio's gets Istio's pods.
+      // A whole configuration from Istio must produce the same pods as Istio's injector.
       preset: annotationOverrides?.preset ?? (configFrom === undefined ? 'Safe' : 'Istio'),
       allow: annotationOverrides?.allow ?? [],
     },
   };
 }
 
-/** Block style, long lines whole, in quotes whatever YAML 1.1 (which Go reads) would take for something else than text. */
+/** Serializes in block style without folding; quotes strings that YAML 1.1 (Go) misreads. */
 function yaml(value: unknown): string {
   return dump(value, { lineWidth: -1, noRefs: true, sortKeys: true, schema });
 }
 
-/** What js-yaml would leave without quotes although Go's reader drops the underscores and finds a number, such as 1_000. */
+/** Quotes strings such as 1_000, which js-yaml would not quote and Go would read as numbers. */
 const numberLike = new Type('tag:sidecar-injector.io,2026:number', {
   kind: 'scalar',
   resolve: (text: unknown) => typeof text === 'string' && /^[-+]?[.0-9][0-9A-Fa-fxXoO_.+-]*$/.test(text),

@@ -1,25 +1,25 @@
 import type { InjectorConfigSpec } from '../api/injector-config/injector-config.ts';
 
-/** A key of a ConfigMap that a part of the configuration is read from. */
+/** The key of a ConfigMap that contains a part of the configuration. */
 export interface ConfigurationReference {
-  /** The field of the InjectorConfig that names it. */
+  /** The field of the InjectorConfig that names the key. */
   readonly field: string;
   readonly namespace: string;
   readonly name: string;
   readonly key: string;
 }
 
-/** Where each part of a configuration is read from; absent parts are in the InjectorConfig itself. */
+/** The references of a configuration; an absent part is in the InjectorConfig itself. */
 export interface ConfigurationReferences {
   readonly config?: ConfigurationReference;
   readonly values?: ConfigurationReference;
   readonly mesh?: ConfigurationReference;
 }
 
-/** The key of Istio's ConfigMap that holds the values, beside its key `config`. */
+/** The key of Istio's ConfigMap that contains the values, beside its key `config`. */
 const istioValuesKey = 'values';
 
-/** The ConfigMaps that `spec.injection` refers to. The values of a referenced config are beside it, as Istio has them, unless others are given. */
+/** Returns the references. By default, values come from the ConfigMap of configFrom. */
 export function configurationReferences(injection: InjectorConfigSpec['injection']): ConfigurationReferences {
   const { configFrom, values, valuesFrom, meshConfigFrom } = injection;
   const besideConfig = configFrom && values === undefined ? { ...configFrom, key: istioValuesKey } : undefined;

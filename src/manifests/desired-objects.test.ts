@@ -18,7 +18,7 @@ const certificates: CertificateMaterial = {
   caBundlePem: 'old\nnew\n',
 };
 
-/** Everything that an InjectorConfig produces, in the order of application. */
+/** Returns all objects of an InjectorConfig, in the order of application. */
 function desired(config: InjectorConfig, where: ManifestContext = context): KubernetesObject[] {
   return [
     rotationSecret(config, certificates.stored, where),
@@ -28,7 +28,7 @@ function desired(config: InjectorConfig, where: ManifestContext = context): Kube
   ];
 }
 
-/** The parts of a webhook that the tests look into. */
+/** The fields of a webhook that the tests inspect. */
 interface Webhook {
   name: string;
   clientConfig: { url?: string; caBundle: string; service?: Record<string, unknown> };
@@ -49,7 +49,7 @@ const summary = ({ kind, metadata }: KubernetesObject) =>
   `${kind} ${metadata.namespace ?? '-'}/${String(metadata.name)}`;
 
 describe('the objects of an InjectorConfig', () => {
-  it('are these, by name', () => {
+  it('have these kinds and names', () => {
     assert.deepEqual(desired(injectorConfig('1-24')).map(summary), [
       'Secret injection/sidecar-injector-1-24',
       'Secret injection/sidecar-injector-1-24-serving',
@@ -60,7 +60,7 @@ describe('the objects of an InjectorConfig', () => {
     ]);
   });
 
-  it('labels every object for its revision, and never as one of Istio', () => {
+  it('have the labels of the revision and no label of Istio', () => {
     for (const { metadata } of desired(injectorConfig('mesh-a', { revision: '1-24', operatorClass: 'blue' }))) {
       const { 'sidecar-injector.io/configuration-hash': labelled, ...labels } = metadata.labels ?? {};
       assert.deepEqual(labels, {
@@ -73,13 +73,13 @@ describe('the objects of an InjectorConfig', () => {
     }
   });
 
-  it('names the objects of different InjectorConfigs differently', () => {
+  it('have different names for different InjectorConfigs', () => {
     const names = ['a', 'a-b', 'default'].flatMap((name) => desired(injectorConfig(name)).map(summary));
     assert.equal(new Set(names).size, names.length);
     assert.ok(nameRules.every(({ holds }) => holds(injectorConfig('a-b'))));
   });
 
-  it('writes Secrets as Kubernetes has them', () => {
+  it('include Secrets of types Opaque and kubernetes.io/tls', () => {
     const [authority, serving] = desired(injectorConfig('a'));
     assert.equal(authority?.type, 'Opaque');
     assert.equal(decode((authority.data as Record<string, string>)['ca.key']), 'the key of the authority');
@@ -89,13 +89,13 @@ describe('the objects of an InjectorConfig', () => {
     assert.deepEqual(others, {});
   });
 
-  it('gives the key of the authority to no object but the Secret of the rotation', () => {
+  it("contain the authority's key only in the Secret of the rotation", () => {
     const key = Buffer.from('the key of the authority').toString('base64');
     const holders = desired(injectorConfig('a')).filter((object) => JSON.stringify(object).includes(key));
     assert.deepEqual(holders.map(summary), ['Secret injection/sidecar-injector-a']);
   });
 
-  it('writes the configuration twice: immutable under its hash, and plain', () => {
+  it('contain the configuration in an immutable ConfigMap named by hash, and in a mutable one', () => {
     const config = injectorConfig('a');
     const [hashed, plain] = configurationObjects(config, configurationFiles(config), hash, context);
     assert.ok(hashed && plain);
@@ -104,7 +104,7 @@ describe('the objects of an InjectorConfig', () => {
     assert.deepEqual([hashed.immutable, plain.immutable], [true, undefined]);
   });
 
-  it('leads the Service to the pods, or to an advertised host', () => {
+  it('include a Service that selects the replicas or names an advertised host', () => {
     const service = (where: ManifestContext) => servingObjects(injectorConfig('a'), undefined, where)[0]?.spec;
     assert.deepEqual(service(context), {
       type: 'ClusterIP',
@@ -116,7 +116,7 @@ describe('the objects of an InjectorConfig', () => {
 });
 
 describe('webhookConfiguration', () => {
-  it('spells every field of a webhook out', () => {
+  it('sets every field of a webhook', () => {
     const [webhook] = webhooks(injectorConfig('1-24'));
     assert.ok(webhook);
     const { matchConditions, namespaceSelector, objectSelector, ...rest } = webhook;
@@ -142,7 +142,7 @@ describe('webhookConfiguration', () => {
     assert.deepEqual(namespaceSelector.matchExpressions.at(-1)?.values, systemNamespaces);
   });
 
-  it('says what the spec says, in every webhook', () => {
+  it('sets the fields of the spec in every webhook', () => {
     const spec = {
       failurePolicy: 'Ignore',
       timeoutSeconds: 3,
@@ -174,14 +174,14 @@ describe('webhookConfiguration', () => {
     assert.equal(webhook?.clientConfig.service?.port, 40123);
   });
 
-  it('has a name of its own for every webhook, with three parts at least and none of Istio', () => {
+  it("gives every webhook a unique name with at least three parts and without Istio's suffix", () => {
     const injection = { templates: { sidecar: 'x' }, enableNamespacesByDefault: true };
     const names = webhooks(injectorConfig('default', { injection })).map(({ name }) => name);
     assert.equal(new Set(names).size, 5);
     for (const name of names) assert.ok(name.endsWith('.sidecar-injector.io') && name.split('.').length >= 3, name);
   });
 
-  it('belongs to the installation when there is an owner', () => {
+  it('sets the owner reference if the installation has an owner', () => {
     const kind = 'MutatingWebhookConfiguration';
     const owner = { apiVersion: 'admissionregistration.k8s.io/v1', kind, name: 'o', uid: 'u' };
     const owned = (where: ManifestContext) =>
@@ -192,7 +192,7 @@ describe('webhookConfiguration', () => {
     assert.deepEqual(owned(context), []);
   });
 
-  it('carries the webhooks of the default revision in the object that means default', () => {
+  it('puts the webhooks of the default revision into one object', () => {
     const object = webhookConfiguration({ config: injectorConfig('default'), hash, caBundlePem: '' }, context);
     assert.equal(object.metadata.name, 'sidecar-injector-default');
     assert.equal(objectNames('default').webhookConfiguration, 'sidecar-injector-default');

@@ -7,8 +7,9 @@ import { type ManifestContext, revisionLabels } from './manifest-context.ts';
 import { webhookService } from './service.ts';
 
 /**
- * The Secret of the rotation, to be written first and with the resourceVersion that was read, so that two leaders cannot both go on from it.
- * No object here but the webhook configuration has an owner: all must outlive the webhook that needs them, so the operator removes them in order.
+ * Returns the Secret of the rotation. Write it first, with the resourceVersion that was read, so
+ * that of two leaders only one can continue. These objects have no owner reference, because they
+ * must outlive the webhook; the operator deletes them in order.
  */
 export function rotationSecret(
   config: InjectorConfig,
@@ -19,7 +20,7 @@ export function rotationSecret(
   return opaqueSecret(name, stored, { namespace, labels: revisionLabels(config) });
 }
 
-/** What a webhook needs before it may be called, whatever its configuration: the serving certificate (unless it is to stay) and the Service. */
+/** Returns the Service of a webhook and, unless it is to stay unchanged, the serving Secret. */
 export function servingObjects(
   config: InjectorConfig,
   serving: CertificateMaterial['serving'],
@@ -27,14 +28,14 @@ export function servingObjects(
 ): KubernetesObject[] {
   const names = objectNames(config.metadata.name);
   const labels = revisionLabels(config);
-  const place = { namespace: context.namespace, labels };
+  const metadata = { namespace: context.namespace, labels };
   return [
-    ...(serving === undefined ? [] : [servingSecret(names.servingSecret, serving, place)]),
+    ...(serving === undefined ? [] : [servingSecret(names.servingSecret, serving, metadata)]),
     webhookService(names.service, labels, context),
   ];
 }
 
-/** The configuration: first for replicas, then for people. */
+/** Returns the ConfigMap for replicas, then a copy under a fixed name for users and the CLI. */
 export function configurationObjects(
   config: InjectorConfig,
   files: ConfigurationFiles,
@@ -42,12 +43,11 @@ export function configurationObjects(
   { namespace }: ManifestContext,
 ): KubernetesObject[] {
   const metadata = { name: objectNames(config.metadata.name).configMap, namespace, labels: revisionLabels(config) };
-  // The same under a name that stays, for people and for the command line.
   const plain = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { ...files } };
   return [hashedConfigMap(config, files, hash, namespace), plain];
 }
 
-/** The ConfigMap that replicas load a configuration from. It never changes: another configuration has another name. */
+/** Returns the immutable ConfigMap from which replicas load a configuration. */
 export function hashedConfigMap(
   config: InjectorConfig,
   files: ConfigurationFiles,

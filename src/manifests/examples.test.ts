@@ -18,7 +18,7 @@ const objects = (file: string): KubernetesObject[] =>
   parseAllDocuments(readFileSync(new URL(file, folder), 'utf8')).map((document) => document.toJS() as KubernetesObject);
 const configs = files.filter((file) => objects(file).some(({ kind }) => kind === injectorConfigKind));
 
-/** What the InjectorConfig of a file refers to is in the same file. */
+/** Returns the texts that the InjectorConfig of a file refers to, from the same file. */
 function referencedTexts(file: string): Record<string, string> {
   const [config, ...others] = objects(file);
   const references = configurationReferences(parseInjectorConfig(config).spec.injection);
@@ -36,7 +36,7 @@ function referencedTexts(file: string): Record<string, string> {
 }
 
 describe('examples', () => {
-  it('are there', () => {
+  it('are the known files', () => {
     assert.deepEqual(configs, [
       'hello.yaml',
       'istio-1.1-debug.yaml',
@@ -49,7 +49,7 @@ describe('examples', () => {
   });
 
   for (const file of configs) {
-    it(`${file} is an InjectorConfig without a mistake, and says what it shows`, () => {
+    it(`${file} is a valid InjectorConfig and begins with a description`, () => {
       assert.match(readFileSync(new URL(file, folder), 'utf8'), /^# [A-Z]/);
       const config = parseInjectorConfig(objects(file)[0], { unknownFields: 'refuse' });
       assert.deepEqual(validateInjectorConfig(config), []);
@@ -61,7 +61,7 @@ describe('examples', () => {
   }
 
   for (const file of ['revision-tag-canary.yaml', 'revision-tag-restarts.yaml']) {
-    it(`${file} is a RevisionTag without a mistake, says what it shows, and leads to an example`, () => {
+    it(`${file} is a valid RevisionTag, begins with a description and names a revision of an example`, () => {
       assert.match(readFileSync(new URL(file, folder), 'utf8'), /^# [A-Z]/);
       const tag = parseRevisionTag(objects(file)[0], { unknownFields: 'refuse' });
       assert.deepEqual(validateRevisionTag(tag), []);
@@ -69,7 +69,7 @@ describe('examples', () => {
     });
   }
 
-  it('can all be applied at once: no two have a name in common', () => {
+  it('have unique names, so that all of them can be applied at once', () => {
     const names = configs.map((file) => {
       const config = parseInjectorConfig(objects(file)[0]);
       return webhookConfiguration({ config, hash: '0123abcd', caBundlePem: '' }, context).metadata.name;

@@ -15,33 +15,33 @@ const first = ({ webhooks }: KubernetesObject): Webhook => (webhooks as Webhook[
 
 describe('probeConfiguration', () => {
   for (const webhook of [{}, { url: 'https://injector.example.com:9443/base/' }, { timeoutSeconds: 30 }]) {
-    it(`calls the same place with the same trust: ${JSON.stringify(webhook)}`, () => {
-      const twin = first(probeConfiguration(input({ webhook }), context));
-      assert.deepEqual(twin.clientConfig, first(webhookConfiguration(input({ webhook }), context)).clientConfig);
+    it(`calls the same endpoint with the same CA bundle: ${JSON.stringify(webhook)}`, () => {
+      const probe = first(probeConfiguration(input({ webhook }), context));
+      assert.deepEqual(probe.clientConfig, first(webhookConfiguration(input({ webhook }), context)).clientConfig);
     });
   }
 
-  it('can stop nothing but the dry run of one ConfigMap in our own namespace', () => {
-    const twin = first(probeConfiguration(input(), context));
-    assert.deepEqual(twin['rules'], [
+  it("selects only the dry-run creation of one ConfigMap in the operator's namespace", () => {
+    const probe = first(probeConfiguration(input(), context));
+    assert.deepEqual(probe['rules'], [
       { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'], scope: 'Namespaced' },
     ]);
-    assert.deepEqual(twin['namespaceSelector'], {
+    assert.deepEqual(probe['namespaceSelector'], {
       matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: ['injection'] }],
     });
     const named = "has(object.metadata.name) && object.metadata.name == 'sidecar-injector-probe-blue'";
     const expression = `has(request.dryRun) && request.dryRun == true && ${named}`;
-    assert.deepEqual(twin['matchConditions'], [{ name: 'probe', expression }]);
-    assert.deepEqual([twin['failurePolicy'], twin['sideEffects']], ['Fail', 'None']);
+    assert.deepEqual(probe['matchConditions'], [{ name: 'probe', expression }]);
+    assert.deepEqual([probe['failurePolicy'], probe['sideEffects']], ['Fail', 'None']);
   });
 
-  it('waits 5 s at most, and less where the webhook does', () => {
+  it("has the webhook's timeout, but at most 5 s", () => {
     const timeout = (timeoutSeconds: number): number =>
       first(probeConfiguration(input({ webhook: { timeoutSeconds } }), context)).timeoutSeconds;
     assert.deepEqual([1, 5, 30].map(timeout), [1, 5, 5]);
   });
 
-  it('belongs to the InjectorConfig and goes with the owner', () => {
+  it("has the labels and owner of the InjectorConfig's webhook", () => {
     const owner = { apiVersion: 'v1', kind: 'Owner', name: 'owner', uid: 'u' };
     const { metadata } = probeConfiguration(input(), { ...context, owner });
     const real = webhookConfiguration(input(), { ...context, owner }).metadata;
@@ -51,7 +51,7 @@ describe('probeConfiguration', () => {
 });
 
 describe('probeConfigMap', () => {
-  it('carries the nonce under the name that the twin takes', () => {
+  it('contains the nonce and has the name that the probe webhook selects', () => {
     assert.deepEqual(probeConfigMap('blue', 'n', 'injection'), {
       apiVersion: 'v1',
       kind: 'ConfigMap',

@@ -10,20 +10,20 @@ import {
   webhookMetadata,
 } from './webhook-configuration.ts';
 
-/** The name of the twin's webhook: what the API server calls it in its errors. */
+/** The name of the webhook in a probe configuration, which the API server shows in its errors. */
 export const probeWebhookName = `probe.${group}`;
 
-/** Seconds. A path that takes longer than this to answer is not one to put before every pod; and a pass waits for it. */
+/** Seconds. A slower webhook would delay every pod; also, the pass waits for the check. */
 const longestTimeout = 5;
 
-/** By what the probe webhook is called, and everything that is remembered of the trial. */
+/** Returns the key of a reachability check, from which the name of the probe webhook is derived. */
 export function probeSubject({ config, tag }: Pick<WebhookInput, 'config' | 'tag'>): string {
   return tag === undefined ? config.metadata.name : tagProbeSubject(tag.metadata.name);
 }
 
 /**
- * The probe webhook of a webhook: it calls the same place with the same trust, and the only thing that it can stop is the dry run of one ConfigMap in the
- * operator's own namespace.
+ * Returns the probe webhook of a webhook. It calls the same endpoint with the same CA bundle, but
+ * selects only the dry-run creation of one ConfigMap in the operator's namespace.
  */
 export function probeConfiguration(input: WebhookInput, context: ManifestContext): WebhookConfiguration {
   const probe = pathProbeName(probeSubject(input));
@@ -39,7 +39,8 @@ export function probeConfiguration(input: WebhookInput, context: ManifestContext
         matchConditions: [
           {
             name: 'probe',
-            // Guarded: under Fail an expression that cannot be evaluated would refuse the ConfigMaps of others.
+            // Guard each field with has(): with failurePolicy Fail, an error would refuse other
+            // ConfigMaps.
             expression:
               'has(request.dryRun) && request.dryRun == true' +
               ` && has(object.metadata.name) && object.metadata.name == '${probe}'`,
@@ -68,7 +69,7 @@ export function probeConfiguration(input: WebhookInput, context: ManifestContext
   };
 }
 
-/** The ConfigMap that is created by dry run, so never stored. */
+/** Returns the ConfigMap for a reachability check. Create it only by dry run. */
 export function probeConfigMap(subject: string, nonce: string, namespace: string): KubernetesObject {
   return {
     apiVersion: 'v1',

@@ -2,7 +2,7 @@ import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import type { ServingPair } from '../certs/verify-chain.ts';
 import type { Rotation } from '../certs/rotation/rotation.ts';
 
-/** What a pass of the rotation wants written. Without `serving` the serving Secret stays as it is. */
+/** The data that a rotation pass writes. Without `serving`, the serving Secret does not change. */
 export interface CertificateMaterial extends Pick<Rotation, 'stored' | 'caBundlePem'> {
   readonly serving?: ServingPair;
 }
@@ -12,7 +12,7 @@ export interface SecretPlace {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** A Secret for the controller alone: keys and how far things are, in one object, so that one write moves all of it. */
+/** Returns the Secret of the controller: keys and rotation state, updated atomically. */
 export function opaqueSecret(
   name: string,
   stored: CertificateMaterial['stored'],
@@ -21,7 +21,7 @@ export function opaqueSecret(
   return secret(name, 'Opaque', stored, place);
 }
 
-/** The Secret that replicas serve: kubernetes.io/tls (core/v1 SecretTypeTLS) with the authority beside the pair. */
+/** Returns the Secret that replicas serve: type kubernetes.io/tls, with the authority in ca.crt. */
 export function servingSecret(
   name: string,
   { certificatePem, privateKeyPem, caPem }: ServingPair,
@@ -41,7 +41,7 @@ function secret(
   return { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace, labels: { ...labels } }, type, data };
 }
 
-/** Kubernetes' form of bytes in JSON. */
+/** Encodes a text as Kubernetes encodes bytes in JSON. */
 export function base64(text: string): string {
   return Buffer.from(text, 'utf8').toString('base64');
 }

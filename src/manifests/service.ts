@@ -2,12 +2,12 @@ import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import type { ManifestContext } from './manifest-context.ts';
 import { base64 } from './secrets.ts';
 
-/** The port of the Service: what the API server assumes when a clientConfig names none. */
+/** The port of the Service, the default of a clientConfig. */
 export const servicePort = 443;
 
 /**
- * The Service through which the API server calls a webhook. Its name is the SNI and the name in the certificate, so every webhook
- * has its own although all of them lead to the same pods.
+ * Returns the Service at which the API server calls a webhook. All Services select the same pods,
+ * but each webhook needs its own, because the Service's name is the SNI and the certificate's name.
  */
 export function webhookService(
   name: string,
@@ -33,11 +33,11 @@ interface ClientConfigInput {
   readonly service: string;
   readonly path: string;
   readonly caBundlePem: string;
-  /** Instead of the Service: https://HOST[:PORT][/PATH], to which `path` is appended. */
+  /** Replaces the Service: https://HOST[:PORT][/PATH], to which {@link clientConfig} appends `path`. */
   readonly url?: string;
 }
 
-/** WebhookClientConfig of admissionregistration.k8s.io/v1, with every default written out so that comparing finds no difference. */
+/** Returns a WebhookClientConfig with all defaults, so that it compares equal to the live one. */
 export function clientConfig(
   { service, path, caBundlePem, url }: ClientConfigInput,
   { namespace, advertise }: ManifestContext,

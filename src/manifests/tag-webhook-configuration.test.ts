@@ -35,7 +35,7 @@ describe('webhookConfiguration of a tag', () => {
   const taggedBy = (tag: RevisionTag, of = config) => webhookConfiguration({ ...published, config: of, tag }, context);
   const tagged = taggedBy(revisionTag('prod'));
 
-  it('is named after the tag and says where it leads', () => {
+  it('has the name of the tag and labels for its InjectorConfig and revision', () => {
     assert.equal(tagged.metadata.name, 'sidecar-injector-tag-prod');
     assert.deepEqual(tagged.metadata.labels, {
       'app.kubernetes.io/managed-by': 'sidecar-injector',
@@ -46,7 +46,7 @@ describe('webhookConfiguration of a tag', () => {
     });
   });
 
-  it('calls the Service of the InjectorConfig by a path of its own', () => {
+  it('calls the Service of the InjectorConfig with a path of the tag', () => {
     for (const { clientConfig } of webhooksOf(tagged)) {
       assert.equal(clientConfig.service?.name, 'sidecar-injector-mesh-a');
       assert.equal(clientConfig.service.path, '/tags/prod/mesh-a/0123abcd/inject');
@@ -56,7 +56,7 @@ describe('webhookConfiguration of a tag', () => {
     assert.equal(first?.clientConfig.url, 'https://injector.example.com/x/tags/prod/mesh-a/0123abcd/inject');
   });
 
-  it('has everything but the selectors and the path from the InjectorConfig', () => {
+  it("has the fields of the InjectorConfig's webhook, except selectors and path", () => {
     const shared = (object: KubernetesObject) => {
       const [{ clientConfig, ...webhook } = { clientConfig: {} }] = webhooksOf(object);
       const { service } = clientConfig as { service: object };
@@ -66,7 +66,7 @@ describe('webhookConfiguration of a tag', () => {
     assert.deepEqual(shared(tagged), shared(webhookConfiguration(published, context)));
   });
 
-  it('selects by the name of the tag, with the labels of the InjectorConfig, and leaves its excluded namespaces alone', () => {
+  it("selects by the name of the tag, with the InjectorConfig's keys and excluded namespaces", () => {
     assert.deepEqual(names(tagged), ['rev.namespace.sidecar-injector.io', 'rev.object.sidecar-injector.io']);
     const [first] = webhooksOf(tagged);
     assert.deepEqual(first?.namespaceSelector, {
@@ -85,14 +85,14 @@ describe('webhookConfiguration of a tag', () => {
     });
   });
 
-  it('of tag default is the one object of everything that means default', () => {
+  it('is the object of the default revision for tag default', () => {
     const object = taggedBy(revisionTag('default'));
     const own = webhookConfiguration({ ...published, config: injectorConfig('default') }, context);
     assert.equal(object.metadata.name, own.metadata.name);
     assert.deepEqual(names(object), names(own));
   });
 
-  it('takes namespaces by default when the tag or the InjectorConfig says so', () => {
+  it('selects namespaces without labels if the tag or the InjectorConfig enables it', () => {
     const injection = { templates: { sidecar: 'x' }, enableNamespacesByDefault: true };
     const byDefault = injectorConfig('mesh-a', { injection });
     const hasAuto = (of: typeof config, tag: RevisionTag) =>

@@ -7,17 +7,18 @@ import { clientConfig, webhookService } from './service.ts';
 import type { ManifestContext } from './manifest-context.ts';
 
 /**
- * The validating webhook of an operator class and what it needs, in the order of application. It only ever makes mistakes visible sooner:
- * what it checks is in the CRD's rules too or is checked again by reconcile, so it fails open (Ignore) and nothing waits for it.
+ * Returns the validating webhook of an operator class and its other objects, in order of
+ * application. The webhook only reports mistakes earlier, because the CRD's rules or the reconciler
+ * also check them. Therefore it has failurePolicy Ignore, and no pass waits for it.
  */
 export function validatorObjects(certificates: CertificateMaterial, context: ManifestContext): KubernetesObject[] {
   const names = validatorNames(context.operatorClass);
   const labels = { [labelNames.managedBy]: managedBy, [labelNames.operatorClass]: context.operatorClass };
-  const place = { namespace: context.namespace, labels };
+  const metadata = { namespace: context.namespace, labels };
   const { caBundlePem } = certificates;
   return [
-    opaqueSecret(names.authoritySecret, certificates.stored, place),
-    ...(certificates.serving === undefined ? [] : [servingSecret(names.servingSecret, certificates.serving, place)]),
+    opaqueSecret(names.authoritySecret, certificates.stored, metadata),
+    ...(certificates.serving === undefined ? [] : [servingSecret(names.servingSecret, certificates.serving, metadata)]),
     webhookService(names.service, labels, context),
     {
       apiVersion: 'admissionregistration.k8s.io/v1',
@@ -54,7 +55,7 @@ export function validatorObjects(certificates: CertificateMaterial, context: Man
   ];
 }
 
-/** CEL: of an object that is being deleted only the old one is there, and of a whole collection that is neither. */
+/** On DELETE only oldObject is set; on DELETE of a collection neither object nor oldObject is. */
 function ownClass(operatorClass: string): string {
   const spec = '(object == null ? oldObject : object).spec';
   return `(object != null || oldObject != null) && has(${spec}.operatorClass) && ${spec}.operatorClass == '${operatorClass}'`;

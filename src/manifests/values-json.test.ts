@@ -4,7 +4,7 @@ import { valuesJson } from './values-json.ts';
 
 const field = 'spec.injection.valuesFrom';
 
-/** Each of seven lists has the one before nine times. */
+/** Seven lists, each of which contains the previous list nine times. */
 const nine = (item: string): string => `[${Array(9).fill(item).join()}]`;
 const names = 'abcdefg';
 const lists = Array.from(
@@ -14,22 +14,22 @@ const lists = Array.from(
 const bomb = `${lists.join('\n')}\n`;
 
 describe('valuesJson', () => {
-  it('leaves JSON as it is, byte for byte', () => {
+  it('returns JSON unchanged', () => {
     const text = ' {"b": 1.0, "a": 12345678901234567890}\n';
     assert.equal(valuesJson(text, field), text);
   });
 
   for (const [title, text, expected] of [
     ['a map', 'b: 1\na:\n- x\n', { a: ['x'], b: 1 }],
-    ['nothing', '', {}],
-    ['comments alone', '# nothing here\n', {}],
+    ['an empty text', '', {}],
+    ['only comments', '# nothing here\n', {}],
     ['the booleans of YAML 1.1', 'a: yes\nb: Off\nc: "no"\n', { a: true, b: false, c: 'no' }],
-    ['no sexagesimal numbers', 'time: 1:30\nseconds: 1:30.5\n', { time: '1:30', seconds: '1:30.5' }],
-    ['no dates', 'date: 2026-01-02\n', { date: '2026-01-02' }],
-    ['an anchor and its use', 'a: &x {k: v}\nb: *x\n', { a: { k: 'v' }, b: { k: 'v' } }],
-    ['a merge', 'a: &x {k: v}\nb: {<<: *x, l: w}\n', { a: { k: 'v' }, b: { k: 'v', l: 'w' } }],
+    ['sexagesimal numbers as strings', 'time: 1:30\nseconds: 1:30.5\n', { time: '1:30', seconds: '1:30.5' }],
+    ['dates as strings', 'date: 2026-01-02\n', { date: '2026-01-02' }],
+    ['an anchor and an alias', 'a: &x {k: v}\nb: *x\n', { a: { k: 'v' }, b: { k: 'v' } }],
+    ['a merge key', 'a: &x {k: v}\nb: {<<: *x, l: w}\n', { a: { k: 'v' }, b: { k: 'v', l: 'w' } }],
   ] as const) {
-    it(`reads YAML: ${title}`, () => {
+    it(`reads YAML with ${title}`, () => {
       assert.deepEqual(JSON.parse(valuesJson(text, field)), expected);
     });
   }
@@ -38,11 +38,11 @@ describe('valuesJson', () => {
     ['a list', '[1]', /must be a JSON or YAML map, found a list/],
     ['null', 'null', /found nothing/],
     ['a number', '7', /found a number/],
-    ['a word', 'hello', /found a string/],
-    ['YAML that is broken', 'a: [1', /neither JSON nor YAML: .* line 1/],
+    ['a string', 'hello', /found a string/],
+    ['invalid YAML', 'a: [1', /neither JSON nor YAML: .* line 1/],
     ['two documents', 'a: 1\n---\nb: 2\n', /neither JSON nor YAML/],
     ['an alias bomb', bomb, /neither JSON nor YAML: .*alias/i],
-    ['YAML that is long', 'key: value\n'.repeat(6000), /may have 65536 characters at most, found 66000; write/],
+    ['long YAML', 'key: value\n'.repeat(6000), /may have at most 65536 characters, found 66000; write/],
   ] as const) {
     it(`refuses ${title}`, () => {
       assert.throws(

@@ -2,14 +2,14 @@ import { parse, type Tags } from 'yaml';
 import { ConfigurationError } from '../api/errors.ts';
 import { refuseUnbounded } from './bounded-text.ts';
 
-/** Characters of YAML. It is read where requests are answered: up to here that takes less than 100 ms. JSON is read in no time. */
+/** Characters. Replicas parse YAML while they serve; this much takes under 100 ms. JSON is fast. */
 const longestYaml = 64 * 1024;
 
 /**
- * `.Values` as JSON. JSON stays as it is, byte for byte; YAML is read as Kubernetes' Go tools read it: the booleans of YAML 1.1 (yes, on …),
- * but neither its sexagesimal numbers nor its dates.
+ * Converts `.Values` to JSON. Returns JSON unchanged. Reads YAML as Kubernetes' Go tools do: with
+ * the booleans of YAML 1.1 (yes, on …), but without its sexagesimal numbers and dates.
  * @param field the field of the InjectorConfig that refers to the text
- * @throws ConfigurationError when the text is neither, not a map, or YAML of more than 64 KiB
+ * @throws ConfigurationError if the text is invalid, not a map, or YAML of more than 64 KiB
  */
 export function valuesJson(text: string, field: string): string {
   let json = text;
@@ -18,7 +18,7 @@ export function valuesJson(text: string, field: string): string {
     value = JSON.parse(text);
   } catch {
     if (text.length > longestYaml) {
-      const problem = `${field}: the text is no JSON, and YAML may have ${longestYaml} characters at most, found ${text.length}`;
+      const problem = `${field}: the text is not JSON, and YAML may have at most ${longestYaml} characters, found ${text.length}`;
       throw new ConfigurationError(field, `${problem}; write it as JSON`);
     }
     value = readYaml(text, field);
@@ -53,7 +53,7 @@ function kind(value: unknown): string {
   return value === null ? 'nothing' : `a ${typeof value}`;
 }
 
-/** JSON for people and for comparing: keys in order at every level, two spaces a level. */
+/** Serializes a value as JSON with sorted keys and an indentation of two spaces. */
 export function canonicalJson(value: unknown): string {
   const sorted = (_key: string, inner: unknown): unknown =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)

@@ -6,7 +6,7 @@ const conditions = generatedMatchConditions(istioKeys);
 const expression = (name: string) => conditions.find((condition) => condition.name === name)?.expression ?? '';
 
 describe('generatedMatchConditions', () => {
-  it('keeps out pods on the host network, pods that opted out and mirror pods', () => {
+  it('excludes host-network pods, pods that opted out and mirror pods', () => {
     const names = conditions.map(({ name }) => name);
     assert.deepEqual(names, ['not-host-network', 'not-opted-out', 'not-mirror-pod']);
     assert.match(expression('not-host-network'), /object\.spec\.hostNetwork == true/);
@@ -14,21 +14,21 @@ describe('generatedMatchConditions', () => {
     assert.match(expression('not-mirror-pod'), /'kubernetes\.io\/config\.mirror' in object\.metadata\.annotations/);
   });
 
-  it('lets the label beat the annotation', () => {
+  it('gives the label precedence over the annotation', () => {
     assert.match(
       expression('not-opted-out'),
       /^!\(!\(has\(object\.metadata\.labels\) && 'sidecar\.istio\.io\/inject' in object\.metadata\.labels\) && /,
     );
   });
 
-  it('names the key of the family', () => {
+  it('uses the key of the family', () => {
     const [, optedOut] = generatedMatchConditions({ inject: 'logs.example.com/inject' });
     assert.ok(optedOut);
     assert.ok(optedOut.expression.includes("'logs.example.com/inject'"));
     assert.ok(!optedOut.expression.includes('istio'));
   });
 
-  it('guards every optional field, since an expression that fails refuses the pod', () => {
+  it('guards every optional field, because an evaluation error refuses the pod', () => {
     for (const { name, expression: text } of conditions) {
       for (const field of ['object.spec.hostNetwork', 'object.metadata.labels', 'object.metadata.annotations']) {
         const used = text.indexOf(field);

@@ -10,25 +10,25 @@ import { clientConfig } from './service.ts';
 import { matchConditionNames } from '../api/injector-config/match-condition-names.ts';
 import type { WebhookKeys } from '../api/injector-config/webhook-keys.ts';
 
-/** A MutatingWebhookConfiguration. Only `operator/webhooks` may write one, and this type keeps others from it. */
+/** A MutatingWebhookConfiguration. The type ensures that only `operator/webhooks` writes them. */
 export interface WebhookConfiguration extends KubernetesObject {
   readonly kind: 'MutatingWebhookConfiguration';
 }
 
 export interface WebhookInput {
   readonly config: InjectorConfig;
-  /** The configuration that is published: every replica must have it before this object is applied. */
+  /** The hash of the configuration to publish; every replica must have loaded it. */
   readonly hash: string;
   readonly caBundlePem: string;
-  /** The RevisionTag that leads to the InjectorConfig; absent: the webhook is the InjectorConfig's own. */
+  /** The RevisionTag of the webhook. If unset, it is the InjectorConfig's own webhook. */
   readonly tag?: RevisionTag | undefined;
-  /** Absent: the tag is at rest, and everybody gets the InjectorConfig's `hash`. Its stable side is that. */
+  /** The tag's rollout, with stable configuration `hash`. If unset, all workloads use `hash`. */
   readonly rollout?: RolloutRoute | undefined;
-  /** How its path is written; format 1 unless told. */
+  /** The format of the path. Default: format 1. */
   readonly format?: PathFormat;
 }
 
-/** metadata.name of the MutatingWebhookConfiguration. */
+/** Returns metadata.name of the MutatingWebhookConfiguration. */
 export function webhookName({ config, tag }: Pick<WebhookInput, 'config' | 'tag'>): string {
   return tag === undefined
     ? objectNames(config.metadata.name).webhookConfiguration
@@ -36,8 +36,8 @@ export function webhookName({ config, tag }: Pick<WebhookInput, 'config' | 'tag'
 }
 
 /**
- * The MutatingWebhookConfiguration of an InjectorConfig, or of a RevisionTag that leads to one: the selectors are the tag's, everything else is
- * the InjectorConfig's, so moving a tag is one write of one object. The last object to apply and the first to remove.
+ * Returns the MutatingWebhookConfiguration of an InjectorConfig or tag. A tag determines only the
+ * selectors, so a tag moves with one write. Apply this object last, and delete it first.
  */
 export function webhookConfiguration(input: WebhookInput, context: ManifestContext): WebhookConfiguration {
   const { webhook } = input.config.spec;
@@ -58,7 +58,8 @@ export function webhookConfiguration(input: WebhookInput, context: ManifestConte
     metadata: webhookMetadata(webhookName(input), input, context),
     webhooks: selectorsFor(input, context.namespace).map(({ name: short, namespaceSelector, objectSelector }) => ({
       ...shared,
-      // The API server wants names of three parts at least; ours never end in Istio's suffix, which istiod would rewrite.
+      // The API server requires three parts. The suffix differs from Istio's, which istiod would
+      // rewrite.
       name: `${short}.${group}`,
       namespaceSelector,
       objectSelector,
@@ -66,7 +67,7 @@ export function webhookConfiguration(input: WebhookInput, context: ManifestConte
   };
 }
 
-/** The metadata of a webhook configuration, or of its probe webhook. */
+/** Returns the metadata of a webhook configuration or its probe webhook. */
 export function webhookMetadata(
   name: string,
   { config, tag }: Pick<WebhookInput, 'config' | 'tag'>,
@@ -79,7 +80,7 @@ export function webhookMetadata(
   };
 }
 
-/** Where the API server calls, and what it trusts there. */
+/** Returns the clientConfig: the endpoint that the API server calls, and its CA bundle. */
 export function webhookClient(
   { config, hash, caBundlePem, tag, rollout, format }: WebhookInput,
   context: ManifestContext,
@@ -92,9 +93,7 @@ export function webhookClient(
   return clientConfig({ service, path, caBundlePem, ...(url !== undefined && { url }) }, context);
 }
 
-/**
- * A live webhook configuration as it is, but for its caBundle: for when no other may be written, and the rotation must go on nevertheless.
- */
+/** Returns a live webhook configuration in which only the caBundle is replaced. */
 export function withCaBundle(live: KubernetesObject, caBundlePem: string): WebhookConfiguration {
   const { name, labels, ownerReferences } = live.metadata;
   const webhooks = (live.webhooks ?? []) as { clientConfig?: Record<string, unknown> }[];
@@ -116,8 +115,9 @@ interface MatchCondition {
 }
 
 /**
- * Conditions that keep pods away from the webhook altogether, so that they start even when nobody answers. Each field is guarded by has():
- * under failurePolicy Fail an expression that cannot be evaluated would refuse the pod.
+ * Returns conditions that exclude pods from the webhook, so that they start even if no replica
+ * runs. Guard each field with has(): with failurePolicy Fail, an evaluation error would refuse the
+ * pod.
  */
 export function generatedMatchConditions(keys: Pick<WebhookKeys, 'inject'>): MatchCondition[] {
   const labels = 'has(object.metadata.labels)';
@@ -125,19 +125,20 @@ export function generatedMatchConditions(keys: Pick<WebhookKeys, 'inject'>): Mat
   const key = `'${keys.inject}'`;
   return [
     {
-      // Such a pod has the node's network: redirecting its traffic would redirect the node's.
+      // The pod uses the node's network: redirecting its traffic would redirect the node's traffic.
       name: matchConditionNames.hostNetwork,
       expression: '!(has(object.spec) && has(object.spec.hostNetwork) && object.spec.hostNetwork == true)',
     },
     {
-      // The label beats the annotation (Istio), so the annotation decides only where there is no label.
+      // As in Istio, the label has precedence, so the annotation decides only without the label.
       name: matchConditionNames.optedOut,
       expression:
         `!(!(${labels} && ${key} in object.metadata.labels)` +
         ` && ${annotations} && ${key} in object.metadata.annotations && object.metadata.annotations[${key}] == 'false')`,
     },
     {
-      // The mirror of a static pod shows what the kubelet already runs; changing it changes nothing but the picture.
+      // A mirror pod reflects a static pod that the kubelet already runs; changing it has no
+      // effect.
       name: matchConditionNames.mirrorPod,
       expression: `!(${annotations} && 'kubernetes.io/config.mirror' in object.metadata.annotations)`,
     },

@@ -9,7 +9,7 @@ const nonce = fc.stringMatching(/^[A-Za-z0-9-]{1,63}$/);
 const renewal = fc.record({ target: fc.constantFrom(...rotateTargets), nonce });
 const action = fc.record({ verb: fc.constantFrom(...rolloutVerbs), nonce });
 
-/** Returns malformed values: without word or nonce, or with an invalid word, nonce or second line. */
+/** Returns malformed values: a missing or invalid word or nonce, or a second line. */
 const malformed = (word: string, other: string, unknown: string): string[] => [
   '',
   ...['', ':', ': a', ':ä', `:${'a'.repeat(64)}`, `:a\n${other}:b`].map((rest) => `${word}${rest}`),

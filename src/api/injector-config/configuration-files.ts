@@ -1,4 +1,4 @@
-/** The texts of a configuration: the keys of its ConfigMap, in Istio's format where Istio has one. */
+/** The texts of a configuration, the keys of its ConfigMap. Istio's format where it has one. */
 export interface ConfigurationFiles {
   /** Istio's injector config as YAML: policy, templates, defaultTemplates, selectors … */
   readonly config: string;

@@ -9,7 +9,7 @@ import {
   list,
 } from '../kubernetes/field-types.ts';
 
-/** Characters. Longer texts would not fit into a ConfigMap (1 MiB) with the rest of a configuration. */
+/** Characters. A longer text would not fit into a ConfigMap (1 MiB) with the other texts. */
 const maximumTemplateLength = 600_000;
 const templateName = z.string().min(1).max(63);
 

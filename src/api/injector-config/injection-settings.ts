@@ -6,7 +6,7 @@ export type NativeSidecars = 'Auto' | 'Enabled' | 'Disabled';
 
 /** The settings of a configuration that Istio's config, values and mesh have no key for. */
 export interface InjectionSettings {
-  /** `.Revision` of the templates; also the annotation `istio.io/rev` and the status annotation's `revision`. */
+  /** `.Revision` of templates, the value of `istio.io/rev` and of the status annotation. */
   readonly revision: string;
   /** The left and right template delimiters: `{{ }}`, or `[[ ]]` for the format of Istio 1.x. */
   readonly delimiters: readonly [string, string];
@@ -14,7 +14,7 @@ export interface InjectionSettings {
   readonly keys: WebhookKeys;
   /** Proxy environment variables by Istio's names in a path such as `/inject/cluster/c1/net/n1`. */
   readonly pathEnvironment: Readonly<Record<string, string>>;
-  /** On OpenShift the namespace's ranges determine the proxy's user and group. Default: Kubernetes. */
+  /** On OpenShift, namespace ranges determine the proxy's user and group. Default: Kubernetes. */
   readonly platform?: 'Kubernetes' | 'OpenShift';
   /** `.CompliancePolicy` of the templates, e.g. `fips-140-2`. Default: empty. */
   readonly compliancePolicy?: string;

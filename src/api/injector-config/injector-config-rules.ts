@@ -22,7 +22,7 @@ export interface ValidationRule<T> {
 const minute = 60_000;
 const generatedNames: readonly string[] = Object.values(matchConditionNames);
 
-/** Matches names that would collide with our objects `sidecar-injector-tag-T`, `…-probe-N`, `…-N-serving` or `…-N-<hash8>`. */
+/** Names of our objects without prefix: `tag-T`, `probe-N`, `N-serving`, `N-<hash8>`. */
 const reservedName = /^(tag|probe)-|-serving$|-[0-9a-f]{8}$/;
 
 /** The rules about the name; `self` is the whole object. */
@@ -267,7 +267,7 @@ export const revisionIsImmutable = {
     'spec.revision cannot be set, changed or removed after creation; create another InjectorConfig for the other revision and move the namespaces to it',
 } as const;
 
-/** Returns the rule that fixes the class: after a change no operator would delete the old objects or remove the finalizer. */
+/** After a change of class, no operator would delete the old class's objects and finalizers. */
 export function operatorClassIsImmutable(kind: string) {
   return {
     field: 'spec.operatorClass',
@@ -281,7 +281,7 @@ export function brokenRules<T>(rules: readonly ValidationRule<T>[], value: T): M
   return rules.filter((rule) => !rule.holds(value)).map(({ field, message }) => ({ field, message }));
 }
 
-/** Reports whether the spec sets fields that the ConfigMap of configFrom contains. An empty map or list counts as unset. */
+/** Reports whether the spec sets, other than to empty, fields that configFrom replaces. */
 function hasInlineConfiguration(injection: InjectorConfigSpec['injection']): boolean {
   const { aliases, injectedAnnotations, alwaysInjectSelector, neverInjectSelector } = injection;
   const collections = [aliases, injectedAnnotations, alwaysInjectSelector, neverInjectSelector];

@@ -1,4 +1,4 @@
-/** Names of the matchConditions of every webhook. spec.webhook.matchConditions must not use them. */
+/** The matchConditions of every webhook; spec.webhook.matchConditions must not use their names. */
 export const matchConditionNames = {
   hostNetwork: 'not-host-network',
   optedOut: 'not-opted-out',

@@ -20,7 +20,7 @@ export function formatRotateRequest({ target, nonce }: RotateRequest): string {
   return `${target}:${nonce}`;
 }
 
-/** Parses the value of {@link rotateAnnotation}. @throws ConfigurationError with the allowed form */
+/** Parses the value of {@link rotateAnnotation}. @throws ConfigurationError with the valid form */
 export function parseRotateRequest(value: string): RotateRequest {
   const [target, nonce] = parseAnnotationRequest(rotateAnnotation, rotateTargets, value);
   return { target, nonce };

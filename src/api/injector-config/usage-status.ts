@@ -6,7 +6,7 @@ export const listedNames = 20;
 
 const names = (text: string) => z.array(z.string().max(520)).max(listedNames).describe(text);
 
-/** Returns the schema of a list of workloads. @param fields the fields of an entry beside its name */
+/** Returns the schema of a list of workloads. @param fields further fields of an entry */
 export function workloadList<Fields extends z.ZodRawShape>(fields: Fields, description: string) {
   const workload = z.object({
     namespace: z.string().max(63).describe('The namespace of the workload.'),
@@ -21,8 +21,8 @@ const pods = count('The number of affected pods of the workload.');
 const reason = z.string().max(64).describe('The reason for which the pods have no sidecar.');
 
 /**
- * The status fields about pods that use an InjectorConfig or tag, and whether they are current. Counts
- * exclude terminated pods. The operator writes these fields at most every 30 s.
+ * The status fields about the pods of an InjectorConfig or tag, without terminated pods. The
+ * operator writes them at most every 30 s.
  */
 export const usageStatusFields = {
   injected: optionalObject('The number of pods by the state of their sidecar. Updated at most every 30 seconds.', {

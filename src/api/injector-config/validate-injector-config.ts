@@ -7,7 +7,7 @@ import { qualifiedNamePattern } from '../kubernetes/field-types.ts';
 /** A ConfigMap holds 1 MiB; the difference leaves room for its metadata and for the next edit. */
 const maximumConfigurationBytes = 900 * 1024;
 
-/** Returns all mistakes that need neither compiled templates nor the cluster: CEL rules and others. */
+/** Returns all mistakes, of CEL rules and others, that need neither templates nor the cluster. */
 export function validateInjectorConfig(config: InjectorConfig): Mistake[] {
   const { injection, webhook } = config.spec;
   return [

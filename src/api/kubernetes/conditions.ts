@@ -3,7 +3,7 @@ import type { Condition } from './kubernetes.ts';
 /** A condition without its time, which {@link setCondition} adds. */
 export type ObservedCondition = Omit<Condition, 'lastTransitionTime'>;
 
-/** Sets one condition. lastTransitionTime changes only with the status, so a repeated result causes no write. */
+/** Sets a condition. lastTransitionTime changes only with the status: no change causes no write. */
 export function setCondition(conditions: readonly Condition[], next: ObservedCondition, now: Date): Condition[] {
   const index = conditions.findIndex(({ type }) => type === next.type);
   const before = conditions[index];

@@ -4,10 +4,10 @@ import { z } from 'zod';
 export const dnsLabelPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 /** A DNS-1123 subdomain, such as the name of a ConfigMap: labels joined by dots. */
 export const dnsSubdomainPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-/** A qualified name, the key of a label or annotation: an optional prefix with `/`, and 1 to 63 characters. */
+/** The key of a label or annotation: an optional DNS prefix with `/`, and up to 63 characters. */
 export const qualifiedNamePattern =
   /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
-/** A label value: empty, or letters, digits, `-`, `_` and `.` that begin and end with a letter or digit. */
+/** A label value: empty, or letters, digits, `-`, `_`, `.`; letters or digits at both ends. */
 export const labelValuePattern = /^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/;
 /** A signerName of certificates.k8s.io/v1: a domain with a dot, `/`, and a DNS-1123 subdomain. */
 export const signerNamePattern =
@@ -15,7 +15,7 @@ export const signerNamePattern =
 /** A key in the data of a ConfigMap. */
 export const configMapKeyPattern = /^[-._a-zA-Z0-9]+$/;
 
-/** A duration that Go's time.ParseDuration and CEL's duration() also accept: hours, minutes, seconds. */
+/** A duration in h, m and s that Go's time.ParseDuration and CEL's duration() also accept. */
 export const durationPattern = /^([0-9]{1,6}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$/;
 
 /** Returns the schema of a duration for `durationMilliseconds`. */
@@ -23,7 +23,7 @@ export function duration() {
   return z.string().min(2).max(24).regex(durationPattern, 'must be a duration such as 168h or 1h30m');
 }
 
-/** Returns the schema of a string of 1 to `maximum` characters. @param message the error, "must be …" */
+/** Returns the schema of a string of 1 to `maximum` characters. @param message "must be …" */
 export function text(maximum: number, pattern: RegExp, message: string) {
   return z.string().min(1).max(maximum).regex(pattern, message);
 }
@@ -68,7 +68,7 @@ export function optionalTime(description: string) {
   return z.string().meta({ format: 'date-time' }).exactOptional().describe(description);
 }
 
-/** Returns the schema of a list. Server-side apply replaces an `atomic` list, and merges a `set`. */
+/** Returns the schema of a list. Server-side apply replaces an `atomic` list and merges a `set`. */
 export function list<T extends z.ZodType>(item: T, maximum: number, type: 'atomic' | 'set' = 'atomic') {
   return z.array(item).max(maximum).meta({ 'x-kubernetes-list-type': type });
 }

@@ -1,4 +1,4 @@
-/** Namespaces that are never injected. Istio excludes `local-path-storage` because of kind clusters. */
+/** Namespaces that are never injected. Istio exempts `local-path-storage` for kind clusters. */
 export const systemNamespaces: readonly string[] = [
   'kube-system',
   'kube-public',

@@ -9,8 +9,8 @@ export interface PodOwner {
 const cronJobName = /^(.+)-\d{8,10}$/;
 
 /**
- * Derives the workload from the name of a pod's controller and the pod's labels: the Deployment or Argo
- * Rollout of a ReplicaSet, the CronJob of a Job, the DeploymentConfig of a ReplicationController, else
+ * Derives the workload from the name of a pod's controller and the pod's labels: the Deployment or
+ * Argo Rollout of a ReplicaSet, CronJob of a Job, DeploymentConfig of a ReplicationController, else
  * the controller itself. Follows Istio's GetDeployMetaFromPod.
  * @param labels the pod's labels; values that are not strings count as absent
  */

@@ -1,7 +1,7 @@
 import { dnsLabelPattern } from '../kubernetes/field-types.ts';
 import { ownName } from '../own-names.ts';
 
-/** The pod template annotation with a workload's restarts. Writing it restarts the workload; it is the only record. */
+/** The pod template annotation that restarts a workload when written, and the only record of it. */
 export const restartedAnnotation = ownName('restarted');
 
 /** The annotation of a workload that excludes it from all restarts, with value `"false"`. */
@@ -30,8 +30,8 @@ export function formatRestartAnnotation(restarts: readonly WorkloadRestart[]): s
 }
 
 /**
- * Parses {@link restartedAnnotation} into the latest restart of each tag, latest first. Any author may
- * have written the value: if any part is malformed, the workload counts as not restarted by us.
+ * Parses {@link restartedAnnotation} into the latest restart of each tag, latest first. An author
+ * may have written the value: if any part is malformed, the workload counts as not restarted by us.
  */
 export function parseRestartAnnotation(value: unknown): readonly WorkloadRestart[] {
   if (typeof value !== 'string' || value === '' || value.length > longestValue) return [];

@@ -75,7 +75,7 @@ export const revisionTagSpecRules: readonly ValidationRule<RevisionTagSpec>[] = 
   },
 ];
 
-/** Returns the mistakes that need no cluster: the violations of the rules that the CRD has in CEL. */
+/** Returns the violations of the rules that the CRD has in CEL. */
 export function validateRevisionTag(tag: RevisionTag): Mistake[] {
   return [...brokenRules(revisionTagRules, tag), ...brokenRules(revisionTagSpecRules, tag.spec)];
 }

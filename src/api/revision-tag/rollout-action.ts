@@ -4,7 +4,7 @@ import { ownName } from '../own-names.ts';
 /** The annotation of a RevisionTag with which a user controls a rollout: `<verb>:<nonce>`. */
 export const rolloutActionAnnotation = ownName('action');
 
-/** `promote` makes the canary stable, `abort` rolls back, `resume` ends a pause, `retry` restarts after a rollback. */
+/** `abort` rolls back, `resume` ends a pause, `retry` starts the rollout again after a rollback. */
 export const rolloutVerbs = ['promote', 'abort', 'resume', 'retry'] as const;
 export type RolloutVerb = (typeof rolloutVerbs)[number];
 
@@ -20,7 +20,7 @@ export function formatRolloutAction({ verb, nonce }: RolloutAction): string {
   return `${verb}:${nonce}`;
 }
 
-/** Parses the value of {@link rolloutActionAnnotation}. @throws ConfigurationError with the allowed form */
+/** Parses {@link rolloutActionAnnotation}. @throws ConfigurationError with the allowed form */
 export function parseRolloutAction(value: string): RolloutAction {
   const [verb, nonce] = parseAnnotationRequest(rolloutActionAnnotation, rolloutVerbs, value);
   return { verb, nonce };

@@ -30,9 +30,7 @@ const analysis = z.object({
     .describe(
       'The number of canary pods that must be ready before a step ends, or all pods of the canary workloads if these have fewer pods. In a shadow step, the number of admissions that replicas must have compared.',
     ),
-  minReadySeconds: whole(0, 86_400)
-    .default(60)
-    .describe('The number of seconds for which canary pods must have been ready during the step.'),
+  minReadySeconds: whole(0, 86_400).default(60).describe('How long canary pods must have been ready, in seconds.'),
   readyTimeout: duration()
     .default('5m')
     .describe('A pod counts as failing if it is not ready for longer than this duration. At least 10s.'),
@@ -44,27 +42,19 @@ const analysis = z.object({
   maximumRestarts: whole(0, 1000)
     .default(2)
     .describe('A pod counts as failing if its containers have restarted more often than this.'),
-  maximumInjectionErrors: whole(0, 1_000_000)
-    .default(0)
-    .describe('The number of failed canary injections above which the operator rolls back.'),
+  maximumInjectionErrors: whole(0, 1_000_000).default(0).describe('The maximum number of failed canary injections.'),
 });
 
 const canary = z.object({
-  steps: list(step, 20)
-    .min(1)
-    .describe('The steps of a rollout, in order. After the last step the canary is promoted.'),
-  analysis: analysis
-    .prefault({})
-    .describe('The evidence that a step requires, and the failures that cause a rollback.'),
+  steps: list(step, 20).min(1).describe('The steps of a rollout. After the last step the canary is promoted.'),
+  analysis: analysis.prefault({}).describe('The evidence for a step, and the failures that cause a rollback.'),
 });
 
 const restart = z.object({
   maxUnavailableWorkloads: whole(1, 1000)
     .default(1)
     .describe('The maximum number of workloads in the cluster that restart at the same time.'),
-  perNamespace: whole(1, 1000)
-    .default(1)
-    .describe('The maximum number of workloads in one namespace that restart at the same time.'),
+  perNamespace: whole(1, 1000).default(1).describe('The same maximum for one namespace.'),
   minReadySeconds: whole(0, 86_400)
     .default(10)
     .describe('The number of seconds for which a restarted workload must be complete before its restart is done.'),
@@ -99,7 +89,7 @@ export type CanaryStep = CanaryStrategy['steps'][number];
 export type CanaryAnalysis = CanaryStrategy['analysis'];
 export type RestartStrategy = NonNullable<RolloutStrategy['restart']>;
 
-/** Returns the limits of restarts, or their defaults if the strategy restarts only after a rollback. */
+/** Returns the limits of restarts, or the defaults if the strategy sets only rollback.restart. */
 export function restartBounds(strategy: RolloutStrategy): RestartStrategy {
   return strategy.restart ?? restart.parse({});
 }

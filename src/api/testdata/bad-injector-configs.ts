@@ -6,8 +6,9 @@ export interface BadInjectorConfig {
   /** The field that every error message must name. */
   readonly field: string;
   /**
-   * `schema`: refused by the CRD's structural schema and by parseInjectorConfig. `rule`: refused by CEL and
-   * by validateInjectorConfig, with the same message. `webhook`: refused by validateInjectorConfig only.
+   * `schema`: refused by the structural schema and by parseInjectorConfig. `rule`: refused by CEL
+   * and, with the same message, by validateInjectorConfig. `webhook`: refused by
+   * validateInjectorConfig.
    */
   readonly refusedBy: 'schema' | 'rule' | 'webhook';
   readonly message: RegExp;

@@ -1,4 +1,4 @@
-/** A RevisionTag that the structural schema (`schema`) or CEL and validateRevisionTag (`rule`) refuse. */
+/** A RevisionTag that the CRD's structural schema (`schema`) or a CEL rule (`rule`) refuses. */
 export interface BadRevisionTag {
   readonly title: string;
   readonly name: string;

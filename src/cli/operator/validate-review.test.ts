@@ -161,7 +161,7 @@ describe('the review of a RevisionTag', () => {
     /^spec\.revision: spec\.revision unready: InjectorConfig unready is not ready \(WaitingForReplicas: a replica is missing\); wait/;
   const otherKeys = /^spec\.revision: .*other spec\.webhook\.keys than InjectorConfig 1-24/;
   const sameName =
-    /^metadata\.name: metadata\.name: InjectorConfig 1-25 takes the same pods, its revision is 1-25; give the tag another name$/;
+    /^metadata\.name: metadata\.name: InjectorConfig 1-25 selects the same pods, its revision is 1-25; give the tag another name$/;
   const rows: [what: string, object: KubernetesObject, mistake: RegExp, old?: KubernetesObject][] = [
     ['to a revision that is ready', tag('canary', '1-25'), /^none$/],
     ['default to a revision that is ready', tag('default', '1-25'), /^none$/],
@@ -190,7 +190,7 @@ describe('the review of a RevisionTag', () => {
 
   it('is one beside selectors that could take its pods', async () => {
     const objects = [...stored, config('wide', { webhook: { selection: 'Custom', objectSelector: {} } })];
-    const wide = /^metadata\.name: .*InjectorConfig wide takes the same pods by selectors of its own; let its/;
+    const wide = /^metadata\.name: .*InjectorConfig wide selects the same pods with its own selectors; change its/;
     assert.match(await firstMistake(tag('canary', '1-25'), null, objects), wide);
   });
 });
@@ -198,11 +198,11 @@ describe('the review of a RevisionTag', () => {
 describe('the review of an InjectorConfig beside others', () => {
   const same = { revision: '1-24' };
   const takenByConfig =
-    /^spec\.revision: .*InjectorConfig 1-24 takes the same pods, its revision is 1-24; choose another revision/;
-  const takenByTag = /^spec\.revision: .*RevisionTag prod takes the same pods, a tag that answers to revision prod/;
+    /^spec\.revision: .*InjectorConfig 1-24 selects the same pods, its revision is 1-24; choose another revision/;
+  const takenByTag = /^spec\.revision: .*RevisionTag prod selects the same pods, its name is the revision prod/;
   const wider = /^spec\.webhook\.selection: .*give one of the two its own spec\.webhook\.keys/;
   const ownHost =
-    /^spec\.webhook\.url: .*InjectorConfig outside has the host outside\.example\.com too, .* give this one a host of its own/;
+    /^spec\.webhook\.url: .*InjectorConfig outside has the host outside\.example\.com too, .* use another host here/;
   const sharedHost = /^spec\.webhook\.url: .*InjectorConfig shared has/;
   const rows: [what: string, object: KubernetesObject, mistake: RegExp, old?: KubernetesObject][] = [
     ['of a revision of its own', config('1-26'), /^none$/],
