@@ -15,7 +15,7 @@ import type { AdmissionRequest } from '../../server/admission/admission-decision
 import type { Validation } from '../../server/admission/validate-route.ts';
 import { messageOf } from '../files.ts';
 import { inUseRefusal } from './in-use.ts';
-import { configMistakes, tagMistakes, tagsLeadingTo } from '../../operator/controller/review-mistakes.ts';
+import { configMistakes, tagMistakes, tagsPointingTo } from '../../operator/controller/review-mistakes.ts';
 import type { ReviewedObjects } from '../../operator/controller/reviewed-objects.ts';
 
 /** How long an answer waits for a trial, of the 5 s that the webhook has. Milliseconds. */
@@ -68,7 +68,7 @@ function isObject(value: unknown): value is KubernetesObject {
 /** What is in use stays, unless somebody says that it may go. Of what the API server does not show (a collection as a whole) nothing can be said. */
 function validateDeletion(object: unknown, targets: TagTargets | undefined): Validation {
   if (!isObject(object)) return { mistakes: [] };
-  const refusal = inUseRefusal(object, targets === undefined ? [] : tagsLeadingTo(object, targets));
+  const refusal = inUseRefusal(object, targets === undefined ? [] : tagsPointingTo(object, targets));
   return { mistakes: [], ...(refusal === undefined ? {} : { inUse: refusal }) };
 }
 

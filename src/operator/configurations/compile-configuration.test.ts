@@ -183,7 +183,7 @@ describe('ConfigurationCompiler', () => {
   const valuesFrom = { namespace: 'n', name: 'v', key: 'key' };
   const tooLarge =
     /larger than the 900 KiB that fit in a ConfigMap: config 1 KiB, values 928 KiB, mesh 0 KiB, settings 1 KiB; shorten it/;
-  const other = /defaultTemplates names "other".*it has sidecar/;
+  const other = /defaultTemplates: "other" is not in spec.injection.templates; use one of sidecar/;
   const refused: [what: string, injection: Record<string, unknown>, values: string, message: RegExp][] = [
     ['a template that does not parse', { templates: { sidecar: '{{ if }}' } }, '', /templates\.sidecar.*line 1/s],
     ['names of templates that do not exist', { defaultTemplates: ['other'] }, '', other],

@@ -144,7 +144,7 @@ function whereOf(config: InjectorConfig, field: string): string {
   return `InjectorConfig ${config.metadata.name} (revision ${revisionOf(config)}): ${field}`;
 }
 
-/** Returns an error for mistakes in `spec.injection`; mistakes in other fields do not matter here. */
+/** Returns an error for mistakes in `spec.injection`; ignores mistakes in other fields. */
 function mistakeIn(config: InjectorConfig): ConfigurationError | undefined {
   const mistakes = validateInjectorConfig(config).filter(({ field }) => field.startsWith('spec.injection'));
   const [first] = mistakes;

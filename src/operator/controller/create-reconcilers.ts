@@ -44,23 +44,22 @@ import { otherKeys, tagKey } from './wake-ups.ts';
 
 export interface ReconcilerParts extends Omit<PassContext, 'owned' | 'targets' | 'events'> {
   readonly client: ApiClient;
-  /** Asked before each write. */
+  /** Reports whether this process holds the Lease; called before each write. */
   readonly holdsLease: () => boolean;
   readonly generateKeyPair: GenerateKeyPair;
   readonly load: LoadConfiguration;
   readonly rehearse: RehearsePods;
   readonly followObject: FollowedObjectsOptions['follow'];
   readonly followCollection: FollowCollection;
-  /** Has a key of the queue looked at. */
+  /** Adds a key to the queue. */
   readonly wake: (key: string) => void;
-  /** An InjectorConfig serves something else than before: the tags that lead to it follow. */
+  /** Called when an InjectorConfig has published another configuration, so that its tags follow. */
   readonly onPublished: (injectorConfig: string) => void;
 }
 
-/** What works on the keys of the queue; `targets` is where tags lead, `followPods` begins to follow pods and namespaces while we lead. */
+/** The reconcilers of all queue keys, the targets of tags, and a function that watches pods. */
 export type Reconcilers = ReturnType<typeof createReconcilers>;
 
-/** Puts the reconcilers together. */
 export function createReconcilers(parts: ReconcilerParts) {
   const { settings, view, reports, logger, metrics, clock, generateKeyPair, wake } = parts;
   const { namespace, operatorClass } = settings.context;
@@ -105,9 +104,9 @@ export function createReconcilers(parts: ReconcilerParts) {
     logger,
   });
   metrics.usageFrom?.(() => usage.figures());
-  const told = settings.followPods === false ? uncounted : usage;
+  const reportedUsage = settings.followPods === false ? uncounted : usage;
   const follow = (resource: ResourceKind): FollowedObjects => new FollowedObjects({ ...followed, resource });
-  // Each for itself: what a provider follows for an InjectorConfig is all that is followed by that.
+  // One instance per provider, since each stops the watches that it does not need itself.
   const trust = (): TrustedAuthorities =>
     new TrustedAuthorities({ ConfigMap: follow(configMaps), Secret: follow(secrets) }, namespace);
   const providers = {
@@ -129,7 +128,7 @@ export function createReconcilers(parts: ReconcilerParts) {
   };
   const revisions = new RevisionReconciler({
     ...shared,
-    usage: told,
+    usage: reportedUsage,
     producer: new RevisionProducer({
       ...shared,
       certificates: new RevisionCertificates({ ...shared, webhooks, providers, refusals }),
@@ -163,11 +162,11 @@ export function createReconcilers(parts: ReconcilerParts) {
       clock,
     }),
     refusals: new Refusals(events, logger, 'revisionTag'),
-    usage: told,
+    usage: reportedUsage,
     restarts,
   });
   const podEvents = new PodEvents({
-    // Where a tag leads now: pods are made by that, wherever it is to lead.
+    // The current target of a tag, which injects pods, and not the desired one.
     claims: () => ({ ...targets.claims(), targetOf: ({ metadata }) => targets.current(metadata.name) }),
     rules,
     recorder,

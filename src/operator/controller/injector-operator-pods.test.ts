@@ -5,14 +5,14 @@ import { ProcessCluster } from '../testdata/operator-process.ts';
 
 const otherKeys = { injection: 'logs/on', revision: 'logs/rev', inject: 'logs/inject', status: 'logs/status' };
 
-describe('InjectorOperator, of what it follows while it leads,', () => {
+describe('InjectorOperator with pod watches', () => {
   let cluster: ProcessCluster;
   beforeEach(async () => {
     cluster = new ProcessCluster();
     await cluster.start();
   });
   afterEach(() => cluster.stop());
-  it('says who uses an InjectorConfig, and which pods are not as they would be now', async () => {
+  it('reports the pods and namespaces that use an InjectorConfig, and the stale pods', async () => {
     const first = await cluster.launch();
     cluster.put('injectorconfigs', injectorConfig('blue'));
     await cluster.until(() => cluster.isReady('blue'));
@@ -26,22 +26,22 @@ describe('InjectorOperator, of what it follows while it leads,', () => {
       const annotations = { 'sidecar-injector.io/config': `blue.${by}`, 'sidecar.istio.io/status': status };
       cluster.put('pods', { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'shop', annotations } });
     }
-    // Whoever leads next writes at once.
+    // The next leader writes the usage immediately.
     await first.stop();
     const second = await cluster.launch('two');
     await cluster.until(() => (usage().pods as { count: number } | undefined)?.count === 2);
     assert.deepEqual(usage().injected, { current: 1, stale: 1, missing: 0, total: 2 });
     assert.deepEqual(usage().namespaces, { count: 1, names: ['shop'] });
-    assert.ok(cluster.isReady('blue'), 'all else is as it was');
+    assert.ok(cluster.isReady('blue'), 'the conditions are unchanged');
 
-    // Where nobody counts any more, nothing old is said.
+    // A leader that does not watch pods removes the old usage.
     await second.stop();
     await cluster.launch('three', { followPods: false });
     await cluster.until(() => usage().injected === undefined && cluster.isReady('blue'));
     assert.equal(usage().pods, undefined);
   });
 
-  it('says which workloads of the cluster a configuration fails for, and publishes it all the same', async () => {
+  it('publishes a configuration that fails for workloads of the cluster, and names them', async () => {
     const isLabelled = '{{ if index .ObjectMeta.Labels "team" }}{{ .Nmae }}{{ end }}';
     const failing = { injection: { templates: { sidecar: isLabelled + template('one') } } };
     const doubt = (): string => {
@@ -63,11 +63,8 @@ describe('InjectorOperator, of what it follows while it leads,', () => {
     cluster.put('injectorconfigs', injectorConfig('blue', failing));
     await cluster.until(() => doubt() !== '');
     await cluster.until(() => cluster.isReady('blue'));
-    assert.match(
-      doubt(),
-      /^the templates fail for 1 of 1 pods that were tried, such as Deployment shop\/web: .*Nmae/,
-    );
-    // Whoever leads next says nothing else before it has tried them.
+    assert.match(doubt(), /^the templates fail for 1 of 1 pods that were tried, such as Deployment shop\/web: .*Nmae/);
+    // The next leader keeps the condition until it has tried the pods itself.
     await first.stop();
     cluster.fail((_method, path) => path.includes('/namespaces/shop/pods'), 403, 'Forbidden', 'pods is forbidden');
     const second = await cluster.launch('two');
@@ -82,7 +79,7 @@ describe('InjectorOperator, of what it follows while it leads,', () => {
     await cluster.until(() => cluster.isReady('blue'));
   });
 
-  it('reads pods again when a selector asks for a label that it has not kept', async () => {
+  it('lists pods again when a selector needs a label that the cache has dropped', async () => {
     const process = await cluster.launch();
     cluster.put('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: {} } });
     for (const app of ['web', 'api']) {

@@ -10,7 +10,7 @@ describe('InjectorOperator', () => {
   });
   afterEach(() => cluster.stop());
 
-  it('makes what is applied ready, and keeps a validating webhook', async () => {
+  it('makes an InjectorConfig ready, and maintains a validating webhook', async () => {
     const process = await cluster.launch();
     cluster.put('injectorconfigs', injectorConfig('blue'));
     await cluster.until(() => cluster.isReady('blue'));
@@ -21,7 +21,7 @@ describe('InjectorOperator', () => {
     await cluster.until(
       () => cluster.get('validatingwebhookconfigurations', 'sidecar-injector-default-validator') !== undefined,
     );
-    assert.ok(process.logger.lines.some(({ message }) => message.startsWith('no owner is given')));
+    assert.ok(process.logger.lines.some(({ message }) => message.startsWith('no owner is set')));
   });
 
   it('publishes when the owner appears', async () => {
@@ -37,7 +37,7 @@ describe('InjectorOperator', () => {
     await cluster.until(() => cluster.isReady('blue'));
   });
 
-  it('does not stand for leader before it could do the work: where RevisionTags are not known yet, for instance', async () => {
+  it('does not run for leader while it cannot list a resource, such as RevisionTags', async () => {
     const message = 'the server could not find the requested resource';
     cluster.fail((_method, path) => path.endsWith('/revisiontags'), 404, 'NotFound', message);
     const process = await cluster.launch();
@@ -52,7 +52,7 @@ describe('InjectorOperator', () => {
     assert.ok(cluster.names('leases').includes('injector-leader-default'));
   });
 
-  it('does not let one InjectorConfig that fails hold up another', async () => {
+  it('reconciles other InjectorConfigs while one fails', async () => {
     const process = await cluster.launch();
     const isBad = (method: string, path: string): boolean => method !== 'GET' && path.includes('sidecar-injector-bad');
     cluster.fail(isBad, 500, 'InternalError', 'no');
@@ -65,7 +65,7 @@ describe('InjectorOperator', () => {
     await cluster.until(() => cluster.isReady('bad'));
   });
 
-  it('keeps the promises of the library to its subclasses, on the cluster that was chosen', async () => {
+  it("supports the library's methods for subclasses, on the chosen cluster", async () => {
     const { operator } = await cluster.launch();
     const { url } = cluster.server;
     assert.equal(operator.server(), url);
@@ -85,7 +85,7 @@ describe('InjectorOperator', () => {
     assert.deepEqual(seen, [...Array<string>(2).fill('ADDED pods.v1 n/a'), 'DELETED pods.v1 n/a']);
   });
 
-  it('does not care what the default kubeconfig is', async () => {
+  it('ignores the default kubeconfig', async () => {
     const { KUBECONFIG: before } = process.env;
     process.env.KUBECONFIG = '/nowhere/kubeconfig';
     try {

@@ -22,9 +22,9 @@ export interface InjectorOperatorOptions extends FollowingParts {
   readonly kubeConfig: KubeConfig;
   readonly client: ApiClient;
   readonly settings: OperatorSettings;
-  /** What the replicas serve. */
+  /** The state of the replicas. */
   readonly reports: ReplicaReports;
-  /** Compiles a configuration as a replica will. */
+  /** Compiles a configuration as a replica does. */
   readonly load: LoadConfiguration;
   readonly rehearse: RehearsePods;
   readonly metrics: OperatorMetrics;
@@ -32,21 +32,22 @@ export interface InjectorOperatorOptions extends FollowingParts {
 }
 
 /**
- * Pods of a page, and the milliseconds between two of them: reading one must hardly be felt by the admissions that a process of role `all` answers
- * meanwhile. 10,000 pods are read in some 15 s, and nobody waits for them.
+ * The page size and the pause between pages, in milliseconds. Small pages keep admissions fast in a
+ * process of role `all`. Nothing waits for the list: 10,000 pods take about 15 s.
  */
 const gentlyPaged = { pageSize: 25, pagePauseMs: 20 };
 
-/** An event at which a handler throws is delivered again. */
+/** The delay before an event whose handler threw is delivered again, in milliseconds. */
 const redeliveryMs = 1000;
 
 const { default: Operator, ResourceEventType, ResourceMetaImpl } = operatorModule;
 
 /**
- * The controller: follows InjectorConfigs and everything that they produce, and reconciles while it holds the lease.
+ * The controller: watches InjectorConfigs and their objects; reconciles while it holds the Lease.
  *
- * Of the library's Operator it keeps the class, its life cycle (`start` calls `init`) and its events; overridden are how it watches (the library ends
- * the process on any error, and loses an event whose handler throws), the URIs (which the client no longer has), `stop`, and the kubeconfig.
+ * Keeps the life cycle (`start` calls `init`) and the events of the library's Operator. Overrides
+ * its watches (the library exits on any error, and drops an event whose handler throws), its URIs
+ * (which its client no longer has), `stop`, and the kubeconfig.
  */
 export class InjectorOperator extends Operator {
   readonly #options: InjectorOperatorOptions;
@@ -57,7 +58,7 @@ export class InjectorOperator extends Operator {
   readonly #running: Promise<void>[] = [];
   readonly #elector: LeaseElector;
   readonly #wakeUps: WakeUps;
-  /** Only while we lead. */
+  /** Undefined unless this process leads. */
   #loop: ReconcileLoop | undefined;
   readonly #enqueue = (key: string): void => this.#loop?.add(key);
 
@@ -96,27 +97,27 @@ export class InjectorOperator extends Operator {
     this.#wakeUps = new WakeUps({ view: this.#view, targets, owner: settings.owner, add: this.#enqueue });
   }
 
-  /** True once everything that a reconcile looks at has been read. */
+  /** Whether all collections that a pass reads have been listed. */
   get synced(): boolean {
     return this.#view.hasSynced;
   }
 
-  /** True while this process holds the lease and reconciles. */
+  /** Whether this process holds the Lease and reconciles. */
   get leading(): boolean {
     return this.#loop !== undefined;
   }
 
-  /** Begins to stop: no new work; see {@link stopped}. */
+  /** Begins to stop and starts no new work; see {@link stopped}. */
   override stop(): void {
     this.#stop.abort(new Error('the operator is stopping'));
   }
 
-  /** Resolves when all that was under way has ended and the lease is released. */
+  /** Resolves when all work has ended and the Lease is released. */
   async stopped(): Promise<void> {
     await Promise.all(this.#running);
   }
 
-  /** The complete URI of a collection at the chosen cluster. */
+  /** Returns the complete URI of a collection in the chosen cluster. */
   protected override getCustomResourceApiUri(
     group: string,
     version: string,
@@ -126,7 +127,7 @@ export class InjectorOperator extends Operator {
     return this.#options.client.server + resourcePath({ group, version, plural }, { namespace });
   }
 
-  /** Follows a collection for ever; `onEvent` gets every change, again until it does not throw. */
+  /** Watches a collection until stopped; repeats each event until `onEvent` does not throw. */
   protected override watchResource(
     group: string,
     version: string,
@@ -142,12 +143,12 @@ export class InjectorOperator extends Operator {
       try {
         await onEvent(event);
       } catch (error) {
-        logger.error('an event was not handled; delivering it again', { id, error: String(error) });
+        logger.error('the handler of an event failed; delivering the event again', { id, error: String(error) });
         clock.after(redeliveryMs, () => void deliver(event));
       }
     };
     store.subscribe(({ type, object }) => {
-      // The library types the times of metadata as Dates; what a watch delivers, also in the library, is JSON.
+      // The library types times in metadata as Dates, but its watches deliver JSON as well.
       const raw = object as unknown as ResourceEvent['object'];
       const meta = ResourceMetaImpl.createWithPlural(plural, raw);
       void deliver({ meta, object: raw, type: ResourceEventType[type] });
@@ -165,7 +166,7 @@ export class InjectorOperator extends Operator {
   protected override async init(): Promise<void> {
     const { settings, logger, reports } = this.#options;
     if (settings.owner === undefined) {
-      logger.warn('no owner is given (--owner): if the operator is removed by force, its webhooks stay and block pods');
+      logger.warn('no owner is set (--owner): if the operator is removed by force, its webhooks remain and block pods');
     }
     for (const { resource, store, ...where } of this.#view.owned()) {
       store.subscribe((change) => this.#wakeUps.owned(change));
@@ -180,19 +181,19 @@ export class InjectorOperator extends Operator {
       this.#wakeUps.tag(meta.name, object as unknown as KubernetesObject, type === ResourceEventType.Deleted);
       return Promise.resolve();
     });
-    this.#running.push(this.#standForLeader());
+    this.#running.push(this.#runForLeader());
   }
 
   /**
-   * Only when everything has been read: one that cannot (a CustomResourceDefinition or a right is missing, as in the middle of an upgrade) would hold
-   * the lease, and keep those that can from rotating anything.
+   * Runs for leader once all collections are listed. A process that cannot list one, as during an
+   * upgrade, must not hold the Lease: it would prevent others from reconciling.
    */
-  async #standForLeader(): Promise<void> {
+  async #runForLeader(): Promise<void> {
     await this.#view.synced(this.#stop.signal, this.#options.reports.synced());
     await this.#elector.run(this.#stop.signal, (leading) => this.#lead(leading));
   }
 
-  /** One leadership: everything is looked at once, then whatever changes or is due. */
+  /** Leads until the signal aborts: reconciles all keys once, then those that change or are due. */
   async #lead(leading: AbortSignal): Promise<void> {
     const { settings, metrics } = this.#options;
     if (settings.followPods !== false) this.#followPods(leading);
@@ -206,7 +207,7 @@ export class InjectorOperator extends Operator {
     metrics.leading?.(false);
   }
 
-  /** Pods are followed by the leader alone: to say why some were not injected, and who uses what. */
+  /** Watches pods and namespaces while leading, for Events about pods and for usage. */
   #followPods(leading: AbortSignal, isAgain = false): void {
     const ended = new AbortController();
     const signal = AbortSignal.any([leading, ended.signal]);
@@ -246,7 +247,7 @@ export class InjectorOperator extends Operator {
     const { client, clock, random, logger, metrics: observer } = this.#options;
     const reflector = new Reflector({
       ...{ client, clock, random, logger, observer, resource, store },
-      // What server-side apply says we own decides whether there is something to write.
+      // Keep managedFields, which decide whether an object must be written.
       transform: (object) => object,
       onRecovered: () => this.#loop?.recovered(),
       ...how,
@@ -256,8 +257,8 @@ export class InjectorOperator extends Operator {
 }
 
 /**
- * Leaves an environment that names no kubeconfig until the returned function is called. The library's Operator loads the default one in its constructor, always,
- * and a broken file there must not stop a process that was told to use another.
+ * Hides the default kubeconfig until the returned function is called. The constructor of the
+ * library's Operator always loads it; a broken file must not stop a process that uses another.
  */
 function withoutDefaultKubeconfig(): () => void {
   const { KUBECONFIG: kubeconfig, HOME: home } = process.env;

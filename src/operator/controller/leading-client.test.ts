@@ -8,7 +8,7 @@ const object: KubernetesObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata
 const configMaps = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true };
 
 describe('whileLeading', () => {
-  it('writes while the lease is held and not a moment longer, and reads always', async () => {
+  it('rejects writes once the Lease is lost, and always reads', async () => {
     const cluster = new MemoryCluster();
     await cluster.start();
     let holds = true;

@@ -1,17 +1,18 @@
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
 
-/** What reconcilers ask of the API server. */
+/** The requests that reconcilers send. */
 export type LeaderClient = Pick<ApiClient, 'find' | 'list' | 'create' | 'replace' | 'apply' | 'patch' | 'delete'>;
 
 /**
- * A client that writes only while the lease is held, by our own clock at that very moment. A process that was suspended in the middle of a pass
- * goes on with its next write when it wakes, before any timer has told it that somebody else leads: that write must not be sent.
+ * Returns a client that checks the Lease against our own clock before each write. A process that
+ * was suspended during a pass resumes with its next write before any timer fires, and another
+ * process may lead by then. @throws ApiError 409 NotLeading from writes without the Lease
  */
 export function whileLeading(client: LeaderClient, holdsLease: () => boolean): LeaderClient {
   const write = async <T>(send: () => Promise<T>): Promise<T> => {
     if (holdsLease()) return send();
-    const message = 'the lease is not held any more; another process may lead, and nothing is written';
+    const message = 'this process no longer holds the Lease, so it writes nothing; another process may lead';
     throw new ApiError({ code: 409, reason: 'NotLeading', message });
   };
   return {

@@ -18,29 +18,29 @@ export interface ObjectWriterOptions extends Pick<ObjectApplierOptions, 'clock'>
 }
 
 /**
- * Writes and removes our objects of any kind. Remembers (by digest) what it wanted last of each, which tells an edit of ours from a repair of somebody else's;
- * and puts what the API server answered into the view at once, so that nothing is written twice.
+ * Writes and deletes our objects of any kind. Remembers a digest of each last desired state, to
+ * tell updates from repairs of foreign edits. Adds answers to the view, to avoid double writes.
  */
 export class ObjectWriter {
   readonly #options: ObjectWriterOptions;
   readonly #applier: ObjectApplier;
-  readonly #wanted = new Map<string, string>();
+  readonly #lastDesired = new Map<string, string>();
 
   constructor(options: ObjectWriterOptions) {
     this.#options = options;
     this.#applier = new ObjectApplier({ ...options, fieldManager });
   }
 
-  /** Makes one object what it should be. */
+  /** Applies the desired state of one object, and adds the outcome to `into`. */
   async apply(desired: KubernetesObject, into: WriteOutcome, signal: AbortSignal): Promise<AppliedObject> {
     const { view, metrics } = this.#options;
     const live = view.live(desired);
     const key = keyOf(desired);
-    const wanted = digest({ ...desired, metadata: { ...desired.metadata, resourceVersion: undefined } });
-    const isRepeated = this.#wanted.get(key) === wanted;
+    const desiredDigest = digest({ ...desired, metadata: { ...desired.metadata, resourceVersion: undefined } });
+    const isRepeated = this.#lastDesired.get(key) === desiredDigest;
     const applied = await this.#applier.apply(desired, live, signal, isRepeated);
     metrics.applied?.(desired.kind, applied.outcome);
-    this.#wanted.set(key, wanted);
+    this.#lastDesired.set(key, desiredDigest);
     if (applied.outcome === 'Deferred') {
       into.retryAfter = Math.min(into.retryAfter ?? Infinity, applied.retryAfter ?? 1000);
       return applied;
@@ -53,24 +53,24 @@ export class ObjectWriter {
   }
 
   /**
-   * Removes one object; that it is gone already is as good. Resolves with the object if it is still there: a finalizer of somebody else holds it,
-   * or it has been made again. Only what is really gone leaves the view.
+   * Deletes one object if it exists. Resolves with the object if it still exists, because of a
+   * finalizer or because another client recreated it; otherwise removes it from the view.
    */
   async remove(object: KubernetesObject, signal: AbortSignal): Promise<KubernetesObject | undefined> {
     const { client, view } = this.#options;
-    this.#wanted.delete(keyOf(object));
+    this.#lastDesired.delete(keyOf(object));
     if (object.metadata.deletionTimestamp === undefined) {
       await client.delete(object, { uid: object.metadata.uid, signal }).catch(ignoreNotFound);
     }
-    const left = await this.read(object, signal);
+    const remaining = await this.read(object, signal);
     const store = view.storeOf(object.kind);
-    // The watch may be behind; and what it does not follow (without our labels) must not be put where nobody would take it out again.
-    if (left === undefined) store.remove(object);
-    else if (view.live(object) !== undefined) store.upsert(left);
-    return left;
+    // The watch may lag, and objects without our labels must not enter a store that excludes them.
+    if (remaining === undefined) store.remove(object);
+    else if (view.live(object) !== undefined) store.upsert(remaining);
+    return remaining;
   }
 
-  /** One object as it is in the API server. A list of one, since the right to get is not needed for anything else. */
+  /** Reads one object from the API server by a list, which needs no permission to get. */
   async read(like: ObjectKey, signal: AbortSignal): Promise<KubernetesObject | undefined> {
     const { name = '', namespace } = like.metadata;
     const resource = resourceKind(like.apiVersion, like.kind);

@@ -3,14 +3,14 @@ import type { AppliedObject, ForeignField } from '../../kube/apply-object.ts';
 import type { ObjectKey } from '../../kube/request-options.ts';
 import type { WebhookConfiguration } from '../../manifests/webhook-configuration.ts';
 
-/** Something of ours was not as we had left it, and is again; `difference` is undefined when the whole object was missing. */
+/** The repair of one of our objects; `difference` is undefined if the object was missing. */
 export type Repair = Pick<AppliedObject, 'object' | 'difference' | 'foreign'>;
 
-/** What a series of writes came to. */
+/** The outcome of a series of writes. */
 export interface WriteOutcome {
   readonly repairs: Repair[];
   readonly foreign: ForeignField[];
-  /** Milliseconds after which what was put off may be tried again. */
+  /** The time until deferred writes may be retried, in milliseconds. */
   retryAfter: number | undefined;
 }
 
@@ -18,7 +18,7 @@ export function noWrites(): WriteOutcome {
   return { repairs: [], foreign: [], retryAfter: undefined };
 }
 
-/** Writes and removes our objects, MutatingWebhookConfigurations apart: those are `WebhookWriter`'s alone, by this type. */
+/** Writes and deletes our objects, except MutatingWebhookConfigurations: see `WebhookWriter`. */
 export interface OwnedObjects {
   apply<T extends KubernetesObject>(
     desired: T extends WebhookConfiguration ? never : T,

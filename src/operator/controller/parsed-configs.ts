@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
 import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
 
-/** What is read, or what is wrong with it. */
+/** Returns the result of `read`, or the ConfigurationError that it throws. */
 export function readOrRefuse<T>(read: () => T): T | ConfigurationError {
   try {
     return read();
@@ -13,7 +13,7 @@ export function readOrRefuse<T>(read: () => T): T | ConfigurationError {
   }
 }
 
-/** Objects of the view never change, so each is parsed once. */
+/** Parses each object once, since objects in the view never change. */
 function parsedOnce<T>(parse: (object: KubernetesObject) => T): (object: KubernetesObject) => T | ConfigurationError {
   const known = new WeakMap<KubernetesObject, T | ConfigurationError>();
   return (object) => {
@@ -23,8 +23,8 @@ function parsedOnce<T>(parse: (object: KubernetesObject) => T): (object: Kuberne
   };
 }
 
-/** An InjectorConfig of the view as its schema reads it, or what is wrong with it. */
+/** Returns an InjectorConfig of the view, parsed by its schema, or the error. */
 export const parsedConfig = parsedOnce(parseInjectorConfig);
 
-/** A RevisionTag of the view as its schema reads it, or what is wrong with it. */
+/** Returns a RevisionTag of the view, parsed by its schema, or the error. */
 export const parsedTag = parsedOnce(parseRevisionTag);

@@ -9,12 +9,12 @@ import type { OwnedObjects, WriteOutcome } from './owned-objects.ts';
 import type { RevisionEvents } from './revision-events.ts';
 import type { RevisionFindings } from './revision-status.ts';
 
-/** What passes over InjectorConfigs, RevisionTags and the validating webhook work with. */
+/** The dependencies of all passes. */
 export interface PassContext {
   readonly settings: OperatorSettings;
   readonly view: ClusterView;
   readonly owned: OwnedObjects;
-  /** Where tags lead. */
+  /** The InjectorConfigs to which tags point. */
   readonly targets: TagTargets;
   readonly reports: ReplicaReports;
   readonly events: RevisionEvents;
@@ -23,10 +23,10 @@ export interface PassContext {
   readonly logger: Logger;
 }
 
-/** One pass over an InjectorConfig: what was read, and what it has found out and written so far. */
+/** One pass over an InjectorConfig: its input, and its findings and writes so far. */
 export interface RevisionPass {
   readonly config: InjectorConfig;
-  /** The same as the API server has it. */
+  /** The unparsed InjectorConfig. */
   readonly object: KubernetesObject;
   readonly findings: RevisionFindings;
   readonly writes: WriteOutcome;

@@ -15,9 +15,9 @@ describe('spec.paused', () => {
   };
   const probes = (): number => fixture.cluster.writes.filter((write) => write.startsWith('POST configmaps')).length;
   const message =
-    'spec.paused is set: the webhook is withdrawn, pods start without this injector, and nothing is repaired';
+    'spec.paused is set: the webhook is withdrawn, pods start without this injector, and the operator repairs nothing';
 
-  it('withdraws the webhook, keeps what answers it, and says so once', async () => {
+  it('withdraws the webhook, keeps the other objects, and records one Event', async () => {
     await pause();
     assert.deepEqual(fixture.cluster.writes, [
       'DELETE mutatingwebhookconfigurations sidecar-injector-blue',
@@ -33,7 +33,7 @@ describe('spec.paused', () => {
     assert.equal(fixture.cluster.writes.filter((write) => !write.includes(' events ')).length, 2);
   });
 
-  it('repairs nothing, and takes away a webhook that somebody puts back', async () => {
+  it('repairs nothing, and deletes a webhook that another client restores', async () => {
     const live = fixture.cluster.get(...configuration)!;
     await pause();
     fixture.cluster.remove('services', 'sidecar-injector-blue', 'injection');
@@ -49,7 +49,7 @@ describe('spec.paused', () => {
     assert.equal(fixture.statusOf('blue').revision, 'one');
   });
 
-  it('restores through the probe the configuration that was published, when the one that is wanted is broken', async () => {
+  it('publishes the last good configuration, after a reachability check, when the spec does not compile', async () => {
     const good = fixture.hash('blue');
     await pause({ injection: { templates: { sidecar: '{{' } } });
     await fixture.edit('blue', { paused: false });
@@ -61,7 +61,7 @@ describe('spec.paused', () => {
     assert.equal(fixture.events().filter((event) => event.startsWith('Resumed')).length, 1);
   });
 
-  it('names the finalizer that holds the webhook in a condition and an Event, until it is gone', async () => {
+  it('names the finalizer that blocks the deletion of the webhook, in a condition and an Event', async () => {
     fixture.cluster.edit(...configuration, (object) => {
       object.metadata.finalizers = ['example.com/hold'];
     });

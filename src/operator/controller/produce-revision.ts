@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../../api/errors.ts';
 import { objectNames } from '../../api/names.ts';
-import { claimOfConfig, isTagged as isStoodInFor } from '../../selection/pod-claims.ts';
+import { claimOfConfig, isTagged as hasTagDefault } from '../../selection/pod-claims.ts';
 import { servingObjects } from '../../manifests/desired-objects.ts';
 import {
   type CompiledConfiguration,
@@ -36,13 +36,13 @@ export interface RevisionProducerOptions extends PassContext {
   readonly refusals: Refusals;
 }
 
-/** How soon to look again for what replicas report; their reports wake us sooner. */
+/** The longest time until the next check of the replicas' reports, in milliseconds. */
 const pendingMs = 1000;
-/** A host that another InjectorConfig has becomes free when its webhook is elsewhere, of which no event tells us. Milliseconds. */
+/** The retry period for a taken host, in milliseconds; no event reports a host that is free. */
 const takenRetryMs = 30_000;
 
-/** Why a webhook is not ready where waiting does not help: somebody has to act, so an Event tells. */
-const forPeople: readonly string[] = [
+/** Reasons of WebhookReady that need an action of a user, and therefore an Event. */
+const actionable: readonly string[] = [
   'ConfigurationLost',
   'ForeignOverlap',
   'HostTaken',
@@ -53,7 +53,7 @@ const forPeople: readonly string[] = [
   'ProbeRefused',
 ];
 
-/** Makes the objects of one InjectorConfig; what it finds out on the way is left to the caller to report. */
+/** Writes the objects of one InjectorConfig. The caller reports the findings. */
 export class RevisionProducer {
   readonly #options: RevisionProducerOptions;
 
@@ -62,8 +62,8 @@ export class RevisionProducer {
   }
 
   /**
-   * Everything but status, in the order in which nothing is ever called before it can answer. Resolves with the milliseconds until it wants to be
-   * called again; what it found before it rejected stands in the pass.
+   * Writes everything except the status, in an order in which no webhook is called before replicas
+   * can answer. Resolves with the milliseconds until the next call. Keeps its findings in the pass.
    */
   async produce(pass: RevisionPass): Promise<number> {
     const { config, object, findings, writes, signal } = pass;
@@ -72,9 +72,9 @@ export class RevisionProducer {
     const { name } = config.metadata;
     await this.#options.servingRole.admit(name, signal);
     const rotation = await this.#options.certificates.advance(pass);
-    // Without a rotation (its policy cannot work) what is served already goes on being trusted and repaired.
+    // With an invalid policy there is no rotation; keep the trust in the served certificate.
     const caBundlePem = rotation?.caBundlePem ?? this.#servedBundle(name);
-    // At once, before anything else is awaited: the webhooks of tags must never be written with the bundle of before, which a rotation may have left.
+    // Before any await, so that no pass over a tag writes the previous bundle after a rotation.
     if (caBundlePem !== undefined && caBundlePem !== '') known.set(name, { ...known.get(name), caBundlePem });
     for (const each of servingObjects(config, rotation?.serving, settings.context)) {
       await owned.apply(each, writes, signal);
@@ -83,7 +83,7 @@ export class RevisionProducer {
     await configurations.store(config, compiled, writes, signal);
     // Without a certificate every call would fail TLS verification.
     if (caBundlePem === undefined || caBundlePem === '') return resyncMs;
-    const isTagged = isStoodInFor(config, this.#options.targets.tags());
+    const isTagged = hasTagDefault(config, this.#options.targets.tags());
     const claim = isTagged ? undefined : foreignOverlap(claimOfConfig(config), view.mutatingWebhooks.list());
     const foreign = foreignFinding(claim, config);
     findings.ForeignOverlap = foreign.finding;
@@ -92,11 +92,11 @@ export class RevisionProducer {
     const fingerprint = rotation?.serving?.fingerprint;
     const input = { config, compiled, caBundlePem, fingerprint, context, isTagged, taken, foreign: foreign.foreign };
     const { finding, narrowed, hash, before, isPending } = await publication.publish(input, writes, signal);
-    const isInForce = isTagged || view.ownWebhook(name) !== undefined;
-    known.set(name, { caBundlePem, hash: isInForce ? hash : undefined });
+    const isLive = isTagged || view.ownWebhook(name) !== undefined;
+    known.set(name, { caBundlePem, hash: isLive ? hash : undefined });
     if (finding !== undefined) {
       const { reason, message } = finding;
-      if (forPeople.includes(reason)) refusals.refuse(object, 'Webhook', reason, message);
+      if (actionable.includes(reason)) refusals.refuse(object, 'Webhook', reason, message);
       else refusals.settled(name, 'Webhook');
     }
     const late = foreign.finding.status === 'True' && finding?.reason !== 'ForeignOverlap';
@@ -107,7 +107,7 @@ export class RevisionProducer {
     findings.Narrowed = narrowed;
     findings.publishedHash = hash;
     const live = reports.replicas(name);
-    // Of nobody nothing is known: before the Leases have been read, or while a process that does everything restarts.
+    // Without reports the number is unknown, as before the Leases are listed.
     if (live.length > 0 || finding?.reason === 'NoReplica') {
       findings.servedBy = live.filter(({ hashes }) => hashes.some((each) => each === hash)).length;
     }
@@ -123,7 +123,7 @@ export class RevisionProducer {
     return taken === undefined ? resyncMs : takenRetryMs;
   }
 
-  /** Whether pods are refused because of the configuration that is published. */
+  /** Returns the condition InjectionFailing for the published configuration. */
   #failing({ object, config }: RevisionPass, hash: string | undefined): Finding {
     const { reports, refusals } = this.#options;
     const { name } = config.metadata;
@@ -136,7 +136,7 @@ export class RevisionProducer {
     const [since, latest] = [first, last].map((time) => `${new Date(time).toISOString().slice(0, 19)}Z`);
     refusals.refuse(object, 'Injection', 'InjectionFailing', `configuration ${hash ?? ''} cannot inject pods`);
     const pods = count === 1 ? '1 pod was' : `${count} pods were`;
-    const problem = `${pods} refused since ${since ?? ''}, the last at ${latest ?? ''}: ${pod}: ${message}`;
+    const problem = `${pods} refused since ${since ?? ''}, most recently at ${latest ?? ''}: ${pod}: ${message}`;
     return yes(reason as FailureReason, problem);
   }
 
@@ -168,18 +168,18 @@ export class RevisionProducer {
     }
   }
 
-  /** The webhook was withdrawn: the next one must prove itself again. */
+  /** Records that the webhook was withdrawn, so that the next one needs a reachability check. */
   withdrawn(name: string): void {
     this.#options.known.set(name, undefined);
     this.#options.publication.withdrawn(name);
   }
 
-  /** Takes away what certificate providers have made for it: nothing is served any more. */
+  /** Deletes the objects of all certificate providers, since nothing is served any more. */
   release(name: string, signal: AbortSignal): Promise<void> {
     return this.#options.certificates.release(name, signal);
   }
 
-  /** The InjectorConfig is gone. */
+  /** Forgets a deleted InjectorConfig. */
   forget(name: string): void {
     this.#options.known.set(name, undefined);
     this.#options.certificates.forget(name);
@@ -188,7 +188,7 @@ export class RevisionProducer {
   }
 }
 
-/** Why a configuration cannot be published. */
+/** Returns the reason of TemplatesValid for an error. */
 function reasonOf(error: ConfigurationError): ConditionReason {
   if (error instanceof RefusedConfigurationError) return tooCostlyReason;
   return /^spec\.injection\.\w+From/.test(error.field) ? 'ReferenceInvalid' : 'ConfigurationInvalid';

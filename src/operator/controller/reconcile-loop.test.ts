@@ -24,7 +24,7 @@ function setUp(reconcile: (key: string) => Promise<number>) {
 }
 
 describe('ReconcileLoop', () => {
-  it('comes back when a reconcile said so, and at once when something happens', async () => {
+  it('reconciles after the returned delay, and at once when a key is added', async () => {
     let passes = 0;
     const { clock, loop, finish } = setUp(() => Promise.resolve(++passes && 1000));
     loop.add('a');
@@ -38,7 +38,7 @@ describe('ReconcileLoop', () => {
     await finish();
   });
 
-  it('backs off, and waits at least as long as the server asked', async () => {
+  it('backs off, and waits at least for the retryAfter of the API server', async () => {
     const slow = new ApiError({ code: 429, reason: 'TooManyRequests', message: 'slow', retryAfter: 3 });
     const errors = [new Error('bug'), slow];
     const { clock, loop, levels, outcomes, finish } = setUp(() => {
@@ -56,7 +56,7 @@ describe('ReconcileLoop', () => {
     await finish();
   });
 
-  it('tries again within 30 s however long it has failed, and events do not make it wait longer', async () => {
+  it('retries within 30 s after any number of failures, and events do not extend the back-off', async () => {
     let isBroken = true;
     const { clock, loop, outcomes, finish } = setUp(() =>
       isBroken ? Promise.reject(new Error('bug')) : Promise.resolve(1e9),
@@ -69,7 +69,7 @@ describe('ReconcileLoop', () => {
     }
     const early = outcomes.length;
     await clock.advance(14);
-    assert.equal(outcomes.length, early + 2, 'the second and third attempt are due after 5 and 10 ms all the same');
+    assert.equal(outcomes.length, early + 2, 'the second and third attempt are still due after 5 and 10 ms');
     await clock.advance(600_000);
     isBroken = false;
     await clock.advance(30_000);
@@ -77,7 +77,7 @@ describe('ReconcileLoop', () => {
     await finish();
   });
 
-  it('warns of a removal that finalizers of others hold up, with their names', async () => {
+  it('logs a warning for a blocked deletion, with the names of the finalizers', async () => {
     const held = { apiVersion: 'v1', kind: 'Service', metadata: { name: 's', finalizers: ['example.com/hold'] } };
     const { clock, loop, logger, levels, finish } = setUp(() => Promise.reject(new RemovalBlockedError('a', [held])));
     loop.add('a');
@@ -87,7 +87,7 @@ describe('ReconcileLoop', () => {
     await finish();
   });
 
-  it('is quiet about writes that met a newer version', async () => {
+  it('logs write conflicts at debug level', async () => {
     const errors = [new ApiError({ code: 409, reason: 'Conflict', message: 'modified' })];
     const { clock, loop, levels, outcomes, finish } = setUp(() => {
       const error = errors.shift();
@@ -100,7 +100,7 @@ describe('ReconcileLoop', () => {
     await finish();
   });
 
-  it('tries everything at once when the API server answers again, whatever the back-off', async () => {
+  it('retries all failed keys when the API server answers again, regardless of the back-off', async () => {
     let isDown = true;
     const passes: string[] = [];
     const { clock, loop, finish } = setUp((key) => {
@@ -123,11 +123,11 @@ describe('ReconcileLoop', () => {
     passes.length = 0;
     loop.add('c');
     await clock.advance(0);
-    assert.deepEqual(passes.sort(), ['a', 'b', 'c'], 'the first success after an outage is as good');
+    assert.deepEqual(passes.sort(), ['a', 'b', 'c'], 'the first success after an outage has the same effect');
     await finish();
   });
 
-  it('ends at once when it was told to before it began', async () => {
+  it('ends at once when its signal is already aborted', async () => {
     const { clock, logger } = setUp(() => Promise.resolve(0));
     const loop = new ReconcileLoop({ clock, logger, metrics: {}, reconcile: () => Promise.reject(down) });
     await loop.run(AbortSignal.abort());

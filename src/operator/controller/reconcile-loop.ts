@@ -8,17 +8,17 @@ export interface ReconcileLoopOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: OperatorMetrics;
-  /** Works on one key; resolves with the milliseconds until it is due again. */
+  /** Reconciles one key; resolves with the milliseconds until it is due again. */
   readonly reconcile: (key: string, signal: AbortSignal) => Promise<number>;
 }
 
-/** How many keys are worked on at a time: a revision that is slow or fails does not hold up the others. */
+/** The number of concurrent passes, so that a slow key does not delay the others. */
 const workers = 4;
 
-/** A key that fails is tried again at least this often, in milliseconds: what is broken must not stay so long after its cause has gone. */
+/** The maximum back-off in milliseconds. It bounds the recovery time after the cause has gone. */
 const longestBackOffMs = 30_000;
 
-/** The keys of one leadership, each reconciled until it succeeds and again when it is due. */
+/** Reconciles keys during one leadership: retries each until it succeeds, and again when due. */
 export class ReconcileLoop {
   readonly #options: ReconcileLoopOptions;
   readonly #queue: WorkQueue;
@@ -35,14 +35,14 @@ export class ReconcileLoop {
     this.#options.metrics.queued?.(this.#queue.length);
   }
 
-  /** The API server answers again: what failed meanwhile is tried at once. */
+  /** Retries all failed keys at once, because the API server answers again. */
   recovered(): void {
     this.#isOutage = false;
     this.#queue.forgetAll();
     for (const key of this.#failing) this.#queue.add(key);
   }
 
-  /** Works until the signal aborts and what was under way has ended. */
+  /** Works until the signal aborts; resolves when all passes have ended. */
   async run(signal: AbortSignal): Promise<void> {
     const stop = (): void => this.#queue.stop();
     if (signal.aborted) stop();
@@ -78,15 +78,15 @@ export class ReconcileLoop {
   #failed(key: string, error: unknown): void {
     this.#failing.add(key);
     if (error instanceof ApiError && (error.code === 0 || error.code >= 500)) this.#isOutage = true;
-    const asked = error instanceof ApiError ? (error.retryAfter ?? 0) * 1000 : 0;
-    const delay = this.#queue.addRateLimited(key, asked);
+    const minimumMs = error instanceof ApiError ? (error.retryAfter ?? 0) * 1000 : 0;
+    const delay = this.#queue.addRateLimited(key, minimumMs);
     const { logger } = this.#options;
     const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined };
     const fields = { key, again: `${Math.round(delay)} ms`, error: message };
     const isKnown = error instanceof ApiError || error instanceof RemovalBlockedError;
-    // Somebody else was faster: the next pass starts from what they wrote.
-    if (isConflict(error)) logger.debug('a write met a newer version; trying again', fields);
-    else if (isKnown) logger.warn('a reconcile failed; trying again', fields);
-    else logger.error('a reconcile failed unexpectedly; trying again', { ...fields, stack });
+    // Another client wrote first; the next pass starts from the new version.
+    if (isConflict(error)) logger.debug('a write conflicted with a newer version; retrying', fields);
+    else if (isKnown) logger.warn('a reconcile failed; retrying', fields);
+    else logger.error('a reconcile failed unexpectedly; retrying', { ...fields, stack });
   }
 }

@@ -4,10 +4,10 @@ import { RevisionFixture } from '../testdata/revision-fixture.ts';
 
 const webhookType = { apiVersion: 'admissionregistration.k8s.io/v1', kind: 'MutatingWebhookConfiguration' };
 
-describe('RevisionReconciler: neighbours', () => {
+describe('RevisionReconciler with other injectors', () => {
   const fixture = eachTest(new RevisionFixture());
 
-  it('lets the older of two win; the loser publishes nothing, names the winner, and comes when that is gone', async () => {
+  it('publishes only the older of two that overlap, and the younger once the older is deleted', async () => {
     await fixture.install('old');
     fixture.cluster.put('injectorconfigs', injectorConfig('young', { revision: 'old' }));
     await fixture.reconcile('young');
@@ -16,7 +16,7 @@ describe('RevisionReconciler: neighbours', () => {
       fixture.cluster.names('secrets').filter((name) => name.includes('young')),
       [],
     );
-    const message = 'InjectorConfig old is older and takes the same pods; nothing of this one is published';
+    const message = 'InjectorConfig old is older and selects the same pods, so this InjectorConfig publishes nothing';
     assert.equal(fixture.condition('young', 'Overlap'), `True/Overlap: ${message}`);
     assert.equal(fixture.condition('young', 'Ready'), `False/Overlap: ${message}`);
     fixture.says('old', 'Ready', /^True/);
@@ -26,16 +26,16 @@ describe('RevisionReconciler: neighbours', () => {
     fixture.says('young', 'Overlap', /^False/);
   });
 
-  it('advises names of its own to one whose selectors could take the pods of another', async () => {
+  it('advises separate webhook keys when custom selectors may overlap', async () => {
     await fixture.install('old');
     const webhook = { selection: 'Custom', namespaceSelector: { matchLabels: { team: 'a' } } };
     fixture.cluster.put('injectorconfigs', injectorConfig('young', { webhook }));
     await fixture.reconcile('young');
     assert.equal(fixture.path('young'), undefined);
-    fixture.says('young', 'Ready', /^False\/Overlap: .* give one of the two its own spec\.webhook\.keys/);
+    fixture.says('young', 'Ready', /^False\/Overlap: .* give one of the two separate spec\.webhook\.keys/);
   });
 
-  it('publishes nothing while the owner it was given does not exist, and then under that owner', async () => {
+  it('publishes only once its configured owner exists, with an owner reference', async () => {
     fixture.restart({ owner: 'injector' });
     await fixture.install();
     assert.equal(fixture.path('blue'), undefined);
@@ -47,7 +47,7 @@ describe('RevisionReconciler: neighbours', () => {
     assert.deepEqual(ownerReferences, [{ ...webhookType, ...owner }]);
   });
 
-  it('writes nothing where another installation of its class has published, also on removal, until that is gone', async () => {
+  it('writes and deletes nothing while another installation of its class owns the webhook', async () => {
     const elsewhere = { service: { namespace: 'elsewhere', name: 'sidecar-injector-blue' } };
     fixture.cluster.put('mutatingwebhookconfigurations', {
       ...webhookType,
@@ -63,7 +63,7 @@ describe('RevisionReconciler: neighbours', () => {
     });
     await fixture.install();
     await fixture.recorded(
-      /^OtherInstallation: .* leads to namespace elsewhere, .* the one in namespace injection writes nothing/,
+      /^OtherInstallation: .* calls a Service in namespace elsewhere, .* the operator in namespace injection writes nothing/,
     );
     const notEvents = (): string[] => fixture.cluster.writes.filter((write) => !write.includes(' events'));
     assert.deepEqual(notEvents(), []);

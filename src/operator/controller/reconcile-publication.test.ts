@@ -176,7 +176,7 @@ describe('RevisionReconciler: publication', () => {
     assert.notEqual(fixture.webhooks('blue')[0]!.clientConfig.caBundle, '');
     const lost = new RegExp(`^False/ConfigurationLost: .*sidecar-injector-blue-${good} .*replica-1; correct`);
     fixture.says('blue', 'WebhookReady', lost);
-    await fixture.recorded(/^ConfigurationLost: configuration [0-9a-f]{8}, which is published, is lost/);
+    await fixture.recorded(/^ConfigurationLost: the published configuration [0-9a-f]{8} is lost/);
     fixture.setTemplate('blue', template('two'));
     fixture.reports.missing = [];
     await fixture.reconcile('blue');

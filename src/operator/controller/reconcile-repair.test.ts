@@ -23,7 +23,7 @@ describe('RevisionReconciler: repair', () => {
     ['the plain ConfigMap', 'configmaps', 'ConfigMap', 'blue', 'injection'],
   ];
   for (const [what, plural, kind, short, namespace] of damages) {
-    it(`makes ${what} again when it is deleted, and says so`, async () => {
+    it(`recreates ${what} after a deletion, and records an Event`, async () => {
       await fixture.install();
       const name = `sidecar-injector-${short}`;
       const before = fixture.cluster.get(plural, name, namespace)!;
@@ -32,11 +32,11 @@ describe('RevisionReconciler: repair', () => {
       const restored = fixture.cluster.get(plural, name, namespace)!;
       assert.deepEqual({ ...restored, metadata: {} }, { ...before, metadata: {} });
       assert.deepEqual(restored.metadata.labels, before.metadata.labels);
-      await fixture.recorded(new RegExp(`Repaired: ${kind} ${name} was missing; made again`));
+      await fixture.recorded(new RegExp(`Repaired: ${kind} ${name} was missing; recreated`));
     });
   }
 
-  it('keeps trust in the served leaf when the Secret of the rotation is deleted', async () => {
+  it('keeps the served leaf trusted when the Secret of the rotation is deleted', async () => {
     await fixture.install();
     const { 'tls.crt': leaf } = fixture.secret('blue-serving');
     const [before] = fixture.webhooks('blue');
@@ -47,7 +47,7 @@ describe('RevisionReconciler: repair', () => {
     assert.equal(fixture.secret('blue-serving')['tls.crt'], leaf);
   });
 
-  it('does not make new keys when the Secret of the rotation only lost its labels', async () => {
+  it('creates no new keys when the Secret of the rotation only lost its labels', async () => {
     await fixture.install();
     const before = fixture.cluster.get('secrets', 'sidecar-injector-blue', 'injection')!.data;
     fixture.cluster.edit('secrets', 'sidecar-injector-blue', 'injection', (object) => {
@@ -60,7 +60,7 @@ describe('RevisionReconciler: repair', () => {
     assert.equal(after.metadata.labels?.['sidecar-injector.io/injector-config'], 'blue');
   });
 
-  it('names the other manager while there is a conflict, and forgets it a minute later', async () => {
+  it('names the other field manager in a conflict, and clears the condition after a minute', async () => {
     await fixture.install();
     fixture.emptyBundles('blue');
     const message = 'conflict with "pilot-discovery" using v1';
@@ -81,7 +81,7 @@ describe('RevisionReconciler: repair', () => {
     fixture.emptyBundles('blue');
     fixture.cluster.writes.length = 0;
     assert.equal(await fixture.reconcile('blue'), 1000);
-    assert.deepEqual(fixture.cluster.writes, [], 'taken back once a second, no more');
+    assert.deepEqual(fixture.cluster.writes, [], 'reverted at most once a second');
     fixture.says('blue', 'Ready', /^True/);
     await fixture.clock.advance(1000);
     assert.equal(await fixture.reconcile('blue'), 59_000);
@@ -90,14 +90,14 @@ describe('RevisionReconciler: repair', () => {
     fixture.says('blue', 'Conflict', /^False\/NoConflict/);
   });
 
-  it('takes a webhook back that somebody led to another namespace', async () => {
+  it('repairs a webhook that another client pointed to another namespace', async () => {
     await fixture.install();
     fixture.editWebhooks('blue', ({ clientConfig: { service } }) => (service.namespace = 'elsewhere'));
     await fixture.reconcile('blue');
     assert.ok(fixture.webhooks('blue').every(({ clientConfig: { service } }) => service.namespace === 'injection'));
   });
 
-  it('keeps the webhook as it is, but for its caBundle, when the spec of the webhook is wrong', async () => {
+  it('keeps the webhook but repairs its caBundle while the spec of the webhook is invalid', async () => {
     await fixture.install();
     const namespaceSelector = { matchExpressions: [{ key: 'a', operator: 'In' }] };
     fixture.setSpec('blue', { webhook: { selection: 'Custom', namespaceSelector } });
@@ -108,7 +108,7 @@ describe('RevisionReconciler: repair', () => {
     assert.ok(fixture.webhooks('blue').every(({ clientConfig }) => clientConfig.caBundle !== ''));
   });
 
-  it('repairs the caBundle of the webhook there is while the API server refuses the one that is wanted', async () => {
+  it('repairs the caBundle of the live webhook while the API server rejects the desired one', async () => {
     await fixture.install();
     const { length } = fixture.webhooks('blue');
     const good = fixture.hash('blue');
@@ -133,7 +133,7 @@ describe('RevisionReconciler: repair', () => {
       );
       assert.equal(fixture.condition('blue', 'WebhookReady'), `False/Invalid: ${message}; the webhook stays as it was`);
       const again = await fixture.reconcile('blue');
-      assert.ok(again > 0 && again <= 60_000, `what was refused is tried again after a minute, not ${again}`);
+      assert.ok(again > 0 && again <= 60_000, `a rejected write is retried within a minute, not after ${again} ms`);
     }
     assert.equal(fixture.hash('blue'), good);
     assert.equal(fixture.webhooks('blue').length, length);

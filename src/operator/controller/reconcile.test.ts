@@ -7,7 +7,7 @@ import { RevisionFixture } from '../testdata/revision-fixture.ts';
 describe('RevisionReconciler', () => {
   const fixture = eachTest(new RevisionFixture());
 
-  it('produces everything, the webhook last, and says so once', async () => {
+  it('writes all objects, the webhook last, and records an Event', async () => {
     await fixture.install();
     assert.deepEqual(fixture.cluster.writes, [
       'PATCH injectorconfigs blue',
@@ -34,11 +34,11 @@ describe('RevisionReconciler', () => {
       Overlap: 'none',
       Conflict: 'none',
     };
-    for (const [type, said] of Object.entries(conditions)) assert.equal(fixture.condition('blue', type), said);
+    for (const [type, expected] of Object.entries(conditions)) assert.equal(fixture.condition('blue', type), expected);
     await fixture.recorded(/^Published: configuration [0-9a-f]{8} is published$/);
   });
 
-  it('publishes a caBundle that verifies what the serving Secret holds', async () => {
+  it('publishes a caBundle that verifies the certificate in the serving Secret', async () => {
     await fixture.install();
     const bundle = new X509Certificate(Buffer.from(fixture.webhooks('blue')[0]!.clientConfig.caBundle, 'base64'));
     const leaf = new X509Certificate(fixture.secret('blue-serving')['tls.crt']!);
@@ -46,7 +46,7 @@ describe('RevisionReconciler', () => {
     assert.match(leaf.subjectAltName ?? '', /sidecar-injector-blue\.injection\.svc/);
   });
 
-  it('writes nothing when nothing has changed, also after a restart', async () => {
+  it('writes nothing when nothing has changed, even after a restart', async () => {
     await fixture.install();
     fixture.cluster.writes.length = 0;
     const wait = await fixture.reconcile('blue');
@@ -56,7 +56,7 @@ describe('RevisionReconciler', () => {
     assert.deepEqual(fixture.cluster.writes, []);
   });
 
-  it('says how many live replicas serve what is published, and keeps the figure while none is known', async () => {
+  it('reports how many live replicas serve the published configuration, and keeps the last number', async () => {
     const one = (replica: string, hashes: string[]) => ({ replica, hashes, isDraining: false });
     await fixture.install();
     const config = (): unknown => fixture.statusOf('blue').config;
@@ -70,7 +70,7 @@ describe('RevisionReconciler', () => {
     assert.deepEqual(config(), { hash, servedBy: 2 });
   });
 
-  it('says which ConfigMap, namespace and key a reference lacks, and follows it', async () => {
+  it('names the ConfigMap, namespace and key of a broken reference, and watches the ConfigMap', async () => {
     const valuesFrom = { namespace: 'config', name: 'values', key: 'values.yaml' };
     const injection = { templates: { sidecar: template('{{ .Values.image }}') }, valuesFrom };
     await fixture.install('blue', { injection });
@@ -101,19 +101,19 @@ describe('RevisionReconciler', () => {
     assert.notEqual(fixture.hash('blue'), first);
   });
 
-  it('leaves the InjectorConfigs of other operator classes alone', async () => {
+  it('ignores InjectorConfigs of other operator classes', async () => {
     await fixture.install('blue', { operatorClass: 'other' });
     assert.deepEqual(fixture.cluster.writes, []);
   });
 
-  it('says what is wrong with an object that it cannot read at all', async () => {
+  it('reports the error in an object that does not match its schema', async () => {
     await fixture.install('blue', { webhook: { timeoutSeconds: 99 } });
     fixture.says('blue', 'Ready', /^False\/Invalid: .*spec\.webhook\.timeoutSeconds.*99/);
     assert.deepEqual(fixture.cluster.writes, ['PATCH injectorconfigs/status blue']);
     assert.equal(fixture.statusOf('blue').observedGeneration, 1);
   });
 
-  it('says that a certificate policy cannot work, and goes on serving', async () => {
+  it('reports an invalid certificate policy, and still repairs the webhook', async () => {
     const before = await fixture.installed();
     await fixture.edit('blue', { certificate: { leafDuration: '48h', caDuration: '24h' } });
     fixture.says('blue', 'CertificateReady', /^False\/InvalidPolicy: spec\.certificate: leafDuration/);
@@ -122,7 +122,7 @@ describe('RevisionReconciler', () => {
     assert.equal(fixture.hash('blue'), before);
   });
 
-  it('shows a missing right in the condition of what it could not do, and rejects', async () => {
+  it('reports a missing permission in the condition of the failed step, and rejects', async () => {
     fixture.cluster.put('injectorconfigs', injectorConfig('blue'));
     const message = 'mutatingwebhookconfigurations is forbidden';
     const isOfWebhook = (method: string, requested: string): boolean =>
@@ -138,13 +138,13 @@ describe('RevisionReconciler', () => {
     fixture.says('green', 'Ready', /^Unknown|^False/);
   });
 
-  it('writes nothing onto a version of the rotation that it has not seen', async () => {
+  it('does not overwrite a newer version of the rotation', async () => {
     await fixture.install();
     fixture.cluster.edit('secrets', 'sidecar-injector-blue', 'injection', (object) => {
       delete (object.data as Record<string, string>)['rotation.json'];
     });
     await fixture.caughtUp();
-    // From here on the view sees nothing.
+    // From here on the view receives no changes.
     fixture.cluster.faults.push({ matches: (method) => method === 'GET', answer: () => undefined });
     fixture.cluster.dropWatches();
     fixture.cluster.edit('secrets', 'sidecar-injector-blue', 'injection', (object) => {

@@ -34,7 +34,7 @@ const defaultFindings: RevisionFindings = {
   RemovalBlocked: no('NotBlocked', 'no deletion is blocked'),
 };
 
-/** Runs a pass over one InjectorConfig: compares live and desired objects, writes the difference, then the status. */
+/** Runs passes over InjectorConfigs: each writes the objects that differ, then the status. */
 export class RevisionReconciler {
   readonly #options: ReconcilerOptions;
   readonly #conflicts: ConflictMemory;
@@ -63,10 +63,10 @@ export class RevisionReconciler {
     if (spec?.paused === true) return this.#pause(object, signal);
     const config = parsedConfig(object);
     if (config instanceof ConfigurationError) return this.#refuseWhole(object, config, signal);
-    // While somebody undoes what we do, one pass a second is enough; a new generation is looked at whatever happens.
+    // While another client reverts our writes, reconcile once a second; a new generation at once.
     const isKnown = config.status?.observedGeneration === config.metadata.generation;
-    const quiet = isKnown ? this.#conflicts.backOffFor(name) : 0;
-    return quiet > 0 ? quiet : this.#reconcileLive(config, object, signal);
+    const delay = isKnown ? this.#conflicts.backOffFor(name) : 0;
+    return delay > 0 ? delay : this.#reconcileLive(config, object, signal);
   }
 
   /**
@@ -127,7 +127,7 @@ export class RevisionReconciler {
     return Math.max(0, Math.min(...waits));
   }
 
-  /** Deletes the objects of an InjectorConfig because an older one or a tag selects the same pods. */
+  /** Deletes the objects of an InjectorConfig that overlaps with an older one or a tag. */
   async #yieldTo(
     winner: PodClaim,
     config: InjectorConfig,
@@ -152,7 +152,7 @@ export class RevisionReconciler {
     return wait ?? resyncMs;
   }
 
-  /** Deletes the webhook first, then the objects of certificate providers, which are then unused. */
+  /** Deletes the webhook, then the objects of certificate providers, which nothing needs then. */
   async #removeStep(name: string, signal: AbortSignal): Promise<number | undefined> {
     const wait = await this.#options.removal.step(name, signal);
     await this.#options.producer.release(name, signal);
@@ -191,7 +191,7 @@ export class RevisionReconciler {
     }
   }
 
-  /** Reports an error in the condition of the step that failed; earlier steps keep their findings. */
+  /** Reports an error in the condition of the failed step; earlier steps keep their findings. */
   #noteFailure(findings: RevisionFindings, error: Error): void {
     if (error instanceof ApiError && (error.code === 0 || error.code === 409)) return;
     const reason = error instanceof ApiError ? error.reason.replace(/[^A-Za-z0-9_]/g, '') : 'InternalError';

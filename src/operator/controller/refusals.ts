@@ -3,7 +3,7 @@ import type { Logger } from '../../kube/ports.ts';
 import type { EventReason } from '../reasons.ts';
 import type { RevisionEvents } from './revision-events.ts';
 
-/** What can be refused by itself. */
+/** The subjects of refusals. Each has at most one current refusal per object. */
 export type RefusalTopic =
   | 'Object'
   | 'Overlap'
@@ -16,25 +16,25 @@ export type RefusalTopic =
   | 'Installation'
   | 'Removal';
 
-/** Tells of each refusal once, in an Event and in the log, however many passes find it again. */
+/** Reports each refusal once, in an Event and in the log, even if every pass finds it again. */
 export class Refusals {
   readonly #events: RevisionEvents;
   readonly #logger: Logger;
   readonly #kind: 'injectorConfig' | 'revisionTag';
-  readonly #told = new Map<string, Map<RefusalTopic, string>>();
+  readonly #reported = new Map<string, Map<RefusalTopic, string>>();
 
-  /** @param kind whose refusals these are: the two kinds may have objects of one name */
+  /** @param kind of the refused objects; the two kinds need separate instances */
   constructor(events: RevisionEvents, logger: Logger, kind: 'injectorConfig' | 'revisionTag' = 'injectorConfig') {
     this.#kind = kind;
     this.#events = events;
     this.#logger = logger;
   }
 
-  /** Whether it was news. */
+  /** Reports a refusal if it is new. @returns whether it is new */
   refuse(object: KubernetesObject, topic: RefusalTopic, reason: EventReason, message: string): boolean {
     const { name = '' } = object.metadata;
-    const topics = this.#told.get(name) ?? new Map<RefusalTopic, string>();
-    this.#told.set(name, topics);
+    const topics = this.#reported.get(name) ?? new Map<RefusalTopic, string>();
+    this.#reported.set(name, topics);
     if (topics.get(topic) === message) return false;
     topics.set(topic, message);
     this.#events.refused(object, reason, message);
@@ -42,12 +42,12 @@ export class Refusals {
     return true;
   }
 
-  /** It is right now: the same mistake later is news again. */
+  /** Records that a topic has no refusal now, so that a later one is new again. */
   settled(name: string, topic: RefusalTopic): void {
-    this.#told.get(name)?.delete(topic);
+    this.#reported.get(name)?.delete(topic);
   }
 
   forget(name: string): void {
-    this.#told.delete(name);
+    this.#reported.delete(name);
   }
 }

@@ -13,15 +13,15 @@ import { readOrRefuse } from './parsed-configs.ts';
 import type { TagTargets } from '../tags/tag-targets.ts';
 
 /**
- * Who would take the same pods as an InjectorConfig that is about to be stored, and who has the host of its url. A change is refused only for what it
- * brings about.
+ * Returns the overlaps and host conflicts that a write of an InjectorConfig would introduce.
+ * Ignores existing ones.
  */
 export function configMistakes(config: InjectorConfig, old: unknown, targets: TagTargets): Mistake[] {
   const before = readOrNothing(() => parseInjectorConfig(old));
   return [...configOverlaps(config, before, targets.claims()), ...hostMistakes(config, before, targets)];
 }
 
-/** Who has the host of `spec.webhook.url` already, with a certificate of another authority; see `host-claims.ts`. */
+/** Returns the InjectorConfigs with the same host but another certificate; see `host-claims.ts`. */
 function hostMistakes(config: InjectorConfig, before: InjectorConfig | undefined, targets: TagTargets): Mistake[] {
   const host = webhookHost(config);
   if (host === undefined || (before !== undefined && isServedAsBefore(config, before))) return [];
@@ -32,7 +32,7 @@ function hostMistakes(config: InjectorConfig, before: InjectorConfig | undefined
     .map((other) => ({ field: 'spec.webhook.url', message: hostTaken(host, other) }));
 }
 
-/** The same host by the same certificate. */
+/** Reports whether host and source of the certificate are unchanged. */
 function isServedAsBefore(config: InjectorConfig, before: InjectorConfig): boolean {
   const sourceOf = ({ spec }: InjectorConfig): string | undefined =>
     spec.certificate.secretRef?.name ?? spec.certificate.certificateRef?.name;
@@ -40,30 +40,30 @@ function isServedAsBefore(config: InjectorConfig, before: InjectorConfig): boole
 }
 
 /**
- * What keeps a RevisionTag that is about to be stored from leading where its spec says: an unknown revision, one that is not ready, and who would take the
- * same pods. A tag whose spec does not change is not asked again.
+ * Returns why a RevisionTag that is being written cannot point to its revision: the revision is
+ * unknown or not ready, or another webhook selects the same pods. Empty if the spec is unchanged.
  */
 export function tagMistakes(tag: RevisionTag, old: unknown, targets: TagTargets): Mistake[] {
   const before = readOrNothing(() => parseRevisionTag(old));
   if (before !== undefined && isDeepStrictEqual(before.spec, tag.spec)) return [];
-  const wanted = targets.desired(tag);
+  const desired = targets.desired(tag);
   const current = targets.current(tag.metadata.name);
   const isMoved = before?.spec.revision !== tag.spec.revision;
   const obstacle = isMoved
-    ? obstacleOf({ tag, desired: wanted, current, revisions: revisionsOf(targets.configs()) })
+    ? obstacleOf({ tag, desired, current, revisions: revisionsOf(targets.configs()) })
     : undefined;
   const field = 'spec.revision';
   if (obstacle !== undefined) return [{ field, message: obstacle.message }];
-  const unready = isMoved && wanted !== undefined && !isBeingEdited(wanted) ? readinessOf(wanted) : undefined;
+  const unready = isMoved && desired !== undefined && !isBeingEdited(desired) ? readinessOf(desired) : undefined;
   if (unready !== undefined) {
-    const advice = 'wait until it is (its conditions say what is missing), or name another revision';
+    const advice = 'wait until it is ready (see its conditions), or name another revision';
     return [{ field, message: `${field} ${tag.spec.revision}: ${unready.message}; ${advice}` }];
   }
-  const config = wanted ?? current;
+  const config = desired ?? current;
   return config === undefined ? [] : tagOverlaps(tag, before, config, targets.claims());
 }
 
-/** For the moment in which replicas load an edit, what was published before is served: a tag may be moved there, and waits with it. */
+/** Reports whether replicas are loading an edit. Meanwhile a tag may move to the InjectorConfig. */
 function isBeingEdited({ status }: InjectorConfig): boolean {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   return ready?.reason === 'WaitingForReplicas' && status?.config?.hash !== undefined;
@@ -74,7 +74,7 @@ function readOrNothing<T>(read: () => T): T | undefined {
   return found instanceof ConfigurationError ? undefined : found;
 }
 
-/** The RevisionTags that lead to an InjectorConfig, or are to: it is in use by them. */
-export function tagsLeadingTo(object: KubernetesObject, targets: TagTargets): string[] {
+/** Returns the RevisionTags whose current or desired target is an InjectorConfig. */
+export function tagsPointingTo(object: KubernetesObject, targets: TagTargets): string[] {
   return object.kind === 'InjectorConfig' ? targets.tagsOf(object) : [];
 }

@@ -4,15 +4,16 @@ import { injectorConfigs, revisionTags, statedTarget } from '../cluster-view.ts'
 import { TagTargets } from '../tags/tag-targets.ts';
 
 /**
- * The InjectorConfigs and RevisionTags of the cluster, followed by every replica that answers the validating webhook: what one of them may be depends
- * on the others. What replicas see is a moment old; reconcile checks the same again.
+ * Watches the InjectorConfigs and RevisionTags of the cluster, in every replica that answers the
+ * validating webhook, since whether one is valid depends on the others. The cache may be stale, so
+ * the pass of the leader repeats the checks.
  */
 export class ReviewedObjects {
   readonly #options: FollowingParts;
   readonly #configs = new ObjectStore();
   readonly #tags = new ObjectStore();
   readonly #stop = new AbortController();
-  /** Where tags lead, as their status says. */
+  /** The InjectorConfigs to which tags point, from their status. */
   readonly targets: TagTargets;
 
   constructor(options: FollowingParts & { readonly operatorClass: string }) {
@@ -21,12 +22,12 @@ export class ReviewedObjects {
     this.targets = new TagTargets({ configs: this.#configs, tags: this.#tags, targetOf }, options.operatorClass);
   }
 
-  /** True once both kinds have been listed: before that nothing is known to be missing. */
+  /** Whether both kinds have been listed; until then, an object may only seem to be missing. */
   get synced(): boolean {
     return this.#configs.hasSynced && this.#tags.hasSynced;
   }
 
-  /** Begins to follow; returns at once. */
+  /** Starts the watches; returns at once. */
   start(): void {
     for (const [resource, store] of [
       [injectorConfigs, this.#configs],

@@ -5,7 +5,7 @@ import type { EventReason } from '../reasons.ts';
 import type { RolloutEvent } from '../../rollout/transitions.ts';
 import type { Repair } from './owned-objects.ts';
 
-/** What happened to an InjectorConfig, for people who ask `kubectl describe`. */
+/** Records the Events of InjectorConfigs and RevisionTags, for `kubectl describe`. */
 export class RevisionEvents {
   readonly #recorder: Pick<EventRecorder<EventReason>, 'record'>;
 
@@ -18,13 +18,13 @@ export class RevisionEvents {
     this.#recorder.record(object, { type: 'Normal', reason: 'Published', action: 'Publish', note });
   }
 
-  /** A tag leads to another revision, or anywhere for the first time. */
-  led(tag: KubernetesObject, revision: string, hash: string, before: string | undefined): void {
+  /** Records that a tag points to another revision, or to its first one. */
+  tagMoved(tag: KubernetesObject, revision: string, hash: string, before: string | undefined): void {
     const note = `the tag points to revision ${revision} (configuration ${hash})${before === undefined ? '' : ` in place of ${before}`}`;
     this.#recorder.record(tag, { type: 'Normal', reason: 'Published', action: 'Publish', note });
   }
 
-  /** A rollout has gone a step on, or back. */
+  /** Records the Events of a rollout. */
   rollout(tag: KubernetesObject, happened: readonly RolloutEvent[]): void {
     for (const { type, reason, message } of happened) {
       this.#recorder.record(tag, { type, reason, action: 'Rollout', note: message });
@@ -36,7 +36,8 @@ export class RevisionEvents {
   }
 
   resumed(object: KubernetesObject): void {
-    const note = 'spec.paused is no longer set: the webhook comes back once the API server reaches it';
+    const note =
+      'spec.paused is no longer set: the webhook is published again once the API server reaches the replicas';
     this.#recorder.record(object, { type: 'Normal', reason: 'Resumed', action: 'Resume', note });
   }
 
@@ -59,7 +60,7 @@ export class RevisionEvents {
       const advice = repaired.kind === 'ConfigMap' ? '; edit the InjectorConfig instead' : '';
       const note =
         difference === undefined
-          ? `${what} was missing; made again`
+          ? `${what} was missing; recreated`
           : `${what} was changed${by} at ${difference}; restored${advice}`;
       this.#recorder.record(object, { type: 'Warning', reason: 'Repaired', action: 'Repair', note });
     }

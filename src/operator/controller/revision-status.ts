@@ -10,20 +10,20 @@ import type { Rotation } from '../../certs/rotation/rotation.ts';
 import type { ConditionReason } from '../reasons.ts';
 import type { RotateAnswer } from '../certificates/rotate-requests.ts';
 
-/** What a pass found out about one thing. */
+/** The value of one condition, as found by a pass. */
 export interface Finding {
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: ConditionReason;
-  /** A sentence for people, the same for as long as nothing changes. */
+  /** A sentence for users that is stable while nothing changes. */
   readonly message: string;
 }
 
-/** What holds. */
+/** Returns a finding with status True. */
 export function yes(reason: ConditionReason, message: string): Finding {
   return { status: 'True', reason, message };
 }
 
-/** What does not hold. */
+/** Returns a finding with status False. */
 export function no(reason: ConditionReason, message: string): Finding {
   return { status: 'False', reason, message };
 }
@@ -40,26 +40,26 @@ const exceptional = [
   'RemovalBlocked',
 ] as const;
 
-/** What a pass found, by condition; absent findings leave the conditions as they were. */
+/** Findings by condition. A condition without a finding stays unchanged. */
 export type FindingsOf<Type extends string> = { [type in Type]?: Finding | undefined };
 
-/** What a reconcile found; absent is as it was. */
+/** The findings of a pass over an InjectorConfig. Absent fields leave the status unchanged. */
 export interface RevisionFindings extends FindingsOf<(typeof required | typeof exceptional)[number]> {
   /** The hash that the webhook names now. */
   publishedHash?: string | undefined;
-  /** How many live replicas say that they serve it. */
+  /** The number of live replicas that report that they serve this hash. */
   servedBy?: number;
-  /** The hash of a configuration that takes too much to load. */
+  /** The hash of a configuration that is too costly to load. */
   refusedHash?: string | undefined;
   rotation?: Rotation | undefined;
-  /** The answer to the latest request for a renewal. */
+  /** The answer to the latest rotate request. */
   rotateRequest?: RotateAnswer | undefined;
   usage?: UsageStatus | undefined;
 }
 
 /**
- * The conditions that follow from findings; exceptional ones are omitted until they are first True.
- * @param readiness what condition Ready says, from the others
+ * Returns the conditions for findings; omits exceptional ones until they are first True.
+ * @param readiness computes condition Ready from the others
  */
 export function observedConditions<Type extends string>(
   [always, exceptions]: readonly [readonly Type[], readonly Type[]],
@@ -78,7 +78,7 @@ export function observedConditions<Type extends string>(
   return mergeConditions(merged, [{ type: 'Ready', observedGeneration, ...readiness(merged) }], now);
 }
 
-/** The status that follows from the findings; deeply equal to the one before when nothing has changed. */
+/** Returns the status for the findings; deeply equal to the previous one if nothing changed. */
 export function revisionStatus(config: InjectorConfig, findings: RevisionFindings, now: Date): InjectorConfigStatus {
   const before = config.status;
   const observedGeneration = config.metadata.generation ?? 0;
@@ -104,8 +104,8 @@ export function revisionStatus(config: InjectorConfig, findings: RevisionFinding
 }
 
 /**
- * The first thing that keeps an object from being ready: a condition against it that is True, or a required one that is not.
- * @param where added to the message of a required condition
+ * Returns the first condition that prevents readiness: one of `against` that is True, or a required
+ * one that is not. @param where suffix for the message of a required condition
  */
 export function obstacleAmong(
   conditions: readonly Condition[],
@@ -121,14 +121,14 @@ export function obstacleAmong(
   if (overwritten !== undefined) return no('CainjectorWrites', overwritten.message);
   for (const type of required) {
     const condition = conditions.find((each) => each.type === type);
-    const message = `${type} is not known yet`;
+    const message = `condition ${type} is not known yet`;
     if (condition === undefined) return { status: 'Unknown', reason: 'NotObserved', message };
     if (condition.status !== 'True') return no(condition.reason as ConditionReason, condition.message + where);
   }
   return undefined;
 }
 
-/** Ready is everything that is required; the first thing that is not says why. */
+/** Returns condition Ready: True if nothing prevents it, otherwise with the first reason. */
 function readiness(conditions: readonly Condition[]): Finding {
   const obstacle = obstacleAmong(conditions, ['RemovalBlocked', 'Paused', 'Overlap'], required);
   if (obstacle !== undefined) return obstacle;
@@ -156,7 +156,7 @@ function certificateStatus(
   };
 }
 
-/** metav1.Time: RFC 3339 without fractions of a second. */
+/** Formats a time as metav1.Time: RFC 3339 without fractions of a second. */
 function seconds(time: Date): string {
   return time.toISOString().replace(/\.\d+Z$/, 'Z');
 }

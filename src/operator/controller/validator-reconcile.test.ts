@@ -8,7 +8,7 @@ const name = 'sidecar-injector-default-validator';
 describe('ValidatorReconciler', () => {
   const fixture = eachTest(new OperatorFixture());
   const { signal } = new AbortController();
-  const leadTo = (namespace: string): void => {
+  const pointTo = (namespace: string): void => {
     fixture.cluster.edit('validatingwebhookconfigurations', name, undefined, (object) => {
       const [webhook] = object.webhooks as { clientConfig: { service: { namespace: string } } }[];
       if (webhook !== undefined) webhook.clientConfig.service.namespace = namespace;
@@ -25,16 +25,16 @@ describe('ValidatorReconciler', () => {
     return fixture.reconcilers.validator.reconcile(signal);
   };
 
-  it('takes its webhook back from somebody who led it elsewhere', async () => {
+  it('repairs its webhook after another client pointed it elsewhere', async () => {
     await pass();
-    leadTo('elsewhere');
+    pointTo('elsewhere');
     await pass();
     assert.equal(namespace(), 'injection');
   });
 
-  it('writes nothing where another installation of its class lives, and says so once', async () => {
+  it('writes nothing while another installation of its class owns the webhook, and logs this once', async () => {
     await pass();
-    leadTo('elsewhere');
+    pointTo('elsewhere');
     for (const plural of ['secrets', 'services']) {
       for (const each of fixture.cluster.names(plural)) fixture.cluster.remove(plural, each, 'injection');
     }
@@ -44,14 +44,14 @@ describe('ValidatorReconciler', () => {
     assert.equal(fixture.cluster.writes.length, before);
     const warnings = fixture.logger.lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
     assert.equal(warnings.length, 1);
-    assert.match(warnings[0] ?? '', /leads to namespace elsewhere, .* give this one another --operator-class/);
+    assert.match(warnings[0] ?? '', /calls a Service in namespace elsewhere, .* another --operator-class/);
     fixture.cluster.remove('validatingwebhookconfigurations', name);
     await pass();
     assert.equal(namespace(), 'injection');
   });
 });
 
-const leadingTo = (...clientConfigs: object[]) => ({
+const calling = (...clientConfigs: object[]) => ({
   apiVersion: 'admissionregistration.k8s.io/v1',
   kind: 'MutatingWebhookConfiguration',
   metadata: {},
@@ -60,14 +60,14 @@ const leadingTo = (...clientConfigs: object[]) => ({
 const service = (namespace: string): object => ({ service: { namespace, name: 'sidecar-injector-blue' } });
 
 describe('otherInstallation', () => {
-  const cases: [what: string, live: ReturnType<typeof leadingTo> | undefined, expected: string | undefined][] = [
+  const cases: [what: string, live: ReturnType<typeof calling> | undefined, expected: string | undefined][] = [
     ['no webhook configuration', undefined, undefined],
-    ['no webhooks', leadingTo(), undefined],
-    ['our Service', leadingTo(service('ours'), service('ours')), undefined],
-    ['the Service of another namespace', leadingTo(service('theirs'), service('theirs')), 'theirs'],
-    ['one webhook that somebody bent', leadingTo(service('ours'), service('theirs')), undefined],
-    ['webhooks of several namespaces', leadingTo(service('one'), service('two')), undefined],
-    ['a url', leadingTo({ url: 'https://host/' }), undefined],
+    ['no webhooks', calling(), undefined],
+    ['our Service', calling(service('ours'), service('ours')), undefined],
+    ['the Service of another namespace', calling(service('other'), service('other')), 'other'],
+    ['one of two webhooks edited by another client', calling(service('ours'), service('other')), undefined],
+    ['webhooks of several namespaces', calling(service('one'), service('two')), undefined],
+    ['a url', calling({ url: 'https://host/' }), undefined],
   ];
   for (const [what, live, expected] of cases) {
     it(`${what}: ${expected ?? 'none'}`, () => {

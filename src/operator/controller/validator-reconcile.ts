@@ -14,22 +14,22 @@ export interface ValidatorReconcilerOptions extends PassContext {
   readonly certificates: CertificateKeeper;
 }
 
-/** Keeps the validating webhook of this operator class, its Service and its certificate. Nothing waits for it: it fails open. */
+/** Maintains the validating webhook of this operator class, which fails open, and its objects. */
 export class ValidatorReconciler {
   readonly #options: ValidatorReconcilerOptions;
-  /** The namespace of another installation that we have told of. */
-  #told: string | undefined;
+  /** The namespace of another installation that was logged last. */
+  #loggedNamespace: string | undefined;
 
   constructor(options: ValidatorReconcilerOptions) {
     this.#options = options;
   }
 
-  /** Resolves with the milliseconds until it wants to be called again; rejects when the API server does. */
+  /** Resolves with the milliseconds until the next call; rejects with errors of the API server. */
   async reconcile(signal: AbortSignal): Promise<number> {
     const { settings, view, owned, certificates, metrics, clock, logger } = this.#options;
     const { namespace, operatorClass } = settings.context;
     const names = validatorNames(operatorClass);
-    if (this.#isOfAnother()) return resyncMs;
+    if (this.#isOfOtherInstallation()) return resyncMs;
     const writes = noWrites();
     const rotation = await certificates.advance(
       {
@@ -59,26 +59,26 @@ export class ValidatorReconciler {
     return Math.max(0, Math.min(resyncMs, next, writes.retryAfter ?? resyncMs));
   }
 
-  /** Two installations of one operator class would undo each other's writes for ever; the one that has nothing here yet keeps away. */
-  #isOfAnother(): boolean {
+  /** Reports whether another installation owns the webhook; see `RevisionReconciler`. */
+  #isOfOtherInstallation(): boolean {
     const { settings, view, logger } = this.#options;
     const { namespace, operatorClass } = settings.context;
     const { webhookConfiguration, servingSecret } = validatorNames(operatorClass);
     const other = otherInstallation(view.validatingWebhooks.get(webhookConfiguration), namespace);
     if (other === undefined || view.secrets.get(servingSecret, namespace) !== undefined) return false;
-    if (this.#told !== other) {
-      this.#told = other;
-      const lives = `leads to namespace ${other}, where another installation of operator class ${operatorClass} lives`;
+    if (this.#loggedNamespace !== other) {
+      this.#loggedNamespace = other;
+      const target = `calls a Service in namespace ${other}, where another installation of operator class ${operatorClass} runs`;
       const advice =
-        'give this one another --operator-class, or delete the webhook configuration if nobody is there any more';
+        'give this operator another --operator-class, or delete the webhook configuration if the other installation is gone';
       const what = `ValidatingWebhookConfiguration ${webhookConfiguration}`;
-      logger.warn(`${what} ${lives}; nothing of it is written: ${advice}`);
+      logger.warn(`${what} ${target}; the operator does not write it: ${advice}`);
     }
     return true;
   }
 }
 
-/** The first of the validator's objects. */
+/** Returns the Secret of the rotation, the first of the validator's objects. */
 function rotationSecretOf(stored: Rotation['stored'], { context }: OperatorSettings): KubernetesObject {
   const [secret] = validatorObjects({ stored, caBundlePem: '' }, context);
   if (secret === undefined) throw new Error('the validator has no objects');
@@ -86,10 +86,10 @@ function rotationSecretOf(stored: Rotation['stored'], { context }: OperatorSetti
 }
 
 /**
- * The namespace of another installation to which a live webhook configuration leads; undefined when it is ours to write.
- * Where every webhook calls a Service of one namespace that is not ours, somebody of the same operator class lives there: their fields have the
- * same manager as ours, so nothing else tells the two apart.
- * @param namespace the namespace in which this operator lives
+ * Returns the namespace of another installation that owns a live webhook configuration; undefined
+ * if it is ours to write. Another installation owns it if all webhooks call Services in one other
+ * namespace: its field manager equals ours, so only the namespace tells them apart.
+ * @param namespace of this operator
  */
 export function otherInstallation(live: KubernetesObject | undefined, namespace: string): string | undefined {
   const namespaces = new Set(webhooksOf(live).map(({ clientConfig }) => clientConfig?.service?.namespace));

@@ -15,27 +15,27 @@ describe('WakeUps', () => {
   const changed = (object: KubernetesObject) => (wakeUps: WakeUps) => {
     wakeUps.owned({ type: 'Added', object, before: undefined });
   };
-  const everybody = 'default old tag/default tag/prod';
+  const allObjects = 'default old tag/default tag/prod';
   const everything =
-    '(replicas) (restarts) (serving role) (validator) default old tag/default tag/gone tag/prod theirs';
+    '(replicas) (restarts) (serving role) (validator) default deleted old tag/default tag/gone tag/prod';
   const ours = {
     'app.kubernetes.io/managed-by': 'sidecar-injector',
     'sidecar-injector.io/operator-class': 'default',
-    'sidecar-injector.io/injector-config': 'theirs',
+    'sidecar-injector.io/injector-config': 'deleted',
   };
   view.mutatingWebhooks.upsert(webhook('left', { ...ours, 'sidecar-injector.io/tag': 'gone' }));
   const ofTag = webhook('x', { ...ours, 'sidecar-injector.io/tag': 'test' });
   const ofDefault = webhook('sidecar-injector-default', ours);
   for (const [what, happens, expected] of [
     ['a new leader', (each) => each.everything(), everything],
-    ['an InjectorConfig', (each) => each.config('old', config, false), `(serving role) ${everybody}`],
-    ['a RevisionTag', (each) => each.tag('prod', tag, false), `(restarts) ${everybody}`],
-    ["another injector's webhook", changed(istio()), `(validator) ${everybody}`],
-    ['the owner of webhooks', changed({ ...webhook('owner'), webhooks: [] }), `(validator) ${everybody}`],
-    ['the webhook of a tag', changed(ofTag), '(restarts) tag/test theirs'],
-    ['the webhook of the default', changed(ofDefault), 'default tag/default theirs'],
+    ['an InjectorConfig', (each) => each.config('old', config, false), `(serving role) ${allObjects}`],
+    ['a RevisionTag', (each) => each.tag('prod', tag, false), `(restarts) ${allObjects}`],
+    ["another injector's webhook", changed(istio()), `(validator) ${allObjects}`],
+    ['the owner of webhooks', changed({ ...webhook('owner'), webhooks: [] }), `(validator) ${allObjects}`],
+    ['the webhook of a tag', changed(ofTag), '(restarts) deleted tag/test'],
+    ['the webhook of the default', changed(ofDefault), 'default deleted tag/default'],
   ] as readonly [string, (wakeUps: WakeUps) => void, string][]) {
-    it(`looks at all that ${what} concerns`, () => {
+    it(`queues all keys that depend on ${what}`, () => {
       const keys = new Set<string>();
       const targets = { tagsOf: () => ['prod'] } as never;
       happens(new WakeUps({ view, targets, owner: 'owner', add: (key) => keys.add(key) }));

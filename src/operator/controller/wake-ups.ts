@@ -6,7 +6,7 @@ import { type ClusterView, injectorConfigOf, mutatingWebhooks, tagOf } from '../
 import { foreignSelectors } from '../../selection/foreign-overlap.ts';
 import type { TagTargets } from '../tags/tag-targets.ts';
 
-/** Keys of the queue beside the InjectorConfigs, none of which can be called so, and the tags. */
+/** The queue keys besides InjectorConfigs and tags. No InjectorConfig can have such a name. */
 export const otherKeys = {
   validator: '(validator)',
   servingRole: '(serving role)',
@@ -17,30 +17,30 @@ export const otherKeys = {
 export interface WakeUpsOptions {
   readonly view: ClusterView;
   readonly targets: TagTargets;
-  /** Name of the webhook configuration that owns ours. */
+  /** The name of the webhook configuration that owns ours. */
   readonly owner?: string | undefined;
-  /** Puts a key into the queue, while we lead. */
+  /** Adds a key to the queue; does nothing unless this process leads. */
   readonly add: (key: string) => void;
 }
 
-/** What has to be looked at when something has changed. */
+/** Queues the keys that depend on a change. */
 export class WakeUps {
   readonly #options: WakeUpsOptions;
-  /** The generation of each InjectorConfig and RevisionTag, and whether it is being deleted. */
+  /** The generation and deletion of each InjectorConfig and RevisionTag, as seen last. */
   readonly #seen = new Map<string, string>();
 
   constructor(options: WakeUpsOptions) {
     this.#options = options;
   }
 
-  /** Every InjectorConfig and tag. */
+  /** Queues every InjectorConfig and tag. */
   all(): void {
     const { view, add } = this.#options;
     for (const { metadata } of view.configs.list()) add(metadata.name ?? '');
     for (const { metadata } of view.tags.list()) add(tagKey(metadata.name ?? ''));
   }
 
-  /** At the beginning of a leadership: also what has been left behind, and what is nobody's. */
+  /** Queues all keys at the start of a leadership, including those of deleted objects. */
   everything(): void {
     const { view, add } = this.#options;
     for (const key of Object.values(otherKeys)) add(key);
@@ -49,34 +49,35 @@ export class WakeUps {
     for (const name of view.tagNames()) add(tagKey(name));
   }
 
-  /** An InjectorConfig was added, changed or is gone. */
+  /** Handles the addition, change or deletion of an InjectorConfig. */
   config(name: string, object: KubernetesObject, isGone: boolean): void {
     this.#options.add(name);
-    // A tag waits until where it is to lead is ready; and says so when that is ready no longer.
+    // The condition of a tag depends on the readiness of its target.
     this.tagsOf(name, object);
-    if (!this.#isNews(name, object, isGone)) return;
+    if (!this.#isChanged(name, object, isGone)) return;
     this.all();
     this.#options.add(otherKeys.servingRole);
   }
 
-  /** A RevisionTag was added, changed or is gone. */
+  /** Handles the addition, change or deletion of a RevisionTag. */
   tag(name: string, object: KubernetesObject, isGone: boolean): void {
     const key = tagKey(name);
     this.#options.add(key);
     this.#options.add(otherKeys.restarts);
-    if (this.#isNews(key, object, isGone)) this.all();
+    if (this.#isChanged(key, object, isGone)) this.all();
   }
 
-  /** The tags that lead to an InjectorConfig or are to, those that are gone included; what tag `default` left behind concerns InjectorConfig `default`. */
+  /** Queues the tags, even deleted ones, whose current or desired target is an InjectorConfig. */
   tagsOf(name: string, last?: KubernetesObject): void {
     const { view, targets, add } = this.#options;
     const object = view.configs.get(name) ?? last ?? { metadata: { name } };
-    const left = name === defaultRevision ? [defaultRevision] : [];
+    // A deleted tag `default` may have left a webhook that InjectorConfig `default` takes over.
+    const related = name === defaultRevision ? [defaultRevision] : [];
     const named = view.webhooksOf(name).flatMap((webhook) => tagOf(webhook) ?? []);
-    for (const tag of new Set([...targets.tagsOf(object), ...named, ...left])) add(tagKey(tag));
+    for (const tag of new Set([...targets.tagsOf(object), ...named, ...related])) add(tagKey(tag));
   }
 
-  /** Something that we have written has changed, or a webhook configuration of somebody else. */
+  /** Handles a change of an owned object, or of any MutatingWebhookConfiguration. */
   owned({ type, object, before }: StoreChange<KubernetesObject>): void {
     const { owner, view, add } = this.#options;
     const seen = before === undefined ? [object] : [object, before];
@@ -84,9 +85,9 @@ export class WakeUps {
     for (const name of names) add(name);
     const tags = new Set(seen.flatMap((each) => tagOf(each) ?? []));
     for (const tag of tags) add(tagKey(tag));
-    // Pods that follow it are to get something else.
+    // The pods of the tag may have become stale.
     if (tags.size > 0) add(otherKeys.restarts);
-    // Two operator classes may want the one of the default; it is free for the other when the first has gone.
+    // Another operator class may have deleted the webhook of the default revision.
     if (object.kind === mutatingWebhooks.kind && object.metadata.name === tagWebhookConfiguration(defaultRevision)) {
       if (view.configs.get(defaultRevision) !== undefined) add(defaultRevision);
       if (view.tags.get(defaultRevision) !== undefined) add(tagKey(defaultRevision));
@@ -99,24 +100,24 @@ export class WakeUps {
     else if (names.size === 0) add(otherKeys.validator);
   }
 
-  /** Which of two overlapping ones wins depends on all of them; what is only a new status concerns nobody else. */
-  #isNews(key: string, { metadata }: KubernetesObject, isGone: boolean): boolean {
+  /** Reports whether more than the status changed, which may decide overlaps among all objects. */
+  #isChanged(key: string, { metadata }: KubernetesObject, isGone: boolean): boolean {
     const state = isGone ? 'gone' : `${metadata.generation ?? ''} ${String(metadata.deletionTimestamp)}`;
-    const isNews = this.#seen.get(key) !== state;
+    const isChanged = this.#seen.get(key) !== state;
     if (isGone) this.#seen.delete(key);
     else this.#seen.set(key, state);
-    return isNews;
+    return isChanged;
   }
 }
 
 const prefix = 'tag/';
 
-/** The key of a tag in the queue: InjectorConfigs, which may be called the same, have no `/` in their names. */
+/** Returns the queue key of a tag. Names of InjectorConfigs contain no `/`, so keys are unique. */
 export function tagKey(name: string): string {
   return prefix + name;
 }
 
-/** The tag of a key; undefined when it is the key of something else. */
+/** Returns the tag of a queue key; undefined for other keys. */
 export function tagIn(key: string): string | undefined {
   return key.startsWith(prefix) ? key.slice(prefix.length) : undefined;
 }

@@ -15,26 +15,26 @@ import type { PassContext } from '../controller/pass-context.ts';
 import type { PublishedRules } from '../configurations/published-rules.ts';
 
 export interface PodEventsOptions extends Pick<PassContext, 'metrics' | 'clock' | 'logger'> {
-  /** The InjectorConfigs and tags of our class, and where those lead now. */
+  /** Returns the InjectorConfigs and tags of our class, with the current targets of the tags. */
   readonly claims: () => ClaimingObjects;
   readonly rules: Pick<PublishedRules, 'of'>;
   readonly recorder: Pick<EventRecorder<EventReason>, 'record'>;
-  /** The operator's own namespace. */
+  /** The namespace of the operator. */
   readonly namespace: string;
 }
 
-/** A pod is looked at this long after it came, when its namespace and the configurations have surely come too. Milliseconds. */
+/** The delay in milliseconds before a pod is examined, so that watches deliver related objects. */
 const settleMs = 1000;
-/** So many are looked at before everything else has its turn. */
+/** The number of pods that are examined before the process yields to other work. */
 const perTurn = 50;
-/** So many wait at most. */
+/** The maximum number of waiting pods. */
 const waitingLimit = 1000;
-/** Is told of a pod as it was read, and what is kept of it. */
+/** Receives each pod as it was read, and its record. */
 export type PodReader = (pod: KubernetesObject, record: PodRecord) => void;
 
 /**
- * Says of each new pod that asked for injection and did not get it why, by an Event and a count. It is the admission's own `decide`, on the
- * rules that are published; replicas never call the API server for it. Pods are looked at when they come, and once.
+ * Reports why new pods that asked for injection did not get it, by Events and a metric. Uses the
+ * function `decide` of the admission with the published rules. Examines each pod once.
  */
 export class PodEvents {
   readonly #options: PodEventsOptions;
@@ -48,14 +48,15 @@ export class PodEvents {
   }
 
   /**
-   * Begins to look at what comes into these stores, until the signal aborts. Returns what is to be told of each pod that is read, before its store is.
-   * @param since of the pods that were there before, those that were made after this time may have come while nobody looked
+   * Examines new objects of these stores until the signal aborts. Returns a function that must be
+   * called with each pod before it enters its store.
+   * @param since existing pods that were created after this time are examined as well
    */
   begin({ pods, namespaces }: FollowedStores, since: Date, signal: AbortSignal): PodReader {
     const arrivals = new WeakMap<PodRecord, ArrivedPod>();
-    const isThere = ({ metadata: { name = '', namespace, uid } }: PodRecord): boolean =>
+    const exists = ({ metadata: { name = '', namespace, uid } }: PodRecord): boolean =>
       pods.get(name, namespace)?.metadata.uid === uid;
-    const waiting = this.#waitingPods((pod) => (isThere(pod.record) ? this.#look(pod, namespaces) : undefined), signal);
+    const waiting = this.#waitingPods((pod) => (exists(pod.record) ? this.#look(pod, namespaces) : undefined), signal);
     pods.subscribe(({ type, object }) => {
       const arrived = arrivals.get(object);
       arrivals.delete(object);
@@ -64,18 +65,18 @@ export class PodEvents {
     namespaces.subscribe(({ type, object }) => {
       const { name = '' } = object.metadata;
       if (type === 'Deleted' || this.#mistakesOf(object).length === 0) return;
-      // What it names may come in a moment.
+      // The revision in its label may be created a moment later.
       this.#options.clock.after(settleMs, () => {
         const now = namespaces.get(name);
-        if (now !== undefined && !signal.aborted) this.#tellOfLabels(now);
+        if (now !== undefined && !signal.aborted) this.#reportLabels(now);
       });
     });
     return (pod, record) => {
-      const isNews =
+      const isNew =
         record.injectedBy === undefined &&
         pods.get(record.metadata.name ?? '', record.metadata.namespace) === undefined &&
         (pods.hasSynced || Date.parse(pod.metadata.creationTimestamp ?? '') > since.getTime());
-      const arrived = isNews ? arrivedPod(pod, record, this.#annotationNames()) : undefined;
+      const arrived = isNew ? arrivedPod(pod, record, this.#annotationNames()) : undefined;
       if (arrived !== undefined) arrivals.set(record, arrived);
     };
   }
@@ -85,8 +86,8 @@ export class PodEvents {
     return labelMistakes(labels, labelFamilies(configs, tags));
   }
 
-  /** Says of a namespace which of its labels leads nowhere. */
-  #tellOfLabels(namespace: KubernetesObject): void {
+  /** Writes Events about the mistakes in a namespace's labels. */
+  #reportLabels(namespace: KubernetesObject): void {
     const { recorder, metrics } = this.#options;
     for (const { reason, message } of this.#mistakesOf(namespace)) {
       if (!this.#limits.take(`namespace ${namespace.metadata.name ?? ''}`, reason)) metrics.podEventOmitted?.();
@@ -94,7 +95,7 @@ export class PodEvents {
     }
   }
 
-  /** Pods that wait to be looked at, a few at a time. */
+  /** Returns a queue that examines pods after their delay, a few at a time. */
   #waitingPods(
     look: (pod: ArrivedPod) => Promise<void> | undefined,
     signal: AbortSignal,
@@ -130,11 +131,11 @@ export class PodEvents {
   async #look(pod: ArrivedPod, namespaces: ObjectStore): Promise<void> {
     const { metrics, recorder, logger } = this.#options;
     const labels = namespaces.get(pod.namespace)?.metadata.labels ?? {};
-    // What is published loads, since it was loaded before it was published.
+    // A published configuration loads, since it was loaded before its publication.
     const explanations = await this.#explain(pod, labels).catch((error: unknown) => {
       const { name } = pod.record.metadata;
       const fields = { namespace: pod.namespace, name, error: messageOf(error) };
-      logger.warn('why a pod was not injected cannot be told', fields);
+      logger.warn('cannot determine why a pod was not injected', fields);
       return [];
     });
     for (const { injectorConfig, reason, note, isExpected } of explanations) {
@@ -168,24 +169,24 @@ export class PodEvents {
   }
 }
 
-/** So many pods of one maker (a ReplicaSet, a Job) get an Event for one reason within {@link windowMs}: the others' Events would say the same. */
+/** The maximum number of Events per reason and maker (such as a ReplicaSet) in {@link windowMs}. */
 const perMaker = 3;
 const windowMs = 600_000;
-/** Of all pods together: so many at once, then one each so many milliseconds. */
+/** The limit for all pods: a burst, then one Event per `refillMs` milliseconds. */
 const overall = { burst: 25, refillMs: 1000 };
 
-/** Keeps a cluster full of pods that are not injected from becoming a cluster full of Events. */
+/** Limits the Events about pods that are not injected. */
 export class PodEventLimits {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #makers = new Map<string, { count: number; readonly until: number }>();
-  /** When the bucket will be full again. */
+  /** The monotonic time at which the token bucket is full again, in milliseconds. */
   #fullAt = 0;
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
   }
 
-  /** Whether an Event may be written about one more pod of this maker, for this reason. */
+  /** Reports whether one more Event is allowed for this maker and reason, and counts it. */
   take(maker: string, reason: string): boolean {
     const now = this.#clock.monotonic();
     this.#forgetOld(now);
@@ -200,7 +201,7 @@ export class PodEventLimits {
     return true;
   }
 
-  /** The first of the map is the oldest; by the limit over all, at most some 600 are left. */
+  /** Drops expired entries, oldest first. The overall limit bounds the rest to about 600. */
   #forgetOld(now: number): void {
     for (const [key, { until }] of this.#makers) {
       if (until > now) return;
@@ -209,18 +210,18 @@ export class PodEventLimits {
   }
 }
 
-/** What must be followed while we lead: the two collections, and what is kept of each object. */
+/** The stores of the pod and namespace watches, and the transforms of their objects. */
 export interface PodStores extends FollowedStores {
   readonly keepOfPod: (pod: KubernetesObject) => PodRecord;
   readonly keepOfNamespace: (namespace: KubernetesObject) => KubernetesObject;
 }
 
-/** Of the pods that were there before we led, those younger than this may have come while nobody did. Milliseconds. */
+/** The age up to which a new leader examines existing pods, in milliseconds: none led before. */
 const unwatchedMs = 60_000;
-/** The API server's times are whole seconds. Milliseconds. */
+/** The resolution of times of the API server, in milliseconds. */
 const secondMs = 1000;
 
-/** Who asks for the pods and namespaces of the cluster. */
+/** The consumers of pods and namespaces. */
 interface PodReaders {
   readonly podEvents: Pick<PodEvents, 'begin'>;
   readonly usage: Pick<ClusterUsage, 'begin'>;
@@ -228,9 +229,9 @@ interface PodReaders {
 }
 
 /**
- * The stores to fill until the signal aborts: one list of pods and namespaces for Events about pods and for who uses what.
- * @param again more is asked of pods than was kept: end this and begin anew
- * @param isAgain whether it is that beginning anew, so that whatever came before has been looked at
+ * Returns the stores for one watch of pods and namespaces, which serves Events and usage.
+ * @param again called when a selector needs a field that was dropped: end this watch, start another
+ * @param isAgain whether this watch is such a restart, so that existing pods were examined already
  */
 export function followPods(
   { podEvents, usage, clock }: PodReaders,

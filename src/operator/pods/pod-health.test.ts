@@ -13,7 +13,7 @@ describe('podHealth', () => {
   const cases: [what: string, status: unknown, expected?: object][] = [
     ['nothing', undefined],
     ['a pod that is ready', { phase: 'Running', conditions: [initialized, ready('True')] }, { ready: true }],
-    ['one that is not', { conditions: [ready('False')] }],
+    ['a pod that is not ready', { conditions: [ready('False')] }],
     [
       'restarts of all containers, sidecars too',
       { containerStatuses: [container({ restartCount: 2 })], initContainerStatuses: [container({ restartCount: 1 })] },
@@ -24,13 +24,13 @@ describe('podHealth', () => {
     ['a pod that has failed', { phase: 'Failed' }, { crashing: true }],
     ['wrong types', { conditions: 'x', containerStatuses: [null, { restartCount: 'many', state: 3 }], phase: 7 }],
   ];
-  it('says since when, where the status does', () => {
+  it('reads the time of the Ready condition', () => {
     assert.equal(readySince({ conditions: [ready('False')] }), since);
     assert.equal(readySince({ conditions: [{ type: 'Ready', status: 'False' }] }), undefined);
     assert.equal(readySince(undefined), undefined);
   });
 
-  it('is one object for all that do alike, and there are not many', () => {
+  it('returns the same object for equal health, with bounded values', () => {
     const of = (restartCount: number) => podHealth({ containerStatuses: [{ restartCount }] });
     assert.equal(of(5), of(5));
     assert.equal(of(10_000_000).restarts, mostRestarts);

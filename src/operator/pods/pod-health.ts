@@ -1,25 +1,25 @@
 import { recordOf } from '../../routing/workload-key.ts';
 
-/** How a pod does, as its status says. */
+/** The health of a pod, from its status. */
 export interface PodHealth {
-  /** Its condition Ready. */
+  /** Whether its condition Ready is True. */
   readonly ready: boolean;
-  /** How often its containers have restarted, all of them together; at most {@link mostRestarts}. */
+  /** The restarts of all its containers together; at most {@link mostRestarts}. */
   readonly restarts: number;
-  /** It has failed, or one of its containers waits after a crash. */
+  /** Whether it has failed, or one of its containers waits after a crash. */
   readonly crashing: boolean;
 }
 
-/** More is not counted: no bound asks for more. */
+/** The maximum count of restarts, one more than any bound of a rollout allows. */
 export const mostRestarts = 1001;
 
-/** One object for all pods that do alike: there are tens of thousands, and most are ready. */
+/** One shared object per health, since there are tens of thousands of pods and most are ready. */
 const known = new Map<string, PodHealth>();
 
-/** Why a container waits that has crashed before, or cannot be made. */
+/** The reasons of waiting containers that have crashed or cannot be created. */
 const crashReasons = new Set<unknown>(['CrashLoopBackOff', 'RunContainerError', 'CreateContainerError', 'StartError']);
 
-/** Reads the status of a pod as the API server sends it; a part of a wrong type counts as absent. The same object for equal ones. */
+/** Reads the health from the status of a pod. Ignores fields of a wrong type. */
 export function podHealth(status: unknown): PodHealth {
   const { phase, containerStatuses, initContainerStatuses } = recordOf(status);
   const containers = [...listOf(initContainerStatuses), ...listOf(containerStatuses)];
@@ -33,7 +33,7 @@ export function podHealth(status: unknown): PodHealth {
   return health;
 }
 
-/** Since when a pod is ready, or is not, in seconds since 1970; undefined while it has no such condition. */
+/** Returns when condition Ready last changed, in seconds since 1970; undefined without one. */
 export function readySince(status: unknown): number | undefined {
   const since = Math.floor(Date.parse(String(readyCondition(status)?.['lastTransitionTime'])) / 1000);
   return Number.isFinite(since) ? since : undefined;
@@ -47,7 +47,7 @@ function isCrashing({ state }: Record<string, unknown>): boolean {
   return crashReasons.has(recordOf(recordOf(state)['waiting'])['reason']);
 }
 
-/** A count of a status; 0 where it is none. */
+/** Returns a count from a status; 0 for other values. */
 export function countOf(value: unknown): number {
   return typeof value === 'number' && value > 0 ? value : 0;
 }

@@ -10,7 +10,7 @@ function pod(metadata: Record<string, unknown> = {}, spec: Record<string, unknow
 }
 
 describe('podRecord', () => {
-  it('keeps names and who injected the pod, nothing that grows with it', () => {
+  it('keeps the names and the injecting configuration, and nothing unbounded', () => {
     const annotations = { 'sidecar-injector.io/config': 'blue.0a1b2c3d', note: 'x'.repeat(100_000) };
     const labels = { app: 'web' };
     const spec = { containers: [{ name: 'app', image: 'app' }] };
@@ -22,13 +22,13 @@ describe('podRecord', () => {
     });
   });
 
-  it('is bounded whatever the pod says', () => {
+  it('is bounded for any pod', () => {
     const long = 'x'.repeat(300_000);
     const record = podRecord(pod({ name: 'n'.repeat(253), annotations: { 'sidecar-injector.io/config': long } }));
     assert.ok(JSON.stringify(record).length < 1100, String(JSON.stringify(record).length));
   });
 
-  it('takes a pod that says nothing', () => {
+  it('accepts a pod without metadata', () => {
     const { metadata } = podRecord({ apiVersion: 'v1', kind: 'Pod', metadata: {} });
     assert.deepEqual(metadata, { name: '', namespace: '', uid: '', resourceVersion: '' });
   });
@@ -37,7 +37,7 @@ describe('podRecord', () => {
 describe('arrivedPod', () => {
   const arrive = (object: KubernetesObject) => arrivedPod(object, podRecord(object), [inject]);
 
-  it('keeps what the decision depends on', () => {
+  it('keeps the fields on which the decision depends', () => {
     const metadata = { labels: { app: 'web' }, annotations: { [inject]: 'false'.padEnd(1000, '!'), other: 'x' } };
     const arrived = arrive(pod(metadata, { hostNetwork: true }));
     const annotations = { [inject]: 'false'.padEnd(32, '!') };
@@ -45,7 +45,7 @@ describe('arrivedPod', () => {
     assert.deepEqual({ ...arrived, record: undefined }, { record: undefined, ...expected });
   });
 
-  it('knows what makes it', () => {
+  it('names the controller as maker, or the pod itself', () => {
     const reference = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'r1' };
     const ownerReferences = [
       { ...reference, uid: 'other' },
@@ -59,10 +59,10 @@ describe('arrivedPod', () => {
   const ignored: [name: string, metadata: Record<string, unknown>][] = [
     ['the mirror of a static pod', { annotations: { 'kubernetes.io/config.mirror': 'x' } }],
     ['a pod that is being deleted', { deletionTimestamp: '2026-01-01T00:00:00Z' }],
-    ['a pod with labels beyond measure', { labels: many }],
+    ['a pod with more than 64 labels', { labels: many }],
   ];
   for (const [name, metadata] of ignored) {
-    it(`passes over ${name}`, () => {
+    it(`ignores ${name}`, () => {
       assert.equal(arrive(pod(metadata)), undefined);
     });
   }

@@ -6,23 +6,23 @@ import { podHealth, readySince } from './pod-health.ts';
 import type { PodGroup, PodRecord } from '../usage/pod-group.ts';
 import { cut, injectedByLimit, mirrorAnnotation } from '../usage/pod-traits.ts';
 
-/** What is kept of a pod that has just come, until it has been looked at. */
+/** The fields of a new pod that are kept until it is examined. */
 export interface ArrivedPod extends DecisionFacts {
   readonly record: PodRecord;
-  /** What makes pods like this one: the uid of its controller, or its own. */
+  /** The maker of the pod: the uid of its controller, or its own. */
   readonly maker: string;
 }
 
-/** A pod with more labels is not looked at: they would be kept for a second, and a thousand pods may wait at once. */
+/** Pods with more labels are ignored, to bound the memory of waiting pods. */
 const labelLimit = 64;
 
 /**
- * The bounded part of a pod as the API server sends it.
- * @param group the pods that have what it has; undefined where nobody counts it
+ * Returns the part of a pod that is cached, of bounded size.
+ * @param group of pods with equal traits; undefined if the pod is not counted
  */
 export function podRecord({ apiVersion, kind, metadata, status }: KubernetesObject, group?: PodGroup): PodRecord {
   const { name = '', namespace = '', uid = '', resourceVersion = '', creationTimestamp = '' } = metadata;
-  // Of a pod that is counted the group has the same texts, once for all of them.
+  // Pods of a group share its strings.
   const injectedBy =
     metadata.annotations?.[injectedByAnnotation] &&
     (group?.traits.injectedBy ?? cut(metadata.annotations[injectedByAnnotation], injectedByLimit));
@@ -32,20 +32,20 @@ export function podRecord({ apiVersion, kind, metadata, status }: KubernetesObje
       ? { apiVersion, kind, metadata: kept }
       : { apiVersion, kind, metadata: kept, injectedBy };
   }
-  // Rounded, a time takes no object of its own in memory.
+  // A rounded time is a small integer, which takes no heap object.
   const createdAt = Math.floor(Date.parse(creationTimestamp) / 1000);
   const health = podHealth(status);
   const since = readySince(status) ?? createdAt;
-  // Written out: an object that is made from another one takes more memory, and there are tens of thousands.
+  // Without spread, since spread objects take more memory, and there are tens of thousands.
   return injectedBy === undefined
     ? { apiVersion, kind, metadata: kept, group, createdAt, health, since }
     : { apiVersion, kind, metadata: kept, group, createdAt, health, since, injectedBy };
 }
 
 /**
- * What the question why a pod was not injected depends on. Undefined where nobody asks it: for the mirror of a static pod, which no webhook can
- * change, and for a pod that is on its way out.
- * @param annotationNames the annotations that count
+ * Returns the fields that explain why a pod was not injected. Undefined for mirrors of static pods,
+ * which no webhook can change, for pods that are being deleted, and for pods with many labels.
+ * @param annotationNames annotations to keep
  */
 export function arrivedPod(
   pod: KubernetesObject,

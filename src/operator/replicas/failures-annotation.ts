@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Bytes of the annotation: it goes with every renewal of a Lease to everybody who follows them. */
+/** The limit of the annotation, in bytes. Each renewal of a Lease sends it to all watchers. */
 const maximumBytes = 4096;
 
 const time = z.int().min(0).max(8_640_000_000_000_000);
@@ -15,22 +15,22 @@ const failureSchema = z.object({
   pod: z.string().max(320),
 });
 
-/** Pods that one configuration could not inject in the last minutes, as a replica says; times are milliseconds since 1970 by its clock. */
+/** A replica's recent failures with one configuration. Times are its own, in ms since 1970. */
 export type ReportedFailure = Readonly<z.infer<typeof failureSchema>>;
 
-/** The text of the annotation; what does not fit is left out, from the oldest on. @param failures the newest last */
+/** Formats the annotation, without the oldest failures if they do not fit; input is newest last. */
 export function writeFailures(failures: readonly ReportedFailure[]): string {
   const shown = [...failures];
   while (Buffer.byteLength(JSON.stringify(shown)) > maximumBytes) shown.shift();
   return JSON.stringify(shown);
 }
 
-/** What an annotation says; nothing when it cannot be read. */
+/** Parses the annotation; empty when it is invalid. */
 export function readFailures(text: string | undefined): readonly ReportedFailure[] {
   return z.array(failureSchema).max(16).catch([]).parse(parseAnnotation(text, maximumBytes));
 }
 
-/** The JSON of an annotation; undefined where there is none, or it is too long or cannot be read. */
+/** Parses the JSON of an annotation; undefined when it is absent, too long or invalid. */
 export function parseAnnotation(text: string | undefined, maximumLength: number): unknown {
   try {
     return text === undefined || text.length > maximumLength ? undefined : JSON.parse(text);
@@ -39,7 +39,7 @@ export function parseAnnotation(text: string | undefined, maximumLength: number)
   }
 }
 
-/** What several replicas say of one configuration: counts in sum, the rest of whoever failed last. */
+/** Merges the failures of two replicas: adds the counts, keeps the details of the latest. */
 export function addFailures(one: ReportedFailure | undefined, other: ReportedFailure): ReportedFailure {
   if (one === undefined) return other;
   const latest = one.last > other.last ? one : other;

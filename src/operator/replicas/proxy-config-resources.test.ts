@@ -30,14 +30,14 @@ describe('ProxyConfigResources', () => {
   });
 
   const collection = '/apis/networking.istio.io/v1beta1/proxyconfigs';
-  /** From now on the collection is answered with a failure. */
+  /** Makes all requests for the collection fail. */
   function unserved(code: number, reason: string): void {
     cluster.fail((_, path) => path === collection, code, reason, 'proxyconfigs');
   }
-  const asked = (): number => cluster.server.requests.filter(({ path }) => path === collection).length;
+  const requestCount = (): number => cluster.server.requests.filter(({ path }) => path === collection).length;
   const concurrencies = (): unknown[] => resources.list().map(({ spec }) => spec.concurrency);
 
-  it('follows them, and gives the same list while nothing changes', async () => {
+  it('watches ProxyConfigs, and returns the same list object while nothing changes', async () => {
     cluster.put('proxyconfigs', proxyConfig('one', 1));
     assert.equal(resources.settled, false);
     resources.start();
@@ -58,7 +58,7 @@ describe('ProxyConfigResources', () => {
     await until(() => resources.list().length === 1);
   });
 
-  it('has none where they are not served, says nothing of it, and finds them when they are', async () => {
+  it('has none while the kind is not served, logs nothing, and finds them later', async () => {
     unserved(404, 'NotFound');
     cluster.put('proxyconfigs', proxyConfig('one', 1));
     resources.start();
@@ -66,20 +66,20 @@ describe('ProxyConfigResources', () => {
     await until(() => resources.settled && clock.pending().includes(60_000));
     assert.deepEqual(none, []);
     await clock.advance(59_999);
-    assert.equal(asked(), 1);
+    assert.equal(requestCount(), 1);
     cluster.faults.length = 0;
     await clock.advance(1);
     await until(() => resources.list().length === 1);
     assert.deepEqual(logger.lines, []);
   });
 
-  it('has none once they are no longer served', async () => {
+  it('drops all once the kind is no longer served', async () => {
     cluster.put('proxyconfigs', proxyConfig('one', 1));
     resources.start();
     await until(() => resources.list().length === 1);
     unserved(404, 'NotFound');
     cluster.dropWatches();
-    // The watch is tried again first, then the list.
+    // The reflector retries the watch first, then the list.
     for (let turn = 0; turn < 20 && resources.list().length > 0; turn += 1) {
       await new Promise((resolve) => setTimeout(resolve, 5));
       await clock.advance(2000);
@@ -88,7 +88,7 @@ describe('ProxyConfigResources', () => {
     assert.ok(logger.lines.some(({ message }) => message.includes('no longer served')));
   });
 
-  it('says which right is missing, and looks again', async () => {
+  it('names a missing permission, and retries', async () => {
     unserved(403, 'Forbidden');
     resources.start();
     await until(() => resources.settled && clock.pending().includes(60_000));
@@ -100,10 +100,10 @@ describe('ProxyConfigResources', () => {
     await until(() => resources.list().length === 1);
   });
 
-  it('goes on asking a server that fails', async () => {
+  it('retries when the API server fails', async () => {
     unserved(500, 'InternalError');
     resources.start();
-    await until(() => asked() === 1 && clock.pending().length > 0);
+    await until(() => requestCount() === 1 && clock.pending().length > 0);
     assert.equal(resources.settled, false);
     cluster.faults.length = 0;
     cluster.put('proxyconfigs', proxyConfig('one', 1));

@@ -7,7 +7,7 @@ import { type FollowingParts, Reflector } from '../../kube/reflector.ts';
 import type { ListOptions, ListPage } from '../../kube/request-options.ts';
 import type { ResourceKind } from '../../kube/resource-kinds.ts';
 
-/** Istio's ProxyConfig; its CustomResourceDefinition comes with Istio, if it does. */
+/** Istio's ProxyConfig. Its CustomResourceDefinition exists only in clusters with Istio. */
 const proxyConfigs: ResourceKind = {
   group: 'networking.istio.io',
   version: 'v1beta1',
@@ -16,12 +16,12 @@ const proxyConfigs: ResourceKind = {
   namespaced: true,
 };
 
-/** How often we look whether a collection that could not be read can be read now. Milliseconds. */
-const lookAgainMs = 60_000;
+/** The retry period for a collection that cannot be listed, in milliseconds. */
+const relistMs = 60_000;
 
 /**
- * Istio's ProxyConfig resources of the whole cluster, followed where the API server serves them. A cluster may get their definition later, or lose
- * it: while they are not served there are none, and once a minute we look again.
+ * Watches Istio's ProxyConfigs of the whole cluster. Their definition may come or go at any time,
+ * so it retries once a minute while the API server does not serve them.
  */
 export class ProxyConfigResources {
   readonly #options: FollowingParts;
@@ -37,7 +37,7 @@ export class ProxyConfigResources {
     });
   }
 
-  /** Begins to follow; returns at once. */
+  /** Starts the watch; returns at once. */
   start(): void {
     void this.#run(this.#stop.signal);
   }
@@ -46,12 +46,12 @@ export class ProxyConfigResources {
     this.#stop.abort();
   }
 
-  /** True once it is known whether there are any. */
+  /** Whether the list is known, or known to be unavailable. */
   get settled(): boolean {
     return this.#settled || this.#store.hasSynced;
   }
 
-  /** All of them, in no order; the same list for as long as nothing has changed. */
+  /** Returns all ProxyConfigs, unordered; the same list object while nothing changes. */
   list(): readonly ProxyConfigResource[] {
     this.#list ??= this.#store.list().map(proxyConfigResource);
     return this.#list;
@@ -59,36 +59,36 @@ export class ProxyConfigResources {
 
   async #run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const given = new AbortController();
+      const ended = new AbortController();
       const reflector = new Reflector({
         ...this.#options,
-        client: this.#givingUp(given),
+        client: this.#endingClient(ended),
         resource: proxyConfigs,
         store: this.#store,
       });
-      await reflector.run(AbortSignal.any([signal, given.signal]));
-      await pause(this.#options.clock, lookAgainMs, signal);
+      await reflector.run(AbortSignal.any([signal, ended.signal]));
+      await pause(this.#options.clock, relistMs, signal);
     }
   }
 
-  /** A client that ends its reflector when the collection is not served, or not for us: the reflector itself would ask for ever. */
-  #givingUp(given: AbortController): FollowingParts['client'] {
+  /** Returns a client that aborts `ended` on a 404 or 403; the reflector would retry forever. */
+  #endingClient(ended: AbortController): FollowingParts['client'] {
     const { client, logger } = this.#options;
     const list = async <T = KubernetesObject>(resource: ResourceKind, options?: ListOptions): Promise<ListPage<T>> => {
       try {
         return await client.list<T>(resource, options);
       } catch (error) {
         if (isNotFound(error)) {
-          if (this.#store.size > 0) logger.info("Istio's ProxyConfigs are no longer served; there are none now");
+          if (this.#store.size > 0) logger.info("Istio's ProxyConfigs are no longer served; their list is empty now");
           this.#store.replace([], '');
         } else if (error instanceof ApiError && error.code === 403) {
           const advice = 'grant the operator list and watch on proxyconfigs of networking.istio.io';
-          logger.warn(`Istio's ProxyConfigs may not be read and those we know go on counting; ${advice}`, {
+          logger.warn(`the operator may not read Istio's ProxyConfigs and uses the last known ones; ${advice}`, {
             error: error.message,
           });
         } else throw error;
         this.#settled = true;
-        given.abort();
+        ended.abort();
         throw error;
       }
     };

@@ -12,8 +12,8 @@ function lease(serves: [string, ServedConfiguration][], isDraining = false) {
 }
 
 describe("a replica's Lease", () => {
-  it('says what is served and whether the replica is leaving, and is read as it was written', () => {
-    // A name that every object has as a property.
+  it('contains the served configurations and the draining flag, and survives a round trip', () => {
+    // `constructor` is also a property of every object.
     const serves: [string, ServedConfiguration][] = [
       ['blue', { hashes: ['01234567', '89abcdef'], certificate }],
       ['constructor', { hashes: [] }],
@@ -25,7 +25,7 @@ describe("a replica's Lease", () => {
     assert.equal(readReplicaLease(lease([]).object).isDraining, false);
   });
 
-  it('has room for fifty InjectorConfigs with the longest names and three hashes each, twenty times over', () => {
+  it('fits 1000 InjectorConfigs with the longest names and three hashes each', () => {
     const many = (count: number): [string, ServedConfiguration][] =>
       Array.from({ length: count }, (_, index) => [
         `n${index}`.padEnd(46, 'x'),
@@ -40,10 +40,10 @@ describe("a replica's Lease", () => {
     const { serves } = readReplicaLease(tooMany.object);
     assert.equal(serves.size + tooMany.omitted, 2000);
     const isWhole = [...serves.values()].every(({ hashes }) => hashes.length === 3);
-    assert.ok(isWhole, 'an entry is whole or absent');
+    assert.ok(isWhole, 'an entry is complete or absent');
   });
 
-  it('lists the path formats that this version reads; one without a list reads format 1', () => {
+  it('lists the path formats of this version; without a list, the replica reads format 1', () => {
     const { object } = lease([]);
     const named = object.metadata.annotations ?? {};
     assert.equal(named['sidecar-injector.io/path-formats'], '1');
@@ -53,7 +53,7 @@ describe("a replica's Lease", () => {
     assert.deepEqual(readReplicaLease(object).pathFormats, ['1']);
   });
 
-  it('says what was found in rollouts and what failed, where there is any', () => {
+  it('contains shadow reports and failures, if there are any', () => {
     const configuration = { injectorConfig: 'blue', hash: '01234567' };
     const found = { compared: 2, failed: 1, differing: 1, changed: ['spec.containers[proxy].image'], error: 'because' };
     const shadow = [
@@ -75,7 +75,7 @@ describe("a replica's Lease", () => {
     JSON.stringify({ blue: { hashes: [], certificate: 'c'.repeat(65) } }),
   ];
   for (const text of ['{', '[]', '"x"', '{"blue":{"hashes":"0"}}', '{"blue":null}', undefined, ...beyondBounds]) {
-    it(`says that nothing is served when it cannot be read: ${String(text).slice(0, 80)}`, () => {
+    it(`counts as serving nothing when it is invalid: ${String(text).slice(0, 80)}`, () => {
       const { object } = lease([]);
       object.metadata.annotations = text === undefined ? {} : { 'sidecar-injector.io/serves': text };
       assert.deepEqual([...readReplicaLease(object).serves], []);

@@ -6,51 +6,51 @@ import { pathFormats } from '../../routing/route.ts';
 import { parseAnnotation, readFailures, type ReportedFailure, writeFailures } from './failures-annotation.ts';
 import { readShadowReports, writeShadowReports } from './shadow-annotation.ts';
 
-/** What a replica can answer for one InjectorConfig. */
+/** The configurations and certificate that a replica serves for one InjectorConfig. */
 export interface ServedConfiguration {
   /** Hashes of the configurations in memory. */
   readonly hashes: readonly string[];
-  /** SHA-256 of the certificate that it serves, 64 lower-case hex digits; absent while it has none. */
+  /** SHA-256 of the served certificate, 64 lower-case hex digits; absent without one. */
   readonly certificate?: string;
 }
 
-/** What a replica says of itself; the validating webhook's certificate is under {@link validatorReport}. */
+/** The report of a replica; {@link validatorReport} has the validating webhook's certificate. */
 export interface ReplicaState {
-  /** Of its program; older ones do not say. */
+  /** The version of its program; absent for old versions. */
   readonly version?: string;
   readonly isDraining: boolean;
   readonly serves: ReadonlyMap<string, ServedConfiguration>;
   readonly pathFormats: readonly string[];
-  /** What it found in rollouts, the newest pair first. */
+  /** The results of shadow comparisons, the newest pair first. */
   readonly shadow?: readonly PairReport[];
-  /** Which configurations could not inject pods in the last minutes, the newest last. */
+  /** The configurations that recently failed to inject pods, the newest last. */
   readonly failures?: readonly ReportedFailure[];
 }
 
-/** Instead of an InjectorConfig's name, which it cannot be. */
+/** A key for the validating webhook that is no valid name of an InjectorConfig. */
 export const validatorReport = '(validator)';
 
 /**
- * Annotations of an object may be 256 KiB together (apimachinery's TotalAnnotationSizeLimitB). An entry takes at most 200 bytes with three
- * hashes, so this is the room for more than a thousand InjectorConfigs.
+ * Annotations of an object may have 256 KiB together (apimachinery's TotalAnnotationSizeLimitB). An
+ * entry with three hashes takes at most 200 bytes, so more than 1000 InjectorConfigs fit.
  */
 const maximumBytes = 250_000;
 
 const longestVersion = 64;
 
-/** More configurations of one InjectorConfig than any replica keeps. */
+/** A limit above the number of configurations that a replica keeps per InjectorConfig. */
 const mostHashes = 64;
 
-/** What a replica may claim; a Lease beyond it says nothing. */
+/** The schema of a report, with bounds. A Lease that exceeds them counts as empty. */
 const servesSchema = z.record(
   z.string().max(63),
   z.object({ hashes: z.array(z.string().max(8)).max(mostHashes), certificate: z.string().max(64).exactOptional() }),
 );
 
 /**
- * Labels and annotations of a replica's Lease (coordination.k8s.io/v1). What does not fit is left out whole, from the end of the alphabet: the
- * leader then waits for this replica, which is late but never wrong.
- * @returns the metadata, and how many InjectorConfigs it leaves out
+ * Returns the metadata of a replica's Lease (coordination.k8s.io/v1), and how many InjectorConfigs
+ * it omits. Omits the last entries by name if they do not fit: the leader then waits for this
+ * replica, which delays a publication but never breaks one.
  */
 export function replicaLeaseMetadata(
   identity: string,
@@ -83,12 +83,12 @@ export function replicaLeaseMetadata(
   return { metadata, omitted: entries.length - fitting.length };
 }
 
-/** Selects the Leases of an operator class's replicas. */
+/** Returns the label selector for the Leases of an operator class's replicas. */
 export function replicaLeaseSelector(operatorClass: string): string {
   return `${labelNames.managedBy}=${managedBy},${labelNames.replica}=${operatorClass}`;
 }
 
-/** What a Lease says; one that cannot be read says that its replica serves nothing. */
+/** Reads the report in a Lease. With an invalid report the replica serves nothing. */
 export function readReplicaLease(lease: KubernetesObject): ReplicaState {
   const { annotations } = lease.metadata;
   const shadow = readShadowReports(annotations?.[replicaAnnotations.shadow]);
@@ -99,14 +99,14 @@ export function readReplicaLease(lease: KubernetesObject): ReplicaState {
     ...(version === undefined ? {} : { version }),
     isDraining: annotations?.[replicaAnnotations.draining] === 'true',
     serves: new Map(Object.entries(servesSchema.catch({}).parse(serves))),
-    // Versions before the list read 1.
+    // Versions without this annotation read format 1.
     pathFormats: (annotations?.[replicaAnnotations.pathFormats] ?? '1').slice(0, longestVersion).split(','),
     ...(shadow.length === 0 ? {} : { shadow }),
     ...(failures.length === 0 ? {} : { failures }),
   };
 }
 
-/** The part of a Lease that is kept and read. @param isRead false: it counts, and says nothing */
+/** Returns the part of a Lease that is cached. @param isRead whether to keep its report as well */
 export function keptOfLease({ apiVersion, kind, metadata, spec }: KubernetesObject, isRead: boolean): KubernetesObject {
   const { name = '', namespace = '', uid = '', resourceVersion = '', annotations = {} } = metadata;
   const names = Object.values(replicaAnnotations).filter((each) => isRead && annotations[each] !== undefined);
@@ -120,7 +120,7 @@ export function keptOfLease({ apiVersion, kind, metadata, spec }: KubernetesObje
   };
 }
 
-/** Whose Lease it is: by its name, which is what the chart's admission policy holds a replica to, not by what it says. */
+/** Returns the replica of a Lease, from its name, which the chart's admission policy enforces. */
 export function replicaOf(lease: KubernetesObject): string {
   return (lease.metadata.name ?? '').slice(replicaLeaseName('').length);
 }

@@ -34,22 +34,22 @@ describe('ReplicaLeases', () => {
   let cluster: MemoryCluster;
   let clock: ManualClock;
   let reports: ReplicaLeases;
-  let told: number;
+  let notified: number;
   beforeEach(async () => {
     cluster = new MemoryCluster();
     clock = new ManualClock();
-    told = 0;
+    notified = 0;
     await cluster.start();
     const { client } = cluster;
     reports = new ReplicaLeases({ client, ...place, clock, random: () => 0, logger: capturingLogger() });
-    reports.subscribe(() => (told += 1));
+    reports.subscribe(() => (notified += 1));
   });
   afterEach(async () => {
     reports.stop();
     await cluster.stop();
   });
   const live = (): string[] => reports.replicas('blue').map(({ replica }) => replica);
-  /** Stores a Lease and waits until it has been seen: a renewal changes nothing that shows, so a mark goes along. */
+  /** Stores a Lease and waits for the watch, by a second Lease that is visible in `live`. */
   const seen = async (object: KubernetesObject): Promise<void> => {
     const [name] = [object.metadata.name ?? ''];
     cluster.put('leases', object);
@@ -60,29 +60,29 @@ describe('ReplicaLeases', () => {
     await until(() => !live().includes(mark) && name !== '');
   };
 
-  it('lacks everything before the Leases have been read, and while no replica runs', async () => {
+  it('reports all replicas as lacking until the Leases are listed, and while none runs', async () => {
     assert.deepEqual(reports.lacking('blue', '1'), ['any replica (their leases have not been read yet)']);
     reports.start();
     await until(() => reports.lacking('blue', '1').join() === 'any replica (none is running)');
   });
 
-  it('names the newest path format that all live replicas read, else what they read', async () => {
+  it('returns the newest path format that all live replicas read, or their differences', async () => {
     reports.start();
     await reports.synced();
     await seen(lease('old'));
     assert.equal(reports.pathFormat(), pathFormats[0]);
     const newer = lease('newer', [], { seconds: 20 });
     newer.metadata.annotations!['sidecar-injector.io/path-formats'] = '3,2';
-    told = 0;
+    notified = 0;
     await seen(newer);
-    assert.ok(told > 0);
+    assert.ok(notified > 0);
     const formats = reports.pathFormat();
     assert.ok(typeof formats === 'string' && formats.includes('old reads 1') && formats.includes('newer reads 3,2'));
     await clock.advance(20_000);
-    assert.equal(reports.pathFormat(), pathFormats[0], 'it is gone');
+    assert.equal(reports.pathFormat(), pathFormats[0], 'the newer replica has expired');
   });
 
-  it('lacks the replicas without the configuration or without a certificate, the first five by name', async () => {
+  it('names the first five replicas without the configuration or certificate, and counts the others', async () => {
     reports.start();
     cluster.put('leases', lease('has-it', ['1', '2']));
     await until(() => live().length === 1);
@@ -99,7 +99,7 @@ describe('ReplicaLeases', () => {
     assert.equal(reports.lacking('green', '1').length, 6);
   });
 
-  it('keeps of a Lease what it reads, and reads the first two hundred; the others hold up, and take no room', async () => {
+  it('reads the reports of the first 200 Leases; further replicas count as lacking', async () => {
     reports.start();
     await until(() => reports.lacking('blue', '1').join() === 'any replica (none is running)');
     for (let index = 0; index < 210; index += 1)
@@ -112,7 +112,7 @@ describe('ReplicaLeases', () => {
     await until(() => !reports.lacking('blue', '1').includes('r-204'));
   });
 
-  it('counts a replica for the duration of its Lease after it was seen to change, whatever its clock says', async () => {
+  it('treats a replica as live for the duration of its Lease after a change, by its own clock', async () => {
     reports.start();
     await seen(lease('gone'));
     await seen(lease('stays'));
@@ -122,51 +122,51 @@ describe('ReplicaLeases', () => {
     await clock.advance(2000);
     assert.deepEqual(live(), ['stays']);
     await seen(lease('gone'));
-    assert.deepEqual(live(), ['gone', 'stays'], 'it was only cut off');
+    assert.deepEqual(live(), ['gone', 'stays'], 'the replica has reconnected');
   });
 
-  it('believes no Lease for longer than a minute', async () => {
+  it('limits the duration of a Lease to a minute', async () => {
     reports.start();
-    await seen(lease('for-ever', [], { seconds: 1_000_000 }));
+    await seen(lease('forever', [], { seconds: 1_000_000 }));
     await clock.advance(59_000);
-    assert.deepEqual(live(), ['for-ever']);
+    assert.deepEqual(live(), ['forever']);
     await clock.advance(1000);
     assert.deepEqual(live(), []);
   });
 
-  it('tells of what changed, not of renewals', async () => {
+  it('notifies of changes, but not of renewals', async () => {
     reports.start();
     cluster.put('leases', lease('one', ['1']));
-    await until(() => told === 1);
+    await until(() => notified === 1);
     cluster.put('leases', lease('one', ['1']));
     cluster.put('leases', lease('one', ['1', '2']));
-    await until(() => told === 2);
+    await until(() => notified === 2);
     assert.deepEqual(reports.replicas('blue')[0]?.hashes, ['1', '2']);
     cluster.remove('leases', 'injector-replica-one', 'injection');
-    await until(() => told === 3);
+    await until(() => notified === 3);
     assert.deepEqual(live(), []);
   });
 
-  it('tells when a Lease has expired, which no event does, and not when it was renewed in time', async () => {
+  it('notifies when a Lease expires without a watch event, but not when it is renewed in time', async () => {
     reports.start();
     await seen(lease('gone'));
     await clock.advance(5000);
     await seen(lease('stays'));
-    const before = told;
+    const before = notified;
     await clock.advance(9999);
-    assert.deepEqual([live(), told], [['gone', 'stays'], before]);
+    assert.deepEqual([live(), notified], [['gone', 'stays'], before]);
     await clock.advance(2);
-    assert.deepEqual([live(), told], [['stays'], before + 1]);
+    assert.deepEqual([live(), notified], [['stays'], before + 1]);
     await seen(lease('stays'));
-    const renewed = told;
+    const renewed = notified;
     await clock.advance(14_000);
-    assert.deepEqual([live(), told], [['stays'], renewed]);
+    assert.deepEqual([live(), notified], [['stays'], renewed]);
     reports.stop();
     await clock.advance(60_000);
-    assert.equal(told, renewed, 'nobody waits any more');
+    assert.equal(notified, renewed, 'the timer is cancelled');
   });
 
-  it('sums up what replicas found about one pair of configurations, and tells of it apart from what is served', async () => {
+  it('adds the shadow reports for a pair of configurations, without notifying listeners', async () => {
     const pair: RolloutPair = {
       tag: 'prod',
       stable: { injectorConfig: 'blue', hash: '1' },
@@ -183,10 +183,10 @@ describe('ReplicaLeases', () => {
     cluster.put('leases', lease('one', ['1'], { shadow: others.map((other) => ({ ...found, ...other })) }));
     cluster.put('leases', lease('two', ['1'], { shadow: [found] }));
     await until(() => reports.shadowReport(pair).compared === 3 && live().length === 2);
-    const before = told;
+    const before = notified;
     cluster.put('leases', lease('one', ['1'], { shadow: [{ ...found, changed: ['b', 'c'], error: 'because' }] }));
     await until(() => reports.shadowReport(pair).compared === 6);
-    assert.equal(told, before);
+    assert.equal(notified, before);
     const { changed, ...counts } = reports.shadowReport(pair);
     assert.deepEqual(counts, { compared: 6, failed: 2, differing: 4, error: 'because' });
     assert.deepEqual([...changed].sort(), ['a', 'b', 'c']);
@@ -194,7 +194,7 @@ describe('ReplicaLeases', () => {
     await until(() => live().length === 1);
     assert.deepEqual(reports.shadowReport(pair).compared, 3);
     await clock.advance(16_000);
-    assert.deepEqual([live(), reports.shadowReport(pair).compared], [[], 3], 'a replica that is cut off may come back');
+    assert.deepEqual([live(), reports.shadowReport(pair).compared], [[], 3], 'a disconnected replica may reconnect');
     cluster.remove('leases', 'injector-replica-two', 'injection');
     await until(() => reports.shadowReport(pair).compared === 0);
     assert.deepEqual(reports.shadowReport(pair), emptyShadowReport);
@@ -211,7 +211,7 @@ describe('ReplicaLeases', () => {
     assert.deepEqual(live(), ['one']);
   });
 
-  it('removes the Leases of those that have been gone for long, unless they have come back meanwhile', async () => {
+  it('deletes the Leases of dead replicas, unless they have changed', async () => {
     reports.start();
     await seen(lease('gone'));
     await seen(lease('back'));
@@ -220,13 +220,13 @@ describe('ReplicaLeases', () => {
     await reports.removeExpired(signal);
     assert.equal(cluster.names('leases').length, 2);
     await clock.advance(1000);
-    // Renewed at this very moment: we have not seen it yet.
+    // The replica renews its Lease, but the watch has not delivered the renewal.
     cluster.fail((method, path) => method === 'DELETE' && path.includes('back'), 409, 'Conflict', 'modified');
     await reports.removeExpired(signal);
     assert.deepEqual(cluster.names('leases'), ['injector-replica-back']);
   });
 
-  it('gives everybody a whole duration again after it was cut off itself', async () => {
+  it('restarts all durations after its own watch was interrupted', async () => {
     reports.start();
     await seen(lease('one'));
     await clock.advance(10_000);
@@ -238,6 +238,6 @@ describe('ReplicaLeases', () => {
     }
     assert.equal(cluster.faults.length, 0);
     await clock.advance(8000);
-    assert.deepEqual(live(), ['one'], 'twenty-two seconds after it was seen to change');
+    assert.deepEqual(live(), ['one'], '22 seconds after its last change');
   });
 });

@@ -21,32 +21,32 @@ export interface ReplicaLeasesOptions extends FollowingParts {
   readonly client: Pick<ApiClient, 'list' | 'watch' | 'delete'>;
   readonly namespace: string;
   readonly operatorClass: string;
-  /** What the time until an expired Lease is removed is divided by, for tests; 1 otherwise. */
+  /** The divisor of the time until an expired Lease is deleted, for tests. Default: 1. */
   readonly timeScale?: number;
 }
 
 interface Seen {
   readonly state: ReplicaState;
-  /** What its annotations say of what it serves, for comparing. */
+  /** The annotations that matter for publications, as text for comparisons. */
   readonly text: string;
-  /** How long it counts after a change, in milliseconds. */
+  /** The time in milliseconds during which the replica is live after a change. */
   readonly durationMs: number;
-  /** When we saw it change last, by our own clock. */
+  /** When we last saw it change, by our own monotonic clock, in milliseconds. */
   readonly at: number;
 }
 
-/** Whatever a Lease says, a replica that has not been heard of for a minute is gone. */
+/** The longest time without a change for which a replica is live, in milliseconds. */
 const longestMs = 60_000;
-/** An expired Lease is removed after this long: its replica may only have been cut off. Milliseconds. */
+/** The delay before an expired Lease is deleted, in milliseconds: its replica may reconnect. */
 const removeAfterMs = 30_000;
-/** What more Leases say is not read: they hold publications up, and take no memory. */
-const mostReplicas = 200;
-/** How many replicas are named before the rest is counted. */
-const mostNamed = 5;
+/** The maximum number of reports that are read. Replicas beyond it only delay publications. */
+const maximumReplicas = 200;
+/** The maximum number of replicas that a message names. */
+const maximumNamed = 5;
 
 /**
- * The replicas as their Leases tell, for whoever leads. A replica is live while its Lease changes within its duration, by our own clock since we saw
- * it change: clocks of other machines are never compared, and one that was seen only once counts from then on.
+ * Tracks the replicas by their Leases. A replica is live if its Lease has changed within its
+ * duration, by our own clock since we saw the change. Never compares clocks of different machines.
  */
 export class ReplicaLeases implements ReplicaReports {
   readonly #options: ReplicaLeasesOptions;
@@ -54,14 +54,14 @@ export class ReplicaLeases implements ReplicaReports {
   readonly #seen = new Map<string, Seen>();
   readonly #listeners: (() => void)[] = [];
   readonly #stop = new AbortController();
-  /** Calls off the wait for the next Lease to expire. */
+  /** Cancels the timer for the next expiry of a Lease. */
   #stopWaiting: () => void = () => undefined;
 
   constructor(options: ReplicaLeasesOptions) {
     this.#options = options;
   }
 
-  /** Begins to follow; returns at once. */
+  /** Starts the watch; returns at once. */
   start(): void {
     const { namespace, operatorClass } = this.#options;
     this.#store.subscribe((change) => this.#onLease(change));
@@ -73,9 +73,9 @@ export class ReplicaLeases implements ReplicaReports {
       labelSelector: replicaLeaseSelector(operatorClass),
       transform: (lease) => {
         const known = this.#store.get(lease.metadata.name ?? '', lease.metadata.namespace);
-        return keptOfLease(lease, this.#store.size < mostReplicas || known?.metadata.annotations !== undefined);
+        return keptOfLease(lease, this.#store.size < maximumReplicas || known?.metadata.annotations !== undefined);
       },
-      onRecovered: () => this.#heardNothing(),
+      onRecovered: () => this.#extendAll(),
     });
     void reflector.run(this.#stop.signal);
   }
@@ -94,15 +94,15 @@ export class ReplicaLeases implements ReplicaReports {
         return certificate === undefined || certificate !== (fingerprint ?? certificate) || !hashes.includes(hash);
       })
       .map(({ replica }) => replica);
-    const more = lacking.length - mostNamed;
-    return more > 0 ? [...lacking.slice(0, mostNamed), `${more} more`] : lacking;
+    const more = lacking.length - maximumNamed;
+    return more > 0 ? [...lacking.slice(0, maximumNamed), `${more} more`] : lacking;
   }
 
   pathFormat(): PathFormat | string {
     const live = this.#live();
     const format = pathFormats.find(({ name }) => live.every(({ state }) => state.pathFormats.includes(name)));
     const reads = live.map(({ replica, state }) => `${replica} reads ${state.pathFormats.join()}`);
-    return format ?? reads.slice(0, mostNamed).join('; ');
+    return format ?? reads.slice(0, maximumNamed).join('; ');
   }
 
   synced(): Promise<void> {
@@ -131,7 +131,7 @@ export class ReplicaLeases implements ReplicaReports {
   }
 
   shadowReport(pair: RolloutPair): ShadowReport {
-    // Also of those that were not heard of for a while: what they found stays true, and counts that come back would look like new ones.
+    // Include replicas that are not live, whose counts must not look new when they reconnect.
     return [...this.#seen.values()]
       .flatMap(({ state }) => state.shadow ?? [])
       .filter((report) => isOfPair(report, pair))
@@ -146,8 +146,8 @@ export class ReplicaLeases implements ReplicaReports {
   }
 
   /**
-   * Deletes the Leases of replicas that have been gone for long, each only if it is still as it was; for the leader.
-   * Resolves with the milliseconds until it wants to be called again.
+   * Deletes the Leases of dead replicas, each only if it is unchanged. Only the leader calls this.
+   * Resolves with the milliseconds until the next call.
    */
   async removeExpired(signal: AbortSignal): Promise<number> {
     const { client, clock, logger, timeScale = 1 } = this.#options;
@@ -157,7 +157,7 @@ export class ReplicaLeases implements ReplicaReports {
       const { uid, resourceVersion } = lease.metadata;
       try {
         await client.delete(lease, { uid, resourceVersion, signal });
-        logger.info('removed the lease of a replica that is gone', { replica: replicaOf(lease) });
+        logger.info('deleted the Lease of a replica that no longer runs', { replica: replicaOf(lease) });
       } catch (error) {
         if (!isNotFound(error) && !isConflict(error)) throw error;
       }
@@ -173,28 +173,30 @@ export class ReplicaLeases implements ReplicaReports {
     else this.#seen.set(replica, { ...read(object), at });
     this.#awaitExpiry();
     const wasLive = before !== undefined && at - before.at < before.durationMs;
-    if (!wasLive || this.#seen.get(replica)?.text !== before.text) this.#tell();
+    if (!wasLive || this.#seen.get(replica)?.text !== before.text) this.#notify();
   }
 
-  /** That a Lease expires is news too, and nobody but our own clock tells. */
+  /** Sets a timer to notify listeners of the next expiry, for which there is no watch event. */
   #awaitExpiry(): void {
     this.#stopWaiting();
     const now = this.#options.clock.monotonic();
-    const left = [...this.#seen.values()].map(({ at, durationMs }) => at + durationMs - now).filter((each) => each > 0);
-    if (left.length === 0 || this.#stop.signal.aborted) return;
+    const waits = [...this.#seen.values()]
+      .map(({ at, durationMs }) => at + durationMs - now)
+      .filter((each) => each > 0);
+    if (waits.length === 0 || this.#stop.signal.aborted) return;
     // A timer may be a fraction of a millisecond early.
-    this.#stopWaiting = this.#options.clock.after(Math.min(...left) + 1, () => {
+    this.#stopWaiting = this.#options.clock.after(Math.min(...waits) + 1, () => {
       this.#awaitExpiry();
-      this.#tell();
+      this.#notify();
     });
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener();
   }
 
-  /** We were cut off, so nobody can be said to be gone: each gets its whole duration again. */
-  #heardNothing(): void {
+  /** Restarts the duration of each Lease after our watch was interrupted. */
+  #extendAll(): void {
     const at = this.#options.clock.monotonic();
     for (const [replica, seen] of this.#seen) {
       if (at - seen.at < seen.durationMs + longestMs) this.#seen.set(replica, { ...seen, at });
@@ -210,7 +212,7 @@ function read(lease: KubernetesObject): Omit<Seen, 'at'> {
   const { shadow, failures } = replicaAnnotations;
   const others = Object.entries(annotations).filter(([name]) => name !== shadow && name !== failures);
   const state = readReplicaLease(lease);
-  // That one fails is news, and not that it fails again.
+  // A configuration that begins to fail is a change; further failures are not.
   const failing = (state.failures ?? []).map(({ injectorConfig, hash }) => `${injectorConfig}.${hash}`).sort();
   return { state, text: JSON.stringify([others, failing]), durationMs };
 }

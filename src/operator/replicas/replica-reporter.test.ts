@@ -8,11 +8,11 @@ import { ReplicaReporter } from './replica-reporter.ts';
 
 type Lease = KubernetesObject & { spec: Record<string, unknown> };
 
-/** The Lease of one replica with optimistic locking, as the API server has it. */
+/** A fake API server for the Lease of one replica, with optimistic locking. */
 class LeaseServer {
   lease: Lease | undefined;
   failure: ApiError | undefined;
-  /** Makes a Lease without an answer: whoever asked for it gives up waiting and does not hear of it. */
+  /** Whether creations succeed but are not answered, so that the client times out. */
   isCreatingSilently = false;
   writes = 0;
   deletions = 0;
@@ -92,7 +92,7 @@ describe('ReplicaReporter', () => {
     which.start();
     await settle();
   };
-  /** Its end needs time to pass too. */
+  /** Stops a reporter, with time for its last requests. */
   const stop = async (which = reporter): Promise<void> => {
     const stopped = which.stop();
     await settle();
@@ -100,7 +100,7 @@ describe('ReplicaReporter', () => {
   };
   afterEach(() => stop());
 
-  it('holds a Lease of its own for 15 s and renews it every 5 s', async () => {
+  it('holds its own Lease for 15 s and renews it every 5 s', async () => {
     await start();
     assert.equal(server.lease?.metadata.name, 'injector-replica-webhook-1');
     assert.equal(server.lease.metadata.labels?.['sidecar-injector.io/replica'], 'default');
@@ -116,7 +116,7 @@ describe('ReplicaReporter', () => {
     assert.equal(server.lease.spec['renewTime'], '2026-01-01T00:01:00.000000Z');
   });
 
-  it('tells a change at once, and many changes in one write', async () => {
+  it('reports a change at once, and several changes in one write', async () => {
     await start();
     for (const hash of ['00000001', '00000002', '00000003']) {
       served.set('blue', { hashes: [hash] });
@@ -126,7 +126,7 @@ describe('ReplicaReporter', () => {
     assert.deepEqual([server.writes, hashes()], [2, ['00000003']]);
   });
 
-  it('says that it is leaving, and takes its Lease away in the end', async () => {
+  it('reports that it is draining, and deletes its Lease when it stops', async () => {
     await start();
     reporter.drain();
     await clock.advance(100);
@@ -136,14 +136,14 @@ describe('ReplicaReporter', () => {
     assert.deepEqual(warnings(), []);
   });
 
-  it('takes its Lease away although the last write was done without an answer', async () => {
+  it('deletes its Lease even if the answer to its last write was lost', async () => {
     await start();
     server.store(server.lease!);
     await stop();
     assert.equal(server.lease, undefined);
   });
 
-  it('takes its first Lease away although it was made without an answer', async () => {
+  it('deletes its Lease even if the answer to its creation was lost', async () => {
     server.isCreatingSilently = true;
     await start();
     assert.notEqual(server.lease, undefined);
@@ -151,7 +151,7 @@ describe('ReplicaReporter', () => {
     assert.equal(server.lease, undefined);
   });
 
-  it('takes over the Lease of the process before it in the same pod', async () => {
+  it('takes over the Lease of the previous process in the same pod', async () => {
     reporter.start();
     served.set('blue', { hashes: ['00000001'] });
     await settle();
@@ -163,19 +163,19 @@ describe('ReplicaReporter', () => {
     assert.equal(server.deletions, 1);
   });
 
-  it('warns of another process that calls itself the same, and leaves it its Lease in the end', async () => {
+  it('warns of another process with the same identity, and does not delete the Lease of that process', async () => {
     await start();
     server.store({ ...server.lease!, spec: { ...server.lease!.spec, holderIdentity: 'webhook-1_other' } });
     await clock.advance(5000);
-    assert.match(warnings().join(), /another process reports as replica webhook-1 too; give each its own --identity/);
+    assert.match(warnings().join(), /another process also reports as replica webhook-1; give each its own --identity/);
     await clock.advance(1000);
-    assert.equal(server.lease?.spec['holderIdentity'], 'webhook-1_a', 'the last that writes is believed');
+    assert.equal(server.lease?.spec['holderIdentity'], 'webhook-1_a', 'the last write wins');
     server.store({ ...server.lease, spec: { ...server.lease.spec, holderIdentity: 'webhook-1_other' } });
     await stop();
     assert.notEqual(server.lease, undefined);
   });
 
-  it('makes its Lease again when somebody deletes it', async () => {
+  it('recreates its Lease after another client deletes it', async () => {
     await start();
     server.lease = undefined;
     await clock.advance(5200);
@@ -183,12 +183,12 @@ describe('ReplicaReporter', () => {
     assert.deepEqual(warnings(), []);
   });
 
-  it('says once a minute that it cannot report, with the right that is missing, and goes on trying', async () => {
+  it('logs once a minute that it cannot report, with the missing permission, and retries', async () => {
     server.failure = new ApiError({ code: 403, reason: 'Forbidden', message: 'denied' });
     reporter.start();
     await clock.advance(30_000);
     assert.deepEqual(warnings(), [
-      'cannot report what this replica serves; publications wait for it; it needs get, create, update and delete on the Lease of its own pod',
+      'cannot write the Lease of this replica, so publications wait; the replica needs get, create, update and delete on the Lease of its own pod',
     ]);
     await clock.advance(40_000);
     assert.equal(warnings().length, 2);
@@ -197,17 +197,17 @@ describe('ReplicaReporter', () => {
     assert.notEqual(server.lease, undefined);
   });
 
-  it('warns when its Lease could not be taken away', async () => {
+  it('warns when it cannot delete its Lease', async () => {
     await start();
     server.failure = new ApiError({ code: 0, reason: 'Unreachable', message: 'down' });
     await stop();
-    assert.deepEqual(warnings(), ["the replica's lease was not released; it expires by itself"]);
+    assert.deepEqual(warnings(), ["the replica's Lease was not deleted; it expires automatically"]);
     server.failure = undefined;
   });
 
-  it('warns when more is served than the Lease can say', async () => {
+  it('warns when the served configurations do not fit in the Lease', async () => {
     for (let index = 0; index < 5000; index += 1) served.set(`n${index}`.padEnd(46, 'x'), { hashes: ['00000000'] });
     await start();
-    assert.match(warnings().join(), /serves more than its lease can say/);
+    assert.match(warnings().join(), /serves more configurations than fit in its Lease/);
   });
 });

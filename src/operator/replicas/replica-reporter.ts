@@ -12,41 +12,41 @@ export interface ReplicaReporterOptions {
   readonly client: Pick<ApiClient, 'find' | 'create' | 'replace' | 'delete'>;
   readonly namespace: string;
   readonly operatorClass: string;
-  /** Names this replica: its pod's name. */
+  /** The name of this replica, which is the name of its pod. */
   readonly identity: string;
-  /** Tells this process from another that calls itself the same. */
+  /** A text that distinguishes this process from others with the same identity. */
   readonly instance: string;
-  /** Of this program. */
+  /** The version of this program. */
   readonly version?: string;
-  /** What is in memory now. */
+  /** Returns the configurations and certificates in memory. */
   readonly serves: () => ReplicaState['serves'];
-  /** What was found in rollouts; told with the next renewal. */
+  /** Returns the shadow reports; the next renewal writes them. */
   readonly shadow?: () => NonNullable<ReplicaState['shadow']>;
-  /** What has failed lately; told with the next renewal. */
+  /** Returns the recent failures; the next renewal writes them. */
   readonly failures?: () => NonNullable<ReplicaState['failures']>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** What the Lease's duration and the renewal interval are divided by, for tests; 1 otherwise. */
+  /** The divisor of the Lease's duration and renewal interval, for tests. Default: 1. */
   readonly timeScale?: number;
 }
 
 /** coordination.k8s.io/v1 Lease. */
 type Lease = KubernetesObject & { spec: { holderIdentity: string; [field: string]: unknown } };
 
-/** A replica counts as gone when its Lease has not changed for this long: the leader's own figure. */
+/** The duration of the Lease in seconds, equal to that of the leader's Lease. */
 const leaseSeconds = 15;
-/** A third of that: two renewals in a row may fail. Milliseconds. */
+/** The renewal interval in milliseconds, a third of the duration, so that two renewals may fail. */
 const renewMs = 5000;
-/** What changes is told at once, but not more often than this. Milliseconds. */
+/** The minimum time between two writes of changes, in milliseconds. */
 const changeMs = 100;
 const retryMs = 1000;
 const requestTimeoutMs = 4000;
-/** The same problem is logged again after this many milliseconds. */
+/** The time until the same problem is logged again, in milliseconds. */
 const repeatLogMs = 60_000;
 
 /**
- * Reports what a serving process holds in memory, in a Lease of its own: renewed in time, written at once when something changes, deleted in the
- * end. It needs no other right to write. Nothing that goes wrong here stops the replica from serving; the leader only waits for it longer.
+ * Reports the configurations in this replica's memory in its own Lease: renews it, writes changes
+ * at once, and deletes it at the end. If that fails, the replica still serves; the leader waits.
  */
 export class ReplicaReporter {
   readonly #options: ReplicaReporterOptions;
@@ -56,47 +56,47 @@ export class ReplicaReporter {
   #wake = new AbortController();
   #isDraining = false;
   #running: Promise<void> = Promise.resolve();
-  #told: { message: string; at: number } | undefined;
+  #logged: { message: string; at: number } | undefined;
 
   constructor(options: ReplicaReporterOptions) {
     this.#options = options;
   }
 
-  /** Begins to report; returns at once. */
+  /** Starts to report; returns at once. */
   start(): void {
     this.#running = this.#run(this.#stop.signal);
   }
 
-  /** What is in memory has changed. */
+  /** Writes the Lease soon, because the configurations in memory have changed. */
   changed(): void {
     this.#wake.abort();
   }
 
-  /** From now on the report says that this replica is on its way out. */
+  /** Reports from now on that this replica is shutting down. */
   drain(): void {
     this.#isDraining = true;
     this.changed();
   }
 
-  /** Ends reporting and deletes the Lease, so that nobody waits for this replica any more. */
+  /** Stops reporting and deletes the Lease, so that the leader no longer waits for this replica. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
     try {
-      // A write that was under way when we stopped may have been done all the same: what we hold is not what is there then.
+      // The API server may have completed a write that we aborted, so read the Lease again.
       const found = await this.#find({ timeoutMs: requestTimeoutMs });
       if (found?.spec.holderIdentity !== this.#holderIdentity) return;
       const { uid, resourceVersion } = found.metadata;
       await this.#options.client.delete(found, { uid, resourceVersion, timeoutMs: requestTimeoutMs });
     } catch (error) {
       if (isNotFound(error) || isConflict(error)) return;
-      this.#options.logger.warn("the replica's lease was not released; it expires by itself", {
+      this.#options.logger.warn("the replica's Lease was not deleted; it expires automatically", {
         error: messageOf(error),
       });
     }
   }
 
-  /** A container that is restarted keeps its pod's name, so that alone does not tell its process from the one before. */
+  /** Includes the instance, since a restarted container keeps the name of its pod. */
   get #holderIdentity(): string {
     const { identity, instance } = this.#options;
     return `${identity}_${instance}`;
@@ -115,35 +115,36 @@ export class ReplicaReporter {
 
   async #write(signal: AbortSignal): Promise<boolean> {
     const { client } = this.#options;
-    const held = this.#lease;
+    const cached = this.#lease;
     const options = { signal, timeoutMs: requestTimeoutMs };
     try {
-      const found = held ?? (await this.#find(options));
-      const wanted = this.#wanted(found);
-      this.#lease = found === undefined ? await client.create(wanted, options) : await client.replace(wanted, options);
-      this.#told = undefined;
+      const found = cached ?? (await this.#find(options));
+      const desired = this.#desired(found);
+      this.#lease =
+        found === undefined ? await client.create(desired, options) : await client.replace(desired, options);
+      this.#logged = undefined;
       return true;
     } catch (error) {
       if (signal.aborted) return false;
       this.#lease = undefined;
-      if (isConflict(error) || isNotFound(error)) return await this.#lostTo(held, options);
+      if (isConflict(error) || isNotFound(error)) return await this.#lostTo(cached, options);
       const advice =
         error instanceof ApiError && error.code === 403
-          ? '; it needs get, create, update and delete on the Lease of its own pod'
+          ? '; the replica needs get, create, update and delete on the Lease of its own pod'
           : '';
-      this.#warn(`cannot report what this replica serves; publications wait for it${advice}`, messageOf(error));
+      this.#warn(`cannot write the Lease of this replica, so publications wait${advice}`, messageOf(error));
       return false;
     }
   }
 
-  /** Somebody else wrote our Lease or removed it: the next attempt starts from what is there. */
-  async #lostTo(held: Lease | undefined, options: { signal: AbortSignal; timeoutMs: number }): Promise<boolean> {
+  /** Handles a foreign write or deletion of our Lease. The next attempt reads the Lease again. */
+  async #lostTo(cached: Lease | undefined, options: { signal: AbortSignal; timeoutMs: number }): Promise<boolean> {
     const found = await this.#find(options).catch(() => undefined);
     const other = found?.spec.holderIdentity;
-    if (held !== undefined && other !== undefined && other !== held.spec.holderIdentity) {
+    if (cached !== undefined && other !== undefined && other !== cached.spec.holderIdentity) {
       const { identity } = this.#options;
-      const message = `another process reports as replica ${identity} too; give each its own --identity`;
-      this.#warn(message, `the lease is held by ${other}`);
+      const message = `another process also reports as replica ${identity}; give each its own --identity`;
+      this.#warn(message, `the holder of the Lease is ${other}`);
     }
     this.changed();
     return false;
@@ -154,7 +155,7 @@ export class ReplicaReporter {
     return client.find<Lease>(leases, replicaLeaseName(identity), { namespace, ...options });
   }
 
-  #wanted(found: Lease | undefined): Lease {
+  #desired(found: Lease | undefined): Lease {
     const { identity, version, clock, serves, shadow, failures, timeScale = 1 } = this.#options;
     const { metadata, omitted } = replicaLeaseMetadata(identity, this.#options, {
       ...(version === undefined ? {} : { version }),
@@ -164,7 +165,8 @@ export class ReplicaReporter {
       failures: failures?.() ?? [],
     });
     if (omitted > 0) {
-      const message = 'the replica serves more than its lease can say; publications of the rest wait for ever';
+      const message =
+        'the replica serves more configurations than fit in its Lease; publications of the others wait forever';
       this.#warn(message, `${omitted} InjectorConfigs do not fit into 250 kB of annotations`);
     }
     const { resourceVersion = '', uid = '' } = found?.metadata ?? {};
@@ -187,8 +189,8 @@ export class ReplicaReporter {
   #warn(message: string, error: string): void {
     const { clock, logger } = this.#options;
     const now = clock.monotonic();
-    if (this.#told?.message === message && now - this.#told.at < repeatLogMs) return;
-    this.#told = { message, at: now };
+    if (this.#logged?.message === message && now - this.#logged.at < repeatLogMs) return;
+    this.#logged = { message, at: now };
     logger.warn(message, { error });
   }
 }

@@ -25,7 +25,7 @@ function configuration(name: string, image: string): { object: KubernetesObject;
   return { object: hashedConfigMap(config, files, hash, 'injection'), hash };
 }
 
-/** A real pair, as the operator would store it. */
+/** Returns a Secret with a real pair, as the operator stores it. */
 async function servingSecret(): Promise<KubernetesObject> {
   const fixture = new OperatorFixture();
   await fixture.start();
@@ -58,20 +58,20 @@ describe('Replica', () => {
     logger.lines.length = 0;
     await cluster.start();
     const own = { client: cluster.client, namespace: 'injection', operatorClass: 'default' };
-    const given = { registry, certificates, clock, random: () => 0, logger };
-    replica = new Replica({ ...own, ...given, load: (files) => load(files) });
+    const parts = { registry, certificates, clock, random: () => 0, logger };
+    replica = new Replica({ ...own, ...parts, load: (files) => load(files) });
   });
   afterEach(async () => {
     replica.stop();
     await cluster.stop();
   });
-  /** Why a pod of this configuration could not be answered yet. */
+  /** Returns the parts that the replica lacks to serve this configuration. */
   const lacking = (name: string, hash: string): string[] => {
     const { hashes = [], certificate } = replica.serves().get(name) ?? {};
     return [...(hashes.includes(hash) ? [] : ['injector']), ...(certificate === undefined ? ['certificate'] : [])];
   };
 
-  /** The replica runs, with a configuration and a certificate. */
+  /** Starts the replica with a configuration and a certificate. */
   const startServing = async (): Promise<void> => {
     cluster.put('configmaps', one);
     cluster.put('secrets', secret);
@@ -79,25 +79,25 @@ describe('Replica', () => {
     await until(() => lacking('blue', hashOne).length === 0);
   };
 
-  it('loads what is there and what comes, and reports what it lacks', async () => {
+  it('loads existing and new configurations, and reports missing parts', async () => {
     cluster.put('configmaps', one);
     replica.start();
-    let told = 0;
-    replica.subscribe(() => (told += 1));
+    let notified = 0;
+    replica.subscribe(() => (notified += 1));
     assert.equal(replica.ready, false);
     await until(() => replica.ready && registry.get('blue', hashOne) !== undefined);
-    assert.deepEqual(lacking('blue', hashOne), ['certificate'], 'without a certificate nobody can call it');
+    assert.deepEqual(lacking('blue', hashOne), ['certificate'], 'the API server cannot call it without a certificate');
     cluster.put('secrets', secret);
     await until(() => lacking('blue', hashOne).length === 0);
     const two = configuration('blue', 'two');
     assert.deepEqual(lacking('blue', two.hash), ['injector']);
     cluster.put('configmaps', two.object);
     await until(() => lacking('blue', two.hash).length === 0);
-    assert.ok(told >= 3);
+    assert.ok(notified >= 3);
     assert.notEqual(certificates.forServerName('sidecar-injector-blue.injection.svc'), undefined);
   });
 
-  it('is not ready while the path of a webhook cannot be read, and does not look again once it was', async () => {
+  it('is not ready while the path of a webhook cannot be read, and stays ready afterwards', async () => {
     const webhook = (path: string): KubernetesObject => {
       const labels = {
         'app.kubernetes.io/managed-by': 'sidecar-injector',
@@ -122,14 +122,14 @@ describe('Replica', () => {
     assert.equal(replica.ready, true);
   });
 
-  it('is not ready before everything that was there is loaded', async () => {
+  it('is ready only after it has loaded all existing configurations', async () => {
     for (const image of ['a', 'b', 'c', 'd']) cluster.put('configmaps', configuration('blue', image).object);
     replica.start();
     await until(() => replica.ready);
     assert.equal(registry.injectors.size, 4);
   });
 
-  it('tries again what could not be tried, and is not ready before', async () => {
+  it('retries a failed load, and is not ready until it succeeds', async () => {
     let tries = 0;
     load = (files) => (++tries < 3 ? Promise.reject(new Error('no process')) : loadAtOnce(files));
     cluster.put('configmaps', one);
@@ -143,7 +143,7 @@ describe('Replica', () => {
     assert.notEqual(registry.get('blue', hashOne), undefined);
   });
 
-  it('refuses a configuration that is not what its label says, and one that does not compile', async () => {
+  it('refuses a configuration with a wrong hash, and one that does not compile', async () => {
     const tampered = structuredClone(one);
     (tampered.data as Record<string, string>).values = '{"evil":true}';
     cluster.put('configmaps', tampered);
@@ -155,11 +155,11 @@ describe('Replica', () => {
     const errors = logger.lines.filter(({ level }) => level === 'error').map(({ message }) => message);
     assert.deepEqual(errors.sort(), [
       'a configuration cannot be loaded',
-      'a configuration is not what its label says and is not loaded',
+      'a configuration does not match the hash in its label and is not loaded',
     ]);
   });
 
-  it('goes on serving what was taken away for a while, and forgets it then', async () => {
+  it('serves deleted configurations and certificates for 15 s, then unloads them', async () => {
     await startServing();
     cluster.remove('configmaps', one.metadata.name!, 'injection');
     cluster.remove('secrets', secret.metadata.name!, 'injection');
@@ -171,7 +171,7 @@ describe('Replica', () => {
     assert.equal(certificates.defaultPair(), undefined);
   });
 
-  it('serves the pair of an InjectorConfig that was deleted and applied again at once, whatever its authority', async () => {
+  it('serves the new pair of an InjectorConfig that was deleted and recreated, with any authority', async () => {
     await startServing();
     const before = certificates.defaultPair();
     cluster.remove('configmaps', one.metadata.name!, 'injection');
@@ -182,12 +182,12 @@ describe('Replica', () => {
     await until(() => certificates.defaultPair()?.fingerprint !== before?.fingerprint);
   });
 
-  it('lets go of a configuration only when it was pruned, and never of the only one while it is called', async () => {
+  it('unloads a configuration only if newer ones exist', async () => {
     await startServing();
     cluster.remove('configmaps', one.metadata.name!, 'injection');
     await until(() => clock.pending().includes(15_000));
     await clock.advance(15_000);
-    assert.deepEqual(lacking('blue', hashOne), [], 'whoever deleted it, the webhook may still name it');
+    assert.deepEqual(lacking('blue', hashOne), [], 'the webhook may still name it');
     const others = ['two', 'three', 'four'].map((image) => configuration('blue', image));
     for (const { object } of [...others, configuration('blue', 'five')]) cluster.put('configmaps', object);
     await until(() => registry.injectors.size === 5);
@@ -197,7 +197,7 @@ describe('Replica', () => {
     assert.deepEqual([...registry.injectors.keys()].sort(), others.map(({ hash }) => `blue.${hash}`).sort());
   });
 
-  it('keeps what has come back in time', async () => {
+  it('keeps a configuration whose ConfigMap is recreated within 15 s', async () => {
     await startServing();
     cluster.remove('configmaps', one.metadata.name!, 'injection');
     await until(() => clock.pending().includes(15_000));
@@ -208,7 +208,7 @@ describe('Replica', () => {
     assert.deepEqual(lacking('blue', hashOne), []);
   });
 
-  it('goes on serving the last good pair when the Secret is damaged or deleted while its configuration is there', async () => {
+  it('serves the last good pair when only the Secret is damaged or deleted', async () => {
     await startServing();
     const pair = certificates.defaultPair();
     cluster.edit('secrets', secret.metadata.name!, 'injection', (object) => {
@@ -223,29 +223,33 @@ describe('Replica', () => {
     assert.deepEqual(lacking('blue', hashOne), []);
   });
 
-  it('leaves a pair of strangers to the leader for a while, and takes it over when nobody puts it right', async () => {
+  it('uses an unrelated pair only if the leader does not repair the Secret within 3 s', async () => {
     await startServing();
     const pair = certificates.defaultPair();
-    const foreign = (await servingSecret()).data;
+    const unrelated = (await servingSecret()).data;
     const warned = (): number => logger.lines.filter(({ level }) => level === 'warn').length;
     const write = (data: unknown): void => {
       cluster.edit('secrets', secret.metadata.name!, 'injection', (object) => {
         object.data = data;
       });
     };
-    write(foreign);
+    write(unrelated);
     await until(() => warned() === 1);
     write(secret.data);
     await clock.advance(3000);
-    assert.equal(certificates.defaultPair()?.fingerprint, pair?.fingerprint, 'it was put right in time');
-    write(foreign);
+    assert.equal(certificates.defaultPair()?.fingerprint, pair?.fingerprint, 'the Secret was repaired in time');
+    write(unrelated);
     await until(() => warned() === 2);
     assert.equal(certificates.defaultPair()?.fingerprint, pair?.fingerprint);
     await clock.advance(3000);
-    assert.notEqual(certificates.defaultPair()?.fingerprint, pair?.fingerprint, 'perhaps a rotation was missed');
+    assert.notEqual(
+      certificates.defaultPair()?.fingerprint,
+      pair?.fingerprint,
+      'the replica may have missed a rotation',
+    );
   });
 
-  it('knows the versions of the kubelets', async () => {
+  it('caches the kubelet versions of nodes', async () => {
     const node = (name: string, kubeletVersion?: string): KubernetesObject => ({
       apiVersion: 'v1',
       kind: 'Node',
@@ -262,7 +266,7 @@ describe('Replica', () => {
       { name: 'a', kubeletVersion: 'v1.36.0' },
       { name: 'b', kubeletVersion: '' },
     ]);
-    assert.equal(replica.nodes(), replica.nodes(), 'the same list for as long as nothing has changed');
+    assert.equal(replica.nodes(), replica.nodes(), 'the same list object while nothing changes');
   });
 });
 
@@ -272,7 +276,7 @@ const hour = 3_600_000;
 describe('isUnrelated', () => {
   let old: ServingPair;
   let other: ServingPair;
-  /** Of an intermediate whose root is the authority. */
+  /** A pair whose leaf is signed by an intermediate of the authority. */
   let chained: ServingPair;
   before(async () => {
     const keys = await generateRsaKeyPair(2048);
@@ -306,13 +310,17 @@ describe('isUnrelated', () => {
     ['a pair of other authorities', () => [other, old, now], true],
     ['a pair whose bundle verifies the one in memory by its intermediate', () => [chained, chained, now], false],
     ['a pair of other authorities than the chain in memory', () => [other, chained, now], true],
-    ['the same once the one in memory has expired', () => [other, old, new Date(now.getTime() + hour)], false],
-    ['a pair of other authorities, by a clock that is behind', () => [other, old, early], true],
-    ['the pair in memory, by a clock that is behind', () => [old, old, early], false],
+    [
+      'a pair of other authorities, once the one in memory has expired',
+      () => [other, old, new Date(now.getTime() + hour)],
+      false,
+    ],
+    ['a pair of other authorities, with a slow clock', () => [other, old, early], true],
+    ['the pair in memory, with a slow clock', () => [old, old, early], false],
   ];
-  for (const [title, given, expected] of cases) {
+  for (const [title, input, expected] of cases) {
     it(`${title}: ${expected ? 'yes' : 'no'}`, () => {
-      assert.equal(isUnrelated(...given()), expected);
+      assert.equal(isUnrelated(...input()), expected);
     });
   }
 });

@@ -26,45 +26,46 @@ export interface ReplicaOptions extends FollowingParts {
 }
 
 /**
- * What is taken away stays served this long: API servers learn of a new path, or of a webhook's removal, by their own watches. Milliseconds.
+ * How long deleted configurations and certificates are still served, in milliseconds: API servers
+ * learn of changed webhooks from their own watches.
  */
 const lingerMs = 15_000;
 
-/** How long a pair of strangers is left to the leader, which puts such a Secret right within a second, before it is taken over after all. */
-const strangerMs = 3000;
+/** The delay before an unrelated certificate is used, in ms. The leader repairs one in a second. */
+const unrelatedDelayMs = 3000;
 
-/** After how long a configuration is loaded again that could not be tried: the machine was to blame. Milliseconds. */
-const triedAgainMs = 5000;
+/** The delay before a load is retried that failed without a fault of the configuration, in ms. */
+const reloadMs = 5000;
 
-/** A serving Secret that is followed, alone: that is all a replica may read of Secrets. */
+/** A watch of one serving Secret, by name, as the permissions of a replica allow. */
 interface FollowedSecret {
   readonly store: ObjectStore;
   readonly stop: AbortController;
 }
 
 /**
- * The serving side of the operator: follows hashed ConfigMaps and, by name, the serving Secrets of the InjectorConfigs that have any; and keeps the
- * injectors and certificates in memory equal to them. Nothing here is on the path of a request, and nothing that goes wrong here takes away what
- * is served already.
+ * Loads configurations and certificates into memory: watches hashed ConfigMaps, and the serving
+ * Secrets of their InjectorConfigs by name. Requests do not wait for this class, and its errors
+ * never remove an injector or certificate that is already served.
  */
 export class Replica implements NodeSource {
   readonly #options: ReplicaOptions;
   readonly #configMaps = new ObjectStore();
-  /** By the Secret's name. */
+  /** The watches of serving Secrets, by name of the Secret. */
   readonly #secrets = new Map<string, FollowedSecret>();
   readonly #nodes = new ObjectStore();
   readonly #webhooks = new ObjectStore();
   readonly #starting = new AbortController();
   readonly #stop = new AbortController();
   readonly #listeners: (() => void)[] = [];
-  /** What waits to be loaded, by the ConfigMap's name: one at a time, so that requests get their turn in between. */
+  /** The ConfigMaps to load, by name. They are loaded one at a time, to keep requests fast. */
   readonly #toLoad = new Map<string, KubernetesObject>();
-  /** The pairs that are served, by the Secret's name. */
+  /** The served pairs, by name of the Secret. */
   readonly #pairs = new Map<string, ServingPair>();
-  /** The hashes that are loaded, by InjectorConfig. */
+  /** The loaded hashes, by InjectorConfig. */
   readonly #loaded = new Map<string, Set<string>>();
-  /** Configurations, by the ConfigMap's name, that could not be tried: until they are, this replica is not ready. */
-  readonly #untried = new Set<string>();
+  /** The ConfigMaps whose load will be retried. Until then, this replica is not ready. */
+  readonly #pendingReload = new Set<string>();
   #loading = false;
   #nodeFacts: readonly NodeFacts[] | undefined;
 
@@ -72,45 +73,45 @@ export class Replica implements NodeSource {
     this.#options = options;
   }
 
-  /** Begins to follow; returns at once. */
+  /** Starts the watches; returns at once. */
   start(): void {
     const { operatorClass } = this.#options;
     const owned = ownedSelector(operatorClass);
     this.#configMaps.subscribe((change) => this.#onConfigMap(change));
     this.#nodes.subscribe(({ object, before }) => {
-      // Heartbeats change nothing here, and the list stays the same object for those who compare.
-      const isNews =
+      // Ignore heartbeats, so that callers can compare the list by identity.
+      const isChanged =
         before === undefined || kubeletFacts(before).kubeletVersion !== kubeletFacts(object).kubeletVersion;
-      if (isNews || this.#nodes.get(object.metadata.name ?? '') === undefined) this.#nodeFacts = undefined;
+      if (isChanged || this.#nodes.get(object.metadata.name ?? '') === undefined) this.#nodeFacts = undefined;
     });
     const labelSelector = `${owned},${labelNames.configurationHash}`;
     this.#follow({ resource: configMaps, store: this.#configMaps, labelSelector });
     const webhooks = { resource: mutatingWebhooks, store: this.#webhooks, namespace: undefined, labelSelector: owned };
     this.#follow(webhooks, AbortSignal.any([this.#stop.signal, this.#starting.signal]));
     this.#followSecret(validatorNames(operatorClass).servingSecret);
-    this.#follow({ resource: nodes, store: this.#nodes, namespace: undefined, transform: withoutAllButKubelet });
+    this.#follow({ resource: nodes, store: this.#nodes, namespace: undefined, transform: onlyKubeletFacts });
   }
 
-  /** Ends the watches; what is loaded stays served. */
+  /** Ends the watches; loaded configurations are still served. */
   stop(): void {
     this.#stop.abort();
   }
 
-  /** True once all that was there is loaded and each webhook's path can be read: from then on an unknown hash is unknown. */
+  /** Whether all existing objects were loaded once, and all webhook paths were readable. */
   get ready(): boolean {
     const stores = [this.#configMaps, this.#webhooks, ...[...this.#secrets.values()].map(({ store }) => store)];
-    const isLoaded = stores.every(({ hasSynced }) => hasSynced) && this.#toLoad.size + this.#untried.size === 0;
+    const isLoaded = stores.every(({ hasSynced }) => hasSynced) && this.#toLoad.size + this.#pendingReload.size === 0;
     if (isLoaded && this.#webhooks.list().every(hasReadablePaths)) this.#starting.abort();
     return this.#starting.signal.aborted;
   }
 
-  /** The cluster's nodes as last seen; none before they have been read. */
+  /** Returns the cached nodes; empty until they are listed. */
   nodes(): readonly NodeFacts[] {
     this.#nodeFacts ??= this.#nodes.list().map(kubeletFacts);
     return this.#nodeFacts;
   }
 
-  /** What is in memory, by InjectorConfig; the validating webhook's certificate under {@link validatorReport}. */
+  /** Returns the state by InjectorConfig, and that of the validator as {@link validatorReport}. */
   serves(): ReadonlyMap<string, ServedConfiguration> {
     const { certificates, operatorClass } = this.#options;
     const fingerprints = new Map(certificates.all().map(({ owner, fingerprint }) => [owner, fingerprint]));
@@ -125,12 +126,12 @@ export class Replica implements NodeSource {
     return new Map([[validatorReport, validator], ...revisions]);
   }
 
-  /** Is told whenever {@link serves} may have changed. */
+  /** Calls the listener whenever {@link serves} may have changed. */
   subscribe(listener: () => void): void {
     this.#listeners.push(listener);
   }
 
-  /** @param what also by which selector; of this namespace unless told */
+  /** @param what resource, store and selector; in the namespace of the operator by default */
   #follow(
     what: Pick<ReflectorOptions<KubernetesObject>, 'resource' | 'store'> & Partial<ReflectorOptions<KubernetesObject>>,
     signal = this.#stop.signal,
@@ -138,7 +139,7 @@ export class Replica implements NodeSource {
     void new Reflector({ ...this.#options, ...what }).run(signal);
   }
 
-  /** A watch of one Secret is authorized by its name. */
+  /** Watches one Secret by name, as RBAC requires. */
   #followSecret(name: string): void {
     if (this.#secrets.has(name)) return;
     const followed = { store: new ObjectStore(), stop: new AbortController() };
@@ -167,9 +168,9 @@ export class Replica implements NodeSource {
     for (let [next] = this.#toLoad; next !== undefined; [next] = this.#toLoad) {
       const [key, object] = next;
       await this.#load(object);
-      // A newer one may have come meanwhile.
+      // A newer version may have arrived during the load.
       if (this.#toLoad.get(key) === object) this.#toLoad.delete(key);
-      this.#tell();
+      this.#notify();
     }
     this.#loading = false;
   }
@@ -180,7 +181,7 @@ export class Replica implements NodeSource {
     const configMap = object.metadata.name;
     const verified = verifiedFiles(object);
     if (name === undefined || verified === undefined) {
-      logger.error('a configuration is not what its label says and is not loaded', { configMap });
+      logger.error('a configuration does not match the hash in its label and is not loaded', { configMap });
       return;
     }
     const { files, hash } = verified;
@@ -190,17 +191,17 @@ export class Replica implements NodeSource {
       this.#loaded.set(name, (this.#loaded.get(name) ?? new Set()).add(hash));
       logger.info('loaded', { injectorConfig: name, hash });
     } catch (error) {
-      if (!(error instanceof ConfigurationError)) this.#tryAgainLater(object);
+      if (!(error instanceof ConfigurationError)) this.#reloadLater(object);
       logger.error('a configuration cannot be loaded', { configMap, error: messageOf(error) });
     }
   }
 
-  #tryAgainLater(object: KubernetesObject): void {
+  #reloadLater(object: KubernetesObject): void {
     const { clock, namespace } = this.#options;
     const key = object.metadata.name ?? '';
-    this.#untried.add(key);
-    clock.after(triedAgainMs, () => {
-      this.#untried.delete(key);
+    this.#pendingReload.add(key);
+    clock.after(reloadMs, () => {
+      this.#pendingReload.delete(key);
       if (this.#configMaps.get(key, namespace) === object)
         this.#onConfigMap({ type: 'Modified', object, before: object });
     });
@@ -218,11 +219,11 @@ export class Replica implements NodeSource {
       this.#take(owner, pair);
       return;
     }
-    logger.warn('a serving certificate has no authority in common with the one in memory, which stays for now', {
+    logger.warn('a serving certificate shares no authority with the served one, which stays for now', {
       secret: owner,
-      seconds: strangerMs / 1000,
+      seconds: unrelatedDelayMs / 1000,
     });
-    clock.after(strangerMs, () => {
+    clock.after(unrelatedDelayMs, () => {
       if (this.#secrets.get(owner)?.store.get(owner, namespace) === object) this.#take(owner, pair);
     });
   }
@@ -236,20 +237,20 @@ export class Replica implements NodeSource {
       return;
     }
     this.#pairs.set(owner, pair);
-    this.#tell();
+    this.#notify();
   }
 
   #collectLater(deleted: KubernetesObject): void {
     const name = injectorConfigOf(deleted);
     if (name === undefined) return;
-    // The pair stays served for late calls. An InjectorConfig that is applied again has another.
+    // Serve the pair for late calls, but accept an unrelated one after a recreation.
     if (this.#isGone(name)) this.#pairs.delete(objectNames(name).servingSecret);
     this.#options.clock.after(lingerMs, () => this.#collect(name));
   }
 
   /**
-   * Lets go of what an InjectorConfig no longer needs: all of it when neither a configuration nor a Secret is left, and configurations that were
-   * pruned because newer ones are there. A single object that is missing was taken by mistake: with it pods could not start.
+   * Unloads pruned configurations if newer ones exist, and everything once all ConfigMaps and the
+   * Secret are gone. Otherwise a deletion may be a mistake, and pods still need the configuration.
    */
   #collect(name: string): void {
     const { registry, certificates, logger } = this.#options;
@@ -271,10 +272,10 @@ export class Replica implements NodeSource {
       this.#secrets.get(servingSecret)?.stop.abort();
       this.#secrets.delete(servingSecret);
     }
-    this.#tell();
+    this.#notify();
   }
 
-  /** The hashes of an InjectorConfig's ConfigMaps. */
+  /** Returns the hashes of an InjectorConfig's ConfigMaps. */
   #stored(name: string): (string | undefined)[] {
     const all = this.#configMaps.list();
     return all
@@ -288,35 +289,35 @@ export class Replica implements NodeSource {
     return secret === undefined && this.#stored(name).length === 0;
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener();
   }
 }
 
 /**
- * Whether a pair has nothing to do with the one in memory, which is still good: its authorities do not verify that one. A rotation always overlaps, so
- * somebody else wrote it, or this replica has missed a whole rotation.
+ * Reports whether a pair's authorities do not verify the valid pair in memory. Rotations always
+ * overlap, so another client wrote it, or this replica has missed a whole rotation.
  */
 export function isUnrelated(pair: ServingPair, inMemory: ServingPair | undefined, now: Date): boolean {
   const certificatePem = inMemory?.certificatePem ?? '';
   const [leaf] = parseBundle(certificatePem);
-  // With its intermediates, which a certificate of the user's own may need to be verified.
+  // certificatePem includes the intermediates, which certificates of users may need.
   return leaf !== undefined && leaf.notAfter > now && !isAccepted(certificatePem, pair.caPem, now);
 }
 
-/** A path that cannot be read is of a newer version, whose leader writes another one once it has seen our Lease. */
+/** Reports whether all paths are readable. A newer leader rewrites them once it sees our Lease. */
 function hasReadablePaths(webhook: KubernetesObject): boolean {
   return ourWebhooksOf(webhook).every(({ clientConfig }) => routeOf(clientConfig) !== undefined);
 }
 
-/** What injection reads of a Node. */
+/** Returns the fields of a Node that injection reads. */
 function kubeletFacts({ metadata, status }: KubernetesObject): NodeFacts {
   const { nodeInfo } = (status ?? {}) as { nodeInfo?: { kubeletVersion?: string } };
   return { name: metadata.name ?? '', kubeletVersion: nodeInfo?.kubeletVersion ?? '' };
 }
 
-/** Nodes are large and change with every heartbeat; only this much of them is kept. */
-function withoutAllButKubelet(node: KubernetesObject): KubernetesObject {
+/** Drops all other fields of a Node, which is large and changes with every heartbeat. */
+function onlyKubeletFacts(node: KubernetesObject): KubernetesObject {
   const { name = '', resourceVersion = '' } = node.metadata;
   const { kubeletVersion } = kubeletFacts(node);
   const { apiVersion, kind } = node;

@@ -17,14 +17,14 @@ describe('ServingRoleKeeper', () => {
     );
   const writes = (): number => fixture.cluster.writes.filter((write) => write.includes(' roles ')).length;
 
-  it('lets replicas list and watch the serving Secrets by name, and nothing else', async () => {
+  it('allows replicas only to list and watch the serving Secrets by name', async () => {
     await fixture.reconcilers.servingRole.reconcile(signal);
     assert.deepEqual(rules(), [
       { apiGroups: [''], resources: ['secrets'], resourceNames: [validator], verbs: ['list', 'watch'] },
     ]);
   });
 
-  it('has the name of every InjectorConfig of its class before anything else of it is written, in one write for all', async () => {
+  it('adds the Secrets of all InjectorConfigs of its class in one write, before their other objects', async () => {
     for (const each of ['blue', 'green']) fixture.cluster.put('injectorconfigs', injectorConfig(each));
     fixture.cluster.put('injectorconfigs', injectorConfig('other', { operatorClass: 'canary' }));
     await fixture.reconcile('blue');
@@ -33,14 +33,14 @@ describe('ServingRoleKeeper', () => {
     assert.equal(writes(), 1);
   });
 
-  it('writes one after the other when several are admitted at once', async () => {
+  it('serializes concurrent writes', async () => {
     const { servingRole } = fixture.reconcilers;
     await Promise.all(['a', 'b', 'c'].map((each) => servingRole.admit(each, signal)));
     const expected = ['a', 'b', 'c'].map((each) => `sidecar-injector-${each}-serving`);
     assert.deepEqual(names().slice(1), expected);
   });
 
-  it('takes back what somebody adds at once, and a name that is of no use two minutes later', async () => {
+  it('removes a foreign name at once, and the name of a deleted Secret after two minutes', async () => {
     fixture.cluster.put('injectorconfigs', injectorConfig('blue'));
     await fixture.reconcile('blue');
     fixture.cluster.edit('roles', name, 'injection', (role) => {
@@ -66,7 +66,7 @@ describe('ServingRoleKeeper', () => {
     assert.equal(await fixture.reconcilers.servingRole.reconcile(signal), 600_000);
   });
 
-  it('writes only onto the version that it has seen', async () => {
+  it('does not overwrite a version that it has not seen', async () => {
     await fixture.reconcilers.servingRole.reconcile(signal);
     await roleSeen();
     const seen = fixture.view.roles.get(name, 'injection')!;

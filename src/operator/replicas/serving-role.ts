@@ -6,8 +6,9 @@ import { resyncMs } from '../settings.ts';
 import type { ManifestContext } from '../../manifests/manifest-context.ts';
 
 /**
- * What replicas may read of Secrets: these, each by its name (a list or watch with `fieldSelector=metadata.name=…` is authorized by resourceNames;
- * kubernetes.io/docs/reference/access-authn-authz/rbac, "Referring to resources").
+ * Returns the Role that allows replicas to read Secrets by name. RBAC authorizes a list or watch
+ * with `fieldSelector=metadata.name=…` by resourceNames (kubernetes.io/docs/reference/
+ * access-authn-authz/rbac, "Referring to resources").
  * @param secretNames at least one: a rule without resourceNames would allow every Secret
  */
 function servingRole(
@@ -28,36 +29,34 @@ function servingRole(
   };
 }
 
-/**
- * A name stays this long after its Secret has gone: replicas let go of it later than we, and must not be refused meanwhile. Milliseconds.
- */
+/** How long the name of a deleted Secret stays, in ms, since replicas still watch the Secret. */
 const lingerMs = 120_000;
 
 /**
- * Keeps the Role by which replicas may read the serving Secrets, each by its name. A name is in it before the Secret and the ConfigMap that
- * makes replicas look for it are written, so no replica is ever refused.
+ * Maintains the Role that allows replicas to read the serving Secrets. Adds a name before the
+ * Secret and the ConfigMap that makes replicas watch it, so that RBAC never refuses a replica.
  */
 export class ServingRoleKeeper {
   readonly #options: Pick<PassContext, 'view' | 'owned' | 'settings' | 'clock' | 'logger'>;
-  /** Since when a name of the Role has been of no use. */
-  readonly #uselessSince = new Map<string, number>();
-  /** One write at a time: each says all the names. */
+  /** When each unused name in the Role became unused, in monotonic milliseconds. */
+  readonly #unusedSince = new Map<string, number>();
+  /** The last write. Writes are serialized, since each contains all names. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: PassContext) {
     this.#options = options;
   }
 
-  /** Before anything is written that makes replicas read the Secret of this InjectorConfig. */
+  /** Adds the serving Secret of an InjectorConfig. Call this before any write of its objects. */
   async admit(name: string, signal: AbortSignal): Promise<void> {
     const { servingSecret } = objectNames(name);
     if (!this.#names().includes(servingSecret)) await this.#write(servingSecret, signal);
   }
 
-  /** Makes the Role what it should be; resolves with the milliseconds until it wants to be called again. */
+  /** Applies the Role; resolves with the milliseconds until the next call. */
   async reconcile(signal: AbortSignal): Promise<number> {
     await this.#write(undefined, signal);
-    return this.#uselessSince.size > 0 ? lingerMs : resyncMs;
+    return this.#unusedSince.size > 0 ? lingerMs : resyncMs;
   }
 
   #write(admitted: string | undefined, signal: AbortSignal): Promise<void> {
@@ -69,9 +68,9 @@ export class ServingRoleKeeper {
   async #writeNow(admitted: string | undefined, signal: AbortSignal): Promise<void> {
     const { owned, settings, logger } = this.#options;
     const live = this.#live();
-    const desired = servingRole(this.#wanted(admitted), settings.context);
+    const desired = servingRole(this.#desiredNames(admitted), settings.context);
     const writes = noWrites();
-    // Only onto the version that was read: of two leaders one gets a Conflict and looks again.
+    // Write onto the version that was read, so that one of two leaders gets a Conflict.
     const { resourceVersion } = live?.metadata ?? {};
     if (resourceVersion !== undefined) desired.metadata.resourceVersion = resourceVersion;
     await owned.apply(desired, writes, signal);
@@ -80,7 +79,7 @@ export class ServingRoleKeeper {
     }
   }
 
-  #wanted(admitted: string | undefined): [string, ...string[]] {
+  #desiredNames(admitted: string | undefined): [string, ...string[]] {
     const { view, settings, clock } = this.#options;
     const own = settings.context.operatorClass;
     const configs = view.configs.list().filter(({ spec }) => {
@@ -91,11 +90,11 @@ export class ServingRoleKeeper {
     const names = new Set(owners.map((name) => objectNames(name).servingSecret));
     if (admitted !== undefined) names.add(admitted);
     const now = clock.monotonic();
-    const useless = this.#names().filter((name) => /^sidecar-injector-.+-serving$/.test(name) && !names.has(name));
-    for (const name of this.#uselessSince.keys()) if (!useless.includes(name)) this.#uselessSince.delete(name);
-    for (const name of useless) {
-      const since = this.#uselessSince.get(name) ?? now;
-      this.#uselessSince.set(name, since);
+    const unused = this.#names().filter((name) => /^sidecar-injector-.+-serving$/.test(name) && !names.has(name));
+    for (const name of this.#unusedSince.keys()) if (!unused.includes(name)) this.#unusedSince.delete(name);
+    for (const name of unused) {
+      const since = this.#unusedSince.get(name) ?? now;
+      this.#unusedSince.set(name, since);
       if (now - since < lingerMs) names.add(name);
     }
     return [validatorNames(own).servingSecret, ...names];
@@ -106,7 +105,7 @@ export class ServingRoleKeeper {
     return view.roles.get(servingRoleName(settings.context.operatorClass), settings.context.namespace);
   }
 
-  /** The names that the Role holds now. */
+  /** Returns the names in the live Role. */
   #names(): readonly string[] {
     const rules = (this.#live()?.rules ?? []) as { resourceNames?: string[] }[];
     return rules.flatMap(({ resourceNames }) => resourceNames ?? []);

@@ -16,13 +16,13 @@ function report(tag: string, changed: readonly string[] = [], error?: string): P
 }
 const fields = (count: number): string[] => Array.from({ length: count }, (_, index) => `${index}`.padEnd(160, 'ä'));
 
-describe('the annotation of what was found in rollouts', () => {
-  it('is read as it was written', () => {
+describe('the annotation with shadow reports', () => {
+  it('survives a round trip', () => {
     const reports = [report('prod', ['spec.containers[proxy].image'], 'because'), report('test')];
     assert.deepEqual(readShadowReports(writeShadowReports(reports)), reports);
   });
 
-  it('takes no more than 4 KiB: fields go first, those of the oldest before others, then the oldest', () => {
+  it('fits in 4 KiB: drops the changed fields of the oldest reports first, then whole reports', () => {
     const error = boundedError('x'.repeat(1000));
     for (const count of [1, 2, 5, 16, 40]) {
       const reports = Array.from({ length: count }, (_, index) => report(`t${index}`, fields(20), error));
@@ -40,7 +40,7 @@ describe('the annotation of what was found in rollouts', () => {
     assert.ok((newest?.changed.length ?? 0) >= 10);
   });
 
-  it('calls an InjectorConfig `name`, as replicas of other versions do', () => {
+  it('calls an InjectorConfig `name`, for compatibility with other versions', () => {
     const [written] = JSON.parse(writeShadowReports([report('prod')])) as object[];
     const counts = { compared: 4, failed: 1, differing: 2, changed: [] };
     const pair = { stable: { name: '1-24', hash: '0123abcd' }, canary: { name: '1-25', hash: '89abcdef' } };
@@ -50,23 +50,23 @@ describe('the annotation of what was found in rollouts', () => {
   const whole = JSON.parse(writeShadowReports([report('prod')])) as object[];
   for (const [what, text] of [
     ['nothing', undefined],
-    ['no JSON', '['],
+    ['invalid JSON', '['],
     ['another type', '{}'],
     ['a negative count', JSON.stringify([{ ...whole[0], failed: -1 }])],
-    ['a count that no sum could hold', JSON.stringify([{ ...whole[0], compared: 1e9 + 1 }])],
+    ['a count above the limit', JSON.stringify([{ ...whole[0], compared: 1e9 + 1 }])],
     ['a count that is a text', JSON.stringify([{ ...whole[0], compared: '5' }])],
-    ['a longer error than anybody writes', JSON.stringify([{ ...whole[0], error: 'x'.repeat(501) }])],
+    ['an error above the limit', JSON.stringify([{ ...whole[0], error: 'x'.repeat(501) }])],
     ['too many fields', JSON.stringify([{ ...whole[0], changed: Array.from({ length: 21 }, () => 'a') }])],
-    ['too much', JSON.stringify(whole) + ' '.repeat(5000)],
+    ['too many bytes', JSON.stringify(whole) + ' '.repeat(5000)],
   ] as const) {
-    it(`says nothing when it holds ${what}`, () => {
+    it(`is read as empty when it contains ${what}`, () => {
       assert.deepEqual(readShadowReports(text), []);
     });
   }
 });
 
 describe('addShadowReports', () => {
-  it('adds up, and keeps the first twenty fields and the first error', () => {
+  it('adds counts, and keeps the first twenty fields and the first error', () => {
     const one = report('a', ['x', 'y']);
     const sum = [one, report('a', ['y', 'z'], 'first'), report('a', fields(30), 'second')].reduce(
       (before, each) => addShadowReports(before, each),

@@ -3,15 +3,15 @@ import type { ConfigurationRef } from '../../routing/route.ts';
 import { parseAnnotation } from './failures-annotation.ts';
 import { longestError, longestField, mostChangedFields, type PairReport } from '../../rollout/shadow-report.ts';
 
-/** Bytes of the annotation. It goes with every renewal of a Lease to everybody who follows them. */
+/** The limit of the annotation, in bytes. Each renewal of a Lease sends it to all watchers. */
 const maximumBytes = 4096;
-/** Rollouts that a replica reports on. */
-const mostReports = 16;
+/** The maximum number of rollouts in a report. */
+const maximumReports = 16;
 
-/** More admissions than any rollout has: sums of what replicas claim stay numbers that a status can hold. */
-const mostAdmissions = 1_000_000_000;
-const count = z.int().min(0).max(mostAdmissions);
-/** In the annotation an InjectorConfig is called `name`: replicas of other versions write and read it too. */
+/** The maximum count of admissions, so that sums over replicas stay valid numbers in a status. */
+const maximumAdmissions = 1_000_000_000;
+const count = z.int().min(0).max(maximumAdmissions);
+/** The annotation calls an InjectorConfig `name`, for compatibility with other versions. */
 const configurationSchema = z
   .object({ name: z.string().max(63), hash: z.string().max(8) })
   .transform(({ name, hash }) => ({ injectorConfig: name, hash }));
@@ -29,11 +29,11 @@ const reportsSchema = z.array(
 );
 
 /**
- * Reports as the text of an annotation, within its bound: first the fields that changed are left out, those of the oldest first, then whole reports.
- * @param reports the newest first
+ * Formats reports as an annotation. To fit its limit, drops the changed fields, those of the oldest
+ * report first, then whole reports. @param reports newest first
  */
 export function writeShadowReports(reports: readonly PairReport[]): string {
-  const shown = reports.slice(0, mostReports);
+  const shown = reports.slice(0, maximumReports);
   while (isTooLong(shown)) {
     const last = shown.findLastIndex(({ changed }) => changed.length > 0);
     const report = shown[last];
@@ -43,9 +43,9 @@ export function writeShadowReports(reports: readonly PairReport[]): string {
   return textOf(shown);
 }
 
-/** What an annotation says; nothing when it cannot be read, for a replica that has reported nothing holds a rollout up and never lets it go on. */
+/** Parses an annotation; empty when it is invalid. A missing report only delays a rollout. */
 export function readShadowReports(text: string | undefined): readonly PairReport[] {
-  return reportsSchema.catch([]).parse(parseAnnotation(text, maximumBytes)).slice(0, mostReports);
+  return reportsSchema.catch([]).parse(parseAnnotation(text, maximumBytes)).slice(0, maximumReports);
 }
 
 function isTooLong(reports: readonly PairReport[]): boolean {
