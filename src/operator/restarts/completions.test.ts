@@ -14,7 +14,7 @@ function record(isComplete: boolean, restarts: readonly WorkloadRestart[] = [fir
   return recordOfWorkload(workload('Deployment', 'web', { template: { annotations }, status, metadata }));
 }
 
-/** What is known after these were noted, each at its time. */
+/** Returns the observations after these changes. */
 function after(...notes: readonly (readonly [at: number, record: WorkloadRecord])[]) {
   const completions = new Completions();
   for (const [at, each] of notes) completions.note(each, at);
@@ -23,18 +23,18 @@ function after(...notes: readonly (readonly [at: number, record: WorkloadRecord]
 }
 
 describe('Completions', () => {
-  it('counts from when it has first seen that a restarted workload is complete', () => {
+  it('measures from the first observation of a complete workload', () => {
     const seen = after([2000, record(false)], [5000, record(true)], [9000, record(true)]);
     assert.deepEqual(seen, { completeSince: 5000, completedFor: undefined, restarts: [first] });
   });
 
-  it('remembers the longest time for which it was', () => {
+  it('remembers the longest time for which a workload was complete', () => {
     const once = [[2000, record(true)] as const, [5000, record(false)] as const];
     const seen = after(...once, [6000, record(true)], [7000, record(false)], [8000, record(false)]);
     assert.deepEqual(seen, { completeSince: undefined, completedFor: 3000, restarts: [first] });
   });
 
-  it('remembers when a workload came further than ever since its restart', () => {
+  it('remembers when a workload last exceeded its progress', () => {
     const at = (updated: number, available: number, restarts = [first]): WorkloadRecord => {
       const annotations = { 'sidecar-injector.io/restarted': formatRestartAnnotation(restarts) };
       const status = { updatedReplicas: updated, availableReplicas: available };
@@ -45,28 +45,28 @@ describe('Completions', () => {
       completions.note(each, now);
       return completions.of(each).progressedAt;
     };
-    assert.equal(progressedAt(2000, at(1, 2)), undefined, 'nobody knows when it came that far');
+    assert.equal(progressedAt(2000, at(1, 2)), undefined, 'the time of the first observation is unknown');
     assert.equal(progressedAt(3000, at(2, 1)), 3000);
     assert.equal(progressedAt(4000, at(2, 0)), 3000);
-    assert.equal(progressedAt(5000, at(2, 1)), 3000, 'a pod that comes and goes is no progress');
+    assert.equal(progressedAt(5000, at(2, 1)), 3000, 'a replaced pod is no progress');
     assert.equal(progressedAt(6000, at(2, 2)), 6000);
     assert.equal(progressedAt(7000, at(3, 3)), 7000);
-    assert.equal(progressedAt(8000, at(4, 4)), 7000, 'it was complete: somebody scales it');
+    assert.equal(progressedAt(8000, at(4, 4)), 7000, 'scaled after completion');
     assert.equal(progressedAt(90_000, at(1, 1, [second])), undefined);
     assert.equal(progressedAt(91_000, at(1, 2, [second])), 91_000);
   });
 
-  it('begins anew with each restart', () => {
+  it('starts over with each restart', () => {
     const seen = after([2000, record(true)], [5000, record(false)], [90_000, record(true, [second])]);
     assert.deepEqual(seen, { completeSince: 90_000, completedFor: undefined, restarts: [second] });
   });
 
-  it('begins anew with a workload that was deleted and made again', () => {
+  it('starts over with a recreated workload', () => {
     const seen = after([2000, record(true)], [5000, record(true, [first], { uid: 'another' })]);
     assert.equal(seen.completeSince, 5000);
   });
 
-  it('tells the kinds apart', () => {
+  it('distinguishes kinds', () => {
     const completions = new Completions();
     completions.note(record(true), 2000);
     const other = { ...record(true), kind: 'StatefulSet' };
@@ -74,7 +74,7 @@ describe('Completions', () => {
     assert.deepEqual([completions.of(record(true)).completeSince, completions.of(other).completeSince], [2000, 3000]);
   });
 
-  it('keeps what the annotation has said when somebody takes it away or turns it back', () => {
+  it('keeps the restarts when a user removes or reverts the annotation', () => {
     for (const left of [[], [first]]) {
       const seen = after([90_000, record(false, [second])], [91_000, record(true, left)]);
       assert.deepEqual(seen, { completeSince: 91_000, completedFor: undefined, restarts: [second] });
@@ -83,7 +83,7 @@ describe('Completions', () => {
     assert.equal(after([2000, record(true)], [5000, record(true, [])]).completeSince, 2000);
   });
 
-  it('says nothing of a restarted workload of which it was told nothing, and forgets one that is gone', () => {
+  it('has no observations before the first change, and forgets a deleted workload', () => {
     const completions = new Completions();
     assert.equal(completions.of(record(true)).completeSince, undefined);
     completions.note(record(true), 2000);
@@ -93,14 +93,14 @@ describe('Completions', () => {
     assert.deepEqual(completions.of(record(true, [])).restarts, []);
   });
 
-  it('says of one that was not restarted whether it is complete', () => {
+  it('reports whether a workload without a restart is complete', () => {
     const completions = new Completions();
     completions.note(record(true, []), 2000);
     assert.equal(completions.of(record(true, [])).completeSince, 0);
     assert.equal(completions.of(record(false, [])).completeSince, undefined);
   });
 
-  it('knows that a restart is overtaken until the next one of that tag', () => {
+  it('keeps a restart overtaken until the next restart for that tag', () => {
     const completions = new Completions();
     const overtaken = () => [...completions.of(record(true)).overtaken];
     completions.note(record(true, [first, logs]), 2000);

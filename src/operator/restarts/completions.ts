@@ -3,31 +3,32 @@ import type { RestartProgress } from '../../rollout/restart-candidate.ts';
 import { workloadKey } from '../../routing/workload-key.ts';
 import { workloadOf, type WorkloadRecord } from './workload-record.ts';
 
-/** What is known of the restarts of a workload. */
+/** The restarts of a workload, as far as this process knows them. */
 export interface Completion extends RestartProgress {
-  /** The restarts that its annotation says or has said, the latest of each tag first. */
+  /** The latest restart of each tag that its annotation names or has named, latest first. */
   readonly restarts: readonly WorkloadRestart[];
-  /** The tags whose restart is overtaken: since then its pods would have got something else. */
+  /** The tags whose restart is overtaken: the target of its pods has changed since. */
   readonly overtaken: ReadonlySet<string>;
 }
 
 interface Memory extends Completion {
   readonly uid: string;
-  /** How far it has come since the latest restart. */
+  /** The highest `progress` since the latest restart. */
   readonly furthest: number;
 }
 
 const noTags: ReadonlySet<string> = new Set();
 
 /**
- * What this process has seen of workloads that carry our annotation: since when they are complete, for how long they were, when they last came any
- * further, and what the annotation said. A new leader starts with none of it: it counts anew, later than necessary and never sooner. Without it a workload that is scaled an hour
- * after its restart would look as if that had never ended, and one whose annotation somebody takes away would be restarted again and again.
+ * Observes workloads with our annotation: since when they are complete, for how long they were,
+ * when they last progressed, and what the annotation named. A workload that is scaled an hour after
+ * its restart thus counts as restarted, and one whose annotation a tool removes is not restarted
+ * again and again. A new leader starts without observations, so it only waits longer.
  */
 export class Completions {
   readonly #known = new Map<string, Memory>();
 
-  /** A workload as it is now; to be told of each change. Milliseconds since 1970. */
+  /** Records a change of a workload. @param now in milliseconds since 1970 */
   note(record: WorkloadRecord, now: number): void {
     const key = workloadKey(workloadOf(record));
     const { uid = '' } = record.metadata;
@@ -41,9 +42,9 @@ export class Completions {
     }
     const isSame = before?.restarts[0]?.at === latest.at;
     const { completeSince: since, completedFor: longest, progressedAt } = isSame ? before : {};
-    // The first observation has no timestamp; assume the latest possible. What comes once it was complete is somebody else's.
-    const isUnderWay = since === undefined && longest === undefined;
-    const hasProgressed = isSame && isUnderWay && record.progress > before.furthest;
+    // The first observation shows no progress; after completion, progress has another cause.
+    const isRestarting = since === undefined && longest === undefined;
+    const hasProgressed = isSame && isRestarting && record.progress > before.furthest;
     this.#known.set(key, {
       uid,
       restarts,
@@ -55,7 +56,7 @@ export class Completions {
     });
   }
 
-  /** The pods of a workload would get something else now than what it was restarted for: that restart does not count once the first target is back. */
+  /** Records that the target has changed since a restart: it no longer counts if that returns. */
   overtake(record: WorkloadRecord, tag: string): void {
     const key = workloadKey(workloadOf(record));
     const known = this.#known.get(key);
@@ -63,14 +64,14 @@ export class Completions {
     this.#known.set(key, { ...known, overtaken: new Set([...known.overtaken, tag]) });
   }
 
-  /** A workload that is gone. */
+  /** Forgets a deleted workload. */
   forget(record: WorkloadRecord): void {
     this.#known.delete(workloadKey(workloadOf(record)));
   }
 
   /**
-   * Of a workload that was not restarted by us only whether it is complete, as if it had always been; nobody asks since when.
-   * @param record as it was noted last
+   * Returns the observations; without our annotation, only whether the workload is complete.
+   * @param record the version that was noted last
    */
   of(record: WorkloadRecord): Completion {
     const known = this.#known.get(workloadKey(workloadOf(record)));

@@ -29,20 +29,20 @@ describe('judgedPath', () => {
   const other = { ...canary, threshold: '8'.repeat(16) };
   type Judge = SelectingWebhook | undefined;
   const cases: [what: string, live: KubernetesObject | undefined, judging: Judge, path: string | null | undefined][] = [
-    ['is that of the webhook by which pods are judged', webhook(atRest), judge(), atRest],
-    ['has both sides of a rollout', webhook(inRollout), judge({ canary }), inRollout],
-    ['says of a shadow step that it is one', webhook(inShadow), judge(), inShadow],
-    ['is of the path also where the webhook has a URL', webhook(`https://host:1${atRest}`), judge(), atRest],
-    ['is null without a webhook', undefined, undefined, null],
-    ['is null without a webhook that takes pods', undefined, judge({ hash: undefined }), null],
-    ['is null while the webhook of the name is not the tag’s', webhook(atRest, 'other'), undefined, null],
-    ['is null while the judge of the name is not the tag', undefined, judge({ tag: 'other' }), null],
-    ['is not known while nobody judges by the webhook yet', webhook(atRest), undefined, undefined],
-    ['is not known while the judge is still to be published', webhook(atRest), judge({ hash: undefined }), undefined],
-    ['is not known by an older configuration', webhook(atRest), judge({ hash: '00000000' }), undefined],
-    ['is not known by another InjectorConfig', webhook(atRest), judge({ injectorConfig: 'new' }), undefined],
-    ['is not known at another share', webhook(inRollout), judge({ canary: other }), undefined],
-    ['is not known while the webhook that is gone judges', undefined, judge(), undefined],
+    ['returns the live path if pods are judged by it', webhook(atRest), judge(), atRest],
+    ['returns stable and canary of a rollout', webhook(inRollout), judge({ canary }), inRollout],
+    ['returns the path of a shadow step', webhook(inShadow), judge(), inShadow],
+    ['returns only the path of a URL', webhook(`https://host:1${atRest}`), judge(), atRest],
+    ['returns null without a webhook', undefined, undefined, null],
+    ['returns null if the judging webhook is not published', undefined, judge({ hash: undefined }), null],
+    ['returns null for the webhook of another tag', webhook(atRest, 'other'), undefined, null],
+    ['returns null if pods are judged by another tag', undefined, judge({ tag: 'other' }), null],
+    ['returns undefined before pods are judged', webhook(atRest), undefined, undefined],
+    ['returns undefined without a judging hash', webhook(atRest), judge({ hash: undefined }), undefined],
+    ['returns undefined for another judging hash', webhook(atRest), judge({ hash: '00000000' }), undefined],
+    ['returns undefined for another InjectorConfig', webhook(atRest), judge({ injectorConfig: 'new' }), undefined],
+    ['returns undefined for another threshold', webhook(inRollout), judge({ canary: other }), undefined],
+    ['returns undefined if the judging webhook is deleted', undefined, judge(), undefined],
   ];
   for (const [what, live, judging, path] of cases) {
     it(what, () => {

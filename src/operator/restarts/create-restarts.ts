@@ -4,7 +4,7 @@ import { type ClusterView, tagOf } from '../cluster-view.ts';
 import type { OperatorSettings } from '../settings.ts';
 import type { TagTargets } from '../tags/tag-targets.ts';
 import type { ClusterUsage } from '../usage/cluster-usage.ts';
-import { lookMs, RestartPass, type RestartPassOptions } from './restart-pass.ts';
+import { intervalMs, RestartPass, type RestartPassOptions } from './restart-pass.ts';
 import { notAllowed, type RestartSource } from './restart-source.ts';
 import { staleWorkloads } from './restart-candidates.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
@@ -19,7 +19,7 @@ export interface RestartParts extends Omit<RestartPassOptions, 'tags' | 'objectO
   readonly usage: Pick<ClusterUsage, 'podsOf' | 'selectingWebhook'>;
 }
 
-/** Restarts of workloads where the operator may, and else what says that it may not. */
+/** Returns the restart pass, or, if restarts are disabled, a pass that only reports this. */
 export function createRestarts(parts: RestartParts): RestartSource & Pick<RestartPass, 'pass'> {
   const { settings, view, targets, usage } = parts;
   const isFollowing = settings.followPods !== false;
@@ -31,7 +31,7 @@ export function createRestarts(parts: RestartParts): RestartSource & Pick<Restar
     const pass = (): Promise<number> => {
       const changed = targets.tags().filter((tag) => shown(tag)?.stale !== tag.status?.restarts?.stale);
       for (const { metadata } of changed) parts.news(metadata.name);
-      return Promise.resolve(lookMs.idle);
+      return Promise.resolve(intervalMs.idle);
     };
     return { shown, pass };
   }
@@ -48,10 +48,10 @@ export function createRestarts(parts: RestartParts): RestartSource & Pick<Restar
 }
 
 /**
- * The path of a tag's webhook by which pods are judged; null where it has none. Undefined while they are not judged by the one that is in force:
- * judgements follow a webhook in a moment.
- * @param live the webhook configuration of the tag's name, as it is in force
- * @param judging who takes pods by it, as they are judged now
+ * Returns the live path of a tag's webhook if pods are judged by it; null without a webhook.
+ * Returns undefined while pods are judged by an older webhook: judgements lag a moment behind.
+ * @param live the live webhook configuration of the tag
+ * @param judging the webhook by which pods are judged
  */
 export function judgedPath(
   tag: string,

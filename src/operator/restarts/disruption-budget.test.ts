@@ -20,7 +20,7 @@ const expression = (key: string, operator: string, values?: string[]) => ({
 });
 
 describe('a PodDisruptionBudget', () => {
-  it('keeps what restarts ask for, and nothing else', () => {
+  it('keeps only the fields that restarts need', () => {
     const { covers: matcher, ...kept } = recordOfBudget(budget({ selector: {} }, {}, { labels, annotations: labels }));
     assert.equal(typeof matcher, 'function');
     assert.deepEqual(kept, {
@@ -32,28 +32,28 @@ describe('a PodDisruptionBudget', () => {
   });
 
   for (const [title, spec, expected] of [
-    ['a label that it asks for', { selector: { matchLabels: { app: 'web' } } }, true],
+    ['a matching label', { selector: { matchLabels: { app: 'web' } } }, true],
     ['another value', { selector: { matchLabels: { app: 'db' } } }, false],
     ['one label of two', { selector: { matchLabels: { app: 'web', zone: 'a' } } }, false],
     ['In', expression('app', 'In', ['db', 'web']), true],
     ['NotIn', expression('app', 'NotIn', ['web']), false],
     ['Exists', expression('tier', 'Exists'), true],
     ['DoesNotExist', expression('tier', 'DoesNotExist'), false],
-    ['an empty selector, which covers all', { selector: {} }, true],
-    ['no selector, which covers none', {}, false],
-    ['null, which is none', { selector: null }, false],
+    ['an empty selector, which covers all pods', { selector: {} }, true],
+    ['no selector, which covers no pod', {}, false],
+    ['a null selector, which covers no pod', { selector: null }, false],
   ] as const) {
-    it(`covers the pods of a template, or not: ${title}`, () => {
+    it(`matches the labels of a pod template: ${title}`, () => {
       assert.equal(covers(spec), expected);
     });
   }
 
-  it('covers nothing of another namespace', () => {
+  it('covers no pod in another namespace', () => {
     const record = recordOfBudget(budget({ selector: {} }));
     assert.deepEqual(coveringBudgets({ metadata: { namespace: 'tools' }, labels }, [record]), []);
   });
 
-  it('covers what has more labels than are kept, and is told with what it allows', () => {
+  it('covers a workload whose labels exceed the limit', () => {
     const metadata = { namespace: 'shop' };
     const database = recordOfBudget(budget({ selector: { matchLabels: { app: 'db' } } }));
     assert.equal(coveringBudgets({ metadata, labels: undefined }, [database]).length, 1);
@@ -61,7 +61,7 @@ describe('a PodDisruptionBudget', () => {
     assert.deepEqual(told, [{ name: 'some', disruptionsAllowed: 3 }]);
   });
 
-  it('covers everything when its selector is larger than what is kept', () => {
+  it('covers every pod when its selector exceeds the limit', () => {
     const many = (count: number) => ({
       selector: { matchLabels: Object.fromEntries(Array.from({ length: count }, (_, index) => [`l${index}`, 'x'])) },
     });
@@ -72,7 +72,7 @@ describe('a PodDisruptionBudget', () => {
     assert.equal(covers(expression('app', 'In', values.slice(0, 100))), false);
   });
 
-  it('allows nothing while its controller has not seen it', () => {
+  it('allows no disruption until its controller has observed it', () => {
     const allowed = (status: object, metadata: object = {}) =>
       recordOfBudget(budget({ selector: {} }, status, metadata)).disruptionsAllowed;
     assert.equal(allowed({ observedGeneration: 1 }), 0);

@@ -3,23 +3,23 @@ import { apiServerMatcher, type LabelMatcher } from '../../selection/label-selec
 import type { CoveringBudget } from '../../rollout/restart-candidate.ts';
 import type { WorkloadRecord } from './workload-record.ts';
 
-/** What is kept of each PodDisruptionBudget (policy/v1) while workloads are followed. Nothing whose size its author chooses. */
+/** The parts of a PodDisruptionBudget (policy/v1) that are kept in memory, bounded in size. */
 export interface BudgetRecord extends KubernetesObject {
-  /** Name, namespace, uid and resourceVersion alone. */
+  /** Only name, namespace, uid and resourceVersion. */
   metadata: ObjectMeta;
-  /** Whether it covers pods with these labels. */
+  /** Reports whether it covers pods with these labels. */
   readonly covers: LabelMatcher;
-  /** How many pods may be disrupted now; 0 while its controller has not seen its present generation. */
+  /** How many pods may be disrupted; 0 until its controller has observed the current generation. */
   readonly disruptionsAllowed: number;
 }
 
-/** A selector with more requirements, or more text in it, counts as one that covers every pod of its namespace. */
+/** The limits of a selector; a larger one counts as covering every pod of its namespace. */
 export const selectorLimit = { requirements: 64, characters: 4096 } as const;
 
 const all: LabelMatcher = () => true;
 const nothing: LabelMatcher = () => false;
 
-/** The bounded part of a PodDisruptionBudget as the API server sends it. */
+/** Returns the record of a PodDisruptionBudget. */
 export function recordOfBudget({ apiVersion, kind, metadata, spec, status }: KubernetesObject): BudgetRecord {
   const { name = '', namespace = '', uid = '', resourceVersion = '', generation = 0 } = metadata;
   const { selector } = (spec ?? {}) as { selector?: LabelSelector | null };
@@ -28,15 +28,15 @@ export function recordOfBudget({ apiVersion, kind, metadata, spec, status }: Kub
     apiVersion,
     kind,
     metadata: { name, namespace, uid, resourceVersion },
-    // Absent it covers nothing, empty everything.
+    // An absent selector covers no pod, an empty one every pod.
     covers: selector === undefined || selector === null ? nothing : boundedMatcher(selector),
     disruptionsAllowed: observedGeneration < generation ? 0 : disruptionsAllowed,
   };
 }
 
 /**
- * The budgets that cover the pods of a workload, as far as the labels of its pod template tell: a selector for labels that are put on pods as they are
- * made does not find it.
+ * Returns the budgets that cover a workload's pods, by the labels of its pod template. Does not see
+ * labels that admission adds to pods.
  */
 export function coveringBudgets(
   { metadata: { namespace }, labels }: Pick<WorkloadRecord, 'metadata' | 'labels'>,

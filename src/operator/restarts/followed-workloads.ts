@@ -12,31 +12,30 @@ import { recordOfWorkload, workloadOf, type WorkloadRecord } from './workload-re
 export type FollowCollection = <T extends KubernetesObject>(collection: {
   readonly resource: ResourceKind;
   readonly store: ObjectStore<T>;
-  /** What is kept of each object as the API server sends it. */
+  /** Returns the record to store for an object. */
   readonly keep: (object: KubernetesObject) => T;
   readonly signal: AbortSignal;
 }) => void;
 
 export interface FollowedWorkloadsOptions {
   readonly follow: FollowCollection;
-  /** Until when to follow. */
+  /** Aborts to end the watches. */
   readonly signal: AbortSignal;
   readonly clock: Pick<Clock, 'now'>;
-  /** A workload that was restarted is complete now, or is not any more; a budget allows disruptions, or none any more. */
+  /** Called when the completion of a restarted workload changes, or what a budget allows. */
   readonly changed: () => void;
 }
 
 const restartable = restartableKinds.map((kind) => resourceKind('apps/v1', kind));
 const disruptionBudgets = resourceKind('policy/v1', 'PodDisruptionBudget');
 
-/** The workloads and PodDisruptionBudgets of the cluster, while some tag asks for restarts. */
+/** Watches workloads and PodDisruptionBudgets while a tag asks for restarts. */
 export class FollowedWorkloads {
-  /** How far workloads that were restarted have come, as this process has seen it. */
   readonly completions = new Completions();
   /** By kind. */
   readonly #workloads = new Map<string, ObjectStore<WorkloadRecord>>();
   readonly #budgets = new ObjectStore<BudgetRecord>();
-  /** Those that have our annotation or had it, by `workloadKey`. */
+  /** The workloads that have or had our annotation, by `workloadKey`. */
   readonly #restarted = new Map<string, WorkloadRecord>();
 
   constructor({ follow, signal, clock, changed }: FollowedWorkloadsOptions) {
@@ -48,7 +47,7 @@ export class FollowedWorkloads {
         const wasKnown = this.#restarted.delete(key);
         if (type === 'Deleted') this.completions.forget(object);
         else this.completions.note(object, clock.now().getTime());
-        // Also without the annotation: who takes it away must not free its place.
+        // Removing the annotation must not free a place in the bounds.
         const isKnown = type !== 'Deleted' && this.completions.of(object).restarts.length > 0;
         if (isKnown) this.#restarted.set(key, object);
         const isNews = type !== 'Modified' || before?.isComplete !== object.isComplete;
@@ -63,7 +62,7 @@ export class FollowedWorkloads {
     follow({ resource: disruptionBudgets, store: this.#budgets, keep: recordOfBudget, signal });
   }
 
-  /** The collections that have not been read yet. */
+  /** The collections that have not been listed yet, as plural kinds. */
   get unread(): string[] {
     const stores = [...this.#workloads, [disruptionBudgets.kind, this.#budgets] as const];
     return stores.filter(([, store]) => !store.hasSynced).map(([kind]) => `${kind}s`);
@@ -73,12 +72,12 @@ export class FollowedWorkloads {
     return this.#workloads.get(kind)?.get(name, namespace);
   }
 
-  /** Every workload that has been restarted for a tag. */
+  /** Returns every workload that was restarted for a tag. */
   annotated(): Iterable<WorkloadRecord> {
     return this.#restarted.values();
   }
 
-  /** When one of them was restarted last, in milliseconds since 1970; -Infinity: none was. */
+  /** Returns the time of the latest restart, in milliseconds since 1970; -Infinity without one. */
   latestRestart(): number {
     let latest = -Infinity;
     for (const { restarts } of this.#restarted.values()) latest = Math.max(latest, restarts[0]?.at ?? -Infinity);
@@ -89,7 +88,7 @@ export class FollowedWorkloads {
     return this.#budgets.list();
   }
 
-  /** Takes over what the API server answered to a write, before the watch tells of it. */
+  /** Stores the API server's response to a write, before the watch event. */
   written(object: KubernetesObject): void {
     this.#workloads.get(object.kind)?.upsert(recordOfWorkload(object));
   }

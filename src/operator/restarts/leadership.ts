@@ -5,20 +5,20 @@ import type { RestartPlan } from '../../rollout/restarts.ts';
 import { FollowedWorkloads, type FollowedWorkloadsOptions } from './followed-workloads.ts';
 
 interface LeadershipOptions extends Pick<FollowedWorkloadsOptions, 'follow' | 'changed'> {
-  /** Until when this process leads. */
+  /** Aborts when this process stops leading. */
   readonly leading: AbortSignal;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
-/** What is followed, and what has been seen, while one leader has restarts to do. */
+/** The watches and observations of one leader while tags ask for restarts. */
 export class Leadership {
   readonly leading: AbortSignal;
   readonly workloads: FollowedWorkloads;
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly #ended = new AbortController();
-  /** By what path the pods of each tag are judged, and since when. */
+  /** The path by which each tag's pods are judged, and since when, by `clock.monotonic`. */
   readonly #judged = new Map<string, { readonly path: string | null | undefined; readonly since: number }>();
-  /** From when on there is nothing to do for a tag, while its pods are judged by this path and none is stale. Milliseconds since 1970. */
+  /** When a tag with this path and without stale pods needs no more passes, in ms since 1970. */
   readonly #over = new Map<string, { readonly path: string | null; readonly from: number }>();
 
   constructor({ leading, follow, clock, changed }: LeadershipOptions) {
@@ -34,19 +34,19 @@ export class Leadership {
     });
   }
 
-  /** Aborts when nothing is followed any more. */
+  /** Aborts when the watches end. */
   get ended(): AbortSignal {
     return this.#ended.signal;
   }
 
-  /** Tags that ask for restarts no more begin anew when they do again. */
+  /** Forgets the other tags. */
   keepOnly(tags: ReadonlySet<string>): void {
     for (const known of [this.#judged, this.#over]) {
       for (const tag of known.keys()) if (!tags.has(tag)) known.delete(tag);
     }
   }
 
-  /** Since when the pods of a tag are judged by this path (undefined: by none), by `clock.monotonic`; to be asked at each look. */
+  /** Returns since when the path is unchanged, by `clock.monotonic`. Call it in each pass. */
   judgedSince(tag: string, path: string | null | undefined): number {
     const known = this.#judged.get(tag);
     if (known !== undefined && known.path === path) return known.since;
@@ -56,8 +56,8 @@ export class Leadership {
   }
 
   /**
-   * What has been planned for a tag. While nothing is stale nothing else will be planned, once no restart is so young any more that its pods are
-   * watched: tens of thousands of workloads need not be looked at for that.
+   * Records a plan. Without stale pods, further plans are empty once the pods of the last restart
+   * are no longer checked, so passes can skip tens of thousands of workloads.
    */
   planned(tag: string, { status, counts }: RestartPlan, path: string | null, { readyTimeout }: RestartStrategy): void {
     const isOver = status.phase === 'Idle' && counts.stale === 0;
@@ -65,13 +65,13 @@ export class Leadership {
     this.#over.set(tag, { path, from: latest + durationMilliseconds(readyTimeout) });
   }
 
-  /** Whether there is nothing to plan for a tag as long as none of its pods is stale. */
+  /** Reports whether a tag needs no plan while none of its pods is stale. */
   isOver(tag: string, path: string | null): boolean {
     const over = this.#over.get(tag);
     return over !== undefined && over.path === path && over.from <= this.#clock.now().getTime();
   }
 
-  /** Nothing is followed any more. */
+  /** Ends the watches. */
   end(): void {
     this.#ended.abort();
   }

@@ -7,35 +7,35 @@ import type { ReplicaReports } from '../ports.ts';
 import type { PodGroup } from '../usage/pod-group.ts';
 import { coveringBudgets } from './disruption-budget.ts';
 import type { FollowedWorkloads } from './followed-workloads.ts';
-import { restartCandidates, type LookedAt } from './restart-candidates.ts';
+import { restartCandidates, type RestartInputs } from './restart-candidates.ts';
 import { isRollbackOnly } from './restart-source.ts';
 import type { RestartTroubles } from './restart-troubles.ts';
 import { workloadOf } from './workload-record.ts';
 
 export interface TagRestartSources {
-  /** The pods that follow the tag, judged. */
+  /** The judged pods that follow the tag. */
   readonly groups: Iterable<PodGroup>;
   readonly workloads: Pick<FollowedWorkloads, 'get' | 'annotated' | 'budgets' | 'completions'>;
-  /** Whether the webhook of the tag leads elsewhere since a moment ago: some API servers may not know it yet. */
+  /** Whether the path changed so recently that some API servers may not have it yet. */
   readonly hasMoved: boolean;
-  /** The workloads whose restart could not be written. */
+  /** The failed writes. */
   readonly troubles: Pick<RestartTroubles, 'holdOf' | 'areManyIn' | 'uncertain'>;
   readonly reports: Pick<ReplicaReports, 'lacking'>;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
 
-/** What to restart, and by what that was decided. */
-export interface TagRestarts extends Pick<LookedAt, 'records' | 'had' | 'overtaken'> {
+/** The plan for a tag, and the inputs on which it is based. */
+export interface TagRestarts extends Pick<RestartInputs, 'records' | 'previous' | 'overtaken'> {
   readonly plan: RestartPlan;
 }
 
-const justMoved = { reason: 'JustMoved', message: 'the webhook has just moved: restarts begin in a few seconds' };
+const justMoved = { reason: 'JustMoved', message: 'the webhook has just changed: restarts begin in a few seconds' };
 
-/** Of the names of many replicas so much goes into a status. */
-const longestMessage = 512;
+/** The maximum length of a message with many names of replicas. */
+const maxMessageLength = 512;
 
-/** What to restart for a tag now, by what the followed pods, workloads and budgets say, and by what the API server and replicas have said. */
+/** Plans the restarts of a tag from pods, workloads, budgets, failed writes and replica reports. */
 export function* planTagRestarts(
   { metadata, spec, status }: RevisionTag,
   { groups, workloads, hasMoved, troubles, reports, now }: TagRestartSources,
@@ -48,13 +48,13 @@ export function* planTagRestarts(
     return served.get(target);
   };
   const budgets = workloads.budgets();
-  const { own, others, ...looked } = yield* restartCandidates({
+  const { own, others, ...inputs } = yield* restartCandidates({
     tag: metadata.name,
     groups,
     workloads,
     budgets,
     completions: workloads.completions,
-    heldBy: ({ key, namespace, target }) => ({
+    holdOf: ({ key, namespace, target }) => ({
       hold: hasMoved ? justMoved : (troubles.holdOf(key) ?? notServed(target)),
       isDeferred: troubles.areManyIn(namespace),
     }),
@@ -69,14 +69,14 @@ export function* planTagRestarts(
     return { key, ...workloadOf(record), budgets: coveringBudgets(record, budgets) };
   });
   const plan = yield* planRestarts({ own, others, uncertain }, bounds, now);
-  return { plan, ...looked };
+  return { plan, ...inputs };
 }
 
-/** Why no pod should be made for a target now: where the webhook may be passed over (failurePolicy Ignore), it would have no sidecar at all. */
+/** Holds a target that a replica lacks: with failurePolicy Ignore, pods would get no sidecar. */
 function whyNotServed(target: string, reports: Pick<ReplicaReports, 'lacking'>): RestartHold | undefined {
   const [injectorConfig = '', hash = ''] = target.split('.');
   const lacking = reports.lacking(injectorConfig, hash);
   if (lacking.length === 0) return undefined;
-  const message = `configuration ${target} is not served by ${lacking.join(', ')}`.slice(0, longestMessage);
+  const message = `configuration ${target} is not served by ${lacking.join(', ')}`.slice(0, maxMessageLength);
   return { reason: 'NotServed', message };
 }

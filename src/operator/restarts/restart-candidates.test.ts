@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { Completions } from './completions.ts';
 import { recordOfBudget } from './disruption-budget.ts';
 import {
-  type Given,
+  type SituationFields,
   hour,
-  lookedAt,
+  inspect,
   now,
   older,
   own,
@@ -12,7 +12,7 @@ import {
   record,
   restartedAt,
   rolledBackFrom,
-  said,
+  withoutUndefined,
   second,
   selectingWebhook,
   situation,
@@ -24,7 +24,7 @@ const namespace = 'shop';
 const incomplete = { status: { updatedReplicas: 1 } };
 const named = (name: string) => ({ key: `shop/Deployment/${name}`, namespace, kind: 'Deployment', name });
 
-/** A PodDisruptionBudget with this selector. */
+/** Returns a PodDisruptionBudget with this selector. */
 const budgetOf = (name: string, selector: object, where = namespace) =>
   recordOfBudget({
     apiVersion: 'policy/v1',
@@ -35,7 +35,7 @@ const budgetOf = (name: string, selector: object, where = namespace) =>
   });
 
 describe('restartCandidates', () => {
-  it('are the workloads with stale pods that the tag takes', () => {
+  it('are the workloads with stale pods that the tag selects', () => {
     const groups = [
       pods('web'),
       pods('web', { carried: 'older.00000000', records: [{}] }),
@@ -43,20 +43,20 @@ describe('restartCandidates', () => {
       pods('fine', { state: 'current', carried: target }),
       pods('none', { state: 'missing', carried: '' }),
       pods('elsewhere', { selectedBy: selectingWebhook({ tag: 'logs' }) }),
-      pods('nobody', { selectedBy: 'nobody' }),
+      pods('unselected', { selectedBy: 'none' }),
       pods('unpublished', { selectedBy: selectingWebhook({ hash: undefined }), state: 'current' }),
       pods('empty', { records: [] }),
     ];
-    const names = ['web', 'fine', 'none', 'elsewhere', 'nobody', 'unpublished', 'empty'];
+    const names = ['web', 'fine', 'none', 'elsewhere', 'unselected', 'unpublished', 'empty'];
     const none = { paused: false, isExcluded: false, isInjectedByHand: false, rolledBack: false, isDeferred: false };
-    assert.deepEqual(said(situation({ groups, workloads: names.map((name) => record(name)) })), {
+    assert.deepEqual(withoutUndefined(situation({ groups, workloads: names.map((name) => record(name)) })), {
       own: [{ ...named('web'), stale: 3, target, completeSince: 0, partition: 0, ...none, budgets: [] }],
       others: [],
     });
-    assert.equal(staleWorkloads('prod', groups), 2, 'as somebody counts who looks at the pods alone');
+    assert.equal(staleWorkloads('prod', groups), 2, 'includes a group without pods');
   });
 
-  it('have what their pods would get, whichever of the families asks', () => {
+  it('have the target of the tag, not that of another family', () => {
     const group = pods('web');
     const ofLogs = { state: 'stale', reason: 'x', injectorConfig: 'x', carried: undefined, isUser: true } as const;
     group.judgements = [
@@ -68,7 +68,7 @@ describe('restartCandidates', () => {
     assert.deepEqual([web?.target, others], [target, []]);
   });
 
-  it('have what is known of the workload', () => {
+  it('have the fields of the workload', () => {
     const spec = { paused: true, strategy: { type: 'Recreate' } };
     const [web] = own({ workloads: [record('web', [], { spec, status: { updatedReplicas: 1 } })] });
     assert.deepEqual([web?.paused, web?.updateType, web?.completeSince], [true, 'Recreate', undefined]);
@@ -88,26 +88,26 @@ describe('restartCandidates', () => {
     assert.deepEqual(found.others[0]?.budgets, allowed('b'));
   });
 
-  it('are left out where the webhook, or what would make their pods, is gone', () => {
+  it('are left out without a webhook or without a controller', () => {
     const unpublished = [pods('web', { selectedBy: selectingWebhook({ hash: undefined }) })];
-    const why = (given: Given) => own(given).map(({ stale, leftOut }) => `${stale} ${leftOut?.reason}`);
+    const why = (fields: SituationFields) => own(fields).map(({ stale, leftOut }) => `${stale} ${leftOut?.reason}`);
     assert.deepEqual([why({ groups: unpublished }), why({ workloads: [] })], [['2 NotPublished'], ['2 NoController']]);
   });
 
-  it('are without those that are going', () => {
+  it('exclude workloads that are being deleted', () => {
     const leaving = record('web', [restartedAt(now)], { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
     assert.deepEqual(situation({ workloads: [leaving] }), { own: [], others: [] });
   });
 
-  it('are also those that nothing can be done about', () => {
+  it('include kinds that cannot be restarted', () => {
     const kinds = ['Pod', 'Job', 'CronJob', 'ReplicaSet', 'Rollout'];
     const found = own({ groups: kinds.map((kind) => pods('x', { kind })) });
-    const said = found.map(({ kind, stale }) => `${kind} ${stale}`);
-    assert.equal(said.join(), 'Pod 2,Job 2,CronJob 2,ReplicaSet 2,Rollout 2');
+    const lines = found.map(({ kind, stale }) => `${kind} ${stale}`);
+    assert.equal(lines.join(), 'Pod 2,Job 2,CronJob 2,ReplicaSet 2,Rollout 2');
     assert.deepEqual(own({ groups: [pods('x', { kind: 'Pod', state: 'current' })] }), []);
   });
 
-  it('are also those that were restarted for the tag, with and without pods', () => {
+  it('include workloads that were restarted for the tag, with and without pods', () => {
     const at = now - 10 * second;
     const workloads = [record('fine', [restartedAt(at)]), record('gone', [restartedAt(at, older)])];
     const [fine, gone] = own({ workloads, groups: [pods('fine', { state: 'current', carried: target })] });
@@ -117,14 +117,14 @@ describe('restartCandidates', () => {
     assert.equal(fine?.completeSince, now - 60 * second);
   });
 
-  it('are not those that were restarted a day ago and have nothing stale', () => {
+  it('exclude workloads that were restarted a day ago and have no stale pods', () => {
     const groups = [pods('web', { state: 'current' })];
     assert.deepEqual(own({ groups, workloads: [record('web', [restartedAt(now - 24 * hour)])] }), []);
     const [stale] = own({ workloads: [record('web', [restartedAt(now - 24 * hour)])] });
-    assert.equal(stale?.restarted?.target, target, 'it is remembered that it was of no use');
+    assert.equal(stale?.restarted?.target, target, 'a restart without effect is remembered');
   });
 
-  it('ask for no budgets where nothing is stale and all is complete', () => {
+  it('have no budgets if the workload is complete without stale pods', () => {
     const covering = (state: string, fields: object) => {
       const workloads = [record('web', [restartedAt(now - 60 * second)], fields)];
       return own({ budgets: [budgetOf('a', {})], groups: [pods('web', { state })], workloads })[0]?.budgets.length;
@@ -132,7 +132,7 @@ describe('restartCandidates', () => {
     assert.deepEqual([covering('current', {}), covering('stale', {}), covering('current', incomplete)], [0, 1, 1]);
   });
 
-  it('have nothing to say of a restart where somebody wants the workload left alone', () => {
+  it('have no restart for a workload that a user excluded', () => {
     const metadata = { annotations: { 'sidecar-injector.io/restart': 'false' } };
     const health = { ready: false, restarts: 9, crashing: true };
     const bad = pods('web', { records: [{ createdAt: now / second, health }] });
@@ -143,38 +143,38 @@ describe('restartCandidates', () => {
     assert.deepEqual(situation({ workloads, groups: [], tag: 'logs' }), { own: [], others: [] });
   });
 
-  describe('beside other tags', () => {
+  describe('of other tags', () => {
     const at = now - 10 * second;
 
-    it('are what was restarted for them last', () => {
+    it('are the workloads that were restarted for them last', () => {
       const both = [restartedAt(at, 'logs.00000009', 'logs'), restartedAt(at - 1, older)];
       const found = situation({ workloads: [record('web', both, incomplete)] });
-      assert.deepEqual(said(found.others), [{ ...named('web'), tag: 'logs', at, budgets: [] }]);
+      assert.deepEqual(withoutUndefined(found.others), [{ ...named('web'), tag: 'logs', at, budgets: [] }]);
       assert.deepEqual([found.own[0]?.stale, found.own[0]?.restarted?.at], [2, at - 1]);
     });
 
-    it('are not what was restarted for them a day ago, or for this tag since', () => {
+    it('exclude workloads that were restarted a day ago, or for this tag since', () => {
       const day = record('web', [restartedAt(now - 24 * hour, older, 'logs')]);
       assert.deepEqual(situation({ workloads: [day] }).others, []);
       const since = record('web', [restartedAt(at), restartedAt(at - 1, older, 'logs')]);
       assert.deepEqual(situation({ workloads: [since] }).others, []);
     });
 
-    it('have how far they have come', () => {
+    it('have their completion', () => {
       const [web] = situation({ workloads: [record('web', [restartedAt(at, older, 'logs')])] }).others;
       assert.equal(web?.completeSince, now - 60 * second);
     });
   });
 
-  it('are, for a rollback alone, only those with the canary that was rolled back', () => {
+  it('are, with rollback.restart alone, only workloads with the canary that was rolled back', () => {
     const groups = [
       pods('web'),
       pods('bad', { carried: 'bad.00000003' }),
       pods('worse', { carried: 'bad.00000004,new.00000003' }),
     ];
     const workloads = ['web', 'bad', 'worse'].map((name) => record(name));
-    const of = (given: Given) =>
-      own({ groups, workloads, ...given })
+    const of = (fields: SituationFields) =>
+      own({ groups, workloads, ...fields })
         .map(({ name, rolledBack, leftOut }) => `${name} ${rolledBack} ${leftOut?.reason}`)
         .join();
     const asked = 'web false NotAsked,bad true undefined,worse false NotAsked';
@@ -184,44 +184,44 @@ describe('restartCandidates', () => {
     assert.equal(of({ isRollbackOnly: true, rolledBackFrom, groups: both }), 'web true undefined');
   });
 
-  describe('know that a restart does not count any more', () => {
+  describe('have an overtaken restart', () => {
     const at = now - 10 * second;
-    const overtaken = (given: Given) => own(given).map(({ restarted }) => restarted?.isOvertaken);
+    const overtaken = (fields: SituationFields) => own(fields).map(({ restarted }) => restarted?.isOvertaken);
 
-    it('once the pods would have got something else', () => {
+    it('once the target has changed', () => {
       const completions = new Completions();
       const web = record('web', [restartedAt(at, older)]);
       completions.note(web, now);
-      const { overtaken: found } = lookedAt({ workloads: [web], completions });
+      const { overtaken: found } = inspect({ workloads: [web], completions });
       assert.deepEqual(found, [web]);
       completions.overtake(web, 'prod');
       const selectedBy = selectingWebhook({ injectorConfig: 'old', hash: '00000001' });
       const back = { workloads: [web], groups: [pods('web', { selectedBy })] };
       assert.deepEqual(overtaken({ ...back, completions }), [true]);
-      assert.deepEqual(overtaken(back), [false], 'a new leader');
+      assert.deepEqual(overtaken(back), [false], 'a new leader does not know');
     });
 
-    it('when the rollout began later', () => {
+    it('if the rollout began later', () => {
       const workloads = [record('web', [restartedAt(at)])];
       assert.deepEqual(overtaken({ workloads, rolloutStartedAt: at + 1 }), [true]);
       assert.deepEqual(overtaken({ workloads, rolloutStartedAt: at }), [false]);
     });
   });
 
-  it('know that somebody has taken the annotation away, or turned it back', () => {
+  it('have a lost restart if a user removed or reverted the annotation', () => {
     const at = now - 10 * second;
     const completions = new Completions();
     completions.note(record('web', [restartedAt(at)]), now - 9 * second);
-    for (const left of [record('web'), record('web', [restartedAt(at - hour, older)])]) {
-      completions.note(left, now - 8 * second);
-      const [web] = own({ workloads: [left], completions });
+    for (const reverted of [record('web'), record('web', [restartedAt(at - hour, older)])]) {
+      completions.note(reverted, now - 8 * second);
+      const [web] = own({ workloads: [reverted], completions });
       assert.deepEqual(web?.restarted, { target, at, isLost: true, isOvertaken: false });
     }
   });
 });
 
 describe('staleConfigurations', () => {
-  it('names what the stale pods of a workload have, each once', () => {
+  it('returns each configuration of the stale pods once', () => {
     const groups = [
       { group: pods('web', { carried: 'b.22222222' }), state: 'stale' },
       { group: pods('web', { carried: 'a.11111111' }), state: 'stale' },
@@ -233,25 +233,25 @@ describe('staleConfigurations', () => {
   });
 });
 
-describe('newPods of a workload that was restarted: counted are those that the restart has made', () => {
+describe('the new pods of a restarted workload', () => {
   const minute = 60 * second;
   const at = now - 500;
-  const made = Math.floor(at / second);
+  const created = Math.floor(at / second);
   const bad = { ready: false, restarts: 0, crashing: true };
-  /** What is counted so many minutes after the restart, of one pod that came so many seconds after it. */
+  /** Returns the counts, `minutes` after the restart, of a pod created `seconds` after it. */
   const counted = (
     [seconds, health]: readonly [seconds: number, health: object | undefined],
     { minutes = 1, state = 'current', isComplete = true } = {},
   ) => {
     const does = health && { health: { ready: false, restarts: 0, crashing: false, ...health } };
-    const records = [{ createdAt: made + seconds, ...does }];
+    const records = [{ createdAt: created + seconds, ...does }];
     const web = record('web', [restartedAt(at)], isComplete ? {} : { status: { updatedReplicas: 1 } });
     const groups = [pods('web', { state, records })];
     const [found] = own({ workloads: [web], groups, now: at + minutes * minute });
     return [found?.crashing, found?.uninjected];
   };
 
-  it('and that crash', () => {
+  it('count as crashing if a container crashes or has restarted often', () => {
     assert.deepEqual(counted([1, bad]), [1, 0]);
     assert.deepEqual(counted([1, {}]), [0, 0]);
     assert.deepEqual(counted([1, undefined]), [0, 0]);
@@ -260,29 +260,29 @@ describe('newPods of a workload that was restarted: counted are those that the r
     assert.deepEqual(counted([1, bad], { state: 'stale' }), [1, 0]);
   });
 
-  it('and not those from before, to the second', () => {
+  it('exclude pods that are older than the restart', () => {
     assert.deepEqual(counted([-1, bad]), [0, 0]);
     assert.deepEqual(counted([0, bad]), [1, 0]);
     assert.deepEqual(counted([0, bad], { state: 'stale' }), [0, 0]);
   });
 
-  it('and not those that came later by something else', () => {
+  it('exclude pods that were created after readyTimeout, unless the restart is incomplete', () => {
     assert.deepEqual(counted([599, bad]), [1, 0]);
     assert.deepEqual(counted([601, bad]), [0, 0]);
-    assert.deepEqual(counted([601, bad], { isComplete: false }), [1, 0], 'it is still at it');
+    assert.deepEqual(counted([601, bad], { isComplete: false }), [1, 0], 'still restarting');
   });
 
-  it('of one that took long also those that it has made late', () => {
+  it('include late pods of a slow restart', () => {
     const web = record('web', [restartedAt(at)]);
     const completions = new Completions();
     completions.note(record('web', [restartedAt(at)], { status: { updatedReplicas: 1 } }), at + minute);
     completions.note(web, at + 40 * minute);
-    const late = pods('web', { state: 'current', records: [{ createdAt: made + 45 * 60, health: bad }] });
+    const late = pods('web', { state: 'current', records: [{ createdAt: created + 45 * 60, health: bad }] });
     const [found] = own({ workloads: [web], groups: [late], completions, now: at + 46 * minute });
     assert.equal(found?.crashing, 1);
   });
 
-  it('and later on only those that have crashed ever since', () => {
+  it('count as crashing later only if they have crashed ever since', () => {
     assert.deepEqual(counted([1, bad], { minutes: 9 }), [1, 0]);
     assert.deepEqual(counted([1, bad], { minutes: 11 }), [0, 0]);
     assert.deepEqual(counted([1, { restarts: 3 }], { minutes: 11 }), [1, 0]);
@@ -290,14 +290,14 @@ describe('newPods of a workload that was restarted: counted are those that the r
     assert.deepEqual(counted([1, { restarts: 7 }], { minutes: 120 }), [0, 0]);
   });
 
-  it('and that have no sidecar', () => {
+  it('count as uninjected without a sidecar', () => {
     assert.deepEqual(counted([1, {}], { state: 'missing' }), [0, 1]);
     assert.deepEqual(counted([1, bad], { state: 'missing' }), [1, 1]);
     assert.deepEqual(counted([-1, {}], { state: 'missing' }), [0, 0]);
   });
 
-  it('and none of a workload that was not restarted', () => {
-    const groups = [pods('web', { records: [{ createdAt: made, health: bad }] })];
+  it('are not counted without a restart', () => {
+    const groups = [pods('web', { records: [{ createdAt: created, health: bad }] })];
     assert.equal(own({ groups })[0]?.crashing, undefined);
   });
 });

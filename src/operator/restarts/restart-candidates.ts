@@ -19,43 +19,43 @@ import { type BudgetRecord, coveringBudgets } from './disruption-budget.ts';
 import { workloadOf, type WorkloadRecord } from './workload-record.ts';
 import { carriedBy } from '../usage/pod-traits.ts';
 
-/** Where the Deployments, StatefulSets and DaemonSets are found that are followed. */
+/** Finds the watched Deployments, StatefulSets and DaemonSets. */
 export interface WorkloadLookup {
   get(kind: string, namespace: string, name: string): WorkloadRecord | undefined;
-  /** Every workload that was restarted by us; others among them do no harm. */
+  /** Returns at least every workload that we restarted. */
   annotated(): Iterable<WorkloadRecord>;
 }
 
 export interface RestartSources {
   readonly tag: string;
-  /** The pods that follow the tag, judged. */
+  /** The judged pods that follow the tag. */
   readonly groups: Iterable<PodGroup>;
   readonly workloads: WorkloadLookup;
   readonly budgets: Iterable<BudgetRecord>;
   readonly completions: Pick<Completions, 'of'>;
-  /** When the rollout of the tag began (`status.rollout.startedAt`): an earlier restart may be overtaken. Milliseconds since 1970. */
+  /** `status.rollout.startedAt`, in ms since 1970; an earlier restart is overtaken. */
   readonly rolloutStartedAt?: number | undefined;
-  /** Why a workload is not to be restarted now, or only after others, where something else than its pods says so. */
-  readonly heldBy?: (
+  /** Returns why a workload must wait or come after others, for reasons outside its pods. */
+  readonly holdOf?: (
     candidate: Pick<RestartCandidate, 'key' | 'namespace' | 'target'>,
   ) => Pick<RestartCandidate, 'hold' | 'isDeferred'>;
-  /** The canary that was rolled back last (`status.rollout.rolledBackFrom`). */
+  /** `status.rollout.rolledBackFrom`. */
   readonly rolledBackFrom?: RolloutRevision | undefined;
-  /** Whether only workloads with pods of that one are to be restarted (`spec.strategy.rollback.restart` without `spec.strategy.restart`). */
+  /** Whether to restart only workloads with pods of that canary (`rollback.restart` alone). */
   readonly isRollbackOnly: boolean;
-  /** `readyTimeout`: for so long new pods of a workload are those that its restart has made. */
+  /** New pods within `readyTimeout` belong to the restart. */
   readonly bounds: Pick<RestartStrategy, 'readyTimeout'>;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
 
-/** Pods that are alike, and how they are judged for the tag. */
+/** Pods with equal traits, and their judgement for the tag. */
 interface JudgedGroup {
   readonly group: PodGroup;
   readonly state: PodJudgement['state'];
 }
 
-/** What the pods of one workload say. */
+/** The judged pods of one workload. */
 interface PodsOfWorkload {
   readonly workload: RolloutWorkload;
   readonly groups: JudgedGroup[];
@@ -65,31 +65,31 @@ interface PodsOfWorkload {
   leftOut?: RestartHold | undefined;
 }
 
-const notAsked = {
+const notRequested = {
   reason: 'NotAsked',
-  message: 'its pods are not of the canary that was rolled back (rollback.restart)',
+  message: 'its pods do not have the canary that was rolled back (spec.strategy.rollback.restart)',
 };
-const notPublished = { reason: 'NotPublished', message: 'the tag has no webhook now: its pods would get nothing' };
-const gone = { reason: 'NoController', message: 'there is no such workload: make its pods anew yourself' };
+const notPublished = { reason: 'NotPublished', message: 'the tag has no webhook: new pods would get no sidecar' };
+const gone = { reason: 'NoController', message: 'the workload does not exist: recreate its pods yourself' };
 
 const noBudgets: readonly CoveringBudget[] = [];
 
-/** What the restarts of a tag depend on, as it was looked at. */
-export interface LookedAt extends Pick<RestartSituation, 'own' | 'others'> {
-  /** Each of `own` that is followed, by its key: what is written is written onto this version. */
+/** The inputs of a restart plan for a tag. */
+export interface RestartInputs extends Pick<RestartSituation, 'own' | 'others'> {
+  /** The watched ones of `own`, by key: a write carries the resourceVersion of the record. */
   readonly records: ReadonlyMap<string, WorkloadRecord>;
-  /** What the stale pods of a workload have (`N.<hash8>`, sorted), by its key. */
-  readonly had: (key: string) => readonly string[];
-  /** The workloads whose pods would get something else now than what they were restarted for. */
+  /** Returns the sorted configurations of a workload's stale pods, as `N.<hash8>`. */
+  readonly previous: (key: string) => readonly string[];
+  /** The workloads whose target has changed since their restart. */
   readonly overtaken: readonly WorkloadRecord[];
 }
 
 /**
- * What the restarts of a tag depend on: the workloads with stale pods that the tag takes, and all that carry our annotation. Workloads that are gone
- * or going are left out. What changes between two steps is seen or not; what is written later is refused where it was not.
+ * Collects the workloads with stale pods that the tag selects, and all with our annotation, except
+ * those being deleted. It may miss changes between steps; a write to a changed workload then fails.
  */
-export function* restartCandidates(sources: RestartSources): Steps<LookedAt> {
-  const { tag, workloads, budgets, completions, now, bounds, rolloutStartedAt = -Infinity, heldBy } = sources;
+export function* restartCandidates(sources: RestartSources): Steps<RestartInputs> {
+  const { tag, workloads, budgets, completions, now, bounds, rolloutStartedAt = -Infinity, holdOf } = sources;
   const pods = yield* podsByWorkload(sources);
   const budgetsIn = byNamespace(budgets);
   const own: RestartCandidate[] = [];
@@ -103,7 +103,7 @@ export function* restartCandidates(sources: RestartSources): Steps<LookedAt> {
     const found = pods.get(key);
     const { restarts, completeSince, completedFor, progressedAt } = completion;
     const stale = found?.stale ?? 0;
-    // What nobody restarts stands in nobody's way either.
+    // An excluded workload does not count against the bounds.
     const mine = record.isExcluded ? undefined : restarts.find((each) => each.tag === tag);
     const target = found?.target ?? mine?.target ?? '';
     if (mine !== undefined && mine.target !== target) overtaken.push(record);
@@ -111,9 +111,9 @@ export function* restartCandidates(sources: RestartSources): Steps<LookedAt> {
     const isOther = latest !== undefined && latest.tag !== tag && !record.isExcluded && isRecent(latest.at, now);
     const isOwn = stale > 0 || (mine !== undefined && isRecent(mine.at, now));
     if (!isOther && !isOwn) return;
-    // There may be ten thousand that are done: budgets are asked for only where they count.
-    const isAsked = (stale > 0 && found?.leftOut === undefined) || completeSince === undefined;
-    const covering = isAsked ? coveringBudgets(record, budgetsIn.get(workload.namespace) ?? []) : noBudgets;
+    // Ten thousand workloads may be done: look up budgets only if they matter.
+    const needsBudgets = (stale > 0 && found?.leftOut === undefined) || completeSince === undefined;
+    const covering = needsBudgets ? coveringBudgets(record, budgetsIn.get(workload.namespace) ?? []) : noBudgets;
     if (isOther) {
       others.push({ ...workload, tag: latest.tag, at: latest.at, completeSince, completedFor, budgets: covering });
     }
@@ -121,8 +121,8 @@ export function* restartCandidates(sources: RestartSources): Steps<LookedAt> {
     const { updateType, partition, paused, isExcluded, isInjectedByHand } = record;
     const isUnfinished = completeSince === undefined && completedFor === undefined;
     const until = mine === undefined || isUnfinished ? Infinity : lateAt(mine.at, completion, bounds);
-    const made = mine && newPods(found?.groups ?? [], mine.at, until, now);
-    const held = stale > 0 ? heldBy?.({ ...workload, target }) : undefined;
+    const newPodCounts = mine && newPods(found?.groups ?? [], mine.at, until, now);
+    const held = stale > 0 ? holdOf?.({ ...workload, target }) : undefined;
     records.set(key, record);
     own.push({
       ...workload,
@@ -137,7 +137,7 @@ export function* restartCandidates(sources: RestartSources): Steps<LookedAt> {
       completeSince,
       completedFor,
       progressedAt,
-      ...made,
+      ...newPodCounts,
       updateType,
       partition,
       paused,
@@ -150,7 +150,7 @@ export function* restartCandidates(sources: RestartSources): Steps<LookedAt> {
       budgets: covering,
     });
   };
-  // As they are now: what changes meanwhile would come twice.
+  // Copy: a workload that changes meanwhile would be visited twice.
   for (const record of [...workloads.annotated()]) {
     if (record.isLeaving) continue;
     const completion = completions.of(record);
@@ -165,7 +165,7 @@ export function* restartCandidates(sources: RestartSources): Steps<LookedAt> {
     else if (!record.isLeaving) look(key, record, completions.of(record));
     yield;
   }
-  return { own, others, records, overtaken, had: (key) => staleConfigurations(pods.get(key)?.groups ?? []) };
+  return { own, others, records, overtaken, previous: (key) => staleConfigurations(pods.get(key)?.groups ?? []) };
 }
 
 function* podsByWorkload({
@@ -177,39 +177,39 @@ function* podsByWorkload({
   const found = new Map<string, PodsOfWorkload>();
   yield* forEach([...groups], (group) => {
     const { traits, pods, judgements } = group;
-    const taken = judgements.find(({ selectedBy }) => selectedBy?.tag === tag);
-    if (pods.size === 0 || taken?.selectedBy === undefined) return;
+    const judgement = judgements.find(({ selectedBy }) => selectedBy?.tag === tag);
+    if (pods.size === 0 || judgement?.selectedBy === undefined) return;
     const workload = { namespace: traits.namespace, ...traits.workload };
     const key = workloadKey(workload);
     const known: PodsOfWorkload = found.get(key) ?? { workload, groups: [], stale: 0, rolledBack: false };
     found.set(key, known);
-    const { injectorConfig, hash } = taken.selectedBy;
+    const { injectorConfig, hash } = judgement.selectedBy;
     if (hash !== undefined) {
-      known.groups.push({ group, state: taken.state });
+      known.groups.push({ group, state: judgement.state });
       known.target = `${injectorConfig}.${hash}`;
     }
-    if (taken.state !== 'stale') return;
-    const { carried } = taken;
+    if (judgement.state !== 'stale') return;
+    const { carried } = judgement;
     const isRolledBack =
       carried !== undefined && carried.name === rolledBackFrom?.injectorConfig && carried.hash === rolledBackFrom.hash;
     known.rolledBack ||= isRolledBack;
     known.stale += pods.size;
-    const isAsked = known.rolledBack || !isRollbackOnly;
-    known.leftOut = hash === undefined ? notPublished : isAsked ? undefined : notAsked;
+    const isRequested = known.rolledBack || !isRollbackOnly;
+    known.leftOut = hash === undefined ? notPublished : isRequested ? undefined : notRequested;
   });
   return found;
 }
 
-/** A pod that has restarted more often counts as crashing: between two crashes it looks as if nothing was wrong. */
+/** A pod with more container restarts counts as crashing, also while it runs between crashes. */
 const restartsAllowed = 2;
-/** One that crashes all the time restarts more often: the kubelet waits five minutes at most. */
+/** A crashing pod restarts more often: the kubelet's back-off is at most five minutes. */
 const restartsAnHour = 4;
 const hourMs = 3_600_000;
 
 /**
- * Of the pods that a restart has made, how many crash, and how many have no sidecar.
- * @param from when the workload was restarted; milliseconds since 1970, as the others
- * @param to pods that were made later are somebody else's
+ * Counts the pods of a restart that crash, and those without a sidecar. Times are in ms since 1970.
+ * @param from when the workload was restarted
+ * @param to pods created later have another cause
  */
 function newPods(
   groups: readonly JudgedGroup[],
@@ -222,7 +222,7 @@ function newPods(
   for (const { group, state } of groups) {
     for (const pod of group.pods.values()) {
       const { createdAt = 0 } = pod;
-      // Times of pods are whole seconds: what is stale and was made in the same second was there before.
+      // Pods have times in whole seconds: a stale pod of the same second is older than the restart.
       const isNew = (createdAt > since || (createdAt === since && state !== 'stale')) && createdAt * 1000 <= to;
       if (isNew && isCrashing(pod, now < to, now)) crashing += 1;
       if (isNew && state === 'missing') uninjected += 1;
@@ -231,7 +231,7 @@ function newPods(
   return { crashing, uninjected };
 }
 
-/** @param isFresh whether it is not long since the restart; later on only what has crashed ever since is the restart's fault */
+/** @param isFresh whether the restart is recent; later, only pods that crashed ever since count */
 function isCrashing({ createdAt = 0, health }: PodRecord, isFresh: boolean, now: number): boolean {
   if (health === undefined) return false;
   const { crashing, restarts } = health;
@@ -250,7 +250,7 @@ function byNamespace(budgets: Iterable<BudgetRecord>): Map<string, BudgetRecord[
   return found;
 }
 
-/** How many workloads have stale pods that a tag takes. */
+/** Returns the number of workloads with stale pods that a tag selects. */
 export function staleWorkloads(tag: string, groups: Iterable<PodGroup> = []): number {
   const found = new Set<string>();
   for (const { traits, judgements } of groups) {
@@ -260,7 +260,7 @@ export function staleWorkloads(tag: string, groups: Iterable<PodGroup> = []): nu
   return found.size;
 }
 
-/** What the stale pods among some have (`N.<hash8>`, sorted); for Events. */
+/** Returns the sorted configurations of the stale pods, as `N.<hash8>`, for Events. */
 export function staleConfigurations(groups: readonly JudgedGroup[]): readonly string[] {
   const configurations = new Set<string>();
   for (const { group, state } of groups) {

@@ -3,7 +3,7 @@ import { bounds, RestartFixture } from './testdata/restart-fixture.ts';
 
 describe('restarts that cannot be written', () => {
   const fixture = new RestartFixture();
-  /** Which workloads somebody tried to write, and when, in seconds since the first. */
+  /** The attempted writes of workloads, with the time in seconds. */
   let tries: { readonly name: string; readonly at: number }[];
   beforeEach(() => {
     tries = [];
@@ -13,7 +13,7 @@ describe('restarts that cannot be written', () => {
   const current = (): string => `old.${fixture.hash('old')}`;
   const two = { restart: { ...bounds, maxUnavailableWorkloads: 2, perNamespace: 2 } };
   type Answer = readonly [code: number, reason: string, message: string];
-  /** Each write of a workload is answered so. */
+  /** Makes the API server answer writes of matching workloads with an error. */
   const faulty = (isFaulty: (name: string) => boolean, answer: Answer, times?: number): void => {
     const matches = (method: string, path: string): boolean => {
       const name = /\/namespaces\/[^/]+\/deployments\/([^/]+)$/.exec(path)?.[1];
@@ -30,18 +30,18 @@ describe('restarts that cannot be written', () => {
   const failures = (): string[] => fixture.eventsOfWorkloads().filter((each) => each.includes(' RestartFailed: '));
   const waiting = (): string[] => (fixture.status()?.waiting ?? []).map(({ name, reason }) => `${name} ${reason}`);
 
-  it('hold up nobody else, are tried again with a back-off of their own, and are told of', async () => {
+  it('do not block other workloads, are retried with their own back-off, and are reported', async () => {
     await fixture.begin(two);
     fixture.workloads('a', 'b', 'c');
     faulty((name) => name === 'a', broken);
     await fixture.passUntil(() => fixture.restarts.length > 0);
-    // Nobody knows whether it was written: it takes one of the two places for a minute.
+    // The write may have succeeded, so it counts against the bound of two for a minute.
     assert.deepEqual(waiting(), ['a Failed', 'c Bound']);
     assert.match(fixture.status()?.waiting[0]?.message ?? '', /out of order/);
     const counts = { stale: 3, restarting: 1, waiting: 2, failing: 1, untouched: 0 };
     assert.deepEqual(fixture.figures.get('prod'), { phase: 'Restarting', counts });
     await fixture.until(() => failures().length > 0);
-    assert.match(failures()[0] ?? '', /^a RestartFailed: RevisionTag prod .* wants it restarted.*out of order/);
+    assert.match(failures()[0] ?? '', /^a RestartFailed: the restart for RevisionTag prod .* failed and is retried.*out of order/);
 
     fixture.completes('b', current());
     await fixture.passUntil(() => fixture.restarts.length > 1);
@@ -62,7 +62,7 @@ describe('restarts that cannot be written', () => {
     assert.equal(fixture.figures.get('prod')?.counts.failing, 0);
   });
 
-  it('are never repeated where only the answer was lost, and take their place as if they were known', async () => {
+  it('are never repeated if only the response was lost, and count against the bounds', async () => {
     await fixture.begin();
     fixture.workloads('web', 'zoo');
     fixture.cluster.faults.push({
@@ -90,7 +90,7 @@ describe('restarts that cannot be written', () => {
     assert.deepEqual(fixture.restarts, ['PATCH deployments zoo']);
   });
 
-  it('keep their place for a minute where nobody knows, and then let others go on', async () => {
+  it('count against the bounds for a minute if the result is unknown', async () => {
     await fixture.begin();
     fixture.workloads('a', 'b');
     faulty((name) => name === 'a', broken);
@@ -99,12 +99,12 @@ describe('restarts that cannot be written', () => {
     await fixture.clock.advance(55_000);
     await fixture.passUntil(() => fixture.restarts.length > 0);
     assert.deepEqual(fixture.restarts, ['PATCH deployments b']);
-    assert.equal(tries.length, 3, 'by then its back-off is longer than that');
+    assert.equal(tries.length, 3, 'the back-off now exceeds a minute');
     const waited = fixture.clock.monotonic() / 1000 - (tries.at(-1)?.at ?? 0);
-    assert.ok(waited >= 60, `${waited} seconds after the last try`);
+    assert.ok(waited >= 60, `${waited} seconds after the last attempt`);
   });
 
-  it('are looked at anew when somebody else was faster', async () => {
+  it('are planned again after a conflict with another writer', async () => {
     await fixture.begin(two);
     fixture.workloads('a', 'b');
     faulty((name) => name === 'a', modified, 1);
@@ -117,7 +117,7 @@ describe('restarts that cannot be written', () => {
     assert.deepEqual(failures(), []);
   });
 
-  it('keep their place while it is not seen what came in between: it may have been a restart', async () => {
+  it('count against the bounds after a conflict until the watch delivers the other write', async () => {
     await fixture.begin();
     fixture.workloads('a', 'b');
     faulty((name) => name === 'a', modified, 1);
@@ -125,7 +125,7 @@ describe('restarts that cannot be written', () => {
     assert.deepEqual(fixture.restarts, ['PATCH deployments a']);
   });
 
-  it('are left alone for a minute where the API server refuses them, while others go on', async () => {
+  it('are retried after a minute if the API server rejects them', async () => {
     await fixture.begin();
     fixture.workloads('a', 'b');
     faulty((name) => name === 'a', refused);
@@ -142,7 +142,7 @@ describe('restarts that cannot be written', () => {
     assert.deepEqual(fixture.restarts, ['PATCH deployments b', 'PATCH deployments a']);
   });
 
-  it('let other namespaces go first where many of one cannot be written', async () => {
+  it('are deferred behind other namespaces if many in their namespace fail', async () => {
     await fixture.begin();
     fixture.namespace('attic', 'prod');
     for (let index = 0; index < 6; index += 1) fixture.workload(`a${index}`, undefined, 'Deployment', 'attic');
@@ -152,10 +152,10 @@ describe('restarts that cannot be written', () => {
     assert.equal(tried(), 'a0 a1 a2');
     fixture.completes('web', current());
     await fixture.passUntil(() => tries.length >= 6);
-    assert.equal(tried(), 'a0 a1 a2 a3 a4 a5', 'their turn comes all the same');
+    assert.equal(tried(), 'a0 a1 a2 a3 a4 a5', 'they are still tried');
   });
 
-  it('end the pass where the API server wants to be left alone', async () => {
+  it('end the pass if the API server asks clients to slow down', async () => {
     await fixture.begin(two);
     fixture.workloads('a', 'b');
     faulty(() => true, [429, 'TooManyRequests', 'slow down'], 1);

@@ -9,7 +9,7 @@ describe('the restarts of a tag', () => {
 
   const current = (): string => `old.${fixture.hash('old')}`;
 
-  it('restarts a stale workload by one annotation of its pod template, and says so', async () => {
+  it('restarts a stale workload by one annotation on its pod template, and reports it', async () => {
     await fixture.begin();
     fixture.workload('web');
     const before = fixture.cluster.get('deployments', 'web', 'shop');
@@ -39,7 +39,7 @@ describe('the restarts of a tag', () => {
     assert.equal(event?.note, note);
     const restarted = fixture.counted.filter((each) => each !== 'prod +0');
     assert.deepEqual(restarted, ['prod +1']);
-    assert.equal(fixture.counted[0], 'prod +0', 'a counter that begins at its first figure shows no increase');
+    assert.equal(fixture.counted[0], 'prod +0', 'the counter starts at 0, so that the first increase is visible');
     const counts = { stale: 1, restarting: 1, waiting: 0, failing: 0, untouched: 0 };
     assert.deepEqual(fixture.figures.get('prod'), { phase: 'Restarting', counts });
 
@@ -53,7 +53,7 @@ describe('the restarts of a tag', () => {
     assert.equal(fixture.restarts.length, 1);
   });
 
-  it('keeps the bounds, one after the other, over all kinds and tags', async () => {
+  it('applies the bounds to all kinds and tags together', async () => {
     await fixture.begin();
     await fixture.tag('beta', 'new', { strategy: { restart: bounds } });
     fixture.namespace('beta', 'beta');
@@ -62,7 +62,7 @@ describe('the restarts of a tag', () => {
     fixture.workload('c', 'new.00000000', 'DaemonSet', 'beta');
     await fixture.passUntil(() => fixture.restarts.length > 0);
     await fixture.passOn();
-    // In the order of their names tag beta comes first.
+    // Tags are handled in the order of their names: beta comes first.
     assert.deepEqual(fixture.restarts, ['PATCH daemonsets c']);
     const waiting = fixture.status('prod')?.waiting.map(({ name, reason }) => `${name} ${reason}`);
     assert.deepEqual(waiting, ['a Bound', 'b Bound']);
@@ -83,7 +83,7 @@ describe('the restarts of a tag', () => {
     assert.deepEqual(fixture.restarts, ['PATCH deployments a', 'PATCH deployments b']);
   });
 
-  it('looks anew after some writes, and goes on at once', async () => {
+  it('plans again at once after the maximum of writes', async () => {
     await fixture.begin({ restart: { ...bounds, maxUnavailableWorkloads: 100, perNamespace: 100 } });
     const names = Array.from({ length: 45 }, (_, index) => `work-${index}`);
     fixture.workloads(...names);
@@ -98,7 +98,7 @@ describe('the restarts of a tag', () => {
     assert.equal(fixture.restarts.length, names.length);
   });
 
-  it('restarts nothing that replicas could not serve', async () => {
+  it('restarts no workload whose configuration a replica does not serve', async () => {
     await fixture.begin();
     fixture.workload('web');
     fixture.reports.missing = ['replica-1'];
@@ -112,7 +112,7 @@ describe('the restarts of a tag', () => {
     await fixture.passUntil(() => fixture.restarts.length > 0);
   });
 
-  it('says after a while what keeps it from restarting anything', async () => {
+  it('reports after 10 s what blocks all restarts', async () => {
     await fixture.begin();
     fixture.workload('web');
     fixture.cluster.fail((_, path) => path.includes('/poddisruptionbudgets'), 403, 'Forbidden', 'no right');
@@ -121,14 +121,14 @@ describe('the restarts of a tag', () => {
     await fixture.passOn(10_000);
     const { phase, message } = fixture.status() ?? {};
     assert.equal(phase, 'Waiting');
-    assert.match(message ?? '', /^PodDisruptionBudgets have not been read yet: nothing is restarted; has the operator/);
+    assert.match(message ?? '', /^no workload is restarted before PodDisruptionBudgets have been listed; check that/);
     assert.deepEqual(fixture.restarts, []);
     fixture.cluster.faults.splice(0);
     await fixture.clock.advance(5000);
     await fixture.passUntil(() => fixture.restarts.length > 0);
   });
 
-  it('looks at workloads no more once all is done, until a pod is stale', async () => {
+  it('stops planning when all workloads are done, until a pod becomes stale', async () => {
     await fixture.begin({ restart: { ...bounds, readyTimeout: '1m' } });
     fixture.workload('web');
     await fixture.passUntil(() => fixture.restarts.length > 0);
@@ -150,7 +150,7 @@ describe('the restarts of a tag', () => {
 });
 
 describe('Turns', () => {
-  /** Steps of a millisecond each, on a clock that only they move. */
+  /** Returns steps that each take one millisecond on a manual clock. */
   const setUp = () => {
     let time = 0;
     const ends: number[] = [];
@@ -165,7 +165,7 @@ describe('Turns', () => {
     return { turns: new Turns({ monotonic: () => time }), work, ends };
   };
 
-  it('lets others have their turn every few milliseconds', async () => {
+  it('lets the event loop run every few milliseconds', async () => {
     const { turns, work, ends } = setUp();
     const seen: number[] = [];
     let isOver = false;
@@ -177,10 +177,10 @@ describe('Turns', () => {
     assert.equal(await turns.run(work(20)), 'done');
     isOver = true;
     const gaps = seen.map((count, index) => count - (seen[index - 1] ?? 0));
-    assert.ok(gaps.length >= 4 && Math.max(...gaps) <= 4, `steps between two turns of others: ${gaps.join()}`);
+    assert.ok(gaps.length >= 4 && Math.max(...gaps) <= 4, `steps between two turns of the event loop: ${gaps.join()}`);
   });
 
-  it('sums up what the steps have taken', async () => {
+  it('adds up the duration of the steps', async () => {
     const { turns, work } = setUp();
     await turns.run(work(10));
     await turns.run(work(5));

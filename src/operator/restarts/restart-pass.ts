@@ -22,58 +22,55 @@ import type { LeaderClient } from '../controller/leading-client.ts';
 import type { WorkloadRecord } from './workload-record.ts';
 
 export interface RestartPassOptions extends RestartReportsOptions {
-  /** Writes only while we lead, asked before each write. */
+  /** Checks before each write that this process still leads. */
   readonly client: Pick<LeaderClient, 'apply'>;
-  /** The tags of our class that can be read. */
+  /** Returns the tags of our operator class that parse. */
   readonly tags: () => readonly RevisionTag[];
-  /** A tag as stored. */
+  /** Returns a tag as stored. */
   readonly objectOf: (tag: string) => KubernetesObject | undefined;
-  /** The pods that follow a tag, judged; undefined while they have not been read. */
+  /** Returns the judged pods that follow a tag; undefined before they have been listed. */
   readonly podsOf: (tag: string) => Iterable<PodGroup> | undefined;
-  /**
-   * The path of the webhook of a tag by which these pods are judged, null where it has none; undefined while they are not judged by the one that is
-   * in force.
-   */
+  /** Returns the live path of a tag by which its pods are judged; see `judgedPath`. */
   readonly judgedBy: (tag: string) => string | null | undefined;
   readonly reports: Pick<ReplicaReports, 'lacking'>;
   readonly follow: FollowCollection;
   readonly metrics: OperatorMetrics;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** There is something to do for {@link RestartPass.pass}. */
+  /** Requests a call of {@link RestartPass.pass}. */
   readonly wake: () => void;
 }
 
-/** How often to look while there is anything to restart, and while there is nothing; what changes workloads wakes sooner. Milliseconds. */
-export const lookMs = { busy: 1000, idle: 5000 };
-/** How soon to look again for judgements that follow a webhook in a moment. Milliseconds. */
-const judgeMs = 100;
-/** Each API server reads webhooks by itself: one that is behind still makes pods as before. Milliseconds. */
-const settledMs = 5000;
-/** What changes together is looked at together. Milliseconds. */
-const settleMs = 100;
-/** After so many writes a pass looks anew, at those that it has restarted as well. */
-const mostWrites = 20;
-/** Between two looks there is so many times what the last one has cost: tens of thousands of pods may be looked at. */
-const restPerLook = 10;
-/** What has become of what was planned: all of it is written, as much as one pass writes, or not even that. */
+/** The intervals between passes, in milliseconds; changed workloads trigger a pass sooner. */
+export const intervalMs = { busy: 1000, idle: 5000 };
+/** How long to wait until the pods are judged by a changed webhook, in milliseconds. */
+const rejudgeMs = 100;
+/** How long an API server may still admit pods by an old webhook, in milliseconds. */
+const propagationMs = 5000;
+/** How long to collect changes of workloads before a pass, in milliseconds. */
+const batchMs = 100;
+/** The number of writes after which a pass plans again, so that it sees what it has restarted. */
+const maxWrites = 20;
+/** The least ratio of idle time to planning time, since there may be tens of thousands of pods. */
+const idleRatio = 10;
+/** Whether a pass wrote all planned restarts, its maximum, or met a failure. */
 type Writes = 'all' | 'some' | 'failed';
-/** What keeps everything from being restarted for longer is said in the status. Milliseconds. */
-const unsaidMs = 10_000;
+/** How long all restarts may be blocked before the status reports it, in milliseconds. */
+const reportAfterMs = 10_000;
 
 /**
- * Restarts of stale workloads. One pass looks at all tags, one after the other, since the bounds hold for all of them together; passes never overlap.
- * All that it remembers is in the cluster (the annotation on the pod templates), but for how long a workload has been complete: a new leader
- * begins to count that anew, and so goes on later than it might, never sooner.
+ * Restarts stale workloads. One pass handles all tags in sequence, since the bounds apply to their
+ * sum; passes never overlap. The state is in the cluster (the annotation on pod templates), except
+ * for how long workloads have been complete: a new leader measures that again, and so waits longer.
  */
 export class RestartPass implements RestartSource {
   readonly #options: RestartPassOptions;
   readonly #reports: RestartReports;
-  /** What could not be written, and is left alone for a while. */
+  /** Failed writes, with their back-off. */
   readonly #troubles: RestartTroubles;
   #leadership: Leadership | undefined;
   #isDue = false;
-  /** Whether anything is restarting or waits to be. */
+  /** Whether a workload is restarting or waiting. */
   #isBusy = false;
   readonly #turns: Turns;
 
@@ -90,9 +87,9 @@ export class RestartPass implements RestartSource {
   }
 
   /**
-   * Restarts what may be restarted now. Resolves with the milliseconds until it wants to be called again.
-   * Rejects when the API server has failed in a way that says nothing of a single workload: call again with back-off, from what is there then.
-   * @param leading until when this process leads; workloads are followed for no longer
+   * Restarts the workloads that may restart now. Resolves with the milliseconds until the next
+   * pass. Rejects on a failure that is not specific to a workload; the caller backs off.
+   * @param leading aborts when this process stops leading
    */
   async pass(leading: AbortSignal): Promise<number> {
     const tags = this.#options.tags().filter(asksForRestarts);
@@ -107,7 +104,7 @@ export class RestartPass implements RestartSource {
     leadership.keepOnly(names);
     this.#isBusy = false;
     this.#turns.spent = 0;
-    let wait: number = lookMs.idle;
+    let wait: number = intervalMs.idle;
     for (const tag of [...tags].sort((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1))) {
       if (leading.aborted) break;
       wait = Math.min(wait, await this.#restart(tag, leadership));
@@ -122,37 +119,38 @@ export class RestartPass implements RestartSource {
     const pods = podsOf(name);
     const unread = [...(pods === undefined ? ['Pods'] : []), ...workloads.unread];
     if (pods === undefined || unread.length > 0) {
-      // Where a right is missing they never will be.
-      const why = `${unread.join(', ')} have not been read yet: nothing is restarted; has the operator the right to list and watch them?`;
-      return this.#sayAfterAWhile(name, leadership.judgedSince(name, undefined), why) ? lookMs.idle : lookMs.busy;
+      // Without the permission this never ends.
+      const why = `no workload is restarted before ${unread.join(', ')} have been listed; check that the operator may list and watch them`;
+      const { idle, busy } = intervalMs;
+      return this.#reportAfterDelay(name, leadership.judgedSince(name, undefined), why) ? idle : busy;
     }
     const groups = [...pods];
     const path = judgedBy(name);
     const since = leadership.judgedSince(name, path);
     if (path === undefined) {
       const why =
-        'its pods are not judged by the webhook that is in force: nothing is restarted; is its InjectorConfig there?';
-      return this.#sayAfterAWhile(name, since, why) ? lookMs.idle : judgeMs;
+        'no workload is restarted before its pods are compared with the live webhook; check that the InjectorConfig of the tag exists';
+      return this.#reportAfterDelay(name, since, why) ? intervalMs.idle : rejudgeMs;
     }
     metrics.restarted?.(name, 0);
-    // Whatever else was said meanwhile would stand for ever.
-    const isSaid = this.#reports.of(name)?.phase === 'Idle';
-    if (isSaid && leadership.isOver(name, path) && staleWorkloads(name, groups) === 0) return lookMs.idle;
-    // What is planned holds as long as the tag asks for it, and pods are judged, as they were.
+    // Skip planning only if the status already reports Idle: another phase would stay forever.
+    const isIdle = this.#reports.of(name)?.phase === 'Idle';
+    if (isIdle && leadership.isOver(name, path) && staleWorkloads(name, groups) === 0) return intervalMs.idle;
+    // A plan is valid until the tag's spec or its live path changes.
     const hasChanged = (): boolean =>
       leading.aborted || judgedBy(name) !== path || objectOf(name)?.metadata.generation !== tag.metadata.generation;
-    const settlesIn = since + settledMs - clock.monotonic();
-    const looked = await this.#look(tag, groups, workloads, settlesIn > 0);
-    let { plan } = looked;
+    const settlesIn = since + propagationMs - clock.monotonic();
+    const inputs = await this.#plan(tag, groups, workloads, settlesIn > 0);
+    let { plan } = inputs;
     let writes: Writes = 'all';
     if (plan.restart.length > 0) {
-      writes = await this.#write(tag, looked, workloads, hasChanged, leading);
+      writes = await this.#write(tag, inputs, workloads, hasChanged, leading);
       const after = podsOf(name);
-      if (after === undefined || hasChanged()) return judgeMs;
-      // Said is what has been done: the status counts what was written, and names what could not be.
-      ({ plan } = await this.#look(tag, after, workloads, false));
+      if (after === undefined || hasChanged()) return rejudgeMs;
+      // Plan again, so that the status includes the restarts and failures of this pass.
+      ({ plan } = await this.#plan(tag, after, workloads, false));
     }
-    if (hasChanged()) return judgeMs;
+    if (hasChanged()) return rejudgeMs;
     const object = objectOf(name);
     const status = { ...plan.status, ...(path !== null && { path }) };
     if (object !== undefined) this.#reports.found(tag, object, status, plan.counts);
@@ -160,13 +158,13 @@ export class RestartPass implements RestartSource {
     const isBusy = plan.counts.restarting + plan.counts.waiting > 0;
     this.#isBusy ||= isBusy;
     const due = plan.at === undefined ? Infinity : plan.at - clock.now().getTime();
-    const look = writes === 'some' ? 0 : isBusy ? lookMs.busy : lookMs.idle;
+    const look = writes === 'some' ? 0 : isBusy ? intervalMs.busy : intervalMs.idle;
     const settled = settlesIn > 0 && isBusy ? settlesIn : Infinity;
-    return Math.max(this.#turns.spent * restPerLook, Math.min(due, settled, look));
+    return Math.max(this.#turns.spent * idleRatio, Math.min(due, settled, look));
   }
 
-  /** Looks at everything, while others have their turn. */
-  async #look(
+  /** Plans in steps, between which the event loop runs. */
+  async #plan(
     tag: RevisionTag,
     groups: Iterable<PodGroup>,
     workloads: FollowedWorkloads,
@@ -174,21 +172,21 @@ export class RestartPass implements RestartSource {
   ): Promise<TagRestarts> {
     const { clock, reports } = this.#options;
     const sources = { groups, workloads, hasMoved, troubles: this.#troubles, reports, now: clock.now().getTime() };
-    const looked = await this.#turns.run(planTagRestarts(tag, sources));
-    for (const record of looked.overtaken) workloads.completions.overtake(record, tag.metadata.name);
-    return looked;
+    const inputs = await this.#turns.run(planTagRestarts(tag, sources));
+    for (const record of inputs.overtaken) workloads.completions.overtake(record, tag.metadata.name);
+    return inputs;
   }
 
-  /** Restarts what is planned, one after the other, and ends at the first write that comes to nothing. */
+  /** Writes the planned restarts in sequence. Stops at the first failure. */
   async #write(
     { metadata: { name: tag } }: RevisionTag,
-    { plan, records, had }: TagRestarts,
+    { plan, records, previous }: TagRestarts,
     workloads: FollowedWorkloads,
     hasChanged: () => boolean,
     leading: AbortSignal,
   ): Promise<Writes> {
     const { recorder, metrics, logger } = this.#options;
-    for (const { key, target } of plan.restart.slice(0, mostWrites)) {
+    for (const { key, target } of plan.restart.slice(0, maxWrites)) {
       if (hasChanged()) return 'failed';
       const record = records.get(key);
       if (record === undefined) continue;
@@ -198,25 +196,25 @@ export class RestartPass implements RestartSource {
         this.#troubles.add(key, written.trouble);
         const { reason, message } = written.trouble;
         const isConflict = reason === 'Conflict';
-        logger[isConflict ? 'debug' : 'warn']('a restart could not be written', { ...fields, reason, error: message });
-        const note = `RevisionTag ${tag} (spec.strategy) wants it restarted, and that could not be written; it is tried again: ${message}`;
+        logger[isConflict ? 'debug' : 'warn']('failed to restart a workload', { ...fields, reason, error: message });
+        const note = `the restart for RevisionTag ${tag} (spec.strategy) failed and is retried: ${message}`;
         if (!isConflict) recorder.record(record, { type: 'Warning', reason: 'RestartFailed', action: 'Restart', note });
         return 'failed';
       }
       this.#troubles.resolve(key);
       metrics.restarted?.(tag, 1);
-      const what = had(key).join(', ');
-      const note = `restarted by RevisionTag ${tag} (spec.strategy): its pods had ${what || 'what none of ours has injected'} and get ${target}`;
+      const what = previous(key).join(', ');
+      const note = `restarted by RevisionTag ${tag} (spec.strategy): its pods had ${what || 'a sidecar that this operator did not inject'} and get ${target}`;
       recorder.record(written.stored, { type: 'Normal', reason: 'Restarted', action: 'Restart', note });
-      logger.info('a workload is restarted', { ...fields, had: what });
+      logger.info('restarted a workload', { ...fields, had: what });
       workloads.written(written.stored);
     }
-    return plan.restart.length > mostWrites ? 'some' : 'all';
+    return plan.restart.length > maxWrites ? 'some' : 'all';
   }
 
-  /** Whether it is time to say why nothing is restarted. */
-  #sayAfterAWhile(tag: string, since: number, message: string): boolean {
-    if (this.#options.clock.monotonic() - since < unsaidMs) return false;
+  /** Reports a blocked tag in its status once the delay is over; returns whether it is. */
+  #reportAfterDelay(tag: string, since: number, message: string): boolean {
+    if (this.#options.clock.monotonic() - since < reportAfterMs) return false;
     this.#reports.say(tag, { phase: 'Waiting', message, stale: 0, inProgress: 0, waiting: [], untouched: [] });
     return true;
   }
@@ -239,20 +237,20 @@ export class RestartPass implements RestartSource {
   #wakeSoon(): void {
     if (this.#isDue || !this.#isBusy) return;
     this.#isDue = true;
-    this.#options.clock.after(Math.max(settleMs, this.#turns.spent * restPerLook), () => {
+    this.#options.clock.after(Math.max(batchMs, this.#turns.spent * idleRatio), () => {
       this.#isDue = false;
       this.#options.wake();
     });
   }
 }
 
-/** For so long at a stretch, in milliseconds: admissions may wait for the same thread. */
-const stretchMs = 4;
+/** How long to occupy the thread at once, in milliseconds: it may also serve admission requests. */
+const sliceMs = 4;
 
-/** Goes through steps, and lets the event loop turn in between. */
+/** Runs steps in time slices, between which the event loop runs. */
 export class Turns {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  /** What the steps have taken by themselves, since this was set to 0. Milliseconds. */
+  /** The total duration of the steps since the last reset to 0, in milliseconds. */
   spent = 0;
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
@@ -262,7 +260,7 @@ export class Turns {
   async run<Result>(steps: Steps<Result>): Promise<Result> {
     for (;;) {
       const began = this.#clock.monotonic();
-      for (let now = began; now < began + stretchMs; now = this.#clock.monotonic()) {
+      for (let now = began; now < began + sliceMs; now = this.#clock.monotonic()) {
         const step = steps.next();
         if (step.done !== true) continue;
         this.spent += this.#clock.monotonic() - began;
@@ -275,12 +273,11 @@ export class Turns {
 }
 
 /**
- * Restarts a workload for a tag: one annotation of the pod template, by server-side apply and only onto the very version that was read. So whoever
- * else writes, an answer that is lost or a second leader ends in a Conflict (409), never in a second restart.
- * Rejects where the failure says nothing of this workload ({@link failedWrite}), and when the signal aborts.
- * @param workload as it was looked at
- * @param target `N.<hash8>`: what its pods are to get
- * @returns the object as stored, or why it came to nothing
+ * Restarts a workload: applies one annotation to its pod template, with the resourceVersion that
+ * was read. Another writer, a lost response or a second leader thus causes a 409, never a second
+ * restart. Rejects on abort, and on failures not specific to the workload ({@link failedWrite}).
+ * @param target the configuration that its pods will get, as `N.<hash8>`
+ * @returns the stored object, or the failure
  */
 async function writeRestart(
   { client, clock }: Pick<RestartPassOptions, 'client' | 'clock'>,
@@ -292,7 +289,7 @@ async function writeRestart(
   const spec = { template: { metadata: { annotations: { [restartedAnnotation]: value } } } };
   const began = clock.monotonic();
   try {
-    // By force: somebody may have applied what he read from the cluster, our annotation with it.
+    // Force: another client may own our annotation, having applied an object read from the cluster.
     const how = { fieldManager: restartManager, force: true, signal };
     return { stored: await client.apply<KubernetesObject>({ apiVersion, kind, metadata, spec }, how) };
   } catch (error) {

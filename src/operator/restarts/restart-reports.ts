@@ -10,48 +10,48 @@ import type { OperatorMetrics } from '../ports.ts';
 export interface RestartReportsOptions {
   readonly recorder: Pick<EventRecorder<EventReason>, 'record'>;
   readonly metrics: Pick<OperatorMetrics, 'restarts'>;
-  /** The status of a tag is to be written. */
+  /** Requests a write of a tag's status. */
   readonly news: (tag: string) => void;
   readonly clock: Pick<Clock, 'monotonic'>;
 }
 
-/** What only figures make different is said at most this often. Milliseconds. */
+/** The shortest interval between status writes that change only figures, in milliseconds. */
 const figuresMs = 5000;
 
-/** What is told of the restarts of each tag, in status, metrics and Events of the tag, by what a pass finds. */
+/** Reports the restarts of each tag in its status, metrics and Events. */
 export class RestartReports {
   readonly #options: RestartReportsOptions;
   readonly #shown = new Map<string, { readonly status: RestartStatus; readonly at: number }>();
-  /** The phase of which Events have told. */
-  readonly #told = new Map<string, string>();
+  /** The phase of the last report, by tag. */
+  readonly #emitted = new Map<string, string>();
 
   constructor(options: RestartReportsOptions) {
     this.#options = options;
   }
 
-  /** What the status of a tag is to say; undefined while this process knows nothing. */
+  /** Returns the status of a tag; undefined before the first report. */
   of(tag: string): RestartStatus | undefined {
     return this.#shown.get(tag)?.status;
   }
 
-  /** What a pass has found. @param object the tag as stored, for Events about it */
+  /** Reports the result of a pass. @param object the tag as stored, for Events about it */
   found(tag: RevisionTag, object: KubernetesObject, status: RestartStatus, counts: RestartCounts): void {
     const { name } = tag.metadata;
     const { recorder, metrics } = this.#options;
-    const before = this.#told.get(name) ?? tag.status?.restarts?.phase;
-    this.#told.set(name, status.phase);
+    const before = this.#emitted.get(name) ?? tag.status?.restarts?.phase;
+    this.#emitted.set(name, status.phase);
     const isStopped = status.phase === 'Stopped';
     if (isStopped !== (before === 'Stopped')) {
       const news = isStopped
         ? ({ type: 'Warning', reason: 'RestartsStopped', note: status.message } as const)
-        : ({ type: 'Normal', reason: 'RestartsResumed', note: `restarts go on: ${status.message}` } as const);
+        : ({ type: 'Normal', reason: 'RestartsResumed', note: `restarts continue: ${status.message}` } as const);
       recorder.record(object, { ...news, action: 'Restart' });
     }
     metrics.restarts?.(name, { phase: status.phase, counts });
     this.say(name, status);
   }
 
-  /** What the status is to say; Events and metrics stay as they are. */
+  /** Updates only the status, not Events and metrics. */
   say(tag: string, status: RestartStatus): void {
     const now = this.#options.clock.monotonic();
     const shown = this.#shown.get(tag);
@@ -59,7 +59,7 @@ export class RestartReports {
     if (
       shown !== undefined &&
       now - shown.at < figuresMs &&
-      isDeepStrictEqual(courseOf(shown.status), courseOf(status))
+      isDeepStrictEqual(withoutFigures(shown.status), withoutFigures(status))
     )
       return;
     this.#shown.set(tag, { status, at: now });
@@ -68,18 +68,18 @@ export class RestartReports {
 
   /** Forgets all tags but these. */
   keepOnly(tags: ReadonlySet<string>): void {
-    for (const tag of new Set([...this.#shown.keys(), ...this.#told.keys()])) if (!tags.has(tag)) this.#forget(tag);
+    for (const tag of new Set([...this.#shown.keys(), ...this.#emitted.keys()])) if (!tags.has(tag)) this.#forget(tag);
   }
 
   #forget(tag: string): void {
     this.#shown.delete(tag);
-    this.#told.delete(tag);
+    this.#emitted.delete(tag);
     this.#options.metrics.restarts?.(tag, undefined);
   }
 }
 
-/** What of a status is no figure. */
-function courseOf({ phase, path, waiting, untouched }: RestartStatus): unknown {
+/** Returns the parts of a status that are not figures. */
+function withoutFigures({ phase, path, waiting, untouched }: RestartStatus): unknown {
   const names = (list: RestartStatus['waiting']) => {
     return list.map(({ namespace, kind, name, reason }) => [namespace, kind, name, reason]);
   };

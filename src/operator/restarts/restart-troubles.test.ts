@@ -19,48 +19,48 @@ describe('RestartTroubles', () => {
     const trouble = { reason: 'Failed', isUncertain: false, message: 'no', took: 0, record: record(name) } as const;
     troubles.add(keyOf(name), { ...trouble, ...fields });
   };
-  /** For how long one is left alone from now on. */
-  const heldFor = (name: string): number => {
+  /** Advances the clock to the end of a workload's back-off; returns its length in milliseconds. */
+  const backOffOf = (name: string): number => {
     const began = now;
     while (troubles.holdOf(keyOf(name)) !== undefined && now < began + 10_000_000) now += 500;
     return now - began;
   };
 
-  it('leaves one alone for longer each time, up to ten minutes', () => {
+  it('backs off exponentially, up to ten minutes', () => {
     const waits = Array.from({ length: 6 }, () => {
       fail('web');
-      return heldFor('web');
+      return backOffOf('web');
     });
     assert.deepEqual(waits, [5000, 20_000, 80_000, 320_000, 600_000, 600_000]);
     troubles.resolve(keyOf('web'));
     fail('web');
-    assert.equal(heldFor('web'), 5000, 'it was restarted in between');
+    assert.equal(backOffOf('web'), 5000, 'reset by a restart');
   });
 
-  it('leaves what is refused alone for a minute, and what was changed meanwhile for a moment', () => {
+  it('backs off for a minute after a rejection, and for seconds after a conflict', () => {
     for (const [reason, expected] of [
       ['Refused', [60, 60, 60]],
       ['Conflict', [1, 2, 4]],
     ] as const) {
       const waits = expected.map(() => {
         fail('web', { reason });
-        return heldFor('web') / 1000;
+        return backOffOf('web') / 1000;
       });
       assert.deepEqual(waits, expected);
     }
   });
 
-  it('leaves very many alone for longer, so that others are tried in between', () => {
+  it('backs off longer with many failures, so that other workloads get half of the attempts', () => {
     for (let index = 0; index < 100; index += 1) fail(`w${index}`, { reason: 'Refused' });
-    assert.equal(heldFor('w0'), 200_000, 'a look for each, and as many for others');
+    assert.equal(backOffOf('w0'), 200_000, 'a pass for each, and as many for other workloads');
   });
 
-  it('leaves them alone for longer that take long: at least half of the time is for others', () => {
+  it('backs off longer after slow writes, so that other workloads get half of the time', () => {
     fail('web', { took: 29_000 });
-    assert.equal(heldFor('web'), 60_000);
+    assert.equal(backOffOf('web'), 60_000);
   });
 
-  it('says what went wrong, cut, and whether it is a failure', () => {
+  it('returns the truncated message, and whether it is a failure', () => {
     fail('web', { message: 'x'.repeat(5000) });
     fail('db', { reason: 'Conflict', message: 'modified' });
     const [web, db, other] = ['web', 'db', 'other'].map((name) => troubles.holdOf(keyOf(name)));
@@ -69,7 +69,7 @@ describe('RestartTroubles', () => {
     assert.equal(other, undefined);
   });
 
-  it('knows in which namespaces three or more have failed', () => {
+  it('reports namespaces with three or more failures', () => {
     for (const name of ['a', 'b']) fail(name, { reason: 'Refused' });
     fail('c', { reason: 'Conflict' });
     assert.equal(troubles.areManyIn('shop'), false);
@@ -82,19 +82,19 @@ describe('RestartTroubles', () => {
     assert.equal(troubles.areManyIn('shop'), false);
   });
 
-  it('forgets those that nobody wants restarted any more', () => {
+  it('drops entries an hour after their back-off', () => {
     for (const name of ['a', 'b', 'c']) fail(name);
     now = 2 * 3_600_000;
     fail('d');
     assert.equal(troubles.areManyIn('shop'), false);
   });
 
-  it('knows for a minute that one may have been restarted all the same, unless it is seen', () => {
+  it('returns an uncertain restart for a minute, or until a new version is seen', () => {
     fail('web', { isUncertain: true });
     fail('db');
     const uncertain = (present: WorkloadRecord | undefined) => [...troubles.uncertain(() => present).keys()];
     assert.deepEqual(uncertain(record('web')), [keyOf('web')]);
-    assert.deepEqual(uncertain(record('web', { resourceVersion: '8' })), [], 'what came of it, or of another write');
+    assert.deepEqual(uncertain(record('web', { resourceVersion: '8' })), [], 'a new version was seen');
     assert.deepEqual(uncertain(record('web', { uid: 'another' })), []);
     assert.deepEqual(uncertain(undefined), []);
     now = 59_999;
@@ -113,29 +113,29 @@ describe('failedWrite', () => {
     ['a quota', 403, 'Forbidden', 'exceeded quota', 'Refused'],
     ['validation', 422, 'Invalid', 'Deployment.apps "web" is invalid', 'Refused'],
     ['a webhook', 400, '', denied, 'Refused'],
-    ['a webhook with a code of its own', 429, '', denied, 'Refused'],
-    ['a webhook that says 409', 409, '', denied, 'Refused'],
+    ['a webhook with code 429', 429, '', denied, 'Refused'],
+    ['a webhook with code 409', 409, '', denied, 'Refused'],
     ['a ValidatingAdmissionPolicy', 401, 'Unauthorized', deniedByPolicy, 'Refused'],
     ['a webhook that does not answer', 500, 'InternalError', unanswered, 'Refused'],
-    ['another version', 409, 'Conflict', 'the object has been modified', 'Conflict, maybe written'],
-    ['another workload of that name', 409, 'Conflict', 'Precondition failed: UID', 'Conflict, maybe written'],
-    ['a namespace that is gone', 404, 'NotFound', 'namespaces "shop" not found', 'Conflict'],
+    ['a newer version', 409, 'Conflict', 'the object has been modified', 'Conflict, maybe written'],
+    ['a recreated workload', 409, 'Conflict', 'Precondition failed: UID', 'Conflict, maybe written'],
+    ['a deleted namespace', 404, 'NotFound', 'namespaces "shop" not found', 'Conflict'],
     ['an internal error', 500, 'InternalError', 'Internal error occurred: x', 'Failed, maybe written'],
-    ['storage', 504, 'Timeout', 'etcdserver: request timed out', 'Failed, maybe written'],
-    ['no answer in time', 0, 'Timeout', 'no answer within 30 s', 'Failed, maybe written'],
-    ['a connection that breaks', 0, 'Unreachable', 'socket hang up', 'Failed, maybe written'],
-    ['the token', 401, 'Unauthorized', 'Unauthorized', 'Failed'],
-    ['too many requests', 429, 'TooManyRequests', 'try again later', undefined],
-    ['a lease that is lost', 409, 'NotLeading', 'the lease is not held any more', undefined],
+    ['a storage timeout', 504, 'Timeout', 'etcdserver: request timed out', 'Failed, maybe written'],
+    ['a client timeout', 0, 'Timeout', 'no answer within 30 s', 'Failed, maybe written'],
+    ['a broken connection', 0, 'Unreachable', 'socket hang up', 'Failed, maybe written'],
+    ['an invalid token', 401, 'Unauthorized', 'Unauthorized', 'Failed'],
+    ['throttling', 429, 'TooManyRequests', 'try again later', undefined],
+    ['a lost lease', 409, 'NotLeading', 'the lease is not held any more', undefined],
   ] as const) {
-    it(`takes ${what} for ${expected ?? 'nothing that concerns one workload'}`, () => {
+    it(`classifies ${what} as ${expected ?? 'not specific to the workload'}`, () => {
       const failed = failedWrite(new ApiError({ code, reason, message }));
       const said = failed && `${failed.reason}${failed.isUncertain ? ', maybe written' : ''}`;
       assert.equal(said, expected);
     });
   }
 
-  it('takes what is no answer of the API server for nothing that concerns one workload', () => {
+  it('classifies an error that is not an API error as not specific to the workload', () => {
     assert.equal(failedWrite(new Error('the operator is stopping')), undefined);
   });
 });

@@ -6,7 +6,7 @@ const isComplete = (kind: string, fields: WorkloadFields): boolean =>
   recordOfWorkload(workload(kind, 'web', fields)).isComplete;
 
 describe('recordOfWorkload', () => {
-  it('keeps what restarts ask for, and nothing else', () => {
+  it('keeps only the fields that restarts need', () => {
     const object = workload('Deployment', 'web', {
       metadata: { labels: { own: 'label' }, annotations: { own: 'annotation' }, managedFields: [{}] },
       template: {
@@ -32,7 +32,7 @@ describe('recordOfWorkload', () => {
     });
   });
 
-  it('says how far its controller has come: new pods first, then those that are available', () => {
+  it('measures progress by new pods first, then by available pods', () => {
     const of = (kind: string, status: object) => recordOfWorkload(workload(kind, 'web', { status })).progress;
     for (const [kind, updated, available] of [
       ['Deployment', 'updatedReplicas', 'availableReplicas'],
@@ -49,11 +49,11 @@ describe('recordOfWorkload', () => {
       const sorted = [...steps].sort((one, other) => one - other);
       assert.deepEqual(sorted, steps, kind);
       assert.equal(new Set(steps).size, steps.length);
-      assert.equal(steps[0], 0, 'what it says of an earlier spec does not count');
+      assert.equal(steps[0], 0, 'a status of an earlier spec does not count');
     }
   });
 
-  it('says how pods are replaced', () => {
+  it('returns update type, partition and paused', () => {
     const of = (kind: string, spec: object) => {
       const { updateType, partition, paused } = recordOfWorkload(workload(kind, 'web', { spec }));
       return [updateType, partition, paused];
@@ -68,25 +68,25 @@ describe('recordOfWorkload', () => {
     assert.deepEqual(of('Deployment', {}), [undefined, 0, false]);
   });
 
-  it('says that it is being deleted', () => {
+  it('reports a deletion', () => {
     const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z' };
     assert.equal(recordOfWorkload(workload('Deployment', 'web', { metadata })).isLeaving, true);
   });
 
-  it('says that somebody wants it left alone, in so many words', () => {
+  it('reports an exclusion only for the value "false"', () => {
     const of = (fields: WorkloadFields) => recordOfWorkload(workload('Deployment', 'web', fields)).isExcluded;
     const annotated = (value: string) => ({ annotations: { 'sidecar-injector.io/restart': value } });
     const excluded = ['false', 'true', 'False'].map((value) => of({ metadata: annotated(value) }));
     assert.deepEqual(excluded, [true, false, false]);
-    assert.equal(of({ template: annotated('false') }), false, 'of the workload, not of its pods');
+    assert.equal(of({ template: annotated('false') }), false, 'an annotation on the template has no effect');
   });
 
-  it('says that its template has been injected already', () => {
+  it('reports a template with a sidecar', () => {
     const template = { annotations: { 'sidecar-injector.io/config': 'mesh.0123abcd' } };
     assert.equal(recordOfWorkload(workload('Deployment', 'web', { template })).isInjectedByHand, true);
   });
 
-  it('keeps labels within bounds', () => {
+  it('limits labels', () => {
     const labelsOf = (labels: Record<string, unknown>) =>
       recordOfWorkload(workload('Deployment', 'web', { template: { labels } })).labels;
     const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`l${index}`, '']));
@@ -99,7 +99,7 @@ describe('recordOfWorkload', () => {
     assert.deepEqual(recordOfWorkload({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: {} }).labels, {});
   });
 
-  it('takes an object without anything for one of which nothing is done', () => {
+  it('accepts an object without spec and status, and reports it as incomplete', () => {
     for (const kind of ['Deployment', 'StatefulSet', 'DaemonSet']) {
       const object = { apiVersion: 'apps/v1', kind, metadata: { generation: 1 }, spec: null, status: null };
       const bare = recordOfWorkload(object);
@@ -115,27 +115,27 @@ describe('a workload is complete', () => {
   const unscheduled = { desiredNumberScheduled: 0, updatedNumberScheduled: undefined, numberAvailable: undefined };
   const cases: readonly (readonly [title: string, kind: string, fields: WorkloadFields, expected: boolean])[] = [
     ['when all of its pods are new and available', 'Deployment', {}, true],
-    ['not before its controller has seen the edit', 'Deployment', { status: { observedGeneration: 3 } }, false],
-    ['also when its controller has seen more', 'Deployment', { status: { observedGeneration: 5 } }, true],
-    ['not while some are old', 'Deployment', { status: { updatedReplicas: 2 } }, false],
-    ['not while one more is left over (maxSurge)', 'Deployment', { status: { replicas: 4 } }, false],
-    ['not while one is not available yet', 'Deployment', { status: { availableReplicas: 2 } }, false],
-    ['not while an old one is available instead', 'Deployment', { status: { updatedReplicas: 2, replicas: 3 } }, false],
+    ['not before its controller has observed the edit', 'Deployment', { status: { observedGeneration: 3 } }, false],
+    ['when its controller has observed a later edit', 'Deployment', { status: { observedGeneration: 5 } }, true],
+    ['not while some pods are old', 'Deployment', { status: { updatedReplicas: 2 } }, false],
+    ['not while a surplus pod exists (maxSurge)', 'Deployment', { status: { replicas: 4 } }, false],
+    ['not while a pod is unavailable', 'Deployment', { status: { availableReplicas: 2 } }, false],
+    ['not while an old pod is available', 'Deployment', { status: { updatedReplicas: 2, replicas: 3 } }, false],
     ['not while it is scaled up', 'Deployment', { spec: { replicas: 5 } }, false],
     ['not while it is scaled down', 'Deployment', { spec: { replicas: 2 } }, false],
-    ['with no replicas, once all are gone', 'Deployment', { ...none, status: counts() }, true],
-    ['with no replicas, not before all are gone', 'Deployment', { ...none, status: leaving }, false],
-    ['with one replica unless told', 'Deployment', { spec: { replicas: undefined }, status: counts(1) }, true],
+    ['with no replicas, once all pods are deleted', 'Deployment', { ...none, status: counts() }, true],
+    ['with no replicas, not before all pods are deleted', 'Deployment', { ...none, status: leaving }, false],
+    ['with one replica by default', 'Deployment', { spec: { replicas: undefined }, status: counts(1) }, true],
     ['when all of its pods are new and available', 'StatefulSet', {}, true],
-    ['not before its controller has seen the edit', 'StatefulSet', { status: { observedGeneration: 3 } }, false],
-    ['not while some are old', 'StatefulSet', { status: { updatedReplicas: 1 } }, false],
+    ['not before its controller has observed the edit', 'StatefulSet', { status: { observedGeneration: 3 } }, false],
+    ['not while some pods are old', 'StatefulSet', { status: { updatedReplicas: 1 } }, false],
     ['not before its minReadySeconds', 'StatefulSet', { status: { readyReplicas: 3, availableReplicas: 2 } }, false],
-    ['not while one is missing', 'StatefulSet', { status: { replicas: 2 } }, false],
-    ['when each node has a new one that is available', 'DaemonSet', {}, true],
-    ['not before its controller has seen the edit', 'DaemonSet', { status: { observedGeneration: 3 } }, false],
-    ['not while some nodes have an old one', 'DaemonSet', { status: { updatedNumberScheduled: 2 } }, false],
-    ['not while one is not available yet', 'DaemonSet', { status: { numberAvailable: 2 } }, false],
-    ['where no node takes it', 'DaemonSet', { status: unscheduled }, true],
+    ['not while a pod is missing', 'StatefulSet', { status: { replicas: 2 } }, false],
+    ['when each node has a new available pod', 'DaemonSet', {}, true],
+    ['not before its controller has observed the edit', 'DaemonSet', { status: { observedGeneration: 3 } }, false],
+    ['not while some nodes have an old pod', 'DaemonSet', { status: { updatedNumberScheduled: 2 } }, false],
+    ['not while a pod is unavailable', 'DaemonSet', { status: { numberAvailable: 2 } }, false],
+    ['when no node is selected', 'DaemonSet', { status: unscheduled }, true],
   ];
   for (const [title, kind, fields, expected] of cases) {
     it(`${title} (${kind})`, () => {

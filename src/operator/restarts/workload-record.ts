@@ -11,11 +11,11 @@ import { countOf } from '../pods/pod-health.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** What is kept of each Deployment, StatefulSet and DaemonSet while workloads are followed. Nothing whose size its author chooses. */
+/** The parts of a Deployment, StatefulSet or DaemonSet that are kept in memory, bounded in size. */
 export interface WorkloadRecord extends KubernetesObject {
-  /** Name, namespace, uid and resourceVersion alone. */
+  /** Only name, namespace, uid and resourceVersion. */
   metadata: ObjectMeta;
-  /** Our annotation on its pod template, the latest restart first. */
+  /** The restarts in our annotation on its pod template, latest first. */
   readonly restarts: readonly WorkloadRestart[];
   /** `spec.paused`. */
   readonly paused: boolean;
@@ -23,30 +23,30 @@ export interface WorkloadRecord extends KubernetesObject {
   readonly updateType?: string;
   /** A StatefulSet's `spec.updateStrategy.rollingUpdate.partition`; 0 without one. */
   readonly partition: number;
-  /** Its controller has done all that the present spec asks: every pod is of the present template and available, and no other is left. */
+  /** Whether every pod has the current template and is available, and no other pod remains. */
   readonly isComplete: boolean;
-  /** Grows as its controller replaces its pods, and then as these become available; 0 while it has not seen the present spec. */
+  /** Grows as pods are replaced and become available; 0 until its controller observes the spec. */
   readonly progress: number;
-  /** It is being deleted. */
+  /** Whether it is being deleted. */
   readonly isLeaving: boolean;
-  /** Somebody wants it left alone (annotation `sidecar-injector.io/restart: "false"`). */
+  /** Whether a user excluded it (annotation `sidecar-injector.io/restart: "false"`). */
   readonly isExcluded: boolean;
-  /** Its pod template has been injected already. */
+  /** Whether its pod template already contains a sidecar (kube-inject). */
   readonly isInjectedByHand: boolean;
-  /** The labels of its pod template; undefined when there are more than is kept ({@link labelsLimit}). */
+  /** The labels of its pod template; undefined above {@link labelsLimit}. */
   readonly labels: Labels | undefined;
 }
 
-/** A template with more labels, or more text in them, counts as covered by every PodDisruptionBudget of its namespace. */
+/** The limits of template labels; above them, every budget of the namespace covers the workload. */
 export const labelsLimit = { count: 64, characters: 4096 } as const;
 
-/** The longest name of a strategy is shorter. */
+/** An upper bound of the length of strategy types. */
 const updateTypeLimit = 32;
 
 const none: readonly WorkloadRestart[] = [];
 const noLabels: Labels = {};
 
-/** The bounded part of a Deployment, StatefulSet or DaemonSet as the API server sends it; a part of a wrong type counts as absent. */
+/** Returns the record of a workload; a field of a wrong type counts as absent. */
 export function recordOfWorkload(object: KubernetesObject): WorkloadRecord {
   const { apiVersion, kind, metadata } = object;
   const { name = '', namespace = '', uid = '', resourceVersion = '' } = metadata;
@@ -73,34 +73,33 @@ export function recordOfWorkload(object: KubernetesObject): WorkloadRecord {
   };
 }
 
-/** Which workload a record, or an object as the API server sends it, is of. */
+/** Returns the workload of a record or object. */
 export function workloadOf({ kind, metadata: { namespace = '', name = '' } }: KubernetesObject): RolloutWorkload {
   return { namespace, kind, name };
 }
 
 /**
- * The conditions under which `kubectl rollout status` says that a rollout is complete, and for a Deployment those of its controller
- * (DeploymentComplete). Available is: ready for the `minReadySeconds` of the workload. The numbers are of the generation that the controller has
- * seen, so that nothing counts that was true before the last edit.
+ * Reports completion as `kubectl rollout status` does, for a Deployment also as its controller
+ * (DeploymentComplete). Requires that the status is of the current generation.
  */
 function isComplete({ kind, metadata, spec, status }: KubernetesObject): boolean {
   const seen = recordOf(status);
   if (countOf(seen['observedGeneration']) < (metadata.generation ?? 0)) return false;
   const has = (field: string): number => countOf(seen[field]);
   if (kind === 'DaemonSet') {
-    // Absent until the controller has counted the nodes, which it says together with the generation.
-    const wanted = has('desiredNumberScheduled');
-    return has('updatedNumberScheduled') >= wanted && has('numberAvailable') >= wanted;
+    // The controller writes this count together with observedGeneration.
+    const desired = has('desiredNumberScheduled');
+    return has('updatedNumberScheduled') >= desired && has('numberAvailable') >= desired;
   }
   const { replicas } = recordOf(spec);
-  const wanted = typeof replicas === 'number' ? replicas : 1;
-  return has('replicas') === wanted && has('updatedReplicas') === wanted && has('availableReplicas') === wanted;
+  const desired = typeof replicas === 'number' ? replicas : 1;
+  return has('replicas') === desired && has('updatedReplicas') === desired && has('availableReplicas') === desired;
 }
 
-/** More than a workload has pods. */
+/** An upper bound of the pods of a workload. */
 const manyPods = 1e7;
 
-/** New pods first, then those that are available: these come and go while old ones are taken away. */
+/** Compares new pods first, then available ones, whose number varies while old pods terminate. */
 function progressOf({ kind, metadata, status }: KubernetesObject): number {
   const seen = recordOf(status);
   if (countOf(seen['observedGeneration']) < (metadata.generation ?? 0)) return 0;
@@ -109,8 +108,8 @@ function progressOf({ kind, metadata, status }: KubernetesObject): number {
   return countOf(seen[updated]) * manyPods + countOf(seen[available]);
 }
 
-function boundedLabels(given: unknown): Labels | undefined {
-  const labels = Object.entries(recordOf(given)).filter(
+function boundedLabels(value: unknown): Labels | undefined {
+  const labels = Object.entries(recordOf(value)).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );
   const characters = labels.reduce((sum, [name, value]) => sum + name.length + value.length, 0);

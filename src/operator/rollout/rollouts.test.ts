@@ -151,7 +151,7 @@ describe('A tag with a canary strategy', () => {
     await fixture.pass();
     await fixture.pass();
     assert.equal(fixture.rollout?.reason, 'CountingWorkloads');
-    const measured = /^False\/Progressing: 50 percent are measured when 10 workloads/;
+    const measured = /^False\/Progressing: 50 percent is measured when 10 workloads/;
     assert.match(fixture.tagCondition(tag, 'RolloutComplete'), measured);
     assert.equal(fixture.rollout.canaryWorkloads, 2);
     fixture.roll('ready', away);

@@ -7,22 +7,22 @@ import type { PodStores } from '../../pods/pod-events.ts';
 import type { OperatorSettings } from '../../settings.ts';
 import { TagFixture } from '../../tags/testdata/tag-fixture.ts';
 
-/** What tests have restarted unless they say otherwise. */
+/** The default namespace of workloads, and the default bounds. */
 export const namespace = 'shop';
 export const bounds = { maxUnavailableWorkloads: 1, perNamespace: 1, minReadySeconds: 0, readyTimeout: '10m' };
 
 const plurals: Record<string, string> = { Deployment: 'deployments', StatefulSet: 'statefulsets', DaemonSet: 'daemonsets' };
 
-/** An operator on a cluster in memory that may restart workloads, with workloads of one pod each that follow tag `prod`. */
+/** An operator on an in-memory cluster that restarts one-pod workloads, which follow tag `prod`. */
 export class RestartFixture extends TagFixture {
-  /** The workloads that were restarted, as `tag +1`; with +0 for tags that were first seen. */
+  /** The increments of the metric of restarted workloads, as `tag +1`; +0 for a new tag. */
   counted: string[] = [];
   readonly figures = new Map<string, RestartFigures | undefined>();
   #stores!: PodStores;
   #leading = new AbortController();
   #version = 1000;
 
-  /** Two revisions, and tag `prod` at `old` that asks for restarts within these bounds. */
+  /** Installs two revisions, and tag `prod` at `old` with a strategy. */
   async begin(strategy: Record<string, unknown> = { restart: bounds }, settings: Partial<OperatorSettings> = {}): Promise<void> {
     this.counted = [];
     this.figures.clear();
@@ -35,34 +35,34 @@ export class RestartFixture extends TagFixture {
     this.lead();
   }
 
-  /** Begins to follow the pods, as a process that has come to lead; what it followed before has ended. */
+  /** Lists and watches the pods, as a new leader; ends the previous leadership. */
   lead(): void {
     this.#leading.abort();
     this.#leading = new AbortController();
     this.#stores = this.reconcilers.followPods(this.#leading.signal, () => {
-      throw new Error('the pods would have to be read again');
+      throw new Error('the pods would have to be listed again');
     });
     for (const store of [this.#stores.namespaces, this.#stores.pods]) store.keepOnly(new Set(), '1');
     this.namespace(namespace, 'prod');
   }
 
-  /** How many wait for the end of it. */
+  /** The number of listeners for the end of the leadership. */
   get waiting(): number {
     return getEventListeners(this.#leading.signal, 'abort').length;
   }
 
-  /** Ends that. */
+  /** Ends the leadership. */
   resign(): void {
     this.#leading.abort();
   }
 
-  /** A namespace that follows a tag. */
+  /** Adds a namespace that follows a tag. */
   namespace(name: string, tag: string): void {
     const metadata = { name, labels: { 'istio.io/rev': tag }, resourceVersion: this.#next() };
     this.#stores.namespaces.upsert({ apiVersion: 'v1', kind: 'Namespace', metadata });
   }
 
-  /** A workload that is complete, with one pod that has this configuration. */
+  /** Adds a complete workload with one pod that has this configuration. */
   workload(name: string, has = 'old.00000000', kind = 'Deployment', where = namespace): void {
     const selector = { matchLabels: { app: name } };
     this.cluster.put(plurals[kind] ?? '', {
@@ -75,12 +75,12 @@ export class RestartFixture extends TagFixture {
     this.pod(name, has, kind, where);
   }
 
-  /** Several of them. */
+  /** Adds several workloads. */
   workloads(...names: readonly string[]): void {
     for (const name of names) this.workload(name);
   }
 
-  /** The pod of a workload is made anew, with this configuration. */
+  /** Recreates the pod of a workload with this configuration. */
   pod(name: string, has: string, kind = 'Deployment', where = namespace, status: Record<string, unknown> = {}): void {
     const owner = kind === 'Deployment' ? { kind: 'ReplicaSet', name: `${name}-5d9c7bbbf4` } : { kind, name };
     const pod: KubernetesObject = {
@@ -105,7 +105,7 @@ export class RestartFixture extends TagFixture {
     this.#stores.pods.upsert(this.#stores.keepOfPod(pod));
   }
 
-  /** The controller of a workload has replaced its pods: they have what they would get now, and all is complete. */
+  /** Completes a restart: replaces the pod by one with this configuration. */
   completes(name: string, has: string, kind = 'Deployment', where = namespace): void {
     this.cluster.edit(plurals[kind] ?? '', name, where, (object) => {
       object.status = complete(object.metadata.generation ?? 0);
@@ -113,7 +113,7 @@ export class RestartFixture extends TagFixture {
     this.pod(name, has, kind, where);
   }
 
-  /** Our annotation on the pod template of a workload. */
+  /** Returns our annotation on the pod template of a workload. */
   restarted(name: string, kind = 'Deployment', where = namespace): string | undefined {
     const { spec } = this.cluster.get(plurals[kind] ?? '', name, where) as { spec?: { template?: KubernetesObject } };
     return spec?.template?.metadata.annotations?.[restartedAnnotation];
@@ -124,7 +124,7 @@ export class RestartFixture extends TagFixture {
     return this.cluster.writes.filter((each) => /(deployments|statefulsets|daemonsets) /.test(each));
   }
 
-  /** The Events about workloads, as `name Reason: note`. */
+  /** Returns the Events about workloads, as `name Reason: note`. */
   eventsOfWorkloads(where = namespace): string[] {
     return this.cluster.names('events').flatMap((name) => {
       const event = this.cluster.get('events', name, where);
@@ -134,24 +134,24 @@ export class RestartFixture extends TagFixture {
     });
   }
 
-  /** One pass, once judgements have followed the webhooks. Time goes on a little. */
+  /** Waits for judgements, advances the clock by 200 ms or more, and runs a pass. */
   async pass(): Promise<number> {
     await this.caughtUp();
     await this.clock.advance(200);
     return this.reconcilers.restarts.pass(this.#leading.signal);
   }
 
-  /** Passes, until something is so. What is followed comes by real watches. */
+  /** Runs passes until a condition holds, with pauses for real watches. */
   async passUntil(what: () => boolean): Promise<void> {
     for (let turn = 0; turn < 300; turn += 1) {
       if (what()) return;
       await this.pass();
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
-    throw new Error(`never came true: ${what.toString()}; ${JSON.stringify(this.status())}`);
+    throw new Error(`not true after 300 passes: ${what.toString()}; ${JSON.stringify(this.status())}`);
   }
 
-  /** Milliseconds later so many passes more than are needed for anything to be seen, and for a webhook to be known everywhere. */
+  /** Advances the clock by `later` ms, and runs enough passes to settle watches and webhooks. */
   async passOn(later = 0): Promise<void> {
     if (later > 0) await this.clock.advance(later);
     for (let turn = 0; turn < 40; turn += 1) {
@@ -160,7 +160,7 @@ export class RestartFixture extends TagFixture {
     }
   }
 
-  /** What the status of a tag is to say of restarts. */
+  /** Returns `status.restarts` of a tag, before it is written. */
   status(tag = 'prod'): RestartStatus | undefined {
     const object = this.reconcilers.targets.tags().find(({ metadata }) => metadata.name === tag);
     return object && this.reconcilers.restarts.shown(object);

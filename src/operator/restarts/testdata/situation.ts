@@ -7,7 +7,7 @@ import type { PodJudgement } from '../../usage/judge-pod.ts';
 import { carriedBy } from '../../usage/pod-traits.ts';
 import { PodGroup, type PodRecord } from '../../usage/pod-group.ts';
 import { Completions } from '../completions.ts';
-import { restartCandidates, type LookedAt, type RestartSources } from '../restart-candidates.ts';
+import { restartCandidates, type RestartInputs, type RestartSources } from '../restart-candidates.ts';
 import { recordOfWorkload, type WorkloadRecord } from '../workload-record.ts';
 import { workload, type WorkloadFields } from './workloads.ts';
 
@@ -36,11 +36,11 @@ interface PodFields {
   readonly kind?: string;
   readonly state?: string;
   readonly carried?: string;
-  readonly selectedBy?: SelectingWebhook | 'nobody';
+  readonly selectedBy?: SelectingWebhook | 'none';
   readonly records?: readonly Partial<PodRecord>[];
 }
 
-/** Pods of one workload: two stale ones, unless told. */
+/** Returns pods of one workload: by default two stale ones. */
 export function pods(
   name: string,
   { kind = 'Deployment', state = 'stale', carried = older, selectedBy = selectingWebhook(), records = [{}, {}] }: PodFields = {},
@@ -54,7 +54,7 @@ export function pods(
       reason: 'x',
       injectorConfig: 'x',
       carried: carriedBy(traits)[0],
-      selectedBy: selectedBy === 'nobody' ? undefined : selectedBy,
+      selectedBy: selectedBy === 'none' ? undefined : selectedBy,
       isUser: true,
     },
   ];
@@ -75,12 +75,12 @@ export function record(
   return recordOfWorkload(workload(kind, name, { template: { annotations, labels: { app: name } }, ...fields }));
 }
 
-export interface Given extends Partial<Omit<RestartSources, 'workloads'>> {
+export interface SituationFields extends Partial<Omit<RestartSources, 'workloads'>> {
   readonly workloads?: readonly WorkloadRecord[];
 }
 
-/** All that is found by one look, after the workloads were seen a minute ago. */
-export function lookedAt({ workloads = [record('web')], ...sources }: Given = {}): LookedAt {
+/** Returns the inputs of a plan; the workloads were first observed a minute ago. */
+export function inspect({ workloads = [record('web')], ...sources }: SituationFields = {}): RestartInputs {
   const completions = new Completions();
   for (const each of workloads) completions.note(each, now - 60 * second);
   const get = (kind: string, namespace: string, name: string) =>
@@ -101,12 +101,12 @@ export function lookedAt({ workloads = [record('web')], ...sources }: Given = {}
   return atOnce(steps);
 }
 
-export function situation(given: Given = {}): RestartSituation {
-  const { own, others } = lookedAt(given);
+export function situation(fields: SituationFields = {}): RestartSituation {
+  const { own, others } = inspect(fields);
   return { own, others };
 }
 
-export const own = (given: Given): readonly RestartCandidate[] => situation(given).own;
-/** Without what is undefined. */
-export const said = (value: object): unknown => JSON.parse(JSON.stringify(value));
+export const own = (fields: SituationFields): readonly RestartCandidate[] => situation(fields).own;
+/** Drops undefined fields. */
+export const withoutUndefined = (value: object): unknown => JSON.parse(JSON.stringify(value));
 export const restartedAt = (at: number, of = target, tag = 'prod'): WorkloadRestart => ({ tag, target: of, at });

@@ -1,15 +1,15 @@
 import type { KubernetesObject } from '../../../api/kubernetes/kubernetes.ts';
 
-/** What is different from a workload of three pods that is complete. */
+/** The fields that differ from a complete workload of three pods. */
 export interface WorkloadFields {
   readonly metadata?: object;
   readonly spec?: object;
-  /** metadata of its pod template. */
+  /** The metadata of its pod template. */
   readonly template?: object;
   readonly status?: object;
 }
 
-/** A workload of three pods (or of three nodes) in namespace `shop`, in its fourth generation, as the API server sends it. */
+/** Returns a workload of three pods (DaemonSet: three nodes) in namespace `shop`, generation 4. */
 export function workload(kind: string, name: string, { metadata, spec, template, status }: WorkloadFields = {}): KubernetesObject {
   const counts =
     kind === 'DaemonSet'
