@@ -45,7 +45,6 @@ export class ClusterView {
   /** All of the cluster: our owner is one of them, and unrelated ones may overlap with ours. */
   readonly mutatingWebhooks = new ObjectStore();
   readonly validatingWebhooks = new ObjectStore();
-  /** The only Role that the operator maintains. */
   readonly roles = new ObjectStore();
   readonly #namespace: string;
   readonly #operatorClass: string;

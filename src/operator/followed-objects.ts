@@ -3,7 +3,6 @@ import type { ApiClient } from '../kube/api-client.ts';
 import { ObjectStore } from '../kube/object-store.ts';
 import type { ResourceKind } from '../kube/resource-kinds.ts';
 
-/** The namespace and name of an object. */
 export interface ObjectPlace {
   /** Absent for cluster-scoped objects. */
   readonly namespace?: string;

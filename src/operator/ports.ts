@@ -36,7 +36,6 @@ export interface ServingCertificatesPort {
   all(): readonly { readonly owner: string; readonly fingerprint: string }[];
 }
 
-/** The cached nodes of the cluster. */
 export interface NodeSource {
   nodes(): readonly NodeFacts[];
 }

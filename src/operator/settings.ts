@@ -1,7 +1,6 @@
 import type { ManifestContext } from '../manifests/manifest-context.ts';
 import type { ClusterView } from './cluster-view.ts';
 
-/** The settings of the operator, fixed at its start. */
 export interface OperatorSettings {
   /** The namespace of the operator, its class, and how the API server reaches it. */
   readonly context: Omit<ManifestContext, 'owner'>;

@@ -169,7 +169,6 @@ function progressOf({ status }: CertificateFacts): string {
   return said.join('; ');
 }
 
-/** Returns the Certificate that we maintain for an issuer. */
 function ownCertificate(
   config: InjectorConfig,
   names: readonly string[],

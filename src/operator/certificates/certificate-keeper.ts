@@ -15,7 +15,6 @@ import { fieldManager } from '../settings.ts';
 export interface CertificateSubject extends Pick<RotationInput, 'policy' | 'names' | 'source' | 'request'> {
   /** Returns the Secret that stores the state of the rotation. */
   readonly rotationSecret: (stored: Rotation['stored']) => KubernetesObject;
-  /** The name of the Secret that replicas serve. */
   readonly servingSecret: string;
   /** The webhook configurations whose CA bundles must trust the served certificate. */
   readonly webhooks: readonly (KubernetesObject | undefined)[];

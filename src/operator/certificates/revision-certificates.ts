@@ -112,7 +112,6 @@ export class RevisionCertificates {
     this.#released.set(name, { kept, at: now });
   }
 
-  /** Forgets a deleted InjectorConfig. */
   forget(name: string): void {
     this.#released.delete(name);
     for (const provider of Object.values(this.#options.providers)) provider.forget(name);

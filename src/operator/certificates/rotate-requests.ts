@@ -7,7 +7,6 @@ import type { Rotation } from '../../certs/rotation/rotation.ts';
 import { readOrRefuse } from '../controller/parsed-configs.ts';
 import type { RenewalRequest } from '../../certs/rotation/rotation-request.ts';
 
-/** The answer to the latest request in status. */
 export type RotateAnswer = NonNullable<NonNullable<InjectorConfigStatus['certificate']>['rotateRequest']>;
 
 /** The longest nonce that status accepts, in characters. */
@@ -15,7 +14,6 @@ const longestNonce = 63;
 
 /** The request in the rotate annotation of an InjectorConfig, or its answer. */
 export interface AskedRenewal {
-  /** The request that the rotation must start or finish. */
   readonly request?: RenewalRequest;
   /** The answer if it is final without the rotation: refused now, or done in an earlier pass. */
   readonly answer?: RotateAnswer;

@@ -38,7 +38,6 @@ class SignerFixture extends RevisionFixture {
     this.cluster.put('configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { 'ca.crt': pem } });
   }
 
-  /** Returns the only CertificateSigningRequest. */
   request(): KubernetesObject {
     const names = this.cluster.names(requests);
     assert.equal(names.length, 1, names.join());

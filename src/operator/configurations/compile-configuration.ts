@@ -28,7 +28,6 @@ export interface CompiledConfiguration {
 /** A configuration is too costly to load. The status records its hash to prevent retries. */
 export class RefusedConfigurationError extends TooCostlyError {
   readonly hash: string;
-  /** @param reason becomes the message */
   constructor(hash: string, reason: string) {
     super(reason);
     this.hash = hash;
@@ -45,7 +44,6 @@ export class ConfigurationCompiler {
   /** The last outcome by InjectorConfig, and the input of it. */
   readonly #last = new Map<string, { input: string; outcome: CompiledConfiguration | ConfigurationError }>();
 
-  /** @param configMaps to which InjectorConfigs refer */
   constructor(configMaps: FollowedObjects, load: LoadConfiguration) {
     this.#configMaps = configMaps;
     this.#load = load;

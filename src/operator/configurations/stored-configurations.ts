@@ -68,7 +68,6 @@ export class StoredConfigurations {
     this.#remembered.set(name, { files, hash });
   }
 
-  /** Forgets a deleted InjectorConfig. */
   forget(name: string): void {
     this.#remembered.delete(name);
   }

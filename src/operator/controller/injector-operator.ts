@@ -22,7 +22,6 @@ export interface InjectorOperatorOptions extends FollowingParts {
   readonly kubeConfig: KubeConfig;
   readonly client: ApiClient;
   readonly settings: OperatorSettings;
-  /** The state of the replicas. */
   readonly reports: ReplicaReports;
   /** Compiles a configuration as a replica does. */
   readonly load: LoadConfiguration;

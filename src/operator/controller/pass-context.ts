@@ -9,7 +9,6 @@ import type { OwnedObjects, WriteOutcome } from './owned-objects.ts';
 import type { RevisionEvents } from './revision-events.ts';
 import type { RevisionFindings } from './revision-status.ts';
 
-/** The dependencies of all passes. */
 export interface PassContext {
   readonly settings: OperatorSettings;
   readonly view: ClusterView;

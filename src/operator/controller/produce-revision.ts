@@ -179,7 +179,6 @@ export class RevisionProducer {
     return this.#options.certificates.release(name, signal);
   }
 
-  /** Forgets a deleted InjectorConfig. */
   forget(name: string): void {
     this.#options.known.set(name, undefined);
     this.#options.certificates.forget(name);

@@ -27,7 +27,6 @@ export class ReviewedObjects {
     return this.#configs.hasSynced && this.#tags.hasSynced;
   }
 
-  /** Starts the watches; returns at once. */
   start(): void {
     for (const [resource, store] of [
       [injectorConfigs, this.#configs],

@@ -24,7 +24,6 @@ export class RevisionEvents {
     this.#recorder.record(tag, { type: 'Normal', reason: 'Published', action: 'Publish', note });
   }
 
-  /** Records the Events of a rollout. */
   rollout(tag: KubernetesObject, happened: readonly RolloutEvent[]): void {
     for (const { type, reason, message } of happened) {
       this.#recorder.record(tag, { type, reason, action: 'Rollout', note: message });

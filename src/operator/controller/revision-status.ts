@@ -18,12 +18,10 @@ export interface Finding {
   readonly message: string;
 }
 
-/** Returns a finding with status True. */
 export function yes(reason: ConditionReason, message: string): Finding {
   return { status: 'True', reason, message };
 }
 
-/** Returns a finding with status False. */
 export function no(reason: ConditionReason, message: string): Finding {
   return { status: 'False', reason, message };
 }

@@ -33,7 +33,6 @@ export class WakeUps {
     this.#options = options;
   }
 
-  /** Queues every InjectorConfig and tag. */
   all(): void {
     const { view, add } = this.#options;
     for (const { metadata } of view.configs.list()) add(metadata.name ?? '');
@@ -59,7 +58,6 @@ export class WakeUps {
     this.#options.add(otherKeys.servingRole);
   }
 
-  /** Handles the addition, change or deletion of a RevisionTag. */
   tag(name: string, object: KubernetesObject, isGone: boolean): void {
     const key = tagKey(name);
     this.#options.add(key);

@@ -1,6 +1,5 @@
 import { recordOf } from '../../routing/workload-key.ts';
 
-/** The health of a pod, from its status. */
 export interface PodHealth {
   /** Whether its condition Ready is True. */
   readonly ready: boolean;

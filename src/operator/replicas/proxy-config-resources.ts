@@ -37,7 +37,6 @@ export class ProxyConfigResources {
     });
   }
 
-  /** Starts the watch; returns at once. */
   start(): void {
     void this.#run(this.#stop.signal);
   }

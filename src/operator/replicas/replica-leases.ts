@@ -41,7 +41,6 @@ const longestMs = 60_000;
 const removeAfterMs = 30_000;
 /** The maximum number of reports that are read. Replicas beyond it only delay publications. */
 const maximumReplicas = 200;
-/** The maximum number of replicas that a message names. */
 const maximumNamed = 5;
 
 /**
@@ -61,7 +60,6 @@ export class ReplicaLeases implements ReplicaReports {
     this.#options = options;
   }
 
-  /** Starts the watch; returns at once. */
   start(): void {
     const { namespace, operatorClass } = this.#options;
     this.#store.subscribe((change) => this.#onLease(change));

@@ -16,7 +16,6 @@ export interface ReplicaReporterOptions {
   readonly identity: string;
   /** A text that distinguishes this process from others with the same identity. */
   readonly instance: string;
-  /** The version of this program. */
   readonly version?: string;
   /** Returns the configurations and certificates in memory. */
   readonly serves: () => ReplicaState['serves'];
@@ -62,7 +61,6 @@ export class ReplicaReporter {
     this.#options = options;
   }
 
-  /** Starts to report; returns at once. */
   start(): void {
     this.#running = this.#run(this.#stop.signal);
   }

@@ -71,7 +71,6 @@ describe('Replica', () => {
     return [...(hashes.includes(hash) ? [] : ['injector']), ...(certificate === undefined ? ['certificate'] : [])];
   };
 
-  /** Starts the replica with a configuration and a certificate. */
   const startServing = async (): Promise<void> => {
     cluster.put('configmaps', one);
     cluster.put('secrets', secret);

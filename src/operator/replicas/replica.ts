@@ -60,7 +60,6 @@ export class Replica implements NodeSource {
   readonly #listeners: (() => void)[] = [];
   /** The ConfigMaps to load, by name. They are loaded one at a time, to keep requests fast. */
   readonly #toLoad = new Map<string, KubernetesObject>();
-  /** The served pairs, by name of the Secret. */
   readonly #pairs = new Map<string, ServingPair>();
   /** The loaded hashes, by InjectorConfig. */
   readonly #loaded = new Map<string, Set<string>>();
@@ -73,7 +72,6 @@ export class Replica implements NodeSource {
     this.#options = options;
   }
 
-  /** Starts the watches; returns at once. */
   start(): void {
     const { operatorClass } = this.#options;
     const owned = ownedSelector(operatorClass);
@@ -275,7 +273,6 @@ export class Replica implements NodeSource {
     this.#notify();
   }
 
-  /** Returns the hashes of an InjectorConfig's ConfigMaps. */
   #stored(name: string): (string | undefined)[] {
     const all = this.#configMaps.list();
     return all

@@ -105,7 +105,6 @@ export class ServingRoleKeeper {
     return view.roles.get(servingRoleName(settings.context.operatorClass), settings.context.namespace);
   }
 
-  /** Returns the names in the live Role. */
   #names(): readonly string[] {
     const rules = (this.#live()?.rules ?? []) as { resourceNames?: string[] }[];
     return rules.flatMap(({ resourceNames }) => resourceNames ?? []);

@@ -5,7 +5,6 @@ import { longestError, longestField, mostChangedFields, type PairReport } from '
 
 /** The limit of the annotation, in bytes. Each renewal of a Lease sends it to all watchers. */
 const maximumBytes = 4096;
-/** The maximum number of rollouts in a report. */
 const maximumReports = 16;
 
 /** The maximum count of admissions, so that sums over replicas stay valid numbers in a status. */
