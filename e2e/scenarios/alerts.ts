@@ -22,7 +22,7 @@ import { none, waitFor } from '../harness/wait-for.ts';
 import { reviewTarget } from '../harness/webhook-configurations.ts';
 import { createNamespace, waitForDeployment } from '../harness/workloads.ts';
 
-/** A case of alerts/cases.yaml, which says what its members are. */
+/** A case of alerts/cases.yaml, which describes the fields. */
 interface Case extends Pick<AlertCase, 'name' | 'raises' | 'hours'> {
   given?: KubernetesObject[];
   fault?: Fault;
@@ -32,9 +32,9 @@ interface Case extends Pick<AlertCase, 'name' | 'raises' | 'hours'> {
 
 export const alerts: Scenario = {
   name: 'alerts',
-  about: 'each alert of the chart fires by its fault and no other does, by promtool, in series made of real scrapes',
+  about: 'each fault raises its alerts of the chart and no others; promtool evaluates series of real scrapes',
   paired: true,
-  destructive: 'it needs a proxy before the embedded API server',
+  destructive: 'it needs a proxy in front of the embedded API server',
   run: async (context) => {
     const { client, cluster } = context;
     const promtool = await buildProgram('promtool', (line) => context.say(line));
@@ -70,7 +70,8 @@ export const alerts: Scenario = {
       'send slowly': async () => sendSlowly(await target(), podReview('slow')),
       'speak no TLS': () => Promise.all(Array.from({ length: 300 }, () => speakPlainly(port))),
       'wait until webhooks are active': () => untilActive(client),
-      'wait until none leads': () => waitFor('none to lead', async () => !(await isSeen(/^injector_leader 1$/m))),
+      'wait until there is no leader': () =>
+        waitFor('the leader to be gone', async () => !(await isSeen(/^injector_leader 1$/m))),
       'wait for the leader': () => waitFor('a leader', () => isSeen(/^injector_leader 1$/m)),
       'freeze the first': () => processes[0]?.freeze(),
       'kill the first two': () => Promise.all([processes[0]?.kill(), processes[1]?.kill()]),
@@ -94,26 +95,26 @@ export const alerts: Scenario = {
         if (kind === 'InjectorConfig') await deleteForced(client, object);
         else if (kind === 'RevisionTag') await removeTagAndWebhook(client, metadata.name ?? '');
         else await client.delete(object);
-        // What was scraped of it must not raise anything in later cases.
+        // Its series must end, so that they raise no alerts in later cases.
         const gone = new RegExp(`^injector_(condition|serving_certificate)\\S*[/"-]${metadata.name}[".]`, 'm');
         await waitFor(`the series of ${metadata.name} to end`, async () => !(await isSeen(gone)));
       }
       context.say(`${each.name}: recorded`);
     }
-    await context.checkNow('each alert has a case that raises it', () =>
+    await context.checkNow('every alert has a case that raises it', () =>
       none(
         alertNames().filter((alert) => !cases.some(({ raises }) => raises.some((one) => one.split(' ')[0] === alert))),
       ),
     );
     const file = join(cluster.run.path, 'alerts.json');
-    await context.checkNow(`promtool: each of ${cases.length} cases raises its alerts and no others`, () =>
+    await context.checkNow(`in promtool, each of ${cases.length} cases raises its alerts and no others`, () =>
       testAlerts(promtool, recorded, file),
     );
     return `${alertNames().length} alerts in ${cases.length} cases`;
   },
 };
 
-/** Applies an object and waits until it is what it says. */
+/** Applies an object and waits until it is ready. */
 async function applied({ client }: ScenarioContext, object: KubernetesObject): Promise<void> {
   const { kind, metadata } = object;
   if (kind === 'Namespace') await createNamespace(client, metadata.name ?? '', metadata.labels);
@@ -123,7 +124,7 @@ async function applied({ client }: ScenarioContext, object: KubernetesObject): P
   if (kind === 'Deployment') await waitForDeployment(client, metadata.namespace ?? '', metadata.name ?? '');
 }
 
-/** Posts a review whose second part comes four seconds after the first, as over a bad network. */
+/** Posts a review in two parts, four seconds apart, as over a slow network. */
 async function sendSlowly(target: Awaited<ReturnType<typeof reviewTarget>>, review: string): Promise<void> {
   const { port, path, serverName: servername, authority: ca } = target;
   const headers = { 'content-type': 'application/json', 'content-length': review.length };

@@ -34,9 +34,9 @@ const count = 13;
 export const canaryOperatorKilled: Scenario = {
   name: 'canary-operator-killed',
   about:
-    'the leader is killed after each write of rollouts that are promoted, aborted or rolled back, with a shadow step, a timed pause and restarts among them: each ends as it would have, by exact shares, with evidence for each step, one update of the webhook a step and no restart repeated, and nothing is lost',
+    'the leader is killed after each write of rollouts that are promoted, aborted or rolled back, with shadow steps, timed pauses and restarts: each rollout ends as planned, with exact shares, evidence for each step, one update of the webhook per step, no repeated restart, and no lost pod',
   destructive: 'it needs the audit log of the embedded control plane',
-  full: 'a SIGKILL after every write, restarted in its pod, and with another leader after one of each object, about 8 minutes',
+  full: 'a SIGKILL of the leader after every write, restarted or replaced by another leader, about 8 minutes',
   run: async (context) => {
     const { client } = context;
     const replicas = await context.startReplicas(
@@ -57,7 +57,7 @@ export const canaryOperatorKilled: Scenario = {
 
     const undisturbed = await rollOutUndisturbed(stage, byPerson);
     const unseen = await takeOverUnseen(stage);
-    // What a rollout that was disturbed otherwise has written as well does not depend on the time that things take.
+    // The later checks cover only writes that do not depend on timing.
     const written = new Set(unseen.writes.map(describeWrite));
     const always = undisturbed.writes.filter((write) => written.has(describeWrite(write)));
     const trials = new Trials(stage);
@@ -70,46 +70,46 @@ export const canaryOperatorKilled: Scenario = {
       aborted: trials.historyOf(aborted),
       failed: trials.historyOf(failing),
     });
-    const statement = 'negative control: each rule refuses what it is about, and no other rule does';
+    const statement = 'negative control: exactly one rule refuses each falsified rollout';
     await context.checkNow(statement, () => none(wrong));
 
     await workloads.close();
     const { created, lost } = workloads.pods.lost();
     const { killed, unreached, slowestMilliseconds } = trials;
     const kills = trials.deaths;
-    await context.checkNow(`${kills + 1} leaders killed: 0 of ${created} pods lost`, () => none(lost));
+    await context.checkNow(`with ${kills + 1} leaders killed, none of ${created} pods was lost`, () => none(lost));
     const writes = [...new Set(killed.map(describeWrite))].sort();
     const figures = { workloads: count, rollouts: trials.count, kills, created, lost: 0, slowestMilliseconds };
     context.measured({ ...figures, writes, unreached: unreached.map(describeWrite) });
-    return `${trials.count} rollouts, ${kills} leaders killed, after ${writes.length} different writes: every rollout ended as it should, the slowest after ${slowestMilliseconds} ms, each share exact, no restart repeated; ${created} pods: 0 lost`;
+    return `${trials.count} rollouts, ${kills} leaders killed, after ${writes.length} different writes: every rollout ended as planned, the slowest after ${slowestMilliseconds} ms, all shares exact, no restart repeated; ${created} pods: 0 lost`;
   },
 };
 
-/** That nothing was passed over: the kinds of writes of every rollout by a person, and what other ways have besides. */
+/** Checks that kills covered all kinds of writes: of a user's rollouts, and of the other trials. */
 async function checkKills(
   context: ScenarioContext,
   { killed, unreached, trials }: Trials,
   always: readonly RolloutWrite[],
 ) {
   for (const write of unreached)
-    context.say(`not written again, so nobody was killed after it: ${describeWrite(write)}`);
+    context.say(`this write did not occur, so no leader was killed after it: ${describeWrite(write)}`);
   const kinds = new Set(killed.map(kindOf));
   const meant = [...oneOfEachKind(always), ...otherWays.flatMap(({ targets }) => targets)];
-  // Awaited by itself, and not written again: it is not made each time.
+  // Writes that depend on timing are excused if a rollout of their own did not reach them.
   const excused = new Set(unreached.filter(isPassing).map(kindOf));
   const passedOver = meant
     .filter((write) => ![kinds, excused].some((known) => known.has(kindOf(write))))
     .map(describeWrite);
   const statement =
-    'leaders were killed after every kind of write that is made each time, a restart and an abort among them';
+    'leaders were killed after every kind of write that every rollout makes, including a restart and an abort';
   await context.checkNow(statement, () => none(passedOver));
   if (trials.every(({ isRestarted }) => isRestarted)) return;
   const others = trials.filter(({ isRestarted }) => !isRestarted).flatMap(({ targets }) => targets);
   const isTakenOver = others.some((target) => killed.includes(target));
-  await context.checkNow('leaders were killed that did not come back until another led', () => isTakenOver);
+  await context.checkNow('in some trials, the killed leader returned only after another one led', () => isTakenOver);
 }
 
-/** After every write, of each way that rollouts go. */
+/** Returns the trials of the full size: after every write, in each kind of rollout. */
 async function allTrials(stage: Stage, undisturbed: Undisturbed): Promise<Trial[]> {
   const [restarting, abortedRollout, failed] = [
     await rollOutUndisturbed(stage, byOperator),
@@ -129,7 +129,7 @@ async function allTrials(stage: Stage, undisturbed: Undisturbed): Promise<Trial[
 
 const gone = 2;
 
-/** A leader that begins to look while some workloads have no pods, and cannot see them: the next share waits for them. */
+/** Checks that a new leader starts no step before it sees workloads that had no pods. */
 export async function takeOverUnseen(stage: Stage): Promise<RolloutHistory> {
   const { context, replicas, workloads } = stage;
   const names = workloads.names.slice(0, gone);
@@ -148,19 +148,19 @@ export async function takeOverUnseen(stage: Stage): Promise<RolloutHistory> {
   };
   const history = await rollOut(stage, byPerson, { meanwhile });
   await context.checkNow(
-    `a new leader that sees ${workloads.names.length - gone} of ${workloads.names.length} workloads begins no share before it has seen them all`,
+    `a new leader that sees ${workloads.names.length - gone} of ${workloads.names.length} workloads begins no step before it has seen all of them`,
     () => none(judgeRollout(history)),
   );
   return history;
 }
 
 interface Undisturbed {
-  /** What belongs to it: neither what was left of the one before, nor who uses what, which is counted at any time. */
+  /** The rollout's own writes: without leftovers of the previous one and usage statistics. */
   readonly writes: readonly RolloutWrite[];
   readonly history: RolloutHistory;
 }
 
-/** A write that was asked for before a rollout began, and answered after, is on one side of that or on the other. Milliseconds. */
+/** The tolerance for requests in flight at the start of a rollout, in milliseconds. */
 const underWayMs = 5000;
 
 async function rollOutUndisturbed(stage: Stage, plan: Plan): Promise<Undisturbed> {
@@ -173,18 +173,18 @@ async function rollOutUndisturbed(stage: Stage, plan: Plan): Promise<Undisturbed
   const written = writes.map(({ verb, resource, name }) => `${verb} ${resource} ${name}`);
   const { username } = replicas.installation;
   const audited = (from: number) => describeAudited(audit.writesBy(username), from, until);
-  const statement = `an undisturbed rollout ${plan.name}: ${writes.length} writes, the same in the audit log`;
+  const statement = `the audit log has the same ${writes.length} writes for an undisturbed rollout ${plan.name}`;
   await context.check(statement, () => {
     found(surplus(audited(since), written).join('\n'), '');
     return found(surplus(written, audited(since - underWayMs)).join('\n'), '');
   });
-  await context.checkNow('it ends as it should, each step after its evidence, and nothing is done twice', () =>
+  await context.checkNow('the undisturbed rollout ${plan.name} complies with every rule', () =>
     none(judgeRollout(history)),
   );
   return { writes: writes.filter(({ phase }) => phase !== '' && phase !== phaseBefore), history };
 }
 
-/** Those of some texts that are not among others, as often as they are not. */
+/** Returns the texts that occur more often than in others. */
 function surplus(texts: readonly string[], others: readonly string[]): string[] {
   const left = [...others];
   return texts.filter((text) => {

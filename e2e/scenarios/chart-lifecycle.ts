@@ -18,7 +18,7 @@ const name = 'chart-lifecycle';
 const system = `${name}-system`;
 const folderOfOurs = join(import.meta.dirname, name);
 const injector = `node "${paths.injector}"`;
-const traces = `bash "${folderOfOurs}/traces.sh"`;
+const remaining = `bash "${folderOfOurs}/remaining.sh"`;
 const definitions = ['injectorconfigs', 'revisiontags'].map(
   (each) => `customresourcedefinition.apiextensions.k8s.io/${each}.sidecar-injector.io\n`,
 );
@@ -26,8 +26,8 @@ const definitions = ['injectorconfigs', 'revisiontags'].map(
 export const chartLifecycle: Scenario = {
   name,
   about:
-    'the chart: values, Pod Security, install.yaml; from a registry by real helm: upgrade from the release before, back, uninstall, install; autoscaling',
-  destructive: 'it installs and uninstalls the operator, resource definitions included',
+    'the chart works: values, Pod Security, install.yaml, autoscaling; with helm and a registry: upgrade from the previous release, rollback, uninstall, install',
+  destructive: 'it installs and uninstalls the operator, including its CRDs',
   ownControlPlane: true,
   paired: true,
   run: async (context) => {
@@ -48,7 +48,7 @@ export const chartLifecycle: Scenario = {
     };
     const namespace = await context.namespace('pods', { 'istio.io/rev': 'used' });
     const injects = (when: string) =>
-      context.check(`${when}: a pod is injected`, async () => (await containersOf(client, namespace)).length === 2);
+      context.check(`${when}, a pod is injected`, async () => (await containersOf(client, namespace)).length === 2);
     await checkWrongValues(context, run);
     await checkValueSets(context);
 
@@ -57,7 +57,7 @@ export const chartLifecycle: Scenario = {
     const plain = await installChart(cluster, 'sidecar-injector-system', {}, apply);
     const first = await generations();
     await apply();
-    await context.checkNow('install.yaml: a second time changes nothing', async () =>
+    await context.checkNow('applying install.yaml a second time changes nothing', async () =>
       found(await generations(), first),
     );
     const replicas = await Replicas.start(cluster, plain, { webhooks: 1, controllers: 1, seed: context.seed });
@@ -65,18 +65,18 @@ export const chartLifecycle: Scenario = {
     await injects('install.yaml');
     await replicas.stop();
     await shell(`${injector} uninstall --purge --yes`);
-    await context.check('uninstall --purge leaves nothing of it', async () => found((await run(traces)).text, ''));
+    await context.check('uninstall --purge leaves no objects', async () => found((await run(remaining)).text, ''));
 
     const registry = `oci://${await startRegistry(context, folder)}/charts`;
     const chart = `${registry}/injector-operator --plain-http`;
     await shell(`helm package "${paths.chart}" -d packed && helm push packed/*.tgz ${registry} --plain-http`);
     const pulled = await run(`mkdir pulled && helm pull ${chart} -d pulled && cmp packed/*.tgz pulled/*.tgz`);
-    await context.checkNow('a registry gives the chart back as it got it', () => pulled.code === 0);
+    await context.checkNow('the registry returns the same chart that was pushed', () => pulled.code === 0);
     const previous = await runInShell(`. "${folderOfOurs}/previous.sh"`, { ...process.env, FOLDER: folder });
     if (previous.code !== 0) throw new Error(previous.text);
 
     const helm = (words: string) => `helm ${words} -n ${system} --wait --set mode=all`;
-    // Not the context's: helm takes the rights of an operator that is still running.
+    // Not by context.install(): helm adopts the rights of an operator that is still running.
     const installation = await installChart(cluster, system, { mode: 'all' }, async () => {
       await shell(`kubectl create ns ${system}`);
       await shell(
@@ -88,50 +88,53 @@ export const chartLifecycle: Scenario = {
     context.atEnd(() => Promise.all(installation.operators.map(({ process: each }) => each.kill())));
     let operator = await start();
     await applyUntilReady(client, smallConfig('used'));
-    /** Pods are injected by the process that was there and by the next one. */
+    /** Checks that the running process injects pods, and so does a restarted one. */
     const goesOn = async (step: string, those: 'old' | 'new'): Promise<void> => {
       const isOld = (await shell('kubectl get crd -o yaml')).includes('An old injector');
-      await context.checkNow(`${step}: the definitions are the ${those} ones`, () => isOld === (those === 'old'));
-      await injects(`${step}, the operator as before`);
+      await context.checkNow(`${step}, the CRDs are the ${those} ones`, () => isOld === (those === 'old'));
+      await injects(`${step} and before a restart of the operator`);
       await operator.process.stop(30_000);
       operator = await start();
-      await injects(`${step}, the operator started again`);
+      await injects(`${step} and after a restart of the operator`);
     };
-    await goesOn('the release before', 'old');
+    await goesOn('with the previous release', 'old');
     const upgrade = helm(`upgrade injector-operator ${chart}`);
     const refused = await run(upgrade);
-    await context.checkNow('without --take-ownership helm refuses definitions of crds/ and names them', () =>
+    await context.checkNow('without --take-ownership, helm refuses the CRDs of crds/ and names them', () =>
       /CustomResourceDefinition "injectorconfigs[^]* invalid ownership metadata/.test(refused.text),
     );
     await shell(`${upgrade} --take-ownership`);
-    await goesOn('upgraded', 'new');
+    await goesOn('after the upgrade', 'new');
     await shell(`helm rollback injector-operator 1 -n ${system} --wait`);
-    await goesOn('rolled back', 'new');
+    await goesOn('after the rollback', 'new');
     await shell(upgrade);
-    await goesOn('upgraded again, without the flag', 'new');
+    await goesOn('after another upgrade without the flag', 'new');
     await checkAutoscaler(context, shell, upgrade, system);
     const records = `kubectl get secret -n ${system} -l owner=helm -o jsonpath='{.items[-1:].data.release}'`;
     const size = Number(await shell(`${records} | base64 -d | wc -c`));
-    await context.checkNow("helm's record takes less than a quarter of what a Secret may hold", () => size < 1 << 18);
+    await context.checkNow(
+      "helm's record takes less than a quarter of the maximum size of a Secret",
+      () => size < 1 << 18,
+    );
 
     const said = await shell(`helm uninstall injector-operator -n ${system}`);
     await operator.process.stop(30_000);
-    await context.checkNow('helm says that it keeps the definitions', () => /kept[^]*revisiontags/.test(said));
-    await context.check('of what the chart made the definitions are left', async () =>
-      found(await shell(`${traces} -l helm.sh/chart`), definitions.join('')),
+    await context.checkNow('helm reports that it keeps the CRDs', () => /kept[^]*revisiontags/.test(said));
+    await context.check('after helm uninstall, only the CRDs of the chart remain', async () =>
+      found(await shell(`${remaining} -l helm.sh/chart`), definitions.join('')),
     );
     await shell(`${injector} uninstall --yes`);
-    await context.check('and after injector uninstall, of all else only what people made', async () => {
+    await context.check('after injector uninstall, only the objects of users remain', async () => {
       const own = ['apiservice.apiregistration.k8s.io/v1alpha1.sidecar-injector.io\n', ...definitions];
       return found(await shell(traces), [...own, 'injectorconfig.sidecar-injector.io/used\n'].join(''));
     });
     const foreign = await run(helm(`install other ${chart} --dry-run=server`));
-    await context.checkNow('another release does not get definitions that were kept', () =>
+    await context.checkNow('helm refuses the remaining CRDs to another release', () =>
       foreign.text.includes('invalid ownership metadata'),
     );
     await shell(helm(`install injector-operator ${chart}`));
     await start();
-    await injects('installed from the registry over what was kept');
+    await injects('after an installation from the registry over the remaining CRDs');
     return `helm's record of the release has ${size} bytes`;
   },
 };
@@ -141,7 +144,7 @@ async function checkWrongValues(context: ScenarioContext, run: (line: string) =>
   for (const [set, named] of Object.entries(wrong)) {
     const programs = [`helm template x "${paths.chart}"`, `${injector} install -o yaml`];
     const said = await Promise.all(programs.map((program) => run(`${program} --set '${set}'`)));
-    await context.checkNow(`helm and install refuse ${set} and name it`, () =>
+    await context.checkNow(`helm and injector install refuse ${set} and name it`, () =>
       none(said.filter(({ code, text }) => code === 0 || !text.includes(named)).map(({ text }) => text)),
     );
   }

@@ -22,7 +22,7 @@ import { namespaceLabels, randomPod, randomRound } from './check-agrees/random-c
 import { istioRowKeys } from './label-truth-table.ts';
 import { tableNamespaces, tablePods } from './label-truth-table/rows.ts';
 
-/** What must occur often enough in the full size. An unknown policy is missing: the operator publishes none. */
+// Outcomes that must be frequent in the full size. Unknown policies are missing: none is published.
 const reasons = [
   ...['Injected', 'NotSelected', 'ExcludedNamespace', 'OptedOutByLabel', 'OptedOutByAnnotation', 'HostNetwork'],
   ...['MirrorPod', 'MatchCondition', 'MatchConditionFailed', 'NeverInjectSelector', 'PolicyDisabled'],
@@ -39,7 +39,7 @@ export const checkAgrees: Scenario = {
   name: 'check-agrees',
   core: true,
   about:
-    'what `injector check` foresees is what the API server does, for the table of labels and for random pods and configurations',
+    'the API server does what `injector check` predicts, for the table of labels and for random pods and configurations',
   paired: true,
   destructive: 'it installs the default revision, and webhooks that refuse pods',
   full: '256 rows and 3,600 random pods under 12 random configurations, 2 minutes',
@@ -62,7 +62,7 @@ export const checkAgrees: Scenario = {
       await checkRound(context, { number, random, namespaces, count: perRound }, tallies);
     context.say(`results: ${toText(tallies.results)}`);
     context.say(`reasons: ${toText(tallies.reasons)}`);
-    context.say(`webhooks asked: ${toText(tallies.kinds)}`);
+    context.say(`webhooks called: ${toText(tallies.kinds)}`);
     if (context.size === 'full') {
       await context.checkNow(`every reason and every kind of webhook occurs at least ${least} times`, () =>
         none([...tooRare(reasons, tallies.reasons), ...tooRare(kinds, tallies.kinds)]),
@@ -78,7 +78,7 @@ export const checkAgrees: Scenario = {
       reasons: counted(tallies.reasons),
       webhooksAsked: counted(tallies.kinds),
     });
-    return `256 rows and ${rounds * perRound} random pods as foreseen, ${tallies.advice} pieces of advice tried`;
+    return `256 rows and ${rounds * perRound} random pods as predicted, ${tallies.advice} pieces of advice tried`;
   },
 };
 
@@ -87,9 +87,13 @@ async function checkRows(context: ScenarioContext): Promise<void> {
   const audit = context.startAudit();
   const pods = tablePods(namespaces, 'row', istioRowKeys).map(({ pod }) => pod);
   const compared = await compareAll(context, pods);
-  await context.checkNow('the 256 rows of the table of labels: each as foreseen', () => none(disagreements(compared)));
+  await context.checkNow('injector check predicts all 256 rows of the table of labels', () =>
+    none(disagreements(compared)),
+  );
   if (audit === undefined) return;
-  await context.checkNow('and by the webhooks that were foreseen', () => none(otherWebhooks(compared, audit.events())));
+  await context.checkNow('the API server calls the predicted webhooks for these rows', () =>
+    none(otherWebhooks(compared, audit.events())),
+  );
 }
 
 interface Pods {
@@ -115,11 +119,11 @@ async function checkRound(context: ScenarioContext, { number, random, namespaces
     const audit = context.startAudit();
     const compared = await compareAll(context, pods);
     for (const { report } of compared) tallies.note(report);
-    await context.checkNow(`configurations ${number + 1}: ${count} random pods are as foreseen`, () =>
+    await context.checkNow(`with configurations ${number + 1}, injector check predicts ${count} random pods`, () =>
       none(disagreements(compared)),
     );
     if (audit !== undefined) {
-      await context.checkNow(`configurations ${number + 1}: the webhooks that were foreseen were asked`, () =>
+      await context.checkNow(`with configurations ${number + 1}, the API server calls the predicted webhooks`, () =>
         none(otherWebhooks(compared, audit.events())),
       );
     }
@@ -130,7 +134,7 @@ async function checkRound(context: ScenarioContext, { number, random, namespaces
   }
 }
 
-/** What the advice promises, where it is about the pod alone: each is followed, and the API server asked. */
+/** Follows each advice that changes only the pod, and checks the promised result by a dry run. */
 async function tryAdvice(context: ScenarioContext, compared: readonly Compared[]): Promise<number> {
   const wrong: string[] = [];
   let tried = 0;
@@ -145,11 +149,11 @@ async function tryAdvice(context: ScenarioContext, compared: readonly Compared[]
         wrong.push(`${pod.metadata.name ?? ''} ${JSON.stringify(changes)}: ${actual}, not ${promised}`);
     }
   }
-  await context.checkNow(`${tried} pieces of advice: each does what it says`, () => none(wrong));
+  await context.checkNow(`each of ${tried} pieces of advice has the promised effect`, () => none(wrong));
   return tried;
 }
 
-/** How often each word occurs, in the order of the alphabet. */
+/** Counts each word, in alphabetical order. */
 function counted(words: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const word of [...words].sort((one, other) => one.localeCompare(other))) counts[word] = (counts[word] ?? 0) + 1;
@@ -161,13 +165,13 @@ function toText(words: readonly string[]): string {
   return counts.map(([word, count]) => `${word} ${count}`).join(', ');
 }
 
-/** Those of some words that do not occur often enough among others. */
+/** Returns the words that occur too rarely, with their counts. */
 function tooRare(wanted: readonly string[], words: readonly string[]): string[] {
   const counts = counted(words);
   return wanted.flatMap((word) => ((counts[word] ?? 0) < least ? [`${word} ${counts[word] ?? 0}`] : []));
 }
 
-/** What was seen, one word each time. */
+/** Collects the outcomes, one word per occurrence. */
 class Tallies {
   readonly reasons: string[] = [];
   readonly kinds: string[] = [];
@@ -199,64 +203,70 @@ async function checkByCommand(context: ScenarioContext): Promise<void> {
   const namespace = await context.namespace('command');
   await createDeployment(client, namespace, 'web');
   const [early] = await podsOf(client, namespace, 'web');
-  await context.check('check deployment/web: exit status 3, and how to change it', async () => {
+  await context.check('check deployment/web exits with 3 and says how to change it', async () => {
     const { code, out } = await check('deployment/web', '-n', namespace);
     return code === 3 && out.includes(`kubectl label namespace ${namespace} istio-injection=enabled`);
   });
 
   const analyze = (place: string) => runInjector(['analyze', '-n', place, ...clusterFlags(cluster)]);
   await context.check(
-    'analyze of what asks for nothing: exit status 0',
+    'analyze of a namespace without injection labels exits with 0',
     async () => (await analyze(namespace)).code === 0,
   );
   const mistyped = await context.namespace('mistyped', { 'istio.io/rev': 'prd' });
-  await context.check('analyze names a label that leads nowhere, and the command that mends it', async () => {
+  await context.check('analyze names a label without a revision and the command that corrects it', async () => {
     const { code, out } = await analyze(mistyped);
     return code === 3 && out.includes(`kubectl label namespace ${mistyped} istio.io/rev=prod --overwrite`);
   });
 
   await labelNamespace(client, namespace, { 'istio-injection': 'enabled' });
-  await context.check('as advised: check deployment web has exit status 0', async () => {
+  await context.check('after following the advice, check deployment web exits with 0', async () => {
     return (await check('deployment', 'web', '-n', namespace)).code === 0;
   });
-  const held = deployment(namespace, 'held', { annotations: { 'inject.istio.io/templates': 'nobody' } });
+  const held = deployment(namespace, 'held', { annotations: { 'inject.istio.io/templates': 'missing' } });
   await client.create(held);
-  await context.check('analyze says who has to be restarted, and whose pods are refused', async () => {
+  await context.check('analyze names the workload to restart and the one whose pods are refused', async () => {
     const { code, out } = await analyze(namespace);
     const isMissing = out.includes(`kubectl rollout restart deployment/web -n ${namespace}`);
     return code === 3 && isMissing && /^replicaset\/held-\w+ in .*denied the request/m.test(out);
   });
   await client.delete(held);
-  await context.check('check pod/NAME of an older pod: it is Missing what it would get', async () => {
+  await context.check('check pod/NAME reports an older pod as Missing', async () => {
     const [report] = reportsOf(await check(`pod/${early?.metadata.name ?? ''}`, '-n', namespace, '-o', 'json'));
     return report?.result === 'Injected' && report.existing?.state === 'Missing';
   });
   await client.create(barePod(namespace, 'fresh'));
   const state = async () => reportsOf(await check('pod/fresh', '-n', namespace, '-o', 'json'))[0]?.existing?.state;
-  await context.check('a new pod is Current', async () => (await state()) === 'Current');
+  await context.check('check pod/NAME reports a new pod as Current', async () => (await state()) === 'Current');
   const other = smallConfig('default');
   other.spec.injection['injectedAnnotations'] = { 'example.com/edited': 'yes' };
   await applyUntilReady(client, other);
-  await context.check('after an edit of the InjectorConfig it is Stale', async () => (await state()) === 'Stale');
-  await context.check('check namespace/NAME: the plain pod, the Deployment and the bare pod', async () => {
-    const result = await check(`namespace/${namespace}`, '-o', 'json');
-    return result.code === 0 && reportsOf(result).length === 3;
-  });
+  await context.check(
+    'after an edit of the InjectorConfig, check pod/NAME reports the pod as Stale',
+    async () => (await state()) === 'Stale',
+  );
+  await context.check(
+    'check namespace/NAME reports the pods without a sidecar, the Deployment and the bare pod',
+    async () => {
+      const result = await check(`namespace/${namespace}`, '-o', 'json');
+      return result.code === 0 && reportsOf(result).length === 3;
+    },
+  );
 
   const file = join(cluster.run.path, 'check.yaml');
   const pods = [
-    barePod(namespace, 'refused', { annotations: { 'inject.istio.io/templates': 'nobody' } }),
+    barePod(namespace, 'refused', { annotations: { 'inject.istio.io/templates': 'missing' } }),
     barePod(namespace, 'out', { labels: { 'sidecar.istio.io/inject': 'false' } }),
   ];
   writeFileSync(file, pods.map((pod) => JSON.stringify(pod)).join('\n---\n'));
-  await context.check('check -f FILE --dry-run: exit status 4, and the API server agrees', async () => {
+  await context.check('check -f FILE --dry-run exits with 4 and the API server agrees', async () => {
     const result = await check('-f', file, '--dry-run', '-o', 'json');
     const reports = reportsOf(result);
     const isForeseen = reports.length === 2 && reports.every(({ dryRun }) => dryRun?.foreseen === true);
     return result.code === 4 && isForeseen && reports.map((each) => each.result).join() === 'Refused,NotInjected';
   });
-  await context.check('check of what is not there: exit status 2', async () => {
-    const { code, errors } = await check('deployment/nobody', '-n', namespace);
+  await context.check('check of a missing object exits with 2', async () => {
+    const { code, errors } = await check('deployment/missing', '-n', namespace);
     return code === 2 && errors.includes('nobody');
   });
 }

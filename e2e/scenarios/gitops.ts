@@ -9,11 +9,10 @@ import { found, none } from '../harness/wait-for.ts';
 
 export const gitops: Scenario = {
   name: 'gitops',
-  about:
-    'kubectl diff of chart and examples is empty, and Argo CD and Flux judge each recorded state as the table says',
+  about: 'kubectl diff of chart and examples is empty, and Argo CD and Flux judge each recorded state as documented',
   paired: true,
   ownControlPlane: true,
-  destructive: 'it makes the default injector and crashing pods',
+  destructive: 'it creates the default injector and crashing pods',
   run: async (context) => {
     const health = await buildProgram('health', (line) => context.say(line));
     await buildKubectl((line) => context.say(line));
@@ -34,9 +33,11 @@ export const gitops: Scenario = {
       const alike = mutants(check).filter((mutant) => judge(health, mutant, objects).join() === said.join());
       noticed += mutants(check).length - alike.length;
       const words = alike.map(({ lua, flux }) => (lua === check.lua ? JSON.stringify(flux) : lua));
-      await context.checkNow(`${kind}: a health check with a word less judges otherwise`, () => none(words));
+      await context.checkNow(`the verdicts on ${kind} change if any word of its health check is removed`, () =>
+        none(words),
+      );
     }
-    await context.checkNow('each state is judged as the table of docs/gitops.md says, and each row was recorded', () =>
+    await context.checkNow('the verdicts on all states equal the table of docs/gitops.md', () =>
       found([...verdicts].sort().join('\n'), table.sort().join('\n')),
     );
     return `${recorded.length} states recorded, ${table.length} rows, ${noticed} mutants noticed`;

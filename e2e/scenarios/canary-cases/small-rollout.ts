@@ -8,15 +8,15 @@ import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { found } from '../../harness/wait-for.ts';
 import { ask, pathOf, waitForRollout, Workloads } from '../canary/workloads.ts';
 
-/** Milliseconds for a webhook that was just written to be what the API server asks. */
+/** The milliseconds until the API server uses a webhook that was just written. */
 const propagationMs = 700;
-/** Milliseconds for a rollout to get somewhere: all cases share two cores, with other scenarios. */
+/** The timeout for a phase of a rollout, in milliseconds: all cases share two cores. */
 const patience = 120_000;
 
-/** Who is stable, and who the canary. */
+/** The default revisions. */
 const pair = { stable: 'v1', canary: 'v2' };
 
-/** A tag of a case's own, and the workloads that follow it. */
+/** A tag of one case, and the workloads that follow it. */
 export class SmallRollout {
   readonly tag: string;
   readonly workloads: Workloads;
@@ -31,16 +31,13 @@ export class SmallRollout {
   static async open(context: ScenarioContext, audit: AuditLog, options: CaseOptions): Promise<SmallRollout> {
     const { tag, count, revision = 'v1', isHealthy = true } = options;
     await applyTagUntilReady(context.client, revisionTag(tag, revision));
-    // Each pod lives long enough to be evidence.
+    // Each pod lives long enough to count as evidence.
     const churn = { pods: 1, roundMs: Math.max(600, 3000 / count), restMs: 5000 };
     const workloads = await Workloads.open(context, audit, tag, count, { churn, opensReady: isHealthy });
     return new SmallRollout(context, tag, workloads);
   }
 
-  /**
-   * Edits the tag as a person does. Steps of these weights wait to be resumed.
-   * @param last the pause of a step of 100; none unless told
-   */
+  /** Edits the tag like a user; steps wait for `resume`. @param last the pause of the last step */
   async edit(revision: string, weights: readonly number[], last?: 'UntilResumed'): Promise<void> {
     const steps = weights.map((weight) => {
       const pause = weight < 100 ? 'UntilResumed' : last;
@@ -62,18 +59,18 @@ export class SmallRollout {
     return waitForRollout(this.#context, this.tag, 'there', () => true);
   }
 
-  /** Waits until the operator has seen something; it is made to look, since the figures of a tag at rest are no news. */
+  /** Waits for a rollout state. Touches the tag, because figures alone do not trigger a pass. */
   async seen(what: string, isSo: (state: RolloutState) => boolean): Promise<void> {
     await this.holds(what, async () => {
       const annotations = { 'e2e.sidecar-injector.io/looked': String(Date.now()) };
       await this.#context.client.patch(revisionTag(this.tag, ''), 'merge', { metadata: { annotations } });
       const state = await this.state();
-      if (!isSo(state)) throw new Error(`it says ${JSON.stringify(state)}`);
+      if (!isSo(state)) throw new Error(`its state is ${JSON.stringify(state)}`);
       return true;
     });
   }
 
-  /** Waits until the rollout is so far, with pods made again on the way, without which it goes nowhere. */
+  /** Waits for a rollout state, and recreates pods meanwhile, because the rollout needs them. */
   async reach(what: string, isThere: (state: RolloutState) => boolean): Promise<RolloutState> {
     let isRenewed = false;
     return waitForRollout(
@@ -93,13 +90,13 @@ export class SmallRollout {
     );
   }
 
-  /** Waits until it has been promoted, and checks that everybody has pods of the canary alone by then. */
+  /** Waits for the promotion, and checks that all workloads then have only canary pods. */
   async promotes(statement: string, canary = 'v2'): Promise<void> {
     await this.reach('promoted', ({ phase }) => phase === 'Promoted');
     await this.checkAll(statement, canary);
   }
 
-  async noneFlippedBack(statement = 'nobody flipped back', canary = 'v2'): Promise<void> {
+  async noneFlippedBack(statement = 'no workload went back to stable', canary = 'v2'): Promise<void> {
     await this.holds(statement, () => found(this.workloads.pods.flippedBack(canary, 'v1').join(), ''));
   }
 
@@ -115,36 +112,36 @@ export class SmallRollout {
     await this.pausedAt(50, canary);
     await this.ask('abort', 'now');
     await this.reach('rolled back', ({ phase }) => phase === 'RolledBack');
-    // The decision is recorded before the webhook is written by it.
+    // The operator records the decision before it updates the webhook.
     await this.holds(
-      'its webhook leads away from the canary',
+      'the path of the webhook no longer names the canary',
       async () => !(await this.path()).includes(`/${canary}/`),
     );
   }
 
-  /** Has all pods made again by what the webhook says by now. */
+  /** Recreates all pods once the API server uses the current webhook. */
   async renewed(): Promise<Map<string, Set<string>>> {
     await sleep(propagationMs);
     return this.workloads.renew();
   }
 
-  /** Deployments, in the order in which the tag hands out the canary. */
+  /** Returns Deployments in the order in which the tag assigns the canary. */
   ranked(names: readonly string[] = this.workloads.names): string[] {
     const { namespace } = this.workloads;
     const rank = (name: string): string => rankOf(this.tag, { namespace, kind: 'Deployment', name });
     return [...names].sort((one, other) => (rank(one) < rank(other) ? -1 : 1));
   }
 
-  /** A name that nobody has, of a Deployment that comes in that order before one, or after one. */
+  /** Returns an unused name of a Deployment whose rank is before or after another one. */
   nameBeside(name: string, side: 'before' | 'after'): string {
     const candidates = Array.from({ length: 1000 }, (_, index) => `late-${index}`);
     const isThere = (each: string) => this.ranked([name, each]).indexOf(each) === (side === 'before' ? 0 : 1);
     const chosen = candidates.find(isThere);
-    if (chosen === undefined) throw new Error(`no name of a thousand is on that side`);
+    if (chosen === undefined) throw new Error(`none of a thousand names has a rank on that side`);
     return chosen;
   }
 
-  /** The Deployments that are to get the canary when a step begins: exactly the share of those known then, rounded up, the first by rank. */
+  /** Returns the Deployments of a step's share: the first by rank of those known, rounded up. */
   share(percent: number, known: readonly string[] = this.workloads.names): Set<string> {
     return new Set(this.ranked(known).slice(0, Math.ceil((known.length * percent) / 100)));
   }
@@ -157,24 +154,24 @@ export class SmallRollout {
     await this.#context.check(`${this.tag}: ${statement}`, probe);
   }
 
-  /** Checks that everybody has pods of one InjectorConfig alone, made by now. */
+  /** Recreates all pods, and checks that one InjectorConfig injected them. */
   async checkAll(statement: string, name: string): Promise<void> {
-    await this.check(statement, await this.renewed(), new Set(), { stable: name, canary: 'nobody' });
+    await this.check(statement, await this.renewed(), new Set(), { stable: name, canary: 'none' });
   }
 }
 
 interface CaseOptions {
   readonly tag: string;
   readonly count: number;
-  /** Where the tag leads first; v1 unless told. */
+  /** The initial revision of the tag; default v1. */
   readonly revision?: string;
   readonly isHealthy?: boolean;
 }
 
-/** Which InjectorConfigs have made the pods of each Deployment. */
+/** The InjectorConfigs that injected the pods of each Deployment. */
 type Makers = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** What is wrong with the pods that are stored: each Deployment of the share has to have pods of the canary alone, each other of stable alone. */
+/** Describes wrong pods: Deployments of the share need only canary pods, all others stable ones. */
 export function verdict(makers: Makers, share: ReadonlySet<string>, { stable, canary } = pair): string {
   return [...makers]
     .flatMap(([name, each]) => {

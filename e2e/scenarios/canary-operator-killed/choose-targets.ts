@@ -5,45 +5,45 @@ import { anyName, tag, type RolloutWrite } from './writes.ts';
 export interface Trial {
   readonly plan: Plan;
   readonly targets: readonly RolloutWrite[];
-  /** Whether the killed one comes back at once in its pod, as a container does, or only once another leads. */
+  /** Whether the killed leader restarts at once in its pod, or only after another one leads. */
   readonly isRestarted: boolean;
-  /** Whether one more is killed when most of a timed pause is over. */
+  /** Whether another leader is killed near the end of a timed pause. */
   readonly isKilledInPause?: boolean;
 }
 
-/** What each new leader writes when it has counted who uses an InjectorConfig, at whatever time that is. */
+/** The usage statistics that each new leader writes, at any time. */
 const usages = ['v1', 'v2'].map((name) => patchOf('injectorconfigs/status', name, ''));
 
-/** So many leaders are killed in one rollout: far apart, so that each finds what the one before has left behind, and goes on for a while. */
+/** The number of kills per rollout: few, so that each new leader makes progress. */
 const perRollout = 4;
 
 /**
- * After every write of a rollout, some in one rollout. To be killed before a write is to be killed after the one before it: the API server has the same in
- * both cases. Before the first one of a rollout that is the last one of the rollout before.
+ * Returns trials that cover a kill after every write. A kill before a write equals one after the
+ * write before it: the API server has the same state.
  */
 export function everyTrial(plan: Plan, writes: readonly RolloutWrite[]): Trial[] {
   return spread(writes).map((targets) => ({ plan, targets, isRestarted: true, isKilledInPause: true }));
 }
 
-/** After what each new leader writes, which is none of the writes of a rollout. */
+/** Returns trials with kills after the usage statistics, which are not part of a rollout. */
 export function usageTrials(plan: Plan, writes: readonly RolloutWrite[]): Trial[] {
   return usages.map((target) => ({ plan, targets: [...writes.slice(0, 1), target], isRestarted: true }));
 }
 
-/** After one write of each object another one leads. */
+/** Returns trials in which another replica leads, after one write of each object. */
 export function otherLeaderTrials(plan: Plan, writes: readonly RolloutWrite[]): Trial[] {
   const first = firstOfEach(writes, ({ verb, resource, name }) => `${verb} ${resource} ${name}`);
   return first.map((target) => ({ plan, targets: [target], isRestarted: false }));
 }
 
-/** After one write of each kind, some in a rollout. */
+/** Returns trials with a kill after one write of each kind. */
 export function someTrials(plan: Plan, writes: readonly RolloutWrite[]): Trial[] {
   const [first, ...others] = oneOfEachKind(writes);
   const targets = first === undefined ? spread(others) : [[first, ...usages.slice(0, 1)], ...spread(others)];
   return targets.map((each) => ({ plan, targets: each, isRestarted: true }));
 }
 
-/** After what a shadow step, a timed pause, an abort and a rollback by health decide, and what they do. */
+/** Trials for a shadow step, a timed pause, an abort, and a rollback because of failing pods. */
 export const otherWays: readonly Trial[] = [
   {
     plan: aborted,
@@ -63,7 +63,7 @@ export const otherWays: readonly Trial[] = [
   },
 ];
 
-/** Which workloads are restarted may depend on the time that things take: their writes by their order. */
+/** Timing decides which workloads are restarted, so identify their writes by order, not by name. */
 export function byOrder(writes: readonly RolloutWrite[]): RolloutWrite[] {
   const counts = new Map<string, number>();
   return writes.map((write) => {
@@ -74,25 +74,25 @@ export function byOrder(writes: readonly RolloutWrite[]): RolloutWrite[] {
   });
 }
 
-/** Those writes of a kind that another rollout does not have. */
+/** Returns the writes whose kind does not occur in another rollout. */
 export function othersThan(known: readonly RolloutWrite[], writes: readonly RolloutWrite[]): RolloutWrite[] {
   const kinds = new Set(known.map(kindOf));
   return writes.filter((write) => !kinds.has(kindOf(write)));
 }
 
-/** The first write of each kind, in the given order. */
+/** Returns the first write of each kind, in the given order. */
 export function oneOfEachKind(writes: readonly RolloutWrite[]): RolloutWrite[] {
   return firstOfEach(writes, kindOf);
 }
 
-/** What it is, and what the rollout was at, whatever the step. */
+/** Returns the kind of a write: the object and the phase, independent of the step. */
 export function kindOf({ verb, resource, name, phase }: RolloutWrite): string {
-  // Deployments are many and all alike.
+  // Deployments are interchangeable.
   const subject = resource === 'deployments' ? '' : name;
   return `${verb} ${resource} ${subject} ${phase.replace(/^\d+ % /, '')}`;
 }
 
-/** A status in the middle of a step. If all pods are ready at the first look, the operator does not write it. */
+/** Reports whether a status may be skipped: the operator omits it if all pods are already ready. */
 export function isPassing({ resource, phase }: RolloutWrite): boolean {
   return resource === 'revisiontags/status' && /\/(?:NotEnoughPods|WatchingPods|ComparingPods)$/.test(phase);
 }
@@ -116,7 +116,7 @@ function statusIn(phase: string): RolloutWrite {
   return patchOf('revisiontags/status', tag, phase);
 }
 
-/** What is said of the tag, and where its webhook is led. */
+/** Returns the writes of the tag's status and of its webhook in a phase. */
 function bothIn(phase: string): RolloutWrite[] {
   return [statusIn(phase), patchOf('mutatingwebhookconfigurations', tagWebhookConfiguration(tag), phase)];
 }

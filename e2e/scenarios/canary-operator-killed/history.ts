@@ -3,18 +3,18 @@ import type { RolloutWrite } from './writes.ts';
 
 export interface StepSeen {
   readonly weight: number;
-  /** After which it ends: its comparisons, its pause, or by what becomes of its pods. */
+  /** How the step ends: after its comparisons, after its pause, or because its pods fail. */
   readonly ends: 'Compared' | 'Paused' | 'Failed';
-  /** How long its pause is; undefined: until somebody ends it. Milliseconds. */
+  /** The planned pause in milliseconds; undefined: until a user resumes. */
   readonly pauseMs?: number;
-  /** For how long this machine stood still while it was paused. Milliseconds. */
+  /** The milliseconds for which this machine stalled during the pause. */
   readonly stoodStillMs: number;
   readonly canary: readonly string[];
-  /** When each of these had its first pod that was ready: before, there was no evidence. Milliseconds since 1970. */
+  /** When each workload first had a ready canary pod (evidence), in milliseconds since 1970. */
   readonly readyAt: ReadonlyMap<string, number>;
 }
 
-/** A time in which nobody led: from the death of a leader until somebody has the Lease. Milliseconds since 1970. */
+/** An interval without a leader, after one died. Times in milliseconds since 1970. */
 export interface Absence {
   readonly from: number;
   readonly until: number;
@@ -23,9 +23,9 @@ export interface Absence {
 export interface RolloutEnd {
   readonly phase: 'Promoted' | 'RolledBack';
   readonly reason: string;
-  /** The InjectorConfig that everybody gets then. */
-  readonly place: string;
-  /** What marks the request of a person who has aborted it. */
+  /** The InjectorConfig that all workloads get at the end. */
+  readonly injectorConfig: string;
+  /** The nonce of the user's abort request. */
   readonly abort?: string;
 }
 
@@ -36,47 +36,47 @@ export interface RolloutHistory {
   readonly steps: readonly StepSeen[];
   readonly end: RolloutEnd;
   readonly writes: readonly RolloutWrite[];
-  /** Workloads that got a pod of the stable revision after one of the canary, while the canary was neither promoted nor rolled back. */
+  /** Workloads that went from the canary to stable before the promotion or rollback. */
   readonly flippedBack: readonly string[];
   readonly restartable: readonly string[];
-  /** When the API server was asked for each pod that it has stored. Milliseconds since 1970. */
+  /** The request times of all stored pods, in milliseconds since 1970. */
   readonly podsMadeAt: readonly number[];
   readonly absences: readonly Absence[];
 }
 
-/** What a rollout must not do: sentences about what it did, none when all is well. */
+/** A rule for rollouts: returns descriptions of violations, none if the rollout is correct. */
 export type Rule = (history: RolloutHistory) => string[];
 
 export type WrittenState = RolloutState & { readonly at: number };
 
-/** What was said of the rollout, one after the other; what the rollout before has left may be written once more, and is left out. */
+/** Returns the recorded states in order, without a repeated write of the previous rollout. */
 export function statesOf({ writes }: Pick<RolloutHistory, 'writes'>): readonly WrittenState[] {
   const all = writes.flatMap(({ state, at }) => (state === undefined ? [] : [{ ...state, at }]));
   const first = all.findIndex(({ canary }) => canary !== undefined);
   return first === -1 ? [] : all.slice(first);
 }
 
-/** The states of one step. */
+/** Returns the states of one step. */
 export function statesOfStep(states: readonly WrittenState[], index: number): readonly WrittenState[] {
   return states.filter(({ canary, step }) => canary !== undefined && step === index);
 }
 
-/** The first state in which a step was over. */
+/** Returns the first state in which a step was over. */
 export function endOfStep(states: readonly WrittenState[], index: number): WrittenState | undefined {
   return states.find(({ canary, step = -1 }) => canary === undefined || step > index);
 }
 
-/** The first state that says that the evidence of a step is there. */
+/** Returns the first state that reports the evidence of a step. */
 export function pauseOfStep(states: readonly WrittenState[], index: number): WrittenState | undefined {
   return states.find(({ phase, step }) => phase === 'Paused' && step === index);
 }
 
-/** Where the webhook led, one after the other, and since when. */
+/** Returns the paths of the webhook in order, with their times. */
 export function pathWritesOf({ writes }: Pick<RolloutHistory, 'writes'>): { path: string; at: number }[] {
   return writes.flatMap(({ path, at }) => (path === undefined ? [] : [{ path, at }]));
 }
 
-/** Where the webhook led, one after the other. */
+/** Returns the paths of the webhook in order. */
 export function pathsOf(history: Pick<RolloutHistory, 'writes'>): readonly string[] {
   return pathWritesOf(history).map(({ path }) => path);
 }

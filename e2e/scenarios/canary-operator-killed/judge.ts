@@ -14,8 +14,8 @@ import {
 import { describeWrite, isPlanned, tag } from './writes.ts';
 
 /**
- * How much later than due a pause may end, the times apart in which nobody led or the machine stood still: a new leader has to read the cluster first.
- * One that begins a pause again is later than that, see `latePart`. Milliseconds.
+ * The milliseconds by which a pause may end late, besides times without a leader and stalls: a new
+ * leader reads the cluster first. Less than a repeated pause would take (`latePart`).
  */
 const tardyMs = 12_000;
 
@@ -40,11 +40,11 @@ const stepRules: Readonly<Record<string, Rule>> = {
     const starts = new Set(statesOfStep(states, index).flatMap(({ stepStartedAt }) => stepStartedAt ?? []));
     return starts.size === 1 ? [] : [`began ${starts.size} times: ${[...starts].join(', ')}`];
   }),
-  'a step has its weight': eachStep(({ weight }, index, states) => {
+  'a step has its planned weight': eachStep(({ weight }, index, states) => {
     const other = statesOfStep(states, index).find((state) => state.weight !== weight);
-    return other === undefined ? [] : [`was of ${other.weight} percent`];
+    return other === undefined ? [] : [`had a weight of ${other.weight} percent`];
   }),
-  // By the path of the webhook, which alone decides.
+  // Judged by the path of the webhook, which alone assigns revisions.
   'a share never shrinks': (history) => {
     const thresholds = pathsOf(history).flatMap((path) => {
       const route = parseRoute(path)?.route;
@@ -55,61 +55,61 @@ const stepRules: Readonly<Record<string, Rule>> = {
       return threshold < before ? [`the share shrank from ${before} to ${threshold}`] : [];
     });
   },
-  // By the pods that were made; where it failed some of it may never have got any.
+  // Judged by the pods; in a step that fails, some of the share may not have got any.
   'a share is exact': eachStep(({ weight, canary, ends }, _index, _states, { workloads }) => {
     const share = Math.ceil((workloads * weight) / 100);
     const isRight = ends === 'Failed' ? canary.length <= share : canary.length === share;
     return isRight ? [] : [`${canary.length} of ${workloads} workloads instead of ${share} got the canary`];
   }),
-  'a workload of one step is one of the next': ({ steps, flippedBack }) => {
+  'a workload keeps the canary in later steps': ({ steps, flippedBack }) => {
     const lost = steps.flatMap(({ weight, canary }, index) => {
       const gone = (steps[index - 1]?.canary ?? []).filter((name) => !canary.includes(name));
-      return gone.map((name) => `${name} got the canary, and stable at ${weight} percent`);
+      return gone.map((name) => `${name} got the canary, and then stable at ${weight} percent`);
     });
-    return [...lost, ...flippedBack.map((name) => `${name} got the canary, and stable after it`)];
+    return [...lost, ...flippedBack.map((name) => `${name} got the canary, and then stable`)];
   },
-  'a step has its evidence': eachStep(({ ends }, index, states) =>
-    ends === 'Paused' && pauseOfStep(states, index) === undefined ? ['has never paused'] : [],
+  'a step collects its evidence': eachStep(({ ends }, index, states) =>
+    ends === 'Paused' && pauseOfStep(states, index) === undefined ? ['never paused'] : [],
   ),
   'a step ends after its evidence': eachStep((_, index, states) => {
     const [ended, proven] = [endOfStep(states, index), pauseOfStep(states, index)];
     return ended !== undefined && proven !== undefined && ended.at < proven.at ? ['ended before its evidence'] : [];
   }),
-  'evidence is pods that have been ready for long enough': eachStep((step, index, states, { minReadyMs }) => {
+  'evidence consists of pods that were ready for long enough': eachStep((step, index, states, { minReadyMs }) => {
     const proven = pauseOfStep(states, index);
     const unready = step.canary.filter((name) => (proven?.at ?? Infinity) < readyAt(step, name) + minReadyMs);
     return unready.length === 0
       ? []
-      : [`paused before ${unready.join(', ')} had pods of the canary that had been ready for ${minReadyMs} ms`];
+      : [`paused before ${unready.join(', ')} had canary pods that were ready for ${minReadyMs} ms`];
   }),
-  // What is compared is pods that are made, each once at most.
+  // Each new pod is compared at most once.
   'a shadow step ends after its comparisons': eachStep(({ ends }, index, states, { minimumPods, podsMadeAt }) => {
     const [first] = statesOfStep(states, index);
     const ended = endOfStep(states, index);
     if (ends !== 'Compared' || first === undefined || ended === undefined) return [];
     const made = podsMadeAt.filter((at) => at >= first.at && at <= ended.at).length;
-    return made >= minimumPods ? [] : [`ended when ${made} of ${minimumPods} pods had been made that can be compared`];
+    return made >= minimumPods ? [] : [`ended when ${made} of ${minimumPods} pods for comparison had been created`];
   }),
   'a pause begins once': eachStep((_, index, states) => {
     const begun = new Set(statesOfStep(states, index).flatMap(({ pausedAt }) => pausedAt ?? []));
     return begun.size <= 1 ? [] : [`its pause began ${begun.size} times: ${[...begun].join(', ')}`];
   }),
-  // Not by what is said of it: since there was the evidence at the earliest, by the pods.
-  'a pause lasts as long as it should': eachStep((step, index, states, { minReadyMs }) => {
+  // Judged by the pods' evidence, not by the status.
+  'a pause is not shorter than planned': eachStep((step, index, states, { minReadyMs }) => {
     const { pauseMs, canary } = step;
     const ended = endOfStep(states, index);
     if (pauseMs === undefined || ended === undefined) return [];
     const evidence = Math.max(...canary.map((name) => readyAt(step, name))) + minReadyMs;
     const least = ended.at - evidence;
-    return least >= pauseMs ? [] : [`ended ${least} ms after its evidence, and should have paused for ${pauseMs} ms`];
+    return least >= pauseMs ? [] : [`ended ${least} ms after its evidence instead of ${pauseMs} ms`];
   }),
-  'a pause lasts no longer than it should': eachStep(({ pauseMs, stoodStillMs }, index, states, { absences }) => {
+  'a pause is not longer than planned': eachStep(({ pauseMs, stoodStillMs }, index, states, { absences }) => {
     const [begun, ended] = [pauseOfStep(states, index), endOfStep(states, index)];
     if (pauseMs === undefined || begun === undefined || ended === undefined) return [];
-    const led = ended.at - begun.at - absentWithin(absences, { from: begun.at, until: ended.at });
-    return led <= pauseMs + tardyMs + stoodStillMs
+    const leadMs = ended.at - begun.at - absentWithin(absences, { from: begun.at, until: ended.at });
+    return leadMs <= pauseMs + tardyMs + stoodStillMs
       ? []
-      : [`paused for ${led} ms in which somebody led, and should have for ${pauseMs} ms`];
+      : [`paused for ${leadMs} ms with a leader instead of ${pauseMs} ms`];
   }),
 };
 
@@ -121,62 +121,64 @@ function readyAt(step: StepSeen, name: string): number {
   return step.readyAt.get(name) ?? Infinity;
 }
 
-/** What is asked of how a rollout ends, and of all that is written on its way. */
+/** Rules for the end of a rollout, and for all its writes. */
 const endRules: Readonly<Record<string, Rule>> = {
-  'the webhook is updated once a step, and once at the end': (history) => {
+  'the webhook is updated once per step and once at the end': (history) => {
     const paths = pathsOf(history);
     const expected = history.steps.length + 1;
     if (paths.length === expected) return [];
     return [`${paths.length} updates of the webhook instead of ${expected}: ${paths.join(', ')}`];
   },
-  'the webhook leads in the end where it should': (history) => {
-    const { place } = history.end;
+  'the webhook finally points to the planned InjectorConfig': (history) => {
+    const { injectorConfig } = history.end;
     const last = pathsOf(history).at(-1) ?? 'nowhere';
-    const isThere = parseRoute(last)?.route.canary === undefined && last.startsWith(`/tags/${tag}/${place}/`);
-    return isThere ? [] : [`the last update of the webhook leads to ${last}, not to ${place} alone`];
+    const isThere = parseRoute(last)?.route.canary === undefined && last.startsWith(`/tags/${tag}/${injectorConfig}/`);
+    return isThere ? [] : [`the last update of the webhook has the path ${last}, not only ${injectorConfig}`];
   },
-  'a rollout ends as it should': (history) => {
+  'a rollout ends as planned': (history) => {
     const { phase, reason } = history.end;
     const last = statesOf(history).at(-1);
     const isRight = last?.phase === phase && last.reason === reason;
     return isRight ? [] : [`it ended as ${last?.phase ?? 'nothing'}/${last?.reason ?? ''}, not as ${phase}/${reason}`];
   },
-  // Nobody has asked for another try.
-  'what was rolled back does not come back': (history) => {
+  // No user requested another attempt.
+  'a canary does not return after its rollback': (history) => {
     const states = statesOf(history);
     const rolledBack = states.findIndex(({ phase }) => phase === 'RolledBack');
     const back = rolledBack === -1 ? undefined : states.slice(rolledBack).find(({ canary }) => canary !== undefined);
-    return back === undefined ? [] : [`rolled back, and then ${back.phase}/${back.reason} at ${back.weight} percent`];
+    return back === undefined
+      ? []
+      : [`it was rolled back, and was then ${back.phase}/${back.reason} at ${back.weight} percent`];
   },
-  // A second time it would be refused: nothing is under way then.
-  'an abort is carried out once': (history) => {
+  // A second execution would be refused, because no rollout is in progress.
+  'an abort is executed once': (history) => {
     const { abort } = history.end;
     if (abort === undefined) return [];
     const answers = statesOf(history).flatMap(({ phase, action }) =>
       action?.nonce === abort ? [`${action.verb} ${action.state}, ${phase}`] : [],
     );
     const other = [...new Set(answers)].filter((answer) => answer !== 'abort Done, RolledBack');
-    if (answers.length === 0) return ['the abort was never carried out'];
-    return other.length === 0 ? [] : [`the abort was carried out otherwise than once: ${other.join('; ')}`];
+    if (answers.length === 0) return ['the abort was never executed'];
+    return other.length === 0 ? [] : [`the abort was not executed exactly once: ${other.join('; ')}`];
   },
-  'a workload is restarted once for a revision': ({ writes }) => {
+  'a workload is restarted once per revision': ({ writes }) => {
     const counts = new Map<string, number>();
     for (const { restart } of writes) if (restart !== undefined) counts.set(restart, (counts.get(restart) ?? 0) + 1);
     return [...counts]
       .filter(([, count]) => count > 1)
       .map(([restart, count]) => `${restart} was restarted ${count} times`);
   },
-  'only what may be restarted is': ({ writes, restartable }) =>
+  'only eligible workloads are restarted': ({ writes, restartable }) =>
     writes
       .filter(({ restart, name }) => restart !== undefined && !restartable.includes(name))
       .map((write) => `restarted without need: ${describeWrite(write)}`),
-  'nothing else is written': ({ writes }) =>
+  'the operator writes no other objects': ({ writes }) =>
     writes.filter((write) => !isPlanned(write)).map((write) => `not planned: ${describeWrite(write)}`),
 };
 
 export const rules: ReadonlyMap<string, Rule> = new Map(Object.entries({ ...stepRules, ...endRules }));
 
-/** What a rollout must not do, whoever led it; empty when all is well. */
+/** Returns the violations of all rules, none if the rollout is correct. */
 export function judgeRollout(history: RolloutHistory): string[] {
   return [...rules.values()].flatMap((rule) => rule(history));
 }

@@ -5,20 +5,20 @@ import { rules } from './judge.ts';
 import type { RolloutWrite } from './writes.ts';
 
 export interface RightHistories {
-  /** In two steps that a person resumes. */
+  /** A rollout with two steps, both resumed by a user. */
   readonly promoted: RolloutHistory;
-  /** In three: a shadow step, a timed pause, and one that is aborted. */
+  /** A rollout with a shadow step, a timed pause, and a step that a user aborts. */
   readonly aborted: RolloutHistory;
-  /** Its pods crash. */
+  /** A rollout whose pods crash. */
   readonly failed: RolloutHistory;
 }
 
 const hourMs = 3_600_000;
 
 /**
- * For each rule a history that it has to refuse, and it alone.
- *
- * @returns the names of those by which it is refused otherwise
+ * Judges, for each rule, a falsified history that only this rule must refuse. Returns a description
+ * of each history that is not refused, or is refused by other rules, and of each rule without a
+ * history.
  */
 export function wronglyJudged(right: RightHistories): string[] {
   const falsified = falsify(right);
@@ -44,24 +44,24 @@ function falsify({ promoted, aborted, failed }: RightHistories): Map<string, Rol
   return new Map<string, RolloutHistory>([
     ['a rollout begins once', after(promoted, started, withState(started, { startedAt: 'later' }))],
     ['a step begins once', after(promoted, started, withState(started, { stepStartedAt: 'later' }))],
-    ['a step has its weight', after(promoted, started, withState(started, { weight: 61 }))],
+    ['a step has its planned weight', after(promoted, started, withState(started, { weight: 61 }))],
     [
       'a share never shrinks',
       edited(promoted, move, ({ path = '' }) => ({ path: path.replace(/[0-9a-f]{16}/, everyWorkload) })),
     ],
     ['a share is exact', withStep(promoted, second, { canary: second.canary.filter((name) => name !== newcomer) })],
     [
-      'a workload of one step is one of the next',
+      'a workload keeps the canary in later steps',
       withStep(promoted, second, {
         canary: [...second.canary.filter((name) => name !== first.canary[0]), 'other'],
-        // Its pods were there in time: nothing but who it is can be wrong.
+        // Its pods are in time, so that only its identity is wrong.
         readyAt: new Map([...second.readyAt, ['other', 0]]),
       }),
     ],
-    ['a step has its evidence', without(promoted, isPausedAt(0))],
+    ['a step collects its evidence', without(promoted, isPausedAt(0))],
     ['a step ends after its evidence', edited(promoted, paused, ({ at }) => ({ at: at + hourMs }))],
     [
-      'evidence is pods that have been ready for long enough',
+      'evidence consists of pods that were ready for long enough',
       withStep(promoted, second, { readyAt: readyAll(second, Date.now() + hourMs) }),
     ],
     [
@@ -69,16 +69,16 @@ function falsify({ promoted, aborted, failed }: RightHistories): Map<string, Rol
       { ...aborted, podsMadeAt: aborted.podsMadeAt.slice(1 - aborted.minimumPods) },
     ],
     ['a pause begins once', after(promoted, paused, withState(paused, { pausedAt: 'later' }))],
-    ['a pause lasts as long as it should', withShortPause(aborted, timed)],
-    ['a pause lasts no longer than it should', withLongPause(aborted)],
-    ['the webhook is updated once a step, and once at the end', after(promoted, secondMove, secondMove)],
+    ['a pause is not shorter than planned', withShortPause(aborted, timed)],
+    ['a pause is not longer than planned', withLongPause(aborted)],
+    ['the webhook is updated once per step and once at the end', after(promoted, secondMove, secondMove)],
     [
-      'the webhook leads in the end where it should',
+      'the webhook finally points to the planned InjectorConfig',
       edited(promoted, lastMove, () => ({ path: '/tags/steadfast/v9/00000000/inject' })),
     ],
-    ['a rollout ends as it should', without(promoted, ({ phase }) => phase === 'Promoted')],
+    ['a rollout ends as planned', without(promoted, ({ phase }) => phase === 'Promoted')],
     [
-      'what was rolled back does not come back',
+      'a canary does not return after its rollback',
       after(
         failed,
         rolledBack,
@@ -86,17 +86,17 @@ function falsify({ promoted, aborted, failed }: RightHistories): Map<string, Rol
         rolledBack,
       ),
     ],
-    ['an abort is carried out once', after(aborted, answered, refused(answered))],
+    ['an abort is executed once', after(aborted, answered, refused(answered))],
     [
-      'a workload is restarted once for a revision',
+      'a workload is restarted once per revision',
       { ...after(promoted, paused, restartOf('work-000'), restartOf('work-000')), restartable: ['work-000'] },
     ],
-    ['only what may be restarted is', after(failed, rolledBack, restartOf('work-999'))],
-    ['nothing else is written', after(promoted, paused, { ...other, resource: 'secrets' })],
+    ['only eligible workloads are restarted', after(failed, rolledBack, restartOf('work-999'))],
+    ['the operator writes no other objects', after(promoted, paused, { ...other, resource: 'secrets' })],
   ]);
 }
 
-/** The evidence comes so late that the pause may have been half as long as it should. */
+/** Delays the evidence, so that the pause after it is only half as long as planned. */
 function withShortPause(history: RolloutHistory, step: StepSeen): RolloutHistory {
   const index = history.steps.indexOf(step);
   const evidence = (endOfStep(statesOf(history), index)?.at ?? 0) - (step.pauseMs ?? 0) / 2;
@@ -104,7 +104,7 @@ function withShortPause(history: RolloutHistory, step: StepSeen): RolloutHistory
   return edited(ready, stateOf(history, isPausedAt(index)), () => ({ at: evidence }));
 }
 
-/** All that follows the beginning of the pause is done an hour later. */
+/** Delays all writes after the start of the pause by an hour. */
 function withLongPause(history: RolloutHistory): RolloutHistory {
   const index = history.steps.findIndex(({ pauseMs }) => pauseMs !== undefined);
   const place = history.writes.indexOf(stateOf(history, isPausedAt(index)));
@@ -166,5 +166,5 @@ function readyAll({ canary }: StepSeen, at: number): ReadonlyMap<string, number>
 }
 
 function missing(): Error {
-  return new Error('there is no such thing in the rollout to falsify');
+  return new Error('the rollout has no such write to falsify');
 }

@@ -7,19 +7,19 @@ export interface WantedStep {
 export interface Plan {
   readonly name: string;
   readonly steps: readonly WantedStep[];
-  /** Whether the operator restarts the workloads; otherwise a person has all pods made again once a step has begun. */
+  /** Whether the operator restarts workloads; otherwise a user recreates all pods in each step. */
   readonly isRestarting?: true;
   readonly end: 'Promoted' | 'Aborted' | 'PodsFailing';
 }
 
-/** A person resumes each step. */
+/** A user resumes each step. */
 export const byPerson: Plan = {
-  name: 'by a person',
+  name: 'by a user',
   steps: [{ weight: 25 }, { weight: 60 }],
   end: 'Promoted',
 };
 
-/** Fewer steps: nothing is restarted for some seconds after each move of the webhook. */
+/** Fewer steps, because each restart waits for some seconds after an update of the webhook. */
 export const byOperator: Plan = {
   name: 'by the operator',
   steps: [{ weight: 25 }],
@@ -27,14 +27,14 @@ export const byOperator: Plan = {
   end: 'Promoted',
 };
 
-/** Compared first, paused for a time then, aborted in its last step. */
+/** A shadow step, then a timed pause, then a step that a user aborts. */
 export const aborted: Plan = {
   name: 'with a shadow step and a timed pause, aborted',
   steps: [{ weight: 0, isShadow: true }, { weight: 25, pauseSeconds: 15 }, { weight: 60 }],
   end: 'Aborted',
 };
 
-/** Its pods crash; the operator restarts the two workloads back that got it, one after the other. */
+/** The pods crash; the operator restarts the two affected workloads one by one. */
 export const failing: Plan = {
   name: 'to a revision whose pods crash',
   steps: [{ weight: 15 }],
@@ -42,10 +42,10 @@ export const failing: Plan = {
 };
 
 export const minReadySeconds = 1;
-/** More than there are workloads: every one of the share has to be made again before a step may end; and all of them more than once for a shadow step. */
+/** More than the number of workloads, so that a step needs new pods of its whole share. */
 export const minimumPods = 20;
 
-/** `spec.strategy` of a RevisionTag for that. */
+/** Returns `spec.strategy` of a RevisionTag for a plan. */
 export function strategyOf({ steps, isRestarting, end }: Plan): Record<string, unknown> {
   const canary = {
     steps: steps.map(({ weight, isShadow, pauseSeconds }) => {
@@ -66,7 +66,7 @@ export interface Direction {
 
 export const failingName = 'v3';
 
-/** Where a rollout goes to: back and forth between two, unless it is to fail. */
+/** Returns the direction of a rollout: alternating, or to the failing revision. */
 export function directionOf({ end }: Plan, from: string): Direction {
   return { from, to: end === 'PodsFailing' ? failingName : from === 'v1' ? 'v2' : 'v1' };
 }

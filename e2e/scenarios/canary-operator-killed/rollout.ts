@@ -38,28 +38,28 @@ export interface Stage {
   readonly audit: AuditLog;
   readonly workloads: Workloads;
   readonly standstill: Standstill;
-  /** The InjectorConfig that everybody gets between two rollouts. */
+  /** The InjectorConfig of all workloads between two rollouts. */
   stable: string;
 }
 
 export interface Companion {
-  /** While a step is paused; what it resolves with, once the step has been resumed. */
+  /** Runs while a step is paused; its result runs after the step was resumed. */
   readonly meanwhile?: (step: WantedStep) => Promise<(() => Promise<void>) | undefined>;
-  /** When it has ended: somebody leads, and nobody dies any more, once this has resolved. */
+  /** Runs at the end; resolves when a leader exists and no further one will be killed. */
   readonly settled?: () => Promise<void>;
   readonly deaths?: readonly number[];
 }
 
-/** Milliseconds for a step, also when another process has to wait for the Lease, and for workloads that it cannot see. */
+/** The timeout of a step in milliseconds, including the wait for a new leader and for workloads. */
 const patience = 100_000;
-/** How long a shadow step that needs more pods than one round makes is watched before there are more. Milliseconds. */
+/** The milliseconds before more pods are created for a shadow step. */
 const roundMs = 1500;
-/** How long somebody leads before what was rolled back is said not to come back. Milliseconds. */
+/** The milliseconds with a leader after which a rolled-back canary should not return. */
 const dwellMs = 2000;
 
 /**
- * Moves the tag to another InjectorConfig as a person does who looks at each step. Resolves with what was seen once it has ended, and every pod is of
- * where it ended; a tag that was rolled back is led back then.
+ * Moves the tag to another InjectorConfig like a user who inspects each step. Resolves when the
+ * rollout has ended and every pod comes from the final revision; resets the tag after a rollback.
  */
 export async function rollOut(stage: Stage, plan: Plan, companion: Companion = {}): Promise<RolloutHistory> {
   const { context, replicas, workloads } = stage;
@@ -122,7 +122,7 @@ export async function rollOut(stage: Stage, plan: Plan, companion: Companion = {
   return history;
 }
 
-/** Waits until a step is where a person has to do something, or where it ends by itself. */
+/** Waits until a step needs a user's action, or ends automatically. */
 async function reach(stage: Stage, plan: Plan, step: WantedStep): Promise<void> {
   const { context, workloads } = stage;
   const { weight } = step;
@@ -131,7 +131,7 @@ async function reach(stage: Stage, plan: Plan, step: WantedStep): Promise<void> 
     return;
   }
   if (plan.isRestarting !== true) {
-    await waitUntil(stage, `without its pods at ${weight} percent`, ({ phase, weight: now }) => {
+    await waitUntil(stage, `waiting for pods at ${weight} percent`, ({ phase, weight: now }) => {
       return phase === 'WaitingForPods' && now === weight;
     });
     await untilActive(context.client);
@@ -139,19 +139,19 @@ async function reach(stage: Stage, plan: Plan, step: WantedStep): Promise<void> 
   }
   if (!isPaused(plan, step)) return;
   await waitUntil(stage, `paused at ${weight} percent`, ({ phase, canary, weight: now }) => {
-    // A timed pause may be over when it is looked at; what was promoted before has a weight, too.
+    // A timed pause may already be over; also, the promotion before it has a weight.
     return canary !== undefined && ((phase === 'Paused' && now === weight) || now > weight);
   });
 }
 
-/** Has pods made, too few at first, until a shadow step is over. */
+/** Creates pods, at first too few, until a shadow step is over. */
 async function compare(stage: Stage): Promise<void> {
   const { context, workloads } = stage;
   const isShadow = async () => {
     const route = await routeNow(context);
     return route?.canary !== undefined && route.shadow;
   };
-  await waitFor('the webhook to have pods compared', isShadow, { timeout: patience });
+  await waitFor('the webhook to compare pods', isShadow, { timeout: patience });
   await untilActive(context.client);
   let renewedAt = 0;
   const isOver = async () => {
@@ -167,30 +167,30 @@ async function compare(stage: Stage): Promise<void> {
 
 async function reachEnd(stage: Stage, plan: Plan, end: RolloutEnd): Promise<void> {
   const { context, workloads } = stage;
-  const { phase, reason, place } = end;
+  const { phase, reason, injectorConfig } = end;
   await waitUntil(stage, `${phase}/${reason}`, (state) => {
-    return state.phase === phase && state.reason === reason && state.stable.injectorConfig === place;
+    return state.phase === phase && state.reason === reason && state.stable.injectorConfig === injectorConfig;
   });
-  // What is decided is said first, and by the next leader perhaps done.
+  // The status is written before the webhook; the next leader may have to update the webhook.
   const isMoved = async () => (await routeNow(context))?.canary === undefined;
-  await waitFor(`the webhook to lead to ${place} alone`, isMoved, { timeout: patience });
+  await waitFor(`the webhook to point only to ${injectorConfig}`, isMoved, { timeout: patience });
   const isRestarted = plan.isRestarting === true || plan.end === 'PodsFailing';
-  if (isRestarted) await workloads.allOf(place, patience);
+  if (isRestarted) await workloads.allOf(injectorConfig, patience);
   else await renewAll(stage, end);
 }
 
-/** Every pod that is made once it has ended is of one InjectorConfig. */
-async function renewAll({ context, workloads }: Stage, { place }: RolloutEnd): Promise<void> {
+/** Recreates all pods after the end, and checks that one InjectorConfig injects them. */
+async function renewAll({ context, workloads }: Stage, { injectorConfig }: RolloutEnd): Promise<void> {
   await untilActive(context.client);
   await workloads.renew();
-  await workloads.allOf(place, patience);
+  await workloads.allOf(injectorConfig, patience);
 }
 
-/** The tag says again what everybody gets, so that the next rollout is one. */
+/** Resets spec.revision to the stable revision, so that the next edit starts a rollout. */
 async function leadBack(stage: Stage, plan: Plan, since: number): Promise<void> {
   const { context, replicas, stable } = stage;
   await applyObject(context.client, revisionTag(tag, stable, { strategy: strategyOf(plan) }));
-  await waitUntil(stage, 'at rest', ({ phase }) => phase === 'Idle');
+  await waitUntil(stage, 'idle', ({ phase }) => phase === 'Idle');
   await writesSince(replicas, since);
 }
 
@@ -207,10 +207,10 @@ function nonceOf(since: number, { weight }: WantedStep): string {
 }
 
 function endOf({ end, steps }: Plan, { from, to }: Direction, since: number): RolloutEnd {
-  if (end === 'Promoted') return { phase: end, reason: end, place: to };
+  if (end === 'Promoted') return { phase: end, reason: end, injectorConfig: to };
   const last = steps.at(-1);
   const abort = end === 'Aborted' && last !== undefined ? { abort: nonceOf(since, last) } : {};
-  return { phase: 'RolledBack', reason: end, place: from, ...abort };
+  return { phase: 'RolledBack', reason: end, injectorConfig: from, ...abort };
 }
 
 async function stoodStill({ standstill }: Stage, states: readonly WrittenState[], index: number): Promise<number> {
@@ -218,13 +218,13 @@ async function stoodStill({ standstill }: Stage, states: readonly WrittenState[]
   return begun === undefined || ended === undefined ? 0 : standstill.between(begun.at, ended.at);
 }
 
-/** Everything that is stale, what was rolled back, or nothing. */
+/** Returns the workloads that may be restarted: all stale ones, those rolled back, or none. */
 function restartable({ isRestarting, end }: Plan, workloads: Workloads, to: string, since: number): string[] {
   if (isRestarting === true) return [...workloads.names];
   return end === 'PodsFailing' ? workloads.pods.gotBetween(to, since, Infinity) : [];
 }
 
-/** When stable was for everybody again, in whole seconds. */
+/** Returns the time of the rollback, in whole seconds. */
 function rolledBackAt(writes: RolloutHistory['writes']): number | undefined {
   const first = writes.find(({ state }) => state?.phase === 'RolledBack');
   return first === undefined ? undefined : Math.floor(first.at / 1000) * 1000;

@@ -8,10 +8,10 @@ import type { Plan } from './plans.ts';
 import { rollOut, type Stage } from './rollout.ts';
 import { describeWrite, renewalsSince, WriteReader, type RolloutWrite } from './writes.ts';
 
-/** A rollout may end without a write that another one has made, by the time that things take: so often each is awaited by itself. */
+/** Attempts to reach a write on its own: depending on timing, a rollout may not make it. */
 const triesAlone = 2;
 
-/** Rollouts in which leaders are killed, one after the other; each is judged. */
+/** Runs rollouts in which leaders are killed, and judges each of them. */
 export class Trials {
   readonly trials: Trial[] = [];
   readonly killed: RolloutWrite[] = [];
@@ -30,7 +30,7 @@ export class Trials {
     this.trials.push(trial);
     const killed = new Set(await this.#tryOut(trial));
     for (let attempt = 0; attempt < triesAlone; attempt += 1) {
-      // One that never comes must not keep the others waiting; what a new leader writes needs one.
+      // Await missing writes singly, because one that never occurs blocks those after it.
       for (const wanted of trial.targets.filter((target) => !killed.has(target))) {
         const targets = trial.targets.filter((each, index) => each === wanted || (index === 0 && wanted.phase === ''));
         for (const write of await this.#tryOut({ ...trial, targets })) killed.add(write);
@@ -41,7 +41,7 @@ export class Trials {
 
   historyOf(plan: Plan): RolloutHistory {
     const history = this.#latest.get(plan);
-    if (history === undefined) throw new Error(`there was no rollout ${plan.name}`);
+    if (history === undefined) throw new Error(`no rollout ${plan.name} has run`);
     return history;
   }
 
@@ -54,26 +54,29 @@ export class Trials {
     this.deaths += deaths;
     this.killed.push(...killed);
     this.#latest.set(trial.plan, history);
-    const how = trial.isRestarted ? 'restarted' : 'another leads';
+    const how = trial.isRestarted ? 'was restarted' : 'was replaced by another leader';
     const moments = killed.map((write) => `after ${describeWrite(write)}`);
     if (deaths > killed.length) moments.push('in the middle of a timed pause');
-    const what = deaths === 0 ? 'nobody was killed: it went another way' : `killed ${moments.join(', and ')}; ${how}`;
-    const statement = `${trial.plan.name}, ${what}: ended as it should, ${history.writes.length} writes`;
+    const what =
+      deaths === 0
+        ? 'without a kill (the write did not occur)'
+        : `the leader was killed ${moments.join(', and ')} and ${how}`;
+    const statement = `rollout ${trial.plan.name}, ${what}: it ended as planned, with ${history.writes.length} writes`;
     await context.checkNow(statement, () => none(judgeRollout(history)));
     return killed;
   }
 }
 
-/** Deployments whose pods are being made again when the next leader begins to look: it cannot see them. */
+/** Deployments whose pods are being recreated, so that the next leader cannot see them. */
 const unseen = 3;
-/** So much of a timed pause is over when a leader is killed in the middle of it: one that begins again would last far too long. */
+/** The elapsed share of a timed pause at the kill; late, so that a repeated pause is detected. */
 const latePart = 0.85;
 
-/** Rolls out, and kills the leader when the API server has done each of these writes and before it knows. */
+/** Runs a rollout, and kills the leader after each target write, before it gets the response. */
 async function rollOutKilled(stage: Stage, trial: Trial) {
   const killer = new Killer(stage, trial);
   const killing = killer.killAll();
-  // It is waited for in any case, but only when the rollout has ended.
+  // The rejection is awaited after the rollout; do not report it as unhandled.
   killing.catch(() => undefined);
   try {
     const history = await rollOut(stage, trial.plan, {
@@ -97,7 +100,7 @@ async function rollOutKilled(stage: Stage, trial: Trial) {
 }
 
 class Killer {
-  /** When they died. Milliseconds since 1970. */
+  /** The times of the kills, in milliseconds since 1970. */
   readonly deaths: number[] = [];
   readonly killed: RolloutWrite[] = [];
   readonly #stage: Stage;
@@ -111,7 +114,7 @@ class Killer {
     this.#trial = trial;
   }
 
-  /** Resolves when there is nothing more to wait for; rejects when a write was done by somebody else. */
+  /** Resolves when all targets are done; rejects if another client made a write. */
   async killAll(): Promise<void> {
     const { replicas, workloads } = this.#stage;
     const { targets, plan } = this.#trial;
@@ -127,12 +130,12 @@ class Killer {
         const reached = await Promise.race([held.reached, isOver]);
         if (reached === undefined) return;
         const leader = replicas.controllers.find(({ name }) => reached.userAgent.includes(name));
-        if (leader === undefined) throw new Error(`${describeWrite(target)} was not done by a controller`);
+        if (leader === undefined) throw new Error(`${describeWrite(target)} was not made by a controller`);
         const before = held;
         held = await this.#hold(reader, targets[index + 1]);
         await this.#strike(leader, async () => {
           this.killed.push(target);
-          // What is made again by itself needs no restart.
+          // Workloads that the operator restarts need no disturbance.
           if (plan.isRestarting !== true && plan.end !== 'PodsFailing') await workloads.disturb(unseen);
           await before.release();
         });
@@ -155,7 +158,7 @@ class Killer {
     const last = this.deaths.at(-1);
     if (last === undefined) return;
     const leads = async () => (await renewalsSince(this.#stage.replicas, last)).some((at) => at > last);
-    await waitFor('somebody to lead after the last death', leads);
+    await waitFor('a new leader after the last kill', leads);
   }
 
   async restartAll(): Promise<void> {
@@ -164,7 +167,7 @@ class Killer {
     this.#dead.clear();
   }
 
-  /** One after the other, whoever asks for it. */
+  /** Kills one leader at a time, even for concurrent calls. */
   #strike(leader: Replica, afterwards: () => Promise<void>): Promise<void> {
     const strike = async (): Promise<void> => {
       this.deaths.push(await this.#stage.replicas.kill(leader));
@@ -190,5 +193,5 @@ class Killer {
   }
 }
 
-/** Always read: they say where the rollout stands. */
+/** Resources that are always read: they determine the phase. */
 const readable = ['revisiontags', 'mutatingwebhookconfigurations'];

@@ -5,34 +5,34 @@ import type { PassedWrite } from '../../harness/faulty-proxy/faulty-proxy-worker
 import { controllerWrites, countedWrites, identityOf, isCounted } from '../../harness/faulty-proxy/passed-writes.ts';
 import type { Replicas } from '../../harness/replicas/replicas.ts';
 
-/** The tag that rolls out; no other scenario's, since the workloads of a namespace that has just been deleted count for a minute, and a new leader would wait for them. */
+/** A unique tag: workloads of a deleted namespace count for a minute and would delay leaders. */
 export const tag = 'steadfast';
 
-/** One write of a controller in a rollout, as it is compared: what, and where the rollout stood by what was written last. */
+/** A controller's write in a rollout, with the phase from the last status before it. */
 export interface RolloutWrite {
   readonly verb: string;
   readonly resource: string;
   readonly name: string;
-  /** `25 % WaitingForPods/NotEnoughPods`; of a status what it says itself. */
+  /** `25 % WaitingForPods/NotEnoughPods`; for a status, its own content. */
   readonly phase: string;
-  /** Which one of those that are equal in all of that, from 1; for {@link anyName} of those that differ in their name. */
+  /** The index (from 1) among writes with equal fields; {@link anyName} ignores the name. */
   readonly ordinal: number;
-  /** Milliseconds since 1970. */
+  /** The time of the write, in milliseconds since 1970. */
   readonly at: number;
   readonly state?: RolloutState;
   readonly path?: string;
   readonly restart?: string;
 }
 
-/** Of a write that is awaited: whatever the name is. */
+/** Matches any name in an awaited write. */
 export const anyName = '*';
 
 const leaderLease = 'injector-leader-default';
 
-/** The phase of what is written before a rollout has begun. */
+/** The phase of writes before a rollout begins. */
 export const phaseBefore = 'before';
 
-/** Reads writes one after the other. */
+/** Parses writes in order. */
 export class WriteReader {
   #phase = phaseBefore;
   #share = phaseBefore;
@@ -43,7 +43,7 @@ export class WriteReader {
     return isSame && this.#seen.get(keyOf(awaited)) === awaited.ordinal;
   }
 
-  /** Undefined for what does not count. */
+  /** Returns undefined for writes that do not count. */
   read(passed: PassedWrite): RolloutWrite | undefined {
     const { resource, name, at, body, status } = passed;
     if (!isCounted(resource) || status >= 300) return undefined;
@@ -54,7 +54,7 @@ export class WriteReader {
       this.#share = canary === undefined ? phase : `${weight} %`;
       this.#phase = canary === undefined ? `${phase}/${reason}` : `${this.#share} ${phase}/${reason}`;
     }
-    // Its twin, by which a path is tried out, leads nobody anywhere.
+    // Ignore the probe webhook, whose path selects no workload.
     const [{ clientConfig } = {}] = name === tagWebhookConfiguration(tag) ? (object.webhooks ?? []) : [];
     const path = clientConfig?.service?.path;
     const phase = isOfTag(resource) ? this.#phase : resource === 'injectorconfigs' ? '' : this.#share;
@@ -86,28 +86,28 @@ function restartTarget({ spec }: WrittenObject): string | undefined {
   return restarts.find((restart) => restart.tag === tag)?.target;
 }
 
-/** Workloads are restarted beside what is said of the tag, so only the share is the same each time; InjectorConfigs say who uses them, at any time. */
+/** Reports whether writes have a phase: not Deployments (concurrent), nor usage (at any time). */
 function isOfTag(resource: string): boolean {
   return !['deployments', 'injectorconfigs'].includes(resource);
 }
 
-/** What of a write is compared. */
+/** Returns the compared fields of a write. */
 function keyOf({ verb, resource, name, phase }: Omit<RolloutWrite, 'ordinal' | 'at'>): string {
   return `${verb} ${resource} ${name} (${phase})`;
 }
 
-/** One write among equal ones, for people too. */
+/** Describes one write among equal ones. */
 export function describeWrite(write: RolloutWrite): string {
   return write.ordinal === 1 ? keyOf(write) : `${keyOf(write)} no. ${write.ordinal}`;
 }
 
-/** What the controllers have written since a time, once they have been quiet for a moment. */
+/** Returns the controllers' writes since a time, once they pause writing. */
 export async function writesSince(replicas: Replicas, since: number): Promise<RolloutWrite[]> {
   const reader = new WriteReader();
   return (await countedWrites(replicas, since)).flatMap((write) => reader.read(write) ?? []);
 }
 
-/** When leaders have written that they lead, since a time. Milliseconds since 1970, in order. */
+/** Returns the times of Lease renewals since a time, in milliseconds since 1970, in order. */
 export async function renewalsSince(replicas: Replicas, since: number): Promise<number[]> {
   return (await controllerWrites(replicas, since))
     .filter(({ resource, name, verb, status }) => {
@@ -125,9 +125,9 @@ const planned = [
   /^patch deployments work-\d+$/,
 ];
 
-/** Whether it is of something that rollouts are about. A new leader also writes who uses what: it counts again. */
+/** Reports whether rollouts make such writes. New leaders also rewrite usage statistics. */
 export function isPlanned({ verb, resource, name, restart }: RolloutWrite): boolean {
-  // Workloads are restarted, and nothing else is done to them.
+  // The only change of a workload is its restart.
   if (resource === 'deployments' && restart === undefined) return false;
   return planned.some((each) => each.test(`${verb} ${resource} ${name}`));
 }

@@ -1,12 +1,12 @@
 import type { InjectorConfigObject } from '../../harness/injector-configs.ts';
 import { markedConfig } from '../../harness/load/marked-config.ts';
 
-/** A marked InjectorConfig whose pods crash: the fake kubelets read it from an annotation that the template brings. */
+/** Returns a marked InjectorConfig whose template makes the fake kubelets crash its pods. */
 export function failingConfig(name: string, mark: string): InjectorConfigObject {
   return markedConfig(name, mark, {}, 'crash');
 }
 
-/** A marked InjectorConfig whose template works for the pods with which it is tried, and fails for every pod outside of namespace `default`. */
+/** Returns a marked InjectorConfig whose template works in the trial, but fails outside `default`. */
 export function brokenConfig(name: string, mark: string): InjectorConfigObject {
   const config = markedConfig(name, mark);
   const text =

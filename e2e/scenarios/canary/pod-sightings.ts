@@ -11,13 +11,13 @@ export interface Sighting {
   readonly name: string;
   readonly workload: string;
   readonly maker: string;
-  /** Whole seconds, in milliseconds since 1970. */
+  /** The creation time in whole seconds, as milliseconds since 1970. */
   readonly created: number;
-  /** When it became ready by its status, in whole seconds; undefined while it was not when it was seen. */
+  /** When its status became ready, in whole seconds; undefined if it was not ready when seen. */
   readyAt: number | undefined;
 }
 
-/** Every pod of a namespace that was looked at; all of them should be injected by marked InjectorConfigs. */
+/** Records the pods of a namespace; marked InjectorConfigs should inject all of them. */
 export class PodSightings {
   readonly namespace: string;
   readonly #client: ScenarioContext['client'];
@@ -31,7 +31,7 @@ export class PodSightings {
     this.namespace = namespace;
   }
 
-  /** The pods that are there now and not on their way out. */
+  /** Returns the current pods that are not being deleted. */
   async look(): Promise<Pod[]> {
     const all = await podsOf(this.#client, this.namespace);
     for (const pod of all) {
@@ -60,8 +60,9 @@ export class PodSightings {
   }
 
   /**
-   * The Deployments that got a pod of an InjectorConfig after one of the other, by whole seconds.
-   * @param within what was created in this time counts; milliseconds since 1970
+   * Returns the Deployments that got a pod of one InjectorConfig after one of the other (whole
+   * seconds).
+   * @param within counts only pods created in this interval, in milliseconds since 1970
    */
   flippedBack(
     from: string,
@@ -79,7 +80,7 @@ export class PodSightings {
     return [...new Set(flipped.map(({ workload }) => workload))];
   }
 
-  /** When the first pod of an InjectorConfig was ready, or not before when, by Deployment; of those that were made since a time. */
+  /** Returns when Deployments first had a ready pod of an InjectorConfig, for pods made since a time. */
   readySince(maker: string, since: number): Map<string, number> {
     const ready = new Map<string, number>();
     const reported = this.reported();
@@ -90,7 +91,7 @@ export class PodSightings {
     return ready;
   }
 
-  /** The Deployments that got a pod of an InjectorConfig since a time, and before another. Milliseconds since 1970. */
+  /** Returns the Deployments that got an InjectorConfig's pod between two times (ms since 1970). */
   gotBetween(maker: string, since: number, until: number): string[] {
     const made = this.#madeBy(maker, since).filter(({ created }) => created < until);
     return [...new Set(made.map(({ workload }) => workload))];
@@ -100,20 +101,20 @@ export class PodSightings {
     return this.seen.filter((pod) => pod.maker === maker && pod.created >= since);
   }
 
-  /** Pods that were refused, stored without a sidecar, or made of two configurations; and how many were created. */
+  /** Returns pods that were refused, not injected, or mixed; and the number of created pods. */
   lost(): { readonly created: number; readonly lost: readonly string[] } {
     const refused = refusedCreations(this.#creations()).map(({ description }) => description);
     return { created: this.madeAt().length, lost: [...refused, ...this.#defects] };
   }
 
-  /** When the API server was asked for each pod that it has stored. Milliseconds since 1970. */
+  /** Returns the request times of all stored pods, in milliseconds since 1970. */
   madeAt(): number[] {
     return this.#creations()
       .filter(({ responseStatus }) => responseStatus?.code === 201)
       .map(({ requestReceivedTimestamp }) => Date.parse(requestReceivedTimestamp));
   }
 
-  /** The names of all pods of which a kubelet has written how they do: one may have become ready, and have been deleted, between two looks. */
+  /** Returns the names of pods whose status a kubelet wrote, even of pods deleted since. */
   reported(): Set<string> {
     const writes = this.#audit.events().filter(({ verb, objectRef, responseStatus }) => {
       const isOurs = objectRef?.namespace === this.namespace && objectRef.resource === 'pods';
@@ -129,12 +130,12 @@ export class PodSightings {
   }
 }
 
-/** The Deployment of a pod of `deployment()`. */
+/** Returns the Deployment of a pod of `deployment()`. */
 export function workloadOf(pod: Pod): string {
   return pod.metadata.labels?.['app'] ?? '';
 }
 
-/** Which InjectorConfigs have made some pods, by Deployment. */
+/** Returns the InjectorConfigs that injected the pods, by Deployment. */
 export function makersOf(pods: readonly Pod[]): Map<string, Set<string>> {
   const makers = new Map<string, Set<string>>();
   for (const pod of pods) {
@@ -144,12 +145,12 @@ export function makersOf(pods: readonly Pod[]): Map<string, Set<string>> {
   return makers;
 }
 
-/** When a pod became ready, in whole seconds as milliseconds since 1970; undefined while it is not. */
+/** Returns when a pod became ready, in milliseconds since 1970; undefined if it is not ready. */
 export function readyAt(pod: Pod): number | undefined {
   return readiness(pod)?.status === 'True' ? readinessSince(pod) : undefined;
 }
 
-/** Since when a pod is ready, or is not, in whole seconds as milliseconds since 1970; undefined while its kubelet has not said. */
+/** Returns when a pod's readiness last changed (ms since 1970); undefined without a status. */
 export function readinessSince(pod: Pod): number | undefined {
   const { lastTransitionTime } = readiness(pod) ?? {};
   return lastTransitionTime === undefined ? undefined : Date.parse(lastTransitionTime);

@@ -17,8 +17,9 @@ import { barePod, deployment, type WorkloadOptions } from '../../harness/workloa
 import { makersOf, PodSightings, readinessSince, readyAt, workloadOf } from './pod-sightings.ts';
 
 /**
- * How many pods are deleted at a time, so that their Deployments make new ones, and how often. With `restMs` a pod is spared until its kubelet has said for
- * so long whether it is ready: on a slow machine it would never be evidence otherwise. Milliseconds.
+ * The number of pods deleted per round, and the milliseconds of a round. With `restMs`, a pod is
+ * spared until its readiness has not changed for so many milliseconds: on a slow machine no pod
+ * would ever count as evidence otherwise.
  */
 interface Churn {
   readonly pods: number;
@@ -26,11 +27,11 @@ interface Churn {
   readonly restMs?: number;
 }
 
-/** Deployments that follow a tag; some of their pods are deleted all the time, so that new ones are created all along. */
+/** Deployments that follow a tag; some of their pods are continuously deleted and recreated. */
 export class Workloads {
   readonly #names: Set<string>;
   readonly #context: ScenarioContext;
-  /** What was seen of their pods. */
+  /** The pods seen so far. */
   readonly pods: PodSightings;
   readonly #stop = new AbortController();
   #running: Promise<void> = Promise.resolve();
@@ -42,7 +43,7 @@ export class Workloads {
     this.#names = new Set(Array.from({ length: count }, (_, index) => `work-${String(index).padStart(3, '0')}`));
   }
 
-  /** @param options.opensReady whether it opens when all pods are ready, or already when they are there: what injects them may make them fail */
+  /** @param options.opensReady whether to wait for ready pods instead of any pods (which may fail) */
   static async open(
     context: ScenarioContext,
     audit: AuditLog,
@@ -84,7 +85,7 @@ export class Workloads {
   async remove(name: string): Promise<void> {
     this.#names.delete(name);
     await this.#context.client.delete(deployment(this.namespace, name), { propagationPolicy: 'Background' });
-    await waitFor(`the pods of ${name} to go`, async () => !(await this.stored()).has(name));
+    await waitFor(`the pods of ${name} to be deleted`, async () => !(await this.stored()).has(name));
   }
 
   async close(): Promise<void> {
@@ -101,13 +102,13 @@ export class Workloads {
     return makersOf(await this.pods.look());
   }
 
-  /** Has every pod of some Deployments made again, of all unless told, and tells which InjectorConfigs have made each Deployment's pods by now. */
+  /** Recreates the pods of Deployments (default: all); returns the InjectorConfigs per Deployment. */
   async renew(names: readonly string[] = this.names): Promise<Map<string, Set<string>>> {
     const chosen = (await this.pods.look()).filter((pod) => names.includes(workloadOf(pod)));
     const old = new Set(chosen.map(({ metadata }) => metadata.uid));
     await this.pods.delete(chosen);
     return waitFor(
-      'every pod to be made again',
+      'every pod to be recreated',
       async () => {
         const pods = await this.pods.look();
         if (pods.some(({ metadata }) => old.has(metadata.uid))) return false;
@@ -118,13 +119,13 @@ export class Workloads {
     );
   }
 
-  /** Ends, and checks that none of their pods was lost; returns how many were created. */
+  /** Stops the churn, checks that no pod was lost, and returns the number of created pods. */
   async checkNoneLost(): Promise<number> {
     await this.close();
     return checkNoneLost(this.#context, [this.pods.lost()]);
   }
 
-  /** Waits until each Deployment has pods, of one InjectorConfig alone, and tells which of them have pods of this one. */
+  /** Waits until each Deployment has a single InjectorConfig; returns those that have this one. */
   async settled(maker: string): Promise<string[]> {
     const makers = await waitFor(
       'every Deployment to have pods of one InjectorConfig',
@@ -139,10 +140,10 @@ export class Workloads {
 
   async allOf(maker: string, timeout: number): Promise<void> {
     const isEverywhere = async () => (await this.settled(maker)).length === this.#names.size;
-    await waitFor(`every pod to be of ${maker}`, isEverywhere, { timeout });
+    await waitFor(`${maker} to inject every pod`, isEverywhere, { timeout });
   }
 
-  /** Gives Deployments no pods, or one; resolves when that is so. */
+  /** Scales Deployments to zero or one pod and waits for it. */
   async scale(names: readonly string[], replicas: 0 | 1): Promise<void> {
     for (const name of names) {
       await this.#context.client.patch(deployment(this.namespace, name), 'merge', { spec: { replicas } });
@@ -153,7 +154,7 @@ export class Workloads {
     });
   }
 
-  /** Has the pods of a few Deployments made again, others each time; with `restMs` as in {@link Churn}. */
+  /** Recreates the pods of the next few Deployments; `restMs` as in {@link Churn}. */
   async disturb(count: number, restMs?: number): Promise<void> {
     const now = Date.now();
     const isSpared = (pod: Pod) => restMs !== undefined && now - (readinessSince(pod) ?? now) < restMs;
@@ -171,15 +172,15 @@ export class Workloads {
   }
 }
 
-/** Checks that no pod was lost; returns how many were created. */
+/** Checks that no pod was lost; returns the number of created pods. */
 export async function checkNoneLost(context: ScenarioContext, counts: readonly ReturnType<PodSightings['lost']>[]) {
   const created = counts.reduce((sum, each) => sum + each.created, 0);
   const lost = counts.flatMap((each) => each.lost);
-  await context.checkNow(`0 of ${created} pods lost`, () => none(lost));
+  await context.checkNow(`none of ${created} pods was lost`, () => none(lost));
   return created;
 }
 
-/** Waits until the rollout of a tag is so far. */
+/** Waits until the rollout of a tag is in a state. */
 export async function waitForRollout(
   context: ScenarioContext,
   tag: string,
@@ -193,19 +194,19 @@ export async function waitForRollout(
       const found = await context.client.get<RevisionTagObject>(revisionTags, tag);
       const rollout = found.status?.['rollout'] as RolloutState | undefined;
       if (rollout !== undefined && isSo(rollout)) return rollout;
-      throw new Error(`it says ${JSON.stringify(rollout)}`);
+      throw new Error(`its state is ${JSON.stringify(rollout)}`);
     },
     { timeout, interval: 100 },
   );
 }
 
-/** Asks for something as a person does. */
+/** Requests an action by annotation, like a user. */
 export async function ask(context: ScenarioContext, tag: string, verb: RolloutVerb, nonce: string): Promise<void> {
   const annotations = { [rolloutActionAnnotation]: formatRolloutAction({ verb, nonce }) };
   await context.client.patch(revisionTag(tag, ''), 'merge', { metadata: { annotations } });
 }
 
-/** Where the webhooks of a tag lead. */
+/** Returns the paths of a tag's webhooks. */
 export async function pathOf(context: ScenarioContext, tag: string): Promise<string> {
   const found = await context.client.get<WebhookConfiguration>(webhooks, tagWebhookConfiguration(tag));
   const paths = new Set(found.webhooks.map(({ clientConfig }) => clientConfig.service?.path));
@@ -213,18 +214,18 @@ export async function pathOf(context: ScenarioContext, tag: string): Promise<str
 }
 
 /**
- * The negative control of "0 pods lost": with every webhook replica dead a pod that follows the tag is refused, which the same count sees. All are back when
- * this resolves.
+ * Checks the negative control of "no pod was lost": with every webhook replica dead, the API server
+ * refuses a pod that follows the tag, and the same count detects it. Restarts all replicas.
  */
 export async function checkLossSeen(context: ScenarioContext, replicas: Replicas, tag: string): Promise<void> {
   const { client } = context;
-  // Nothing is ever stored there, so no share has to count a workload more.
+  // A namespace of its own: no pod is stored there, so it adds no workload to the shares.
   const namespace = await context.namespace('refused', { 'istio.io/rev': tag });
   const pods = new PodSightings(client, context.requireAudit(), namespace);
   await Promise.all(replicas.webhooks.map((each) => replicas.kill(each)));
   await replicas.balancer.waitForRotation([]);
   await client.create(barePod(namespace, 'refused')).catch(() => undefined);
-  await context.check('negative control: with every webhook replica dead a pod is lost, and it is seen', () => {
+  await context.check('negative control: with every webhook replica dead, the test detects a lost pod', () => {
     return pods.lost().lost.length === 1;
   });
   await Promise.all(replicas.webhooks.map(({ operator }) => operator.restart()));

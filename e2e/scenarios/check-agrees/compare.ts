@@ -20,7 +20,7 @@ export interface Compared {
   readonly message: string;
 }
 
-/** What the API server does with a creation, by a dry run of it. */
+/** Returns the API server's result for a creation, from a dry run. */
 export async function actualOutcome(client: ApiClient, pod: KubernetesObject & Pod) {
   try {
     const stored = await dryRun(client, pod);
@@ -34,36 +34,36 @@ export async function actualOutcome(client: ApiClient, pod: KubernetesObject & P
   }
 }
 
-/** The same for what was foreseen. */
+/** Formats a predicted result in the same way. */
 export function outcomeText(result: string, injectedBy: readonly string[]): string {
   return injectedBy.length === 0 ? result : `${result} by ${[...injectedBy].sort().join(',')}`;
 }
 
-/** Foresees all, on what a single reading of the cluster gives, then asks the API server about each. */
+/** Predicts all results from a single read of the cluster, then asks the API server about each. */
 export async function compareAll({ client }: ScenarioContext, pods: readonly (KubernetesObject & Pod)[]) {
   const namespaces = pods.map(({ metadata }) => metadata.namespace ?? '');
   const facts = await readClusterFacts(client, namespaces);
   const surroundings = surroundingsOf(facts);
   const reports = pods.map((pod) => {
     const subject = subjectOf(pod, '');
-    if (subject === undefined) throw new Error('a pod that is none');
+    if (subject === undefined) throw new Error('the pod has no subject to check');
     return { pod, report: checkSubject(subject, facts, surroundings) };
   });
   return inBatches(reports, 10, async ({ pod, report }) => ({ pod, report, ...(await actualOutcome(client, pod)) }));
 }
 
-/** Where both differ, in words; what was said to be unknown is not compared. */
+/** Describes differences; predictions of Unknown are not compared. */
 export function disagreements(compared: readonly Compared[]): string[] {
   return compared.flatMap(({ pod, report, actual, message }) => {
     const foreseen = outcomeText(report.result, report.injectedBy);
     if (report.result === 'Unknown' || foreseen === actual) return [];
     const { name = '', namespace = '', labels, annotations } = pod.metadata;
     const said = JSON.stringify({ labels, annotations });
-    return [`${namespace}/${name} ${said}: foreseen ${foreseen} (${report.message}), was ${actual} ${message}`];
+    return [`${namespace}/${name} ${said}: predicted ${foreseen} (${report.message}), was ${actual} ${message}`];
   });
 }
 
-/** The webhooks that were foreseen to be asked, against those that the audit log says were asked; empty when they are the same. */
+/** Describes differences between the predicted webhooks and those in the audit log. */
 export function otherWebhooks(compared: readonly Compared[], events: readonly AuditEvent[]): string[] {
   const creations = events.filter(isPodCreation).map((event) => {
     const { namespace = '', name = '' } = event.objectRef ?? {};
@@ -71,20 +71,20 @@ export function otherWebhooks(compared: readonly Compared[], events: readonly Au
   });
   const asked = new Map<string, string[]>(creations);
   return compared.flatMap(({ pod: { metadata }, report }) => {
-    // Behind one that cannot be told the others cannot either.
+    // After a webhook with an unknown outcome, the later ones are unknown, too.
     if (report.webhooks.some(({ outcome }) => outcome === 'Unknown')) return [];
     const key = `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
     const called = new Set(['Called', 'Injected', 'Skipped']);
-    // A refusal by the webhook itself was asked for, one by a matchCondition was not.
+    // A webhook was called for its own refusal, but not for one by a failing matchCondition.
     const isAsked = ({ outcome, reason }: CheckReport['webhooks'][number]): boolean =>
       called.has(outcome) || (outcome === 'Refused' && reason !== 'MatchConditionFailed');
     const names = report.webhooks.filter(isAsked).map((each) => `${each.configuration}/${each.webhook}`);
     const [foreseen, actual] = [names, asked.get(key) ?? []].map((each) => [...new Set(each)].sort().join(' '));
-    return foreseen === actual ? [] : [`${key}: foreseen ${foreseen}, asked ${actual}`];
+    return foreseen === actual ? [] : [`${key}: predicted ${foreseen}, called ${actual}`];
   });
 }
 
-/** A pod after the changes of its own that an advice names; undefined when it names one of the namespace. */
+/** Applies an advice's changes to a pod; undefined if it changes the namespace. */
 export function followAdvice(pod: KubernetesObject & Pod, changes: readonly Change[]) {
   const changed = structuredClone(pod);
   for (const change of changes) {

@@ -6,7 +6,7 @@ import type { Pod } from '../../harness/pod.ts';
 import { webhookNamed } from '../../harness/webhook-configurations.ts';
 import { barePod } from '../../harness/workloads.ts';
 
-/** A proxy, so that Istio's annotations are checked, and a place where an annotation goes into the text. */
+/** A template with a proxy, so that Istio's annotations are checked, and a templated annotation. */
 const proxyTemplate = `spec:
   containers:
   - name: istio-proxy
@@ -20,7 +20,7 @@ function smallTemplate(name: string): string {
   return `spec:\n  containers:\n  - name: ${name}\n    image: example.com/${name}:1\n`;
 }
 
-/** matchConditions as people write them; some fail where a field is absent. */
+/** matchConditions as users write them; some fail if a field is absent. */
 const conditions = [
   "!has(object.metadata.labels) || !('tier' in object.metadata.labels) || object.metadata.labels['tier'] != 'batch'",
   "object.metadata.labels['tier'] != 'batch'",
@@ -34,17 +34,17 @@ const conditions = [
   "object.metadata.name.matches('^random-[0-9]+$') && object.spec.containers.exists_one(c, c.name == 'sleep')",
 ];
 
-/** What the command cannot evaluate: only pods with the label are asked about it, so that few answers are unknown. */
+/** A condition that the command cannot evaluate; the label limits the number of unknown results. */
 const beyondUs = "!('strange' in object.metadata.labels) || quantity('1').isLessThan(quantity('2'))";
 
 const odd = { injection: 'odd.io/injection', revision: 'odd.io/rev', inject: 'odd.io/inject', status: 'odd.io/status' };
 const logs = { injection: 'logs.io/injection', revision: 'logs.io/rev', inject: 'logs', status: 'logs.io/status' };
 
 /**
- * Every kind of webhook and every kind of rule; what each says is chosen again. Who is the default, for whom and with which policy, goes in turn, so
- * that everything occurs whatever the seed is.
- * @param number of the round, from 0
- * @param excluded a namespace that none of them takes
+ * Returns webhooks of every kind with random rules. The default revision, its selection and its
+ * policy cycle, so that everything occurs with any seed.
+ * @param number the round, from 0
+ * @param excluded a namespace that no webhook selects
  */
 export function randomRound(random: Random, number: number, excluded: string, home: string) {
   const config = (name: string, injection: Record<string, unknown>, more: Record<string, unknown> = {}) => {
@@ -64,7 +64,7 @@ export function randomRound(random: Random, number: number, excluded: string, ho
   };
   const strange = { name: 'strange', expression: beyondUs };
   const oddText = `policy: ${policy()}\ntemplates:\n  sidecar: |\n${indented(smallTemplate('odd'))}`;
-  // By another name in each round: that its text is published is known by the generation, which an edit of a ConfigMap leaves as it is.
+  // A new name per round, because an edited ConfigMap would not change the generation to wait for.
   const oddName = `odd-${number}`;
   const stable = config('1-24', { templates: { sidecar: smallTemplate('stable') }, policy: policy(), ...selectors });
   (stable.spec.webhook?.['matchConditions'] as unknown[]).push(strange);
@@ -97,30 +97,30 @@ export function randomRound(random: Random, number: number, excluded: string, ho
   };
 }
 
-/** Somebody else's webhook: nobody answers it, and it is passed over; but what it asks of a pod first can refuse it. */
+/** Returns webhooks without a server: failures are ignored, but a matchCondition can refuse pods. */
 function foreignWebhook(random: Random): KubernetesObject {
   const resources = [random.pick(['*', 'pods', 'pods/*'])];
   const rules = [{ apiGroups: ['*'], apiVersions: ['v1'], operations: ['*'], resources }];
-  const clientConfig = { service: { namespace: 'default', name: 'nobody-there', path: '/mutate' } };
+  const clientConfig = { service: { namespace: 'default', name: 'missing', path: '/mutate' } };
   const shared = { admissionReviewVersions: ['v1'], clientConfig, rules, sideEffects: 'None', timeoutSeconds: 1 };
   const scope = { matchExpressions: [{ key: 'e2e.sidecar-injector.io/scenario', operator: 'Exists' }] };
   return {
-    ...webhookNamed(random.pick(['a-stranger', 'z-stranger'])),
+    ...webhookNamed(random.pick(['a-foreign', 'z-foreign'])),
     webhooks: [
       {
         ...shared,
-        name: 'asks.stranger.example.com',
+        name: 'asks.foreign.example.com',
         failurePolicy: 'Ignore',
         namespaceSelector: scope,
         objectSelector: { matchLabels: { tier: 'web' } },
       },
       {
         ...shared,
-        name: 'refuses.stranger.example.com',
+        name: 'refuses.foreign.example.com',
         failurePolicy: 'Fail',
         namespaceSelector: scope,
         objectSelector: { matchLabels: { always: 'no' } },
-        // Where it can be evaluated it is false, so that nobody is ever asked.
+        // It is false or fails, so the webhook is never called.
         matchConditions: [{ name: 'careless', expression: "object.metadata.labels['tier'] == 'nothing'" }],
       },
     ],
@@ -133,14 +133,14 @@ function indented(text: string): string {
 
 const inject = 'sidecar.istio.io/inject';
 
-/** The namespaces of the random pods: what a person might have labelled. */
+/** The namespaces of the random pods, with labels that users might set. */
 export const namespaceLabels: readonly (readonly [suffix: string, labels: Readonly<Record<string, string>>])[] = [
   ['unlabelled', {}],
   ['enabled', { 'istio-injection': 'enabled' }],
   ['disabled', { 'istio-injection': 'disabled' }],
   ['stable', { 'istio.io/rev': '1-24' }],
   ['tagged', { 'istio.io/rev': 'prod' }],
-  ['lost', { 'istio.io/rev': 'nobody' }],
+  ['lost', { 'istio.io/rev': 'missing' }],
   ['both', { 'istio-injection': 'enabled', 'istio.io/rev': '1-24' }],
   ['team', { team: 'blue' }],
   ['team-enabled', { team: 'green', 'istio-injection': 'enabled' }],
@@ -149,24 +149,24 @@ export const namespaceLabels: readonly (readonly [suffix: string, labels: Readon
   ['excluded', { 'istio-injection': 'enabled', team: 'blue' }],
 ];
 
-/** A pod with what steers injection, and some of what does not. */
+/** Returns a pod with random fields that affect injection, and some that do not. */
 export function randomPod(random: Random, namespace: string, name: string): KubernetesObject & Pod {
   const labels: Record<string, string> = {};
   const annotations: Record<string, string> = {};
   if (random.chance(0.5)) labels[inject] = random.pick(['true', 'true', 'false', 'maybe', '']);
-  if (random.chance(0.3)) labels['istio.io/rev'] = random.pick(['default', '1-24', 'prod', 'nobody']);
+  if (random.chance(0.3)) labels['istio.io/rev'] = random.pick(['default', '1-24', 'prod', 'missing']);
   if (random.chance(0.3)) labels['always'] = random.pick(['yes', 'no']);
   if (random.chance(0.3)) labels['never'] = random.pick(['yes', 'no']);
   if (random.chance(0.7)) labels['tier'] = random.pick(['web', 'batch']);
   if (random.chance(0.3)) labels['logs'] = random.pick(['on', 'off']);
   if (random.chance(0.15)) labels['strange'] = 'yes';
   if (random.chance(0.3)) annotations[inject] = random.pick(['true', 'false', 'maybe']);
-  // Both count for few pods only: where the proxy of the default revision is injected.
+  // These two annotations matter only for pods with the proxy of the default revision.
   if (random.chance(0.45)) annotations['sidecar.istio.io/proxyCPU'] = random.pick(['100m', 'plenty']);
-  if (random.chance(0.1)) annotations['inject.istio.io/templates'] = random.pick(['sidecar', 'nobody']);
+  if (random.chance(0.1)) annotations['inject.istio.io/templates'] = random.pick(['sidecar', 'missing']);
   if (random.chance(0.45))
-    annotations['example.com/level'] = random.pick(['info', 'info"\n  - name: stowaway\n    image: "x']);
-  const spec: Record<string, unknown> = { schedulerName: 'nobody' };
+    annotations['example.com/level'] = random.pick(['info', 'info"\n  - name: extra\n    image: "x']);
+  const spec: Record<string, unknown> = { schedulerName: 'none' };
   if (random.chance(0.12)) spec['hostNetwork'] = true;
   if (random.chance(0.2)) spec['priorityClassName'] = 'system-cluster-critical';
   if (random.chance(0.2)) spec['terminationGracePeriodSeconds'] = random.pick([0, 60]);

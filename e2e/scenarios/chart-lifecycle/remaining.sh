@@ -1,3 +1,3 @@
-# Names of everything on the cluster that has to do with us, Events apart; what kubectl get is told besides.
+# Prints the names of all our objects on the cluster, except Events; passes arguments to kubectl get.
 kinds=$(kubectl api-resources --verbs=list -o name | paste -sd, -)
 kubectl get "$kinds" -A -o name "$@" 2>&- | grep injector | grep -v ^event | sort
