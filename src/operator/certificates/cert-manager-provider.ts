@@ -163,10 +163,10 @@ function progressOf({ status }: CertificateFacts): string {
   const { conditions = [] } = status ?? {};
   if (conditions.length === 0)
     return "it has no status, so cert-manager's controller has not processed it; check that it runs";
-  const said = conditions.map(({ type, status, reason = '', message = '' }) => {
+  const texts = conditions.map(({ type, status, reason = '', message = '' }) => {
     return `${type} is ${status}${reason === '' ? '' : ` (${reason})`}${message === '' ? '' : `: ${message}`}`;
   });
-  return said.join('; ');
+  return texts.join('; ');
 }
 
 function ownCertificate(

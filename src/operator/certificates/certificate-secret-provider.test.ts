@@ -31,8 +31,8 @@ class SecretFixture extends RevisionFixture {
   /** Writes the user's Secret; if the operator watches it, waits until the operator is notified. */
   async give(pair: ServingPair, without?: string): Promise<void> {
     const texts = { 'tls.crt': pair.certificatePem, 'tls.key': pair.privateKeyPem, 'ca.crt': pair.caPem };
-    const given = Object.entries(texts).filter(([key]) => key !== without);
-    const data = Object.fromEntries(given.map(([key, text]) => [key, Buffer.from(text).toString('base64')]));
+    const entries = Object.entries(texts).filter(([key]) => key !== without);
+    const data = Object.fromEntries(entries.map(([key, text]) => [key, Buffer.from(text).toString('base64')]));
     const metadata = { name: 'own', namespace: 'injection' };
     await this.#notified(() => this.cluster.put('secrets', { apiVersion: 'v1', kind: 'Secret', metadata, data }));
   }

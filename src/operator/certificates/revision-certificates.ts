@@ -21,7 +21,7 @@ import type { PassContext, RevisionPass } from '../controller/pass-context.ts';
 import type { Refusals } from '../controller/refusals.ts';
 import { type Finding, no, yes } from '../controller/revision-status.ts';
 import { hostClaimOf } from './host-claims.ts';
-import { askedRenewal, rotateAnswer } from './rotate-requests.ts';
+import { requestedRenewal, rotateAnswer } from './rotate-requests.ts';
 
 export interface RevisionCertificatesOptions extends PassContext {
   readonly webhooks: Pick<WebhookWriter, 'callersOf'>;
@@ -45,7 +45,7 @@ export class RevisionCertificates {
     const { certificates, settings, webhooks, refusals, metrics, clock } = this.#options;
     const { namespace } = settings.context;
     const { name } = config.metadata;
-    const asked = askedRenewal(object, config, namespace);
+    const renewal = requestedRenewal(object, config, namespace);
     const { hosts, taken } = hostClaimOf(config, this.#options);
     const requested = requestedNames(config, namespace, hosts);
     const provided = await this.#provided(config, requested, taken, signal);
@@ -59,14 +59,14 @@ export class RevisionCertificates {
           names: certificateNames(name, namespace, hosts),
           webhooks: webhooks.callersOf(name),
           ...(source && { source }),
-          ...(asked.request && { request: asked.request }),
+          ...(renewal.request && { request: renewal.request }),
         },
         writes,
         signal,
       );
       const rotation = nextAt ? { ...rotated, nextAt: earliest(rotated.nextAt, nextAt) } : rotated;
       findings.rotation = rotation;
-      findings.rotateRequest = rotateAnswer(asked, rotation);
+      findings.rotateRequest = rotateAnswer(renewal, rotation);
       findings.CertificateReady = certificateFinding(rotation, config, clock.now(), provided);
       if (refusal === undefined) refusals.settled(name, 'Certificate');
       else if (refusals.refuse(object, 'Certificate', refusal.reason, refusal.message)) {
@@ -86,7 +86,7 @@ export class RevisionCertificates {
       }
       return undefined;
     } finally {
-      const { message } = asked.answer ?? {};
+      const { message } = renewal.answer ?? {};
       if (message === undefined) refusals.settled(name, 'RotateRequest');
       else refusals.refuse(object, 'RotateRequest', 'RotateRefused', message);
     }

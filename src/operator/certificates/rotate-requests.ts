@@ -13,18 +13,18 @@ export type RotateAnswer = NonNullable<NonNullable<InjectorConfigStatus['certifi
 const longestNonce = 63;
 
 /** The request in the rotate annotation of an InjectorConfig, or its answer. */
-export interface AskedRenewal {
+export interface RequestedRenewal {
   readonly request?: RenewalRequest;
   /** The answer if it is final without the rotation: refused now, or done in an earlier pass. */
   readonly answer?: RotateAnswer;
 }
 
 /** Reads the rotate annotation. Never repeats a request that status has as Done or Refused. */
-export function askedRenewal(
+export function requestedRenewal(
   object: KubernetesObject,
   { metadata, spec, status }: InjectorConfig,
   namespace: string,
-): AskedRenewal {
+): RequestedRenewal {
   const value = object.metadata.annotations?.[rotateAnnotation];
   if (value === undefined) return {};
   const request = readOrRefuse(() => parseRotateRequest(value));
@@ -54,7 +54,7 @@ function renewalAdvice(
 
 /** Returns the answer for status after the rotation has run. */
 export function rotateAnswer(
-  { answer }: AskedRenewal,
+  { answer }: RequestedRenewal,
   { request }: Pick<Rotation, 'request'>,
 ): RotateAnswer | undefined {
   return answer ?? (request && { nonce: request.nonce, state: request.state });

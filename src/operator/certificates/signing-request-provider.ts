@@ -198,10 +198,11 @@ function observedRequest({ metadata, status }: KubernetesObject): ObservedReques
 
 function answer(decision: RequestDecision, request: string | undefined, calledName: string): ProvidedCertificates {
   const { given, progress, nextAt } = decision;
-  const said = progress && statementOf(progress, request ?? '', decision.state.pending?.terms.signerName, calledName);
+  const statement =
+    progress && statementOf(progress, request ?? '', decision.state.pending?.terms.signerName, calledName);
   if (given === undefined)
-    return refused(said?.reason ?? 'Untrusted', `${field}: ${said?.message ?? trustAdvice}`, nextAt);
-  const note = said && { note: { reason: 'RenewalPending' as const, message: said.message } };
+    return refused(statement?.reason ?? 'Untrusted', `${field}: ${statement?.message ?? trustAdvice}`, nextAt);
+  const note = statement && { note: { reason: 'RenewalPending' as const, message: statement.message } };
   return { source: given, ...note, ...(nextAt && { nextAt }) };
 }
 
@@ -214,25 +215,25 @@ function statementOf(
 ): Statement {
   const what = `CertificateSigningRequest ${name} of ${since.toISOString()}`;
   const why = message === '' ? '' : ` (${message})`;
-  const again = retryAt === undefined ? '' : `; the operator creates another one at ${retryAt.toISOString()}`;
-  const says = (reason: Statement['reason'], text: string): Statement => ({ reason, message: text + again });
+  const retry = retryAt === undefined ? '' : `; the operator creates another one at ${retryAt.toISOString()}`;
+  const reply = (reason: Statement['reason'], text: string): Statement => ({ reason, message: text + retry });
   switch (outcome) {
     case 'New':
     case 'Waiting': {
       const advice = `approve it with \`kubectl certificate approve ${name}\`, or ask the approver of signer ${signer}`;
-      return says('RequestPending', `${what} waits for its approval: ${advice}`);
+      return reply('RequestPending', `${what} waits for its approval: ${advice}`);
     }
     case 'Approved':
-      return says('RequestPending', `${what} is approved and waits for signer ${signer}; check that the signer runs`);
+      return reply('RequestPending', `${what} is approved and waits for signer ${signer}; check that the signer runs`);
     case 'Denied':
-      return says('RequestDenied', `${what} was denied${why}`);
+      return reply('RequestDenied', `${what} was denied${why}`);
     case 'Failed':
-      return says('RequestFailed', `signer ${signer} refused ${what}${why}`);
+      return reply('RequestFailed', `signer ${signer} refused ${what}${why}`);
     case 'Removed':
-      return says('RequestRemoved', `${what} was removed before it was signed`);
+      return reply('RequestRemoved', `${what} was removed before it was signed`);
     default: {
       const advice = outcome === 'Untrusted' ? trustAdvice : adviceFor(calledName)[outcome];
-      return says(outcome, `the certificate that signer ${signer} issued for ${what}: ${message}; ${advice}`);
+      return reply(outcome, `the certificate that signer ${signer} issued for ${what}: ${message}; ${advice}`);
     }
   }
 }

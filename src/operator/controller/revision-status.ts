@@ -43,7 +43,6 @@ export type FindingsOf<Type extends string> = { [type in Type]?: Finding | undef
 
 /** The findings of a pass over an InjectorConfig. Absent fields leave the status unchanged. */
 export interface RevisionFindings extends FindingsOf<(typeof required | typeof exceptional)[number]> {
-  /** The hash that the webhook names now. */
   publishedHash?: string | undefined;
   /** The number of live replicas that report that they serve this hash. */
   servedBy?: number;
