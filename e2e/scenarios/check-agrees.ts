@@ -267,7 +267,7 @@ async function checkByCommand(context: ScenarioContext): Promise<void> {
   });
   await context.check('check of a missing object exits with 2', async () => {
     const { code, errors } = await check('deployment/missing', '-n', namespace);
-    return code === 2 && errors.includes('nobody');
+    return code === 2 && errors.includes('missing');
   });
 }
 

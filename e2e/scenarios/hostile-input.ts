@@ -12,25 +12,25 @@ import { HealthyTraffic, summarise, type HealthyFigures } from './hostile-input/
 
 const sizes = {
   short: { requestsPerClass: 80, undisturbed: 2000, silentAfter: 3000, clients: 12 },
-  // Many wait for an answer that comes when their time is over: more of them at once take no longer.
+  // Many clients wait for a timeout, so more clients do not prolong the run.
   full: { requestsPerClass: 10_000, undisturbed: 30_000, silentAfter: 60_000, clients: 24 },
 };
 const slowConnections = 1000;
-/** With the slow ones more than the connections without an answered review that the server keeps (1,536). */
+/** With the slow ones, more connections without an answer than the server keeps (1,536). */
 const mostSilentConnections = 3000;
-/** MiB: what the server's bounds add up to (the chart's values.yaml has the sum); its limit leaves room above that. */
+/** The sum of the server's bounds in MiB, as in the chart's values.yaml; its limit is higher. */
 const mostMemory = 600;
 const chartLimit = 768;
 
 export const hostileInput: Scenario = {
   name: 'hostile-input',
   about:
-    'malformed and absurd requests of many classes, slow clients, huge bodies: each answered as it should, nobody else disturbed',
+    'malformed and absurd requests of many classes, slow clients and huge bodies get the expected answers and disturb no other client',
   full: '1,260,000 malformed requests, 1,000 slow connections and bodies of 19 MiB, about 25 minutes',
   run: async (context) => {
     const size = sizes[context.size];
     const installation = await context.install();
-    // As in production: at debug every request is a line.
+    // The level of production; at debug, every request logs a line.
     const operator = await installation.startOperator({ flags: ['--log-level=info'] });
     await applyUntilReady(context.client, targetConfig);
     const namespace = await context.namespace('healthy', { 'istio.io/rev': targetConfig.metadata.name });
@@ -63,9 +63,8 @@ export const hostileInput: Scenario = {
 
     const { sent, distinct } = await checkClasses(context, report, requestsPerClass);
     const failures = [undisturbed, attacked, afterwards].flatMap((figures) => figures.failures);
-    await context.checkNow(
-      'healthy reviews, and pods through the API server, were answered and injected throughout',
-      () => none([...new Set(failures)]),
+    await context.checkNow('healthy reviews and pods were answered and injected throughout', () =>
+      none([...new Set(failures)]),
     );
     const dropped = await checkAftermath(context, operator, pid, reopened);
     const memory = {
@@ -74,8 +73,8 @@ export const hostileInput: Scenario = {
       afterMebibytes: mebibytes(after.residentBytes),
     };
     await context.checkNow(
-      `it never took more than ${mostMemory} MiB, of the ${chartLimit} that the chart allows it`,
-      () => none(memory.peakMebibytes > mostMemory ? [`it took ${JSON.stringify(memory)}`] : []),
+      `the operator never used more than ${mostMemory} MiB of the ${chartLimit} that the chart allows`,
+      () => none(memory.peakMebibytes > mostMemory ? [`it used ${JSON.stringify(memory)}`] : []),
     );
     context.measured({
       requests: sent,
@@ -114,7 +113,7 @@ export const hostileInput: Scenario = {
   },
 };
 
-/** A proxy's template in small: it reads labels, annotations and containers of the pod, and brings the checks that go with a proxy. */
+/** A small proxy template that reads labels, annotations and containers. */
 const targetConfig = injectorConfig('hostile-target', {
   injection: {
     templates: {
@@ -146,16 +145,16 @@ spec:
   },
 });
 
-/** Checks that every request of every class ended as the class says, and that they were as many, and as different, as they should be. */
+/** Checks the results of all classes, and the number and diversity of the requests. */
 async function checkClasses(context: ScenarioContext, report: AttackReport, requestsPerClass: number) {
   const problems: string[] = [];
   for (const outcome of new Set(report.classes.map(({ expected }) => expected))) {
     const group = report.classes.filter(({ expected }) => expected === outcome);
     const wrong = group.filter(({ unexpected }) => unexpected > 0);
-    const statement = `${outcome}: ${group.map(({ name }) => name).join(', ')}`;
+    const statement = `every request of these classes ends with ${outcome}: ${group.map(({ name }) => name).join(', ')}`;
     if (wrong.length === 0) await context.checkNow(statement, () => true);
     for (const { name, sent, unexpected, outcomes, example = '' } of wrong) {
-      const instead = `${unexpected} of ${sent} did not end in ${outcome} but ${JSON.stringify(outcomes)}`;
+      const instead = `${unexpected} of ${sent} did not end with ${outcome} but ${JSON.stringify(outcomes)}`;
       problems.push(`${name}: ${instead}; ${example}`);
     }
   }
@@ -163,7 +162,7 @@ async function checkClasses(context: ScenarioContext, report: AttackReport, requ
   const sent = report.classes.reduce((sum, tally) => sum + tally.sent, 0);
   const distinct = report.classes.reduce((sum, tally) => sum + tally.distinct, 0);
   await context.checkNow(
-    `${report.classes.length} classes, ${requestsPerClass} requests each, at least 90 % of all requests distinct`,
+    `${report.classes.length} classes sent ${requestsPerClass} requests each, and at least 90 % of all requests were distinct`,
     () => {
       const sentWhole = report.classes.filter((tally) => tally.sent === requestsPerClass).map(({ name }) => name);
       none(hostileClasses.map(({ name }) => name).filter((name) => !sentWhole.includes(name)));
@@ -177,40 +176,40 @@ async function checkClasses(context: ScenarioContext, report: AttackReport, requ
   return { sent, distinct };
 }
 
-/** The server logs at most 20 refusals a second, and shortens what it quotes. */
+/** The maximum length of a log line: the server logs 20 refusals per second and shortens quotes. */
 const longestLogLine = 4000;
 
 /**
- * Checks what an attack has left behind: the process, its log, its metrics and its connections.
+ * Checks the state after an attack: the process, its log, its metrics and its connections. Returns
+ * how many connections it closed under pressure.
  *
- * @param pid of the process before the attack
- * @param reopened connections of healthy clients that the server has closed
- * @returns how many connections it has closed under pressure
+ * @param pid the process ID before the attack
+ * @param reopened the number of healthy clients' connections that the server closed
  */
 async function checkAftermath(context: ScenarioContext, operator: OperatorProcess, pid: number, reopened: number) {
-  await context.check('the operator is the process that it was, and is ready', async () => {
+  await context.check('the operator is the same process as before, and is ready', async () => {
     await operator.waitUntilReady();
     return operator.process.pid === pid;
   });
   const lines = operator.process.log().split('\n');
   const odd = lines.filter((line) => /\p{Cc}|\p{Cf}|[\u2028\u2029]/u.test(line));
-  await context.checkNow(`its log carries no control characters (${lines.length} lines)`, () =>
+  await context.checkNow(`the log contains no control characters (${lines.length} lines)`, () =>
     none(odd.map((line) => JSON.stringify(line))),
   );
-  await context.checkNow('its log tells of no defect', () => none(lines.filter((line) => /^\S+ error /.test(line))));
+  await context.checkNow('the log contains no errors', () => none(lines.filter((line) => /^\S+ error /.test(line))));
   const long = lines.filter((line) => line.length > longestLogLine);
-  await context.checkNow(`no line of its log is longer than ${longestLogLine} characters`, () =>
+  await context.checkNow(`no line of the log is longer than ${longestLogLine} characters`, () =>
     none(long.map((line) => `${line.length}: ${line}`)),
   );
   const metrics = (await operator.metrics()).split('\n');
   await context.checkNow(
-    'nothing of what was sent names a metric: fewer than 1000 lines of them',
+    'no content of requests appears in metrics, which have fewer than 1000 lines',
     () => metrics.length < 1000,
   );
   const pressure = 'injector_connections_dropped_total{reason="pressure"} ';
   const dropped = Number(metrics.find((line) => line.startsWith(pressure))?.slice(pressure.length) ?? 0);
-  await context.checkNow('under pressure it closed connections, but none on which a review had been answered', () => {
-    if (dropped === 0) throw new Error('none was closed: there was no pressure');
+  await context.checkNow('under pressure, the operator closed connections, but none with an answered review', () => {
+    if (dropped === 0) throw new Error('no connection was closed, so there was no pressure');
     return found(`${reopened} closed`, '0 closed');
   });
   return dropped;

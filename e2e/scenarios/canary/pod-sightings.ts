@@ -80,7 +80,7 @@ export class PodSightings {
     return [...new Set(flipped.map(({ workload }) => workload))];
   }
 
-  /** Returns when Deployments first had a ready pod of an InjectorConfig, for pods made since a time. */
+  /** Returns when Deployments first had a ready pod of an InjectorConfig, among later pods. */
   readySince(maker: string, since: number): Map<string, number> {
     const ready = new Map<string, number>();
     const reported = this.reported();

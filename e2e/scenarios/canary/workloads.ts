@@ -43,7 +43,7 @@ export class Workloads {
     this.#names = new Set(Array.from({ length: count }, (_, index) => `work-${String(index).padStart(3, '0')}`));
   }
 
-  /** @param options.opensReady whether to wait for ready pods instead of any pods (which may fail) */
+  /** @param options.opensReady whether to wait until pods are ready, not only created */
   static async open(
     context: ScenarioContext,
     audit: AuditLog,
@@ -102,7 +102,7 @@ export class Workloads {
     return makersOf(await this.pods.look());
   }
 
-  /** Recreates the pods of Deployments (default: all); returns the InjectorConfigs per Deployment. */
+  /** Recreates pods of Deployments (default: all); returns each Deployment's InjectorConfigs. */
   async renew(names: readonly string[] = this.names): Promise<Map<string, Set<string>>> {
     const chosen = (await this.pods.look()).filter((pod) => names.includes(workloadOf(pod)));
     const old = new Set(chosen.map(({ metadata }) => metadata.uid));

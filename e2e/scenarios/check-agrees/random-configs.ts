@@ -97,7 +97,7 @@ export function randomRound(random: Random, number: number, excluded: string, ho
   };
 }
 
-/** Returns webhooks without a server: failures are ignored, but a matchCondition can refuse pods. */
+/** Returns webhooks without a server: failures are ignored, but conditions can refuse pods. */
 function foreignWebhook(random: Random): KubernetesObject {
   const resources = [random.pick(['*', 'pods', 'pods/*'])];
   const rules = [{ apiGroups: ['*'], apiVersions: ['v1'], operations: ['*'], resources }];

@@ -11,22 +11,22 @@ export interface AttackOrders {
   readonly seed: number;
   readonly requestsPerClass: number;
   readonly clients: number;
-  /** Connections that send a body byte by byte, all the time. */
+  /** The number of connections that continuously send a body byte by byte. */
   readonly slowConnections: number;
-  /** When connections that say nothing begin, in milliseconds after the start, and how many if the server does not have to make room for them before. */
+  /** Silent connections: their start in milliseconds, and their maximum number. */
   readonly silent: { readonly after: number; readonly most: number };
 }
 
-/** What came of the requests of one class. */
+/** The results of the requests of one class. */
 export interface ClassTally {
   readonly name: string;
-  /** What they were to end in, as it is said: `400 or closed`. */
+  /** The expected outcomes, for example `400 or closed`. */
   readonly expected: string;
   sent: number;
   distinct: number;
   readonly outcomes: Record<string, number>;
   unexpected: number;
-  /** The first of these: which request it was, what came of it and how the request began. */
+  /** The first unexpected result, with the number and the beginning of the request. */
   example?: string;
 }
 
@@ -34,19 +34,19 @@ export interface AttackReport {
   readonly classes: readonly ClassTally[];
   readonly seconds: number;
   readonly connections: number;
-  /** Of these, handshakes that were broken off; and requests that were sent again because their new connection was closed while the server had to make room. */
+  /** Aborted handshakes; requests repeated because a new connection was closed under pressure. */
   readonly brokenOff: number;
   readonly sentAgain: number;
-  /** How often a body of 19 MiB met each status, or each code of a broken connection. */
+  /** The number of 19 MiB bodies by status, or by error code of the broken connection. */
   readonly largeOutcomes: Readonly<Record<string, number>>;
   readonly slowConnectionsAtEnd: number;
   readonly silentConnections: number;
 }
 
 /**
- * Sends so many requests of each class, in a random order that is the same for the same seed.
+ * Sends the requests of each class in a random order that depends only on the seed.
  *
- * @param underPressure whether there are more connections now than the server keeps
+ * @param underPressure reports whether there are more connections than the server keeps
  */
 export async function attack(classes: readonly HostileClass[], orders: AttackOrders, underPressure: () => boolean) {
   const { target, seed, requestsPerClass } = orders;
@@ -91,7 +91,7 @@ export async function attack(classes: readonly HostileClass[], orders: AttackOrd
   };
 }
 
-/** Every class, by its index, once in each round, each round in an order of its own; shared by all clients. */
+/** Yields the index of every class once per round, in random order; all clients share it. */
 function* shuffledRounds(classes: number, rounds: number, random: Random) {
   for (let round = 0; round < rounds; round++) {
     const left = [...Array(classes).keys()];
@@ -102,17 +102,17 @@ function* shuffledRounds(classes: number, rounds: number, random: Random) {
   }
 }
 
-/** 48 bits: among millions of requests two that differ are as good as never taken for the same. */
+/** Returns 48 bits of a hash: enough to avoid collisions among millions of requests. */
 function fingerprint(bytes: Buffer): number {
   return createHash('md5').update(bytes).digest().readUIntBE(0, 6);
 }
 
-/** A request can be made again from its class and number alone. */
+/** Derives the seed of a request, so that its class and number reproduce it. */
 function seedOf(seed: number, name: string, round: number): number {
   return createHash('md5').update(`${seed} ${name} ${round}`).digest().readUInt32BE(0);
 }
 
-/** Runs the attack in a process of its own, until it has come to its end. */
+/** Runs the attack in a process of its own. */
 export async function runAttacker(orders: AttackOrders): Promise<AttackReport> {
   const child = fork(fileURLToPath(new URL('attacker-process.ts', import.meta.url)));
   try {
@@ -120,7 +120,7 @@ export async function runAttacker(orders: AttackOrders): Promise<AttackReport> {
     return await new Promise<AttackReport>((resolve, reject) => {
       child.once('message', resolve);
       child.once('exit', (code) => {
-        reject(new Error(`the attacker ended by itself, with ${code ?? 'a signal'}`));
+        reject(new Error(`the attacker process ended with ${code ?? 'a signal'}`));
       });
     });
   } finally {

@@ -1,4 +1,4 @@
-/** The attacker: a process of its own, so that what it does is not measured with what it meets. Takes its orders and reports by messages, and ends with its parent. */
+/** The attacker's process: isolates its load from the measurements. It communicates by messages. */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, createSecureContext, type TLSSocket } from 'node:tls';
@@ -14,20 +14,20 @@ const burst = { connections: 3, milliseconds: 300, pause: 5000 };
 const ignored = (): void => undefined;
 const secureContext = createSecureContext();
 
-/** A new connection; that it is broken off is no fault. */
+/** Opens a connection; ignores its errors. */
 function open(port: number, target: HostileTarget): TLSSocket {
   const options = { host: '127.0.0.1', port, servername: target.host, secureContext, rejectUnauthorized: false };
   return connect(options).on('error', ignored);
 }
 
-/** Connections that shake hands and then say nothing: more and more of them, until the server has to make room; then for a second. */
+/** Opens silent connections until the server has to make room, and then for another second. */
 async function silence(port: number, target: HostileTarget, most: number, slow: SlowConnections): Promise<number> {
   const sockets: TLSSocket[] = [];
   const evictedBefore = slow.evicted;
   while (sockets.length < most && slow.evicted < evictedBefore + 20) {
     const batch = Array.from({ length: 100 }, () => open(port, target));
     sockets.push(...batch);
-    // `once` rejects when one is broken off instead.
+    // `once` rejects for an aborted handshake.
     await Promise.all(batch.map((socket) => once(socket, 'secureConnect').catch(ignored)));
   }
   await sleep(1000);
@@ -35,7 +35,7 @@ async function silence(port: number, target: HostileTarget, most: number, slow: 
   return sockets.length;
 }
 
-/** Waits until the slow connections are there: a request that comes after them is answered. What follows is not taken for one of them then. */
+/** Waits until the slow connections are accepted: until a later request is answered. */
 async function throughTheQueue(port: number, target: HostileTarget): Promise<void> {
   const client = new HostileClient(port, target.host);
   await client.send({ bytes: framed(target, '{}') });
@@ -83,16 +83,16 @@ process.on('message', (orders: AttackOrders) => {
   void carryOut(orders).then((report) => process.send?.(report));
 });
 
-/** Milliseconds from one byte to the next: the body would take most of a day. */
+/** The milliseconds between two bytes: the body would take most of a day. */
 const drip = 5000;
 const bodyBytes = 60_000;
-/** Milliseconds until a connection that was closed comes back: sooner, and the handshakes would be the attack. */
+/** The milliseconds until a closed connection reopens; less would be a flood of handshakes. */
 const pause = 5000;
 
-/** Connections that begin a review and then send it byte by byte; they come back when they are closed. */
+/** Connections that send a review byte by byte; they reopen after they were closed. */
 class SlowConnections {
   readonly #sockets = new Set<TLSSocket>();
-  /** Connections that were closed without an answer, to make room for others. */
+  /** The number of connections closed without an answer, to make room. */
   evicted = 0;
   #stopped = false;
 
@@ -116,7 +116,7 @@ class SlowConnections {
     for (let index = 0; index < count; index++) begin();
   }
 
-  /** Connections that have begun a review and are still there. */
+  /** The number of open connections with an unfinished review. */
   get open(): number {
     return [...this.#sockets].filter((socket) => !socket.connecting && !socket.destroyed).length;
   }

@@ -3,20 +3,20 @@ import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectTls, createSecureContext } from 'node:tls';
 import type { HostileRequest, Outcome } from './materials.ts';
 
-/** Milliseconds after which a request that nobody answers is given up. */
+/** The milliseconds after which an unanswered request is abandoned. */
 const patience = 30_000;
 
-/** One for all: making a context takes longer than a handshake. */
+/** Shared, because creating a context takes longer than a handshake. */
 const secureContext = createSecureContext();
 
-/** One client after the other on one connection at a time: sends bytes and says what came back. Keeps the connection while the server does. */
+/** Sends bytes on one connection, which it keeps while the server does, and reports the outcome. */
 export class HostileClient {
   readonly #port: number;
   readonly #host: string;
   #session: Buffer | undefined;
   #kept: Socket | undefined;
   opened = 0;
-  /** Handshakes that the server broke off: it makes room by closing connections on which nothing was answered yet. */
+  /** The number of handshakes that the server aborted, to make room for other connections. */
   brokenOff = 0;
 
   constructor(port: number, host: string) {
@@ -35,7 +35,7 @@ export class HostileClient {
         resolve();
       };
       const onData = (piece: Buffer): void => {
-        // What answers something that is not HTTP is no HTTP either: an alert of TLS.
+        // On a plain connection, the answer is a TLS alert, not HTTP.
         if (request.transport === 'plain') return;
         reader.push(piece);
         if (reader.answers.length >= wanted) finish();
@@ -64,7 +64,7 @@ export class HostileClient {
     return await established(socket, 'connect');
   }
 
-  /** The connection that the server has kept open, else a new one; tries again, as a client under pressure does. */
+  /** Returns the kept connection, else a new one; retries like a client under pressure. */
   async #connectEncrypted(): Promise<Socket> {
     const kept = this.#kept;
     this.#kept = undefined;
@@ -86,7 +86,7 @@ export class HostileClient {
       port: this.#port,
       servername: this.#host,
       secureContext,
-      // The healthy clients check who answers; here it would only cost.
+      // Certificate verification would only cost time; the healthy clients do it.
       rejectUnauthorized: false,
       ALPNProtocols: ['http/1.1'],
       ...(this.#session === undefined ? {} : { session: this.#session }),
@@ -98,17 +98,17 @@ export class HostileClient {
   }
 }
 
-/** Waits until a connection is there. Later the server may close it while there is still something to send: that is an outcome, no fault. */
+/** Waits for a connection. A later close by the server is an outcome, not an error. */
 async function established(socket: Socket, event: 'connect' | 'secureConnect'): Promise<Socket> {
   socket.on('error', () => undefined);
   await once(socket, event);
   return socket;
 }
 
-/** Reads HTTP answers from the bytes of a connection, and what they say. */
+/** Parses HTTP responses from the bytes of a connection. */
 class AnswerReader {
   readonly answers: Outcome[] = [];
-  /** Whether the connection may be used again after the last answer. */
+  /** Whether the connection may be reused after the last response. */
   keepsOpen = false;
   readonly #withoutBody: boolean;
   #text = '';
@@ -142,7 +142,7 @@ class AnswerReader {
   }
 }
 
-/** Bytes of the body as they are on the wire; undefined when they are not all there. */
+/** Returns the length of the body on the wire; undefined while it is incomplete. */
 function bodyLength(head: string, rest: string): number | undefined {
   const declared = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
   if (declared !== undefined) return Number(declared);
@@ -161,7 +161,7 @@ function verdict(text: string): string {
   if (response?.allowed === true) return response.patch === undefined ? 'allowed' : 'patched';
   if (response?.allowed !== false) return 'no verdict';
   const { reason, message } = response.status ?? {};
-  // A refusal without a reason, and a defect of ours that was caught, are not what anybody should get.
+  // Every refusal needs a reason, and internal errors are defects.
   if (reason === 'Internal') return `internal error: ${String(message)}`;
   return typeof message === 'string' && message !== '' ? 'refused' : 'refused without a reason';
 }

@@ -11,19 +11,19 @@ import { barePod } from '../../harness/workloads.ts';
 import { Materials } from './materials.ts';
 
 const directClients = 4;
-/** Connections that are mostly idle, as those that the API server keeps. */
+/** The number of mostly idle connections, like those of API servers. */
 const keptClients = 50;
-/** Milliseconds between the end of a request and the next on the same connection. */
+/** The milliseconds between a response and the next request on the same connection. */
 const pauses = { direct: 40, apiServer: 50, kept: 15_000 };
 
 export interface HealthyFigures {
-  /** Milliseconds of those that were answered rightly, sorted. */
+  /** The latencies of correct answers in milliseconds, sorted. */
   readonly direct: readonly number[];
   readonly apiServer: readonly number[];
   readonly failures: readonly string[];
 }
 
-/** What the cluster asks for all the time: pods that are created through the API server, reviews that are posted as it would, and connections that it keeps. */
+/** Continuous normal load: pods through the API server, direct reviews, and kept connections. */
 export class HealthyTraffic {
   readonly #context: ScenarioContext;
   readonly #namespace: string;
@@ -39,7 +39,7 @@ export class HealthyTraffic {
     this.#kept = Array.from({ length: keptClients }, () => new HealthyClient(address));
   }
 
-  /** Connections that were opened beyond one for each client: ones that worked and were closed by the server. */
+  /** The number of working connections that the server closed: all beyond one per client. */
   get reopened(): number {
     return [...this.#direct, ...this.#kept].reduce((sum, { opened }) => sum + Math.max(opened - 1, 0), 0);
   }
@@ -76,14 +76,14 @@ export class HealthyTraffic {
     for (const { agent } of [...this.#direct, ...this.#kept]) agent.destroy();
   }
 
-  /** A pod that was never seen before. */
+  /** Posts a review with a new pod. */
   async #postNew(client: HealthyClient): Promise<void> {
     const answer = await client.post(new Materials(++this.#number).healthyText());
     if (!answer.includes('"allowed":true') || !answer.includes('"patchType":"JSONPatch"'))
       throw new Error(`a healthy review was not injected: ${answer.slice(0, 300)}`);
   }
 
-  /** The same pod as before, which must get the same answer to the byte. */
+  /** Posts a review with the same pod as before, which must get the same answer byte for byte. */
   async #postSame(client: HealthyClient, index: number): Promise<void> {
     const answer = await client.post(new Materials(0x70000000 + index).healthyText());
     if ((this.#answers[index] ??= answer) !== answer)
@@ -106,9 +106,9 @@ export function summarise({ direct, apiServer, failures }: HealthyFigures): Figu
   return { directReviews: of(direct), podsThroughApiServer: of(apiServer), failed: failures.length };
 }
 
-/** A client as the API server is one: it checks the certificate, and keeps its one connection. */
+/** A client like the API server: it verifies the certificate and keeps one connection. */
 class HealthyClient {
-  /** Connections that it has opened: more than one, and the server has closed one that worked. */
+  /** The number of opened connections; a second one means that the server closed the first. */
   opened = 0;
   readonly #address: ReviewTarget;
   readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -117,7 +117,7 @@ class HealthyClient {
     this.#address = address;
   }
 
-  /** Posts a review; the text of the answer. Rejects when there is none, or none with status 200. */
+  /** Posts a review and returns the answer's text. Rejects without an answer of status 200. */
   async post(body: string): Promise<string> {
     const onConnect = () => this.opened++;
     const { status, text } = await postReview(this.#address, body, { agent: this.agent, onConnect });

@@ -1,26 +1,27 @@
 import { Random } from '../../../scripts/template-recorder/random.ts';
 
 /**
- * How an exchange ended for the client: the HTTP status of the answer; of an answered review also its verdict, `patched` (allowed, with a patch), `allowed` (without) or
- * `refused`; `closed`, when the connection ended without an answer. Several answers are joined by ` then `.
+ * The outcome of an exchange: the HTTP status; for a review also `patched` (allowed with a patch),
+ * `allowed` (without one) or `refused`; `closed` if the connection ended without an answer. ` then
+ * ` joins several answers.
  */
 export type Outcome = string;
 
 export interface HostileRequest {
   readonly bytes: Buffer;
-  /** `plain` speaks no TLS; `tls` when unset. */
+  /** `plain` is without TLS; default `tls`. */
   readonly transport?: 'plain';
-  /** The client ends its side after the bytes, as one that crashes does. */
+  /** Whether the client closes its side after the bytes, as if it crashed. */
   readonly thenEnd?: true;
-  /** Answers to wait for; one when unset. `all`: until the server closes the connection, so that not one answer too many goes unnoticed. */
+  /** The number of awaited answers, default 1. `all` waits for the close to detect more. */
   readonly answers?: number | 'all';
-  /** The answer to HEAD has no body, whatever its Content-Length says. */
+  /** Whether the answer has no body whatever its Content-Length is, as for HEAD. */
   readonly withoutBody?: true;
 }
 
 export interface HostileClass {
   readonly name: string;
-  /** Every request of the class must end in one of these. */
+  /** The allowed outcomes of each request. */
   readonly expect: readonly Outcome[];
   readonly make: (random: Materials, target: HostileTarget) => HostileRequest;
 }
@@ -32,12 +33,12 @@ export interface HostileTarget {
   readonly host: string;
 }
 
-/** A class of requests, and what every one of them must end in. */
+/** Defines a class of requests with its allowed outcomes. */
 export function hostile(name: string, expect: Expected, make: HostileClass['make']): HostileClass {
   return { name, expect: [expect].flat(), make };
 }
 
-/** The same by the body alone, in a request that is otherwise in order. */
+/** Defines a class by the body of an otherwise valid request. */
 export function hostileText(
   name: string,
   expect: Expected,
@@ -46,17 +47,17 @@ export function hostileText(
   return hostile(name, expect, (random, target) => ({ bytes: framed(target, content(random)) }));
 }
 
-/** By the AdmissionReview, */
+/** Defines a class by the AdmissionReview. */
 export function hostileReview(name: string, expect: Expected, value: (random: Materials) => unknown) {
   return hostileText(name, expect, (random) => JSON.stringify(value(random)));
 }
 
-/** by its member `request`, */
+/** Defines a class by the member `request` of the review. */
 export function hostileRequest(name: string, expect: Expected, request: (random: Materials) => unknown) {
   return hostileReview(name, expect, (random) => review(request(random)));
 }
 
-/** and by the members of a healthy pod that are replaced. */
+/** Defines a class by the replaced members of a valid pod. */
 export function hostilePod(
   name: string,
   expect: Expected,
@@ -69,7 +70,7 @@ export function hostilePod(
 }
 
 const letters = 'abcdefghijklmnopqrstuvwxyz';
-/** Few, so that requests are not distinct by their uid alone. */
+/** Few values, so that requests must differ in more than their uid. */
 const uids = Array.from({ length: 16 }, (_, index) => `705ab4f5-6393-11e8-b7cc-0000000000${10 + index}`);
 
 export type Members = Record<string, unknown>;
@@ -79,9 +80,9 @@ export interface PodMembers extends Members {
   spec: Members & { containers: Members[] };
 }
 
-/** Random choices, and what hostile requests are made of by them. */
+/** A source of random values, and of parts of hostile requests. */
 export class Materials extends Random {
-  /** Lower-case letters. */
+  /** Returns lower-case letters. */
   word(length = 3 + this.below(10)): string {
     return Array.from({ length }, () => letters.charAt(this.below(letters.length))).join('');
   }
@@ -90,7 +91,7 @@ export class Materials extends Random {
     return Buffer.from(Array.from({ length }, () => this.below(256)));
   }
 
-  /** A pod that any injector takes. */
+  /** Returns a valid pod. */
   pod(): PodMembers {
     const container = {
       name: this.word(),
@@ -110,7 +111,7 @@ export class Materials extends Random {
     };
   }
 
-  /** The member `request` of a review that creates the pod. */
+  /** Returns the member `request` of a review that creates the pod. */
   creation(object: unknown = this.pod()): Members {
     return {
       uid: this.pick(uids),
@@ -125,17 +126,17 @@ export class Materials extends Random {
     };
   }
 
-  /** The text of a healthy review. */
+  /** Returns the text of a valid review. */
   healthyText(): string {
     return JSON.stringify(review(this.creation()));
   }
 
-  /** The same with something more behind the first place that the pattern matches. */
+  /** Returns a valid review with text inserted at the first match of a pattern. */
   healthyTextWith(place: RegExp, more: string): string {
     return this.healthyText().replace(place, (match) => match + more);
   }
 
-  /** A value that has another type than the one named. */
+  /** Returns a value of another type than the given one. */
   otherThan(unwanted?: 'string' | 'boolean' | 'list' | 'object'): unknown {
     const values = {
       string: this.word(),
@@ -148,10 +149,10 @@ export class Materials extends Random {
   }
 }
 
-/** Where a healthy review has a number. */
+/** Matches a number in a valid review. */
 export const portNumber = /(?<="containerPort":)\d+/;
 
-/** A review as the API server would send it, but for what the arguments say. */
+/** Returns an AdmissionReview like that of an API server, with replaced members. */
 export function review(request: unknown, members: Members = {}): Members {
   return { kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', request, ...members };
 }
@@ -164,7 +165,7 @@ export interface Head {
   readonly headers?: readonly string[];
 }
 
-/** The head of a request, without what says how long its body is. */
+/** Returns the head of a request without a header for the body's length. */
 export function head(target: HostileTarget, options: Head = {}): string {
   const { method = 'POST', path = `${target.path}?timeout=10s`, version = 'HTTP/1.1', headers = [] } = options;
   const contentType = 'contentType' in options ? options.contentType : 'application/json';
@@ -173,7 +174,7 @@ export function head(target: HostileTarget, options: Head = {}): string {
   return [...lines, ...headers, ''].join('\r\n');
 }
 
-/** A request that is framed as it should be. */
+/** Returns a request with the right Content-Length. */
 export function framed(target: HostileTarget, body: string | Buffer, options: Head = {}): Buffer {
   return Buffer.concat([
     Buffer.from(`${head(target, options)}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n`, 'latin1'),
@@ -181,7 +182,7 @@ export function framed(target: HostileTarget, body: string | Buffer, options: He
   ]);
 }
 
-/** The same in chunks of random sizes. */
+/** Returns a request with chunks of random sizes. */
 export function chunked(random: Materials, target: HostileTarget, body: string): Buffer {
   const rest = Buffer.from(body);
   const pieces: Buffer[] = [Buffer.from(`${head(target)}Transfer-Encoding: chunked\r\n\r\n`)];

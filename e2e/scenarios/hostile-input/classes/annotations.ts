@@ -2,7 +2,7 @@ import { hostilePod, type Materials } from '../materials.ts';
 
 const refused = '200 refused';
 
-/** A pod with one of these texts in an annotation. */
+/** Defines a class of pods with one of these texts in an annotation. */
 function hostileNote(name: string, expect: string, annotation: string, texts: (random: Materials) => string[]) {
   return hostilePod(name, expect, (random, pod) => {
     pod.metadata.annotations[annotation] = random.pick(texts(random));
@@ -10,7 +10,7 @@ function hostileNote(name: string, expect: string, annotation: string, texts: (r
   });
 }
 
-/** YAML whose aliases multiply: nine times more with each level. */
+/** Returns YAML whose aliases grow ninefold per level. */
 function bomb(random: Materials): string {
   const name = random.word(4);
   const levels = 8 + random.below(20);
@@ -22,7 +22,7 @@ function bomb(random: Materials): string {
   return `${lines.join('\n')}\nproxyMetadata: *${name}${levels - 1}\n`;
 }
 
-/** Annotations whose values Istio checks, each with a wrong one. */
+/** Annotations that Istio validates, each with an invalid value. */
 const checked = (random: Materials) => [
   ['sidecar.istio.io/interceptionMode', random.word()],
   ['sidecar.istio.io/proxyCPU', `${random.word()} cores`],
@@ -32,11 +32,11 @@ const checked = (random: Materials) => [
   ['readiness.status.sidecar.istio.io/periodSeconds', `-${random.below(100)}`],
 ];
 
-/** What the authors of pods can write into the annotations that an injector reads. */
+/** Annotations that authors of pods can set and injectors read. */
 export const annotations = [
-  // Aliases are bounded: the text is refused instead of being expanded.
+  // Aliases are bounded: the text is refused instead of expanded.
   hostileNote('annotation-yaml-bomb', refused, 'proxy.istio.io/config', (random) => [bomb(random)]),
-  hostileNote('annotation-that-is-no-yaml', refused, 'proxy.istio.io/config', (random) => [
+  hostileNote('annotation-with-invalid-yaml', refused, 'proxy.istio.io/config', (random) => [
     `[${random.word()}`,
     `{a: ${random.word()}`,
     `\t${random.word()}: 1`,
@@ -50,18 +50,18 @@ export const annotations = [
       JSON.stringify({ [field]: random.pick<unknown>([[random.word()], `${random.word()} `, [{}]]) }),
     ),
   ),
-  // Istio checks these annotations' values before a template sees them.
+  // Istio validates these values before a template sees them.
   hostilePod('annotation-of-wrong-value', refused, (random, { metadata }) => {
     const [name = '', wrong] = random.pick(checked(random));
     return { metadata: { ...metadata, annotations: { [name]: wrong } } };
   }),
-  // The refusal says what is wrong; neither it nor the log grows with what was sent.
+  // The refusal names the error; refusal and log do not grow with the input.
   hostilePod('annotation-with-long-wrong-value', refused, (random, { metadata }) => {
     const [name = ''] = random.pick(checked(random));
     const long = `${random.word(20)} `.repeat(100 + random.below(500));
     return { metadata: { ...metadata, annotations: { [name]: long } } };
   }),
-  // The refusal names the template that there is not.
+  // The refusal names the missing template.
   hostileNote('annotation-of-unknown-templates', refused, 'inject.istio.io/templates', (random) => [
     random.word(20),
     `sidecar,${random.word()}`,
@@ -78,7 +78,7 @@ export const annotations = [
     `{"containers":[{"name":${random.below(99)}}]}`,
     `{"containers":`,
   ]),
-  // A status that cannot be read says no more than that there was an injection.
+  // An unreadable status only shows that there was an injection.
   hostileNote('annotation-of-a-false-status', '200 patched', 'sidecar.istio.io/status', (random) => [
     random.word(),
     '',
@@ -88,7 +88,7 @@ export const annotations = [
     'null',
     `{"initContainers":[[["${random.word()}"]]]}`,
   ]),
-  // What a template reads is text, never a template, and the template quotes it.
+  // Templates treat annotations as text, never as templates, and quote them.
   hostileNote('annotation-in-template-syntax', '200 patched', 'example.com/guard-note', (random) => {
     const syntax = ['{{ .Values }}', '{{ template "sidecar" . }}', '*alias', '&anchor x', '!!js/function', '${HOME}'];
     const ends = ['"]}\n- name: evil\n  image: ', "'; drop table", '\n  hostNetwork: true\n#', '---\n'];

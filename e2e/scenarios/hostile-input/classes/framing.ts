@@ -1,11 +1,11 @@
 import { framed, head, hostile, type Head, type HostileTarget, type Materials } from '../materials.ts';
 
-/** A head without a length, and text behind it as it is. */
+/** Returns a request without a length, followed by raw text. */
 function unframed(target: HostileTarget, options: Head, text: string) {
   return { bytes: Buffer.from(`${head(target, options)}\r\n${text}`, 'latin1') };
 }
 
-/** A healthy review whose length is told in lines of one's own. */
+/** Returns a valid review with its own header lines for the length. */
 function told(random: Materials, target: HostileTarget, lines: (length: number) => string[]) {
   const text = random.healthyText();
   return unframed(target, { headers: lines(Buffer.byteLength(text)) }, text);
@@ -20,26 +20,27 @@ function chunk(text: string): string {
 }
 
 export const framing = [
-  // The body ends where it says, and what follows is no request: it ends the connection, before the answer if it is there as soon.
+  // The text after the declared length is an invalid request, which ends the connection, possibly
+  // before the first answer.
   hostile('length-too-short', ['400', '200 refused then 400'], (random, target) => {
-    // The rest must not begin like a method's name, nor with empty lines, which may come before a request.
+    // It must not look like a method's name or an empty line, which may precede a request.
     const text = random.healthyText();
     const short = 40 + random.below(60);
     const rest = `\u0001${text.slice(short)}`;
     return { bytes: Buffer.concat([framed(target, text.slice(0, short)), Buffer.from(rest)]), answers: 'all' };
   }),
-  // The rest never comes, and nobody is there to be told.
+  // The rest never comes, because the client has left.
   hostile('length-too-long-then-gone', ['400', 'closed'], (random, target) => ({
     ...told(random, target, (length) => [`Content-Length: ${length + 1 + random.below(1000)}`]),
     thenEnd: true,
   })),
-  // A body has the time of its own timeout, and no more.
+  // A body must arrive within the request's timeout.
   hostile('length-too-long-and-waiting', '408', (random, target) => {
     const text = random.healthyText();
     const headers = [`Content-Length: ${text.length + 1 + random.below(1000)}`];
     return unframed(target, { path: `${target.path}?timeout=${20 + random.below(60)}ms`, headers }, text);
   }),
-  hostile('lengths-that-are-none', '400', (random, target) =>
+  hostile('invalid-lengths', '400', (random, target) =>
     told(random, target, (length) => {
       const spelled = [
         `-${length}`,
@@ -62,7 +63,7 @@ export const framing = [
       ]),
     ),
   ),
-  // One of the two is a lie, and a proxy may have believed the other (RFC 9112, section 6.1).
+  // Smuggling: proxies may use either length (RFC 9112, section 6.1).
   hostile('length-and-chunks', '400', (random, target) => {
     const headers = [`Content-Length: ${random.below(2000)}`, 'Transfer-Encoding: chunked'];
     if (random.chance(0.5)) headers.reverse();
@@ -73,7 +74,7 @@ export const framing = [
     const encoding = random.pick([...names, ...names.map((name) => `chunked, ${name}`), 'xchunked', 'chunked; q=1']);
     return unframed(target, { headers: [`Transfer-Encoding: ${encoding}`] }, `${chunk(random.healthyText())}0\r\n\r\n`);
   }),
-  hostile('chunk-sizes-that-are-none', '400', (random, target) => {
+  hostile('invalid-chunk-sizes', '400', (random, target) => {
     const size = random.pick(['-1', 'zz', '0x10', '+5', 'FFFFFFFFFFFFFFFFFF', `${random.word()}!`, '', '1 2']);
     return inChunks(target, `${size}\r\n${random.healthyText()}\r\n0\r\n\r\n`);
   }),
@@ -84,7 +85,7 @@ export const framing = [
   hostile('chunks-without-line-ends', '400', (random, target) =>
     inChunks(target, chunk(random.healthyText()).replaceAll('\r\n', random.pick(['\n', '\r', '']))),
   ),
-  // The rest never comes, and nobody is there to be told.
+  // The rest never comes, because the client has left.
   hostile('chunks-without-the-last', ['400', 'closed'], (random, target) => ({
     ...inChunks(target, chunk(random.healthyText())),
     thenEnd: true,
@@ -92,28 +93,28 @@ export const framing = [
   hostile('chunk-extensions-without-end', '400', (random, target) =>
     inChunks(target, `5;${random.word(12)}=${random.word(16).repeat(1100 + random.below(300))}\r\nhello\r\n0\r\n\r\n`),
   ),
-  // What nobody reads is bounded too; the review before them was whole.
+  // Trailers are bounded, although they are ignored; the review before them is complete.
   hostile('trailers-without-end', ['431', '400'], (random, target) => {
     const trailer = `X-${random.word()}: ${random.word(16).repeat(1100 + random.below(300))}`;
     return inChunks(target, chunk(random.healthyText()), `0\r\n${trailer}\r\n\r\n`);
   }),
-  hostile('bodies-that-are-empty', '400', (random, target) => {
+  hostile('empty-bodies', '400', (random, target) => {
     const options = { path: `${target.path}/${random.word()}/${random.word()}` };
     return random.chance(0.5)
       ? { bytes: framed(target, '', options) }
       : unframed(target, { ...options, headers: ['Transfer-Encoding: chunked'] }, '0\r\n\r\n');
   }),
-  // The bound is 20 MiB: it is refused before a byte of it has come.
+  // Refused before the first byte arrives: the bound is 20 MiB.
   hostile('bodies-declared-too-large', '413', (random, target) => {
     const size = 20 * 1024 * 1024 + 1 + random.below(1_000_000_000);
     return unframed(target, { headers: [`Content-Length: ${size}`] }, random.healthyText());
   }),
-  // Each of them is answered, in order.
+  // Each request is answered, in order.
   hostile('requests-in-a-row', '200 patched then 200 patched then 200 patched then 405', (random, target) => {
     const good = [1, 2, 3].map(() => framed(target, random.healthyText()));
     return { bytes: Buffer.concat([...good, framed(target, '', { method: 'PUT' })]), answers: 4 };
   }),
-  // A body is a body, whatever it looks like: there is one answer.
+  // A request inside a body is not parsed, so there is one answer.
   hostile('requests-hidden-in-bodies', '200 refused', (random, target) => {
     const hidden = framed(target, random.healthyText());
     return { bytes: framed(target, hidden, { headers: ['Connection: close'] }), answers: 'all' };

@@ -1,6 +1,6 @@
 import { framed, head, hostile, type Head, type HostileTarget, type Materials } from '../materials.ts';
 
-/** A healthy review below a head that is not. */
+/** Defines a class of valid reviews with an invalid head. */
 function hostileHead(name: string, expect: string, options: (random: Materials, target: HostileTarget) => Head) {
   return hostile(name, expect, (random, target) => ({
     bytes: framed(target, random.healthyText(), options(random, target)),
@@ -11,15 +11,15 @@ function lines(...text: readonly string[]) {
   return { bytes: Buffer.from(`${text.join('\r\n')}\r\n\r\n`, 'latin1') };
 }
 
-/** Heads of requests that no API server sends: paths, methods, types, header lines. */
+/** Heads that no API server sends: paths, methods, types and header lines. */
 export const heads = [
   hostileHead('unknown-paths', '404', (random, target) => {
     const word = random.word();
     const parents = ['/', '//', '*', '/inject/', '/revisions/', '/validate/', '/metrics/', target.path];
     return { path: random.pick(['/', `/${word}${target.path}`, ...parents.map((parent) => `${parent}${word}`)]) };
   }),
-  // A path is compared as it is, decoded once; nothing is resolved, and no file is behind it.
-  hostileHead('paths-that-climb', '404', (random, target) => {
+  // Paths are decoded once and compared; dots are not resolved, and no files are served.
+  hostileHead('paths-with-dot-segments', '404', (random, target) => {
     const up = random.pick(['..', '%2e%2e', '.%2E', '%252e%252e', '..%5c', '..;']);
     const goal = random.pick(['etc/passwd', 'validate', 'metrics', target.path.slice(1)]);
     return { path: `/${random.word()}${`/${up}`.repeat(1 + random.below(6))}/${goal}` };
@@ -27,7 +27,7 @@ export const heads = [
   hostileHead('paths-with-broken-encoding', '400', (random, target) => ({
     path: `${target.path}/${random.word()}${random.pick(['%', '%2', '%zz', '%ff', '%c0%af', '%ed%a0%80', '%%%'])}`,
   })),
-  // Another replica may have that configuration: the API server is to try again, on a new connection.
+  // Another replica may serve that configuration, so the API server should retry elsewhere.
   hostileHead('paths-of-other-configurations', '503', (random, target) => {
     const [, , name = '', hash = ''] = target.path.split('/');
     const inherited = random.pick(['__proto__', 'constructor', 'toString']);
@@ -40,17 +40,17 @@ export const heads = [
     ]);
     return { path: `/revisions/${other}` };
   }),
-  hostileHead('paths-that-are-long', '404', (random) => ({
+  hostileHead('long-paths', '404', (random) => ({
     path: `/${random.word(8).repeat(200 + random.below(1500))}`,
   })),
-  // What follows /inject are keys and values for the proxy; odd ones are as good as others.
+  // The rest of an /inject path holds keys and values for the proxy; any text is valid.
   hostileHead('paths-with-absurd-environments', '200 patched', (random, target) => {
     const parts = Array.from({ length: 1 + random.below(20) }, () =>
       random.pick([random.word(), '', '__proto__', '%2F', '%00', 'cluster', 'net']),
     );
     return { path: `${target.path}/${parts.join('/')}` };
   }),
-  hostileHead('queries-that-mean-nothing', '200 patched', (random, target) => {
+  hostileHead('unknown-queries', '200 patched', (random, target) => {
     const values = ['', random.word(), '10', '1e9s', '%00', '10x', 'NaN', '99999999999999999999h', '10s;10s', '%'];
     const value = random.pick(values);
     return { path: `${target.path}?timeout=${value}&${random.word()}=${random.word()}&&&=` };
@@ -66,7 +66,7 @@ export const heads = [
     const path = `${random.word()}.example.com:${random.below(65536)}`;
     return { bytes: Buffer.from(`${head(target, { method: 'CONNECT', path })}\r\n`) };
   }),
-  hostileHead('methods-that-are-none', '400', (random) => ({
+  hostileHead('invalid-methods', '400', (random) => ({
     method: random.pick(['post', 'Post', 'XPOST', random.word().toUpperCase() + '1', 'P OST', '\u0001', '{"a":1}', '']),
   })),
   hostileHead('other-content-types', '415', (random) => {
@@ -76,7 +76,7 @@ export const heads = [
     const types = [...subtypes.map((subtype) => `application/${subtype}`), ...others];
     return { contentType: random.chance(0.2) ? undefined : random.pick(types) };
   }),
-  // Case, spaces and parameters do not matter.
+  // Case, spaces and parameters are irrelevant.
   hostileHead('spellings-of-the-content-type', '200 patched', (random) => ({
     contentType: random.pick([
       'APPLICATION/JSON',
@@ -86,7 +86,7 @@ export const heads = [
       'Application/Json ; charset=latin1',
     ]),
   })),
-  hostileHead('headers-that-are-too-large', '431', (random) => ({
+  hostileHead('headers-too-large', '431', (random) => ({
     headers: [`X-${random.word()}: ${random.word(16).repeat(1200 + random.below(400))}`],
   })),
   hostileHead('headers-without-end', '431', (random) => ({
@@ -95,13 +95,13 @@ export const heads = [
   hostileHead('many-headers', '200 patched', (random) => ({
     headers: Array.from({ length: 100 + random.below(200) }, () => `${random.word(8)}: ${random.word(8)}`),
   })),
-  // That is not HTTP (RFC 9112, section 5).
-  hostileHead('header-lines-that-are-none', '400', (random) => {
+  // Not HTTP (RFC 9112, section 5).
+  hostileHead('invalid-header-lines', '400', (random) => {
     const word = random.word();
     const names = [`${word} : x`, `: ${word}`, word, `\0${word}: x`, `x\u007f: ${word}`, `(${word}): x`];
     return { headers: [random.pick([...names, `x: ${word}\0`, `x: a\r${word}`, `x: ${word}\u0001`])] };
   }),
-  // HTTP/1.1 asks for one (RFC 9112, section 3.2).
+  // HTTP/1.1 requires a Host header (RFC 9112, section 3.2).
   hostile('requests-without-a-host', '400', (random, target) =>
     lines(
       `POST ${target.path} HTTP/1.1`,
@@ -110,8 +110,8 @@ export const heads = [
       'Content-Length: 0',
     ),
   ),
-  // That is not HTTP (RFC 9112, section 3).
-  hostile('request-lines-that-are-none', '400', (random, target) => {
+  // Not HTTP (RFC 9112, section 3).
+  hostile('invalid-request-lines', '400', (random, target) => {
     const path = `${target.path}/${random.word()}`;
     const versions = [`POST ${path} HTTP/9.9`, `POST ${path} http/1.1`, `POST ${path} ICE/1.0`];
     const others = [`POST HTTP/1.1 ${random.word()}`, `POST ${target.path} ${random.word()} HTTP/1.1`, random.word(20)];
@@ -126,9 +126,9 @@ export const heads = [
   hostile('http-2-without-asking', '400', (random) => ({
     bytes: Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), random.bytes(9 + random.below(60))]),
   })),
-  // Only 100-continue is known (RFC 9110, section 10.1.1).
-  hostileHead('expectations-that-nobody-meets', '417', (random) => ({ headers: [`Expect: ${random.word()}`] })),
-  // No other protocol is offered, so the request is answered as it is.
+  // Only 100-continue is defined (RFC 9110, section 10.1.1).
+  hostileHead('unknown-expectations', '417', (random) => ({ headers: [`Expect: ${random.word()}`] })),
+  // The server offers no other protocol, so it ignores the upgrade.
   hostileHead('upgrades', '200 patched', (random) => ({
     headers: [
       'Connection: Upgrade',
@@ -136,7 +136,7 @@ export const heads = [
       `Sec-WebSocket-Key: ${random.word(16)}`,
     ],
   })),
-  // The first byte is never one that a method begins with, or an empty line that may come before one.
+  // The first byte must not begin a method or an empty line, which may precede a request.
   hostile('random-header-bytes', ['400', '431'], (random) => {
     const first = Buffer.from([random.pick([0, 1, 0x7f, 0x80, 0xff, 0x3f])]);
     return { bytes: Buffer.concat([first, random.bytes(20 + random.below(500)), Buffer.from('\r\n\r\n')]) };

@@ -1,10 +1,10 @@
 import { chunked, hostile, hostilePod, hostileText, type Materials } from '../materials.ts';
 
 const methods = ['toString', 'valueOf', 'hasOwnProperty', '__defineGetter__'];
-/** The names by which JavaScript objects reach their prototypes, and others that every object has. */
+/** Names through which JavaScript objects reach their prototypes, and other inherited names. */
 const inherited = ['__proto__', 'constructor', 'prototype', ...methods];
 
-/** Text that nests: lists, objects, or both. */
+/** Returns nested lists, objects, or both. */
 function nested(random: Materials, levels: number): string {
   const shape = random.below(3);
   const asObject = Array.from({ length: levels }, () => shape === 0 || (shape === 2 && random.chance(0.5)));
@@ -13,34 +13,34 @@ function nested(random: Materials, levels: number): string {
   return `${open.join('')}${random.below(1000)}${close.join('')}`;
 }
 
-/** A healthy review with text in place of the value of a member of its pod's spec. */
+/** Returns a valid review with a text as the value of a member of the pod's spec. */
 function withSpecMember(random: Materials, text: string): string {
   return random.healthyText().replace('"serviceAccountName":"default"', () => `"${random.word()}":${text}`);
 }
 
-/** JSON whose shape is meant to hurt whoever parses or walks it. */
+/** JSON whose shape should harm a parser or a recursive walk. */
 export const jsonShape = [
-  // Objects are walked by recursion, so they may not nest without bound; the review is refused in its own terms.
+  // Recursive walks need bounded depth; the refusal is an AdmissionReview.
   hostileText('deep-pod', '200 refused', (random) => withSpecMember(random, nested(random, 210 + random.below(3000)))),
   hostileText('deep-body', '200 refused', (random) => `[${nested(random, 210 + random.below(4000))}]`),
-  // A body that does not say its size is looked at as it comes, and given up at once.
+  // Without a declared length, the body is inspected as it arrives, and rejected early.
   hostile('deep-in-chunks', '400', (random, target) => ({
     bytes: chunked(random, target, withSpecMember(random, nested(random, 210 + random.below(3000)))),
   })),
-  // Brackets that only open are given up without waiting for the rest.
+  // Unclosed brackets are rejected without waiting for the rest.
   hostile('deep-without-end', '400', (random, target) => ({
     bytes: chunked(random, target, nested(random, 510 + random.below(3000)).slice(0, -300)),
   })),
-  hostileText('deep-where-nobody-looks', '200 patched', (random) => {
+  hostileText('deep-in-ignored-members', '200 patched', (random) => {
     const options = nested(random, 210 + random.below(1000));
     return random.healthyText().replace('"oldObject":null', () => `"options":${options}`);
   }),
-  // A pod that the API server takes has fewer, and parsing them would take many times their size in memory.
+  // Valid pods have fewer values; parsing these would take many times their size in memory.
   hostileText('hundreds-of-thousands-of-values', '400', (random) => {
     const one = random.pick(['{},', '[],', '0,', '"",', `${random.below(10)},`]);
     return `{"${random.word(12)}":[${one.repeat(500_001)}0]}`;
   }),
-  // The last one counts, as in Go; these are harmless ones.
+  // The last duplicate counts, as in Go; these duplicates are harmless.
   hostileText('duplicate-keys', '200 patched', (random) => {
     const [place, earlier] = random.pick([
       [/^\{/, '"kind":"Other",'],
@@ -53,19 +53,19 @@ export const jsonShape = [
   hostileText('duplicate-request', '200 refused', (random) =>
     random.healthyText().replace(/\}$/, () => `,"request":${JSON.stringify(random.otherThan('object'))}}`),
   ),
-  // A member of that name is a member like any other, and nothing inherits from it.
+  // Such a member is treated like any other; nothing inherits from it.
   hostileText('prototype-members-beside', '200 patched', (random) => {
     const poison = `"${random.pick(inherited)}":${JSON.stringify({ spec: { hostNetwork: true }, injected: random.word() })},`;
     const place = random.pick([/^\{/, /"request":\{/, /"metadata":\{/, /"spec":\{/, /"containers":\[\{/]);
     return random.healthyTextWith(place, poison);
   }),
-  // Labels and annotations of such names are text like any other.
+  // Labels and annotations with such names are ordinary text.
   hostileText('prototype-members-as-strings', '200 patched', (random) => {
     const poison = `"${random.pick(inherited)}":"${random.word()}",`;
     const place = random.pick([/"labels":\{/, /"annotations":\{/]);
     return random.healthyTextWith(place, poison);
   }),
-  // What a review lacks is not found in what it claims to inherit.
+  // Missing members are not looked up in a claimed prototype.
   hostileText('prototype-members-instead', '200 refused', (random) => {
     const name = random.pick(inherited);
     const text = random.healthyText();

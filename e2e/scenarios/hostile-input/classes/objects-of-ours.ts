@@ -1,7 +1,7 @@
 import { validatePath } from '../../../../src/api/names.ts';
 import { framed, hostile, review, type Materials, type Members } from '../materials.ts';
 
-/** A class of objects that the webhook for InjectorConfigs is asked about. */
+/** Defines a class of objects for the webhook that validates InjectorConfigs. */
 function submitted(name: string, expect: string, make: (random: Materials) => unknown) {
   return hostile(name, expect, (random, target) => {
     const request = {
@@ -24,9 +24,9 @@ function config(random: Materials, injection: unknown, spec: Members = {}): Memb
   };
 }
 
-/** What the webhook for InjectorConfigs is sent by those who mean it harm; the API server's schema would stop most of it before. */
+/** Hostile InjectorConfigs; the API server's schema would reject most of them first. */
 export const objectsOfOurs = [
-  // The refusal names every field that is wrong.
+  // The refusal names every invalid field.
   submitted('our-objects-of-wrong-types', '200 refused', (random) =>
     random.pick<unknown>([
       null,
@@ -39,14 +39,14 @@ export const objectsOfOurs = [
       config(random, { templates: { sidecar: '' }, values: random.word() }, { webhook: random.otherThan('object') }),
     ]),
   ),
-  // A template that does not compile is a warning: it may be mended before it is published, and never is before.
+  // A template that does not compile gets a warning: it is not published, and may be fixed later.
   submitted('our-objects-with-broken-templates', '200 allowed', (random) => {
     const open = ['{{ if }}', '{{ range .x }}', '{{', '{{ "unclosed }}', '{{/* open', `{{ ${'('.repeat(300)} }}`];
-    const unknown = ['{{ nobody 1 }}', `{{ template "${random.word()}" . }}`, '{{ $x }}'];
+    const unknown = ['{{ unknown 1 }}', `{{ template "${random.word()}" . }}`, '{{ $x }}'];
     const broken = random.pick([...open, ...unknown, '{{ end }}', '{{ .a.b.. }}', '{{ 1e999 }}']);
     return config(random, { templates: { sidecar: `spec: # ${random.word()}\n  ${broken}\n` } });
   }),
-  // Templates are compiled within bounds, whatever they nest.
+  // Templates are compiled within bounds, however deep they nest.
   submitted('our-objects-with-nested-templates', '200 allowed', (random) => {
     const levels = 50 + random.below(400);
     const text = `{{ if .${random.word()} }}`.repeat(levels) + '{{ end }}'.repeat(levels);

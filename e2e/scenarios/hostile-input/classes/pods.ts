@@ -2,14 +2,14 @@ import { hostilePod, hostileRequest, hostileText, portNumber, type Members } fro
 
 const refused = '200 refused';
 
-/** Fields of a container, by the type that they have. */
+/** Fields of a container by type. */
 const fields = {
   string: ['name', 'image'],
   list: ['env', 'ports', 'volumeMounts', 'args'],
   object: ['resources', 'securityContext', 'livenessProbe'],
 };
 
-/** Pods that are none, or that nobody would run. */
+/** Objects that are not valid pods, and absurd pods. */
 export const pods = [
   hostilePod('pod-metadata-of-wrong-type', refused, (random) => ({ metadata: random.otherThan('object') })),
   hostilePod('pod-labels-of-wrong-type', refused, (random, { metadata }) => {
@@ -27,30 +27,30 @@ export const pods = [
     const field = random.pick(fields[type]);
     return { spec: { ...spec, containers: [{ ...spec.containers[0], [field]: random.otherThan(type) }] } };
   }),
-  // The resource says that it is a pod; the kind that it names itself is the API server's to check.
+  // The resource identifies a pod; the API server checks the kind.
   hostilePod('pod-of-another-kind', '200 patched', (random) => ({
     kind: random.pick(['Deployment', 'Secret', 'List', random.word()]),
     apiVersion: random.pick(['apps/v1', 'v2', '']),
   })),
-  // A number that no field of a pod can hold is refused, as in Go.
+  // A number too large for any field of a pod is refused, as in Go.
   hostileText('pod-huge-numbers', refused, (random) => {
     const digits = '9'.repeat(20 + random.below(300));
     const fraction = `${random.below(1000)}.${1 + random.below(1000)}`;
     const numbers = ['1e400', '-1e400', digits, '1.5', '1e10', `-${digits}`, fraction];
     return random.healthyText().replace(portNumber, random.pick(numbers));
   }),
-  // What the API server would store is its business; the cost grows with the pod and no faster.
+  // The API server judges the pod; the injector's cost grows only linearly.
   hostilePod('pod-with-thousands-of-containers', '200 patched', (random, { spec }) => {
     const container = (_: unknown, index: number) => ({ name: `c${index}`, image: random.word(3) });
     return { spec: { ...spec, containers: Array.from({ length: 1000 + random.below(1000) }, container) } };
   }),
-  // What the API server would store is its business.
+  // The API server judges the pod.
   hostilePod('pod-with-thousands-of-labels', '200 patched', (random, { metadata }) => {
     const map = random.pick([metadata.labels, metadata.annotations]);
     for (let index = 500 + random.below(1000); index > 0; index--) map[`example.com/l${index}`] = random.word(4);
     return { metadata };
   }),
-  // A name that is no word may not stand in an argument, and the log must not carry their bytes to a terminal.
+  // Such a name must not become an argument, and its bytes must not reach a terminal via the log.
   hostileRequest('pod-names-with-control-bytes', '200 refused', (random) => {
     const bytes = ['\u001b[2J\u001b[31m', '\u0000', '\u009b31m', '\u202e', '\u2028', '\u0007', '\u007f'];
     const others = ['\r\n2026-01-01 error forged line', '\\', '"', '${jndi:ldap://x}', '%s%n'];
@@ -63,7 +63,7 @@ export const pods = [
     object.metadata.annotations[evil()] = evil();
     return { ...random.creation(object), name: evil(), namespace: evil() };
   }),
-  // A container of the template's name is merged with it; volumes and names that repeat are the API server's to refuse.
+  // Containers merge by name; the API server refuses duplicate volumes and names.
   hostilePod('pod-with-the-injector-s-names', '200 patched', (random, { spec }) => {
     const names = ['istio-proxy', 'istio-init', 'same', ''];
     const container = () => ({ ...spec.containers[0], name: random.pick(names) });
@@ -71,7 +71,7 @@ export const pods = [
     const containers = Array.from({ length: 2 + random.below(20) }, container);
     return { spec: { ...spec, containers, volumes: Array.from({ length: random.below(9) }, volume) } };
   }),
-  // Members that a pod does not have are left as they came.
+  // Unknown members of a pod stay unchanged.
   hostilePod('pod-that-contains-itself', '200 patched', (random, whole) => {
     let object: Members = whole;
     for (let level = 0; level < 20; level++)
@@ -82,7 +82,7 @@ export const pods = [
     const fieldsV1 = { [`f:${random.word()}`]: { [`k:{"name":"${random.word()}"}`]: random.otherThan() } };
     return { metadata: { ...metadata, managedFields: [{ manager: random.word(), fieldsV1 }] } };
   }),
-  // Members that a pod does not have are left as they came.
+  // Unknown members of a pod stay unchanged.
   hostilePod('pod-of-random-members', '200 patched', (random, object) => {
     for (let count = 1 + random.below(6); count > 0; count--) {
       const place = random.pick<Members>([object, object.spec, object.metadata]);

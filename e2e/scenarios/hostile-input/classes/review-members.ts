@@ -2,7 +2,7 @@ import { hostileRequest, hostileReview, review, type Materials } from '../materi
 
 const refused = '200 refused';
 
-/** A class in which one member of the request has no value that it may have; what is undefined is left out. */
+/** Defines a class in which one member of the request has an invalid value, or is missing. */
 function wrongMember(member: string, wrong: (random: Materials) => readonly unknown[]) {
   const name = `wrong-${member.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
   return hostileRequest(name, refused, (random) => ({ ...random.creation(), [member]: random.pick(wrong(random)) }));
@@ -12,7 +12,7 @@ function notText(random: Materials): unknown[] {
   return ['', null, undefined, random.otherThan('string')];
 }
 
-/** AdmissionReviews with members that are missing, of the wrong type, or not what an API server would send. */
+/** AdmissionReviews with members that are missing, have the wrong type, or are unusual. */
 export const reviewMembers = [
   hostileReview('wrong-kind', refused, (random) => {
     const kinds = [...notText(random), 'Pod', 'AdmissionReviewList', 'admissionreview', random.word()];
@@ -48,7 +48,7 @@ export const reviewMembers = [
     const object = random.pod();
     return [null, undefined, random.otherThan('object'), JSON.stringify(object), [object]];
   }),
-  // Only pods are injected; a webhook that sends more is too wide, and that is a warning, no refusal.
+  // Only pods are injected. Other resources mean that the webhook selects too much: a warning.
   hostileRequest('other-resources', '200 allowed', (random) => {
     const resources = [
       { group: 'apps', resource: 'deployments' },
@@ -59,7 +59,7 @@ export const reviewMembers = [
     ];
     return { ...random.creation(), resource: { version: 'v1', ...random.pick(resources) } };
   }),
-  // A pod is injected when it is created, never by way of a subresource.
+  // Pods are injected on creation, never through a subresource.
   hostileRequest('sub-resources', '200 allowed', (random) => ({
     ...random.creation(),
     subResource: random.pick(['status', 'ephemeralcontainers', 'exec', 'binding', 'eviction', '../..', random.word()]),
@@ -70,8 +70,8 @@ export const reviewMembers = [
     const operation = random.pick(['UPDATE', 'DELETE', 'CONNECT']);
     return { ...request, operation, object, oldObject: request.object };
   }),
-  // The member response is for us to write: what a client says there is not read, a patch least of all.
-  hostileReview('answers-in-the-question', '200 patched', (random) => {
+  // Only the server writes the member response; a client's patch there is ignored.
+  hostileReview('response-in-the-request', '200 patched', (random) => {
     const patch = random.pick<unknown>([
       { op: 'remove', path: '/spec' },
       '%%%not-base64%%%',
@@ -83,7 +83,7 @@ export const reviewMembers = [
     const response = { uid: random.word(), allowed: random.chance(0.5), patchType, patch };
     return review(random.creation(), { response });
   }),
-  hostileReview('members-that-nobody-reads', '200 patched', (random) => {
+  hostileReview('unknown-members', '200 patched', (random) => {
     const known = ['userInfo', 'options', 'kind', 'requestKind', 'requestResource', 'oldObject'];
     const ignored = Object.fromEntries([...known, random.word()].map((member) => [member, random.otherThan()]));
     const beside = { metadata: random.otherThan(), [random.word(9)]: random.otherThan() };

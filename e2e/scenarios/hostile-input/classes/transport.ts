@@ -1,6 +1,6 @@
 import { framed, hostile, type HostileTarget, type Materials } from '../materials.ts';
 
-/** A TLS record (RFC 8446, section 5.1). */
+/** Returns a TLS record (RFC 8446, section 5.1). */
 function record(type: number, version: number, content: Buffer): Buffer {
   const start = Buffer.alloc(5);
   start.writeUInt8(type, 0);
@@ -9,7 +9,7 @@ function record(type: number, version: number, content: Buffer): Buffer {
   return Buffer.concat([start, content]);
 }
 
-/** A handshake message (RFC 8446, section 4). */
+/** Returns a handshake message (RFC 8446, section 4). */
 function handshake(type: number, content: Buffer): Buffer {
   const start = Buffer.alloc(4);
   start.writeUInt32BE(content.length, 0);
@@ -17,13 +17,13 @@ function handshake(type: number, content: Buffer): Buffer {
   return Buffer.concat([start, content]);
 }
 
-/** The record of a ClientHello without extensions, of a version and with the bytes of these cipher suites. */
+/** Returns the record of a ClientHello without extensions, with a version and cipher suites. */
 function clientHello(version: number, random: Buffer, suites: readonly number[]): Buffer {
   const start = Buffer.from([version >> 8, version & 255, ...random, 0, 0, suites.length, ...suites, 1, 0]);
   return record(22, 0x0301, handshake(1, start));
 }
 
-/** A class of what comes to the port without TLS: the port speaks nothing else, and tells nothing to those who do not. */
+/** Defines a class of bytes without TLS; the port reveals nothing without TLS. */
 function plain(name: string, make: (random: Materials, target: HostileTarget) => Buffer) {
   return hostile(name, 'closed', (random, target) => ({
     bytes: make(random, target),
@@ -32,7 +32,7 @@ function plain(name: string, make: (random: Materials, target: HostileTarget) =>
   }));
 }
 
-/** What comes to the port and is not HTTP over TLS. */
+/** Bytes that are not HTTP over TLS. */
 export const transport = [
   plain('plain-http', (random, target) => framed(target, random.healthyText())),
   plain('plain-bytes', (random) => random.bytes(5 + random.below(500))),
