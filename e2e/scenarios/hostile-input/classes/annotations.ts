@@ -36,7 +36,7 @@ const checked = (random: Materials) => [
 export const annotations = [
   // Aliases are bounded: the text is refused instead of expanded.
   hostileNote('annotation-yaml-bomb', refused, 'proxy.istio.io/config', (random) => [bomb(random)]),
-  hostileNote('annotation-with-invalid-yaml', refused, 'proxy.istio.io/config', (random) => [
+  hostileNote('annotation-that-is-no-yaml', refused, 'proxy.istio.io/config', (random) => [
     `[${random.word()}`,
     `{a: ${random.word()}`,
     `\t${random.word()}: 1`,

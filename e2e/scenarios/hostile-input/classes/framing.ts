@@ -40,7 +40,7 @@ export const framing = [
     const headers = [`Content-Length: ${text.length + 1 + random.below(1000)}`];
     return unframed(target, { path: `${target.path}?timeout=${20 + random.below(60)}ms`, headers }, text);
   }),
-  hostile('invalid-lengths', '400', (random, target) =>
+  hostile('lengths-that-are-none', '400', (random, target) =>
     told(random, target, (length) => {
       const spelled = [
         `-${length}`,
@@ -74,7 +74,7 @@ export const framing = [
     const encoding = random.pick([...names, ...names.map((name) => `chunked, ${name}`), 'xchunked', 'chunked; q=1']);
     return unframed(target, { headers: [`Transfer-Encoding: ${encoding}`] }, `${chunk(random.healthyText())}0\r\n\r\n`);
   }),
-  hostile('invalid-chunk-sizes', '400', (random, target) => {
+  hostile('chunk-sizes-that-are-none', '400', (random, target) => {
     const size = random.pick(['-1', 'zz', '0x10', '+5', 'FFFFFFFFFFFFFFFFFF', `${random.word()}!`, '', '1 2']);
     return inChunks(target, `${size}\r\n${random.healthyText()}\r\n0\r\n\r\n`);
   }),
@@ -98,7 +98,7 @@ export const framing = [
     const trailer = `X-${random.word()}: ${random.word(16).repeat(1100 + random.below(300))}`;
     return inChunks(target, chunk(random.healthyText()), `0\r\n${trailer}\r\n\r\n`);
   }),
-  hostile('empty-bodies', '400', (random, target) => {
+  hostile('bodies-that-are-empty', '400', (random, target) => {
     const options = { path: `${target.path}/${random.word()}/${random.word()}` };
     return random.chance(0.5)
       ? { bytes: framed(target, '', options) }

@@ -19,7 +19,7 @@ export const heads = [
     return { path: random.pick(['/', `/${word}${target.path}`, ...parents.map((parent) => `${parent}${word}`)]) };
   }),
   // Paths are decoded once and compared; dots are not resolved, and no files are served.
-  hostileHead('paths-with-dot-segments', '404', (random, target) => {
+  hostileHead('paths-that-climb', '404', (random, target) => {
     const up = random.pick(['..', '%2e%2e', '.%2E', '%252e%252e', '..%5c', '..;']);
     const goal = random.pick(['etc/passwd', 'validate', 'metrics', target.path.slice(1)]);
     return { path: `/${random.word()}${`/${up}`.repeat(1 + random.below(6))}/${goal}` };
@@ -40,7 +40,7 @@ export const heads = [
     ]);
     return { path: `/revisions/${other}` };
   }),
-  hostileHead('long-paths', '404', (random) => ({
+  hostileHead('paths-that-are-long', '404', (random) => ({
     path: `/${random.word(8).repeat(200 + random.below(1500))}`,
   })),
   // The rest of an /inject path holds keys and values for the proxy; any text is valid.
@@ -50,7 +50,7 @@ export const heads = [
     );
     return { path: `${target.path}/${parts.join('/')}` };
   }),
-  hostileHead('unknown-queries', '200 patched', (random, target) => {
+  hostileHead('queries-that-mean-nothing', '200 patched', (random, target) => {
     const values = ['', random.word(), '10', '1e9s', '%00', '10x', 'NaN', '99999999999999999999h', '10s;10s', '%'];
     const value = random.pick(values);
     return { path: `${target.path}?timeout=${value}&${random.word()}=${random.word()}&&&=` };
@@ -66,7 +66,7 @@ export const heads = [
     const path = `${random.word()}.example.com:${random.below(65536)}`;
     return { bytes: Buffer.from(`${head(target, { method: 'CONNECT', path })}\r\n`) };
   }),
-  hostileHead('invalid-methods', '400', (random) => ({
+  hostileHead('methods-that-are-none', '400', (random) => ({
     method: random.pick(['post', 'Post', 'XPOST', random.word().toUpperCase() + '1', 'P OST', '\u0001', '{"a":1}', '']),
   })),
   hostileHead('other-content-types', '415', (random) => {
@@ -86,7 +86,7 @@ export const heads = [
       'Application/Json ; charset=latin1',
     ]),
   })),
-  hostileHead('headers-too-large', '431', (random) => ({
+  hostileHead('headers-that-are-too-large', '431', (random) => ({
     headers: [`X-${random.word()}: ${random.word(16).repeat(1200 + random.below(400))}`],
   })),
   hostileHead('headers-without-end', '431', (random) => ({
@@ -96,7 +96,7 @@ export const heads = [
     headers: Array.from({ length: 100 + random.below(200) }, () => `${random.word(8)}: ${random.word(8)}`),
   })),
   // Not HTTP (RFC 9112, section 5).
-  hostileHead('invalid-header-lines', '400', (random) => {
+  hostileHead('header-lines-that-are-none', '400', (random) => {
     const word = random.word();
     const names = [`${word} : x`, `: ${word}`, word, `\0${word}: x`, `x\u007f: ${word}`, `(${word}): x`];
     return { headers: [random.pick([...names, `x: ${word}\0`, `x: a\r${word}`, `x: ${word}\u0001`])] };
@@ -111,7 +111,7 @@ export const heads = [
     ),
   ),
   // Not HTTP (RFC 9112, section 3).
-  hostile('invalid-request-lines', '400', (random, target) => {
+  hostile('request-lines-that-are-none', '400', (random, target) => {
     const path = `${target.path}/${random.word()}`;
     const versions = [`POST ${path} HTTP/9.9`, `POST ${path} http/1.1`, `POST ${path} ICE/1.0`];
     const others = [`POST HTTP/1.1 ${random.word()}`, `POST ${target.path} ${random.word()} HTTP/1.1`, random.word(20)];
@@ -127,7 +127,7 @@ export const heads = [
     bytes: Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), random.bytes(9 + random.below(60))]),
   })),
   // Only 100-continue is defined (RFC 9110, section 10.1.1).
-  hostileHead('unknown-expectations', '417', (random) => ({ headers: [`Expect: ${random.word()}`] })),
+  hostileHead('expectations-that-nobody-meets', '417', (random) => ({ headers: [`Expect: ${random.word()}`] })),
   // The server offers no other protocol, so it ignores the upgrade.
   hostileHead('upgrades', '200 patched', (random) => ({
     headers: [

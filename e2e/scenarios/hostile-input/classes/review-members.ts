@@ -71,7 +71,7 @@ export const reviewMembers = [
     return { ...request, operation, object, oldObject: request.object };
   }),
   // Only the server writes the member response; a client's patch there is ignored.
-  hostileReview('response-in-the-request', '200 patched', (random) => {
+  hostileReview('answers-in-the-question', '200 patched', (random) => {
     const patch = random.pick<unknown>([
       { op: 'remove', path: '/spec' },
       '%%%not-base64%%%',
@@ -83,7 +83,7 @@ export const reviewMembers = [
     const response = { uid: random.word(), allowed: random.chance(0.5), patchType, patch };
     return review(random.creation(), { response });
   }),
-  hostileReview('unknown-members', '200 patched', (random) => {
+  hostileReview('members-that-nobody-reads', '200 patched', (random) => {
     const known = ['userInfo', 'options', 'kind', 'requestKind', 'requestResource', 'oldObject'];
     const ignored = Object.fromEntries([...known, random.word()].map((member) => [member, random.otherThan()]));
     const beside = { metadata: random.otherThan(), [random.word(9)]: random.otherThan() };
