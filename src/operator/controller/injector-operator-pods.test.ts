@@ -95,6 +95,6 @@ describe('InjectorOperator with pod watches', () => {
     await cluster.until(() => cluster.isReady('logs'));
     await cluster.until(() => JSON.stringify(counted() ?? []) !== '[]');
     assert.deepEqual(counted(), [{ injectorConfig: 'logs', tag: '', counts: { current: 0, stale: 0, missing: 1 } }]);
-    assert.equal(process.logger.lines.filter(({ message }) => message.startsWith('pods are read again')).length, 1);
+    assert.equal(process.logger.lines.filter(({ message }) => message.startsWith('listing pods again')).length, 1);
   });
 });

@@ -24,7 +24,7 @@ describe('ClusterUsage', () => {
   let namespaces: ObjectStore;
   let keep: (pod: KubernetesObject) => PodRecord;
   let news: string[];
-  let again: number;
+  let relists: number;
   let served: DecisionRules | undefined;
   let version = 0;
 
@@ -32,7 +32,7 @@ describe('ClusterUsage', () => {
     clock = new ManualClock();
     view = new ClusterView(context.namespace, context.operatorClass);
     stop = new AbortController();
-    [news, again, served] = [[], 0, rules];
+    [news, relists, served] = [[], 0, rules];
     const targets = new TagTargets(view, context.operatorClass);
     usage = new ClusterUsage({
       view,
@@ -58,7 +58,7 @@ describe('ClusterUsage', () => {
   function begin(): void {
     pods = new ObjectStore<PodRecord>();
     namespaces = new ObjectStore();
-    const groupOf = usage.begin({ pods, namespaces }, stop.signal, () => (again += 1));
+    const groupOf = usage.begin({ pods, namespaces }, stop.signal, () => (relists += 1));
     keep = (object) => podRecord(object, groupOf(object));
   }
   function pod(name: string, injectedBy?: string, labels: Record<string, string> = {}): KubernetesObject {
@@ -70,7 +70,7 @@ describe('ClusterUsage', () => {
     const metadata = { ...own, labels, annotations: annotations || {} };
     return versioned({ apiVersion: 'v1', kind: 'Pod', metadata, spec: {} });
   }
-  /** Shop, in the family or not, with these pods: all that there is. */
+  /** Lists namespace `shop`, with these labels, and these pods. */
   const read = (labels: Record<string, string>, ...all: PodRecord[]): void => {
     namespaces.replace([namespace('shop', labels)], '1');
     pods.replace(all, '1');
@@ -79,7 +79,7 @@ describe('ClusterUsage', () => {
   const namespace = (name: string, labels: Record<string, string>): KubernetesObject =>
     versioned({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } });
 
-  it('knows which namespaces go, once they have been read', () => {
+  it('reports namespaces that are being deleted, once they are listed', () => {
     assert.equal(usage.isLeaving('shop'), false);
     begin();
     assert.equal(usage.isLeaving('shop'), false);
@@ -90,7 +90,7 @@ describe('ClusterUsage', () => {
     assert.deepEqual([usage.isLeaving('shop'), usage.isLeaving('old'), usage.isLeaving('gone')], [false, true, true]);
   });
 
-  it('says nothing before everything has been read, then at once', async () => {
+  it('reports nothing before all objects are listed, and then at once', async () => {
     publish('blue', 'aaaaaaaa');
     begin();
     namespaces.replace([namespace('shop', { 'istio.io/rev': 'blue' })], '1');
@@ -115,7 +115,7 @@ describe('ClusterUsage', () => {
     });
   });
 
-  it('counts no pod for an annotation that its author has written alone', async () => {
+  it('does not count a pod for an annotation without an injection', async () => {
     publish('blue', 'aaaaaaaa');
     begin();
     namespaces.replace([namespace('shop', {})], '1');
@@ -135,7 +135,7 @@ describe('ClusterUsage', () => {
     assert.deepEqual(usage.injectorConfig('blue')?.pods, { count: 1, names: ['shop/d'] });
   });
 
-  it('writes at most every 30 s, and at once after a quiet time', async () => {
+  it('requests a write at most every 30 s, and at once after a quiet time', async () => {
     publish('blue', 'aaaaaaaa');
     begin();
     read({});
@@ -146,7 +146,7 @@ describe('ClusterUsage', () => {
       await clock.advance(1000);
     }
     assert.equal(news.length, 1);
-    assert.equal(usage.injectorConfig('blue')?.injected?.total, 0, 'whoever writes meanwhile writes the same');
+    assert.equal(usage.injectorConfig('blue')?.injected?.total, 0, 'the snapshot stays the same meanwhile');
     await clock.advance(2000);
     assert.equal(news.length, 2);
     assert.deepEqual(usage.injectorConfig('blue')?.injected, { current: 0, stale: 29, missing: 0, total: 29 });
@@ -158,7 +158,7 @@ describe('ClusterUsage', () => {
     assert.equal(usage.injectorConfig('blue')?.injected?.current, 29);
   });
 
-  it('follows what is published, and what is not there any more', async () => {
+  it('follows published and deleted webhooks', async () => {
     publish('blue', 'aaaaaaaa');
     begin();
     read(blue, keep(pod('a', 'blue.aaaaaaaa')));
@@ -168,7 +168,7 @@ describe('ClusterUsage', () => {
     assert.deepEqual(usage.injectorConfig('blue')?.injected, { current: 0, stale: 1, missing: 0, total: 1 });
     view.mutatingWebhooks.remove(versioned(view.mutatingWebhooks.list()[0]!));
     await clock.advance(31_000);
-    assert.deepEqual(usage.injectorConfig('blue')?.namespaces, { count: 1, names: ['shop'] }, 'it still leads there');
+    assert.deepEqual(usage.injectorConfig('blue')?.namespaces, { count: 1, names: ['shop'] }, 'by its label');
     view.configs.remove(versioned(view.configs.list()[0]!));
     await clock.advance(31_000);
     assert.equal(usage.injectorConfig('blue'), undefined);
@@ -178,7 +178,7 @@ describe('ClusterUsage', () => {
     assert.equal(usage.figures(), undefined);
   });
 
-  it('asks again for rules that cannot be read', async () => {
+  it('retries to load rules', async () => {
     served = undefined;
     publish('blue', 'aaaaaaaa');
     begin();
@@ -190,29 +190,29 @@ describe('ClusterUsage', () => {
     assert.equal(usage.injectorConfig('blue')?.injected?.missing, 1);
   });
 
-  it('has the pods read again, once, when a selector asks for what was not kept', async () => {
+  it('lists pods again, once, when a selector uses a label that was not kept', async () => {
     publish('blue', 'aaaaaaaa');
     begin();
     const plain = pod('a', undefined, { app: 'web' });
     read(blue, keep(plain));
     await clock.advance(1000);
-    assert.equal(again, 0);
+    assert.equal(relists, 0);
     publish('green', 'aaaaaaaa');
     await clock.advance(31_000);
-    assert.equal(again, 0, 'one of the same family asks for nothing new');
+    assert.equal(relists, 0, 'a member of the same family needs no new label');
     served = { ...rules, neverInject: [compileLabelSelector({ matchLabels: { app: 'web' } }, 'nothing')] };
     publish('blue', 'bbbbbbbb');
     await clock.advance(1000);
-    assert.equal(again, 1);
+    assert.equal(relists, 1);
     assert.equal(usage.figures(), undefined);
     begin();
     read(blue, keep(plain));
     await clock.advance(1000);
     assert.equal(usage.injectorConfig('blue')?.injected?.missing, 0);
-    assert.equal(again, 1);
+    assert.equal(relists, 1);
   });
 
-  it('keeps at most 2 KB of a pod, also when no two are alike', async function () {
+  it('keeps at most 2 KB per pod, even if no two are equal', async function () {
     this.timeout(60_000);
     if (globalThis.gc === undefined) {
       const { setFlagsFromString } = await import('node:v8');
@@ -233,7 +233,7 @@ describe('ClusterUsage', () => {
       begin();
       const before = await collect();
       for (let index = 0; index < count; index += 1) {
-        // As they come from the wire: texts that nobody else has.
+        // Parse each pod from JSON, so that strings are not shared.
         const object = pod(`some-deployment-5d4f8c7b9-${index}`, 'blue.aaaaaaaa', { 'istio.io/rev': 'blue' });
         const name = owner(index);
         const ownerReferences = [{ kind: 'ReplicaSet', name, controller: true }];
@@ -251,7 +251,7 @@ describe('ClusterUsage', () => {
     };
     const alike = await measure((index) => `web-${Math.floor((index % 1000) / 10)}`);
     const alone = await measure(() => undefined);
-    console.log(`      ${alike} bytes a pod where ten are alike, ${alone} where none are`);
+    console.log(`      ${alike} bytes per pod with ten equal pods, ${alone} with none`);
     assert.ok(alike <= 900, String(alike));
     assert.ok(alone <= 2048, String(alone));
   });

@@ -7,7 +7,7 @@ import type { Clock, Logger } from '../../kube/ports.ts';
 import type { ClusterView } from '../cluster-view.ts';
 import type { ClaimingObjects } from '../../selection/pod-claims.ts';
 import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
-import { elsewhere } from './judge-pod.ts';
+import { foreign } from './judge-pod.ts';
 import { type FollowedStores, type PodGroup, PodGroups } from './pod-group.ts';
 import { type RelevantNames, traitsOf } from './pod-traits.ts';
 import { PodUsage } from './pod-usage.ts';
@@ -21,43 +21,43 @@ import { subjectOf } from './usage-subject.ts';
 export interface ClusterUsageOptions {
   readonly view: Pick<ClusterView, 'configs' | 'tags' | 'mutatingWebhooks' | 'isOurs'>;
   readonly claims: () => ClaimingObjects;
-  /** The operator's own. */
+  /** The operator's namespace. */
   readonly namespace: string;
-  /** The rules of a published configuration; undefined when it cannot be read now. */
+  /** Loads the rules of a published configuration; undefined if that fails now. */
   readonly rules: (injectorConfig: string, hash: string) => Promise<DecisionRules | undefined>;
-  /** A status is to be written. */
+  /** Requests a write of a status. */
   readonly news: (kind: 'InjectorConfig' | 'RevisionTag', name: string) => void;
-  /** The last pod of those that have what it had has gone; it followed a tag. */
+  /** Called when the last pod of a group that follows a tag is deleted. */
   readonly left?: (tag: string, group: PodGroup) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** What changes together is taken over together. Milliseconds. */
-const settleMs = 100;
-/** Rules that could not be read are asked for again. Milliseconds. */
+/** How long to collect changes before a refresh, in milliseconds. */
+const batchMs = 100;
+/** How long to wait before loading rules again after a failure, in milliseconds. */
 const retryMs = 30_000;
 
-/** Counts for as long as this process leads. */
+/** The counts of one leadership. */
 interface Counting {
   readonly usage: PodUsage;
   readonly groups: PodGroups;
   readonly stores: FollowedStores;
   readonly signal: AbortSignal;
-  /** The webhook configurations and InjectorConfigs that it has been told of. */
+  /** The webhooks that `usage` knows, by id. */
   selectingWebhooks: ReadonlyMap<string, SelectingWebhook>;
   families: ReadonlySet<string>;
-  /** Also those that are not ours, or cannot be read. */
+  /** All InjectorConfigs, including those of other classes and those that do not parse. */
   configs: ReadonlySet<string>;
   subjects: ReadonlySet<string>;
-  /** How many names counted when the pods began to be read. */
+  /** The number of relevant names when the list of pods began. */
   names: number;
-  /** When all pods and namespaces had been read, by `clock.monotonic`. */
+  /** When all pods and namespaces had been listed, by `clock.monotonic`. */
   since?: number;
-  readonly again: () => void;
+  readonly relist: () => void;
 }
 
-/** Keeps the counts of {@link PodUsage} equal to the cluster, and says what statuses and metrics make of them. */
+/** Keeps {@link PodUsage} in sync with the cluster, and provides usage for statuses and metrics. */
 export class ClusterUsage implements UsageSource {
   readonly #options: ClusterUsageOptions;
   readonly #names = new KnownNames();
@@ -71,7 +71,7 @@ export class ClusterUsage implements UsageSource {
     this.#reader = new SelectingWebhookReader(options.namespace);
     this.#snapshots = new UsageSnapshots({
       clock: options.clock,
-      look: (subject) => this.#look(subject),
+      compute: (subject) => this.#compute(subject),
       news: (subject) => {
         const [kind = '', name = ''] = subject.split('/');
         options.news(kind as 'InjectorConfig' | 'RevisionTag', name);
@@ -82,13 +82,14 @@ export class ClusterUsage implements UsageSource {
   }
 
   /**
-   * Begins to count what comes into these stores, until the signal aborts. Returns what groups a pod as it is read.
-   * @param again called once, when something is asked of pods that was not kept of those that were read already: they must be read anew
+   * Counts the objects of these stores until the signal aborts. Returns a function that groups a
+   * pod.
+   * @param relist called once when pods must be listed again, for a label that was not kept
    */
   begin(
     stores: FollowedStores,
     signal: AbortSignal,
-    again: () => void,
+    relist: () => void,
   ): (pod: KubernetesObject) => PodGroup | undefined {
     const usage = new PodUsage({
       changed: this.#snapshots.changed.bind(this.#snapshots),
@@ -96,7 +97,7 @@ export class ClusterUsage implements UsageSource {
         const [kind, name = ''] = subject.split('/');
         if (kind === 'RevisionTag') this.#options.left?.(name, group);
       },
-      rulesWanted: (injectorConfig, hash) => void this.#loadRules(counting, injectorConfig, hash),
+      rulesNeeded: (injectorConfig, hash) => void this.#loadRules(counting, injectorConfig, hash),
     });
     this.#reader = new SelectingWebhookReader(this.#options.namespace);
     const counting: Counting = {
@@ -109,7 +110,7 @@ export class ClusterUsage implements UsageSource {
       configs: new Set(),
       subjects: new Set(),
       names: 0,
-      again,
+      relist,
     };
     this.#refresh(counting);
     counting.names = this.#names.size;
@@ -142,18 +143,18 @@ export class ClusterUsage implements UsageSource {
     return this.#snapshots.of(subjectOf('RevisionTag', name));
   }
 
-  /** The pods that use a tag or an InjectorConfig; undefined until all are read, and by others. */
+  /** Returns the pods of a tag or InjectorConfig; undefined before the list, and on non-leaders. */
   podsOf(name: string, kind: 'InjectorConfig' | 'RevisionTag' = 'RevisionTag'): Iterable<PodGroup> | undefined {
     const counting = this.#synced();
     return counting && (counting.usage.subject(subjectOf(kind, name))?.groups.keys() ?? []);
   }
 
-  /** Since when all pods have been followed, by `clock.monotonic`; undefined while they are not. */
+  /** Returns when all pods had been listed, by `clock.monotonic`; undefined before. */
   followedSince(): number | undefined {
     return this.#counting?.since;
   }
 
-  /** Whether a namespace is gone or on its way out; false while namespaces have not been read. */
+  /** Reports whether a namespace is deleted or being deleted; false before the list. */
   isLeaving(namespace: string): boolean {
     const { namespaces } = this.#counting?.stores ?? {};
     if (namespaces?.hasSynced !== true) return false;
@@ -161,22 +162,22 @@ export class ClusterUsage implements UsageSource {
     return found === undefined || found.metadata.deletionTimestamp !== undefined;
   }
 
-  /** Who takes pods by the webhook configuration of this name, as the pods are judged now; undefined when nobody does, and while another process counts. */
+  /** Returns the webhook with an id, as pods are judged by it now; undefined on non-leaders. */
   selectingWebhook(id: string): SelectingWebhook | undefined {
     return this.#counting?.selectingWebhooks.get(id);
   }
 
-  /** What metrics show; nothing while another process counts. */
+  /** Returns the figures for metrics; undefined on non-leaders. */
   figures(): UsageFigures | undefined {
     return this.#counting && usageFigures(this.#counting.usage, this.#counting.families);
   }
 
-  #look(subject: string): UsageStatus | undefined {
+  #compute(subject: string): UsageStatus | undefined {
     const counting = this.#synced();
     return counting?.subjects.has(subject) === true ? usageStatus(counting.usage.subject(subject)) : undefined;
   }
 
-  /** Undefined until all pods and namespaces have been read. */
+  /** Returns undefined before all pods and namespaces are listed. */
   #synced(): Counting | undefined {
     const { pods, namespaces } = this.#counting?.stores ?? {};
     return pods?.hasSynced === true && namespaces?.hasSynced === true ? this.#counting : undefined;
@@ -185,7 +186,7 @@ export class ClusterUsage implements UsageSource {
   #refreshSoon(): void {
     if (this.#counting === undefined || this.#isDue) return;
     this.#isDue = true;
-    this.#options.clock.after(settleMs, () => {
+    this.#options.clock.after(batchMs, () => {
       this.#isDue = false;
       if (this.#counting !== undefined) this.#refresh(this.#counting);
     });
@@ -206,7 +207,7 @@ export class ClusterUsage implements UsageSource {
     }
     const families = new Set(claiming.configs.map(({ metadata }) => metadata.name));
     const names = new Set([...families, ...view.configs.list().map(({ metadata: { name = '' } }) => name)]);
-    for (const name of names) if (!families.has(name)) usage.setFamily(name, elsewhere);
+    for (const name of names) if (!families.has(name)) usage.setFamily(name, foreign);
     for (const name of counting.configs) if (!names.has(name)) usage.setFamily(name, undefined);
     for (const id of counting.selectingWebhooks.keys()) if (!selectingWebhooks.has(id)) usage.setWebhook(id, undefined);
     for (const [id, selectingWebhook] of selectingWebhooks) usage.setWebhook(id, selectingWebhook);
@@ -218,45 +219,45 @@ export class ClusterUsage implements UsageSource {
     const added = [...subjects].filter((subject) => !counting.subjects.has(subject));
     Object.assign(counting, { selectingWebhooks, families, configs: names, subjects });
     for (const subject of added) this.#snapshots.changed(subject);
-    this.#readAgainIfAsked(counting);
+    this.#relistIfNeeded(counting);
   }
 
-  #readAgainIfAsked(counting: Counting): void {
+  #relistIfNeeded(counting: Counting): void {
     if (this.#counting !== counting || counting.signal.aborted) return;
     if (this.#names.size === counting.names) return;
-    this.#options.logger.info('pods are read again: a selector asks for a label that was not kept');
+    this.#options.logger.info('listing pods again: a selector uses a label that was not kept');
     this.#counting = undefined;
-    counting.again();
+    counting.relist();
   }
 
   async #loadRules(counting: Counting, injectorConfig: string, hash: string): Promise<void> {
     const { rules: load, clock, logger } = this.#options;
     const rules = await load(injectorConfig, hash).catch((error: unknown) => {
       const fields = { injectorConfig, hash, error: messageOf(error) };
-      logger.warn('the rules of a published configuration cannot be read', fields);
+      logger.warn('failed to load the rules of a published configuration', fields);
       return undefined;
     });
     if (this.#counting !== counting) return;
     if (rules === undefined) {
       clock.after(retryMs, () => {
-        if (this.#counting === counting && counting.usage.wants(injectorConfig, hash))
+        if (this.#counting === counting && counting.usage.needsRules(injectorConfig, hash))
           void this.#loadRules(counting, injectorConfig, hash);
       });
       return;
     }
     this.#names.addRules(rules);
     counting.usage.setRules(injectorConfig, hash, rules);
-    this.#readAgainIfAsked(counting);
+    this.#relistIfNeeded(counting);
   }
 }
 
-/** The labels and annotations that anybody has asked for so far; what is asked once is kept. */
+/** The relevant labels and annotations so far; names are never removed. */
 class KnownNames implements RelevantNames {
   readonly labels = new Set<string>();
   readonly annotations = new Set<string>();
   readonly statuses = new Set<string>();
 
-  /** How many there are: more than before when something new is asked. */
+  /** The number of names, which grows with each new name. */
   get size(): number {
     return this.labels.size + this.annotations.size + this.statuses.size;
   }

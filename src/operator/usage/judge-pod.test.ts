@@ -5,7 +5,7 @@ import { rankOf } from '../../routing/workload-key.ts';
 import { selectorsOf } from '../../selection/webhook-selectors.ts';
 import { compileSelectors, type SelectingWebhook } from '../../selection/selecting-webhook.ts';
 import { SelectingWebhookIndex } from '../../selection/selecting-webhook-index.ts';
-import { describeJudgement, elsewhere, judgePod, memberOf, missingReason } from './judge-pod.ts';
+import { describeJudgement, foreign, judgePod, memberOf, missingReason } from './judge-pod.ts';
 import type { PodTraits } from './pod-traits.ts';
 import { rules } from './testdata/counted-pods.ts';
 
@@ -36,7 +36,7 @@ const plain: PodTraits = {
   injectedBy: '',
 };
 
-/** The InjectorConfig of the first entry; its revision is called the same. */
+/** Returns the InjectorConfig of the first entry; its revision has the same name. */
 function nameIn(injectedBy: string): string {
   return injectedBy.split('.')[0] ?? '';
 }
@@ -56,13 +56,13 @@ function judge(pod: Partial<PodTraits>, labels: Record<string, string>, known: K
   const annotations = pod.injectedBy === undefined ? {} : { [status]: nameIn(pod.injectedBy) };
   const traits = { ...plain, annotations, ...pod };
   const familyOf = (name: string) =>
-    name.startsWith('gone') ? undefined : name === 'foreign' ? elsewhere : memberOf(istioKeys, name);
+    name.startsWith('gone') ? undefined : name === 'foreign' ? foreign : memberOf(istioKeys, name);
   const rulesOf = () => (known === 'unknown' ? undefined : known);
   const namespace = { 'kubernetes.io/metadata.name': 'shop', ...labels };
   return judgePod(traits, namespace, { webhooks, familyOf, rulesOf }).map((judgement) => {
     assert.ok(describeJudgement(judgement).length > 10);
     const { state, reason, injectorConfig, selectedBy, isUser } = judgement;
-    return `${state} ${reason} at ${injectorConfig} by ${selectedBy?.id ?? 'nobody'}${isUser ? '' : ', no user'}`;
+    return `${state} ${reason} at ${injectorConfig} by ${selectedBy?.id ?? 'none'}${isUser ? '' : ', no user'}`;
   });
 }
 
@@ -75,37 +75,37 @@ describe('judgePod', () => {
   const optedIn = { annotations: out, labels: { [inject]: 'true' } };
   const choosy = { [revision]: 'choosy' };
   const rows: [name: string, pod: Partial<PodTraits>, namespace: Record<string, string>, judgement: string][] = [
-    ['what it would get now', by(now), blue, 'current Current at blue by blue'],
+    ['the current configuration', by(now), blue, 'current Current at blue by blue'],
     ['another configuration', by(old), blue, 'stale OtherConfiguration at blue by blue'],
     ['another revision', by(now, 'default'), blue, 'stale OtherInjectorConfig at default by blue'],
-    ['somebody else’s sidecar', { annotations: { [status]: '{' } }, blue, 'stale OtherInjector at blue by blue'],
-    ['of one that is gone', by(now, 'gone'), blue, 'stale OtherInjector at blue by blue'],
-    ['of one that is gone, taken by nobody', by(now, 'gone'), {}, 'stale InjectorGone at gone by nobody'],
+    ['a foreign sidecar', { annotations: { [status]: '{' } }, blue, 'stale OtherInjector at blue by blue'],
+    ['a deleted InjectorConfig', by(now, 'gone'), blue, 'stale OtherInjector at blue by blue'],
+    ['a deleted InjectorConfig, unselected', by(now, 'gone'), {}, 'stale InjectorGone at gone by none'],
     ['a forged entry and no status', forged(`blue.${now}`), {}, ''],
     ['a forged entry and another status', { ...by(now), annotations: { [status]: 'red' } }, {}, ''],
     ['a forged entry alone', forged(`default.${old}`), blue, 'missing NotCalled at blue by blue'],
-    ['a forged entry beside the one of its injection', forgedBeside, blue, 'stale OtherConfiguration at blue by blue'],
-    ['what another operator gave', by(now, 'foreign'), {}, ''],
-    ['what nothing gives any more', by(now), {}, 'stale NotSelected at blue by nobody'],
-    ['of one whose webhook is away', by(now, 'off'), { [revision]: 'off' }, 'stale NotPublished at off by off'],
-    ['the same by a tag', by(now), { [revision]: 'prod' }, 'current Current at blue by tag-prod'],
-    ['nothing, by its own label', {}, {}, ''],
-    ['nothing yet', {}, blue, 'missing NotCalled at blue by blue'],
-    ['nothing, asked for by the pod', { labels: blue }, {}, 'missing NotCalled at blue by blue'],
+    ['a forged entry beside a real one', forgedBeside, blue, 'stale OtherConfiguration at blue by blue'],
+    ['a configuration of another operator class', by(now, 'foreign'), {}, ''],
+    ['a sidecar, unselected', by(now), {}, 'stale NotSelected at blue by none'],
+    ['a sidecar, unpublished', by(now, 'off'), { [revision]: 'off' }, 'stale NotPublished at off by off'],
+    ['a current sidecar, by tag', by(now), { [revision]: 'prod' }, 'current Current at blue by tag-prod'],
+    ['nothing, unselected', {}, {}, ''],
+    ['nothing, selected by its namespace', {}, blue, 'missing NotCalled at blue by blue'],
+    ['nothing, selected by its own label', { labels: blue }, {}, 'missing NotCalled at blue by blue'],
     ['nothing, in a disabled namespace', { labels: blue }, { [injection]: 'disabled' }, ''],
     ['nothing, on the host network', { hostNetwork: true }, blue, 'none HostNetwork at blue by blue, no user'],
-    ['nothing, by its annotation', { annotations: out }, blue, 'none OptedOut at blue by blue, no user'],
-    ['nothing, the label beats the annotation', optedIn, blue, 'missing NotCalled at blue by blue'],
-    ['nothing, the webhook is away', {}, { [revision]: 'off' }, 'none NotPublished at off by off'],
-    ['nothing, conditions decide', {}, choosy, 'undecided MatchConditions at choosy by choosy, no user'],
+    ['nothing, opted out by annotation', { annotations: out }, blue, 'none OptedOut at blue by blue, no user'],
+    ['nothing, opted in by label against an annotation', optedIn, blue, 'missing NotCalled at blue by blue'],
+    ['nothing, unpublished', {}, { [revision]: 'off' }, 'none NotPublished at off by off'],
+    ['nothing, with matchConditions', {}, choosy, 'undecided MatchConditions at choosy by choosy, no user'],
   ];
   for (const [name, pod, namespace, judgement] of rows) {
-    it(`has ${name}`, () => {
+    it(`judges a pod that has ${name}`, () => {
       assert.equal(judge(pod, namespace).join('; '), judgement);
     });
   }
 
-  it('asks of a workload in a rollout what its rank says', () => {
+  it('judges a workload in a rollout by its rank', () => {
     const canary = { injectorConfig: 'green', hash: now, threshold: '8000000000000000' };
     const webhooks = new SelectingWebhookIndex();
     webhooks.set(selectingWebhook('blue', { tag: 'prod', hash: old, canary }));
@@ -129,18 +129,18 @@ describe('judgePod', () => {
     assert.ok((states.get('green') ?? 0) > 50 && (states.get('blue') ?? 0) > 50);
   });
 
-  it('says nothing before the rules are known, and follows them', () => {
+  it('is undecided before the rules are loaded', () => {
     assert.deepEqual(judge({}, blue, 'unknown'), ['undecided RulesUnknown at blue by blue, no user']);
     const [judgement] = judge({}, blue, { ...rules, policy: 'disabled' });
     assert.equal(judgement, 'none PolicyDisabled at blue by blue, no user');
   });
 
-  it('takes no more than a few of the names that somebody has written onto a pod', () => {
+  it('reads at most eight entries of an annotation', () => {
     const injectedBy = Array.from({ length: 120 }, (_, index) => `gone${index}.${old}`).join(',');
     assert.equal(judge({ injectedBy }, {}).length, 8);
   });
 
-  it('prefers, of two that take a pod, the one that injects, whoever came first', () => {
+  it('prefers the published one of two overlapping webhooks, in any order', () => {
     for (const order of ['ab', 'ba']) {
       const webhooks = new SelectingWebhookIndex();
       for (const id of order) webhooks.set(selectingWebhook('blue', { id, hash: id === 'a' ? undefined : now }));
@@ -151,7 +151,7 @@ describe('judgePod', () => {
 });
 
 describe('missingReason', () => {
-  it('tells a pod that is older than the webhook from one that came while it was there', () => {
+  it('distinguishes pods older and newer than the webhook', () => {
     assert.equal(missingReason(999, selectingWebhook('blue')), 'OlderThanWebhook');
     assert.equal(missingReason(1000, selectingWebhook('blue')), 'NotCalled');
     assert.equal(missingReason(0, selectingWebhook('blue', { since: NaN })), 'NotCalled');

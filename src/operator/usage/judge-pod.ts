@@ -4,58 +4,58 @@ import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
 import type { SelectingWebhookIndex } from '../../selection/selecting-webhook-index.ts';
 import { type CarriedConfiguration, carriedBy, type PodTraits } from './pod-traits.ts';
 
-/** Whether a pod has what it would get now. `undecided`: it has nothing, and only the API server could say whether it would get something. */
+/** Whether a pod has the configuration that a new pod would get; `missing`: it has no sidecar. */
 export type PodState = 'current' | 'stale' | 'missing';
 
-/** What can be said of a pod in one family of injectors. */
+/** The judgement of a pod in one family. */
 export interface PodJudgement {
-  /** `none`: it has nothing and would get nothing. */
+  /** `none`: neither has a sidecar nor would get one. `undecided`: whether it would is unknown. */
   readonly state: PodState | 'none' | 'undecided';
-  /** One word: why. */
+  /** The reason, in one word. */
   readonly reason: string;
-  /** At which InjectorConfig it counts: the one that injected it, else the one that would. */
+  /** The InjectorConfig that injected the pod, or else would inject it; the pod counts there. */
   readonly injectorConfig: string;
-  /** What has injected it, as its annotations agree; undefined when nothing of this family has. */
+  /** The configuration of this family that injected the pod, by its annotations, if any. */
   readonly carried: CarriedConfiguration | undefined;
-  /** Whose webhooks take it now; undefined when nobody's do. */
+  /** The webhook that selects the pod now, if any. */
   readonly selectedBy: SelectingWebhook | undefined;
-  /** Whether it would miss the webhook that selects it: it is injected, or would be. */
+  /** Whether the pod uses the InjectorConfig: it is injected, or would be. */
   readonly isUser: boolean;
 }
 
-/** Whom a judgement asks. */
+/** The inputs of a judgement. */
 export interface JudgementSources {
   readonly webhooks: Pick<SelectingWebhookIndex, 'selecting'>;
-  /** Of an InjectorConfig, by its name; undefined for one that is not there, {@link elsewhere} for one of which nothing is to be said. */
-  readonly familyOf: (injectorConfig: string) => FamilyMember | typeof elsewhere | undefined;
-  /** By which rules the configuration of a webhook decides; undefined while nobody knows. */
+  /** Returns undefined if the InjectorConfig does not exist, {@link foreign} if it is not ours. */
+  readonly familyOf: (injectorConfig: string) => FamilyMember | typeof foreign | undefined;
+  /** Returns the decision rules of a webhook's configuration; undefined before they are loaded. */
   readonly rulesOf: (webhook: SelectingWebhook) => DecisionRules | undefined;
 }
 
-/** The family of an InjectorConfig of another operator class. */
-export const elsewhere = '(elsewhere)';
+/** Marks an InjectorConfig of another operator class. */
+export const foreign = '(elsewhere)';
 
-/** An InjectorConfig's part in its family. */
+/** An InjectorConfig as a member of its family. */
 export interface FamilyMember {
-  /** {@link familyName} */
+  /** By {@link familyName}. */
   readonly family: string;
-  /** The annotation in which it says what it added, */
+  /** The name of its status annotation. */
   readonly status: string;
-  /** and the revision that it states there. */
+  /** The revision that it writes into the status annotation. */
   readonly revision: string;
 }
 
-/** What a pod must carry beside `N.<hash8>` to count as injected by an InjectorConfig with these keys and this revision. */
+/** Returns what identifies injections by an InjectorConfig with these keys and this revision. */
 export function memberOf(keys: SelectingWebhook['keys'], revision: string): FamilyMember {
   return { family: familyName(keys), status: keys.status, revision };
 }
 
-/** What names a family: equal texts, equal keys. */
+/** Returns an identifier of a family, equal for equal keys. */
 export function familyName({ injection, revision, inject, status }: SelectingWebhook['keys']): string {
   return [injection, revision, inject, status].join(' ');
 }
 
-/** What a pod has against what it would get now, for each family in which there is anything to say. */
+/** Compares a pod with what a new pod would get, in each family that selects or has injected it. */
 export function judgePod(
   pod: PodTraits,
   namespaceLabels: Readonly<Record<string, string>>,
@@ -66,8 +66,8 @@ export function judgePod(
   for (const entry of carriedBy(pod)) {
     const member = sources.familyOf(entry.name);
     if (member === undefined) unknown.add(entry.name);
-    // An entry alone is an author's word: an injection has left its status, too.
-    else if (member !== elsewhere && pod.annotations[member.status] === member.revision) {
+    // The author can write the entry; an injection also writes the status annotation.
+    else if (member !== foreign && pod.annotations[member.status] === member.revision) {
       carried.set(member.family, entry);
     }
   }
@@ -79,7 +79,7 @@ export function judgePod(
   }
   const judgements: PodJudgement[] = [];
   for (const [family, webhook] of selecting) {
-    judgements.push(judgeTaken(pod, carried.get(family), forPod(webhook, pod), sources.rulesOf));
+    judgements.push(judgeSelected(pod, carried.get(family), forPod(webhook, pod), sources.rulesOf));
   }
   const stale = (reason: string, injectorConfig: string, entry?: CarriedConfiguration): PodJudgement => {
     return { state: 'stale', reason, injectorConfig, carried: entry, selectedBy: undefined, isUser: true };
@@ -87,27 +87,27 @@ export function judgePod(
   for (const [family, entry] of carried) {
     if (!selecting.has(family)) judgements.push(stale('NotSelected', entry.name, entry));
   }
-  // Nobody is left to say of which family it was.
+  // The family of a deleted InjectorConfig is unknown.
   for (const name of selecting.size === 0 && carried.size === 0 ? unknown : []) {
     judgements.push(stale('InjectorGone', name));
   }
   return judgements;
 }
 
-/** Of two of a family, which should never both take a pod, the one that injects; the choice does not depend on who came first. */
+/** Chooses between overlapping webhooks of a family: the published one, else by id. */
 function isBefore(one: SelectingWebhook, other: SelectingWebhook): boolean {
   if ((one.hash === undefined) !== (other.hash === undefined)) return one.hash !== undefined;
   return one.id < other.id;
 }
 
-/** In the middle of a rollout: as the one that the pod's workload gets. */
+/** Returns the webhook with the configuration that the pod's workload uses, stable or canary. */
 function forPod(webhook: SelectingWebhook, { namespace, workload }: PodTraits): SelectingWebhook {
   const { canary, tag = '' } = webhook;
   if (canary === undefined || !getsCanary(rankOf(tag, { namespace, ...workload }), canary.threshold)) return webhook;
   return { ...webhook, injectorConfig: canary.injectorConfig, hash: canary.hash };
 }
 
-function judgeTaken(
+function judgeSelected(
   pod: PodTraits,
   carried: CarriedConfiguration | undefined,
   selectedBy: SelectingWebhook,
@@ -140,7 +140,7 @@ function judgeTaken(
   return decision.inject ? plain('missing', 'NotCalled', true) : plain('none', decision.reason, false);
 }
 
-/** Why a pod is missing its sidecar, as far as its age tells. `createdAt` in milliseconds since 1970. */
+/** Returns why a pod has no sidecar, by its age. @param createdAt in milliseconds since 1970 */
 export function missingReason(
   createdAt: number,
   selectedBy: SelectingWebhook | undefined,
@@ -148,28 +148,28 @@ export function missingReason(
   return selectedBy !== undefined && createdAt < selectedBy.since ? 'OlderThanWebhook' : 'NotCalled';
 }
 
-/** A sentence for people, without the pod's name. */
+/** Returns a message for users, without the pod's name. */
 export function describeJudgement({ state, reason, injectorConfig, selectedBy }: PodJudgement): string {
   const now =
     selectedBy === undefined
       ? 'nothing'
-      : `InjectorConfig ${selectedBy.injectorConfig} at ${selectedBy.hash ?? 'nothing yet'}`;
+      : `InjectorConfig ${selectedBy.injectorConfig}, configuration ${selectedBy.hash ?? 'not published yet'}`;
   const by = `injected by InjectorConfig ${injectorConfig}`;
   const sentences: Readonly<Record<string, string>> = {
-    Current: `injected by ${now}, as it would be now`,
-    NotSelected: `${by}; no webhook takes it any more`,
-    InjectorGone: `${by}, which is gone`,
+    Current: `injected by ${now}, as a new pod would be`,
+    NotSelected: `${by}; no webhook selects it now`,
+    InjectorGone: `${by}, which no longer exists`,
     NotPublished:
       state === 'stale'
         ? `${by}; it would get nothing now, since InjectorConfig ${selectedBy?.injectorConfig ?? ''} has no webhook`
         : `InjectorConfig ${injectorConfig} has no webhook`,
-    OtherInjector: `injected by somebody else; it would get ${now}`,
+    OtherInjector: `injected by another injector; it would get ${now}`,
     OtherInjectorConfig: `${by}; it would get ${now}`,
     OtherConfiguration: `injected by an earlier configuration of InjectorConfig ${injectorConfig}; it would get ${now}`,
-    NotCalled: `not injected; it would get ${now}: the webhook was not asked when the pod came, it failed, or the label of the namespace is newer`,
+    NotCalled: `not injected; it would get ${now}: when the pod was created, the API server did not call the webhook, the call failed, or the namespace did not have its label yet`,
     OlderThanWebhook: `not injected; it would get ${now}: the pod is older than the webhook`,
-    MatchConditions: "not injected; whether it would be, the webhook's own matchConditions decide",
-    RulesUnknown: `not injected; the rules of InjectorConfig ${injectorConfig} are not known yet`,
+    MatchConditions: 'not injected; only the API server can evaluate spec.webhook.matchConditions',
+    RulesUnknown: `not injected; the configuration of InjectorConfig ${injectorConfig} has not been loaded yet`,
   };
   return sentences[reason] ?? `not injected, as configured (${reason})`;
 }

@@ -4,34 +4,31 @@ import type { PodHealth } from '../pods/pod-health.ts';
 import type { PodJudgement } from './judge-pod.ts';
 import { carriedBy, traitsKey, type PodTraits } from './pod-traits.ts';
 
-/**
- * What is kept of each pod of the cluster for as long as it is there. Nothing whose size its author chooses: names, a uid and a cut list of
- * configurations are bounded, labels and annotations are not.
- */
+/** The parts of a pod that are kept in memory, bounded in size: no labels, no annotations. */
 export interface PodRecord extends KubernetesObject {
   metadata: ObjectMeta;
-  /** `N.<hash8>,…`: the configurations that have injected it (annotation `sidecar-injector.io/config`). */
+  /** The annotation `sidecar-injector.io/config` (`N.<hash8>,…`), truncated. */
   readonly injectedBy?: string;
-  /** The pods that have what it has; absent where nobody counts it. */
+  /** The pods with equal traits; absent if the pod does not count. */
   readonly group?: PodGroup;
-  /** When it was made, in seconds since 1970. */
+  /** The creation time, in seconds since 1970. */
   readonly createdAt?: number;
-  /** How it does; absent where nobody counts it. */
+  /** The health; absent if the pod does not count. */
   readonly health?: PodHealth;
-  /** Since when it is ready, or is not, in seconds since 1970; when it was made, while it does not say. */
+  /** When the condition Ready last changed, in seconds since 1970; absent: at creation. */
   readonly since?: number;
 }
 
-/** The pods and namespaces of the cluster, as the leader follows them. */
+/** The pods and namespaces that the leader watches. */
 export interface FollowedStores {
   readonly pods: ObjectStore<PodRecord>;
   readonly namespaces: ObjectStore;
 }
 
-/** Pods that nobody can tell apart: the replicas of a workload, mostly. They are judged once. */
+/** Pods with equal traits, usually the replicas of a workload. They are judged once. */
 export class PodGroup {
   readonly traits: PodTraits;
-  /** By name: what a store keeps of a pod may be replaced by its equal without a word. */
+  /** By name: a store may replace a record by an equal one without an event. */
   readonly pods = new Map<string, PodRecord>();
   judgements: readonly PodJudgement[] = [];
 
@@ -39,13 +36,13 @@ export class PodGroup {
     this.traits = traits;
   }
 
-  /** The InjectorConfigs that its annotation names. */
+  /** The InjectorConfigs that the annotation names. */
   get carried(): string[] {
     return carriedBy(this.traits).map(({ name }) => name);
   }
 }
 
-/** One group for the same traits, for as long as anybody holds it. */
+/** Returns one group for equal traits, as long as it is referenced. */
 export class PodGroups {
   readonly #known = new Map<string, WeakRef<PodGroup>>();
   readonly #gone = new FinalizationRegistry<string>((key) => {

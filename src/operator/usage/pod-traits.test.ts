@@ -9,20 +9,20 @@ const written = formatStatus(normalisePod({ spec: { containers: [{ name: 'proxy'
 
 describe('statedRevision', () => {
   const rows: [what: string, status: string, spec: unknown, revision: string][] = [
-    ['what an injector wrote', written, proxied, 'blue'],
+    ['a status of an injector', written, proxied, 'blue'],
     ['a native sidecar', written, { containers: [{ name: 'app' }], initContainers: [{ name: 'proxy' }] }, 'blue'],
     ['a template without containers', '{"volumes":["v"],"revision":"blue"}', proxied, 'blue'],
-    ['a sidecar that is not there', written, { containers: [{ name: 'app' }] }, ''],
+    ['a status without its sidecar', written, { containers: [{ name: 'app' }] }, ''],
     ['a pod without a spec', written, undefined, ''],
-    ['containers that are none', written, { containers: [null, 7], initContainers: 'x' }, ''],
-    ['no revision', '{"containers":["proxy"]}', proxied, ''],
-    ['a revision that is no text', '{"revision":["blue"]}', proxied, ''],
-    ['no JSON', '{', proxied, ''],
-    ['nothing', 'null', proxied, ''],
-    ['too much', `{"revision":"blue"}${' '.repeat(70_000)}`, proxied, ''],
+    ['a pod with invalid containers', written, { containers: [null, 7], initContainers: 'x' }, ''],
+    ['a status without a revision', '{"containers":["proxy"]}', proxied, ''],
+    ['a revision that is not a string', '{"revision":["blue"]}', proxied, ''],
+    ['invalid JSON', '{', proxied, ''],
+    ['null', 'null', proxied, ''],
+    ['a status that is too long', `{"revision":"blue"}${' '.repeat(70_000)}`, proxied, ''],
   ];
   for (const [what, status, spec, revision] of rows) {
-    it(`reads ${what}`, () => {
+    it(`returns '${revision}' for ${what}`, () => {
       assert.equal(statedRevision(status, { apiVersion: 'v1', kind: 'Pod', metadata: {}, spec }), revision);
     });
   }

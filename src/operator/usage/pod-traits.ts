@@ -5,7 +5,7 @@ import { readPodFacts } from '../../inject/pod/pod-facts.ts';
 import { workloadOfPod } from '../../routing/workload-key.ts';
 import { injectionStatus } from '../../inject/pod/injection-status.ts';
 
-/** The labels and annotations that anybody asks for: those of the families and those that selectors name. */
+/** The names of labels and annotations that families and selectors use. */
 export interface RelevantNames {
   readonly labels: ReadonlySet<string>;
   readonly annotations: ReadonlySet<string>;
@@ -14,37 +14,37 @@ export interface RelevantNames {
 }
 
 /**
- * What tells whether a pod has what it would get now; pods of one workload have the same. Nothing whose size a pod's author chooses: names and
- * labels are bounded, the rest is cut.
+ * The properties of a pod that decide its judgement, usually equal for all pods of a workload.
+ * Their size is bounded against authors: names and labels by Kubernetes, other texts by truncation.
  */
 export interface PodTraits {
   readonly namespace: string;
-  /** The kind and name of what makes pods like this one, or of the pod itself. */
+  /** The workload. */
   readonly workload: { readonly kind: string; readonly name: string };
   readonly hostNetwork: boolean;
-  /** The relevant ones. */
+  /** The relevant labels. */
   readonly labels: Readonly<Record<string, string>>;
-  /** The relevant ones, cut after 32 characters. A status annotation is kept as the revision that it states, or empty ({@link statedRevision}). */
+  /** The relevant annotations, truncated; of a status annotation, the {@link statedRevision}. */
   readonly annotations: Readonly<Record<string, string>>;
-  /** `N.<hash8>,…`, cut; empty when none of ours has injected it. */
+  /** The annotation `N.<hash8>,…`, truncated; empty without one. */
   readonly injectedBy: string;
 }
 
-/** A pod's author may have written anything into an annotation. */
+/** Annotations can be long; in characters. */
 const annotationLimit = 32;
-/** A label's value, and a revision, have no more characters. */
+/** The maximum length of label values and revisions, in characters. */
 const labelLimit = 63;
 export const injectedByLimit = 512;
-/** A pod is in few families of injectors at once. */
+/** The maximum number of configurations: a pod is in few families at once. */
 const carriedLimit = 8;
 /** `N.<hash8>` */
 const entryPattern = /^[-a-z0-9]{1,63}\.[0-9a-f]{8}$/;
-/** On the mirror of a static pod. */
+/** The annotation of the mirror pod of a static pod. */
 export const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
 /**
- * The traits of a pod as the API server sends it. Undefined where nobody asks: the pod has ended, is on its way out, or is the mirror of a static
- * pod, which no webhook can change.
+ * Returns the traits of a pod; undefined for one that does not count: it has ended, is being
+ * deleted, or is the mirror of a static pod, which no webhook can change.
  */
 export function traitsOf(pod: KubernetesObject, relevant: RelevantNames): PodTraits | undefined {
   const { metadata } = pod;
@@ -73,8 +73,8 @@ export interface CarriedConfiguration {
 }
 
 /**
- * The configurations that have injected a pod, as its annotation says: its author may have written it. Of a list that somebody else has written the
- * first few: each name is kept in several places.
+ * Returns the configurations that injected a pod, by its annotation, which an author can forge.
+ * Limited to the first eight, as each name is stored several times.
  */
 export function carriedBy({ injectedBy }: Pick<PodTraits, 'injectedBy'>): CarriedConfiguration[] {
   return injectedBy
@@ -83,7 +83,7 @@ export function carriedBy({ injectedBy }: Pick<PodTraits, 'injectedBy'>): Carrie
     .map((entry) => ({ name: entry.slice(0, -9), hash: entry.slice(-8) }));
 }
 
-/** The same short text for the same traits, and hardly ever for others. */
+/** Returns a hash of the traits. */
 export function traitsKey(traits: PodTraits): string {
   const { namespace, workload, hostNetwork, labels, annotations, injectedBy } = traits;
   const sorted = (record: Readonly<Record<string, string>>) =>
@@ -107,25 +107,25 @@ function pick(
   return picked;
 }
 
-/** A copy of its own: a slice would keep the whole text in memory. */
+/** Truncates a text. Copies it, since a slice would keep the whole text in memory. */
 export function cut(text: string, limit: number): string {
   return text.length <= limit ? text : Buffer.from(text.slice(0, limit)).toString();
 }
 
-/** Characters. An injector's status is a list of names. */
+/** The maximum length of a status annotation, in characters. */
 const statusLimit = 65_536;
 
 /**
- * The revision that the status annotation of a pod states, if it is one that an injector could have written for this pod: readable, and when it names
- * containers, the pod has one of them. Otherwise the empty text. A pod's author can write a status that fits, too; it is no proof of an injection.
+ * Returns the revision in a pod's status annotation, or '' if that is implausible: unreadable, or
+ * the pod has none of the containers that it names. An author can forge a plausible one.
  */
 export function statedRevision(status: string, { spec }: KubernetesObject): string {
   const parsed = status.length > statusLimit ? undefined : injectionStatus(status);
   if (parsed?.revision === undefined) return '';
   const { containers, initContainers } = (spec ?? {}) as Record<string, unknown>;
-  const there = new Set([containers, initContainers].flatMap(namesOf));
+  const present = new Set([containers, initContainers].flatMap(namesOf));
   const added = [...parsed.containers, ...parsed.initContainers];
-  return added.length === 0 || added.some((name) => there.has(name)) ? parsed.revision : '';
+  return added.length === 0 || added.some((name) => present.has(name)) ? parsed.revision : '';
 }
 
 function namesOf(containers: unknown): unknown[] {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import { PodUsage } from './pod-usage.ts';
-import { by, selectingWebhook, Pods, rules, told, logKeys } from './testdata/counted-pods.ts';
+import { by, selectingWebhook, Pods, rules, describeUsage, logKeys } from './testdata/counted-pods.ts';
 import fc from 'fast-check';
 import type { PodRecord } from './pod-group.ts';
 import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
@@ -9,7 +9,7 @@ import { memberOf, judgePod } from './judge-pod.ts';
 import type { PodTraits } from './pod-traits.ts';
 
 describe('PodUsage', () => {
-  it('counts pods at who injected them, and by the tag that they follow', () => {
+  it('counts pods at the InjectorConfig that injected them, and at their tag', () => {
     const usage = new PodUsage();
     const pods = new Pods();
     for (const name of ['old', 'new']) usage.setFamily(name, istioKeys);
@@ -35,7 +35,7 @@ describe('PodUsage', () => {
     assert.deepEqual([...usage.namespaces()], [['shop', { current: 0, stale: 3, missing: 1 }]]);
   });
 
-  it('touches nothing but what a change concerns', () => {
+  it('updates only the subjects that a change affects', () => {
     let changed = new Set<string>();
     const during = (change: () => void): string[] => {
       changed = new Set();
@@ -62,16 +62,16 @@ describe('PodUsage', () => {
     for (const [change, concerns] of changes) assert.deepEqual(during(change), concerns);
   });
 
-  it('asks for rules once, and judges when it has them', () => {
-    const wanted: string[] = [];
-    const usage = new PodUsage({ rulesWanted: (name, hash) => wanted.push(`${name}.${hash}`) });
+  it('requests rules once, and judges pods when they arrive', () => {
+    const needed: string[] = [];
+    const usage = new PodUsage({ rulesNeeded: (name, hash) => needed.push(`${name}.${hash}`) });
     const pods = new Pods();
     usage.setFamily('old', istioKeys);
     usage.setWebhook('old', selectingWebhook('old', { hash: 'aaaaaaaa' }));
     usage.setNamespace('shop', { 'istio.io/rev': 'old' });
     usage.setPod(undefined, pods.record('a'));
     usage.setPod(undefined, pods.record('b', { workload: { kind: 'Job', name: 'other' } }));
-    assert.deepEqual(wanted, ['old.aaaaaaaa']);
+    assert.deepEqual(needed, ['old.aaaaaaaa']);
     assert.equal(usage.subject('InjectorConfig/old')!.users, 0);
     usage.setRules('old', 'aaaaaaaa', rules);
     assert.deepEqual(usage.subject('InjectorConfig/old')!.counts, { current: 0, stale: 0, missing: 2 });
@@ -79,7 +79,7 @@ describe('PodUsage', () => {
     assert.equal(usage.subject('InjectorConfig/old')!.counts.missing, 2, 'rules of a hash never change');
   });
 
-  it('tells when the last of equal pods has gone that followed somebody, and nothing when they follow somebody else', () => {
+  it('reports when the last pod of a group is deleted, but not when a group follows another subject', () => {
     const left: string[] = [];
     const usage = new PodUsage({ left: (subject, { traits }) => left.push(`${subject} ${traits.workload.name}`) });
     const pods = new Pods();
@@ -96,27 +96,27 @@ describe('PodUsage', () => {
     usage.setPod(undefined, one);
     usage.setNamespace('shop', {});
     usage.setPod(one, undefined);
-    assert.deepEqual(left.slice(2), ['InjectorConfig/old web'], 'it does not follow the tag any more');
+    assert.deepEqual(left.slice(2), ['InjectorConfig/old web'], 'the group no longer follows the tag');
   });
 
-  it('judges the pods of a namespace when it has seen it', () => {
+  it('judges pods once their namespace is known', () => {
     const usage = new PodUsage();
     usage.setFamily('old', istioKeys);
     usage.setWebhook('old', selectingWebhook('old', { hash: 'aaaaaaaa' }));
     const pod = new Pods().record('a', by('old.aaaaaaaa'));
     usage.setPod(undefined, pod);
-    assert.deepEqual(told(usage), []);
+    assert.deepEqual(describeUsage(usage), []);
     usage.setNamespace('shop', {});
     assert.equal(usage.subject('InjectorConfig/old')!.counts.stale, 1);
     usage.setNamespace('shop', undefined);
-    assert.deepEqual(told(usage), []);
+    assert.deepEqual(describeUsage(usage), []);
     usage.setPod(pod, undefined);
-    assert.deepEqual(told(usage), []);
+    assert.deepEqual(describeUsage(usage), []);
   });
 });
 
-describe('PodUsage, over histories,', () => {
-  /** Words of a history. */
+describe('PodUsage, over random histories,', () => {
+  /** The parts of a history. */
   const hash = fc.constantFrom('aaaaaaaa', 'bbbbbbbb');
   const config = fc.constantFrom('default', 'one', 'two', 'logs');
   const tag = fc.constantFrom('prod', 'default');
@@ -141,7 +141,7 @@ describe('PodUsage, over histories,', () => {
       )
       .map((each) => each.join()),
   });
-  /** What pods of a cluster mostly are, so that several are alike. */
+  /** Frequent traits, so that pods form groups. */
   const labelled: Partial<PodTraits> = { labels: { 'istio.io/rev': 'one' } };
   const usual = fc.constantFrom({}, labelled, by('one.aaaaaaaa'), by('two.bbbbbbbb'));
   const mostly = fc.nat(4).map((each) => each > 0);
@@ -178,7 +178,7 @@ describe('PodUsage, over histories,', () => {
     fc.record({ what: fc.constant('rules' as const), name: config, hash }),
   );
 
-  it('says after any history what a count from the beginning says, by asking everybody', () => {
+  it('equals a full recount and a fresh instance after any history', () => {
     fc.assert(
       fc.property(fc.array(event, { minLength: 8, maxLength: 60, size: 'max' }), (history) => {
         const usage = new PodUsage();
@@ -191,7 +191,7 @@ describe('PodUsage, over histories,', () => {
         const claim = (id: string, { isThere }: { isThere: boolean }, webhook: SelectingWebhook): void => {
           const next = isThere ? webhook : undefined;
           const before = webhooks.get(id);
-          // Selectors that have not changed are the same object, as they are for a webhook that only moves.
+          // Keep the same object for unchanged selectors, as for a webhook that only moves.
           const isMoved = JSON.stringify(before?.selectors) === JSON.stringify(next?.selectors);
           const isSame = isMoved && before?.keys === next?.keys && before?.tag === next?.tag;
           const taken = next && before && isSame ? { ...next, selectors: before.selectors } : next;
@@ -205,7 +205,7 @@ describe('PodUsage, over histories,', () => {
               const key = each.name;
               const before = there.get(key);
               const after = each.traits && pods.record(key, each.traits);
-              // A pod that moves to another namespace is another pod.
+              // A pod in another namespace is another pod.
               if (before?.metadata.namespace !== after?.metadata.namespace) {
                 usage.setPod(before, undefined);
                 usage.setPod(undefined, after);
@@ -292,7 +292,7 @@ describe('PodUsage, over histories,', () => {
           [[...states], [...users], [...named]].map((each) => each.sort());
         assert.deepEqual(sorted(actual), sorted(expected));
 
-        // And what another one says that was told the end alone.
+        // Compare with a fresh instance that gets only the final state.
         const fresh = new PodUsage();
         for (const name of families) fresh.setFamily(name, keysOf(name));
         for (const [id, each] of webhooks) fresh.setWebhook(id, each);
@@ -300,9 +300,9 @@ describe('PodUsage, over histories,', () => {
         for (const [name, labels] of namespaces) fresh.setNamespace(name, labels);
         for (const pod of there.values())
           fresh.setPod(undefined, new Pods().record(pod.metadata.name ?? '', pod.group!.traits));
-        // Pods that are told apart in the fresh one are the same workloads.
+        // Ignore lines with groups: in the fresh instance each pod has a group of its own.
         const summed = (lines: string[]) => lines.filter((line) => !line.includes('users'));
-        assert.deepEqual(summed(told(usage)), summed(told(fresh)));
+        assert.deepEqual(summed(describeUsage(usage)), summed(describeUsage(fresh)));
       }),
       { numRuns: 1000 },
     );

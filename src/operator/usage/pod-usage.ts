@@ -4,14 +4,14 @@ import type { WebhookKeys } from '../../api/injector-config/webhook-keys.ts';
 import type { PodGroup, PodRecord } from './pod-group.ts';
 import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
 import { labelTexts, SelectingWebhookIndex } from '../../selection/selecting-webhook-index.ts';
-import { elsewhere, type FamilyMember, judgePod, memberOf, type PodJudgement, type PodState } from './judge-pod.ts';
+import { foreign, type FamilyMember, judgePod, memberOf, type PodJudgement, type PodState } from './judge-pod.ts';
 import { noPods, type PodCounts, subjectOf, UsageSubject } from './usage-subject.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
 interface NamespaceUsage {
   readonly name: string;
-  /** Undefined until it has been seen: its pods are judged then. */
+  /** Undefined until the namespace is listed; its pods are not judged before. */
   labels: Labels | undefined;
   readonly groups: Set<PodGroup>;
   readonly counts: PodCounts;
@@ -19,35 +19,35 @@ interface NamespaceUsage {
 }
 
 export interface PodUsageListener {
-  /** Something is different about an InjectorConfig or a tag ({@link subjectOf}). */
+  /** Called when the usage of an InjectorConfig or tag ({@link subjectOf}) changes. */
   changed?(subject: string): void;
-  /** The last pod of a group has gone that was about an InjectorConfig or a tag. */
+  /** Called when the last pod of a group of an InjectorConfig or tag is deleted. */
   left?(subject: string, group: PodGroup): void;
-  /** A decision needs the rules of a published configuration; told once, {@link PodUsage.setRules} answers. */
-  rulesWanted?(injectorConfig: string, hash: string): void;
+  /** Requests, once, the rules of a configuration, for {@link PodUsage.setRules}. */
+  rulesNeeded?(injectorConfig: string, hash: string): void;
 }
 
-/** Where pods count: the InjectorConfig, and the tag that they follow or the empty text. */
-export interface PodPlace {
+/** The counts of pods by InjectorConfig and tag (empty without one). */
+export interface PodTotals {
   readonly injectorConfig: string;
   readonly tag: string;
   readonly counts: Readonly<PodCounts>;
 }
 
 /**
- * Counts who uses which InjectorConfig and tag, and which pods have what they would get now. Every change costs what it affects: a pod the same
- * however many there are, the label of a namespace its pods, a hash the pods that its webhooks take. Nothing is ever counted anew.
+ * Counts the pods and namespaces that use each InjectorConfig and tag, and current, stale and
+ * missing pods. Updates are incremental: linear in the affected pods, constant for one pod.
  */
 export class PodUsage {
   readonly #listener: PodUsageListener;
   readonly #webhooks = new SelectingWebhookIndex();
-  readonly #families = new Map<string, FamilyMember | typeof elsewhere>();
+  readonly #families = new Map<string, FamilyMember | typeof foreign>();
   readonly #rules = new Map<string, DecisionRules>();
   readonly #namespaces = new Map<string, NamespaceUsage>();
   readonly #subjects = new Map<string, UsageSubject>();
-  readonly #places = new Map<string, PodPlace & { readonly counts: PodCounts }>();
+  readonly #totals = new Map<string, PodTotals & { readonly counts: PodCounts }>();
   readonly #groups = new Set<PodGroup>();
-  /** To find what a change affects: groups by label, webhook, carried InjectorConfig and rules that are wanted; namespaces by label and by whom they name. */
+  /** Indexes of the groups and namespaces that a change affects. */
   readonly #groupsByLabel = new MultiMap<string, PodGroup>();
   readonly #groupsByWebhook = new MultiMap<string, PodGroup>();
   readonly #groupsByCarried = new MultiMap<string, PodGroup>();
@@ -59,7 +59,7 @@ export class PodUsage {
     this.#listener = listener;
   }
 
-  /** A subject as it is now; undefined when nobody uses it. */
+  /** Returns the usage of a subject; undefined without any. */
   subject(name: string): UsageSubject | undefined {
     return this.#subjects.get(name);
   }
@@ -68,41 +68,41 @@ export class PodUsage {
     return [...this.#subjects.keys()];
   }
 
-  /** Where there are any pods with a state. */
-  places(): readonly PodPlace[] {
-    return [...this.#places.values()];
+  /** Returns the nonzero counts by InjectorConfig and tag. */
+  totals(): readonly PodTotals[] {
+    return [...this.#totals.values()];
   }
 
-  /** The counts of each namespace that has pods with a state. */
+  /** Returns the nonzero counts by namespace. */
   *namespaces(): Iterable<readonly [name: string, counts: Readonly<PodCounts>]> {
     for (const { name, counts } of this.#namespaces.values()) {
       if (counts.current + counts.stale + counts.missing > 0) yield [name, counts];
     }
   }
 
-  /** A pod came, changed or went: what was kept of it and what is now. Costs the same however many there are. */
+  /** Handles an added, changed or deleted pod, in constant time. */
   setPod(before: PodRecord | undefined, after: PodRecord | undefined): void {
     const [from, to] = [before?.group, after?.group];
     if (after !== undefined && from !== undefined && from === to) {
       from.pods.set(nameOf(after), after);
       return;
     }
-    if (before !== undefined && from !== undefined) this.#take(from, before);
-    if (after !== undefined && to !== undefined) this.#put(to, after);
+    if (before !== undefined && from !== undefined) this.#remove(from, before);
+    if (after !== undefined && to !== undefined) this.#add(to, after);
   }
 
-  /** The labels of a namespace; undefined when it is gone. Costs what its pods do. */
+  /** Sets the labels of a namespace (undefined: deleted), in time linear in its pods. */
   setNamespace(name: string, labels: Labels | undefined): void {
     const namespace = this.#namespace(name);
     for (const label of labelTexts(namespace.labels ?? {})) this.#namespacesByLabel.delete(label, namespace);
     namespace.labels = labels;
     for (const label of labelTexts(labels ?? {})) this.#namespacesByLabel.add(label, namespace);
-    this.#name(namespace);
+    this.#updateNamed(namespace);
     for (const group of namespace.groups) this.#judge(group);
     this.#dropUnused(namespace);
   }
 
-  /** Somebody takes pods otherwise than before, or not at all (undefined). Costs what it takes, did, or does now. */
+  /** Sets a webhook (undefined: deleted), in time linear in the pods that it selects or did. */
   setWebhook(id: string, selectingWebhook: SelectingWebhook | undefined): void {
     const before = this.#webhooks.get(id);
     if (before === selectingWebhook) return;
@@ -114,37 +114,37 @@ export class PodUsage {
       selectingWebhook?.selectors === before?.selectors &&
       (selectingWebhook?.hash === undefined) === (before?.hash === undefined);
     if (selectingWebhook !== undefined && !isKnown) this.#reach(selectingWebhook, groups, namespaces);
-    for (const namespace of namespaces) this.#name(namespace);
+    for (const namespace of namespaces) this.#updateNamed(namespace);
     for (const group of groups) this.#judge(group);
   }
 
-  /** The family and revision of an InjectorConfig; undefined when it is gone, {@link elsewhere} when it is not ours. Costs what it has injected. */
-  setFamily(injectorConfig: string, keys: WebhookKeys | typeof elsewhere | undefined, revision = injectorConfig): void {
-    const member = keys === undefined || keys === elsewhere ? keys : memberOf(keys, revision);
+  /** Sets an InjectorConfig's keys (undefined: deleted) and revision; linear in its pods. */
+  setFamily(injectorConfig: string, keys: WebhookKeys | typeof foreign | undefined, revision = injectorConfig): void {
+    const member = keys === undefined || keys === foreign ? keys : memberOf(keys, revision);
     if (isDeepStrictEqual(this.#families.get(injectorConfig), member)) return;
     if (member === undefined) this.#families.delete(injectorConfig);
     else this.#families.set(injectorConfig, member);
     for (const group of [...this.#groupsByCarried.get(injectorConfig)]) this.#judge(group);
   }
 
-  /** By which rules a published configuration decides: those that wait for them are judged. */
+  /** Sets the rules of a published configuration, and judges the pods that wait for them. */
   setRules(injectorConfig: string, hash: string, rules: DecisionRules): void {
     const key = `${injectorConfig}.${hash}`;
     const published = this.#webhooks
       .all()
       .flatMap((each) => [each, ...(each.canary === undefined ? [] : [each.canary])]);
-    const inForce = new Set(published.map((each) => `${each.injectorConfig}.${each.hash ?? ''}`));
-    for (const known of this.#rules.keys()) if (!inForce.has(known)) this.#rules.delete(known);
+    const live = new Set(published.map((each) => `${each.injectorConfig}.${each.hash ?? ''}`));
+    for (const known of this.#rules.keys()) if (!live.has(known)) this.#rules.delete(known);
     this.#rules.set(key, rules);
     for (const group of [...this.#groupsByRules.get(key)]) this.#judge(group);
   }
 
-  /** Whether any pod waits for these rules. */
-  wants(injectorConfig: string, hash: string): boolean {
+  /** Reports whether a pod waits for these rules. */
+  needsRules(injectorConfig: string, hash: string): boolean {
     return this.#groupsByRules.has(`${injectorConfig}.${hash}`);
   }
 
-  /** What new selectors can reach, by the label that they require. */
+  /** Collects what new selectors can select, by the label that they require. */
   #reach(selectingWebhook: SelectingWebhook, groups: Set<PodGroup>, namespaces: Set<NamespaceUsage>): void {
     for (const { anchor } of selectingWebhook.selectors) {
       if (anchor === undefined) for (const group of this.#groups) groups.add(group);
@@ -160,7 +160,7 @@ export class PodUsage {
     }
   }
 
-  #put(group: PodGroup, pod: PodRecord): void {
+  #add(group: PodGroup, pod: PodRecord): void {
     if (group.pods.has(nameOf(pod))) return;
     group.pods.set(nameOf(pod), pod);
     if (group.pods.size > 1) {
@@ -175,7 +175,7 @@ export class PodUsage {
     this.#judge(group);
   }
 
-  #take(group: PodGroup, pod: PodRecord): void {
+  #remove(group: PodGroup, pod: PodRecord): void {
     if (!group.pods.has(nameOf(pod))) return;
     if (group.pods.size > 1) {
       group.pods.delete(nameOf(pod));
@@ -209,7 +209,7 @@ export class PodUsage {
     this.#move(group, 1);
   }
 
-  /** Books what has been judged of all pods of a group, or takes it back. */
+  /** Adds (1) or removes (-1) the judgements of a group. */
   #move(group: PodGroup, by: 1 | -1): void {
     for (const judgement of group.judgements) {
       for (const [name, state] of subjectsOf(judgement)) {
@@ -223,37 +223,37 @@ export class PodUsage {
         if (by === 1) this.#groupsByWebhook.add(selectedBy.id, group);
         else this.#groupsByWebhook.delete(selectedBy.id, group);
       }
-      if (reason === 'RulesUnknown') this.#want(`${injectorConfig}.${selectedBy?.hash ?? ''}`, group, by);
-      this.#countPlace(group, judgement, by * group.pods.size);
+      if (reason === 'RulesUnknown') this.#updateNeeded(`${injectorConfig}.${selectedBy?.hash ?? ''}`, group, by);
+      this.#addToTotals(group, judgement, by * group.pods.size);
     }
   }
 
-  /** So many pods more in a group whose judgements stay. */
+  /** Adds a number of pods, which may be negative, to a group with unchanged judgements. */
   #count(group: PodGroup, pods: number): void {
     for (const judgement of group.judgements) {
       for (const [name, state] of subjectsOf(judgement)) {
         this.#subject(name).count(state, pods);
         this.#listener.changed?.(name);
       }
-      this.#countPlace(group, judgement, pods);
+      this.#addToTotals(group, judgement, pods);
     }
   }
 
-  #countPlace(group: PodGroup, judgement: PodJudgement, pods: number): void {
+  #addToTotals(group: PodGroup, judgement: PodJudgement, pods: number): void {
     const state = stateOf(judgement);
     if (state === undefined) return;
     this.#namespace(group.traits.namespace).counts[state] += pods;
     const { injectorConfig } = judgement;
     const tag = judgement.selectedBy?.tag ?? '';
     const key = `${injectorConfig} ${tag}`;
-    const place = this.#places.get(key) ?? { injectorConfig, tag, counts: noPods() };
-    place.counts[state] += pods;
-    const { current, stale, missing } = place.counts;
-    if (current + stale + missing > 0) this.#places.set(key, place);
-    else this.#places.delete(key);
+    const total = this.#totals.get(key) ?? { injectorConfig, tag, counts: noPods() };
+    total.counts[state] += pods;
+    const { current, stale, missing } = total.counts;
+    if (current + stale + missing > 0) this.#totals.set(key, total);
+    else this.#totals.delete(key);
   }
 
-  #want(rules: string, group: PodGroup, by: 1 | -1): void {
+  #updateNeeded(rules: string, group: PodGroup, by: 1 | -1): void {
     if (by === -1) {
       this.#groupsByRules.delete(rules, group);
       return;
@@ -261,11 +261,11 @@ export class PodUsage {
     const isNew = !this.#groupsByRules.has(rules);
     this.#groupsByRules.add(rules, group);
     const [injectorConfig = '', hash = ''] = rules.split('.');
-    if (isNew) this.#listener.rulesWanted?.(injectorConfig, hash);
+    if (isNew) this.#listener.rulesNeeded?.(injectorConfig, hash);
   }
 
-  /** Finds out anew to whom the labels of a namespace lead. */
-  #name(namespace: NamespaceUsage): void {
+  /** Updates the webhooks that the labels of a namespace select. */
+  #updateNamed(namespace: NamespaceUsage): void {
     const { name, labels } = namespace;
     const move = (by: 1 | -1): void => {
       for (const selectingWebhook of namespace.named) {
@@ -307,7 +307,6 @@ function nameOf(pod: PodRecord): string {
   return pod.metadata.name ?? '';
 }
 
-/** Several values to a key. */
 class MultiMap<K, V> {
   readonly #values = new Map<K, Set<V>>();
 
@@ -332,12 +331,12 @@ class MultiMap<K, V> {
   }
 }
 
-/** The state that counts. */
+/** Returns the state if it is counted. */
 function stateOf({ state }: PodJudgement): PodState | undefined {
   return state === 'none' || state === 'undecided' ? undefined : state;
 }
 
-/** Whom a judgement concerns: the InjectorConfig at which the pod counts, the one and the tag that it follows. */
+/** Returns the subjects of a judgement: the injecting and selecting InjectorConfig, and the tag. */
 function subjectsOf(judgement: PodJudgement): [subject: string, state: PodState | undefined][] {
   const { injectorConfig, selectedBy, isUser } = judgement;
   if (!isUser) return [];
@@ -350,7 +349,7 @@ function subjectsOf(judgement: PodJudgement): [subject: string, state: PodState 
   return subjects;
 }
 
-/** The InjectorConfigs and the tag that a namespace names when its labels select a webhook. */
+/** Returns the subjects that a namespace uses if its labels select a webhook. */
 function namedBy({ injectorConfig, tag, canary }: SelectingWebhook): string[] {
   const configs = new Set([injectorConfig, ...(canary === undefined ? [] : [canary.injectorConfig])]);
   const subjects = [...configs].map((name) => subjectOf('InjectorConfig', name));

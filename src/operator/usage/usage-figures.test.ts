@@ -3,16 +3,16 @@ import { otherNamespaces, shownNamespaces, usageFigures } from './usage-figures.
 import type { PodUsage } from './pod-usage.ts';
 import { noPods, type PodCounts } from './usage-subject.ts';
 
-function usage(namespaces: [string, Partial<PodCounts>][], places: [string, string, Partial<PodCounts>][]): PodUsage {
+function usage(namespaces: [string, Partial<PodCounts>][], totals: [string, string, Partial<PodCounts>][]): PodUsage {
   const whole = (counts: Partial<PodCounts>): PodCounts => ({ ...noPods(), ...counts });
   return {
-    places: () => places.map(([injectorConfig, tag, counts]) => ({ injectorConfig, tag, counts: whole(counts) })),
+    totals: () => totals.map(([injectorConfig, tag, counts]) => ({ injectorConfig, tag, counts: whole(counts) })),
     namespaces: () => namespaces.map(([name, counts]): [string, PodCounts] => [name, whole(counts)]),
   } as unknown as PodUsage;
 }
 
 describe('usageFigures', () => {
-  it('shows the namespaces in which most is to be done, and the sum of the others', () => {
+  it('returns the namespaces with the most stale and missing pods, and the sum of the rest', () => {
     const quiet = Array.from({ length: 150 }, (_, index): [string, Partial<PodCounts>] => [
       `n${String(index).padStart(3, '0')}`,
       { current: 2 },
@@ -23,7 +23,7 @@ describe('usageFigures', () => {
     assert.deepEqual(namespaces.at(-1), { namespace: otherNamespaces, counts: { current: 102, stale: 0, missing: 0 } });
   });
 
-  it('names no InjectorConfig that a pod has invented', () => {
+  it('does not name an InjectorConfig that only a pod names', () => {
     const invented: [string, string, object][] = ['x', 'y'].map((name, index) => [name, '', { stale: index + 1 }]);
     const { pods } = usageFigures(usage([], [['a', 'prod', { current: 1 }], ...invented]), new Set(['a']));
     assert.deepEqual(pods, [

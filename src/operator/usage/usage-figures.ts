@@ -2,29 +2,29 @@ import type { PodState } from './judge-pod.ts';
 import type { PodUsage } from './pod-usage.ts';
 import { noPods, type PodCounts } from './usage-subject.ts';
 
-/** What metrics show of usage. */
+/** The usage as exported in metrics. */
 export interface UsageFigures {
-  /** By InjectorConfig (empty: one that is gone) and the tag that the pods follow (empty: none). */
+  /** By InjectorConfig (empty: deleted) and tag (empty: none). */
   readonly pods: readonly {
     readonly injectorConfig: string;
     readonly tag: string;
     readonly counts: Readonly<PodCounts>;
   }[];
-  /** By namespace: at most {@link shownNamespaces}, and what is left as {@link otherNamespaces}. */
+  /** By namespace: up to {@link shownNamespaces}, and {@link otherNamespaces} for the rest. */
   readonly namespaces: readonly { readonly namespace: string; readonly counts: Readonly<PodCounts> }[];
 }
 
 export const shownNamespaces = 100;
-/** No namespace can be called so. */
+/** Not a valid name of a namespace. */
 export const otherNamespaces = '(others)';
 
 /**
- * The figures of a usage. Their number is bounded: names of InjectorConfigs that are there, tags, and the namespaces in which most is to be done.
- * @param known the InjectorConfigs that are there: a pod's author may have named any
+ * Returns a bounded number of figures: for existing InjectorConfigs, tags, and the namespaces with
+ * the most stale and missing pods. @param known the existing InjectorConfigs; pods can name others
  */
 export function usageFigures(usage: PodUsage, known: ReadonlySet<string>): UsageFigures {
   const pods = new Map<string, UsageFigures['pods'][number] & { counts: PodCounts }>();
-  for (const { injectorConfig, tag, counts } of usage.places()) {
+  for (const { injectorConfig, tag, counts } of usage.totals()) {
     const shown = known.has(injectorConfig) ? injectorConfig : '';
     const key = `${shown} ${tag}`;
     const sum = pods.get(key) ?? { injectorConfig: shown, tag, counts: noPods() };

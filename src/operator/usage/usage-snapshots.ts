@@ -4,20 +4,20 @@ import type { Clock } from '../../kube/ports.ts';
 
 export interface UsageSnapshotsOptions {
   readonly clock: Clock;
-  /** What would stand in the status of a subject now; undefined while that cannot be said. */
-  readonly look: (subject: string) => UsageStatus | undefined;
-  /** There is a new snapshot of a subject: its status is to be written. */
+  /** Returns the current usage of a subject; undefined while it is unknown. */
+  readonly compute: (subject: string) => UsageStatus | undefined;
+  /** Requests a write of a subject's status, after a new snapshot. */
   readonly news: (subject: string) => void;
 }
 
-/** A status is written for its usage at most this often. Milliseconds. */
+/** The shortest interval between two snapshots of a subject, in milliseconds. */
 const intervalMs = 30_000;
-/** What comes together is written together. Milliseconds. */
-const settleMs = 250;
+/** How long to collect changes before a snapshot, in milliseconds. */
+const batchMs = 250;
 
 /**
- * What the statuses say of usage: each a snapshot that stays the same for 30 s, whoever writes the status meanwhile and however many pods come; the
- * first change after a quiet time shows at once.
+ * Takes snapshots of usage for statuses. A snapshot stays the same for 30 s, independent of other
+ * status writes and of the number of changes; the first change after a quiet time is shown at once.
  */
 export class UsageSnapshots {
   readonly #options: UsageSnapshotsOptions;
@@ -33,12 +33,12 @@ export class UsageSnapshots {
     return this.#taken.get(subject)?.status;
   }
 
-  /** A subject may be different now. */
+  /** Records that a subject may have changed. */
   changed(subject: string): void {
     if (this.#due.has(subject)) return;
     const { clock } = this.#options;
     const last = this.#taken.get(subject)?.at ?? -Infinity;
-    const wait = Math.max(settleMs, last + intervalMs - clock.monotonic());
+    const wait = Math.max(batchMs, last + intervalMs - clock.monotonic());
     const cancel = clock.after(wait, () => {
       this.#due.delete(subject);
       this.#take(subject);
@@ -46,14 +46,14 @@ export class UsageSnapshots {
     this.#due.set(subject, cancel);
   }
 
-  /** The subject is gone. */
+  /** Forgets a deleted subject. */
   forget(subject: string): void {
     this.#due.get(subject)?.();
     this.#due.delete(subject);
     this.#taken.delete(subject);
   }
 
-  /** Forgets all of them and waits for nothing more. */
+  /** Forgets all subjects and cancels all timers. */
   clear(): void {
     for (const cancel of this.#due.values()) cancel();
     this.#due.clear();
@@ -61,7 +61,7 @@ export class UsageSnapshots {
   }
 
   #take(subject: string): void {
-    const status = this.#options.look(subject);
+    const status = this.#options.compute(subject);
     if (status === undefined || isDeepStrictEqual(status, this.of(subject))) return;
     this.#taken.set(subject, { status, at: this.#options.clock.monotonic() });
     this.#options.news(subject);

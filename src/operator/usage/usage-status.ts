@@ -8,11 +8,11 @@ interface WorkloadPods {
   readonly name: string;
   stale: number;
   missing: number;
-  /** Whether all that are missing are older than the webhook. */
+  /** Whether all missing pods are older than the webhook. */
   isOld: boolean;
 }
 
-/** What a status says of who uses an InjectorConfig or a tag; the same for the same pods, in whatever order they came. */
+/** Returns the usage fields of a status, independent of the order in which pods were added. */
 export function usageStatus(subject = new UsageSubject()): UsageStatus {
   const { current, stale, missing } = subject.counts;
   const namespaces = [...subject.namespaces.keys()];
@@ -63,24 +63,24 @@ function workloadsOf({ groups }: UsageSubject): WorkloadPods[] {
   return [...workloads.values()];
 }
 
-/** The first of many by their texts, without sorting them all. */
+/** Returns the first values by text, without sorting all of them. */
 function first<T>(values: Iterable<T>, text: (value: T) => string): T[] {
   const found: { readonly value: T; readonly text: string }[] = [];
   for (const value of values) {
     const each = { value, text: text(value) };
     const last = found.at(-1);
     if (found.length === listedNames && last !== undefined && last.text <= each.text) continue;
-    const place = found.findIndex((other) => other.text > each.text);
-    found.splice(place === -1 ? found.length : place, 0, each);
+    const index = found.findIndex((other) => other.text > each.text);
+    found.splice(index === -1 ? found.length : index, 0, each);
     if (found.length > listedNames) found.pop();
   }
   return found.map(({ value }) => value);
 }
 
-/** Nobody counts: what statuses said before is taken out of them. */
+/** Used when pods are not followed: removes usage from statuses. */
 export const uncounted: UsageSource = { injectorConfig: () => ({}), tag: () => ({}) };
 
-/** What a status may say now of who uses an object; undefined: as it was, since nobody has counted yet. */
+/** Provides the usage fields of a status; undefined before the first count: keep the old fields. */
 export interface UsageSource {
   injectorConfig(name: string): UsageStatus | undefined;
   tag(name: string): UsageStatus | undefined;

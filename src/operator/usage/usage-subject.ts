@@ -6,28 +6,28 @@ export type PodCounts = Record<PodState, number>;
 
 export const noPods = (): PodCounts => ({ current: 0, stale: 0, missing: 0 });
 
-/** Who uses one InjectorConfig or one tag. */
+/** The pods and namespaces that use one InjectorConfig or tag. */
 export class UsageSubject {
   readonly counts = noPods();
-  /** Pods that use it, also those that have no state. */
+  /** The number of pods that use it, including those without a state. */
   users = 0;
-  /** The groups of those pods, with their state here. */
+  /** The groups of these pods, with their state. */
   readonly groups = new Map<PodGroup, PodState | undefined>();
-  /** Namespaces whose labels lead here, and by how many ways. */
+  /** The namespaces whose labels select it, with the number of webhooks. */
   readonly namespaces = new Map<string, number>();
 
   get isUnused(): boolean {
     return this.groups.size === 0 && this.namespaces.size === 0;
   }
 
-  /** A group comes (`by` 1) with all its pods, or goes (-1). */
+  /** Adds (`by` 1) or removes (-1) a group with all its pods. */
   move(group: PodGroup, state: PodState | undefined, by: 1 | -1): void {
     this.count(state, by * group.pods.size);
     if (by === 1) this.groups.set(group, state);
     else this.groups.delete(group);
   }
 
-  /** So many pods more of a group that is here. */
+  /** Adds a number of pods to a present group; may be negative. */
   count(state: PodState | undefined, pods: number): void {
     this.users += pods;
     if (state !== undefined) this.counts[state] += pods;
@@ -40,7 +40,7 @@ export class UsageSubject {
   }
 }
 
-/** The name of an InjectorConfig's or a tag's subject. */
+/** Returns the key of an InjectorConfig or tag, `Kind/name`. */
 export function subjectOf(kind: 'InjectorConfig' | 'RevisionTag', name: string): string {
   return `${kind}/${name}`;
 }

@@ -19,7 +19,7 @@ interface WebhookFields extends Partial<Pick<SelectingWebhook, 'hash' | 'tag' | 
   readonly auto?: boolean;
 }
 
-/** Who takes pods, by an InjectorConfig or a tag that leads there. */
+/** Returns the webhook of an InjectorConfig, or of a tag that points to it. */
 export function selectingWebhook(
   injectorConfig: string,
   { hash, tag, keys = istioKeys, auto = false, isConditional = false, canary }: WebhookFields,
@@ -39,7 +39,7 @@ export function selectingWebhook(
   };
 }
 
-/** A pod as a store keeps it. */
+/** Creates the records of pods. */
 export class Pods {
   readonly #groups = new PodGroups();
   record(name: string, traits: Partial<PodTraits> = {}): PodRecord {
@@ -57,13 +57,13 @@ export class Pods {
   }
 }
 
-/** Traits of a pod that these configurations (`N.<hash8>,…`) have injected, by the status the first. */
+/** Returns traits of a pod injected by configurations (`N.<hash8>,…`), the first by its status. */
 export const by = (injectedBy: string): Partial<PodTraits> => {
   return { injectedBy, annotations: { [istioKeys.status]: injectedBy.split('.')[0] ?? '' } };
 };
 
-/** Everything that a usage says, as text. */
-export function told(usage: PodUsage): string[] {
+/** Returns all counts of a usage as lines of text. */
+export function describeUsage(usage: PodUsage): string[] {
   const subjects = usage.subjects().map((name) => {
     const { counts, users, groups, namespaces } = usage.subject(name)!;
     const states = [...groups]
@@ -71,9 +71,9 @@ export function told(usage: PodUsage): string[] {
       .sort();
     return `${name} ${JSON.stringify(counts)} users ${users} [${[...namespaces.keys()].sort().join()}] ${states.join()}`;
   });
-  const places = usage
-    .places()
+  const totals = usage
+    .totals()
     .map(({ injectorConfig, tag, counts }) => `at ${injectorConfig}/${tag} ${JSON.stringify(counts)}`);
   const namespaces = [...usage.namespaces()].map(([name, counts]) => `in ${name} ${JSON.stringify(counts)}`);
-  return [...subjects, ...places, ...namespaces].sort();
+  return [...subjects, ...totals, ...namespaces].sort();
 }
