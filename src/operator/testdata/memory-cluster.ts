@@ -25,27 +25,28 @@ interface Watcher {
   response: ServerResponse;
 }
 
-/** A request that the next matching one is answered with, instead of by the cluster. */
+/** An answer to matching requests, instead of the cluster's. */
 export interface Fault {
   matches: (method: string, path: string, body: string) => boolean;
   answer: (response: ServerResponse) => void;
-  /** How often; for ever unless told. */
+  /** The number of answers; unlimited by default. */
   times?: number;
 }
 
 /**
- * An API server in memory, spoken to over HTTP: enough of get, list, watch, create, replace, apply, merge patch and delete for the operator.
- * Apply takes every top-level field over (no field managers), of workloads every field that is named; conflicts come from faults.
+ * An in-memory API server over HTTP, with the get, list, watch, create, replace, apply, merge patch
+ * and delete that the operator needs. Apply replaces top-level fields without field managers, and
+ * merges workloads; tests simulate conflicts by faults.
  */
 export class MemoryCluster {
   readonly server: FakeApiServer;
   readonly writes: string[] = [];
   readonly faults: Fault[] = [];
-  /** Whether a webhook that is tried out is reached. */
+  /** Whether reachability checks succeed. */
   answersProbes = true;
-  /** Milliseconds until a write takes effect. */
+  /** Returns the delay of a write, in milliseconds. */
   slowness: (() => number) | undefined;
-  /** Is called after each change. */
+  /** Called after each change. */
   changed: () => void = () => undefined;
   readonly #objects = new Map<string, KubernetesObject>();
   readonly #watchers = new Set<Watcher>();
@@ -69,7 +70,7 @@ export class MemoryCluster {
     await this.server.stop();
   }
 
-  /** An object as stored; of a collection of the core group and others alike: `configmaps`, `injection`, `name`. */
+  /** Returns a stored object, of any API group. */
   get(plural: string, name: string, namespace?: string): KubernetesObject | undefined {
     return structuredClone(this.#objects.get(keyOf(plural, namespace, name)));
   }
@@ -78,12 +79,12 @@ export class MemoryCluster {
     return [...this.#objects.keys()].filter((key) => key.startsWith(`${plural}/`)).map((key) => key.split('/').at(-1) ?? '');
   }
 
-  /** Somebody else creates or changes an object. */
+  /** Creates or replaces an object, as another client. */
   put(plural: string, object: KubernetesObject): KubernetesObject {
     return this.#store(plural, structuredClone(object));
   }
 
-  /** Somebody else edits an object. */
+  /** Edits an object, as another client. */
   edit(plural: string, name: string, namespace: string | undefined, change: (object: KubernetesObject) => void): void {
     const object = this.get(plural, name, namespace);
     if (object === undefined) throw new Error(`${plural} ${name} does not exist`);
@@ -91,12 +92,12 @@ export class MemoryCluster {
     this.#store(plural, object);
   }
 
-  /** Somebody else deletes an object. */
+  /** Deletes an object, as another client. */
   remove(plural: string, name: string, namespace?: string): void {
     this.edit(plural, name, namespace, ({ metadata }) => (metadata.deletionTimestamp = '2026-01-01T00:00:00Z'));
   }
 
-  /** Answers these requests with an error from now on, so many times. */
+  /** Answers matching requests with an error, `times` times. */
   fail(matches: Fault['matches'], code: number, reason: string, message: string, times = Infinity): void {
     const answer: Fault['answer'] = (response) => {
       failure(response, code, reason, message);
@@ -104,7 +105,7 @@ export class MemoryCluster {
     this.faults.push({ matches, answer, times });
   }
 
-  /** Ends all watches, as a restarting server does. */
+  /** Ends all watches, as a restart of the API server does. */
   dropWatches(): void {
     for (const { response } of this.#watchers) response.destroy();
     this.#watchers.clear();
@@ -144,7 +145,7 @@ export class MemoryCluster {
   async #write(request: FakeRequest, target: Target, response: ServerResponse): Promise<void> {
     const { slowness } = this;
     if (slowness !== undefined) await new Promise((resolve) => setTimeout(resolve, slowness()));
-    // A patch may leave metadata out.
+    // A patch may omit metadata.
     const body = { metadata: {}, ...JSON.parse(request.body) } as KubernetesObject & { preconditions?: { uid?: string } };
     if (target.plural === 'selfsubjectaccessreviews') {
       json(response, 201, { ...body, status: { allowed: true } });
@@ -157,9 +158,9 @@ export class MemoryCluster {
       this.writes.push(`${request.method} ${plural}${subresource === undefined ? '' : `/${subresource}`} ${name}`);
     }
     if (request.query.get('dryRun') === 'All' && name.startsWith('sidecar-injector-probe-')) {
-      const isInForce = this.get('mutatingwebhookconfigurations', name) !== undefined;
+      const isLive = this.get('mutatingwebhookconfigurations', name) !== undefined;
       const { nonce } = body.data as Record<string, string>;
-      const answer = isInForce && this.answersProbes ? { answer: nonce, replica: 'replica-1' } : {};
+      const answer = isLive && this.answersProbes ? { answer: nonce, replica: 'replica-1' } : {};
       json(response, 201, { ...body, data: { nonce, ...answer } });
       return;
     }
@@ -173,9 +174,9 @@ export class MemoryCluster {
       }
       return;
     }
-    const wanted = body.metadata.resourceVersion;
+    const expected = body.metadata.resourceVersion;
     if (request.method === 'POST' && found !== undefined) failure(response, 409, 'AlreadyExists', `${name} already exists`);
-    else if (wanted !== undefined && wanted !== found?.metadata.resourceVersion) failure(response, 409, 'Conflict', 'modified');
+    else if (expected !== undefined && expected !== found?.metadata.resourceVersion) failure(response, 409, 'Conflict', 'modified');
     else json(response, found === undefined ? 201 : 200, this.#store(plural, merged(request, found, body, subresource)));
   }
 
@@ -194,20 +195,20 @@ export class MemoryCluster {
     const isDeleted = object.metadata.deletionTimestamp !== undefined && (object.metadata.finalizers ?? []).length === 0;
     if (isDeleted) this.#objects.delete(key);
     else this.#objects.set(key, object);
-    // As a server does: what goes at once is told of as it was, under a new resourceVersion.
+    // As the API server does, send the last state of a deleted object with a new resourceVersion.
     if (isDeleted && before?.metadata.deletionTimestamp === undefined) delete object.metadata.deletionTimestamp;
-    this.#tell({ version: this.#version, key, object, before, isDeleted });
+    this.#notify({ version: this.#version, key, object, before, isDeleted });
     return structuredClone(object);
   }
 
-  #tell(change: Change): void {
+  #notify(change: Change): void {
     this.#history.push(structuredClone(change));
     for (const watcher of this.#watchers) send(watcher, change);
     this.changed();
   }
 }
 
-/** What a watcher with selectors sees of a change: an object that stops matching is deleted for it. */
+/** Sends a change to a watcher, as a deletion if the object no longer matches its selectors. */
 function send({ target, query, response }: Watcher, { key, object, before, isDeleted }: Change): void {
   const matched = before !== undefined && selects(target, query, key, before);
   const matches = !isDeleted && selects(target, query, key, object);

@@ -25,7 +25,7 @@ import { MemoryCluster } from './memory-cluster.ts';
 
 export { context };
 
-/** An InjectorConfig as the API server stores it, defaults left to the parser. */
+/** Returns an InjectorConfig as stored by the API server, without the defaults that the parser adds. */
 export function injectorConfig(name: string, spec: Record<string, unknown> = {}): KubernetesObject {
   return {
     apiVersion: 'sidecar-injector.io/v1alpha1',
@@ -39,7 +39,7 @@ export function template(image: string): string {
   return `spec:\n  containers:\n  - name: proxy\n    image: ${image}\n`;
 }
 
-/** Keys are made once: what is tested is what becomes of them. */
+/** Four key pairs that all tests share, because generating one is slow. */
 const keys: Promise<KeyPair>[] = [];
 let taken = 0;
 export function nextKeyPair(): Promise<KeyPair> {
@@ -48,7 +48,7 @@ export function nextKeyPair(): Promise<KeyPair> {
   return (keys[index] ??= generateRsaKeyPair(2048));
 }
 
-/** As a process loads that answers nobody. */
+/** Loads a configuration in one step, like a process that does not serve admission requests. */
 export const loadAtOnce: LoadConfiguration = (files) => Promise.resolve().then(() => loadInjector(files));
 
 export const rehearseAtOnce: RehearsePods = async (files, pods) => rehearse(await loadAtOnce(files), () => 0, pods).warnings;
@@ -66,10 +66,10 @@ export class MemoryRegistry implements InjectorRegistryPort {
   }
 }
 
-/** Replicas that say what a test wants them to. */
+/** Replica reports that a test sets. */
 export class ScriptedReports implements ReplicaReports {
   missing: string[] = [];
-  /** The certificate of every replica; undefined: whichever is wanted. */
+  /** The fingerprint of every replica's certificate; undefined matches any. */
   certificate: string | undefined;
   live: ReplicaReport[] = [];
   shadow: ShadowReport = emptyShadowReport;
@@ -93,7 +93,7 @@ export function eachTest<T extends Pick<OperatorFixture, 'start' | 'stop'>>(fixt
   return fixture;
 }
 
-/** The reconcilers on a cluster in memory; the view follows by real watches, time is the test's. */
+/** The reconcilers on an in-memory cluster, with real watches and a manual clock. */
 export class OperatorFixture {
   readonly cluster = new MemoryCluster();
   readonly clock = new ManualClock(Date.UTC(2026, 5, 1));
@@ -101,7 +101,7 @@ export class OperatorFixture {
   readonly reports = new ScriptedReports();
   readonly metrics: OperatorMetrics = {};
   readonly referenceChanges: string[] = [];
-  /** InjectorConfigs that served something else than before. */
+  /** The InjectorConfigs whose facts changed, in order. */
   readonly publications: string[] = [];
   view!: ClusterView;
   reconcilers!: Reconcilers;
@@ -114,7 +114,7 @@ export class OperatorFixture {
     await this.view.synced(this.#stop.signal);
   }
 
-  /** A new process on the same cluster: it remembers nothing. */
+  /** Starts a new process, without memory, on the same cluster. */
   restart(settings: Partial<OperatorSettings> = {}): void {
     const { client } = this.cluster;
     this.view = new ClusterView(context.namespace, context.operatorClass);
@@ -156,38 +156,38 @@ export class OperatorFixture {
     });
   }
 
-  /** One pass, once the view has caught up with the cluster; and then one over a tag, if one is named. */
+  /** Waits for the caches, then runs a pass over an InjectorConfig, and one over a tag if given. */
   async reconcile(name: string, tag?: string): Promise<number> {
     await this.caughtUp();
     const wait = await this.passNow(name);
     return tag === undefined ? wait : this.reconcileTag(tag);
   }
 
-  /** One pass, whatever the view knows. */
+  /** Runs a pass without waiting for the caches. */
   passNow(name: string): Promise<number> {
     return this.reconcilers.revisions.reconcile(name, this.#stop.signal);
   }
 
-  /** One pass over a tag, once the view has caught up with the cluster. */
+  /** Waits for the caches, then runs a pass over a tag. */
   async reconcileTag(name: string): Promise<number> {
     await this.caughtUp();
     return this.passTagNow(name);
   }
 
-  /** One pass over a tag, whatever the view knows. */
+  /** Runs a pass over a tag without waiting for the caches. */
   passTagNow(name: string): Promise<number> {
     return this.reconcilers.tags.reconcile(name, this.#stop.signal);
   }
 
   async caughtUp(): Promise<void> {
     const { view, cluster } = this;
-    const everybodys = { injectorconfigs: view.configs, revisiontags: view.tags, mutatingwebhookconfigurations: view.mutatingWebhooks };
-    const followed = { ...everybodys, secrets: view.secrets, services: view.services, configmaps: view.configMaps, validatingwebhookconfigurations: view.validatingWebhooks };
+    const ofAllClients = { injectorconfigs: view.configs, revisiontags: view.tags, mutatingwebhookconfigurations: view.mutatingWebhooks };
+    const followed = { ...ofAllClients, secrets: view.secrets, services: view.services, configmaps: view.configMaps, validatingwebhookconfigurations: view.validatingWebhooks };
     const versions = (objects: KubernetesObject[]): string => objects.map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`).sort().join();
     const isSeen = ([plural, store]: [string, ObjectStore]): boolean => {
       const namespace = ['secrets', 'services', 'configmaps'].includes(plural) ? context.namespace : undefined;
-      const there = cluster.names(plural).flatMap((name) => cluster.get(plural, name, namespace) ?? []);
-      const ours = there.filter(({ metadata }) => plural in everybodys || metadata.labels?.['app.kubernetes.io/managed-by'] !== undefined);
+      const stored = cluster.names(plural).flatMap((name) => cluster.get(plural, name, namespace) ?? []);
+      const ours = stored.filter(({ metadata }) => plural in ofAllClients || metadata.labels?.['app.kubernetes.io/managed-by'] !== undefined);
       return versions(ours) === versions(store.list());
     };
     await this.until(() => view.hasSynced && Object.entries(followed).every(isSeen));
@@ -199,7 +199,7 @@ export class OperatorFixture {
     this.#stop.abort();
     await Promise.all(this.#running);
     await this.cluster.stop();
-    // As new, for another test.
+    // Reset all fields for the next test.
     Object.assign(this, new OperatorFixture());
     [this.#stop, this.#running] = [new AbortController(), []];
   }
@@ -208,7 +208,7 @@ export class OperatorFixture {
     return (this.cluster.get(plural, name)?.status ?? {}) as Record<string, unknown>;
   }
 
-  /** The condition of an InjectorConfig as `Status/Reason: message`. */
+  /** Returns a condition as `Status/Reason: message`, or `none`. */
   condition(name: string, type: string, plural = 'injectorconfigs'): string {
     const conditions = (this.statusOf(name, plural).conditions ?? []) as Condition[];
     const found = conditions.find((each) => each.type === type);

@@ -14,7 +14,7 @@ import type { UsageFigures } from '../usage/usage-figures.ts';
 import { MemoryCluster } from './memory-cluster.ts';
 import { context, loadAtOnce, MemoryRegistry, nextKeyPair, rehearseAtOnce } from './operator-fixture.ts';
 
-/** Uses what the library gives to subclasses. */
+/** Exposes protected members of the library's class. */
 class Subclass extends InjectorOperator {
   uri(...target: [group: string, version: string, plural: string, namespace?: string]): string {
     return this.getCustomResourceApiUri(...target);
@@ -29,7 +29,7 @@ class Subclass extends InjectorOperator {
   }
 }
 
-/** The controller and a replica in one process, as `--role=all` has them, on real time. */
+/** A controller and a replica in one process, as with `--role=all`, with the system clock. */
 export class OperatorProcess {
   readonly logger = capturingLogger();
   readonly reconciled: string[] = [];
@@ -43,10 +43,10 @@ export class OperatorProcess {
   constructor(cluster: MemoryCluster, identity: string, settings: Partial<OperatorSettings>) {
     const { client } = cluster;
     const shared = { client, clock: systemClock, random: Math.random, logger: this.logger };
-    const place = { ...shared, ...context };
-    this.#replica = new Replica({ ...place, registry: this.registry, load: loadAtOnce, certificates: new ServingCertificates() });
-    this.#reporter = new ReplicaReporter({ ...place, identity, instance: 'test', serves: () => this.#replica.serves() });
-    this.#reports = new ReplicaLeases(place);
+    const common = { ...shared, ...context };
+    this.#replica = new Replica({ ...common, registry: this.registry, load: loadAtOnce, certificates: new ServingCertificates() });
+    this.#reporter = new ReplicaReporter({ ...common, identity, instance: 'test', serves: () => this.#replica.serves() });
+    this.#reports = new ReplicaLeases(common);
     const metrics: OperatorMetrics = {
       reconciled: (name, outcome) => this.reconciled.push(`${name} ${outcome}`),
       usageFrom: (read) => (this.usage = read),
@@ -81,7 +81,7 @@ export class OperatorProcess {
   }
 }
 
-/** A cluster in memory on which processes are started and stopped. */
+/** An in-memory cluster with operator processes. */
 export class ProcessCluster extends MemoryCluster {
   readonly #processes: OperatorProcess[] = [];
 
@@ -92,7 +92,7 @@ export class ProcessCluster extends MemoryCluster {
     return process;
   }
 
-  /** The cluster, and every process that was launched on it. */
+  /** Stops the processes and the cluster. */
   override async stop(): Promise<void> {
     await Promise.all(this.#processes.map((process) => process.stop()));
     await super.stop();
@@ -100,7 +100,7 @@ export class ProcessCluster extends MemoryCluster {
 
   readonly until = until;
 
-  /** A condition of an InjectorConfig or RevisionTag, as `Status/Reason`. */
+  /** Returns a condition of an InjectorConfig or RevisionTag, as `Status/Reason`. */
   ready(name: string, plural = 'injectorconfigs', condition = 'Ready'): string {
     const { conditions = [] } = (this.get(plural, name)?.status ?? {}) as { conditions?: Condition[] };
     const { status, reason } = conditions.find(({ type }) => type === condition) ?? {};
@@ -111,7 +111,7 @@ export class ProcessCluster extends MemoryCluster {
     return this.ready(name).startsWith('True/');
   }
 
-  /** What stands under `sidecar-injector-<name>`. */
+  /** Returns MutatingWebhookConfiguration `sidecar-injector-<name>`. */
   webhook(name: string): KubernetesObject | undefined {
     return this.get('mutatingwebhookconfigurations', `sidecar-injector-${name}`);
   }

@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { secretText } from '../certificates/secret-text.ts';
 import { injectorConfig, OperatorFixture } from './operator-fixture.ts';
 
-/** What the tests look at of a webhook. */
+/** The fields of a webhook that tests use. */
 export interface Webhook {
   name: string;
   clientConfig: { caBundle: string; url?: string; service: { path: string; namespace?: string } };
@@ -11,7 +11,7 @@ export interface Webhook {
   failurePolicy: string;
 }
 
-/** An operator on a cluster in memory, with the steps that its tests share. */
+/** An operator on an in-memory cluster, with common test steps. */
 export class RevisionFixture extends OperatorFixture {
   /** Applies an InjectorConfig with one template and reconciles it once. */
   async install(name = 'blue', spec: Record<string, unknown> = {}): Promise<void> {
@@ -19,13 +19,13 @@ export class RevisionFixture extends OperatorFixture {
     await this.reconcile(name);
   }
 
-  /** Installs `blue`; the hash that is published. */
+  /** Installs `blue`; resolves with the published hash. */
   async installed(): Promise<string> {
     await this.install();
     return this.hash('blue');
   }
 
-  /** Expects what a condition says, as `Status/Reason: message`. */
+  /** Asserts on a condition, as `Status/Reason: message`. */
   says(name: string, type: string, expected: RegExp): void {
     assert.match(this.condition(name, type), expected);
   }
@@ -34,32 +34,32 @@ export class RevisionFixture extends OperatorFixture {
     this.setSpec(name, { injection: { templates: { sidecar: text } } });
   }
 
-  /** Edits some fields of a spec. */
+  /** Sets fields of a spec without running a pass. */
   setSpec(name: string, fields: Record<string, unknown>, plural = 'injectorconfigs'): void {
     this.cluster.edit(plural, name, undefined, (object) => {
       object.spec = { ...(object.spec as object), ...fields };
     });
   }
 
-  /** Edits some fields of the spec of an InjectorConfig, and reconciles that and the tag once. */
+  /** Sets fields of an InjectorConfig's spec, and runs a pass over it, and over the tag if given. */
   edit(name: string, fields: Record<string, unknown>, tag?: string): Promise<number> {
     this.setSpec(name, fields);
     return this.reconcile(name, tag);
   }
 
-  /** Edits its template, and reconciles it and the tag once. */
+  /** Sets an InjectorConfig's template, and runs a pass over it, and over the tag if given. */
   render(name: string, text: string, tag?: string): Promise<number> {
     this.setTemplate(name, text);
     return this.reconcile(name, tag);
   }
 
-  /** Reconciles it once so many milliseconds later. */
+  /** Advances the clock, and runs a pass over an InjectorConfig. */
   async later(milliseconds: number, name: string): Promise<number> {
     await this.clock.advance(milliseconds);
     return this.reconcile(name);
   }
 
-  /** Deletes it, and reconciles it and the tag once. */
+  /** Deletes an InjectorConfig, and runs a pass over it, and over the tag if given. */
   uninstall(name: string, tag?: string): Promise<number> {
     this.cluster.remove('injectorconfigs', name);
     return this.reconcile(name, tag);
@@ -71,19 +71,19 @@ export class RevisionFixture extends OperatorFixture {
     });
   }
 
-  /** Somebody else edits each webhook of `sidecar-injector-<name>`. */
+  /** Edits each webhook of `sidecar-injector-<name>`, as another client. */
   editWebhooks(name: string, change: (webhook: Webhook) => void): void {
     this.cluster.edit('mutatingwebhookconfigurations', `sidecar-injector-${name}`, undefined, ({ webhooks }) => {
       (webhooks as Webhook[]).forEach(change);
     });
   }
 
-  /** Somebody else takes the caBundles out of them. */
+  /** Clears the caBundles of `sidecar-injector-<name>`, as another client. */
   emptyBundles(name: string): void {
     this.editWebhooks(name, ({ clientConfig }) => (clientConfig.caBundle = ''));
   }
 
-  /** The decoded data of the Secret `sidecar-injector-<name>`; empty when there is none. */
+  /** Returns the decoded data of Secret `sidecar-injector-<name>`; empty without one. */
   secret(name: string): Record<string, string> {
     return secretText(this.cluster.get('secrets', `sidecar-injector-${name}`, 'injection') ?? ({} as KubernetesObject));
   }
@@ -93,18 +93,18 @@ export class RevisionFixture extends OperatorFixture {
     return (configuration?.webhooks ?? []) as Webhook[];
   }
 
-  /** The path that is published; undefined when none is. */
+  /** Returns the published path; undefined without a webhook. */
   path(name: string): string | undefined {
     return this.webhooks(name)[0]?.clientConfig.service.path;
   }
 
-  /** The hash that is published. */
+  /** Returns the published hash. */
   hash(name: string): string {
     const hash = /^\/revisions\/[^/]+\/([0-9a-f]{8})\/inject$/.exec(this.path(name) ?? '')?.[1];
     return hash ?? assert.fail(`${name} is not published`);
   }
 
-  /** Events are written without being waited for. */
+  /** Waits for an Event, since passes do not wait for Events. */
   async recorded(event: RegExp): Promise<void> {
     await this.until(() => this.events().some((each) => event.test(each)));
   }
