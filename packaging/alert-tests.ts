@@ -1,6 +1,6 @@
 /**
- * Makes promtool's tests of what replicas answered to scrapes. Names, labels and values of the series are those of the scrapes; their course is made of
- * them: what a counter gained between two scrapes it gains every minute, what a gauge said last it goes on saying.
+ * Generates promtool rule tests from scrapes of replicas. The series have the names, labels and
+ * values of the scrapes. A counter grows every minute as between the scrapes; a gauge is constant.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -9,44 +9,44 @@ import { promisify } from 'node:util';
 import { load } from 'js-yaml';
 import { paths } from '../e2e/harness/paths.ts';
 
-/** The text of `/metrics` by replica; undefined for one that did not answer. */
+/** The text of `/metrics` by replica; undefined for a replica that did not answer. */
 export type Scrape = ReadonlyMap<string, string | undefined>;
 
-/** What replicas said before and after something happened, and which alerts that is to raise: `Name label="value",…`. */
+/** Scrapes before and after an event, and the alerts that must fire: `Name label="value",…`. */
 export interface AlertCase {
   readonly name: string;
   readonly before: Scrape;
   readonly after: Scrape;
   readonly raises: readonly string[];
-  /** Hours for which it stays so; those of the longest `for` unless told. */
+  /** How long the series last, in hours. The default, 3, exceeds the longest `for` of an alert. */
   readonly hours?: number;
 }
 
 export const alertsFile = join(paths.chart, 'files', 'alerts.yaml');
 const job = 'job="sidecar-injector-metrics"';
-/** The labels that say which object an alert is about. */
-const about = 'alertname, injector, tag, server_name, instance, type, reason, subject';
+/** The labels that identify the object of an alert. */
+const objectLabels = 'alertname, injector, tag, server_name, instance, type, reason, subject';
 
-/** The names of all alerts. */
+/** Returns the names of all alerts of the chart. */
 export function alertNames(): string[] {
   const { groups } = load(readFileSync(alertsFile, 'utf8')) as { groups: { rules: { alert: string }[] }[] };
   return groups.flatMap(({ rules }) => rules.map(({ alert }) => alert));
 }
 
-/** Samples of the metrics that alerts ask for, by series. */
-function samples(scrape: Scrape): Map<string, { readonly value: number; readonly grows: boolean }> {
-  const found = new Map<string, { value: number; grows: boolean }>();
-  const wanted = new Set(readFileSync(alertsFile, 'utf8').match(/\binjector_\w+/g));
+/** Returns the samples of the metrics that the alerts query, by series. */
+function samples(scrape: Scrape): Map<string, { readonly value: number; readonly isCounter: boolean }> {
+  const found = new Map<string, { value: number; isCounter: boolean }>();
+  const queried = new Set(readFileSync(alertsFile, 'utf8').match(/\binjector_\w+/g));
   for (const [instance, text] of scrape) {
     const target = `${job},instance="${instance}"`;
-    found.set(`up{${target}}`, { value: text === undefined ? 0 : 1, grows: false });
+    found.set(`up{${target}}`, { value: text === undefined ? 0 : 1, isCounter: false });
     const types = new Map([...(text ?? '').matchAll(/^# TYPE (\S+) (\S+)/gm)].map(([, name, type]) => [name, type]));
     for (const [, name = '', labels = '', value = ''] of (text ?? '').matchAll(
       /^(injector_\w+)(?:\{(.*)\})? (\S+)$/gm,
     )) {
-      if (!wanted.has(name)) continue;
+      if (!queried.has(name)) continue;
       const series = `${name}{${[labels, target].filter((part) => part !== '').join(',')}}`;
-      found.set(series, { value: Number(value), grows: types.get(name) !== 'gauge' });
+      found.set(series, { value: Number(value), isCounter: types.get(name) !== 'gauge' });
     }
   }
   return found;
@@ -54,24 +54,24 @@ function samples(scrape: Scrape): Map<string, { readonly value: number; readonly
 
 const slow = 'SidecarInjectorSlow';
 
-/** Whether a slow admission is a finding: a busy machine makes the few of a fault slow in truth. */
-function isCalm({ raises }: AlertCase): boolean {
+/** Reports whether SidecarInjectorSlow counts: on a busy machine, any fault may raise it. */
+function countsSlow({ raises }: AlertCase): boolean {
   return raises.length === 0 || raises.includes(slow);
 }
 
 function inputSeries({ before, after, hours = 3 }: AlertCase) {
   const earlier = samples(before);
-  return [...samples(after)].map(([series, { value, grows }]) => {
-    const gained = grows ? value - (earlier.get(series)?.value ?? 0) : 0;
-    // A replica that was started again counts from zero.
+  return [...samples(after)].map(([series, { value, isCounter }]) => {
+    const gained = isCounter ? value - (earlier.get(series)?.value ?? 0) : 0;
+    // A restarted replica counts from zero.
     return { series, values: `${value}+${gained < 0 ? value : gained}x${hours * 60}` };
   });
 }
 
 /**
- * Runs `promtool test rules`: each case raises its alerts and no others.
+ * Runs `promtool test rules`: each case must raise its alerts and no others.
  *
- * @throws Error with what promtool says
+ * @throws Error with the output of promtool
  */
 export async function testAlerts(promtool: string, cases: readonly AlertCase[], file: string): Promise<true> {
   const tests = cases.map((each) => ({
@@ -81,7 +81,7 @@ export async function testAlerts(promtool: string, cases: readonly AlertCase[], 
     input_series: inputSeries(each),
     promql_expr_test: [
       {
-        expr: `group by (${about}) (ALERTS{alertstate="firing"${isCalm(each) ? '' : `,alertname!="${slow}"`}})`,
+        expr: `group by (${objectLabels}) (ALERTS{alertstate="firing"${countsSlow(each) ? '' : `,alertname!="${slow}"`}})`,
         eval_time: `${(each.hours ?? 3) * 60 - 30}m`,
         exp_samples: each.raises.map((raised) => {
           const [name, labels = ''] = raised.split(' ');

@@ -1,6 +1,6 @@
 /**
- * A base for the image where none can be pulled: Node from the npm packages of its releases, and the libraries that it needs from Debian.
- * Nothing of this machine goes into it, and its apt and dpkg learn nothing of it.
+ * Assembles a base image where none can be pulled: Node from npm, and its libraries from Debian.
+ * The base contains no files of this machine. The machine's apt and dpkg state stays unchanged.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -25,50 +25,50 @@ const run = promisify(execFile);
 export type Architecture = 'amd64' | 'arm64';
 export const architectures: readonly Architecture[] = ['amd64', 'arm64'];
 
-/** The Node that the image ships: the current LTS. */
+/** The Node version of the image: the current LTS. */
 export const shippedNode = JSON.parse(readFileSync(path.join(import.meta.dirname, 'node-version.json'), 'utf8')) as {
   version: string;
   integrity: Record<'x64' | 'arm64', string>;
 };
 
-/** What `readelf --dynamic` says that Node needs. apt adds what these need. */
+/** The libraries that Node needs, from `readelf --dynamic`. apt adds their dependencies. */
 const libraries = ['libc6', 'libstdc++6', 'libgcc-s1', 'libatomic1'];
-/** Debian's fixes reach a base that is assembled after so many days. */
+/** The age at which the cached libraries are fetched again for Debian's fixes, in days. */
 const keptDays = 3;
 
 export interface DebianPackage {
   readonly name: string;
   readonly version: string;
   readonly source: string;
-  /** SHA-256 of its archive. */
+  /** The SHA-256 of the package's archive, in hexadecimal. */
   readonly digest: string;
-  /** What lies in its archive, folders included, without the leading slash. */
+  /** The paths in the archive, folders included, without the leading slash. */
   readonly files: readonly string[];
 }
 
-/** Why no base can be assembled on this machine; undefined where one can. */
+/** Returns the reason why this machine cannot assemble a base; undefined if it can. */
 export function assemblyLacks(): string | undefined {
   const missing = ['apt-get', 'dpkg-deb', 'tar', 'npm'].filter((program) => onPath(program) === undefined);
   if (missing.length === 0 && release('ID') === 'debian') return undefined;
-  return `a base is assembled on Debian, and with apt-get, dpkg-deb, tar and npm`;
+  return `assembling a base needs Debian with apt-get, dpkg-deb, tar and npm`;
 }
 
-/** What the distribution of this machine says of itself. */
+/** Returns a field of /etc/os-release. */
 function release(name: string): string {
   const text = existsSync('/etc/os-release') ? readFileSync('/etc/os-release', 'utf8') : '';
   return new RegExp(`^${name}="?([\\w.-]+)`, 'm').exec(text)?.[1] ?? 'unknown';
 }
 
-/** Where a program lies. */
+/** Returns the path of a program on the PATH. */
 export function onPath(program: string): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(path.delimiter);
   return folders.map((folder) => path.join(folder, program)).find((file) => existsSync(file));
 }
 
 /**
- * Assembles a base in the user's cache folder, or finds it there.
+ * Assembles a base in the user's cache folder, or reuses the cached one.
  *
- * @returns the folders that together are its root file system, and what is in them
+ * @returns the folders that together form its root file system, and the packages in them
  */
 export async function assembleBase(architecture: Architecture, report: (line: string) => void) {
   const node = await fetchNode(architecture === 'amd64' ? 'x64' : 'arm64', report);
@@ -86,10 +86,10 @@ export async function assembleBase(architecture: Architecture, report: (line: st
 }
 
 /**
- * Fetches the Node that the image ships.
+ * Fetches the Node version of the image.
  *
  * @returns a folder with usr/local/bin/node and its licence; the archive's SHA-512, in hexadecimal
- * @throws Error when the registry's archive is not the one that node-version.json names
+ * @throws Error if the digest of the registry's archive differs from node-version.json
  */
 export async function fetchNode(architecture: 'x64' | 'arm64', report: (line: string) => void) {
   const { version, integrity } = shippedNode;
@@ -100,7 +100,7 @@ export async function fetchNode(architecture: 'x64' | 'arm64', report: (line: st
     await run('npm', ['pack', '--silent', '--pack-destination', building, name]);
     const archive = path.join(building, readdirSync(building)[0] ?? 'nothing');
     const found = createHash('sha512').update(readFileSync(archive)).digest('hex');
-    if (found !== digest) throw new Error(`${name} has SHA-512 ${found}, packaging/node-version.json wants ${digest}`);
+    if (found !== digest) throw new Error(`${name} has SHA-512 ${found}, not packaging/node-version.json's ${digest}`);
     const names = ['s,^package/bin,usr/local/bin,', 's,^package,usr/share/doc/node,'].map(
       (each) => `--transform=${each}`,
     );
@@ -110,7 +110,7 @@ export async function fetchNode(architecture: 'x64' | 'arm64', report: (line: st
   return { folder, digest };
 }
 
-/** A folder of the user's cache that is filled when it is missing or too old. */
+/** Returns a folder of the user's cache; fills it if it is missing or older than `days`. */
 async function cached(name: string, days: number, fill: (folder: string) => Promise<void>): Promise<string> {
   const { XDG_CACHE_HOME: named = '' } = process.env;
   const cache = path.join(named === '' ? path.join(homedir(), '.cache') : named, 'sidecar-injector');
@@ -122,7 +122,7 @@ async function cached(name: string, days: number, fill: (folder: string) => Prom
   try {
     await fill(building);
     chmodSync(building, 0o755);
-    // Another clone may have been faster.
+    // A run in another clone may have filled the cache meanwhile.
     if (!isYoung()) {
       rmSync(kept, { recursive: true, force: true });
       renameSync(building, kept);
@@ -133,7 +133,7 @@ async function cached(name: string, days: number, fill: (folder: string) => Prom
   return kept;
 }
 
-/** Fetches Debian packages with lists and a state of their own, so that neither root nor `dpkg --add-architecture` is needed, and unpacks them. */
+/** Fetches and unpacks Debian packages. Separate apt state avoids root and `--add-architecture`. */
 async function fetchLibraries(folder: string, architecture: Architecture): Promise<void> {
   const [root, state] = [path.join(folder, 'root'), path.join(folder, 'apt')];
   for (const each of [root, path.join(state, 'lists/partial'), path.join(state, 'archives/partial')])
@@ -156,7 +156,7 @@ async function fetchLibraries(folder: string, architecture: Architecture): Promi
     run('apt-get', [...options, '-q', '-y', ...args], { cwd: path.join(state, 'archives') });
   await apt('update');
   await apt('install', '--download-only', '--no-install-recommends', ...libraries);
-  // For the texts of the licences, and for /etc/os-release, by which scanners know what this is. It would bring an awk.
+  // For licence texts, and /etc/os-release, which scanners read. `install` would pull in an awk.
   await apt('download', 'base-files');
   const archives = readdirSync(path.join(state, 'archives')).filter((name) => name.endsWith('.deb'));
   const packages = archives.sort().map((name) => unpackDebianPackage(path.join(state, 'archives', name), root));
@@ -164,18 +164,18 @@ async function fetchLibraries(folder: string, architecture: Architecture): Promi
   rmSync(state, { recursive: true });
 }
 
-/** Unpacks a package, and notes it where scanners look for packages of images that have no dpkg. */
+/** Unpacks a package, and records it in status.d, where scanners look in images without dpkg. */
 function unpackDebianPackage(archive: string, root: string): DebianPackage {
   const options = { maxBuffer: 1 << 28 };
-  const ask = (question: string, ...more: string[]) => execFileSync('dpkg-deb', [question, archive, ...more], options);
-  const field = (name: string) => ask('--field', name).toString().trim();
+  const query = (flag: string, ...more: string[]) => execFileSync('dpkg-deb', [flag, archive, ...more], options);
+  const field = (name: string) => query('--field', name).toString().trim();
   const name = field('Package');
   const status = path.join(root, 'var/lib/dpkg/status.d');
-  ask('--extract', root);
+  query('--extract', root);
   mkdirSync(status, { recursive: true });
-  writeFileSync(path.join(status, name), ask('--field'));
-  writeFileSync(path.join(status, `${name}.md5sums`), ask('--info', 'md5sums'));
-  const list = execFileSync('tar', ['-t'], { ...options, input: ask('--fsys-tarfile') }).toString();
+  writeFileSync(path.join(status, name), query('--field'));
+  writeFileSync(path.join(status, `${name}.md5sums`), query('--info', 'md5sums'));
+  const list = execFileSync('tar', ['-t'], { ...options, input: query('--fsys-tarfile') }).toString();
   const files = list
     .trim()
     .split('\n')

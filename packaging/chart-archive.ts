@@ -1,4 +1,4 @@
-/** The chart as `helm install` takes it. `helm package` gives its files the time of the run, so this does not call it. */
+/** Packs the chart without `helm package`, which would give the files the time of the run. */
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { project, releaseTime } from './project.ts';
@@ -18,12 +18,12 @@ export async function writeChartArchive(folder: string): Promise<string[]> {
   return [name];
 }
 
-/** What .helmignore leaves out: of helm's patterns a name, `*.ending` and `folder/`. */
+/** Reads .helmignore. Supports three of helm's patterns: a name, `*.ending` and `folder/`. */
 function readIgnored(): (file: string) => boolean {
   const patterns = readFileSync(`${source}/.helmignore`, 'utf8').split('\n').filter(Boolean);
   for (const pattern of patterns)
     if (!/^(?:\*\.\w+|[\w.-]+\/?)$/.test(pattern))
-      throw new Error(`${source}/.helmignore: only names, *.ending and folder/ are known here, not ${pattern}`);
+      throw new Error(`${source}/.helmignore: "${pattern}" is not supported, only names, *.ending and folder/`);
   return (file) => {
     const parts = file.split('/');
     return patterns.some((pattern) => {

@@ -5,7 +5,7 @@ import { freePort } from '../e2e/harness/free-port.ts';
 import { answersOk, ManagedProcess } from '../e2e/harness/managed-process.ts';
 import type { ScenarioContext } from '../e2e/harness/scenario-context.ts';
 
-/** Starts a registry on this machine that keeps nothing; resolves with its address. */
+/** Starts a registry on this machine with in-memory storage. Returns its address. */
 export async function startRegistry(context: ScenarioContext, folder: string): Promise<string> {
   const address = `127.0.0.1:${await freePort()}`;
   const settings = join(folder, 'registry.yaml');

@@ -12,10 +12,10 @@ import type { KubernetesObject } from '../src/api/kubernetes/kubernetes.ts';
 import { readChart } from '../src/cli/install/chart-files.ts';
 import { renderChart } from '../src/cli/install/render-chart.ts';
 
-/** What a pod needs under Pod Security `restricted`; the API server's refusals call it so too. */
+/** The fields that Pod Security `restricted` requires; the API server's refusals name them. */
 const settings = ['runAsNonRoot', 'seccompProfile', 'allowPrivilegeEscalation', 'capabilities'];
 
-/** Each value set of the chart: the API server accepts every object, and its pods under Pod Security `restricted` of the latest version. */
+/** Checks that the API server accepts each value set's objects, and its pods as `restricted`. */
 export async function checkValueSets(context: ScenarioContext): Promise<void> {
   const { client } = context;
   const prefix = 'pod-security.kubernetes.io/enforce';
@@ -25,7 +25,7 @@ export async function checkValueSets(context: ScenarioContext): Promise<void> {
   });
   for (const [set, values] of [['defaults', {}] as const, ['no user', { runAsUser: null }] as const, ...sets]) {
     const { objects } = renderChart(readChart(), { name: 'injector', namespace, service: 'Helm' }, values);
-    // The Prometheus operator's kind is not known here.
+    // The API server of the test does not know the kinds of the Prometheus operator.
     const known = objects.filter(({ kind }) => !['ServiceMonitor', 'PrometheusRule'].includes(kind));
     await context.checkNow(`${set}: the API server accepts all ${known.length} objects`, async () => {
       const answers = known.map(({ metadata, ...rest }) => {
@@ -37,18 +37,18 @@ export async function checkValueSets(context: ScenarioContext): Promise<void> {
     for (const { deployment, role } of chartWorkloads(objects, namespace)) {
       const spec = { ...deployment.spec.template.spec, serviceAccountName: 'default' };
       const pod = JSON.stringify({ ...objectOf('v1', 'Pod', 'pod', namespace), spec });
-      const answer = async (left?: string): Promise<string | undefined> => {
-        const parsed = JSON.parse(pod, (key, value: unknown) => (key === left ? undefined : value)) as unknown;
+      const refusalWithout = async (setting?: string): Promise<string | undefined> => {
+        const parsed = JSON.parse(pod, (key, value: unknown) => (key === setting ? undefined : value)) as unknown;
         return refusal(client, parsed as KubernetesObject & Pod);
       };
       await context.checkNow(
-        `${set}, ${role}: pods meet restricted:latest, and not without ${settings.join()}`,
+        `${set}, ${role}: pods meet restricted:latest, and are refused without any of ${settings.join()}`,
         async () => {
-          const answers = await Promise.all(settings.map(answer));
+          const answers = await Promise.all(settings.map(refusalWithout));
           const isRefused = (at: number): boolean =>
             answers[at]?.includes(`"restricted:latest"`) === true && answers[at].includes(settings[at]!);
           none(settings.filter((_, at) => !isRefused(at)));
-          return found((await answer()) ?? '', '');
+          return found((await refusalWithout()) ?? '', '');
         },
       );
     }

@@ -1,5 +1,6 @@
 /**
- * Makes a release twice and uses what it made: npm installs the package, kubectl runs the plugin, krew installs it, helm reads the chart.
+ * Makes a release twice, and compares the two. Then npm installs the package, kubectl runs the
+ * plugin, krew installs the plugin, and helm reads the chart.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -18,7 +19,7 @@ interface Surroundings {
 }
 
 const count = { passed: 0, failed: 0 };
-/** With blanks in its name, which every script and tool must bear. */
+/** The name contains blanks to test that every script and tool quotes paths. */
 const scratch = mkdtempSync(path.join(tmpdir(), 'injector release '));
 const inScratch = (name: string): string => path.join(scratch, name);
 const release = inScratch('release');
@@ -39,7 +40,6 @@ async function check(sentence: string, prove: () => void | Promise<void>): Promi
   }
 }
 
-/** Runs a program to its end. */
 function run(program: string, args: readonly string[], { cwd = scratch, env = {} }: Surroundings = {}) {
   const surroundings = { cwd, env: { ...process.env, ...env }, encoding: 'utf8', maxBuffer: 64 << 20 } as const;
   const { status, stdout, stderr, error } = spawnSync(program, args, surroundings);
@@ -47,10 +47,10 @@ function run(program: string, args: readonly string[], { cwd = scratch, env = {}
   return { status, out: stdout, error: stderr };
 }
 
-/** The same, where it must end well; what it printed. */
+/** Runs a program that must exit with 0. Returns its output. */
 function succeed(program: string, args: readonly string[], surroundings?: Surroundings): string {
   const { status, out, error } = run(program, args, surroundings);
-  assert.equal(status, 0, `${program} ${args.join(' ')} ended with ${String(status)}: ${(error + out).slice(-2000)}`);
+  assert.equal(status, 0, `${program} ${args.join(' ')} exited with ${String(status)}: ${(error + out).slice(-2000)}`);
   return out;
 }
 
@@ -59,7 +59,7 @@ function makeRelease(args: readonly string[], surroundings: Surroundings, umask 
   return run('sh', ['-c', `umask ${umask}; exec "$@"`, 'sh', ...command], surroundings);
 }
 
-/** Names of the files that differ between two releases, or that one of them lacks. */
+/** Returns the names of the files that differ between two releases or exist in only one. */
 function differences(...folders: readonly [string, string]): string[] {
   const [one, other] = folders.map((folder) => {
     const files = readdirSync(folder).map((name) => [name, readFileSync(path.join(folder, name))] as const);
@@ -69,13 +69,13 @@ function differences(...folders: readonly [string, string]): string[] {
   return names.filter((name) => other.get(name)?.equals(one.get(name) ?? Buffer.alloc(0)) !== true).sort();
 }
 
-/** The files of an archive, without times. */
+/** Returns the files of an archive, without times. */
 async function contentsOf(archive: string): Promise<object> {
   const files = [...(await unpackTarGz(readFileSync(archive)))].sort(([one], [other]) => (one < other ? -1 : 1));
   return files.map(([name, { content, executable }]) => [name, executable, content.toString('latin1')]);
 }
 
-/** For NODE_OPTIONS: lists each folder backwards in every process of Node, as another disk may. */
+/** A NODE_OPTIONS value that reverses the order of folder listings, as another disk may. */
 const backwards = `--import=data:text/javascript;base64,${Buffer.from(
   `import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -86,7 +86,7 @@ syncBuiltinESMExports();`,
 ).toString('base64')}`;
 
 async function sameBytes(copy: string): Promise<void> {
-  await check('make release writes its files, and SHA256SUMS of all of them', () => {
+  await check('make release writes its files, and SHA256SUMS lists all of them', () => {
     const { status, error } = makeRelease(['--folder', release], { cwd: repository, env: { TZ: 'UTC', LC_ALL: 'C' } });
     assert.equal(status, 0, error);
     const sums = readFileSync(path.join(release, 'SHA256SUMS'), 'utf8').trim().split('\n');
@@ -94,17 +94,17 @@ async function sameBytes(copy: string): Promise<void> {
     for (const file of Object.values(released)) assert(sums.join().includes(path.basename(file)), `${file} is missing`);
   });
   succeed('npm', ['ci', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: copy });
-  await check('npm pack in a fresh clone builds the program and packs what the release has', async () => {
+  await check('npm pack in a fresh clone builds the program and packs the same files as the release', async () => {
     succeed('npm', ['pack', '--loglevel=error', '--pack-destination', scratch], { cwd: copy });
     assert.deepEqual(await contentsOf(inScratch(path.basename(released.npm))), await contentsOf(released.npm));
   });
-  await check('without git and SOURCE_DATE_EPOCH the release says what it needs', () => {
+  await check('without git and SOURCE_DATE_EPOCH, the release fails and asks for SOURCE_DATE_EPOCH', () => {
     const env = { SOURCE_DATE_EPOCH: undefined, GIT_CEILING_DIRECTORIES: path.dirname(copy) };
     const { status, error } = makeRelease([], { cwd: copy, env });
     assert.deepEqual([status, error.includes('set SOURCE_DATE_EPOCH')], [1, true], error);
   });
-  await check('a copy elsewhere, another umask, zone, locale and order of folders: the same bytes', () => {
-    // The image names its commit.
+  await check('another folder, umask, time zone, locale and listing order give the same bytes', () => {
+    // A label of the image names the commit.
     symlinkSync(path.join(repository, '.git'), path.join(copy, '.git'));
     const locale = { TZ: 'Pacific/Kiritimati', LC_ALL: 'tr_TR.UTF-8', LANG: 'tr_TR.UTF-8' };
     const env = { NODE_OPTIONS: backwards, GIT_OPTIONAL_LOCKS: '0', ...locale };
@@ -112,7 +112,7 @@ async function sameBytes(copy: string): Promise<void> {
     assert.equal(status, 0, error);
     assert.deepEqual(differences(release, inScratch('second')), []);
   });
-  await check('planted: a chart whose files bear another second is noticed', () => {
+  await check('planted: a chart whose files have another time differs', () => {
     const later = { SOURCE_DATE_EPOCH: String(releaseTime() + 1) };
     makeRelease(['--folder', inScratch('later'), 'chart'], { cwd: repository, env: later });
     cpSync(release, inScratch('planted'), { recursive: true });
@@ -120,7 +120,7 @@ async function sameBytes(copy: string): Promise<void> {
     cpSync(path.join(inScratch('later'), name), path.join(inScratch('planted'), name));
     assert.deepEqual(differences(release, inScratch('planted')), [name]);
   });
-  await check('planted: a chart of another version than package.json stops the release', () => {
+  await check('planted: a chart with another version than package.json stops the release', () => {
     const file = path.join(copy, 'charts/injector-operator/Chart.yaml');
     writeFileSync(file, readFileSync(file, 'utf8').replace(/^version: .*/m, 'version: 9.9.9'));
     const { status, error } = makeRelease([], { cwd: copy });
@@ -131,15 +131,15 @@ async function sameBytes(copy: string): Promise<void> {
 async function npmPackage(): Promise<void> {
   const cwd = inScratch('an empty folder');
   mkdirSync(cwd);
-  // Nothing listens at port 9: a question to a registry fails.
+  // Nothing listens on port 9, so that any request to a registry fails.
   const env = { HOME: cwd, npm_config_cache: inScratch('cache'), npm_config_registry: 'http://127.0.0.1:9/' };
   const installed = path.join(cwd, 'node_modules', project.name);
-  await check('npm installs the package from its file, offline, and nothing else', () => {
+  await check('npm installs the package from its file, offline, and no other package', () => {
     succeed('npm', ['install', '--offline', '--no-audit', '--no-fund', released.npm], { cwd, env });
     const names = readdirSync(path.dirname(installed)).filter((name) => !name.startsWith('.'));
     assert.deepEqual(names, [project.name]);
   });
-  await check('it holds the program, definitions, chart, examples and licence texts only', () => {
+  await check('the package contains only the program, CRDs, chart, examples and licence texts', () => {
     const allowed =
       /^(?:package\.json|README\.md|LICENSE|dist\/injector\.cjs(?:\.map)?|crds\/[\w.-]+\.yaml|charts\/.+|examples\/.+|dist\/.*(?:LEGAL|LICENSE).*)$/;
     const files = readdirSync(installed, { recursive: true, withFileTypes: true })
@@ -153,7 +153,7 @@ async function npmPackage(): Promise<void> {
     ];
     assert.deepEqual(wrong, []);
   });
-  await check('npx injector runs: version, and the README’s inject', () => {
+  await check('npx injector runs version, and the inject command of the README', () => {
     const injector = (...args: string[]): string => succeed('npx', ['--no', 'injector', ...args], { cwd, env });
     assert(injector('version').startsWith(`injector ${project.version} `));
     const [sleep, hello] = ['sleep', 'hello'].map((name) => path.join(installed, 'examples', `${name}.yaml`));
@@ -169,17 +169,17 @@ async function kubectlPlugin(): Promise<void> {
   succeed('tar', ['-xzf', released.plugin, '-C', folders.unpacked]);
   for (const name of ['kubectl-sidecar_injector', 'kubectl_complete-sidecar_injector'])
     symlinkSync(path.join('..', path.basename(folders.unpacked), name), path.join(folders.linked, name));
-  const behind = (...some: string[]): NodeJS.ProcessEnv => ({ PATH: some.join(':'), HOME: inScratch('nobody') });
+  const withPath = (...some: string[]): NodeJS.ProcessEnv => ({ PATH: some.join(':'), HOME: inScratch('no home') });
   const all = process.env['PATH'] ?? '';
-  const kubectl = (args: readonly string[], env = behind(folders.linked, all)) =>
+  const kubectl = (args: readonly string[], env = withPath(folders.linked, all)) =>
     run(paths.kubectl, args, { cwd: repository, env });
   const isRunning = (env?: NodeJS.ProcessEnv): void => {
     const { out, error } = kubectl(['sidecar-injector', 'version'], env);
     assert(out.startsWith(`injector ${project.version} `), out + error);
   };
 
-  await check('kubectl runs the plugin by a relative link, from folders with blanks in their names', () => isRunning());
-  await check('its output and exit status are those of the program', () => {
+  await check('kubectl runs the plugin through a relative link, from folders with blanks in names', () => isRunning());
+  await check('the plugin has the output and exit status of the program', () => {
     for (const [file, status] of [['examples/sleep.yaml', 0] as const, ['does not exist.yaml', 2] as const]) {
       const args = ['inject', '-f', file, '--config', 'examples/hello.yaml'];
       const direct = run(process.execPath, [paths.injector, ...args], { cwd: repository });
@@ -187,34 +187,34 @@ async function kubectlPlugin(): Promise<void> {
       assert.deepEqual(kubectl(['sidecar-injector', ...args]), direct);
     }
   });
-  await check('kubectl completes its commands', () => {
+  await check('kubectl completes the commands of the plugin', () => {
     assert.equal(kubectl(['__complete', 'sidecar-injector', 'certs', 'p']).out, 'patch-ca-bundle\n:4\n');
     assert.equal(kubectl(['__complete', 'sidecar-injector', 'inject', '-f', '']).out, ':0\n');
   });
-  await check('it says so when Node is missing, or too old', () => {
+  await check('the plugin reports that Node is missing or too old', () => {
     for (const tool of ['sh', 'readlink', 'dirname'])
       symlinkSync(succeed('sh', ['-c', `command -v ${tool}`]).trim(), path.join(folders.bare, tool));
     const old = '#!/bin/sh\n[ "$*" = --version ] && echo v20.18.3\n';
     writeFileSync(path.join(inScratch('old'), 'node'), old, { mode: 0o755 });
-    const missing = kubectl(['sidecar-injector', 'version'], behind(folders.linked, folders.bare));
-    const tooOld = kubectl(['sidecar-injector', 'version'], behind(folders.linked, inScratch('old'), folders.bare));
+    const missing = kubectl(['sidecar-injector', 'version'], withPath(folders.linked, folders.bare));
+    const tooOld = kubectl(['sidecar-injector', 'version'], withPath(folders.linked, inScratch('old'), folders.bare));
     assert.deepEqual([missing.status, tooOld.status], [1, 1]);
-    assert.match(missing.error, /needs Node 20\.19 or later on the PATH, and there is none/);
-    assert.match(tooOld.error, /needs Node 20\.19 or later on the PATH; this is v20\.18\.3/);
+    assert.match(missing.error, /needs Node 20\.19 or later on the PATH, but found none/);
+    assert.match(tooOld.error, /needs Node 20\.19 or later on the PATH, but found v20\.18\.3/);
   });
 
   const install = (archive: string, root: string, [os, arch]: string[] = []) =>
     run(krew, ['install', `--manifest=${path.join(release, 'sidecar-injector.yaml')}`, `--archive=${archive}`], {
-      env: { ...behind(all), KREW_ROOT: root, KREW_OS: os, KREW_ARCH: arch, KREW_NO_UPGRADE_CHECK: '1' },
+      env: { ...withPath(all), KREW_ROOT: root, KREW_OS: os, KREW_ARCH: arch, KREW_NO_UPGRADE_CHECK: '1' },
     });
   for (const platform of ['linux/amd64', 'linux/arm64', 'darwin/amd64', 'darwin/arm64'])
-    await check(`krew installs it for ${platform}, and kubectl runs what krew installed`, () => {
+    await check(`krew installs the plugin for ${platform}, and kubectl runs it`, () => {
       const root = inScratch(`krew ${platform.replace('/', ' ')}`);
       const { status, error } = install(released.plugin, root, platform.split('/'));
       assert.equal(status, 0, error);
-      isRunning(behind(path.join(root, 'bin'), all));
+      isRunning(withPath(path.join(root, 'bin'), all));
     });
-  await check('krew refuses windows, and an archive with another digest (planted)', () => {
+  await check('krew refuses Windows, and an archive with another digest (planted)', () => {
     const windows = install(released.plugin, inScratch('refused'), ['windows', 'amd64']);
     assert.match(windows.error, /does not offer installation for this/);
     writeFileSync(inScratch('changed'), Buffer.concat([readFileSync(released.plugin), Buffer.of(0)]));
@@ -227,17 +227,17 @@ async function kubectlPlugin(): Promise<void> {
 async function chart(): Promise<void> {
   const helm = await findHelm(console.log);
   for (const command of ['lint --strict', 'show all', 'template injector --include-crds'])
-    await check(`helm ${command} says the same of the archive and of the folder`, () => {
+    await check(`helm ${command} prints the same for the archive and the folder`, () => {
       const [packed, loose] = [released.chart, paths.chart].map((source) =>
         succeed(helm, [...command.split(' '), source]).replaceAll(source, 'CHART'),
       );
       assert.equal(packed, loose);
     });
-  await check('the archive has the files that helm package packs', () => {
+  await check('the archive contains the files that helm package packs', () => {
     succeed(helm, ['package', paths.chart, '--destination', scratch]);
     const archives = [released.chart, inScratch(path.basename(released.chart))];
-    const [ours, theirs] = archives.map((archive) => succeed('tar', ['-tzf', archive]).trim().split('\n').sort());
-    assert.deepEqual(ours, theirs);
+    const [ours, helms] = archives.map((archive) => succeed('tar', ['-tzf', archive]).trim().split('\n').sort());
+    assert.deepEqual(ours, helms);
   });
 }
 

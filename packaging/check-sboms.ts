@@ -1,6 +1,6 @@
 /**
- * Compares bills of materials with what is inside, by another way than the one that made them. By itself it checks the bundle's bill, and that the checks find
- * planted faults; scenario `image` checks those of the images.
+ * Compares bills of materials with contents that it determines in another way than `sboms.ts`. As a
+ * program, it checks the bundle's bill and planted mistakes; scenario `image` checks the images'.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash, type BinaryLike } from 'node:crypto';
@@ -20,13 +20,13 @@ type Labelled = Pick<Component, 'name' | 'version'>;
 const label = ({ name, version }: Labelled) => `${name} ${version}`;
 const hashOf = (algorithm: string, data: BinaryLike) => createHash(algorithm).update(data).digest('hex');
 
-/** What CycloneDX's own schema says against a bill. */
+/** Returns the violations of CycloneDX's schema. */
 export async function schemaMistakes(bom: Bom): Promise<string[]> {
   const error: unknown = await new Validation.JsonStrictValidator(Spec.Version.v1dot6).validate(JSON.stringify(bom));
   return error === null ? [] : [JSON.stringify(error)];
 }
 
-/** Compares the bundle's bill with the source maps of dist/injector.cjs and of the worker's program in it. */
+/** Compares the bundle's bill with the source maps of dist/injector.cjs and its worker program. */
 export async function bundleMistakes({ metadata, components }: Bom): Promise<string[]> {
   const text = readFileSync('dist/injector.cjs', 'utf8');
   const entryPoints = ['src/server/worker/worker-thread.ts'];
@@ -40,7 +40,7 @@ export async function bundleMistakes({ metadata, components }: Bom): Promise<str
   const inside = [...folders].map((folder) => readFileSync(`${folder}/package.json`, 'utf8'));
   const listed = components.filter(({ properties = [] }) => properties.every(({ name }) => name !== rolledUpIn));
   return [
-    ...(unpacked.includes(worker?.text ?? '') ? [] : ["the worker's program in the bundle is another"]),
+    ...(unpacked.includes(worker?.text ?? '') ? [] : ['the bundle contains another worker program']),
     ...(metadata.component.hashes?.[0]?.content === hashOf('sha256', text) ? [] : ['the bundle has another digest']),
     ...difference(
       'npm packages',
@@ -50,7 +50,7 @@ export async function bundleMistakes({ metadata, components }: Bom): Promise<str
   ];
 }
 
-/** Compares an image's bill with its files: each belongs to a component, and those of Debian are Debian's. */
+/** Compares an image's bill with its files: each must belong to a component, with its checksum. */
 export async function imageMistakes(bom: Bom, root: string, architecture: Architecture, ofBundle: Bom) {
   const { packages } = await assembleBase(architecture, () => undefined);
   const status = 'var/lib/dpkg/status.d';
@@ -60,34 +60,34 @@ export async function imageMistakes(bom: Bom, root: string, architecture: Archit
   for (const file of ['usr/local/bin/node', 'usr/share/doc/node/LICENSE']) owners.set(file, 'node');
   for (const file of ['injector.cjs', 'LICENSE', 'THIRD-PARTY-LICENSES.txt'])
     owners.set(`opt/sidecar-injector/${file}`, ofBundle.metadata.component.name);
-  // readdir would follow links to folders.
+  // Unlike find, readdir would follow links to folders.
   const find = [root, '-not', '-type', 'd', '-printf', '%P\\n'];
   const files = execFileSync('find', find, { encoding: 'utf8' }).trimEnd().split('\n');
   const read = (file: string) => readFileSync(path.join(root, file));
   const names = new Set(bom.components.map(({ name }) => name));
-  const mistakes = files.filter((file) => !names.has(owners.get(file) ?? '')).map((file) => `${file} is nobody's`);
+  const mistakes = files.filter((file) => !names.has(owners.get(file) ?? '')).map((file) => `${file} is unknown`);
   const debian: Labelled[] = [];
   for (const file of files.filter((each) => each.startsWith(status))) {
     const note = read(file).toString();
     const [, version] = /^Version: (.*)$/m.exec(note) ?? [];
     if (version !== undefined) debian.push({ name: path.basename(file), version });
     for (const [, sum, name = ''] of note.matchAll(/^(\w{32}) {2}(.*)$/gm))
-      if (!files.includes(name) || hashOf('md5', read(name)) !== sum) mistakes.push(`${name} is not Debian's`);
+      if (!files.includes(name) || hashOf('md5', read(name)) !== sum) mistakes.push(`${name} differs from Debian's`);
   }
   const listed = bom.components.filter(({ purl = '' }) => purl.startsWith('pkg:deb/'));
   mistakes.push(...difference('Debian packages', debian, listed));
   const { name, hashes } = ofBundle.metadata.component;
   if (hashes?.[0]?.content !== hashOf('sha256', read(`opt/sidecar-injector/injector.cjs`)))
-    mistakes.push(`${name} is another`);
+    mistakes.push(`the digest of ${name} differs from its bill`);
   const purls = new Set(bom.components.map(({ purl }) => purl));
   const missing = [ofBundle.metadata.component, ...ofBundle.components].filter(({ purl }) => !purls.has(purl));
   return [...mistakes, ...missing.map((each) => `the bill lacks ${each.name}`)];
 }
 
-function difference(what: string, inside: readonly Labelled[], listed: readonly Labelled[]): string[] {
-  const [found, said] = [inside.map(label), listed.map(label)];
-  const missing = found.filter((each) => !said.includes(each)).map((each) => `${what}: ${each} is not listed`);
-  return [...missing, ...said.filter((each) => !found.includes(each)).map((each) => `${what}: ${each} is not inside`)];
+function difference(kind: string, inside: readonly Labelled[], listed: readonly Labelled[]): string[] {
+  const [found, named] = [inside.map(label), listed.map(label)];
+  const missing = found.filter((each) => !named.includes(each)).map((each) => `${kind}: ${each} is not listed`);
+  return [...missing, ...named.filter((each) => !found.includes(each)).map((each) => `${kind}: ${each} is absent`)];
 }
 
 if (process.argv[1] === import.meta.filename) {
@@ -98,11 +98,11 @@ if (process.argv[1] === import.meta.filename) {
   const { components } = bom;
   const more = { ...bom, components: [...components, { ...bom.metadata.component, name: 'planted' }] };
   const checks: Readonly<Record<string, readonly [mistakes: readonly string[], expected: number]>> = {
-    [`the bundle's bill lists all that is inside, ${components.length} packages`]: [await bundleMistakes(bom), 0],
-    "CycloneDX's schema allows it": [await schemaMistakes(bom), 0],
-    'a bill that lacks a package is found': [await bundleMistakes({ ...bom, components: components.slice(1) }), 1],
-    'a bill with a package more is found': [await bundleMistakes(more), 1],
-    'a bill with another field is found': [await schemaMistakes({ ...bom, planted: 1 } as Bom), 1],
+    [`the bundle's bill lists exactly its ${components.length} packages`]: [await bundleMistakes(bom), 0],
+    "the bundle's bill matches CycloneDX's schema": [await schemaMistakes(bom), 0],
+    'a bill without one package fails': [await bundleMistakes({ ...bom, components: components.slice(1) }), 1],
+    'a bill with an additional package fails': [await bundleMistakes(more), 1],
+    'a bill with an unknown field fails': [await schemaMistakes({ ...bom, planted: 1 } as Bom), 1],
   };
   const failed = Object.entries(checks).filter(([, [mistakes, expected]]) => mistakes.length !== expected);
   for (const [statement, [mistakes]] of failed) console.log(`FAIL  ${statement}: ${mistakes.join('; ')}`);

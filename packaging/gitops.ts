@@ -1,4 +1,4 @@
-/** What scenario `gitops` does to a cluster: kubectl's diffs, and the states that health checks judge. */
+/** Steps of scenario `gitops`: kubectl's diffs, and the states that health checks judge. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import { waitForDeployment } from '../e2e/harness/workloads.ts';
 import type { KubernetesObject } from '../src/api/kubernetes/kubernetes.ts';
 import type { Kind } from './health-checks.ts';
 
-/** A step of e2e/scenarios/gitops/states.yaml, which says what its members are. */
+/** A step of e2e/scenarios/gitops/states.yaml, which documents the fields. */
 interface Step {
   apply?: KubernetesObject;
   call?: string;
@@ -31,12 +31,12 @@ interface Step {
 const kinds = { InjectorConfig: injectorConfigs, RevisionTag: revisionTags };
 const examples = ['hello.yaml', 'revision-1-24.yaml', 'revision-1-25.yaml', 'revision-tag-canary.yaml'];
 
-/** Applies the chart and examples as `kubectl` does, and compares before and after the operator has done its work. */
-export async function checkDiffs(context: ScenarioContext, manner: string, flags: string[]): Promise<void> {
+/** Applies the chart and examples by kubectl. Checks the diff before and after an operator run. */
+export async function checkDiffs(context: ScenarioContext, method: string, flags: string[]): Promise<void> {
   const { client, cluster } = context;
-  const folder = join(cluster.run.path, manner);
+  const folder = join(cluster.run.path, method);
   mkdirSync(folder);
-  /** What it says, behind its exit status when that is another than 0. */
+  /** Returns the output of kubectl; if kubectl fails, prefixed by its exit status. */
   const kubectl = async (...argv: string[]) => {
     try {
       const { stdout } = await promisify(execFile)(join(paths.binaries, 'kubectl'), [
@@ -52,8 +52,8 @@ export async function checkDiffs(context: ScenarioContext, manner: string, flags
   const [definitions, chart] = ['definitions.json', 'chart.json'].map((file) => join(folder, file)) as [string, string];
   const files = [definitions, chart, ...examples.map((file) => join(paths.examples, file))];
   const named = files.flatMap((file) => ['-f', file]);
-  const isSame = (when: string) =>
-    context.checkNow(`${manner}: the diff is empty ${when}`, async () =>
+  const checkEmptyDiff = (when: string) =>
+    context.checkNow(`${method}: the diff is empty ${when}`, async () =>
       found(await kubectl('diff', ...flags, ...named), ''),
     );
   const installation = await context.install({ mode: 'split' }, async (objects) => {
@@ -65,12 +65,12 @@ export async function checkDiffs(context: ScenarioContext, manner: string, flags
     ] as const)
       writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
     for (const file of files) {
-      const said = await kubectl('apply', ...flags, '-f', file);
-      if (/^\d+: /.test(said)) throw new Error(said);
+      const output = await kubectl('apply', ...flags, '-f', file);
+      if (/^\d+: /.test(output)) throw new Error(output);
       if (file === definitions) await kubectl('wait', '--for=condition=Established', 'crd', '--all');
     }
   });
-  await isSame('before the operator runs');
+  await checkEmptyDiff('before the operator runs');
   const operator = await startOperator(context, installation);
   for (const [kind, name] of [
     ['InjectorConfig', '1-25'],
@@ -78,19 +78,19 @@ export async function checkDiffs(context: ScenarioContext, manner: string, flags
     ['RevisionTag', 'prod'],
   ] as const)
     await context.check(`${kind} ${name} is Ready`, async () => isTrue(await client.get(kinds[kind], name), 'Ready'));
-  await isSame('after it has written status, finalizers and caBundles');
+  await checkEmptyDiff('after the operator has written status, finalizers and caBundles');
   const edited = join(folder, 'edited.yaml');
   writeFileSync(edited, readFileSync(files[3]!, 'utf8').replace(/image: \S+$/m, 'image: example.com/other:1'));
-  await context.checkNow(`${manner}: control: an edit is in the diff`, async () => {
+  await context.checkNow(`${method}: control: the diff shows an edit`, async () => {
     return /^1: [^]*\+ .*example.com\/other:1/m.test(await kubectl('diff', ...flags, '-f', edited));
   });
-  // The tag first: it uses what the others make.
+  // The tag goes first, because it uses the InjectorConfigs.
   for (const file of files.slice(2).reverse()) await kubectl('delete', '-f', file);
   await operator.stop();
   await kubectl('delete', '-f', chart);
 }
 
-/** A webhook replica and a controller of what was installed. */
+/** Starts a webhook replica and a controller of the installation. */
 async function startOperator(context: ScenarioContext, installation: Installation): Promise<Replicas> {
   const replicas = await Replicas.start(context.cluster, installation, {
     webhooks: 1,
@@ -101,7 +101,7 @@ async function startOperator(context: ScenarioContext, installation: Installatio
   return replicas;
 }
 
-/** Drives real objects through the states of states.yaml, and reads each. */
+/** Drives real objects through the states of states.yaml, and reads the object in each state. */
 export async function recordStates(
   context: ScenarioContext,
   file: string,
@@ -126,9 +126,9 @@ export async function recordStates(
     const object = await waitFor(`${read.kind} ${read.metadata.name}: ${state}`, async () => {
       const stored = await client.get<InjectorConfigObject>(kinds[read.kind as Kind], read.metadata.name ?? '');
       const ready = stored.status?.conditions?.find(({ type }) => type === 'Ready');
-      const isPresent = ready?.observedGeneration === stored.metadata.generation;
-      if (until === undefined || (isPresent && `${ready?.status} ${ready?.reason}` === until)) return stored;
-      throw new Error(`it says ${JSON.stringify(ready)}`);
+      const isCurrent = ready?.observedGeneration === stored.metadata.generation;
+      if (until === undefined || (isCurrent && `${ready?.status} ${ready?.reason}` === until)) return stored;
+      throw new Error(`condition Ready is ${JSON.stringify(ready)}, expected ${until}`);
     });
     recorded.push({ state, object });
     context.say(`${read.kind} ${read.metadata.name}: ${state}`);

@@ -1,4 +1,4 @@
-/** Runs the health checks of examples/gitops by the engines of Argo CD and Flux (e2e/tools/health). */
+/** Runs the health checks of examples/gitops in Argo CD's and Flux's engines (e2e/tools/health). */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import type { KubernetesObject } from '../src/api/kubernetes/kubernetes.ts';
 type Flux = Record<'kind' | 'current' | 'inProgress' | 'failed', string>;
 export type Kind = 'InjectorConfig' | 'RevisionTag';
 
-/** What both tools are given for objects of a kind. */
+/** The health checks of one kind for both tools. */
 export interface HealthCheck {
   readonly lua: string;
   readonly flux: Flux;
@@ -25,7 +25,7 @@ export function healthCheck(kind: Kind): HealthCheck {
   return { lua, flux };
 }
 
-/** The same with one word less: a status, a reason or a condition that is not looked for any more. */
+/** Returns mutants of the checks: in each, one status, reason or condition can no longer match. */
 export function mutants({ lua, flux }: HealthCheck): HealthCheck[] {
   const without = (text: string) =>
     [...text.matchAll(/(?<=["'])\w+(?=["'])|\b\w+(?= = true\b)|\bobj\.metadata\.generation\b/g)].map(
@@ -38,10 +38,10 @@ export function mutants({ lua, flux }: HealthCheck): HealthCheck[] {
   return [...without(lua).map((text) => ({ lua: text, flux })), ...parts];
 }
 
-/** `Argo's health, Flux's status` of each object, as they were stored. */
+/** Returns `Argo's health, Flux's status` for each stored object. */
 export function judge(program: string, { lua, flux }: HealthCheck, objects: readonly KubernetesObject[]): string[] {
   const input = JSON.stringify({ lua, flux, objects });
   const { status, stdout, stderr } = spawnSync(program, { input, encoding: 'utf8' });
   if (status !== 0) throw new Error(`the health program failed: ${stderr}`);
-  return (JSON.parse(stdout) as { argo: string; flux: string }[]).map(({ argo, flux: said }) => `${argo}, ${said}`);
+  return (JSON.parse(stdout) as { argo: string; flux: string }[]).map((each) => `${each.argo}, ${each.flux}`);
 }

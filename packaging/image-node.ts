@@ -1,6 +1,6 @@
 /**
- * Runs the core scenarios by the Node that the image ships; the other tests run by the Node of the machine.
- * `image-node.ts [SCENARIO…]` runs others.
+ * Runs the core scenarios on the image's Node version; the other tests run on the machine's Node.
+ * `image-node.ts [SCENARIO…]` runs the named scenarios instead.
  */
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
@@ -11,11 +11,11 @@ const { version } = shippedNode;
 if (platform === 'linux' && (arch === 'x64' || arch === 'arm64')) {
   const { folder } = await fetchNode(arch, (line) => console.log(line));
   const programs = path.join(folder, 'usr/local/bin');
-  // Every process of Node that inherits this fails unless it is the wanted one. Operators run by process.execPath.
+  // Fails in every child that runs another Node version. Operators run on process.execPath.
   const guard = `if(process.versions.node!=='${version}')throw(new(Error)('this_is_Node_'+process.version))`;
-  const wanted = process.argv.length > 2 ? process.argv.slice(2) : ['--core'];
-  console.log(`by Node ${version}:`);
-  const { status } = spawnSync(path.join(programs, 'node'), [...process.execArgv, 'e2e/run.ts', ...wanted], {
+  const selected = process.argv.length > 2 ? process.argv.slice(2) : ['--core'];
+  console.log(`with Node ${version}:`);
+  const { status } = spawnSync(path.join(programs, 'node'), [...process.execArgv, 'e2e/run.ts', ...selected], {
     stdio: 'inherit',
     env: {
       ...process.env,
@@ -25,6 +25,6 @@ if (platform === 'linux' && (arch === 'x64' || arch === 'arm64')) {
   });
   process.exitCode = status ?? 1;
 } else {
-  console.log(`Node ${version} of the image is one for Linux: on ${platform}/${arch} nothing was run by it`);
+  console.log(`the image's Node ${version} needs Linux: on ${platform}/${arch} no scenario ran`);
   console.log('0 passed, 0 failed');
 }

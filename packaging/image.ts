@@ -10,12 +10,12 @@ import { packTarGz, type ArchivedFile } from './reproducible-tar.ts';
 
 const run = promisify(execFile);
 
-/** The image that the user wants the bundle on, by name and perhaps digest; undefined: one is assembled. */
-export const givenBase = process.env['BASE'] || undefined;
+/** The name, with optional digest, of the user's base image; undefined to assemble a base. */
+export const chosenBase = process.env['BASE'] || undefined;
 
 type Report = (line: string) => void;
 
-/** The files of the build context by name. */
+/** Returns the files of the build context by name. */
 function contextFiles(): Map<string, ArchivedFile> {
   const sources = ['packaging/Containerfile', 'dist/injector.cjs', 'LICENSE', 'dist/THIRD-PARTY-LICENSES.txt'];
   const isProgram = (file: string) => file.endsWith('.cjs');
@@ -24,20 +24,20 @@ function contextFiles(): Map<string, ArchivedFile> {
   );
 }
 
-/** The name of the archive of the image for an architecture. */
+/** Returns the name of the image's archive for an architecture. */
 export const archiveName = (architecture: Architecture): string =>
   `${project.name}-${project.version}-linux-${architecture}.oci.tar`;
 
-/** Why `make release` can make no image here; undefined where it can. */
+/** Returns the reason why `make release` cannot build an image here; undefined if it can. */
 export function imageLacks(): string | undefined {
-  if (onPath('buildah') === undefined) return 'archives of the image are made by buildah, which is not on the PATH';
-  return givenBase === undefined ? assemblyLacks() : undefined;
+  if (onPath('buildah') === undefined) return 'building the image archives needs buildah, which is not on the PATH';
+  return chosenBase === undefined ? assemblyLacks() : undefined;
 }
 
 /**
- * Writes the build context, and where an image can be built, an OCI archive for each architecture.
+ * Writes the build context and, if images can be built here, an OCI archive for each architecture.
  *
- * @throws Error in CI where none can be built
+ * @throws Error in CI if no image can be built
  */
 export async function writeImages(folder: string, report: Report): Promise<string[]> {
   const context = `${project.name}-${project.version}-image-context.tar.gz`;
@@ -45,7 +45,7 @@ export async function writeImages(folder: string, report: Report): Promise<strin
   const lacking = imageLacks();
   if (lacking !== undefined) {
     if (process.env['CI'] === 'true') throw new Error(lacking);
-    report(`no archives of the image, only its build context: ${lacking}`);
+    report(`wrote the build context of the image, but no image archives: ${lacking}`);
     return [context];
   }
   const archives: string[] = [];
@@ -53,10 +53,10 @@ export async function writeImages(folder: string, report: Report): Promise<strin
   return [context, ...archives];
 }
 
-/** Writes an OCI archive of the image for one architecture. Resolves with its name. */
+/** Writes an OCI archive of the image for one architecture. Returns its name. */
 async function writeImageArchive(folder: string, architecture: Architecture, report: Report): Promise<string> {
   const storage = mkdtempSync(path.join(tmpdir(), 'injector-image-'));
-  // A storage of its own, so that nothing is left behind.
+  // A temporary storage, so that no image remains on this machine.
   const flags = ['--root', `${storage}/root`, '--runroot', `${storage}/run`, '--storage-driver', 'vfs'];
   const layout = path.join(storage, 'layout');
   const time = String(releaseTime());
@@ -73,10 +73,10 @@ async function writeImageArchive(folder: string, architecture: Architecture, rep
 }
 
 /**
- * Builds the image with one of the tools that know a Containerfile.
+ * Builds the image with a tool that reads Containerfiles.
  *
  * @param tool docker, podman or buildah, and its global flags
- * @param options of its command `build`
+ * @param options the flags of its command `build`
  */
 export async function buildImage(tool: string[], options: string[], tag: string, report: Report): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'injector-context-'));
@@ -89,7 +89,7 @@ export async function buildImage(tool: string[], options: string[], tag: string,
     await call;
   };
   try {
-    let base = givenBase;
+    let base = chosenBase;
     if (base === undefined) {
       base = 'localhost/sidecar-injector-base';
       const context = path.join(folder, 'base');
@@ -107,29 +107,29 @@ export async function buildImage(tool: string[], options: string[], tag: string,
       chmodSync(path.join(context, name), executable ? 0o755 : 0o644);
     }
     const values = { BASE: base, VERSION: project.version, REVISION: revision() };
-    const given = Object.entries(values).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
-    await build(context, ...given, ...baseLabels(), '--tag', tag);
+    const buildArgs = Object.entries(values).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
+    await build(context, ...buildArgs, ...baseLabels(), '--tag', tag);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Says on which image this one stands, for scanners and for those who build it again when that one has changed. */
+/** Returns flags that label the image with its base. Scanners find images on old bases by it. */
 function baseLabels(): string[] {
-  if (givenBase === undefined) return [];
-  const [name = '', digest] = givenBase.split('@');
+  if (chosenBase === undefined) return [];
+  const [name = '', digest] = chosenBase.split('@');
   const labels = { name, ...(digest === undefined ? {} : { digest }) };
   return Object.entries(labels).flatMap(([key, value]) => ['--label', `org.opencontainers.image.base.${key}=${value}`]);
 }
 
-/** The commit, and whether files differ from it. */
+/** Returns the commit, with suffix `-dirty` if files differ from it. */
 export function revision(): string {
   if (!existsSync('.git')) return 'unknown';
   const describe = ['describe', '--always', '--dirty', '--abbrev=40', '--exclude=*'];
   return execFileSync('git', describe, { encoding: 'utf8' }).trim();
 }
 
-/** A tar archive of what is in folders, whose bytes depend on names, modes and contents only. */
+/** Packs folders into a tar archive whose bytes depend only on names, modes and contents. */
 async function packFolders(folders: readonly string[], archive: string, time: string): Promise<void> {
   const fixed = ['--sort=name', `--mtime=@${time}`, '--owner=0', '--group=0', '--numeric-owner', '--mode=a+rX'];
   const contents = folders.flatMap((folder) => ['-C', folder, '.']);

@@ -1,4 +1,4 @@
-/** The kubectl plugin: an archive for all platforms, since the program is one file for Node, and its krew manifest. */
+/** Packs the kubectl plugin, one archive for all platforms, and writes its krew manifest. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -9,14 +9,14 @@ import { packTarGz, type ArchivedFile } from './reproducible-tar.ts';
 const launchers = 'packaging/plugin';
 const plugin = 'sidecar-injector';
 
-/** Writes kubectl-sidecar_injector-VERSION.tar.gz and sidecar-injector.yaml, which has its digest. */
+/** Writes kubectl-sidecar_injector-VERSION.tar.gz, and sidecar-injector.yaml with its digest. */
 export async function writeKubectlPlugin(folder: string): Promise<string[]> {
   const files = new Map<string, ArchivedFile>();
   for (const name of readdirSync(launchers))
     files.set(name, { content: readFileSync(path.join(launchers, name)), executable: true });
   const launcher = files.get('kubectl-sidecar_injector')?.content.toString() ?? '';
   if (!launcher.includes(`needs Node ${oldestNode} or later`))
-    throw new Error(`${launchers}/kubectl-sidecar_injector asks for another Node than package.json, ${oldestNode}`);
+    throw new Error(`${launchers}/kubectl-sidecar_injector must require Node ${oldestNode}, as package.json does`);
   const legal = readdirSync('dist').filter((name) => /LEGAL|LICENSE/i.test(name));
   for (const file of ['LICENSE', 'dist/injector.cjs', ...legal.map((name) => `dist/${name}`)])
     files.set(path.basename(file), { content: readFileSync(file) });
@@ -51,7 +51,7 @@ function krewManifest(archive: string, sha256: string): string {
         ].join('\n'),
         platforms: [
           {
-            // Windows runs no shell scripts: there, the npm package is the way.
+            // Windows runs no shell scripts: its users install the npm package instead.
             selector: {
               matchExpressions: [within('os', ['darwin', 'linux']), within('arch', ['amd64', 'arm64'])],
             },

@@ -1,15 +1,15 @@
 /**
- * `make image`: builds the image with docker, podman or buildah, whichever is there.
+ * `make image`: builds the image with the first of docker, podman and buildah that works.
  * Variables: BASE, an image with Node; TAG; PLATFORM, such as linux/arm64; CONTAINER_TOOL.
  */
 import { execFileSync } from 'node:child_process';
 import { assemblyLacks } from './base.ts';
-import { buildImage, givenBase } from './image.ts';
+import { buildImage, chosenBase } from './image.ts';
 import { project } from './project.ts';
 
 const tools = ['docker', 'podman', 'buildah'];
 
-/** What a tool says when it is asked for something that it can answer only where it works: docker's client comes without its daemon, too. */
+/** Returns why a tool does not work here, if so. `docker version` also detects a missing daemon. */
 function problemOf(tool: string): string | undefined {
   try {
     execFileSync(tool, [tool === 'docker' ? 'version' : 'info'], { stdio: ['ignore', 'ignore', 'pipe'] });
@@ -27,14 +27,14 @@ async function main(): Promise<void> {
   const program = candidates.find((tool) => problemOf(tool) === undefined);
   if (program === undefined) {
     const problems = candidates.map((tool) => `${tool} ${problemOf(tool) ?? ''}`);
-    throw new Error(`an image is built by one of ${tools.join(', ')}: ${problems.join('; ') || `not by ${chosen}`}`);
+    throw new Error(`building needs one of ${tools.join(', ')}: ${problems.join('; ') || `not ${chosen}`}`);
   }
   const lacking = assemblyLacks();
-  if (givenBase === undefined && lacking !== undefined)
-    throw new Error(`name an image with Node to build on, such as BASE=node:26-slim; without one, ${lacking}`);
-  console.log(`building ${tag} with ${program} on ${givenBase ?? 'a base that is assembled here'} …`);
+  if (chosenBase === undefined && lacking !== undefined)
+    throw new Error(`set BASE to an image with Node, such as BASE=node:26-slim; without BASE, ${lacking}`);
+  console.log(`building ${tag} with ${program} on ${chosenBase ?? 'a base that is assembled here'} …`);
   await buildImage([program], platform === '' ? [] : ['--platform', platform], tag, console.log);
-  console.log(`built ${tag}; docs/image.md says how to push it, and how the chart is told`);
+  console.log(`built ${tag}; docs/image.md explains how to push the image, and how to set it in the chart`);
 }
 
 await main().catch((error: unknown) => {

@@ -1,11 +1,11 @@
-/** The npm package, with the files that npm itself would pack. */
+/** Packs the npm package, with the files that `npm pack` selects. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { project, releaseTime } from './project.ts';
 import { packTarGz } from './reproducible-tar.ts';
 
-/** Writes NAME-VERSION.tgz. `npm pack` writes the same files, but with modes that depend on the umask. */
+/** Writes NAME-VERSION.tgz. In an archive of `npm pack`, file modes would depend on the umask. */
 export async function writeNpmPackage(folder: string): Promise<string[]> {
   const list = ['pack', '--dry-run', '--json', '--ignore-scripts', '--loglevel=error'];
   const [packed] = JSON.parse(execFileSync('npm', list, { encoding: 'utf8' })) as [{ files: { path: string }[] }];

@@ -19,9 +19,9 @@ interface Configuration {
 }
 
 /**
- * Unpacks an archive into a folder and checks the digest of each part.
+ * Unpacks an archive into a folder and checks the digest of each part. The last layer is ours.
  *
- * @returns the configuration, the folder of the root file system, and the bytes of the last layer, which is ours
+ * @returns the architecture, the configuration, the root folder, and the last layer's size in bytes
  */
 export function unpackImage(archive: string, folder: string) {
   const [layout, root] = [path.join(folder, 'layout'), path.join(folder, 'root')];
@@ -36,7 +36,7 @@ export function unpackImage(archive: string, folder: string) {
   };
   const index = JSON.parse(readFileSync(path.join(layout, 'index.json'), 'utf8')) as { manifests: Descriptor[] };
   const [image, ...others] = index.manifests;
-  if (image === undefined || others.length > 0) throw new Error(`${archive} holds ${index.manifests.length} images`);
+  if (image === undefined || others.length > 0) throw new Error(`${archive} has ${index.manifests.length} images`);
   const manifest = JSON.parse(blob(image).toString()) as { config: Descriptor; layers: Descriptor[] };
   let lastLayerBytes = 0;
   for (const layer of manifest.layers) {

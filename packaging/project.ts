@@ -1,4 +1,4 @@
-/** What all artefacts of a release know: the version, the address of the source, the time that their files bear. */
+/** Properties shared by all artefacts of a release: version, source address, and file time. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
@@ -12,16 +12,16 @@ interface Manifest {
   bin: Record<string, string>;
 }
 
-/** package.json, the one place of the version. */
+/** The contents of package.json, which is the source of the version. */
 export const project = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest;
 
-/** The address of the source: downloads of a release lie below it. */
+/** The address of the source, and the prefix of a release's downloads. */
 export const sourceAddress = project.repository.url.replace(/^git\+|\.git$/g, '');
 
 /** The oldest Node that runs the program, such as 20.19. */
 export const oldestNode = project.engines.node.replace('>=', '');
 
-/** Fails when the chart or the source name another version than package.json. */
+/** Checks the versions of chart and source. @throws Error if one differs from package.json */
 export function checkVersions(): void {
   const { version, appVersion } = load(readFileSync('charts/injector-operator/Chart.yaml', 'utf8')) as {
     version: string;
@@ -39,17 +39,17 @@ export function checkVersions(): void {
 }
 
 /**
- * Seconds since 1970 that the files of a release bear: SOURCE_DATE_EPOCH, else the time of the commit.
- * @throws Error where neither is known
+ * Returns the time of a release's files in seconds since 1970: SOURCE_DATE_EPOCH, or the commit's.
+ * @throws Error if both are unknown
  */
 export function releaseTime(): number {
-  const given = process.env['SOURCE_DATE_EPOCH'] ?? commitTime();
-  if (given === undefined)
+  const seconds = process.env['SOURCE_DATE_EPOCH'] ?? commitTime();
+  if (seconds === undefined)
     throw new Error(
-      'the time of the commit is not known, since this is no clone of git: set SOURCE_DATE_EPOCH to seconds since 1970',
+      'the commit time is unknown, because this is not a git clone: set SOURCE_DATE_EPOCH to seconds since 1970',
     );
-  if (!/^\d{1,10}$/.test(given)) throw new Error(`SOURCE_DATE_EPOCH must be seconds since 1970, not "${given}"`);
-  return Number(given);
+  if (!/^\d{1,10}$/.test(seconds)) throw new Error(`SOURCE_DATE_EPOCH must be seconds since 1970, not "${seconds}"`);
+  return Number(seconds);
 }
 
 function commitTime(): string | undefined {

@@ -1,6 +1,6 @@
 /**
- * `make release`: writes everything that a release needs to `release/`, and SHA256SUMS of it.
- * Two runs of one commit write the same bytes: `release.ts [--folder FOLDER] [ARTEFACT…]`.
+ * `make release`: writes all artefacts of a release, and their SHA256SUMS, to `release/`.
+ * Two runs of one commit write the same bytes. `release.ts [--folder FOLDER] [ARTEFACT…]`
  */
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { writeNpmPackage } from './npm-package.ts';
 import { checkVersions, project, releaseTime } from './project.ts';
 import { writeSboms } from './sboms.ts';
 
-/** Writes files of a release into a folder and resolves with their names. */
+/** A function that writes files of a release into a folder, and returns their names. */
 type Write = (folder: string, report: (line: string) => void) => Promise<string[]>;
 
 const artefacts: Readonly<Record<string, Write>> = {
@@ -22,7 +22,7 @@ const artefacts: Readonly<Record<string, Write>> = {
   chart: writeChartArchive,
   manifest: copyInstallManifest,
   image: writeImages,
-  // After the image, of which it says the contents.
+  // After the image, whose contents it lists.
   sboms: writeSboms,
 };
 
@@ -39,35 +39,35 @@ async function main(): Promise<void> {
     allowPositionals: true,
     options: { folder: { type: 'string', default: 'release' } },
   });
-  const wanted = positionals.length === 0 ? Object.keys(artefacts) : positionals;
-  const unknown = wanted.filter((name) => !Object.hasOwn(artefacts, name));
+  const selected = positionals.length === 0 ? Object.keys(artefacts) : positionals;
+  const unknown = selected.filter((name) => !Object.hasOwn(artefacts, name));
   if (unknown.length > 0)
-    throw new Error(`no such artefact: ${unknown.join(', ')}; there are ${Object.keys(artefacts).join(', ')}`);
+    throw new Error(`unknown artefact ${unknown.join(', ')}; the artefacts are ${Object.keys(artefacts).join(', ')}`);
   checkVersions();
-  // Programs that are called for an artefact read it, too.
+  // For child processes.
   process.env['SOURCE_DATE_EPOCH'] = String(releaseTime());
   const { folder } = values;
   if (existsSync(folder) && !existsSync(path.join(folder, 'SHA256SUMS')))
     throw new Error(
-      `${folder} is there and holds no release (no SHA256SUMS): remove it, or name another with --folder`,
+      `${folder} exists but is not a release (no SHA256SUMS): remove it, or choose another with --folder`,
     );
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  // An unfinished release can be written over, too.
+  // Marks the folder as a release, so that a run after a failure may overwrite it.
   writeFileSync(path.join(folder, 'SHA256SUMS'), '');
   await import('../scripts/build.ts');
   const report = (line: string): void => {
     console.log(line);
   };
   const written: string[] = [];
-  for (const name of wanted) written.push(...((await artefacts[name]?.(folder, report)) ?? []));
+  for (const name of selected) written.push(...((await artefacts[name]?.(folder, report)) ?? []));
   const sums = written.sort().map((name) => {
     const content = readFileSync(path.join(folder, name));
     report(`${name} (${(content.length / 1_048_576).toFixed(1)} MiB)`);
     return `${createHash('sha256').update(content).digest('hex')}  ${name}\n`;
   });
   writeFileSync(path.join(folder, 'SHA256SUMS'), sums.join(''));
-  report(`${folder} holds version ${project.version}, with SHA256SUMS of ${sums.length} files`);
+  report(`wrote version ${project.version} to ${folder}, with SHA256SUMS of ${sums.length} files`);
 }
 
 await main().catch((error: unknown) => {

@@ -1,4 +1,4 @@
-/** Archives whose bytes depend on names, contents and one time only. */
+/** Packs archives whose bytes depend only on names, contents and one time. */
 import { pipeline } from 'node:stream/promises';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -11,8 +11,8 @@ export interface ArchivedFile {
 }
 
 /**
- * Packs files, in the order of their names, without owners, with one time and one of two modes.
- * The bytes also depend on the zlib of Node: the release workflow pins Node.
+ * Packs files ordered by name, without owners, with one time, and with mode 755 or 644.
+ * The bytes also depend on the zlib of Node, so the release workflow pins the Node version.
  *
  * @param seconds the time of every file, in seconds since 1970
  */
@@ -28,7 +28,7 @@ export async function packTarGz(files: ReadonlyMap<string, ArchivedFile>, second
   return packed;
 }
 
-/** The files of an archive by name, with the time of each. */
+/** Returns the files of an archive by name, each with its time in seconds since 1970. */
 export async function unpackTarGz(packed: Buffer): Promise<Map<string, ArchivedFile & { readonly mtime: number }>> {
   const files = new Map<string, ArchivedFile & { readonly mtime: number }>();
   const reader = extract();

@@ -1,4 +1,4 @@
-/** Bills of materials in CycloneDX: one of the bundle, and one of the image for each architecture. */
+/** Writes CycloneDX bills of materials of the bundle, and of the image for each architecture. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import path from 'node:path';
 import { bundle } from '../scripts/bundle/bundle.ts';
 import { architectures, assembleBase, shippedNode, type Architecture } from './base.ts';
 import { bundledPackages, licenceRules } from './bundled-packages.ts';
-import { archiveName, givenBase } from './image.ts';
+import { archiveName, chosenBase } from './image.ts';
 import { project } from './project.ts';
 
 export interface Component {
@@ -23,14 +23,14 @@ export interface Component {
 
 export type Bom = ReturnType<typeof billOf>;
 
-/** The property of a package that no bundler sees, since another package's published files contain it. */
+/** The property that names the package whose published files contain a package. */
 export const rolledUpIn = 'sidecar-injector:rolled-up-in';
 
 export const bundleBomName = `${project.name}-${project.version}.cdx.json`;
 export const imageBomName = (architecture: Architecture): string =>
   archiveName(architecture).replace('.oci.tar', '.cdx.json');
 
-/** Writes the bill of the bundle, and one for each archive of the image that lies in the folder. */
+/** Writes the bill of the bundle, and of each image archive in the folder. */
 export async function writeSboms(folder: string): Promise<string[]> {
   const ofBundle = await bundleBom();
   const boms: [string, Bom][] = [[bundleBomName, ofBundle]];
@@ -42,7 +42,7 @@ export async function writeSboms(folder: string): Promise<string[]> {
   return boms.map(([name]) => name);
 }
 
-/** The bill of dist/injector.cjs. It bundles the source once more, and fails when that gives other bytes. */
+/** Returns the bill of dist/injector.cjs. Bundles the source again, and fails if bytes differ. */
 async function bundleBom(): Promise<Bom> {
   const shipped = readFileSync('dist/injector.cjs');
   const folder = mkdtempSync(path.join(tmpdir(), 'injector-bundle-'));
@@ -50,7 +50,7 @@ async function bundleBom(): Promise<Bom> {
     const file = path.join(folder, 'injector.cjs');
     const { inputs } = await bundle('src/cli/main.ts', file, { boundedHeap: true });
     if (!readFileSync(file).equals(shipped))
-      throw new Error('dist/injector.cjs is not what the source makes: build it again');
+      throw new Error('dist/injector.cjs differs from a build of the source: run make build');
     const packages = bundledPackages(inputs);
     const components = packages.map(({ name, version, licence, integrity, rolledUpIn: outer }): Component => {
       const inside = outer === undefined ? {} : { properties: [{ name: rolledUpIn, value: outer }] };
@@ -75,7 +75,7 @@ async function bundleBom(): Promise<Bom> {
   }
 }
 
-/** The bill of an image on a base that was assembled here, or on one that was given, whose contents its own publisher has to say. */
+/** Returns the bill of an image. It lists what an assembled base contains, not a chosen one. */
 async function imageBom(archive: string, architecture: Architecture, ofBundle: Bom): Promise<Bom> {
   const index = execFileSync('tar', ['-xOf', archive, './index.json'], { encoding: 'utf8' });
   const { manifests } = JSON.parse(index) as { manifests: [{ digest: string }] };
@@ -83,9 +83,9 @@ async function imageBom(archive: string, architecture: Architecture, ofBundle: B
   const { name, version } = project;
   const itself: Component = { 'bom-ref': purl, type: 'container', name, version, purl };
   const parts = [ofBundle.metadata.component, ...ofBundle.components];
-  if (givenBase === undefined) return billOf(itself, [...(await assembledComponents(architecture)), ...parts]);
-  const [image = '', digest = 'unknown'] = givenBase.split('@');
-  const base: Component = { 'bom-ref': givenBase, type: 'container', name: image, version: digest };
+  if (chosenBase === undefined) return billOf(itself, [...(await assembledComponents(architecture)), ...parts]);
+  const [image = '', digest = 'unknown'] = chosenBase.split('@');
+  const base: Component = { 'bom-ref': chosenBase, type: 'container', name: image, version: digest };
   return billOf(itself, [base, ...parts], false);
 }
 
@@ -93,7 +93,7 @@ async function assembledComponents(architecture: Architecture): Promise<Componen
   const { nodeDigest, packages, distribution } = await assembleBase(architecture, () => undefined);
   const component = (name: string, version: string, source: string, [alg, content]: [string, string], purl: string) => {
     const licence = licenceRules.base[source];
-    if (licence === undefined) throw new Error(`packaging/licences.json does not say the licence of ${source} (base)`);
+    if (licence === undefined) throw new Error(`packaging/licences.json lacks the licence of ${source} under base`);
     const hashes = [{ alg, content }];
     return { 'bom-ref': purl, type: 'library', name, version, hashes, licenses: licensed(licence), purl } as const;
   };
@@ -112,7 +112,7 @@ function licensed(licence: string): NonNullable<Component['licenses']> {
   return [/^[\w.-]+$/.test(licence) ? { license: { id: licence } } : { expression: licence }];
 }
 
-/** Without a serial number and a time: the same contents make the same bytes. */
+/** Omits serial number and time, so that the same contents give the same bytes. */
 function billOf(component: Component, components: readonly Component[], isComplete = true) {
   return {
     bomFormat: 'CycloneDX',
