@@ -14,7 +14,7 @@ import { isInjected, type Pod } from '../harness/pod.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { found } from '../harness/wait-for.ts';
 import { barePod, podsOf } from '../harness/workloads.ts';
-import { difference, type Surroundings, type Twins } from './istio-templates/expected-pod.ts';
+import { difference, type Surroundings, type PodPair } from './istio-templates/expected-pod.ts';
 import { injectorOf, istioConfigMaps, istioTexts, withTag, type IstioTexts } from './istio-templates/istio-texts.ts';
 import { withProxyConfigs } from './istio-templates/proxy-config-definition.ts';
 
@@ -24,7 +24,7 @@ export const istioTemplates: Scenario = {
   name: 'istio-templates',
   core: true,
   about:
-    "Istio's ConfigMaps by reference: pods of every kind of workload equal the engine's results, edits are followed",
+    "with references to Istio's ConfigMaps, pods of every kind of workload equal the engine's results, also after edits",
   paired: true,
   run: (context) => withProxyConfigs(context.client, () => walk(context)),
 };
@@ -61,33 +61,32 @@ function referringConfig(namespace: string): InjectorConfigObject {
   });
 }
 
-/** Every pod of a workload equals the engine's result for its request, and is injected at all. Returns how many there are. */
+/** Checks that every pod of a workload is injected as the engine does; returns their number. */
 async function checkKind(context: ScenarioContext, kind: WorkloadKind, around: Surroundings): Promise<number> {
   const least = { Deployment: 2, StatefulSet: 2, DaemonSet: around.nodes.length, Job: 1, CronJob: 1 }[kind];
-  return context.check(`each stored pod of the ${kind} is what the engine makes of its request`, async () => {
-    const pairs = await twins(context.client, kind, around, least);
+  return context.check(`each stored pod of the ${kind} equals the engine's result for its request`, async () => {
+    const pairs = await podPairs(context.client, kind, around, least);
     if (pairs === undefined) return undefined;
-    for (const [twin, pod] of pairs) {
-      if (isInjected(twin) || !isInjected(pod))
-        throw new Error('injected where it should not be, or not where it should');
-      found(await difference(context.client, around, [twin, pod]), '');
+    for (const [plainPod, pod] of pairs) {
+      if (isInjected(plainPod) || !isInjected(pod)) throw new Error('a pod is injected in the wrong namespace');
+      found(await difference(context.client, around, [plainPod, pod]), '');
     }
     return pairs.length;
   });
 }
 
-/** The comparison can fail: a pod is not what the engine makes of it with another tag. */
+/** Checks that the comparison can fail: it must detect another image tag. */
 async function checkControl(context: ScenarioContext, around: Surroundings, texts: IstioTexts): Promise<void> {
   const injector = injectorOf(revision, withTag(texts, 'another'));
-  await context.check('with another tag in the values the same comparison finds the image', async () => {
-    const [pair] = (await twins(context.client, 'Deployment', around, 1)) ?? [];
+  await context.check('with another tag in the values, the same comparison reports the image', async () => {
+    const [pair] = (await podPairs(context.client, 'Deployment', around, 1)) ?? [];
     if (pair === undefined) return false;
     const said = await difference(context.client, { ...around, injector }, pair);
     return /image: ".*" instead of ".*:another"/.test(said);
   });
 }
 
-/** The proxies are native sidecars, since the kubelets know them, and fake kubelets make their pods ready; Jobs end. */
+/** Checks that proxies are native sidecars, that their pods become ready, and that Jobs end. */
 async function checkNative(context: ScenarioContext, namespace: string): Promise<void> {
   const { client } = context;
   const isNative = ({ spec }: Pod): boolean =>
@@ -98,7 +97,7 @@ async function checkNative(context: ScenarioContext, namespace: string): Promise
       return pods.every(isNative) && found([...new Set(pods.map(readyColumn))].join(), '2/2');
     });
   }
-  await context.check('with a native sidecar the pod of the Job ends', async () => {
+  await context.check('the pod of the Job ends despite its native sidecar', async () => {
     const pods = await podsOf(client, namespace, 'shop-job');
     return pods.every(isNative) && found(pods.map(({ status }) => status?.phase).join(), 'Succeeded');
   });
@@ -115,10 +114,10 @@ async function nodeFacts(client: ApiClient) {
   return items.map(({ metadata, status }) => ({ name: metadata.name, ...status.nodeInfo }));
 }
 
-/** Other texts of some keys; null removes one. */
+/** New texts for some keys; null removes a key. */
 type Edit = Partial<Record<keyof IstioTexts, string | null>>;
 
-/** What becomes of edits of the ConfigMaps and of ProxyConfigs: good ones are followed, broken ones are told and change nothing. Returns their number. */
+/** Checks that valid edits take effect and invalid ones are reported; returns their number. */
 async function checkEdits(context: ScenarioContext, istio: string, texts: IstioTexts, around: Surroundings) {
   const { client } = context;
   const edit = async ({ mesh, ...others }: Edit): Promise<void> => {
@@ -130,13 +129,13 @@ async function checkEdits(context: ScenarioContext, istio: string, texts: IstioT
   const tagged = withTag(texts, 'edited');
   await edit({ values: tagged.values });
   const after = { ...around, injector: injectorOf(revision, tagged) };
-  await checkPod(context, 'an edit of the values is followed', after);
+  await checkPod(context, 'pods use an edit of the values', after);
 
   const meshText = `${texts.mesh.replace(/^trustDomain:.*$/m, '').trimEnd()}\ntrustDomain: edited.example\n`;
   const renamed = { ...tagged, mesh: meshText };
   await edit({ mesh: renamed.mesh });
   const whole = { ...around, injector: injectorOf(revision, renamed) };
-  await checkPod(context, 'so is one of the mesh config', whole);
+  await checkPod(context, 'pods use an edit of the mesh config', whole);
 
   const proxyConfig = {
     apiVersion: 'networking.istio.io/v1beta1',
@@ -146,42 +145,52 @@ async function checkEdits(context: ScenarioContext, istio: string, texts: IstioT
   };
   await applyObject(client, proxyConfig);
   const proxied = { ...whole, proxyConfigs: [proxyConfig] };
-  await checkPod(context, 'a ProxyConfig is followed', proxied);
-  const pair = await podAndTwin(client, around);
-  await context.check('and makes a difference', async () => (await difference(client, whole, pair)) !== '');
+  await checkPod(context, 'pods use a ProxyConfig', proxied);
+  const pair = await podPair(client, around);
+  await context.check('the ProxyConfig changes the pod', async () => (await difference(client, whole, pair)) !== '');
 
   const broken: [says: string, changed: Edit, reason: string, message: RegExp][] = [
     [
-      'a broken template is told with ConfigMap, key, line and column',
+      'condition TemplatesValid reports a broken template with ConfigMap, key, line and column',
       { config: 'templates:\n  sidecar: "{{ if }}"\n' },
       'ConfigurationInvalid',
       new RegExp(`revision ${revision}.*key "config" of configmap "istio-sidecar-injector-.*line 1, column`),
     ],
     [
-      'so are a config without templates',
+      'condition TemplatesValid reports a config without templates',
       { config: 'policy: enabled\n' },
       'ConfigurationInvalid',
       /config\.defaultTemplates names "sidecar", which is not in config\.templates/,
     ],
     [
-      'a broken mesh config',
+      'condition TemplatesValid reports a broken mesh config',
       { mesh: 'defaultConfig: 7' },
       'ConfigurationInvalid',
       /key "mesh".*cannot parse mesh config/,
     ],
-    ['broken values', { values: '[1]' }, 'ReferenceInvalid', /key "values" of configmap .* must be a JSON or YAML map/],
     [
-      'a missing key',
+      'condition TemplatesValid reports broken values',
+      { values: '[1]' },
+      'ReferenceInvalid',
+      /key "values" of configmap .* must be a JSON or YAML map/,
+    ],
+    [
+      'condition TemplatesValid reports a missing key',
       { mesh: null },
       'ReferenceInvalid',
       new RegExp(`missing configuration map key "mesh" in configmap "istio-${revision}"`),
     ],
-    ['missing values', { values: null }, 'ReferenceInvalid', /missing configuration map key "values"/],
+    [
+      'condition TemplatesValid reports missing values',
+      { values: null },
+      'ReferenceInvalid',
+      /missing configuration map key "values"/,
+    ],
   ];
   for (const [says, changed, reason, message] of broken) {
     await edit(changed);
     await checkRefused(says, reason, message);
-    await checkPod(context, 'and pods are injected as before', proxied);
+    await checkPod(context, 'despite these edits, pods are injected as before', proxied);
     await edit(renamed);
     await checkReady();
   }
@@ -189,11 +198,11 @@ async function checkEdits(context: ScenarioContext, istio: string, texts: IstioT
   const [, meshConfig] = istioConfigMaps(istio, revision, renamed) as [KubernetesObject, KubernetesObject];
   await client.delete(meshConfig);
   const gone = new RegExp(`could not read valid configmap "istio-${revision}" from namespace "${istio}"`);
-  await checkRefused('so is a missing ConfigMap', 'ReferenceInvalid', gone);
+  await checkRefused('condition TemplatesValid reports a missing ConfigMap', 'ReferenceInvalid', gone);
   await client.create(meshConfig);
   await checkReady();
   await client.delete(proxyConfig);
-  await checkPod(context, 'without the ProxyConfig pods are as before it', whole);
+  await checkPod(context, 'without the ProxyConfig, pods are as before', whole);
   return broken.length + 5;
 
   async function checkRefused(says: string, reason: string, message: RegExp): Promise<void> {
@@ -205,27 +214,27 @@ async function checkEdits(context: ScenarioContext, istio: string, texts: IstioT
   }
 
   async function checkReady(): Promise<void> {
-    await context.check('mended: Ready', async () =>
+    await context.check('after the correction, the InjectorConfig is Ready', async () =>
       found((await conditionOf(client, revision, 'Ready'))?.status ?? '', 'True'),
     );
   }
 }
 
-/** A pod that is created now is what the engine makes of it in these surroundings. */
+/** Checks that a pod created now equals the engine's result. */
 async function checkPod(context: ScenarioContext, says: string, around: Surroundings): Promise<void> {
   const { client } = context;
-  await context.check(says, async () => found(await difference(client, around, await podAndTwin(client, around)), ''));
+  await context.check(says, async () => found(await difference(client, around, await podPair(client, around)), ''));
 }
 
-/** The same pod as the API server would store it without and with injection. */
-function podAndTwin(client: ApiClient, { plain, mesh }: Surroundings): Promise<Twins> {
+/** Returns the same pod as the API server would store it without and with injection. */
+function podPair(client: ApiClient, { plain, mesh }: Surroundings): Promise<PodPair> {
   return Promise.all([dryRun(client, barePod(plain, 'edit')), dryRun(client, barePod(mesh, 'edit'))]);
 }
 
 const workloadKinds = ['Deployment', 'StatefulSet', 'DaemonSet', 'Job', 'CronJob'] as const;
 type WorkloadKind = (typeof workloadKinds)[number];
 
-/** Creates a workload; its controllers create the pods. A CronJob believes that it has last run two minutes ago, and so need not be waited for. */
+/** Creates a workload. Sets a CronJob's last run two minutes back, so that it runs at once. */
 async function createWorkload(client: ApiClient, kind: WorkloadKind, namespace: string): Promise<void> {
   const object = workload(kind, namespace);
   await client.create(object);
@@ -234,7 +243,7 @@ async function createWorkload(client: ApiClient, kind: WorkloadKind, namespace: 
   await client.patch(object, 'merge', { status: { lastScheduleTime } }, { subresource: 'status' });
 }
 
-/** A workload of one container with ports, probes and a life cycle, which templates of a proxy look at. */
+/** Returns a workload with the fields that proxy templates read: ports, probes, a life cycle. */
 function workload(kind: WorkloadKind, namespace: string): KubernetesObject {
   const app = appOf(kind);
   const selector = { matchLabels: { app } };
@@ -262,21 +271,21 @@ const container = {
   resources: { requests: { cpu: '100m', memory: '64Mi' }, limits: { memory: '0.5Gi' } },
 };
 
-/** The pods of a workload in two namespaces, each with its twin; undefined while there are fewer than `least`. */
-async function twins(client: ApiClient, kind: WorkloadKind, { plain, mesh }: Surroundings, least: number) {
+/** Pairs a workload's pods without and with injection; undefined for fewer than `least` pairs. */
+async function podPairs(client: ApiClient, kind: WorkloadKind, { plain, mesh }: Surroundings, least: number) {
   const [some, others] = await Promise.all([podsOf(client, plain, appOf(kind)), podsOf(client, mesh, appOf(kind))]);
-  const pairs = some.flatMap((twin): Twins[] => {
-    const pod = others.find((each) => placeOf(kind, each) === placeOf(kind, twin));
-    // Of pods that are all alike any is the twin of any; each serves once.
+  const pairs = some.flatMap((plainPod): PodPair[] => {
+    const pod = others.find((each) => keyOf(kind, each) === keyOf(kind, plainPod));
+    // Identical pods are interchangeable; each is used once.
     if (pod === undefined) return [];
     others.splice(others.indexOf(pod), 1);
-    return [[twin, pod]];
+    return [[plainPod, pod]];
   });
   return pairs.length < least ? undefined : pairs;
 }
 
-/** What tells pods of one workload apart: their node, their number, or their Job, which is named after the minute. */
-function placeOf(kind: WorkloadKind, { metadata, spec }: Pod): string {
+/** Returns the part that distinguishes pods of a workload: node, ordinal, or Job (of a minute). */
+function keyOf(kind: WorkloadKind, { metadata, spec }: Pod): string {
   if (kind === 'DaemonSet') return JSON.stringify(spec.affinity);
   if (kind === 'StatefulSet') return metadata.name ?? '';
   return kind === 'CronJob' ? (metadata.ownerReferences?.[0]?.name ?? '') : '';

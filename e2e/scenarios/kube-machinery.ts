@@ -19,20 +19,19 @@ import { configMap, NotedLog, openWorkbench, type Workbench } from './kube-machi
 
 export const kubeMachinery: Scenario = {
   name: 'kube-machinery',
-  about:
-    'reflector, store, server-side apply, leader election, Events and status: what the real API server answers them',
-  destructive: 'it makes etcd forget its past',
+  about: 'reflector, store, server-side apply, leader election, Events and status work with the real API server',
+  destructive: 'it compacts etcd',
   ownControlPlane: true,
   run: async (context) => {
     const bench = await openWorkbench(context);
-    // Each part has clients and objects of its own, and most of them wait: for an election, 60 s.
+    // Each part has its own clients and objects, and mostly waits: an election takes 60 s.
     const checks = [checkElections, checkTimeouts, checkEvents, checkExpired, checkApplies, checkStatuses];
     await together(checks.map((check) => check(bench)));
     return `${context.passed} statements about reflector, store, apply, lease, events and status`;
   },
 };
 
-/** Waits for all of them, so that none goes on after the scenario has ended; then fails with what failed. */
+/** Waits for all parts, so that none outlives the scenario; then throws their errors. */
 async function together(parts: readonly Promise<void>[]): Promise<void> {
   const results = await Promise.allSettled(parts);
   const failures = results.flatMap((result) => (result.status === 'rejected' ? [String(result.reason)] : []));
@@ -41,7 +40,7 @@ async function together(parts: readonly Promise<void>[]): Promise<void> {
 
 const client = 'km-status';
 
-/** A status is written whole, once, only when it says something new, and never onto an object that somebody has changed meanwhile. */
+/** Checks status writes: complete, only on changes, and never onto a newer object. */
 async function checkStatuses(bench: Workbench): Promise<void> {
   const { context } = bench;
   const writer = bench.client(client);
@@ -58,13 +57,13 @@ async function checkStatuses(bench: Workbench): Promise<void> {
   };
   let object = read;
   for (let pass = 0; pass < 50; pass++) object = await write(object, 'the same', new Date(Date.now() + pass * 60_000));
-  await context.checkNow('two conditions that 50 passes find the same are written once, together', () => {
+  await context.checkNow('50 passes with two unchanged conditions write them once, together', () => {
     found(bench.writesOf(client).join(), 'patch 200');
     return object.status?.conditions?.length === 2;
   });
   const before = object.status?.conditions?.[0]?.lastTransitionTime;
   object = await write(object, 'another', new Date(Date.now() + 3_600_000));
-  await context.checkNow('another message is one write, and no transition', () => {
+  await context.checkNow('a new message causes one write and no transition', () => {
     found(bench.writesOf(client).join(), 'patch 200,patch 200');
     return object.status?.conditions?.[0]?.lastTransitionTime === before;
   });
@@ -72,7 +71,7 @@ async function checkStatuses(bench: Workbench): Promise<void> {
   const refused = await write(object, 'too late', new Date()).catch((error: unknown) => error);
   const { status } = await context.client.get<InjectorConfigObject>(injectorConfigs, client);
   await context.checkNow(
-    'a status that was found for an older object is refused (409), and what is stored stays',
+    'the API server refuses a status for an older object (409), and the stored status stays',
     () => isConflict(refused) && found(status?.conditions?.[0]?.message ?? '', 'another'),
   );
 }
@@ -80,7 +79,7 @@ async function checkStatuses(bench: Workbench): Promise<void> {
 const events = resourceKind('events.k8s.io/v1', 'Event');
 type RecordedEvent = KubernetesObject & { regarding: { name?: string }; series?: { count: number } };
 
-/** The same Event again becomes a series, many different ones about one object are thinned out, and one that cannot be written is no error. */
+/** Checks Events: repeats form a series, a rate limit applies per object, failures are logged. */
 async function checkEvents(bench: Workbench): Promise<void> {
   const { context } = bench;
   const client = 'km-events';
@@ -98,20 +97,20 @@ async function checkEvents(bench: Workbench): Promise<void> {
     const { items } = await context.client.listAll<RecordedEvent>(events, { namespace });
     return items.filter(({ regarding }) => regarding.name === name);
   };
-  await context.check('100 different Events about one object: 25 are written', async () =>
+  await context.check('of 100 different Events about one object, 25 are written', async () =>
     found(String((await about('noisy')).length), '25'),
   );
-  await context.check('one Event 500 times: one is written', async () =>
+  await context.check('of 500 equal Events, one is written', async () =>
     found(String((await about('repeated')).length), '1'),
   );
   await checkRefused(bench, repeated);
   await sleep(29_000);
-  await context.check('30 s later it is a series of 500, by one write', async () => {
+  await context.check('30 s later, one write makes it a series of 500', async () => {
     const [series] = await about('repeated');
     const patches = bench.writesOf(client).filter((write) => write.startsWith('patch'));
     return found([series?.series?.count ?? 'none', ...patches].join(), '500,patch 200');
   });
-  await context.checkNow('nothing of it failed', () => found(JSON.stringify(log.lines), '[]'));
+  await context.checkNow('the recorder logged no failures', () => found(JSON.stringify(log.lines), '[]'));
 }
 
 async function checkRefused(bench: Workbench, regarding: KubernetesObject): Promise<void> {
@@ -121,7 +120,7 @@ async function checkRefused(bench: Workbench, regarding: KubernetesObject): Prom
   const recorder = recorderOf(bench, client, log);
   const refused = await proxy.fault({ match: { client }, action: { kind: 'answer', status: 403 } });
   recorder.record(regarding, { type: 'Normal', reason: 'Refused', action: 'Try', note: 'not written' });
-  await context.check('an Event that the API server refuses costs a line of the log, and nothing else', () =>
+  await context.check('an Event that the API server refuses has no effect but a log line', () =>
     found(log.lines.map(({ message }) => message).join(), 'an event was not written'),
   );
   await refused.end();

@@ -25,16 +25,15 @@ export const istioRowKeys: RowKeys = {
 
 const customKeys: RowKeys = { injection: 'acme.io/mesh', revision: 'acme.io/mesh-revision', inject: 'acme.io/inject' };
 
-/** 256 pods by 10 at a time: what the API server and one operator do in two or three seconds. */
+/** The number of concurrent requests: with 10, 256 pods take two or three seconds. */
 const atOnce = 10;
 
 export const labelTruthTable: Scenario = {
   name: 'label-truth-table',
   core: true,
-  about:
-    "all 256 combinations of a namespace's and a pod's labels, stored and compared with Istio's table, in 6 settings",
+  about: "all 256 combinations of namespace and pod labels behave as in Istio's table, in 6 settings",
   paired: true,
-  destructive: 'it installs the default revision, and one that takes unlabelled namespaces',
+  destructive: 'it installs the default revision, and one that selects unlabelled namespaces',
   run: async (context) => {
     const { client } = context;
     await context.startOperator();
@@ -56,24 +55,24 @@ export const labelTruthTable: Scenario = {
 
     await applyTagUntilReady(client, revisionTag('default', '1-24'));
     const moved = { revisions: { ...revisions, default: '1-24' }, standard: '1-24', enabledByDefault: false };
-    await checkTable(context, 'RevisionTag default leads to 1-24', { ...setting, meaning: moved, name: 'moved' });
+    await checkTable(context, 'RevisionTag default on 1-24', { ...setting, meaning: moved, name: 'moved' });
     await applyTagUntilReady(client, revisionTag('default', '1-24', { enableNamespacesByDefault: true }));
     const movedOpen = { ...setting, meaning: { ...moved, enabledByDefault: true }, name: 'moved-open' };
     await checkTable(context, 'RevisionTag default with enableNamespacesByDefault', movedOpen);
     await removeTagAndWebhook(client, 'default');
     await removeTagAndWebhook(client, 'prod');
 
-    // A tag stays in the family of its InjectorConfig, so it is made again once both are in the other one.
+    // A tag belongs to one family, so recreate it after both revisions moved to the other family.
     const keys = { ...customKeys, status: 'acme.io/status' };
     await applyUntilReady(client, smallConfig('default', { keys }));
     await applyUntilReady(client, smallConfig('1-24', { keys }));
     await applyTagUntilReady(client, revisionTag('prod', '1-24'));
     const acme = await tableNamespaces(context, 'acme', customKeys);
     const own = { namespaces: acme, keys: customKeys, meaning: plain, name: 'own' };
-    await checkTable(context, 'label names of its own', own);
+    await checkTable(context, 'custom label names', own);
     const foreign = { ...setting, meaning: { revisions: {}, standard: '', enabledByDefault: false }, name: 'foreign' };
-    await checkTable(context, "then Istio's label names mean nothing", foreign);
-    return '6 settings x 256 rows as in the table, no pod taken by two webhooks';
+    await checkTable(context, "Istio's label names after the change", foreign);
+    return '6 settings x 256 rows as in the table, no pod selected by two webhooks';
   },
 };
 
@@ -99,17 +98,19 @@ async function checkTable(context: ScenarioContext, what: string, setting: Setti
     const isRight = injectors.join() === (wanted ?? '');
     return isRight ? [] : [`${describeRow(row)}: ${injectors.join(' and ') || 'none'}, not ${wanted ?? 'none'}`];
   });
-  await context.checkNow(`${what}: 256 stored pods are as in the table`, () => found(wrong.slice(0, 5).join('; '), ''));
+  await context.checkNow(`${what}: all 256 stored pods are as in the table`, () =>
+    found(wrong.slice(0, 5).join('; '), ''),
+  );
   const creations = setting.namespaces.flatMap((namespace) => podCreations(audit?.events() ?? [], namespace));
   const twice = creations.filter((event) => calledWebhooks(event).length > 1);
   await context.checkNow(
-    `${what}: the API server asked at most one webhook about each`,
+    `${what}: the API server called at most one webhook for each pod`,
     () => (audit === undefined || creations.length === pods.length) && found(String(twice.length), '0'),
   );
   context.say(`${what}: ${pods.length} pods created and read in ${milliseconds} ms`);
 }
 
-/** The API server follows webhook configurations with a delay: waits until it selects as it should in a row that has changed. */
+/** Waits until the API server uses the changed webhook configurations, by rows that changed. */
 async function settle(context: ScenarioContext, what: string, { meaning }: Setting, pods: readonly TablePod[]) {
   const telling = pods.filter(({ row }) => {
     const others = Object.values(row).filter((value) => value !== undefined);
@@ -118,7 +119,7 @@ async function settle(context: ScenarioContext, what: string, { meaning }: Setti
   });
   for (const { row, pod } of telling) {
     const asked = barePod(pod.metadata.namespace ?? '', 'asked', { labels: pod.metadata.labels ?? {} });
-    await context.check(`${what}: in force (${describeRow(row)})`, async () => {
+    await context.check(`${what}: the API server uses the new webhooks (${describeRow(row)})`, async () => {
       return found(injectorsOf(await dryRun(context.client, asked)).join(), expected(row, meaning) ?? '');
     });
   }
@@ -132,7 +133,7 @@ async function storedPods({ client }: ScenarioContext, namespaces: readonly stri
   return new Map(pods.map((pod) => [`${pod.metadata.namespace ?? ''}/${pod.metadata.name ?? ''}`, pod]));
 }
 
-/** Who has injected a stored pod, told by its annotation; a container too many or too few beside it is said as well. */
+/** Returns the injectors in a pod's annotation, and the containers if they do not match. */
 function injectorsOf(pod: Pod): string[] {
   const annotation = pod.metadata.annotations?.['sidecar-injector.io/config'] ?? '';
   const named = annotation.split(',').flatMap((entry) => (entry === '' ? [] : [entry.replace(/\.[0-9a-f]{8}$/, '')]));

@@ -19,7 +19,7 @@ import { checkHostileWriter, checkSecondWriters } from './repair/second-writers.
 export const repair: Scenario = {
   name: 'repair',
   core: true,
-  about: 'what the operator made is edited, deleted, fought over: restored at once, and no war of writes',
+  about: 'the operator restores edited, deleted and contested objects at once, without a war of writes',
   run: async (context) => {
     const installation = await context.install();
     await installation.startOperator();
@@ -32,19 +32,19 @@ export const repair: Scenario = {
 
 const name = 'disturbed';
 /**
- * What a repair may take on a machine that does many things at once, in milliseconds (the slowest is printed; on an idle machine it is tens of
- * them); longer where keys have to be made, since admission goes on meanwhile.
+ * The maximum duration of a repair on a busy machine, in milliseconds (idle: tens of them); more
+ * where keys are generated, because admission continues meanwhile.
  */
 const bound = 3000;
 const boundWithKeys = 10_000;
-/** The operator writes a contested object once a second at most; this is no contest. */
+/** Longer than the operator's pause between writes of a contested object, in milliseconds. */
 const pause = 1000;
 
 interface Disturbance {
   says: string;
   object: KubernetesObject;
   patch?: object;
-  /** The restored object may differ from what it was: a new certificate. */
+  /** Whether the restored object may differ, because it has a new certificate. */
   renewed?: boolean;
 }
 
@@ -62,21 +62,21 @@ async function checkDisturbances(context: ScenarioContext): Promise<number> {
     const milliseconds = await disturb(context, disturbance, injected);
     const still = await standstill.between(began, Date.now());
     if (!renewed) slowest = Math.max(slowest, milliseconds);
-    await context.check(`${says}: restored, and pods are injected`, injected);
+    await context.check(`after the repair, pods are injected (${says})`, injected);
     const limit = renewed ? boundWithKeys : bound;
     if (milliseconds > limit + still) {
       throw new Error(
-        `${says}: the repair took ${milliseconds} ms, more than ${limit}, and the machine stood still for ${still}`,
+        `${says}: the repair took ${milliseconds} ms, more than ${limit}; the machine stalled for ${still} ms`,
       );
     }
   }
-  await context.check('an Event tells who edits a ConfigMap what to edit instead', async () => {
+  await context.check('an Event about the edited ConfigMap names the InjectorConfig to edit instead', async () => {
     const events = await eventsAbout(client, name);
     return events.some(({ message }) => message.includes('edit the InjectorConfig instead'));
   });
   await waitForCondition(client, name, 'Ready', 'True');
   await client.patch(smallConfig(name), 'merge', { metadata: { finalizers: null } });
-  await context.check('a removed finalizer is back', async () => {
+  await context.check('the operator restores a removed finalizer', async () => {
     const { metadata } = await client.get(injectorConfigs, name);
     return (metadata.finalizers ?? []).length === 1;
   });
@@ -98,14 +98,14 @@ function disturbances(namespace: string, hash: string): Disturbance[] {
     { says: 'the Service is deleted', object: service },
     { says: 'the Service is redirected', object: service, patch: { spec: { externalName: 'elsewhere.example.com' } } },
     {
-      says: 'the plain ConfigMap is edited',
+      says: 'the ConfigMap without a hash is edited',
       object: namespaced('ConfigMap', names.configMap),
       patch: { data: { config: 'policy: disabled' } },
     },
     { says: 'the hashed ConfigMap is deleted', object: namespaced('ConfigMap', hashedConfigMapName(name, hash)) },
     { says: 'the serving Secret is deleted', object: serving, renewed: true },
     { says: 'the serving Secret is emptied', object: serving, patch: { data }, renewed: true },
-    { says: "the authority's Secret is deleted", object: namespaced('Secret', names.authoritySecret), renewed: true },
+    { says: "the CA's Secret is deleted", object: namespaced('Secret', names.authoritySecret), renewed: true },
   ];
 }
 
@@ -123,9 +123,9 @@ async function disturb(
   const before = await read();
   const started = Date.now();
   if (patch === undefined) await client.delete(object);
-  else await client.patch(object, 'merge', patch, { fieldManager: 'somebody' });
-  if (renewed === true && !(await injected())) throw new Error(`${says}: a pod of that moment is plain`);
-  await context.check(says, async () => {
+  else await client.patch(object, 'merge', patch, { fieldManager: 'other' });
+  if (renewed === true && !(await injected())) throw new Error(`${says}: a pod created at that moment is not injected`);
+  await context.check(`the operator restores the object (${says})`, async () => {
     const now = await read();
     if (now === undefined) return false;
     return renewed === true ? hasValues(now) : isDeepStrictEqual(now, before);
@@ -133,7 +133,7 @@ async function disturb(
   return Date.now() - started;
 }
 
-/** An object without what the API server keeps for itself: of its metadata the labels and owners, and no status. */
+/** Returns an object without status and without metadata except labels and owners. */
 function essence(object: KubernetesObject): KubernetesObject {
   const { labels = {}, ownerReferences = [] } = object.metadata;
   return { ...object, status: undefined, metadata: { labels, ownerReferences } };

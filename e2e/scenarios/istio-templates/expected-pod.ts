@@ -12,37 +12,38 @@ export interface Surroundings {
   injector: Injector;
   nodes: NodeFacts[];
   proxyConfigs?: ProxyConfigResource[];
-  /** A namespace without pods and without injection, in which the API server completes the engine's results. */
+  /** A namespace without pods and injection, where a dry run completes the engine's results. */
   scratch: string;
-  /** Two namespaces in which the same is created: without injection, and with it. */
+  /** Two namespaces with the same workloads: without injection, and with it. */
   plain: string;
   mesh: string;
 }
 
 /** The same pod without and with injection. */
-export type Twins = [twin: Pod, pod: Pod];
+export type PodPair = [plainPod: Pod, pod: Pod];
 
-/** Where an injected pod first differs from what the engine makes of its twin's request; empty when it does not. */
-export async function difference(client: ApiClient, around: Surroundings, [twin, pod]: Twins): Promise<string> {
-  return firstDifference(comparable(pod), await expectedPod(client, around, twin, pod));
+/** Returns the first difference between an injected pod and the engine's result; empty if none. */
+export async function difference(client: ApiClient, around: Surroundings, [plainPod, pod]: PodPair): Promise<string> {
+  return firstDifference(comparable(pod), await expectedPod(client, around, plainPod, pod));
 }
 
 /**
- * What the API server would store if the engine alone had injected the pod: the twin's request (the same workload's pod, stored in a namespace
- * without injection, under the identity of the injected one) goes through the engine here, and through the API server's defaults and
- * plugins by a dry run.
+ * Returns the pod that the API server would store if only the engine had injected it. The request
+ * is the plain pod (of the same workload in a namespace without injection) with the identity of the
+ * injected one. It passes the engine here, and then the API server's defaults and plugins by a dry
+ * run.
  */
-async function expectedPod(client: ApiClient, around: Surroundings, twin: Pod, injected: Pod): Promise<unknown> {
+async function expectedPod(client: ApiClient, around: Surroundings, plainPod: Pod, injected: Pod): Promise<unknown> {
   const { injector, nodes, proxyConfigs = [], scratch } = around;
   const namespace = injected.metadata.namespace ?? '';
-  const request = requestOf(twin, injected);
+  const request = requestOf(plainPod, injected);
   const result = inject(injector, { pod: request, namespace, path: '/inject', nodes, proxyConfigs });
-  if (result.outcome !== 'injected') throw new Error(`the engine does not inject it: ${result.message}`);
+  if (result.outcome !== 'injected') throw new Error(`the engine does not inject the pod: ${result.message}`);
   const pod = result.pod as unknown as KubernetesObject & Pod;
   return comparable(await dryRun(client, { ...pod, metadata: { ...pod.metadata, namespace: scratch } }));
 }
 
-/** The pod without what is given to it only when it is stored or after that, and without the name of its configuration. */
+/** Returns the pod without fields set at or after storage, and without its configuration's name. */
 function comparable({ metadata, spec }: Pod): unknown {
   const { labels, generateName, ownerReferences } = metadata;
   const annotations = Object.entries(metadata.annotations ?? {}).filter(([key]) => key !== injectedByAnnotation);
@@ -50,24 +51,24 @@ function comparable({ metadata, spec }: Pod): unknown {
   return { ...kept, spec: unscheduled(spec) };
 }
 
-/** The pod as it came to the webhook. */
-function requestOf(twin: Pod, injected: Pod): JsonObject {
-  const { name, generateName, namespace, labels, annotations, ownerReferences } = twin.metadata;
-  // A generated name is given after admission; two generated names are never the same.
+/** Returns the pod as the webhook received it. */
+function requestOf(plainPod: Pod, injected: Pod): JsonObject {
+  const { name, generateName, namespace, labels, annotations, ownerReferences } = plainPod.metadata;
+  // Generated names are assigned after admission and never repeat.
   const isNamed = name === injected.metadata.name;
   const metadata = { ...(isNamed ? { name } : {}), generateName, namespace, labels, annotations, ownerReferences };
-  let text = JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata, spec: unscheduled(twin.spec) });
+  let text = JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata, spec: unscheduled(plainPod.spec) });
   for (const [own, other] of [
     [namespace, injected.metadata.namespace],
-    [ownerOf(twin), ownerOf(injected)],
-    [tokenVolume(twin), tokenVolume(injected)],
+    [ownerOf(plainPod), ownerOf(injected)],
+    [tokenVolume(plainPod), tokenVolume(injected)],
   ]) {
     if (own !== undefined && other !== undefined) text = text.replaceAll(own, other);
   }
   return JSON.parse(text) as JsonObject;
 }
 
-/** Which node a pod goes to is decided after admission. */
+/** Removes the node, which is chosen after admission. */
 function unscheduled(spec: Pod['spec']): Record<string, unknown> {
   return Object.fromEntries(Object.entries(spec).filter(([key]) => key !== 'nodeName'));
 }
@@ -76,12 +77,12 @@ function ownerOf({ metadata }: Pod): string | undefined {
   return metadata.ownerReferences?.[0]?.uid;
 }
 
-/** The volume that the API server's ServiceAccount plugin adds, under a name of its own. */
+/** Returns the name of the volume that the API server's ServiceAccount plugin adds. */
 function tokenVolume({ spec }: Pod): string | undefined {
   return spec.volumes?.find(({ name }) => name.startsWith('kube-api-access-'))?.name;
 }
 
-/** Where two values first differ, as `spec.containers.0.image: "a" instead of "b"`; empty when they are the same. */
+/** Returns the first difference: `spec.containers.0.image: "a" instead of "b"`; empty if none. */
 function firstDifference(found: unknown, expected: unknown, path = ''): string {
   if (typeof found !== 'object' || found === null || typeof expected !== 'object' || expected === null) {
     const show = (value: unknown): string => (value === undefined ? 'nothing' : JSON.stringify(value));

@@ -12,7 +12,7 @@ export interface IstioTexts {
   mesh: string;
 }
 
-/** Istio's own configuration as recorded beside the repository, where it is; otherwise that of our example. */
+/** Returns Istio's recorded configuration if it exists beside the repository, else an example. */
 export function istioTexts(): { texts: IstioTexts; source: string } {
   const golden = join(repository, '..', 'shared', 'golden');
   const read = (file: string): string => readFileSync(join(golden, file), 'utf8');
@@ -32,7 +32,7 @@ export function istioTexts(): { texts: IstioTexts; source: string } {
   return { texts: { config, values, mesh }, source: "the example's templates" };
 }
 
-/** The ConfigMaps under the names that Istio gives them. */
+/** Returns the ConfigMaps under Istio's names. */
 export function istioConfigMaps(namespace: string, revision: string, texts: IstioTexts): KubernetesObject[] {
   const { config, values, mesh } = texts;
   const configMap = (name: string, data: Record<string, string>): KubernetesObject => ({
@@ -42,14 +42,14 @@ export function istioConfigMaps(namespace: string, revision: string, texts: Isti
   return [configMap('istio-sidecar-injector', { config, values }), configMap('istio', { mesh })];
 }
 
-/** The engine as it is expected to be loaded from these texts, made from nothing that the operator wrote. */
+/** Builds the expected engine from these texts, independent of what the operator wrote. */
 export function injectorOf(revision: string, texts: IstioTexts): Injector {
   const engine = { delimiters: ['{{', '}}'], nativeSidecars: 'Auto', keys: istioKeys, pathEnvironment: {} };
   const settings = { revision, ...engine };
   return loadInjector({ ...texts, settings: JSON.stringify(settings) });
 }
 
-/** The same texts with another image tag of the proxy. */
+/** Returns the texts with another image tag of the proxy. */
 export function withTag(texts: IstioTexts, tag: string): IstioTexts {
   const values = JSON.parse(texts.values) as { global: Record<string, unknown> };
   return { ...texts, values: JSON.stringify({ ...values, global: { ...values.global, tag } }) };

@@ -4,7 +4,7 @@ import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { applyAll } from '../../harness/apply.ts';
 
-/** As much of the definition of Istio's ProxyConfig as is needed to store one. */
+/** The parts of Istio's ProxyConfig definition that suffice to store one. */
 const definition: KubernetesObject = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -29,7 +29,7 @@ const definition: KubernetesObject = {
   },
 };
 
-/** Runs something while the API server serves ProxyConfigs: where Istio has not brought their definition, it is there for that time. */
+/** Runs a function while ProxyConfigs are served; installs their definition if it is missing. */
 export async function withProxyConfigs<Result>(client: ApiClient, run: () => Promise<Result>): Promise<Result> {
   const kind = resourceKind(definition.apiVersion, definition.kind);
   const { name = '' } = definition.metadata;
@@ -40,8 +40,11 @@ export async function withProxyConfigs<Result>(client: ApiClient, run: () => Pro
   } finally {
     if (!isThere) {
       await client.delete(definition);
-      // It goes later than it is deleted, and whoever is next must not take it for Istio's.
-      await waitFor('the definition of ProxyConfig to go', async () => (await client.find(kind, name)) === undefined);
+      // Wait for the deletion, or the next scenario would mistake it for Istio's own.
+      await waitFor(
+        'the definition of ProxyConfig to be deleted',
+        async () => (await client.find(kind, name)) === undefined,
+      );
     }
   }
 }

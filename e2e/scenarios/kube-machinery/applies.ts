@@ -5,7 +5,7 @@ import { found } from '../../harness/wait-for.ts';
 import { webhookNamed, webhooks, type WebhookConfiguration } from '../../harness/webhook-configurations.ts';
 import { configMap, configMaps, type Workbench } from './workbench.ts';
 
-/** Server-side apply: nothing is written that is as it should be, others are named before they are overruled, and what an apply cannot do is replaced. */
+/** Checks server-side apply: no needless writes, named conflicts, and replacement where needed. */
 export async function checkApplies(bench: Workbench): Promise<void> {
   const applying = new Applying(bench);
   await checkDifferences(applying);
@@ -16,7 +16,7 @@ export async function checkApplies(bench: Workbench): Promise<void> {
 
 class Applying {
   readonly bench: Workbench;
-  /** Time passes here only when somebody says so: whether two applies come within a second is not up to the machine. Milliseconds. */
+  /** The test's clock in milliseconds; a slow machine does not affect the one-second pause. */
   now = 0;
   readonly #applier: ObjectApplier;
   readonly #client = 'km-apply';
@@ -47,7 +47,7 @@ async function checkDifferences(applying: Applying): Promise<void> {
   const same = [await applying.apply(desired('one')), await applying.apply(desired('one'))];
   const changed = await applying.apply(desired('two'));
   await context.checkNow(
-    'an object is created with one write, left alone while it is as it should be, changed with one',
+    'an object is created with one write, not written while it is unchanged, and updated with one write',
     () =>
       found(
         [created, ...same, changed].map(({ outcome, writes }) => `${outcome} by ${writes}`).join('; '),
@@ -66,7 +66,7 @@ async function checkForeignManager(applying: Applying): Promise<void> {
   await takeAway();
   const first = await applying.apply(desired);
   await context.checkNow(
-    'a field that another manager took is asked for without force first, which names the manager, then taken back',
+    'a field that another manager took is first applied without force, which names the manager, and then restored',
     () => {
       found(first.writes, 'patch 409, patch 200');
       return found(JSON.stringify(first.foreign), '[{"manager":"km-other","field":".data.value"}]');
@@ -78,7 +78,7 @@ async function checkForeignManager(applying: Applying): Promise<void> {
   const tooEarly = await applying.apply(desired);
   applying.now -= 999;
   await context.checkNow(
-    `it takes it again at once: we wait (${Math.round(second.retryAfter ?? 0)} ms) before we do`,
+    `when the manager takes it again at once, the applier waits (${Math.round(second.retryAfter ?? 0)} ms)`,
     () => {
       found(`${second.outcome} by ${second.writes}`, 'Deferred by ');
       found(`${tooEarly.outcome} by ${tooEarly.writes}`, 'Deferred by ');
@@ -87,10 +87,12 @@ async function checkForeignManager(applying: Applying): Promise<void> {
   );
   applying.now += second.retryAfter ?? 0;
   const third = await applying.apply(desired);
-  await context.checkNow('and do then', () => found(third.writes, 'patch 409, patch 200'));
+  await context.checkNow('the applier restores the field after the wait', () =>
+    found(third.writes, 'patch 409, patch 200'),
+  );
 }
 
-/** What others co-own does not go away with an apply, and without its required fields the whole object is invalid. */
+/** An apply cannot remove co-owned list entries; without their required fields they are invalid. */
 async function checkCoOwnedWebhook(applying: Applying): Promise<void> {
   const { context } = applying.bench;
   const name = `${context.name}-co-owned`;
@@ -102,7 +104,7 @@ async function checkCoOwnedWebhook(applying: Applying): Promise<void> {
   const applied = await applying.apply(webhookConfiguration(name, ['kept']));
   const { webhooks: left } = await context.client.get<WebhookConfiguration>(webhooks, name);
   await context.checkNow(
-    'a webhook of ours that somebody co-owns cannot be applied away (Invalid): the object is replaced at its resourceVersion',
+    'an apply cannot remove a webhook that another manager co-owns (Invalid), so the object is replaced at its resourceVersion',
     () => {
       found(`${applied.outcome} by ${applied.writes}`, 'Updated by patch 422, update 200');
       return found(left.map((webhook) => webhook.name).join(), 'kept.example.com');
@@ -120,7 +122,7 @@ async function checkImmutable(applying: Applying): Promise<void> {
   const before = await applying.apply(desired('one'));
   const after = await applying.apply(desired('two'));
   await context.checkNow(
-    'an immutable object is made anew, after the API server has said that it would take it',
+    'an immutable object is recreated after a dry run has shown that the API server accepts it',
     () => {
       found(
         `${after.outcome} by ${after.writes}`,
@@ -131,9 +133,9 @@ async function checkImmutable(applying: Applying): Promise<void> {
   );
 }
 
-/** A configuration that matches nothing, with every field that the API server would fill in. */
+/** Returns a configuration that matches no request, with all defaulted fields set. */
 function webhookConfiguration(name: string, names: readonly string[]): KubernetesObject {
-  const group = { apiGroups: ['nobody.example.com'], apiVersions: ['v1'], resources: ['things'] };
+  const group = { apiGroups: ['none.example.com'], apiVersions: ['v1'], resources: ['things'] };
   const rule = { ...group, operations: ['CREATE'], scope: '*' };
   return {
     ...webhookNamed(name),

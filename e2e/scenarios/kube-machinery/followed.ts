@@ -12,12 +12,12 @@ import { configMaps, NotedLog, type Workbench } from './workbench.ts';
 type Reads = Pick<ApiClient, 'list' | 'watch'>;
 type Options = Omit<ReflectorOptions<KubernetesObject>, 'client' | 'store' | 'clock' | 'logger' | 'observer'>;
 
-/** A client that notes what is read through it, and when (milliseconds since 1970). */
+/** A client that records its reads with their times, in milliseconds since 1970. */
 class NotedReads implements Reads {
   readonly lists: { at: number; continue: string | undefined }[] = [];
-  /** With the bookmark that had come last when it was asked for. */
+  /** The watches, with the last bookmark received before each request. */
   readonly watches: { at: number; resourceVersion: string; bookmark: string | undefined }[] = [];
-  /** How many watches the API server has agreed to. */
+  /** The number of watches that the API server accepted. */
   opened = 0;
   readonly #bookmarks: string[] = [];
   readonly #client: Reads;
@@ -49,14 +49,14 @@ class NotedReads implements Reads {
   }
 }
 
-/** A collection that a reflector follows, and notes of how it does. */
+/** A collection followed by a reflector, with records of its behavior. */
 export class Followed {
   readonly store = new ObjectStore();
   readonly log = new NotedLog();
   readonly reads: NotedReads;
-  /** How and when (milliseconds since 1970) its watches ended. */
+  /** How and when its watches ended; times in milliseconds since 1970. */
   readonly ends: { reason: WatchEnd; at: number }[] = [];
-  /** Every wait that the reflector has asked for, and when (milliseconds since 1970): what it meant to do, however late it was done. */
+  /** The waits that the reflector requested; `at` is in milliseconds since 1970. */
   readonly waits: { at: number; milliseconds: number }[] = [];
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
@@ -84,15 +84,15 @@ export class Followed {
     this.#running = reflector.run(this.#stop.signal);
   }
 
-  /** Follows the ConfigMaps of the workbench with the label `e2e=NAME`, by the client `km-NAME`. */
+  /** Follows the workbench's ConfigMaps labeled `e2e=NAME`, with the client `km-NAME`. */
   static configMaps(bench: Workbench, name: string, options: Partial<Options> = {}): Followed {
     const selected = { resource: configMaps, namespace: bench.namespace, labelSelector: `e2e=${name}` };
     return new Followed(bench.client(`km-${name}`), { ...selected, random: () => bench.random.next(), ...options });
   }
 
-  /** Resolves when the list has been read and the API server has agreed to a watch. */
+  /** Resolves when the list is complete and the API server has accepted a watch. */
   async following(): Promise<void> {
-    await waitFor('the reflector to follow', () => this.store.hasSynced && this.reads.opened > 0);
+    await waitFor('the reflector to start its watch', () => this.store.hasSynced && this.reads.opened > 0);
   }
 
   names(): string[] {

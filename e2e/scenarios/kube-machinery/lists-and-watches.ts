@@ -5,20 +5,20 @@ import { found, waitFor } from '../../harness/wait-for.ts';
 import { Followed } from './followed.ts';
 import { configMap, type Workbench } from './workbench.ts';
 
-/** Makes watches as short as they come. */
+/** Selects the shortest watch timeout. */
 const shortest = (): number => 0;
 
-/** A watch ends on time, and the next one begins at the last bookmark: nothing is listed again, however quiet the collection was. */
+/** Checks that a watch times out and resumes at the last bookmark, without a new list. */
 export async function checkTimeouts(bench: Workbench): Promise<void> {
   const { context, namespace } = bench;
   const followed = Followed.configMaps(bench, 'quiet', { random: shortest });
   await followed.following();
-  // Others write meanwhile; of that only bookmarks tell.
+  // Write elsewhere, so that only bookmarks advance the resourceVersion.
   await context.client.create(configMap(namespace, 'elsewhere', { labels: { e2e: 'elsewhere' } }));
-  // An API server that stands still when a watch ends may send no bookmark before; then the next one counts.
+  // A stalled API server may send no bookmark before a watch ends; then check the next watch.
   const { ends, reads } = followed;
   const position = await waitFor(
-    'a watch to be resumed at a bookmark',
+    'a watch to resume at a bookmark',
     () => {
       const resumed = reads.watches.findIndex(({ bookmark }) => bookmark !== undefined);
       return resumed >= 1 && reads.opened > resumed && resumed;
@@ -31,7 +31,7 @@ export async function checkTimeouts(bench: Workbench): Promise<void> {
   const lasted = (ended - began) / 1000;
   const still = (await bench.standstill.between(began, ended)) / 1000;
   await context.checkNow(
-    `a quiet watch ends by itself after ${lasted.toFixed(1)} s, and is resumed at its last bookmark without a list`,
+    `a quiet watch times out after ${lasted.toFixed(1)} s and resumes at its last bookmark without a list`,
     () => {
       found(end?.reason ?? '', 'Timeout');
       found(String(reads.lists.length), '1');
@@ -40,15 +40,15 @@ export async function checkTimeouts(bench: Workbench): Promise<void> {
     },
   );
   await context.client.create(configMap(namespace, 'quiet-1', { labels: { e2e: 'quiet' } }));
-  await context.check('what happens then is seen', () => followed.names().join() === 'quiet-1');
+  await context.check('the resumed watch sees a new object', () => followed.names().join() === 'quiet-1');
   await followed.stop();
 }
 
-/** The API server keeps no watch cache of Events: what etcd has forgotten is gone for their watches too. */
+/** Has no watch cache in the API server: after a compaction of etcd, its watches expire, too. */
 const events = resourceKind('v1', 'Event');
 const watchers = 10;
 
-/** What a watch would be resumed from is compacted away (410): listed again, each watcher at its own time. */
+/** Checks that watches whose resourceVersion was compacted (410) list again, at different times. */
 export async function checkExpired(bench: Workbench): Promise<void> {
   const { context, proxy } = bench;
   const namespace = await context.namespace('expired');
@@ -61,7 +61,7 @@ export async function checkExpired(bench: Workbench): Promise<void> {
   await context.client.delete(event(namespace, 'event-0'));
   await compact(bench, namespace);
   await cut.end();
-  await context.check(`${watchers} watches are behind what etcd remembers (410): each is listed again once`, () =>
+  await context.check(`each of ${watchers} watches behind the compaction (410) lists again once`, () =>
     all.every(
       (each) => each.endedBy('Expired').length === 1 && each.reads.lists.length === 2 && each.store.size === 32,
     ),
@@ -70,18 +70,18 @@ export async function checkExpired(bench: Workbench): Promise<void> {
   const waits = all.map((each, index) => (each.reads.lists[1]?.at ?? 0) - (begun[index] ?? 0));
   const [least, most] = [Math.min(...waits), Math.max(...waits)];
   const still = await bench.standstill.between(Math.min(...begun), Math.max(...begun) + most);
-  // A machine that is late brings together what was meant to be apart, so what was meant is looked at.
+  // Compare the requested waits, because a slow machine distorts the actual ones.
   const meant = all.map((each, index) => each.waits.find(({ at }) => at >= (begun[index] ?? 0))?.milliseconds ?? 0);
   const apart = Math.max(...meant) - Math.min(...meant);
   await context.checkNow(
-    `they did not come at once: ${least} to ${most} ms after the 410`,
+    `the new lists were spread: ${least} to ${most} ms after the 410`,
     () => most <= 1300 + still && Math.max(...meant) <= 1000 && apart >= 200,
   );
   await Promise.all(all.map((each) => each.stop()));
   await checkExpiredList(bench, namespace);
 }
 
-/** A list whose second page comes too late begins again, and the store does not count as known before one list was whole. */
+/** Checks that an expired list restarts, and that the store syncs only after a complete one. */
 async function checkExpiredList(bench: Workbench, namespace: string): Promise<void> {
   const { context } = bench;
   const client = bench.client('km-late-page');
@@ -100,7 +100,7 @@ async function checkExpiredList(bench: Workbench, namespace: string): Promise<vo
   await compact(bench, namespace);
   const known = followed.store.hasSynced;
   goOn();
-  await context.check('a list whose next page etcd has forgotten (410) begins anew, and is whole then', () => {
+  await context.check('a list whose next page was compacted (410) starts again and completes', () => {
     const { lists } = followed.reads;
     found(lists.map((list) => (list.continue === undefined ? 'first' : 'next')).join(), 'first,next,first,next');
     return found([known, followed.store.hasSynced, followed.store.size].join(), 'false,true,35');
@@ -108,7 +108,7 @@ async function checkExpiredList(bench: Workbench, namespace: string): Promise<vo
   await followed.stop();
 }
 
-/** Adds three Events, and makes etcd forget everything before the last of them. */
+/** Adds three Events, and compacts etcd up to the last one. */
 async function compact({ context, plane }: Workbench, namespace: string): Promise<void> {
   let revision = 0;
   for (let index = 0; index < 3; index++) {

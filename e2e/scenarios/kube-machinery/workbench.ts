@@ -15,8 +15,8 @@ const account = 'machinery';
 export type Workbench = Awaited<ReturnType<typeof openWorkbench>>;
 
 /**
- * Where the parts of src/kube are tried: the real API server, behind a proxy that can fail, and a note of what each client asked for. It ends with the
- * scenario.
+ * Opens the environment for tests of src/kube: the API server behind a faulty proxy, and a record
+ * of each client's requests. It ends with the scenario.
  */
 export async function openWorkbench(context: ScenarioContext) {
   const { cluster, client, seed } = context;
@@ -32,7 +32,7 @@ export async function openWorkbench(context: ScenarioContext) {
   });
   const proxy = await startFaultyProxy(cluster, seed);
   context.atEnd(() => proxy.stop());
-  // Tokens pass the proxy, the administrator's certificate does not.
+  // The proxy passes tokens, but not the administrator's certificate.
   const kubeconfig = await serviceAccountKubeconfig(cluster, namespace, account, undefined, proxy.url);
   const audit = context.requireAudit();
   const requestsOf = (name: string): AuditEvent[] => audit.events().filter(({ userAgent }) => userAgent === name);
@@ -41,10 +41,10 @@ export async function openWorkbench(context: ScenarioContext) {
     plane,
     proxy,
     namespace,
-    /** Beside which bounds in milliseconds are held. */
+    /** Measures stalls, which extend the bounds in milliseconds. */
     standstill: context.standstill(),
     random: new Random(seed),
-    /** A client through the proxy; its name is how faults and the audit log know it, so no name may be part of another. */
+    /** Creates a client whose name faults and audit log see; no name may be part of another. */
     client: (name: string): ApiClient => {
       const through = new ApiClient(loadKubeConfig({ kubeconfig }), { userAgent: name });
       context.atEnd(() => {
@@ -53,7 +53,7 @@ export async function openWorkbench(context: ScenarioContext) {
       return through;
     },
     requestsOf,
-    /** `patch 200` and the like: what a client wrote, and how each write ended. */
+    /** Returns a client's writes with their results, such as `patch 200`. */
     writesOf: (name: string): string[] =>
       requestsOf(name)
         .filter(({ verb }) => ['create', 'update', 'patch', 'delete'].includes(verb))
@@ -63,7 +63,6 @@ export async function openWorkbench(context: ScenarioContext) {
 
 export const configMaps = resourceKind('v1', 'ConfigMap');
 
-/** A ConfigMap to work with. */
 export function configMap(
   namespace: string,
   name: string,
@@ -73,9 +72,9 @@ export function configMap(
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, labels }, data };
 }
 
-/** A logger that keeps what it is told, oldest first. */
+/** A logger that keeps its lines, oldest first. */
 export class NotedLog implements Logger {
-  /** `at` is in milliseconds since 1970. */
+  /** The lines; `at` is in milliseconds since 1970. */
   readonly lines: { at: number; message: string; fields: Record<string, unknown> }[] = [];
   readonly error = this.#note.bind(this);
   readonly warn = this.#note.bind(this);

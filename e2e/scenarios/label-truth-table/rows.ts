@@ -3,7 +3,7 @@ import type { Pod } from '../../harness/pod.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { barePod } from '../../harness/workloads.ts';
 
-/** The labels of one case: of the namespace and of the pod, each absent, or one of three values. */
+/** The labels of one case, on namespace and pod: each absent, or with one of three values. */
 interface Row {
   readonly injection: string | undefined;
   readonly namespaceRevision: string | undefined;
@@ -11,7 +11,7 @@ interface Row {
   readonly podRevision: string | undefined;
 }
 
-/** The names that carry a row's values: of the labels of one family. */
+/** The label keys of one family. */
 export interface RowKeys {
   readonly injection: string;
   readonly revision: string;
@@ -19,14 +19,14 @@ export interface RowKeys {
 }
 
 export interface Meaning {
-  /** The InjectorConfig that a value of the revision label leads to, by the value: of a revision itself, of a tag the one that it points at. */
+  /** The InjectorConfig for each value of the revision label, whether revision or tag. */
   readonly revisions: Readonly<Record<string, string>>;
   readonly standard: string;
   readonly enabledByDefault: boolean;
 }
 
 const injections = [undefined, 'enabled', 'disabled', 'maybe'];
-const namespaceRevisions = [undefined, '1-24', 'prod', 'nobody'];
+const namespaceRevisions = [undefined, '1-24', 'prod', 'missing'];
 const injects = [undefined, 'true', 'false', 'maybe'];
 const podRevisions = [undefined, 'default', '1-24', 'prod'];
 
@@ -36,30 +36,30 @@ const namespaceRows = injections.flatMap((injection) =>
 
 const podRows = injects.flatMap((inject) => podRevisions.map((podRevision) => ({ inject, podRevision })));
 
-/** Labels under their names; what is absent is left out. */
+/** Returns labels without the absent ones. */
 function labelsOf(values: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const isThere = (pair: [string, string | undefined]): pair is [string, string] => pair[1] !== undefined;
   return Object.fromEntries(Object.entries(values).filter(isThere));
 }
 
 /**
- * Istio's table, as its documentation and its selectors have it, written down here once more: the InjectorConfig that injects the pod, undefined for none.
- * Nothing of the product's code is used.
+ * Returns the InjectorConfig that injects the pod, undefined for none. Restates the table of
+ * Istio's documentation and selectors without any code of the product.
  */
 export function expected({ injection, namespaceRevision, inject, podRevision }: Row, meaning: Meaning) {
   const optedOut = inject === 'false';
-  // The namespace's injection label is above everything; any value but one means never.
+  // The namespace's injection label has priority; any value but `enabled` disables injection.
   if (injection !== undefined) return injection === 'enabled' && !optedOut ? meaning.standard : undefined;
-  // Then its revision label; the pod's own counts for nothing beside it.
+  // The namespace's revision label follows, and overrides the pod's.
   if (namespaceRevision !== undefined) return optedOut ? undefined : meaning.revisions[namespaceRevision];
-  // The namespace says nothing: the pod may name a revision, or opt in to the default.
+  // Without namespace labels, the pod may name a revision, or opt in to the default one.
   if (optedOut) return undefined;
   if (podRevision !== undefined) return meaning.revisions[podRevision];
   if (inject === 'true') return meaning.standard;
   return inject === undefined && meaning.enabledByDefault ? meaning.standard : undefined;
 }
 
-/** `ns injection=enabled, pod inject=true`: a row in words. */
+/** Formats a row: `namespace injection=enabled, pod inject=true`. */
 export function describeRow({ injection, namespaceRevision, inject, podRevision }: Row): string {
   const words = (values: Record<string, string | undefined>): string =>
     Object.entries(labelsOf(values))
@@ -73,7 +73,7 @@ export interface TablePod {
   readonly pod: KubernetesObject & Pod;
 }
 
-/** The 16 namespaces of a family, in the order of {@link namespaceRows}. */
+/** Creates the 16 namespaces of a family, in the order of {@link namespaceRows}. */
 export async function tableNamespaces(context: ScenarioContext, prefix: string, keys: RowKeys): Promise<string[]> {
   return Promise.all(
     namespaceRows.map(({ injection, namespaceRevision }, index) =>
@@ -85,7 +85,7 @@ export async function tableNamespaces(context: ScenarioContext, prefix: string, 
   );
 }
 
-/** The 256 pods. No scheduler takes them: they are stored, and that is all. */
+/** Returns the 256 pods, which are never scheduled. */
 export function tablePods(namespaces: readonly string[], name: string, keys: RowKeys): TablePod[] {
   return namespaceRows.flatMap((namespaceRow, index) =>
     podRows.map((podRow, each) => {
@@ -97,7 +97,7 @@ export function tablePods(namespaces: readonly string[], name: string, keys: Row
   );
 }
 
-/** Does something for each item, some at a time, in the order of the items. */
+/** Calls a function for each item in order, with limited concurrency. */
 export async function inBatches<Item, Result>(
   items: readonly Item[],
   size: number,

@@ -3,19 +3,19 @@ import type { AuditEvent, AuditLog } from '../../harness/audit-log.ts';
 import { found } from '../../harness/wait-for.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 
-/** Milliseconds between two writes of the other side. */
+/** The milliseconds between two writes of the other side. */
 const betweenMs = 50;
-/** Fewer writes have no pauses between them that could be too short. */
+/** The minimum number of the operator's writes, so that there are pauses to check. */
 const fewest = 3;
-/** When the other side gives up waiting for them, in milliseconds. */
+/** The milliseconds after which the other side stops waiting for them. */
 const patience = 60_000;
-/** The operator leaves a contested object alone for a second after each write; a timer may be early by a fraction of a millisecond, and clocks round. */
+/** The operator pauses for a second after a write; timers and clock rounding may cost some ms. */
 const shortestPause = 990;
 
 export interface Contest {
   readonly says: string;
   readonly seconds: number;
-  /** Undefined on a cluster whose log we cannot read: nothing is checked then. */
+  /** Undefined on a cluster whose log is unreadable; then nothing is checked. */
   readonly audit: AuditLog | undefined;
   readonly username: string;
   readonly configuration: string;
@@ -23,9 +23,10 @@ export interface Contest {
 }
 
 /**
- * Writes to a webhook configuration again and again until its time is over and the operator has taken it back some times, and checks that the operator has
- * paused for a second between any two writes. The pauses are read from the audit log, from the answer to the next request: however slow a machine is, they
- * are no shorter for it. Returns how many writes there were.
+ * Overwrites a webhook configuration for some time, until the operator has restored it a few times,
+ * and checks that the operator pauses for a second between writes. The pauses, from a response to
+ * the next request, come from the audit log; a slow machine only extends them. Returns the number
+ * of writes.
  */
 export async function checkContest(context: ScenarioContext, contest: Contest): Promise<number> {
   const { says, seconds, audit, write } = contest;
@@ -39,13 +40,13 @@ export async function checkContest(context: ScenarioContext, contest: Contest): 
   const writes = takenBack(contest);
   const tooShort = pauses(writes).filter((each) => each < shortestPause);
   await context.checkNow(
-    `${says} for ${seconds} s: at most one write a second against it (${writes.length})`,
+    `against ${says} for ${seconds} s, the operator writes at most once a second (${writes.length} times)`,
     () => writes.length >= fewest && found(tooShort.join(), ''),
   );
   return writes.length;
 }
 
-/** An attempt that the API server refuses, because another manager holds the field, changes nothing. */
+/** Returns the operator's successful writes, without attempts refused because of a conflict. */
 function takenBack({ audit, username, configuration }: Contest): AuditEvent[] {
   return (audit?.writesBy(username, false) ?? []).filter(
     ({ objectRef, responseStatus }) =>

@@ -20,19 +20,19 @@ import { checkContest } from './contest.ts';
 const seconds = 3;
 const betweenMs = 50;
 
-/** Others write to our webhooks, each in its own way: one that is tolerated, and one whose rule must not meet us at all. */
+/** Checks two other writers of webhooks: a tolerated one, and one whose rule must miss ours. */
 export async function checkSecondWriters(context: ScenarioContext, installation: Installation): Promise<void> {
   await checkNarrowing(context);
   await checkIstiod(context, installation);
 }
 
-/** Whether a condition is True and a message contains a text. */
+/** Reports whether a condition is True and its message contains a text. */
 async function says(client: ApiClient, name: string, type: string, text: string): Promise<boolean> {
   const { status } = await waitForCondition(client, name, type, 'True');
   return status?.conditions?.some(({ message }) => message.includes(text)) === true;
 }
 
-/** As the admissions enforcer of AKS does: an update under its own name that adds expressions to each namespaceSelector. */
+/** Mimics AKS's admissions enforcer: an update that adds expressions to each namespaceSelector. */
 async function checkNarrowing(context: ScenarioContext): Promise<void> {
   const name = 'narrowed';
   const { client } = context;
@@ -50,17 +50,17 @@ async function checkNarrowing(context: ScenarioContext): Promise<void> {
     { webhooks: webhooks.map(narrowed) },
     { fieldManager: 'admissionsenforcer' },
   );
-  await context.check('a tolerated manager narrows: a condition says so', () =>
+  await context.check('condition Narrowed names the tolerated manager', () =>
     says(client, name, 'Narrowed', 'admissionsenforcer adds control-plane'),
   );
-  await context.check('and its list is left to it, unwritten', async () => {
+  await context.check('the operator leaves the narrowed selectors unchanged', async () => {
     const now = await webhookOf(client, name);
     return now.metadata.resourceVersion === patched.metadata.resourceVersion;
   });
   const changed = smallConfig(name);
   changed.spec.injection['templates'] = { sidecar: 'spec:\n  containers:\n  - name: other\n    image: other\n' };
   await applyUntilReady(client, changed);
-  await context.check('also when the webhook moves to another configuration', async () => {
+  await context.check('the selectors stay narrowed when the webhook moves to another configuration', async () => {
     const now = await webhookOf(client, name);
     return (
       now.metadata.resourceVersion !== patched.metadata.resourceVersion &&
@@ -72,8 +72,9 @@ async function checkNarrowing(context: ScenarioContext): Promise<void> {
 }
 
 /**
- * The rule by which istiod keeps its caBundle in webhooks: every configuration that carries its revision in the label istio.io/rev, and in it every
- * webhook whose name ends in sidecar-injector.istio.io. A configuration of Istio's own shape beside ours shows that the loop bites.
+ * Mimics istiod, which writes its caBundle into every configuration with its revision in label
+ * istio.io/rev, in webhooks whose name ends in sidecar-injector.istio.io. A configuration of
+ * Istio's shape beside ours proves that the loop works.
  */
 async function checkIstiod(context: ScenarioContext, installation: Installation): Promise<void> {
   const name = 'beside';
@@ -88,7 +89,7 @@ async function checkIstiod(context: ScenarioContext, installation: Installation)
       ...webhook,
       name: 'rev.namespace.sidecar-injector.istio.io',
       failurePolicy: 'Ignore',
-      objectSelector: { matchLabels: { nobody: 'has-this' } },
+      objectSelector: { matchLabels: { missing: 'everywhere' } },
     })),
   };
   await client.create(decoy);
@@ -107,11 +108,11 @@ async function checkIstiod(context: ScenarioContext, installation: Installation)
         rewritten += 1;
       }
     });
-    await context.check("control: istiod's rule rewrites a webhook of Istio's", async () => {
+    await context.check("negative control: istiod's rule rewrites a webhook of Istio's", async () => {
       const { webhooks: all } = await client.get<WebhookConfiguration>(webhooks, decoy.metadata.name);
       return rewritten > 0 && all[0]?.clientConfig.caBundle === 'aXN0aW9k';
     });
-    await context.check('and never met ours: nobody has written it', async () => {
+    await context.check('istiod's rule never matched our webhook, which no client wrote', async () => {
       const now = await webhookOf(client, name);
       const writes = writesTo(configuration, audit, installation);
       return now.metadata.resourceVersion === before.metadata.resourceVersion && writes.length === 0;
@@ -133,8 +134,9 @@ const name = 'contended';
 const hostileSeconds = 5;
 
 /**
- * Another controller writes the same field again and again, as two istiods with different roots once did (istio/istio#36478):
- * the operator restores it once a second at most, says so, and has the last word when the other stops. Returns its writes.
+ * Another controller repeatedly writes the same field, like two istiods with different roots
+ * (istio/istio#36478). The operator restores it at most once a second, reports the conflict, and
+ * wins when the other stops. Returns the number of its writes.
  */
 export async function checkHostileWriter(context: ScenarioContext, installation: Installation): Promise<number> {
   const { client } = context;
@@ -150,12 +152,12 @@ export async function checkHostileWriter(context: ScenarioContext, installation:
   const writes = await checkContest(context, contest);
   const events = writesTo(configuration, audit, installation).map(describeEvent);
   context.say([...countBy(events)].map(([what, count]) => `${count} × ${what}`).join('\n      '));
-  await context.check('a Conflict condition names it', () => says(client, name, 'Conflict', 'hostile'));
-  await context.check('it stops: the caBundle is ours again', async () => {
+  await context.check('condition Conflict names the hostile writer', () => says(client, name, 'Conflict', 'hostile'));
+  await context.check('after the hostile writer stops, the operator restores the caBundle', async () => {
     return (await read()).webhooks[0]?.clientConfig.caBundle === original.webhooks[0]?.clientConfig.caBundle;
   });
   const namespace = await context.namespace('contended', { 'istio.io/rev': name });
-  await context.check('and pods are injected', async () => (await containersOf(client, namespace)).includes(name));
+  await context.check('after the contest, pods are injected', async () => (await containersOf(client, namespace)).includes(name));
   return writes;
 }
 
