@@ -90,7 +90,7 @@ export function tablePods(namespaces: readonly string[], name: string, keys: Row
   return namespaceRows.flatMap((namespaceRow, index) =>
     podRows.map((podRow, each) => {
       const labels = labelsOf({ [keys.inject]: podRow.inject, [keys.revision]: podRow.podRevision });
-      const options = { labels, spec: { schedulerName: 'nobody' } };
+      const options = { labels, spec: { schedulerName: 'none' } };
       const pod = barePod(namespaces[index] ?? '', `${name}-${each}`, options);
       return { row: { ...namespaceRow, ...podRow }, pod };
     }),

@@ -112,7 +112,7 @@ async function checkIstiod(context: ScenarioContext, installation: Installation)
       const { webhooks: all } = await client.get<WebhookConfiguration>(webhooks, decoy.metadata.name);
       return rewritten > 0 && all[0]?.clientConfig.caBundle === 'aXN0aW9k';
     });
-    await context.check('istiod's rule never matched our webhook, which no client wrote', async () => {
+    await context.check("istiod's rule never matched our webhook, which no client wrote", async () => {
       const now = await webhookOf(client, name);
       const writes = writesTo(configuration, audit, installation);
       return now.metadata.resourceVersion === before.metadata.resourceVersion && writes.length === 0;
@@ -157,7 +157,9 @@ export async function checkHostileWriter(context: ScenarioContext, installation:
     return (await read()).webhooks[0]?.clientConfig.caBundle === original.webhooks[0]?.clientConfig.caBundle;
   });
   const namespace = await context.namespace('contended', { 'istio.io/rev': name });
-  await context.check('after the contest, pods are injected', async () => (await containersOf(client, namespace)).includes(name));
+  await context.check('after the contest, pods are injected', async () =>
+    (await containersOf(client, namespace)).includes(name),
+  );
   return writes;
 }
 
