@@ -11,8 +11,8 @@ const revision = 'throughput';
 
 export const admissionThroughput: Scenario = {
   name: 'admission-throughput',
-  about: 'how many pods a second the API server creates with and without the webhook, and the CPU of each process',
-  destructive: 'it needs the embedded control plane',
+  about: 'measures pods created per second with and without the webhook, and the CPU time of each process',
+  destructive: 'it measures the processes of the embedded control plane',
   full: '60 seconds of creations with the webhook and 60 without, 3 minutes',
   run: async (context) => {
     const { client, cluster, size } = context;
@@ -34,23 +34,23 @@ export const admissionThroughput: Scenario = {
     const without = await create(context, plain, seconds, pids);
     const withWebhook = await create(context, mesh, seconds, pids);
     context.measured({ seconds, without, withWebhook });
-    return `${without.perSecond} pods a second without the webhook, ${withWebhook.perSecond} with it`;
+    return `${without.perSecond} pods per second without the webhook, ${withWebhook.perSecond} with it`;
   },
 };
 
-/** Creates pods for so long, up to 64 at a time, as fast as the machine does it all. */
+/** Creates pods as fast as possible, up to 64 at a time, for a number of seconds. */
 async function create(
   context: ScenarioContext,
   namespace: string,
   seconds: number,
   pids: ReadonlyMap<string, number | undefined>,
 ) {
-  const wanted = namespace.endsWith('mesh');
+  const inMesh = namespace.endsWith('mesh');
   const load = await context.startLoad({
     namespace,
     perSecond: 2000,
     replicaSetPods: 0,
-    inspect: (pod) => (isInjected(pod) === wanted ? undefined : { kind: 'plain', what: 'not as its namespace says' }),
+    inspect: (pod) => (isInjected(pod) === inMesh ? undefined : { kind: 'plain', what: 'wrong for its namespace' }),
   });
   await sleep(3000);
   const cpu = () => new Map([...pids].map(([name, pid]) => [name, processUsage(pid ?? 0).cpuMilliseconds]));
@@ -58,14 +58,16 @@ async function create(
   await sleep(seconds * 1000);
   const [after, creations] = [cpu(), load.creations.slice(first)];
   await load.stop();
-  await context.checkNow(`each of ${creations.length} pods in ${namespace} is as its namespace says`, () =>
-    creations.every(({ failure, defect }) => failure === undefined && defect === undefined),
+  const isSound = creations.every(({ failure, defect }) => failure === undefined && defect === undefined);
+  await context.checkNow(
+    `each of ${creations.length} pods in ${namespace} is as its namespace label says`,
+    () => isSound,
   );
   const milliseconds = [...after].map(([name, spent]) => {
     const each = (spent - (before.get(name) ?? 0)) / creations.length;
     return [name, Number(each.toFixed(3))] as const;
   });
   const perSecond = Math.round(creations.length / seconds);
-  context.say(`${namespace}: ${perSecond} a second; ms of CPU for one: ${milliseconds.join(' ').replaceAll(',', ' ')}`);
+  context.say(`${namespace}: ${perSecond} pods/s; CPU ms per pod: ${milliseconds.join(' ').replaceAll(',', ' ')}`);
   return { perSecond, cpuMilliseconds: Object.fromEntries(milliseconds) };
 }

@@ -20,7 +20,7 @@ const issued = { ...shortTerms, provider, issuerRef: { name: 'e2e' } };
 export const certManagerProvider: Scenario = {
   name: 'cert-manager-provider',
   about:
-    "certificates from cert-manager's own controllers under load: ten renewals, a new root, a dead controller and a deleted Secret lose nothing; what is missing is said, and cainjector is named",
+    "cert-manager's own controllers issue certificates under load: ten renewals, a new root, a dead controller and a deleted Secret lose no pod; conditions name what is missing, and name cainjector as the other writer",
   paired: true,
   run: async (context) => {
     const certManager = await prepareCertManager(context);
@@ -40,29 +40,29 @@ export const certManagerProvider: Scenario = {
     await losses.checkNone(`${renewals} renewals`, since);
     const root = await certManager.issuer('e2e', namespace);
     await renewed(cluster, () => certManager.renew(own, namespace));
-    await context.check('a new root of the issuer: a certificate of it is served, both roots are trusted', async () => {
+    await context.check('replicas serve a certificate of the new root, and both roots are trusted', async () => {
       const trusted = parseBundle(await cluster.bundle()).map(({ pem }) => pem);
       return trusted.includes(root) && trusted.length >= 2;
     });
     await losses.checkNone('a new root', since);
     await checkDead(cluster, certManager);
     await checkReferred(cluster, certManager);
-    const created = await losses.checkNone('all of it', since);
+    const created = await losses.checkNone('the whole scenario', since);
     await cluster.checkNoViolations(
-      `the observer's ${observer.handshakes - handshakes} handshakes: each certificate verified against the live bundle`,
+      `the live bundle verified the certificate of each of the observer's ${observer.handshakes - handshakes} handshakes`,
       since,
     );
-    // OpenSSL, by which the observer looks, takes no certificate for its own root; the API server does.
+    // Last, because the observer's OpenSSL does not accept a leaf as its root; the API server does.
     await checkSelfSigned(cluster, certManager);
     const writes = await checkCainjector(cluster, certManager);
     await cluster.load.stop();
     await checkRemoval(cluster);
     context.measured({ created, lost: 0, lostAtOnce, renewals, writes });
-    return `${renewals} renewals, a new root, a dead controller, a deleted Secret: 0 of ${created} lost (${lostAtOnce} when served before it is trusted)`;
+    return `${renewals} renewals, a new root, a dead controller, a deleted Secret: 0 of ${created} lost (${lostAtOnce} when a certificate was served before it was trusted)`;
   },
 };
 
-/** An InjectorConfig is there before cert-manager: what is missing is said, piece by piece, and it is Ready by itself once nothing is. */
+/** Creates an InjectorConfig first, then each part of cert-manager; checks the conditions. */
 async function checkComesLater(context: ScenarioContext, certManager: CertManager, namespace: string): Promise<void> {
   const { client } = context;
   const says = (text: string, expected: RegExp) => checkCondition(context, 'early', 'CertificateReady', text, expected);
@@ -73,24 +73,24 @@ async function checkComesLater(context: ScenarioContext, certManager: CertManage
   );
   await certManager.define();
   await says(
-    'its controller does not run',
+    'the controller of cert-manager does not run',
     /^False \(CertificatePending\) .*injector-certificate-early .*check that it runs/,
   );
   certManager.controller.start();
-  await says('there is no issuer', /^False \(CertificatePending\) .*(Issuing|Ready) is /);
+  await says('the issuer does not exist', /^False \(CertificatePending\) .*(Issuing|Ready) is /);
   await certManager.issuer('e2e', namespace);
-  await checkCondition(context, 'early', 'Ready', 'all is there', /^True/);
+  await checkCondition(context, 'early', 'Ready', 'the issuer and its root exist', /^True/);
   await deleteForced(client, markedConfig('early', 'one'));
 }
 
-/** Does something that brings another certificate, and waits until every replica serves that. */
+/** Causes a renewal, and waits until every replica serves the new certificate. */
 async function renewed({ observer }: RotatingCluster, act: () => Promise<unknown>): Promise<void> {
   const before = observer.common();
   await act();
   await observer.waitForOther(before);
 }
 
-/** The controller is killed and its Secret deleted: the certificate before is served, and replaced once cert-manager is back. */
+/** Checks that replicas keep their certificate without cert-manager's controller and Secret. */
 async function checkDead(cluster: RotatingCluster, { controller }: CertManager): Promise<void> {
   const { context, observer, losses, namespace } = cluster;
   const since = Date.now();
@@ -110,17 +110,17 @@ async function checkDead(cluster: RotatingCluster, { controller }: CertManager):
     context,
     name,
     'CertificateReady',
-    'the Secret is gone',
+    'the Secret does not exist',
     /^False \(CertificatePending\) .*is served meanwhile$/,
   );
   await observer.waitForRound();
-  await context.checkNow('every replica goes on with the certificate before', () => observer.common() === before);
+  await context.checkNow('every replica still serves the previous certificate', () => observer.common() === before);
   controller.start();
   await observer.waitForOther(before);
-  await losses.checkNone('controller killed, Secret deleted, controller back', since);
+  await losses.checkNone('a killed controller, a deleted Secret and a restart of the controller', since);
 }
 
-/** A Certificate of the user's own is followed; trust comes from a ConfigMap. */
+/** Checks `certificateRef` (a Certificate of the user) with a root in a ConfigMap. */
 async function checkReferred(cluster: RotatingCluster, certManager: CertManager): Promise<void> {
   const { context, losses, namespace, names } = cluster;
   const { client } = context;
@@ -145,18 +145,18 @@ async function checkReferred(cluster: RotatingCluster, certManager: CertManager)
   );
   await write('elsewhere.example.com');
   await says(
-    'its name is another',
+    'the Certificate is for another host name',
     /^False \(NameMissing\) .*alternative name sidecar-injector-managed\..*\.svc; the previous certificate/,
   );
   await renewed(cluster, () => write(`${names.service}.${namespace}.svc`));
-  await context.check('what we had made for the issuer is gone', async () => {
+  await context.check('the operator deleted its own Certificate and Secret for the issuer', async () => {
     const isSecretGone = await isGone(client, resourceKind('v1', 'Secret'), own, { namespace });
     return isSecretGone && isGone(client, resourceKind('cert-manager.io/v1', 'Certificate'), own, { namespace });
   });
-  await losses.checkNone("a Certificate of the user's own", since);
+  await losses.checkNone("the switch to the user's own Certificate", since);
 }
 
-/** A self-signed certificate is its own root: each renewal is a new one. */
+/** Checks an issuer of self-signed certificates: each renewal brings a new root. */
 async function checkSelfSigned(cluster: RotatingCluster, certManager: CertManager): Promise<void> {
   const { context, namespace, losses } = cluster;
   const since = Date.now();
@@ -165,10 +165,10 @@ async function checkSelfSigned(cluster: RotatingCluster, certManager: CertManage
   const certificate = { ...shortTerms, provider, issuerRef: { name: 'itself' } };
   await renewed(cluster, () => applyObject(context.client, markedConfig(name, 'one', { certificate })));
   await renewed(cluster, () => certManager.renew(own, namespace));
-  await losses.checkNone('a self-signed issuer, and a renewal by it', since);
+  await losses.checkNone('the switch to a self-signed issuer, and a renewal', since);
 }
 
-/** cainjector is annotated onto our webhook: it writes its authority, we write ours once a second at most, and both say so. Returns our writes. */
+/** Makes cainjector overwrite our CA bundle; checks conditions and the repairs, and counts them. */
 async function checkCainjector(cluster: RotatingCluster, { cainjector }: CertManager): Promise<number> {
   const { context, namespace, names, audit, replicas } = cluster;
   const { client } = context;
@@ -179,7 +179,7 @@ async function checkCainjector(cluster: RotatingCluster, { cainjector }: CertMan
   );
   const annotate = (value: string | null) =>
     client.patch(webhook, 'merge', { metadata: { annotations: { 'cert-manager.io/inject-ca-from': value } } });
-  const right = await cluster.bundle();
+  const before = await cluster.bundle();
   cainjector.start();
   const since = Date.now();
   await annotate(`${namespace}/theirs`);
@@ -188,11 +188,11 @@ async function checkCainjector(cluster: RotatingCluster, { cainjector }: CertMan
     context,
     name,
     'Conflict',
-    'cainjector writes its own authority',
+    'cainjector writes its own authority into the caBundle',
     new RegExp(`^True \\(CainjectorWrites\\) .*cainjector.* also writes .*${line}`),
   );
-  await checkCondition(context, name, 'Ready', 'while it writes', /^False \(CainjectorWrites\)/);
-  await waitFor('five seconds of it', () => Date.now() - since > 5000);
+  await checkCondition(context, name, 'Ready', 'cainjector still writes', /^False \(CainjectorWrites\)/);
+  await waitFor('five seconds to pass', () => Date.now() - since > 5000);
   await annotate(null);
   const seconds = (Date.now() - since) / 1000;
   const ours = audit
@@ -202,10 +202,10 @@ async function checkCainjector(cluster: RotatingCluster, { cainjector }: CertMan
       return isDone && objectRef?.name === names.webhookConfiguration;
     });
   await context.checkNow(
-    `${ours.length} repairs in ${seconds.toFixed(1)} s`,
+    `the operator repaired the caBundle ${ours.length} times in ${seconds.toFixed(1)} s, at most once per second`,
     () => ours.length > 1 && ours.length <= seconds + 1,
   );
-  await context.check('the annotation is taken off: our bundle stays', async () => (await cluster.bundle()) === right);
+  await context.check('our bundle remains without the annotation', async () => (await cluster.bundle()) === before);
   await cluster.waitForCalm();
   await cainjector.kill();
   return ours.length;
@@ -214,7 +214,7 @@ async function checkCainjector(cluster: RotatingCluster, { cainjector }: CertMan
 async function checkRemoval({ context, namespace }: RotatingCluster): Promise<void> {
   const { client } = context;
   await deleteForced(client, markedConfig(name, 'one'));
-  await context.check('the InjectorConfig is deleted: no Certificate, Secret or webhook of it is left', async () => {
+  await context.check('no Certificate, Secret or webhook remains after the InjectorConfig is deleted', async () => {
     const isThere = await Promise.all([
       client.find(resourceKind('cert-manager.io/v1', 'Certificate'), own, { namespace }),
       client.find(resourceKind('v1', 'Secret'), own, { namespace }),

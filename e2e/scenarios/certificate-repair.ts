@@ -14,12 +14,12 @@ import { webhookNamed } from '../harness/webhook-configurations.ts';
 export const certificateRepair: Scenario = {
   name: 'certificate-repair',
   about:
-    'Secrets, caBundles and webhook configurations are deleted, damaged and replaced under load: repaired at once, and nothing is lost where a good pair was in memory',
-  full: 'each damage 5 times, repaired within a second, about 4 minutes',
+    'Secrets, caBundles and webhook configurations are deleted, damaged and replaced under load: the operator repairs them at once, and no pod is lost while replicas have a valid certificate in memory',
+  full: 'each damage 5 times, each repair within a second, about 4 minutes',
   run: async (context) => {
     const cluster = await startRotatingCluster(context, { name: 'damaged', perSecond: 25 });
     const isFull = context.size === 'full';
-    // A repair that has to wait for two keys on a machine that does many other things.
+    // A repair may have to generate two keys on a busy machine.
     const bound = isFull ? 1000 : 10_000;
     const slowest: Record<string, number> = {};
     const lostMeanwhile: Record<string, number> = {};
@@ -31,17 +31,17 @@ export const certificateRepair: Scenario = {
       const since = Date.now();
       for (const damage of secretDamages(cluster)) {
         await repair(damage);
-        // The operator writes an object that others write to once a second at most; this is no contest.
+        // The operator repairs an object at most once per second.
         await sleep(1000);
       }
       await cluster.losses.checkNone('damaged Secrets', since);
-      await cluster.checkNoViolations('every replica went on with a certificate that the bundle verifies', since);
+      await cluster.checkNoViolations('every replica always served a certificate that the bundle verifies', since);
       for (const [says, harm] of bundleDamages(cluster)) {
         const harmed = Date.now();
         await repair([says, harm]);
         await cluster.waitForCalm();
         const lost = cluster.losses.report(harmed).lost.length;
-        context.say(`lost until then: ${lost}`);
+        context.say(`pods lost until the repair: ${lost}`);
         lostMeanwhile[says] = Math.max(lostMeanwhile[says] ?? 0, lost);
       }
       await checkReapplied(cluster);
@@ -51,11 +51,11 @@ export const certificateRepair: Scenario = {
     const worst = Math.max(...Object.values(slowest));
     context.measured({ created, slowestRepairMilliseconds: slowest, mostLostUntilRepaired: lostMeanwhile });
     const lost = Object.values(lostMeanwhile).reduce((sum, each) => sum + each, 0);
-    return `${Object.keys(slowest).length} damages, the slowest repair ${worst} ms; ${created} pods: 0 lost by damaged Secrets and a chart applied again; ${lost} until a caBundle or configuration was back`;
+    return `${Object.keys(slowest).length} damages, the slowest repair ${worst} ms; ${created} pods: 0 lost by damaged Secrets and a chart applied again; ${lost} lost until a caBundle or configuration was restored`;
   },
 };
 
-/** The chart is applied again while an authority is being replaced: the replacement ends as if nothing had been. */
+/** Applies the chart again during a rotation; checks that the rotation ends normally. */
 async function checkReapplied(cluster: RotatingCluster): Promise<void> {
   const { context, observer, losses, replicas } = cluster;
   const issuer = observer.common()?.issuer;
@@ -63,69 +63,69 @@ async function checkReapplied(cluster: RotatingCluster): Promise<void> {
   const nonce = await beginReplacement(cluster);
   await applyAll(context.client, replicas.installation.objects.map(withoutReplicas));
   await cluster.waitForDone(nonce);
-  await context.check('the chart is applied again in the middle of a rotation, which ends as it should', () => {
+  await context.check('a rotation ends with a new authority although the chart is applied again in the middle', () => {
     const leaf = observer.common();
     return leaf?.issuer !== undefined && leaf.issuer !== issuer;
   });
-  await losses.checkNone('the chart is applied again', since);
-  await context.check('and no replica was seen with a certificate that the bundle does not verify', () => {
+  await losses.checkNone('a chart that is applied again', since);
+  await context.check('no replica served a certificate that the bundle does not verify', () => {
     return observer.violationsSince(since).length === 0;
   });
 }
 
-/** Asks for another authority until a replacement is seen under way: one that was through before we looked says nothing. Returns the request's nonce. */
+/** Requests new authorities until one rotation is seen in progress; returns its nonce. */
 async function beginReplacement(cluster: RotatingCluster): Promise<string> {
   for (let attempt = 0; attempt < 10; attempt++) {
     const nonce = await cluster.request('authority');
-    const seen = await waitFor('the replacement to be under way', async () => {
+    const seen = await waitFor('the rotation to be in progress', async () => {
       const { phase = '', rotateRequest } = await cluster.status();
       if (rotateRequest?.nonce !== nonce) return undefined;
-      return ['Publishing', 'Confirming'].includes(phase) ? 'under way' : rotateRequest.state === 'Done' && 'over';
+      return ['Publishing', 'Confirming'].includes(phase) ? 'in progress' : rotateRequest.state === 'Done' && 'done';
     });
-    if (seen === 'under way') return nonce;
+    if (seen === 'in progress') return nonce;
   }
-  throw new Error('no replacement was seen under way');
+  throw new Error('each of 10 rotations ended before it was seen in progress');
 }
 
-/** How many pods there are is the harness's matter: its replicas have their tokens. */
+/** Omits spec.replicas, because the harness created the pods to which the tokens are bound. */
 function withoutReplicas(object: KubernetesObject): KubernetesObject {
   if (object.kind !== 'Deployment') return object;
   const spec = Object.entries(object['spec'] as Record<string, unknown>).filter(([field]) => field !== 'replicas');
   return { ...object, spec: Object.fromEntries(spec) };
 }
 
-/** Does it and waits until everything is sound again; how many milliseconds that took. */
+/** Causes a damage, and waits for its repair; returns the milliseconds that the repair took. */
 async function damageAndRepair(cluster: RotatingCluster, [says, harm]: Damage, bound: number): Promise<number> {
   const trusted: Trusted = new Map();
   for (const fingerprint of bundleFingerprints(await cluster.bundle())) trusted.set(fingerprint, Infinity);
   noteRetiring(trusted, (await cluster.secret(cluster.names.authoritySecret)) ?? {});
   await harm();
   const written = Date.now();
-  const last = await waitFor(`${says}: to be repaired`, () => lookFor(cluster, trusted), { interval: 20 });
+  const last = await waitFor(`a repair of this: ${says}`, () => soundAt(cluster, trusted), { interval: 20 });
   const milliseconds = last - written;
   const still = await cluster.standstill.between(written, last);
   await cluster.context.checkNow(
-    `${says}: repaired after ${milliseconds} ms, with every authority that was trusted`,
+    `${says}: the operator repaired it after ${milliseconds} ms, and the bundle kept every trusted authority`,
     () => milliseconds <= bound + still,
   );
   return milliseconds;
 }
 
 /**
- * The authorities that were trusted when a damage was done, and from when on each may leave the bundle (milliseconds since 1970): they stay, but for one whose
- * time has come meanwhile by the rotation's own record.
+ * The authorities in the bundle at the time of a damage, by fingerprint, with the earliest time of
+ * their removal according to the rotation record, in milliseconds since 1970.
  */
 type Trusted = Map<string, number>;
 
-/** Takes down which of them were about to leave, by the authority's Secret; a damaged one says nothing. */
+/** Notes when authorities may be removed; a damaged Secret adds nothing. */
 function noteRetiring(trusted: Trusted, stored: Text): void {
   for (const { fingerprint, retireAfter } of readRotationRecord(stored['rotation.json'])?.retiring ?? []) {
     if (trusted.has(fingerprint)) trusted.set(fingerprint, retireAfter.getTime());
   }
 }
 
-/** The time at which everything was seen to be sound; undefined while it is not. */
-async function lookFor(cluster: RotatingCluster, trusted: Trusted): Promise<number | undefined> {
+/** Returns the time at which all objects were sound, in milliseconds since 1970; else throws. */
+async function soundAt(cluster: RotatingCluster, trusted: Trusted): Promise<number> {
   const { names, namespace } = cluster;
   const [bundle, serving = {}, stored = {}] = await Promise.all([
     cluster.bundle(),
@@ -139,13 +139,13 @@ async function lookFor(cluster: RotatingCluster, trusted: Trusted): Promise<numb
   noteRetiring(trusted, stored);
   const present = bundleFingerprints(bundle);
   const hasLost = [...trusted].some(([fingerprint, retireAfter]) => !present.has(fingerprint) && retireAfter > seen);
-  if (hasLost) faults.push('an authority has left the bundle');
+  if (hasLost) faults.push('an authority is missing from the bundle');
   faults.push(...storedFaults(stored));
   if (faults.length > 0) throw new Error(faults.join('; '));
   return seen;
 }
 
-/** What is wrong with the authority's Secret: its parts must be those that its record names, with their keys. */
+/** Compares the certificates and keys of the authority's Secret with its rotation record. */
 function storedFaults(stored: Record<string, string>): string[] {
   const { authority, staged } = JSON.parse(stored['rotation.json'] ?? '{}') as Record<
     string,
@@ -158,17 +158,17 @@ function storedFaults(stored: Record<string, string>): string[] {
   const faults = parts.flatMap(([name, record]) => {
     if (record === undefined) return [];
     const [certificate] = parseBundle(stored[`${name}.crt`] ?? '');
-    if (certificate?.fingerprint !== record.fingerprint) return [`${name}.crt is not what the record names`];
+    if (certificate?.fingerprint !== record.fingerprint) return [`${name}.crt is not the certificate in the record`];
     return keyMatches(certificate.x509, stored[`${name}.key`] ?? '') ? [] : [`${name}.key is of another pair`];
   });
-  return authority === undefined && staged === undefined ? ['no authority is stored', ...faults] : faults;
+  return authority === undefined && staged === undefined ? ['the Secret contains no authority', ...faults] : faults;
 }
 
 type Damage = [says: string, harm: () => Promise<unknown>];
 
 type Text = Record<string, string>;
 
-/** Damages that cost nothing: replicas have a good pair in memory. */
+/** Returns damages that lose no pods, because replicas have a valid pair in memory. */
 function secretDamages(cluster: RotatingCluster): Damage[] {
   const { context, names, namespace } = cluster;
   const foreign = () => foreignCertificates(names.service, namespace);
@@ -186,9 +186,9 @@ function secretDamages(cluster: RotatingCluster): Damage[] {
     return [
       [`${which} is deleted`, () => context.client.delete(objectOf('v1', 'Secret', name, namespace))],
       rewritten('is truncated', async () => ({ [crt]: half((await cluster.secret(name))?.[crt]) })),
-      rewritten("has another pair's key", async () => ({ [key]: (await foreignText())[key] ?? '' })),
-      rewritten('is of a foreign authority', foreignText),
-      rewritten('has a pair of another algorithm', async () => {
+      rewritten('contains the key of another pair', async () => ({ [key]: (await foreignText())[key] ?? '' })),
+      rewritten('is replaced by that of an unrelated authority', foreignText),
+      rewritten('contains a pair with another algorithm', async () => {
         const pair = await ellipticPair(names.service);
         return { [crt]: pair.certificate, [key]: pair.key };
       }),
@@ -208,16 +208,16 @@ function secretDamages(cluster: RotatingCluster): Damage[] {
   ];
 }
 
-/** Damages by which API servers cannot, or do not, call us until they are repaired. */
+/** Returns damages that stop API servers from calling the webhook until the repair. */
 function bundleDamages(cluster: RotatingCluster): Damage[] {
   const { context, names, namespace } = cluster;
   return [
     ['the caBundle is edited', async () => cluster.writeBundle((await cluster.bundle()).replaceAll('A', 'B'))],
     [
-      'the caBundle is of a foreign authority',
+      'the caBundle contains only an unrelated authority',
       async () => cluster.writeBundle((await foreignCertificates(names.service, namespace)).authority),
     ],
     ['the caBundle is emptied', () => cluster.writeBundle('')],
-    ['the configuration is deleted', () => context.client.delete(webhookNamed(names.webhookConfiguration))],
+    ['the webhook configuration is deleted', () => context.client.delete(webhookNamed(names.webhookConfiguration))],
   ];
 }

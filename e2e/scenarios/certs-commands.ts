@@ -20,25 +20,25 @@ import { barePod } from '../harness/workloads.ts';
 export const certsCommands: Scenario = {
   name: 'certs-commands',
   about:
-    'injector certs status, rotate, export-ca against a living operator; certs create, serve and certs patch-ca-bundle without one',
+    'injector certs status, rotate and export-ca work with a running operator; certs create, serve and certs patch-ca-bundle work without one',
   paired: true,
-  destructive: 'its webhook takes pods of namespaces with its own label',
+  destructive: 'it creates a webhook that selects all namespaces with a label',
   run: async (context) => {
     const { leaf, authority, force } = await checkOperatorCommands(context);
     await checkServedWebhook(context);
     context.measured({ leafMilliseconds: leaf, authorityMilliseconds: authority, forcedMilliseconds: force });
-    return `rotate --wait ${leaf} ms, --ca ${authority} ms, --ca --force ${force} ms; a pod injected by serve with certificates of certs create`;
+    return `rotate --wait ${leaf} ms, --ca ${authority} ms, --ca --force ${force} ms; serve injected a pod with certificates of certs create`;
   },
 };
 
 const name = 'commanded';
 const names = objectNames(name);
-/** Nothing is due before the scenario has ended, however slow the machine is: what is renewed was asked for. */
+/** Durations so long that every renewal in this scenario is a requested one. */
 const certificate = { leafDuration: '240h', caDuration: '8760h', confirmationPeriod: '60s' };
 
 type Commanded = Awaited<ReturnType<typeof startCommanded>>;
 
-/** An operator, and what its commands say. A minute of a certificate's life is a second. Pods are not followed: nothing here needs it. */
+/** Starts an operator that does not follow pods; a minute of a certificate takes one second. */
 async function startCommanded(context: ScenarioContext) {
   const { namespace, username, startOperator } = await context.install({ operator: { followPods: false } });
   const operator = await startOperator({ flags: ['--test-certificate-time-scale=60', '--drain-seconds=0'] });
@@ -53,34 +53,34 @@ async function startCommanded(context: ScenarioContext) {
     ];
     return report;
   };
-  /** What the replica shows to a TLS client of our own that trusts what `export-ca` prints; its fingerprint in lower-case hex. */
+  /** Verifies the served certificate with the output of `export-ca`; returns its fingerprint. */
   const served = async () => {
     const host = serviceHostName(names.service, namespace);
     const { leaf, fault } = await shakeHands(operator.webhookPort, host, await output('export-ca', name));
     if (leaf === undefined || fault !== undefined)
-      throw new Error(`the certificate is not trusted: ${fault ?? 'none'}`);
+      throw new Error(`the certificate is not trusted: ${fault ?? 'the replica sent none'}`);
     return leaf.fingerprint256.replaceAll(':', '').toLowerCase();
   };
   const authorities = async () => parseBundle(await output('export-ca', name)).map(({ fingerprint }) => fingerprint);
   return { context, operator, username, run, status, served, authorities };
 }
 
-/** What an operator's certificates are asked for: status, renewals in all three ways, the authorities; and what is said while the operator is away. */
+/** Checks status, export-ca and the three kinds of rotation, with the operator up and down. */
 async function checkOperatorCommands(context: ScenarioContext) {
   const audit = context.startAudit();
   const commanded = await startCommanded(context);
   const first = await commanded.status();
   const firstServed = await commanded.served();
   await context.checkNow(
-    'certs status knows the certificate that a TLS client is shown, which what export-ca prints verifies',
+    'certs status shows the certificate that a TLS client receives, and the output of export-ca verifies it',
     () => first.problems.length === 0 && found(first.fingerprint ?? '', firstServed),
   );
   const milliseconds = await checkRotations(commanded, firstServed);
   await checkTrouble(commanded);
-  const asked = (audit?.events() ?? []).filter(({ user }) => user.username === commanded.username);
+  const requests = (audit?.events() ?? []).filter(({ user }) => user.username === commanded.username);
   await context.checkNow(
-    'operator.followPods is false: in all that time the leader has asked for no pod and no namespace',
-    () => !asked.some(({ objectRef }) => ['pods', 'namespaces'].includes(objectRef?.resource ?? '')),
+    'with operator.followPods=false, the leader requested no pods and no namespaces',
+    () => !requests.some(({ objectRef }) => ['pods', 'namespaces'].includes(objectRef?.resource ?? '')),
   );
   return milliseconds;
 }
@@ -89,7 +89,7 @@ async function checkRotations(commanded: Commanded, firstServed: string) {
   const { context } = commanded;
   const [firstAuthority = ''] = await commanded.authorities();
   const seen = [firstServed];
-  /** Asks for it, and waits until the replica shows a certificate unlike the last one, which it takes over from its Secret by itself. */
+  /** Requests a rotation, and waits until the replica serves another certificate. */
   const rotate = async (...flags: string[]) => {
     const { code, errors, milliseconds } = await commanded.run('rotate', name, ...flags, '--wait');
     if (code !== 0) throw new Error(errors);
@@ -105,23 +105,23 @@ async function checkRotations(commanded: Commanded, firstServed: string) {
 
   const leaf = await rotate();
   await context.checkNow(
-    `rotate --wait: another certificate of the same authority after ${leaf.milliseconds} ms`,
+    `rotate --wait ends after ${leaf.milliseconds} ms, and the replica serves another certificate of the same authority`,
     () => leaf.isNew && found(leaf.authorities.join(), firstAuthority),
   );
   const authority = await rotate('--ca');
   const both = authority.authorities;
   await context.checkNow(
-    `rotate --ca --wait: another authority beside the old one after ${authority.milliseconds} ms`,
+    `rotate --ca --wait ends after ${authority.milliseconds} ms, and the bundle contains the new and the old authority`,
     () => authority.isNew && both.length === 2 && both.includes(firstAuthority),
   );
   const force = await rotate('--ca', '--force');
   const [last = '', ...others] = force.authorities;
   await context.checkNow(
-    `rotate --ca --force --wait: one authority that is none of those before after ${force.milliseconds} ms`,
+    `rotate --ca --force --wait ends after ${force.milliseconds} ms, and the bundle contains only a new authority`,
     () => force.isNew && last !== '' && others.length === 0 && !both.includes(last),
   );
   const { out } = await commanded.run('status', name);
-  await context.checkNow('certs status shows the certificate, and the authority that is trusted', () =>
+  await context.checkNow('certs status shows the certificate and its trusted authority', () =>
     [name, force.served.slice(0, 8), `${names.webhookConfiguration}=${last.slice(0, 8)}`].every((part) =>
       out.includes(part),
     ),
@@ -129,7 +129,7 @@ async function checkRotations(commanded: Commanded, firstServed: string) {
   return { leaf: leaf.milliseconds, authority: authority.milliseconds, force: force.milliseconds };
 }
 
-/** The operator is away and somebody empties the caBundle: status says so, export-ca has nothing, a rotation waits for its operator. */
+/** Stops the operator and empties the caBundle; checks what status, export-ca and rotate say. */
 async function checkTrouble(commanded: Commanded): Promise<void> {
   const { context, operator } = commanded;
   const { client } = context;
@@ -139,7 +139,7 @@ async function checkTrouble(commanded: Commanded): Promise<void> {
   const bundle = await commanded.run('export-ca', name);
   const rotation = await commanded.run('rotate', name, '--wait', '--timeout', '2');
   await context.check(
-    'a caBundle is emptied while the operator is away: status ends with 1 and says what API servers do',
+    'after a caBundle is emptied while the operator is down, status ends with 1 and says that the API server refuses the certificate',
     async () => {
       const { code, errors } = await commanded.run('status', name);
       const isSaid = errors.includes('the API server refuses the certificate');
@@ -147,15 +147,15 @@ async function checkTrouble(commanded: Commanded): Promise<void> {
     },
   );
   await context.checkNow(
-    'export-ca ends with 1 and says where to look',
+    'export-ca prints nothing to stdout, ends with 1 and points to certs status',
     () => bundle.code === 1 && bundle.out === '' && bundle.errors.includes('injector certs status says why'),
   );
   await context.checkNow(
-    'rotate --wait --timeout 2 ends with 1, and the request stays',
+    'rotate --wait --timeout 2 ends with 1 and says that no operator answered',
     () => rotation.code === 1 && rotation.errors.includes('no operator has answered in time'),
   );
   await operator.restart();
-  await context.check('the operator is back: the request is carried out, and status finds nothing', async () => {
+  await context.check('after a restart, the operator carries out the request, and status has no problems', async () => {
     const report = await commanded.status();
     return report.problems.length === 0 && report.fingerprint === (await commanded.served());
   });
@@ -166,7 +166,7 @@ const label = 'e2e.sidecar-injector.io/served';
 
 type ServedWebhook = ReturnType<typeof servedWebhook>;
 
-/** A webhook without an operator, as Istio's 1.x days had it: `serve` with certificates from `certs create`, trusted by `certs patch-ca-bundle`. */
+/** Prepares a webhook without an operator, as early Istio 1.x had it. */
 function servedWebhook(context: ScenarioContext, namespace: string, port: number) {
   const { run } = context.cluster;
   const path = (...parts: string[]) => join(run.path, 'certs-commands', ...parts);
@@ -223,7 +223,7 @@ webhooks:
   return { context, namespace, path, create, yaml, trust, shake, serve };
 }
 
-/** `certs create`, `serve` and `certs patch-ca-bundle` in place of the two scripts of Istio's 1.x days, then the renewal that the runbook describes. */
+/** Checks certs create, serve, patch-ca-bundle (two scripts in early Istio 1.x) and a renewal. */
 async function checkServedWebhook(context: ScenarioContext): Promise<void> {
   const { client } = context;
   const namespace = await context.namespace('serve');
@@ -235,20 +235,20 @@ async function checkServedWebhook(context: ScenarioContext): Promise<void> {
 
   const created = await webhook.create('first');
   await context.checkNow(
-    `certs create: three files for ${service}.${namespace}.svc, a year long, in ${created.milliseconds} ms`,
+    `certs create writes a certificate for ${service}.${namespace}.svc in ${created.milliseconds} ms, and warns that it is not renewed automatically`,
     () => created.code === 0 && created.errors.includes('nobody renews it'),
   );
-  const again = await webhook.create('first');
-  await context.checkNow('a second time: refused, since the files are there', () => found(String(again.code), '2'));
-  await webhook.create('stranger');
+  const second = await webhook.create('first');
+  await context.checkNow('a second certs create ends with 2: the files exist', () => found(String(second.code), '2'));
+  await webhook.create('unrelated');
   const server = await webhook.serve('first');
   try {
-    await webhook.trust('stranger');
-    await context.check('control: trusted is another authority, and pods are refused', async () =>
+    await webhook.trust('unrelated');
+    await context.check('negative control: pods are refused while an unrelated authority is trusted', async () =>
       (await refusal(client, barePod(selected, 'pod')))?.includes('x509'),
     );
     await webhook.trust('first');
-    await context.check('certs patch-ca-bundle < webhook.yaml, applied: a pod is injected by serve', injected);
+    await context.check('after the output of certs patch-ca-bundle is applied, serve injects a pod', injected);
     await checkRenewal(webhook, injected);
     await checkSecret(webhook);
   } finally {
@@ -257,22 +257,19 @@ async function checkServedWebhook(context: ScenarioContext): Promise<void> {
   }
 }
 
-/** As the runbook says: a successor that trusts old and new, first its authorities, then its certificate. */
+/** Renews as the runbook says: publishes the old and new authorities, then replaces the files. */
 async function checkRenewal(webhook: ServedWebhook, injected: () => Promise<boolean>): Promise<void> {
   const { context, path } = webhook;
   const before = (await webhook.shake('first')).leaf?.fingerprint256;
   await webhook.create('next', '--previous', path('first', 'ca.crt'));
   await webhook.trust('next');
-  await context.check(
-    'certs create --previous: its authorities are trusted first, and the old certificate still is',
-    injected,
-  );
+  await context.check('with the bundle of certs create --previous, the old certificate is still trusted', injected);
   for (const file of ['ca.crt', 'tls.key', 'tls.crt']) copyFileSync(path('next', file), path('first', file));
-  await context.check('then the files are replaced: serve takes the new certificate over by itself', async () => {
+  await context.check('serve loads the new certificate without a restart after its files are replaced', async () => {
     const { leaf, fault } = await webhook.shake('next');
     return fault === undefined && leaf?.fingerprint256 !== before;
   });
-  await context.check('and pods are injected', injected);
+  await context.check('pods are injected after the renewal', injected);
 }
 
 async function checkSecret(webhook: ServedWebhook): Promise<void> {
@@ -280,7 +277,7 @@ async function checkSecret(webhook: ServedWebhook): Promise<void> {
   const { code, out } = await webhook.create('nowhere', '--secret', 'served-tls');
   const stored = await context.client.create(load(out) as KubernetesObject);
   await context.checkNow(
-    'certs create --secret: a Secret that the API server takes, and no file',
+    'certs create --secret prints a Secret that the API server accepts, and writes no file',
     () =>
       code === 0 &&
       !existsSync(webhook.path('nowhere')) &&

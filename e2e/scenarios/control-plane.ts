@@ -7,7 +7,7 @@ import { componentNames } from '../harness/control-plane-commands.ts';
 
 export const controlPlane: Scenario = {
   name: 'control-plane',
-  about: 'the embedded control plane: pods run, fail and end; each component is killed and comes back',
+  about: 'the embedded control plane runs pods, lets marked ones fail, and recovers after a kill of each component',
   destructive: 'it kills the components of the control plane',
   ownControlPlane: true,
   run: async (context) => {
@@ -19,7 +19,7 @@ export const controlPlane: Scenario = {
     };
 
     await client.create(deployment(namespace, 'sleep', { replicas: 2 }));
-    await context.check('a Deployment becomes complete', () =>
+    await context.check('a Deployment completes its rollout', () =>
       waitForDeployment(client, namespace, 'sleep').then(() => true),
     );
     const native = {
@@ -30,26 +30,25 @@ export const controlPlane: Scenario = {
     };
     await client.create(barePod(namespace, 'native', { spec: native }));
     await context.check(
-      'a native sidecar counts among the ready containers',
+      'the READY column counts a native sidecar',
       async () => (await column('native')) === '2/2 Running',
     );
     const outcome = (value: string) => ({ annotations: { 'e2e.sidecar-injector.io/outcome': value } });
     await client.create(barePod(namespace, 'unready', outcome('unready')));
     await client.create(barePod(namespace, 'crash', outcome('crash')));
-    await context.check('a pod with a marker stays unready', async () => (await column('unready')) === '0/1 Running');
-    await context.check('a pod with another marker crashes', async () => {
+    await context.check('a pod marked unready stays unready', async () => (await column('unready')) === '0/1 Running');
+    await context.check('a pod marked crash goes into CrashLoopBackOff', async () => {
       const [pod] = await podsOf(client, namespace, 'crash');
       return pod?.status?.containerStatuses?.[0]?.state?.waiting?.reason === 'CrashLoopBackOff';
     });
     const markUnready = { metadata: { annotations: { 'e2e.sidecar-injector.io/outcome': 'unready' } } };
     await client.patch(barePod(namespace, 'native'), 'merge', markUnready);
     await context.check(
-      'a running pod that is marked becomes unready',
+      'a running pod that is marked unready becomes unready',
       async () => (await column('native')) === '0/2 Running',
     );
 
-    const { controlPlane: plane } = context.cluster;
-    if (plane === undefined) throw new Error('this scenario needs the embedded control plane');
+    const plane = context.requireControlPlane();
     const restarts: string[] = [];
     for (const name of componentNames) {
       await plane.component(name).kill();
@@ -57,7 +56,7 @@ export const controlPlane: Scenario = {
       await plane.restart(name);
       restarts.push(`${name} ${((Date.now() - started) / 1000).toFixed(1)} s`);
       await context.check(
-        `${name} was killed and is back: a Deployment rolls out again`,
+        `a Deployment rolls out after ${name} was killed and restarted`,
         () => restartDeployment(client, namespace, 'sleep').then(() => true),
         { timeout: 40_000 },
       );
@@ -66,21 +65,21 @@ export const controlPlane: Scenario = {
     scheduler.freeze();
     await client.create(barePod(namespace, 'waiting'));
     await sleep(500);
-    await context.check('a frozen scheduler: a pod stays Pending', async () =>
+    await context.check('a pod stays Pending while the scheduler is frozen', async () =>
       found(await column('waiting'), '0/1 Pending'),
     );
     scheduler.unfreeze();
-    await context.check('it goes on: the pod runs', async () => found(await column('waiting'), '1/1 Running'));
+    await context.check('the pod runs after unfreezing', async () => found(await column('waiting'), '1/1 Running'));
     await plane.component('etcd').stop();
     const refused = await client.create(barePod(namespace, 'lost'), { timeoutMs: 2000 }).then(() => '', String);
-    await context.checkNow('a stopped etcd: nothing can be written', () => refused !== '');
+    await context.checkNow('a write fails while etcd is stopped', () => refused !== '');
     await plane.restart('etcd');
     await context.check(
-      'it is back: what was written before is there',
+      'the pod written before is readable after etcd is restarted',
       async () => found(await column('waiting'), '1/1 Running'),
-      // The API server tries its connections to etcd again the later the longer etcd was away.
+      // The API server backs off: the longer etcd was down, the later it reconnects.
       { timeout: 180_000 },
     );
-    return `back after kill: ${restarts.join(', ')}`;
+    return `seconds until each component was back: ${restarts.join(', ')}`;
   },
 };

@@ -20,14 +20,14 @@ import { checkLeafBeforeBundle, takeOver } from './rotation-under-load/wrong-ord
 
 const name = 'requested';
 const signerName = 'e2e.example.com/serving';
-/** How many renewals are waited for, and how long a certificate lives then: milliseconds. */
 const renewals = 10;
+/** The lifetime of certificates during these renewals, in milliseconds. */
 const shortLife = 9000;
 
 export const csrProvider: Scenario = {
   name: 'csr-provider',
   about:
-    'certificates from a signer, by CertificateSigningRequests, under load: ten renewals and a new root lose nothing; denied, failed, removed and badly signed requests are made again',
+    'a signer issues certificates through CertificateSigningRequests under load: ten renewals and a new root lose no pod; the operator repeats requests that were denied, failed, removed or signed wrongly',
   paired: true,
   run: async (context) => {
     const [root, successor] = [await companyAuthority('signer'), await companyAuthority('signer next')];
@@ -58,17 +58,17 @@ export const csrProvider: Scenario = {
     await checkLeaderKilled(cluster, signer);
     const before = observer.common();
     signer.authority = successor;
-    // Other terms have another certificate asked for.
+    // Other terms cause a new request.
     await applyObject(
       context.client,
       markedConfig(name, 'one', { certificate: { ...certificate, expirationSeconds: 700 } }),
     );
-    await checkSays(cluster, 'a root that is not trusted yet', /^True \(RenewalPending\) .*no valid chain/);
-    await context.checkNow('the certificate before is served meanwhile', () => observer.common() === before);
+    await checkSays(cluster, 'the new root is not trusted yet', /^True \(RenewalPending\) .*no valid chain/);
+    await context.checkNow('every replica keeps its certificate meanwhile', () => observer.common() === before);
     await writeRoots(context.client, cluster.namespace, root.root + successor.root);
     await observer.waitForOther(before);
     await context.check(
-      'the root is trusted too: a certificate of it is served, both roots are in the bundle',
+      'after the new root is trusted, replicas serve a certificate that it signed, and the bundle contains both roots',
       async () => {
         const trusted = parseBundle(await cluster.bundle()).map(({ pem }) => pem);
         return [root.root, successor.root].every((pem) => trusted.includes(pem));
@@ -79,13 +79,13 @@ export const csrProvider: Scenario = {
       since,
     );
     await cluster.checkNoViolations(
-      `the observer's ${observer.handshakes - handshakes} handshakes: each certificate verified against the live bundle`,
+      `the live bundle verified the certificate of each of the observer's ${observer.handshakes - handshakes} handshakes`,
       since,
     );
     await cluster.load.stop();
     await checkRemoval(cluster, signer);
     context.measured({ created, lost: 0, lostAtOnce, renewals: seen, remade });
-    return `${seen} renewals and a new root, ${remade} bad answers made good: 0 of ${created} lost (${lostAtOnce} when served before it is trusted)`;
+    return `${seen} renewals, a new root, a good answer after each of ${remade} bad ones: 0 of ${created} lost (${lostAtOnce} when a certificate was served before it was trusted)`;
   },
 };
 
@@ -95,7 +95,7 @@ function writeRoots(client: RotatingCluster['context']['client'], namespace: str
   return applyObject(client, { ...objectOf('v1', 'ConfigMap', 'signer-roots', namespace), data: { 'ca.crt': roots } });
 }
 
-/** Has another certificate asked for, as the runbook says. */
+/** Causes a new request, as the runbook says: deletes the Secret with its key. */
 async function renew({ context, namespace }: RotatingCluster): Promise<void> {
   await context.client.delete(objectOf('v1', 'Secret', objectNames(name).requestSecret, namespace));
 }
@@ -104,7 +104,7 @@ function checkSays({ context }: RotatingCluster, says: string, expected: RegExp)
   return checkCondition(context, name, 'CertificateReady', says, expected);
 }
 
-/** Certificates that live for seconds, one after another. */
+/** Checks renewals of certificates that live for seconds; returns their number. */
 async function checkRenewals(cluster: RotatingCluster, signer: Signer): Promise<number> {
   const { context, observer } = cluster;
   const before = observer.leaves.size;
@@ -115,15 +115,15 @@ async function checkRenewals(cluster: RotatingCluster, signer: Signer): Promise<
   const last = observer.common();
   await observer.waitForOther(last);
   const seen = observer.leaves.size - before;
-  const left = [...observer.leaves.values()].map(({ notAfter, lastSeen }) => Number(notAfter) - lastSeen);
+  const remaining = [...observer.leaves.values()].map(({ notAfter, lastSeen }) => Number(notAfter) - lastSeen);
   await context.checkNow(
-    `${seen} certificates, each replaced ${Math.min(...left)} ms before its end or earlier`,
-    () => seen > renewals && Math.min(...left) > 0,
+    `each of ${seen} certificates was replaced at least ${Math.min(...remaining)} ms before it expired`,
+    () => seen > renewals && Math.min(...remaining) > 0,
   );
   return seen;
 }
 
-/** After each the certificate before is served until there is a good one. Returns how many. */
+/** Checks that replicas keep their certificate after each bad answer; returns their number. */
 async function checkBadAnswers(cluster: RotatingCluster, signer: Signer): Promise<number> {
   const { context, observer, losses } = cluster;
   const answers = [
@@ -134,7 +134,7 @@ async function checkBadAnswers(cluster: RotatingCluster, signer: Signer): Promis
     ],
     ['the signer fails', 'Fail', /^False \(RequestFailed\) .*e2e cannot sign it/],
     ['the signer signs another key', 'WrongKey', /^False \(KeyMismatch\) .*, is served meanwhile$/],
-    ['the signer is away', 'Approve', /^False \(RequestPending\) .* is approved and waits for signer/],
+    ['the signer does not answer', 'Approve', /^False \(RequestPending\) .* is approved and waits for signer/],
     ['the request is removed', 'Ignore', /^False \(RequestRemoved\) .*removed before it was signed/],
   ] as const;
   for (const [says, behavior, expected] of answers) {
@@ -148,15 +148,15 @@ async function checkBadAnswers(cluster: RotatingCluster, signer: Signer): Promis
     removing.abort();
     await removed;
     await observer.waitForRound();
-    await context.checkNow('and the certificate before is served', () => observer.common() === before);
+    await context.checkNow(`${says}: every replica keeps its certificate`, () => observer.common() === before);
     signer.behavior = 'Sign';
     await observer.waitForOther(before);
-    await losses.checkNone(`${says}; then a good answer`, since);
+    await losses.checkNone(`${says}, then the signer signs`, since);
   }
   return answers.length;
 }
 
-/** Deletes unanswered requests, as the cluster's cleaner does after a day. */
+/** Deletes unanswered requests, as the CSR cleaner of kube-controller-manager does after a day. */
 async function removeAll({ context }: RotatingCluster, signer: Signer, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     for (const request of await signer.open()) {
@@ -167,7 +167,7 @@ async function removeAll({ context }: RotatingCluster, signer: Signer, signal: A
   }
 }
 
-/** A leader that is killed while its request waits leaves it to the next, which goes on with the key. */
+/** Kills the leader while a request is open; checks that the next one uses the same request. */
 async function checkLeaderKilled(cluster: RotatingCluster, signer: Signer): Promise<void> {
   const { context, observer, replicas } = cluster;
   const before = observer.common();
@@ -184,12 +184,12 @@ async function checkLeaderKilled(cluster: RotatingCluster, signer: Signer): Prom
   const line = `kubectl certificate approve ${metadata.name}`;
   await checkSays(
     cluster,
-    'the leader is killed, the request waits',
+    'the leader is killed, and the request waits for approval',
     new RegExp(`^False \\(RequestPending\\) .*${line}`),
   );
   signer.behavior = 'Sign';
   await observer.waitForOther(before);
-  await context.check('the next leader took the answer to the same request, and made no other', async () => {
+  await context.check('the next leader used the answer to the same request, and created no other request', async () => {
     const requests = await signer.requests();
     const since = requests.slice(requests.findIndex((each) => each.metadata.name === metadata.name));
     return since.length === 1 && since[0]?.status?.certificate !== undefined;
@@ -199,7 +199,7 @@ async function checkLeaderKilled(cluster: RotatingCluster, signer: Signer): Prom
 async function checkRemoval({ context, namespace }: RotatingCluster, signer: Signer): Promise<void> {
   const { client } = context;
   await deleteForced(client, markedConfig(name, 'one'));
-  await context.check('the InjectorConfig is deleted: no request and no key of it is left', async () => {
+  await context.check('no request and no key remains after the InjectorConfig is deleted', async () => {
     const secret = await client.find(secrets, objectNames(name).requestSecret, { namespace });
     return (
       secret === undefined && (await signer.requests()).length === 0 && (await isGone(client, injectorConfigs, name))

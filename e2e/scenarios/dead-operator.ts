@@ -8,15 +8,15 @@ import { none } from '../harness/wait-for.ts';
 import { webhooks } from '../harness/webhook-configurations.ts';
 import { barePod } from '../harness/workloads.ts';
 
-/** Milliseconds: each answers within it, the second look at old Leases included. */
+/** The time limit of a command, including its second look at old Leases, in milliseconds. */
 const timeout = 20_000;
 
 export const deadOperator: Scenario = {
   name: 'dead-operator',
   about:
-    'every replica is killed: each command that speaks of the present says so and ends with 1, and all is well again by itself',
+    'after every replica is killed, each command about the present state says so and ends with 1; after a restart, the operator repairs its webhooks and the commands end with 0',
   paired: true,
-  destructive: 'it makes a tag and kills the operator',
+  destructive: 'it creates a RevisionTag and kills the operator',
   run: async (context) => {
     const { client } = context;
     const operator = await context.startOperator();
@@ -26,24 +26,24 @@ export const deadOperator: Scenario = {
     const namespace = await context.namespace('pods', { 'istio.io/rev': 'prod' });
     const commands = commandsOf(namespace);
     for (const argv of commands) {
-      await context.check(`${argv.join(' ')}: ends with 0 while the operator lives`, async () => {
+      await context.check(`injector ${argv.join(' ')} ends with 0 while the operator runs`, async () => {
         const { code, out, errors } = await injector(context, argv);
         return code === 0 || Promise.reject(new Error(`${code}: ${out}${errors}`));
       });
     }
     await operator.process.kill();
     const killed = Date.now();
-    await context.check('control: pods are refused', async () =>
+    await context.check('negative control: pods are refused while the operator is dead', async () =>
       (await refusal(client, barePod(namespace, 'pod')))?.includes('failed calling webhook'),
     );
     await context.check(
-      'status says since when nobody leads',
+      'injector status says since when the operator has no leader',
       async () => /nobody leads since 20/.test((await injector(context, ['status'])).out),
       {
         timeout: 60_000,
       },
     );
-    // One whose object is gone is not told from its old status either.
+    // Also for a tag whose webhook is missing: its old status must not be reported as current.
     const prod = {
       apiVersion: 'admissionregistration.k8s.io/v1',
       kind: 'MutatingWebhookConfiguration',
@@ -54,12 +54,12 @@ export const deadOperator: Scenario = {
     for (const argv of commands) {
       const { code, out, errors, milliseconds } = await injector(context, argv);
       slowest = Math.max(slowest, milliseconds);
-      await context.checkNow(`${argv.join(' ')}: says that nobody leads, and ends with 1`, () => {
+      await context.checkNow(`injector ${argv.join(' ')} says that no replica leads, and ends with 1`, () => {
         const text = out + errors;
         const wrong = [
           code === 1 ? '' : `ends with ${code}`,
-          /nobody leads since 20/.test(text) ? '' : 'does not say that nobody leads',
-          /\bTrue\b|: Ready\b|WebhookReady$|"ready": true| Injected /m.test(text) ? 'says what is not known' : '',
+          /nobody leads since 20/.test(text) ? '' : 'does not say that no replica leads',
+          /\bTrue\b|: Ready\b|WebhookReady$|"ready": true| Injected /m.test(text) ? 'shows an old status' : '',
           milliseconds < timeout ? '' : `takes ${milliseconds} ms`,
         ].filter(Boolean);
         return none(wrong.map((each) => `${each}: ${text}`));
@@ -67,17 +67,17 @@ export const deadOperator: Scenario = {
     }
     await operator.restart();
     await context.check(
-      'after a restart the webhook is back by itself',
+      'the operator creates the webhook again after its restart',
       async () => (await client.find(webhooks, 'sidecar-injector-tag-prod')) !== undefined,
     );
     for (const argv of commands) {
       await context.check(
-        `${argv.join(' ')}: ends with 0 again`,
+        `injector ${argv.join(' ')} ends with 0 again`,
         async () => (await injector(context, argv)).code === 0,
         { timeout: 60_000 },
       );
     }
-    return `${commands.length} commands: each says that nobody leads within ${slowest} ms, ${Math.round((Date.now() - killed) / 1000)} s after a kill all is well again`;
+    return `${commands.length} commands: each says within ${slowest} ms that no replica leads; all end with 0 again ${Math.round((Date.now() - killed) / 1000)} s after the kill`;
   },
 };
 

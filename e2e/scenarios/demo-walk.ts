@@ -5,8 +5,8 @@ import { paths } from '../harness/paths.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { runInShell, type Said } from '../harness/shell.ts';
 
-/** What is looked at after a command of the list; each other one ends with 0. `code` 124: it goes on until somebody stops it. */
-const expected: [command: RegExp, says: RegExp, code?: number][] = [
+/** Expected outputs and exit codes (default: 0) of listed commands; 124: the scenario stops it. */
+const expected: [command: RegExp, output: RegExp, code?: number][] = [
   [/get injectorconfigs/, /\ndefault +default +True +Serving +\d+s /],
   [/check deployment\/sleep/, /Injected/],
   [/icfg\/istio-1-1/, /condition met/],
@@ -22,7 +22,7 @@ const directory = join(dirname(paths.standing), cluster);
 
 export const demoWalk: Scenario = {
   name: 'demo-walk',
-  about: 'KEEP=1 make demo, twice on one cluster, and each line of its "Try more" in one shell, as printed',
+  about: 'KEEP=1 make demo runs twice on one cluster, and each command under its "Try more" works as printed',
   run: async (context) => {
     await buildKubectl((line) => {
       context.say(line);
@@ -31,40 +31,40 @@ export const demoWalk: Scenario = {
     environment.PATH = `${paths.binaries}${delimiter}${environment.PATH ?? ''}`;
     try {
       const first = await runInShell('make demo', environment);
-      await context.checkNow('the first demo shows the pod injected', () => shows(first, /sleep-\S+ +2\/2 +Running/));
+      await context.checkNow('the first demo shows an injected pod', () => shows(first, /sleep-\S+ +2\/2 +Running/));
       const second = await runInShell('make demo', environment);
-      await context.checkNow('the second one uses the same cluster', () =>
+      await context.checkNow('the second demo uses the same cluster', () =>
         shows(second, /the control plane at .*, which runs until `make down`/),
       );
       await walk(context, second.text, environment);
-      await context.checkNow('nothing is left of it', () => !existsSync(directory));
+      await context.checkNow('no directory of the demo remains', () => !existsSync(directory));
     } finally {
       await runInShell('make down', environment);
       rmSync(directory, { recursive: true, force: true });
     }
-    return `${String(context.passed)} checks of the demo's list`;
+    return `${String(context.passed)} checks of the demo and its commands`;
   },
 };
 
 async function walk(context: ScenarioContext, printed: string, environment: NodeJS.ProcessEnv): Promise<void> {
   const [, list = ''] = printed.split('Try more');
   const lines = list.split('\n').filter((line) => line.startsWith('   '));
-  await context.checkNow('the list has all that is looked at', () =>
+  await context.checkNow('the list contains each expected command once', () =>
     expected.every(([command]) => lines.filter((line) => command.test(line)).length === 1),
   );
   const settings = lines.filter((line) => /^ +(export|alias) /.test(line));
   for (const line of lines.filter((each) => !settings.includes(each))) {
-    const [, says = /(?:)/, code = 0] = expected.find(([command]) => command.test(line)) ?? [];
+    const [, output = /(?:)/, code = 0] = expected.find(([command]) => command.test(line)) ?? [];
     const script = ['shopt -s expand_aliases', ...settings, line].join('\n');
     const said = await runInShell(script, environment, { isEndless: code === 124 });
-    await context.checkNow(`$ ${line.trim()}`, () => {
+    await context.checkNow(`this command works as printed: ${line.trim()}`, () => {
       if (said.code !== code) throw new Error(`it ends with ${String(said.code)}: ${said.text}`);
-      return shows(said, says);
+      return shows(said, output);
     });
   }
 }
 
-function shows({ text }: Said, what: RegExp): boolean {
-  if (what.test(text)) return true;
-  throw new Error(`it says ${text}`);
+function shows({ text }: Said, output: RegExp): boolean {
+  if (output.test(text)) return true;
+  throw new Error(`it printed ${text}`);
 }

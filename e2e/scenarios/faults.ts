@@ -17,10 +17,10 @@ import { barePod } from '../harness/workloads.ts';
 export const faults: Scenario = {
   name: 'faults',
   about:
-    'API server and etcd fail, watches hang and expire, requests are refused: injection goes on, and all is well 5 s later',
+    'the API server and etcd fail, watches hang and expire, requests are refused: replicas continue to inject, and the operator reconverges within 5 s',
   destructive: 'it kills the components of the control plane',
   ownControlPlane: true,
-  full: 'etcd stopped for a minute, storms of 20 s, every watch hung: about 6 minutes',
+  full: 'etcd stopped for a minute, refusals for 20 s, every watch hung: about 6 minutes',
   run: async (context) => {
     const { client, size } = context;
     const replicas = await context.startReplicas({ proxied: true });
@@ -31,7 +31,7 @@ export const faults: Scenario = {
     await checkDeadReplicas(context, replicas, new Losses(context, load, cluster.audit));
     const began = Date.now();
 
-    // In the short size it is noticed while other things happen.
+    // These watches are detected while the next faults happen.
     const hung = await hangWatches(cluster, { resources: ['nodes'] });
     await restartApiServer(cluster);
     await stopEtcd(cluster);
@@ -43,30 +43,30 @@ export const faults: Scenario = {
     await load.stop();
 
     const { created, lost } = reportLoad(load, cluster.audit.events(), { answeredSince: began });
-    // While nothing can be stored creations fail for that reason; what counts is those that failed at our webhook.
+    // Creations also fail while etcd is down; count only those that failed at our webhook.
     const ours = lost.filter(({ kind, description }) => kind !== 'refused' || description.includes('webhook'));
-    await context.checkNow(`0 of ${created} pods lost at the webhook (${lost.length} could not be stored)`, () =>
+    await context.checkNow(`the webhook lost none of ${created} pods (${lost.length} could not be stored)`, () =>
       none(ours.map(({ description }) => description)),
     );
     const writes = await cluster.proxy.writes();
     const duplicates = duplicateWrites(writes);
     const last = writes.filter(isDone).slice(-1);
     await context.checkNow(
-      'a write that is repeated would be seen',
+      'negative control: a repeated write is detected',
       () => duplicateWrites([...last, ...last]).length === 1,
     );
     await context.checkNow(
-      `none of ${writes.filter(isDone).length} writes was (the audit log has ${recordedWrites(cluster)})`,
+      `none of ${writes.filter(isDone).length} writes was repeated (the audit log has ${recordedWrites(cluster)})`,
       () => none(duplicates),
     );
     context.measured({ created, lost: ours.length, reconvergedMilliseconds: cluster.reconverged });
     context.measured({ hungNoticedMilliseconds: Math.max(noticed, all), duplicates: duplicates.length });
     const slowest = Math.max(...Object.values(cluster.reconverged));
-    return `${created} pods, 0 lost; slowest back ${slowest} ms after a fault; hung watches noticed within ${noticed} ms; 0 duplicate writes`;
+    return `${created} pods, 0 lost; slowest reconvergence ${slowest} ms after a fault; hung watches detected within ${noticed} ms; 0 duplicate writes`;
   },
 };
 
-/** Successful writes of our processes by the audit log, which knows no bodies: to be compared with those that were seen on their way. */
+/** Counts our successful writes in the audit log, for comparison with the proxy's count. */
 function recordedWrites({ audit, replicas }: FaultyCluster): number {
   return replicas.installation.usernames
     .flatMap((username) => audit.writesBy(username, false))
@@ -74,7 +74,7 @@ function recordedWrites({ audit, replicas }: FaultyCluster): number {
     .length;
 }
 
-/** Successful writes that said what the one before them on the same object had said already, Leases and Events apart. */
+/** Returns successful writes that repeat the previous write of the object; no Leases and Events. */
 function duplicateWrites(writes: PassedWrite[]): string[] {
   const last = new Map<string, string>();
   const duplicates: string[] = [];
@@ -91,27 +91,23 @@ function isDone({ status, resource }: PassedWrite): boolean {
   return status < 300 && isCounted(resource);
 }
 
-/** Most requests are refused for a while, as by an overloaded or broken API server, in the middle of an edit. */
+/** Refuses four of five requests for a while during an edit, as a broken API server does. */
 async function refuseRequests(cluster: FaultyCluster): Promise<void> {
   for (const status of [403, 429, 500]) {
-    // Again each time: of a configuration that is three edits old nothing is kept.
+    // Replicas keep a configuration only for a few edits, so prepare again for each one.
     const direct = await cluster.prepareDirect();
     const retry = status === 429 ? { retryAfterSeconds: 1 } : {};
-    const storm = await cluster.proxy.fault({ match: {}, action: { kind: 'answer', status, ...retry }, share: 0.8 });
+    const fault = await cluster.proxy.fault({ match: {}, action: { kind: 'answer', status, ...retry }, share: 0.8 });
     await cluster.edit();
     await sleep(cluster.lasting(2000, 20_000));
     await cluster.checkInjecting(direct, `${status} for four of five requests`);
-    const met = await storm.end();
-    await cluster.context.checkNow(`the storm met requests (${met})`, () => met > 0);
-    await cluster.checkReconverged(`${met} requests got ${status}`, Date.now());
+    const affected = await fault.end();
+    await cluster.context.checkNow(`the fault affected ${affected} requests`, () => affected > 0);
+    await cluster.checkReconverged(`${affected} requests got ${status}`, Date.now());
   }
 }
 
-/**
- * Watches that are open stay open, and nothing comes on them any more; new ones are well.
- *
- * @param match which resources' watches; all of them unless told
- */
+/** Makes open watches (default: of all resources) stay open without events; new ones work. */
 async function hangWatches(cluster: FaultyCluster, match: { resources?: string[] } = {}) {
   const hungBefore = await cluster.watchesEnded('Hung');
   const fault = await cluster.proxy.fault({ match: { verbs: ['watch'], ...match }, action: { kind: 'hang' } });
@@ -120,14 +116,14 @@ async function hangWatches(cluster: FaultyCluster, match: { resources?: string[]
 
 type HungWatches = Awaited<ReturnType<typeof hangWatches>>;
 
-/** Every hung watch is noticed within a minute. Returns when the last one was, in milliseconds after it hung. */
+/** Checks that every hung watch is detected within a minute; returns the longest milliseconds. */
 async function checkHungDetected(cluster: FaultyCluster, hung: HungWatches): Promise<number> {
   await cluster.context.check(
-    `${hung.count} watches hang, half-open: each is noticed`,
+    `each of ${hung.count} half-open watches is detected`,
     async () => hung.count > 0 && (await cluster.watchesEnded('Hung')) >= hung.hungBefore + hung.count,
     { timeout: 150_000 },
   );
-  // Other things have happened meanwhile, so the logs say when.
+  // Other faults happened meanwhile, so take the times from the logs.
   const noticed = cluster.replicas.all
     .flatMap(({ operator }) => operator.process.log().split('\n'))
     .filter((line) => line.includes('did not end when it was due'))
@@ -136,13 +132,13 @@ async function checkHungDetected(cluster: FaultyCluster, hung: HungWatches): Pro
   const last = Math.max(...noticed);
   const still = await cluster.standstill.between(hung.since, hung.since + last);
   await cluster.context.checkNow(
-    `the last of them after ${last} ms`,
+    `the last hung watch was detected after ${last} ms`,
     () => noticed.length >= hung.count && last <= 60_000 + still,
   );
   return last;
 }
 
-/** Everything hangs in the middle of an edit. */
+/** Makes all watches hang during an edit. */
 async function hangEverything(cluster: FaultyCluster): Promise<number> {
   const direct = await cluster.prepareDirect();
   const hung = await hangWatches(cluster);
@@ -176,7 +172,7 @@ async function stopEtcd(cluster: FaultyCluster): Promise<void> {
   await cluster.checkReconverged('etcd is back', Date.now());
 }
 
-/** The API server has a connection to etcd for each resource, which it tries again later the longer etcd was away: the fault ends with the last of them. */
+/** Waits until all connections to etcd work: one per resource, each with its own backoff. */
 async function waitUntilStored({ context }: FaultyCluster): Promise<void> {
   const kinds = [
     injectorConfigs,
@@ -189,7 +185,7 @@ async function waitUntilStored({ context }: FaultyCluster): Promise<void> {
   await waitFor(
     'the API server to read every resource from etcd',
     async () => {
-      // Without a resourceVersion a list is read from etcd.
+      // Without a resourceVersion, the API server reads a list from etcd.
       await Promise.all(kinds.map((kind) => context.client.list(kind, { limit: 1, timeoutMs: 2000 })));
       return true;
     },
@@ -197,7 +193,7 @@ async function waitUntilStored({ context }: FaultyCluster): Promise<void> {
   );
 }
 
-/** The controller-manager stops: nothing of ours needs it. */
+/** Checks that the operator does not need the controller-manager. */
 async function freezeControllerManager(cluster: FaultyCluster): Promise<void> {
   const manager = cluster.plane.component('kube-controller-manager');
   manager.freeze();
@@ -211,13 +207,13 @@ async function freezeControllerManager(cluster: FaultyCluster): Promise<void> {
   }
 }
 
-/** Watches are cut, the cluster goes on without us, what they would resume from is compacted away: listed again. */
+/** Cuts watches, compacts etcd past their resourceVersion, and checks that the operator relists. */
 async function expireWatches(cluster: FaultyCluster): Promise<void> {
   const { context, proxy, plane } = cluster;
   const expired = await cluster.watchesEnded('Expired');
   const cut = await proxy.fault({ match: { verbs: ['list', 'watch'] }, action: { kind: 'cut' } });
   await cluster.edit();
-  // Something of every kind that is watched changes, so that each watch is behind.
+  // Change watched objects, so that each watch is behind.
   for (let index = 0; index < 3; index++) {
     await context.client.patch(objectOf('v1', 'Namespace', 'default'), 'merge', {
       metadata: { labels: { 'e2e.sidecar-injector.io/moved': String(index) } },
@@ -228,26 +224,25 @@ async function expireWatches(cluster: FaultyCluster): Promise<void> {
   await plane.component('kube-apiserver').kill();
   await plane.restart('kube-apiserver');
   await context.client.list(resourceKind('v1', 'Namespace'));
-  const met = await cut.end();
-  await cluster.checkReconverged(`${met} lists and watches were cut, and their past is compacted`, Date.now());
+  const affected = await cut.end();
+  await cluster.checkReconverged(`${affected} lists and watches were cut, and etcd was compacted`, Date.now());
   await context.check(
-    'watches had expired, and were listed again',
+    'the operator found expired watches, and listed again',
     async () => (await cluster.watchesEnded('Expired')) > expired,
   );
 }
 
 const configName = 'faulty';
-/** What reconverging may take after a fault, in milliseconds. */
+/** The maximum time to reconverge after a fault, in milliseconds. */
 const bound = 5000;
 
 type FaultyCluster = ReturnType<typeof faultyCluster>;
 
-/** Replicas whose API server fails them, with one InjectorConfig that is edited at the worst moments. */
 function faultyCluster(context: ScenarioContext, replicas: Replicas, namespace: string) {
   const { client, size } = context;
-  /** Beside which reconverging is held to its bound. */
+
   const standstill = context.standstill();
-  /** Milliseconds from the end of a fault until all was as it should be, by fault. */
+  /** The milliseconds from the end of a fault until the last edit was published, by fault. */
   const reconverged: Record<string, number> = {};
   let edits = 0;
   let generation: number | undefined;
@@ -264,7 +259,7 @@ function faultyCluster(context: ScenarioContext, replicas: Replicas, namespace: 
       const config = markedConfig(configName, `edit${++edits}`);
       ({ generation } = (await waitFor('an edit to be stored', () => applyObject(client, config))).metadata);
     },
-    /** Waits until the last edit is Ready and published, and checks that this took no longer than it may since `since`. */
+    /** Waits until the last edit is Ready and published; checks the time since `since`. */
     checkReconverged: async (fault: string, since: number) => {
       await waitForCondition(client, configName, 'Ready', 'True', generation);
       await waitFor(`the last edit to be published after ${fault}`, async () => {
@@ -274,11 +269,11 @@ function faultyCluster(context: ScenarioContext, replicas: Replicas, namespace: 
       const took = Math.max(0, Date.now() - since);
       const still = await standstill.between(since, since + took);
       reconverged[fault] = took;
-      await context.checkNow(`${fault}: reconverged ${took} ms later`, () => took <= bound + still);
+      await context.checkNow(`${fault}: the operator reconverged within ${took} ms`, () => took <= bound + still);
     },
     checkInjecting: async (direct: ReviewTarget, fault: string) => {
       const targets = replicas.webhooks.map(({ operator }) => ({ ...direct, port: operator.webhookPort }));
-      await context.check(`${fault}: every replica injects, from memory`, async () =>
+      await context.check(`${fault}: every replica injects from memory`, async () =>
         (await Promise.all(targets.map(injects))).every(Boolean),
       );
     },
@@ -291,7 +286,7 @@ function faultyCluster(context: ScenarioContext, replicas: Replicas, namespace: 
   };
 }
 
-/** Whether a replica injects a pod when it is asked without the API server. */
+/** Reports whether a replica injects a pod into a review that this scenario sends directly. */
 async function injects(target: ReviewTarget): Promise<boolean> {
   const uid = `direct-${target.port}`;
   const { review } = await postReview(target, podReview(uid));

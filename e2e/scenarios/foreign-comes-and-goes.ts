@@ -11,21 +11,21 @@ import {
 import type { Scenario } from '../harness/scenario-context.ts';
 
 const name = 'blue';
-/** Milliseconds from the answer to a write to what the condition says of when it changed; its times are whole seconds. */
-const within = 2000 + 1000;
+/** The maximum delay of a condition, in milliseconds; its timestamp has whole seconds. */
+const maximumDelay = 2000 + 1000;
 
 export const foreignComesAndGoes: Scenario = {
   name: 'foreign-comes-and-goes',
-  about: "another injector's webhook arrives, changes and leaves, before and after Ready: conditions follow at once",
+  about: "conditions follow at once when another injector's webhook is created, changed or deleted",
   paired: true,
-  destructive: 'it makes a webhook configuration called istio-sidecar-injector',
+  destructive: 'it creates a webhook configuration called istio-sidecar-injector',
   run: async (context) => {
     const { client } = context;
     await context.startOperator();
     const stored = { failurePolicy: 'Ignore', sideEffects: 'None', admissionReviewVersions: ['v1'] };
     const foreign = (selector: object) => istio({ namespaceSelector: selector, objectSelector: {}, ...stored });
-    const taking = foreign(revision(name));
-    const arrive = (object: typeof taking) => client.apply(object, { fieldManager: 'istio', force: true });
+    const overlapping = foreign(revision(name));
+    const arrive = (object: typeof overlapping) => client.apply(object, { fieldManager: 'istio', force: true });
     const changes: [
       what: string,
       change: () => Promise<unknown>,
@@ -33,34 +33,34 @@ export const foreignComesAndGoes: Scenario = {
       ready: Condition['status'],
     ][] = [
       [
-        'it arrives before us',
-        () => arrive(taking).then(() => applyObject(client, smallConfig(name))),
+        'the foreign webhook exists before ours',
+        () => arrive(overlapping).then(() => applyObject(client, smallConfig(name))),
         'True',
         'False',
       ],
-      ['it is deleted', () => client.delete(taking), 'False', 'True'],
-      ['it arrives after us', () => arrive(taking), 'True', 'True'],
-      ['it turns to other pods', () => arrive(foreign(revision('other'))), 'False', 'True'],
-      ['it turns to ours again', () => arrive(taking), 'True', 'True'],
-      ['it is deleted again', () => client.delete(taking), 'False', 'True'],
+      ['the foreign webhook is deleted', () => client.delete(overlapping), 'False', 'True'],
+      ['the foreign webhook is created after ours', () => arrive(overlapping), 'True', 'True'],
+      ['the foreign webhook selects other pods', () => arrive(foreign(revision('other'))), 'False', 'True'],
+      ['the foreign webhook selects our pods again', () => arrive(overlapping), 'True', 'True'],
+      ['the foreign webhook is deleted again', () => client.delete(overlapping), 'False', 'True'],
     ];
     let slowest = 0;
     for (const [what, change, overlap, ready] of changes) {
       await change();
-      const asked = Date.now();
-      const changed = await context.check(`${what}: ForeignOverlap is ${overlap}, Ready ${ready}`, async () => {
+      const changedAt = Date.now();
+      const changed = await context.check(`${what}: ForeignOverlap is ${overlap}, Ready is ${ready}`, async () => {
         const config = await client.get<InjectorConfigObject>(injectorConfigs, name);
         const [found, readiness] = [condition(config, 'ForeignOverlap'), condition(config, 'Ready')];
         return found?.status === overlap && readiness?.status === ready && found;
       });
-      const took = Math.max(0, Date.parse(changed.lastTransitionTime) - asked);
+      const took = Math.max(0, Date.parse(changed.lastTransitionTime) - changedAt);
       slowest = Math.max(slowest, took);
-      await context.checkNow(`${what}: the condition followed within 2 s`, () => took <= within);
+      await context.checkNow(`${what}: the condition followed within 2 s`, () => took <= maximumDelay);
     }
-    await context.check('an Event told of it although the InjectorConfig was Ready', async () => {
+    await context.check('an Event names the foreign webhook', async () => {
       const events = await eventsAbout(client, name);
       return events.some(({ message }) => message.includes('istio-sidecar-injector'));
     });
-    return `${changes.length} changes, the slowest condition ${slowest} ms after`;
+    return `${changes.length} changes, the slowest condition after ${slowest} ms`;
   },
 };

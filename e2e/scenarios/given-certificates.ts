@@ -17,13 +17,13 @@ import type { SeenLeaf } from '../harness/tls-observer/tls-observer.ts';
 import { found, waitFor } from '../harness/wait-for.ts';
 import { checkLeafBeforeBundle, takeOver } from './rotation-under-load/wrong-orders.ts';
 
-/** Confirming takes so long; certificates of the user's own live as long as they say. Milliseconds. */
+/** The confirmation period, in milliseconds. */
 const confirming = 2000;
 
 export const givenCertificates: Scenario = {
   name: 'given-certificates',
   about:
-    "certificates of the user's own under load: served after their authority is trusted, replaced without loss, refused when they could not serve",
+    "the user's own certificates under load: replicas serve them after their authority is trusted, replace them without a lost pod, and refuse invalid ones",
   paired: true,
   run: async (context) => {
     const cluster = await startRotatingCluster(context, { name: 'given', perSecond: 25 });
@@ -32,40 +32,43 @@ export const givenCertificates: Scenario = {
     const company = await companyAuthority('company');
     const successor = await companyAuthority('successor');
     const secret = givenSecret(cluster);
-    // What somebody's certificate does that is served as soon as it is there.
+    // The negative control: a certificate that is served before its authority is trusted.
     const lostAtOnce = await takeOver(cluster, () => checkLeafBeforeBundle(cluster));
 
     const since = Date.now();
     const seen = observer.handshakes;
     const first = await company.issue(forService);
     await secret.write(first);
-    await checkOtherAuthority(secret, "a company's certificate in place of our own", first, () =>
-      secret.choose('Secret'),
-    );
+    await checkOtherAuthority(secret, "a company's certificate replaces our own", first, () => secret.choose('Secret'));
     const renewed = await company.issue(forService);
-    const took = await checkSameAuthority(secret, 'the company has renewed it', renewed);
+    const took = await checkSameAuthority(secret, 'the company renews its certificate', renewed);
     const refused = await checkRefusals(secret, company, renewed);
-    await checkSameAuthority(secret, 'a good one again', await company.issue(forService));
+    await checkSameAuthority(secret, 'a valid certificate follows the invalid ones', await company.issue(forService));
     const other = await successor.issue(forService);
-    const waited = await checkOtherAuthority(secret, 'one of another authority', other, () => secret.write(other));
+    const waited = await checkOtherAuthority(secret, 'a certificate of another authority replaces it', other, () =>
+      secret.write(other),
+    );
     await secret.choose('SelfSigned');
     const own = await observer.waitForOther(observer.common());
-    await context.check('our own again', () => observer.common() === own && own.issuer !== undefined);
-    const created = await losses.checkNone('certificates given, renewed, refused, replaced and taken away', since);
+    await context.check(
+      'all replicas serve our own certificate again',
+      () => observer.common() === own && own.issuer !== undefined,
+    );
+    const created = await losses.checkNone('certificates that the user added, renewed, replaced and removed', since);
     await cluster.checkNoViolations(
-      `the observer's ${observer.handshakes - seen} handshakes: each certificate verified against the live bundle`,
+      `the live bundle verified the certificate of each of the observer's ${observer.handshakes - seen} handshakes`,
       since,
     );
     await cluster.load.stop();
     const figures = { lostAtOnce, refused, renewedMilliseconds: took, confirmedMilliseconds: waited };
     context.measured({ created, lost: 0, ...figures });
-    return `0 of ${created} lost (${lostAtOnce} when served at once); a renewal served after ${took} ms, another authority ${waited} ms after it was published, ${refused} refused`;
+    return `0 of ${created} lost (${lostAtOnce} when a certificate was served at once); a renewal served after ${took} ms, another authority ${waited} ms after it was published, ${refused} refused`;
   },
 };
 
 /**
- * A certificate of another authority: that authority stands in the bundle before anyone serves the certificate, for as long as confirming takes, and the
- * API server makes new connections in between. Returns the milliseconds from the bundle to the first replica.
+ * Checks that another authority is in the bundle for the confirmation period, and that the API
+ * server reconnects, before a replica serves its certificate. Returns the milliseconds in between.
  */
 async function checkOtherAuthority(
   secret: GivenSecret,
@@ -90,14 +93,14 @@ async function checkOtherAuthority(
   await waitFor('the API server to make a connection', async () => (await cluster.apiServerHandshakes(all)) > 0);
   const waited = first - published;
   await context.checkNow(
-    `${says}: served by all replicas ${all - since} ms later, ${waited} ms after its authority was in the bundle, ${between} new connections in between`,
+    `${says}: all replicas serve it after ${all - since} ms, the first one ${waited} ms after its authority was published, and the API server made ${between} new connections in between`,
     () => waited >= confirming - 300 && between > 0 && observer.violationsSince(since).length === 0,
   );
   await losses.checkNone(says, since);
   return waited;
 }
 
-/** When the API server had done the last write of the webhook configuration within a time, in milliseconds since 1970: we may have seen it late. */
+/** Returns when the last write of the webhook configuration within an interval ended (ms). */
 function lastBundleWrite({ audit, names, replicas }: RotatingCluster, from: number, to: number): number {
   const times = audit
     .writesBy(replicas.installation.username)
@@ -109,7 +112,7 @@ function lastBundleWrite({ audit, names, replicas }: RotatingCluster, from: numb
   return Math.max(...times);
 }
 
-/** The observer looks five times a second; replicas leave a stranger's certificate alone for 3 s. Milliseconds. */
+/** The maximum time to serve a renewal, in ms; a retry after an untrusted one takes 3 s. */
 const atOnce = 2000;
 
 async function checkSameAuthority(secret: GivenSecret, says: string, text: PairText): Promise<number> {
@@ -122,7 +125,7 @@ async function checkSameAuthority(secret: GivenSecret, says: string, text: PairT
   const took = served - since;
   const still = await cluster.standstill.between(since, served);
   await context.check(
-    `${says}: CertificateReady, and served by all replicas ${took} ms later`,
+    `${says}: all replicas serve it after ${took} ms, and CertificateReady is True`,
     async () => took <= atOnce + still && (await secret.condition()).says.startsWith('True'),
   );
   await losses.checkNone(says, since);
@@ -131,13 +134,13 @@ async function checkSameAuthority(secret: GivenSecret, says: string, text: PairT
 
 const day = 86_400_000;
 
-/** What is wrong with each, the reason of its refusal, the key that the condition must name, and the text; no key and no text when the whole Secret is missing. */
-type BadPair = [says: string, reason: string, key: string, text: Partial<PairText> | undefined];
+/** An invalid Secret: the reason of its refusal, the key that the condition names, and its data. */
+type BadPair = [fault: string, reason: string, key: string, data: Partial<PairText> | undefined];
 
 async function badPairs(secret: GivenSecret, company: CompanyAuthority, good: PairText): Promise<BadPair[]> {
   const { names, namespace } = secret.cluster;
   const forService = { service: names.service, namespace };
-  const stranger = await companyAuthority('stranger');
+  const unrelated = await companyAuthority('unrelated');
   const elsewhere = await company.issue({ service: 'another-service', namespace });
   const expired = await company.issue(forService, new Date(Date.now() - 2 * day));
   const other = await company.issue(forService);
@@ -147,7 +150,7 @@ async function badPairs(secret: GivenSecret, company: CompanyAuthority, good: Pa
     ["another certificate's key", 'KeyMismatch', 'tls.key', { ...other, 'tls.key': good['tls.key'] }],
     ['a certificate that has expired', 'Expired', 'tls.crt', expired],
     ['a chain without its intermediate', 'Untrusted', 'ca.crt', { ...other, 'tls.crt': leaf }],
-    ['an authority that did not sign it', 'Untrusted', 'ca.crt', { ...other, 'ca.crt': stranger.root }],
+    ['an authority that did not sign it', 'Untrusted', 'ca.crt', { ...other, 'ca.crt': unrelated.root }],
     ['half of a certificate', 'Unreadable', 'tls.crt', { ...other, 'tls.crt': leaf.slice(0, leaf.length / 2) }],
     ['no key', 'KeyMissing', 'tls.key', { 'tls.crt': other['tls.crt'], 'ca.crt': other['ca.crt'] }],
     ['no Secret', 'SecretMissing', '', undefined],
@@ -155,8 +158,8 @@ async function badPairs(secret: GivenSecret, company: CompanyAuthority, good: Pa
 }
 
 /**
- * Writes each of them under load: it is refused with a condition that names Secret, key and what to do, and a Warning Event, while the certificate that
- * was served before goes on being served. Returns how many there were.
+ * Checks that a condition and a Warning Event report each invalid Secret, and that replicas serve
+ * the previous certificate meanwhile. Returns the number of Secrets.
  */
 async function checkRefusals(secret: GivenSecret, company: CompanyAuthority, good: PairText): Promise<number> {
   const { cluster } = secret;
@@ -164,29 +167,29 @@ async function checkRefusals(secret: GivenSecret, company: CompanyAuthority, goo
   const since = Date.now();
   const served = await secret.waitUntilServed(good);
   const pairs = await badPairs(secret, company, good);
-  for (const [says, reason, key, text] of pairs) {
+  for (const [fault, reason, key, text] of pairs) {
     const began = Date.now();
     await secret.write(text);
-    await context.check(`${says}: refused as ${reason}; the one before is served meanwhile`, async () => {
+    await context.check(`${fault}: CertificateReady names ${reason}, the Secret and its key`, async () => {
       const condition = await secret.condition();
       found(condition.says, `False (${reason})`);
-      const told = [`Secret ${cluster.namespace}/${secret.name}`, key, 'is served meanwhile'];
-      return told.every((part) => condition.message.includes(part));
+      const parts = [`Secret ${cluster.namespace}/${secret.name}`, key, 'is served meanwhile'];
+      return parts.every((part) => condition.message.includes(part));
     });
     await observer.waitForRound();
     await context.checkNow(
-      `and every replica goes on with it, ${Date.now() - began} ms later`,
+      `${fault}: every replica serves the previous certificate ${Date.now() - began} ms later`,
       () => observer.common() === served,
     );
   }
-  await context.check('a Warning Event tells of each', async () => {
+  await context.check('a Warning Event reports each invalid Secret', async () => {
     const { items } = await context.client.listAll<WarningEvent>(resourceKind('events.k8s.io/v1', 'Event'));
     const warnings = items.filter(({ regarding, type }) => regarding.name === cluster.name && type === 'Warning');
-    const told = new Set(warnings.map(({ reason }) => reason));
-    const untold = pairs.filter(([, reason]) => !told.has(reason));
-    return found(untold.map(([says]) => says).join(), '');
+    const reasons = new Set(warnings.map(({ reason }) => reason));
+    const missing = pairs.filter(([, reason]) => !reasons.has(reason));
+    return found(missing.map(([fault]) => fault).join(), '');
   });
-  await losses.checkNone(`${pairs.length} Secrets that could not serve`, since);
+  await losses.checkNone(`${pairs.length} invalid Secrets`, since);
   return pairs.length;
 }
 
@@ -194,7 +197,6 @@ type WarningEvent = KubernetesObject & { regarding: { name?: string }; reason: s
 
 type GivenSecret = ReturnType<typeof givenSecret>;
 
-/** The user's Secret, in the operator's namespace. */
 function givenSecret(cluster: RotatingCluster) {
   const { client } = cluster.context;
   const name = 'company-tls';
@@ -202,21 +204,20 @@ function givenSecret(cluster: RotatingCluster) {
     cluster,
     name,
 
-    /** Writes the whole of it: keys that are not given are not there. Without a text it is deleted. */
+    /** Replaces the Secret's data; deletes the Secret if there is none. */
     write: async (text: Partial<PairText> | undefined): Promise<void> => {
       const secret = objectOf('v1', 'Secret', name, cluster.namespace);
       if (text === undefined) await client.delete(secret);
       else await applyObject(client, { ...secret, data: encoded(text) });
     },
 
-    /** Makes the InjectorConfig take its certificates from here, or issue them itself. */
     choose: async (provider: 'Secret' | 'SelfSigned'): Promise<void> => {
       const secretRef = provider === 'Secret' ? { secretRef: { name } } : {};
       const certificate = { ...shortTerms, provider, ...secretRef };
       await applyObject(client, markedConfig(cluster.name, 'one', { certificate }));
     },
 
-    /** Waits until every replica serves the first certificate of a text, as the observer sees it; when each was first seen with it. */
+    /** Waits until the observer sees every replica serve the first certificate of a text. */
     waitUntilServed: (text: { 'tls.crt': string }): Promise<SeenLeaf> => {
       const { fingerprint256 } = new X509Certificate(text['tls.crt']);
       return waitFor('every replica to serve the certificate of the Secret', () => {
@@ -225,7 +226,7 @@ function givenSecret(cluster: RotatingCluster) {
       });
     },
 
-    /** `CertificateReady`, as `False (Expired)` and its message. */
+    /** Returns CertificateReady, formatted as `False (Expired)`, and its message. */
     condition: async () => {
       const found = await conditionOf(client, cluster.name, 'CertificateReady');
       return { says: `${found?.status ?? 'none'} (${found?.reason ?? ''})`, message: found?.message ?? '' };

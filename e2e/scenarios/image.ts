@@ -21,9 +21,9 @@ import { found, none } from '../harness/wait-for.ts';
 import { podsMatching } from '../harness/workloads.ts';
 
 const run = promisify(execFile);
-/** Of machine code, as the header of an ELF file has them. */
+/** The values of e_machine in an ELF header. */
 const machines = { amd64: 62, arm64: 183 } as const;
-/** A program for the container: its user, its bounding set, whether it may gain rights, and whether it can write. */
+/** Prints its user, bounding set, NoNewPrivs, and whether it can write to the root filesystem. */
 const probe = `const { readFileSync, writeFileSync } = require('node:fs');
   const attempt = (file) => { try { writeFileSync(file, ''); return 'written'; } catch ({ code }) { return code; } };
   const [, bounding, noNew] = /CapBnd:\\s+(\\w+)[^]*NoNewPrivs:\\s+(\\d)/.exec(readFileSync('/proc/self/status', 'utf8'));
@@ -31,14 +31,14 @@ const probe = `const { readFileSync, writeFileSync } = require('node:fs');
 
 export const image: Scenario = {
   name: 'image',
-  about: 'unprivileged and read-only it injects a pod; arm64; its bills of materials',
+  about: 'the image injects a pod, without privileges and read-only; runs on arm64; has complete SBOMs',
   paired: true,
   run: async (context) => {
     const missing = ['crun', 'unshare', 'qemu-aarch64-static'].filter((program) => onPath(program) === undefined);
     if (process.getuid?.() !== 0) missing.unshift('root');
-    const lacking = missing.length > 0 ? `it needs ${missing.join(', ')}` : imageLacks();
+    const lacking = missing.length > 0 ? `this scenario needs ${missing.join(', ')}` : imageLacks();
     if (lacking !== undefined && process.env['CI'] === 'true') throw new Error(lacking);
-    if (lacking !== undefined) return `nothing was tried: ${lacking}`;
+    if (lacking !== undefined) return `skipped: ${lacking}`;
     const folder = mkdtempSync(join(tmpdir(), 'injector-image-'));
     context.atEnd(() => {
       rmSync(folder, { recursive: true });
@@ -57,14 +57,14 @@ export const image: Scenario = {
       const actual = [machine, user, ...names.map((each) => labels[`org.opencontainers.image.${each}`])].join(' ');
       const { name: title, version } = project;
       const wanted = [machines[architecture], '65532:65532', title, sourceAddress, version, revision(), 'Apache-2.0'];
-      await context.checkNow(`${architecture}: machine code, user, labels`, () => found(actual, wanted.join(' ')));
+      await context.checkNow(`${architecture}: code, user and labels are right`, () => found(actual, wanted.join(' ')));
       await context.checkNow(`${architecture}: our layer has at most 6 MB`, () => lastLayerBytes <= 6e6);
       const [schema, files] = [await schemaMistakes(bill), await mistakes()];
-      await context.checkNow(`${architecture}: the bill follows CycloneDX's schema`, () => none(schema));
-      await context.checkNow(`${architecture}: each file belongs to a component of the bill`, () => none(files));
+      await context.checkNow(`${architecture}: the SBOM follows CycloneDX's schema`, () => none(schema));
+      await context.checkNow(`${architecture}: each file belongs to a component of the SBOM`, () => none(files));
       writeFileSync(join(root, 'usr/planted'), '');
       const planted = await mistakes();
-      await context.checkNow('… negative control: a planted file does not', () => planted.length === 1);
+      await context.checkNow('negative control: an added file belongs to no component', () => planted.length === 1);
     }
     await runHardened(context, images[0]!, folder);
     const { root } = images[1]!;
@@ -75,15 +75,15 @@ export const image: Scenario = {
     const native = (await run(process.execPath, [paths.injector, ...inject])).stdout;
     const versions = (await emulated('--version')) + (await emulated(program, '--version'));
     const expected = `v${shippedNode.version}\n${project.version}\n`;
-    await context.checkNow('arm64: Node and the program say their versions', () => found(versions, expected));
+    await context.checkNow('arm64: Node and the program print their versions', () => found(versions, expected));
     const injected = await emulated(program, ...inject);
-    await context.checkNow('arm64: it injects an example', () => injected.includes('name: hello'));
-    await context.checkNow('… as this machine does', () => found(injected, native));
+    await context.checkNow('arm64: injector inject injects an example', () => injected.includes('name: hello'));
+    await context.checkNow('arm64: its output equals that of this machine', () => found(injected, native));
     return `our layer ${(images[0]!.lastLayerBytes / 1e6).toFixed(1)} MB, Node ${shippedNode.version}`;
   },
 };
 
-/** Runs the image as the chart does: its arguments, its user, nothing writable, no capability; its configuration is that of a pod. */
+/** Runs the image as the chart's pod does: arguments, environment, user, no rights, read-only. */
 async function runHardened(context: ScenarioContext, { config, root }: UnpackedImage, folder: string): Promise<void> {
   const { client, cluster } = context;
   const [webhookPort, healthPort] = [await freePort(), await freePort()];
@@ -108,7 +108,7 @@ async function runHardened(context: ScenarioContext, { config, root }: UnpackedI
     { destination: '/dev', type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'mode=755', 'size=65536k'] },
     { destination: '/var/run/secrets/kubernetes.io/serviceaccount', type: 'bind', source: secret, options: ['bind'] },
   ];
-  /** The arguments of unshare: crun, in a process namespace of its own, so that nothing outlives it. */
+  /** Returns arguments of unshare; a PID namespace ensures that no process outlives crun. */
   const container = (id: string, args: readonly string[], isHardened = true) => {
     const bundle = join(folder, id);
     mkdirSync(bundle);
@@ -118,7 +118,7 @@ async function runHardened(context: ScenarioContext, { config, root }: UnpackedI
     const linux = { namespaces: ['pid', 'mount', 'ipc', 'uts'].map((type) => ({ type })) };
     const file = { ociVersion: '1.0.2', process, root: { path: root, readonly: isHardened }, mounts, linux };
     writeFileSync(join(bundle, 'config.json'), JSON.stringify(file));
-    // crun refuses machines that have both versions of cgroups, even when told to use none.
+    // crun refuses machines with both versions of cgroups, even if it uses none.
     const withoutCgroups = ['sh', '-c', 'mount -t tmpfs none /sys/fs/cgroup && exec "$@"', 'sh'];
     const crun = ['crun', '--cgroup-manager=disabled', '--root', join(folder, 'crun'), 'run', '--bundle', bundle, id];
     return ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc', ...withoutCgroups, ...crun];
@@ -126,10 +126,10 @@ async function runHardened(context: ScenarioContext, { config, root }: UnpackedI
   const node = ['node', '-e', probe];
   const { stdout: hardened } = await run('unshare', container('hardened', node));
   const { stdout: loose } = await run('unshare', container('loose', node, false));
-  await context.checkNow('a program in it has no rights and cannot write', () =>
+  await context.checkNow('a program in the container has no rights and cannot write', () =>
     found(hardened, `65532 ${'0'.repeat(16)} 1 EROFS\n`),
   );
-  await context.checkNow('… negative control: otherwise it is root and writes', () =>
+  await context.checkNow('negative control: without the settings, it is root and writes', () =>
     found(loose, `0 ${'20'.padStart(16, '0')} 0 written\n`),
   );
   const args = deployment.spec.template.spec.containers.flatMap(({ args: each = [] }) => each);
@@ -147,9 +147,9 @@ async function runHardened(context: ScenarioContext, { config, root }: UnpackedI
   const revisionName = `${context.name}-revision`;
   await applyUntilReady(client, smallConfig(revisionName));
   const apps = await context.namespace('apps', { 'istio.io/rev': revisionName });
-  await context.check('it is Ready and injects a pod', async () =>
+  await context.check('the image injects a pod', async () =>
     found((await containersOf(client, apps)).join(' '), `${revisionName} sleep`),
   );
   await operator.stop(30_000);
-  await context.checkNow('it ends with 0 when it is asked to', () => operator.end?.code === 0);
+  await context.checkNow('the image ends with 0 after SIGTERM', () => operator.end?.code === 0);
 }

@@ -23,8 +23,8 @@ const namespaces = resourceKind('v1', 'Namespace');
 export const installUninstall: Scenario = {
   name,
   about:
-    'injector install and uninstall, with pods running, the operator alive and dead, each twice: nothing left or stuck',
-  destructive: 'it installs and uninstalls the operator, resource definitions included',
+    'injector install and uninstall work twice, with running pods, and with the operator alive and dead; no object remains or hangs',
+  destructive: 'it installs and uninstalls the operator and its CRDs',
   run: async (context) => {
     const { client } = context;
     const injector = async (...argv: string[]): Promise<string> => {
@@ -32,16 +32,16 @@ export const installUninstall: Scenario = {
       return out + errors;
     };
     const install = (...flags: string[]) => injector('install', '-n', system, '--set', 'mode=all', ...flags);
-    const tried = await install('--dry-run');
-    await context.checkNow('a dry run changes nothing', () =>
-      /Deployment .*would be created/.test(tried) ? isGone(client, namespaces, system) : false,
+    const preview = await install('--dry-run');
+    await context.checkNow('install --dry-run changes nothing', () =>
+      /Deployment .*would be created/.test(preview) ? isGone(client, namespaces, system) : false,
     );
-    const said: string[] = [];
-    const installation = await context.install({}, async () => said.push(await install(), await install()));
-    await context.checkNow('install says what it makes, and waits until it runs', () =>
-      /CustomResourceDefinition .*: [^]*Deployment .*: 2 of 2 available[^]*runs in namespace/.test(said[0]!),
+    let [first, again] = ['', ''];
+    const installation = await context.install({}, async () => ([first, again] = [await install(), await install()]));
+    await context.checkNow('install lists the objects that it creates, and waits until the operator runs', () =>
+      /CustomResourceDefinition .*: [^]*Deployment .*: 2 of 2 available[^]*runs in namespace/.test(first),
     );
-    await context.checkNow('once more changes nothing', () => !/: (?:created|configured|deleted)/.test(said[1]!));
+    await context.checkNow('a second install changes nothing', () => !/: (?:created|configured|deleted)/.test(again));
 
     await installation.startOperator();
     await applyUntilReady(client, smallConfig('used'));
@@ -52,56 +52,58 @@ export const installUninstall: Scenario = {
     await waitForDeployment(client, namespace, 'web');
     await context.check('a pod is injected', async () => (await containers()) === 2);
 
-    const [told] = await Promise.all([injector('uninstall', '--yes'), endWithDeployment(context, installation)]);
-    await context.checkNow('uninstall, the operator alive: says who loses injection', () =>
-      told.includes(`${namespace} Deployment/web loses injection by used: 1 pod`),
+    const [removal] = await Promise.all([injector('uninstall', '--yes'), endWithDeployment(context, installation)]);
+    await context.checkNow('uninstall names the workloads that lose injection', () =>
+      removal.includes(`${namespace} Deployment/web loses injection by used: 1 pod`),
     );
-    await nothingLeft(context, namespace, [...operatorKinds, ...chartKinds]);
-    await context.checkNow('what people made is kept, and nothing holds it', async () => {
+    await checkClean(context, namespace, [...operatorKinds, ...chartKinds]);
+    await context.checkNow('uninstall keeps InjectorConfigs, and removes their finalizers', async () => {
       const { deletionTimestamp, finalizers = [] } = (await client.get(injectorConfigs, 'used')).metadata;
       return found([...finalizers, deletionTimestamp].join(), '');
     });
     const twice = await injector('uninstall', '--yes');
-    await context.checkNow('a second time there is nothing', () => twice.startsWith('nothing to uninstall; '));
+    await context.checkNow('a second uninstall finds nothing', () => twice.startsWith('nothing to uninstall; '));
 
     const second = await (await context.install({}, () => install())).startOperator();
     await waitForCondition(client, 'used', 'Ready', 'True');
     await untilActive(client);
-    await context.check('installed again, it injects again', async () => (await containers()) === 2);
+    await context.check('a pod is injected after the next install', async () => (await containers()) === 2);
     await second.process.kill();
-    await context.check('control: it is dead, pods are refused', () => refusal(client, barePod(namespace, 'pod')));
+    await context.check('negative control: it is dead, and pods are refused', () =>
+      refusal(client, barePod(namespace, 'pod')),
+    );
     const purged = await injector('uninstall', '--purge', '--yes');
-    await nothingLeft(context, namespace, [...operatorKinds, ...chartKinds, definitions]);
+    await checkClean(context, namespace, [...operatorKinds, ...chartKinds, definitions]);
     const last = await injector('uninstall', '--purge', '--yes');
-    await context.checkNow('a second time there is nothing at all', () => last === 'nothing to uninstall\n');
-    const [made, removed, all] = [said[0]!, told, purged].map((text) => text.match(/: (?:created|deleted)$/gm)?.length);
-    return `${made} objects made, ${removed} removed with the operator alive, ${all} with the operator dead`;
+    await context.checkNow('a second uninstall --purge finds nothing', () => last === 'nothing to uninstall\n');
+    const [made, removed, all] = [first, removal, purged].map((text) => text.match(/: (?:created|deleted)$/gm)?.length);
+    return `${made} objects created, ${removed} removed with the operator alive, ${all} with the operator dead`;
   },
 };
 
-/** Ends the operator as a kubelet does when its Deployment goes: its pods are there until it has ended. */
+/** Ends the operator as a kubelet does after its Deployment is deleted: pods last until it ends. */
 async function endWithDeployment({ client }: ScenarioContext, { workloads, operators }: Installation): Promise<void> {
   const { metadata, spec } = workloads[0]!.deployment;
-  const hold = (finalizers: string[] | null) => async (pod: Pod) =>
+  const setFinalizers = (finalizers: string[] | null) => async (pod: Pod) =>
     client.patch(objectOf('v1', 'Pod', pod.metadata.name ?? '', system), 'merge', { metadata: { finalizers } });
   const pods = await podsMatching(client, system, spec.selector.matchLabels);
-  await Promise.all(pods.map(hold(['e2e.sidecar-injector.io/ends'])));
+  await Promise.all(pods.map(setFinalizers(['e2e.sidecar-injector.io/ends'])));
   await waitFor('the Deployment to be deleted', () =>
     isGone(client, deployments, metadata.name, { namespace: system }),
   );
   await Promise.all(operators.map(({ process }) => process.stop(30_000)));
-  await Promise.all(pods.map(hold(null)));
+  await Promise.all(pods.map(setFinalizers(null)));
 }
 
-async function nothingLeft(context: ScenarioContext, namespace: string, kinds: ResourceKind[]): Promise<void> {
+async function checkClean(context: ScenarioContext, namespace: string, kinds: ResourceKind[]): Promise<void> {
   const { client } = context;
-  await context.check(`nothing of an injector is left in ${kinds.length} kinds, nor its namespace`, async () => {
+  await context.check(`no injector object of ${kinds.length} kinds and no namespace remains`, async () => {
     const objects = (await Promise.all(kinds.map((kind) => listWhereKnown(client, kind)))).flat().map(nameOf);
     none(objects.filter((each) => each.includes('injector')));
     return isGone(client, namespaces, system);
   });
   await untilActive(client);
-  await context.checkNow('new pods start plain, those that run are as they were', async () => {
+  await context.checkNow('new pods start without a sidecar, and running pods are unchanged', async () => {
     const running = await podsMatching(client, namespace, { app: 'web' });
     const counts = running.map(({ spec }) => spec.containers.length);
     return found([...counts, (await containersOf(client, namespace)).length].join(), '2,1');

@@ -17,7 +17,7 @@ export const killSwitch: Scenario = {
   name: 'kill-switch',
   core: true,
   about:
-    'everything dead under failurePolicy Fail: `injector disable` lets pods start, `enable` restores; spec.paused; a webhook that is not reached',
+    'with a dead operator and failurePolicy Fail, injector disable lets pods start, and enable restores injection; spec.paused removes a webhook; an unreachable webhook is never published',
   paired: true,
   destructive: 'it disables injectors of the whole cluster',
   run: async (context) => {
@@ -28,62 +28,59 @@ export const killSwitch: Scenario = {
     const second = await installed(context, 'second');
     const spaces = { first: await selected(context, 'first'), second: await selected(context, 'second') };
     for (const name of ['first', 'second'] as const)
-      await countsContainers(context, `${name} injects`, { [spaces[name]]: 2 });
+      await checkContainers(context, `revision ${name} injects pods`, { [spaces[name]]: 2 });
 
     await applyObject(client, smallConfig('unreached', { url: 'https://127.0.0.1:1' }));
-    const { message } = await context.check(
-      'a webhook that the API server does not reach is not installed',
-      async () => {
-        const said = await conditionOf(client, 'unreached', 'WebhookReady');
-        return said?.reason === 'NotReachable' && said;
-      },
-    );
+    const { message } = await context.check('a webhook that the API server cannot reach is not published', async () => {
+      const said = await conditionOf(client, 'unreached', 'WebhookReady');
+      return said?.reason === 'NotReachable' && said;
+    });
     context.say(message);
     const unreached = await selected(context, 'unreached');
-    await context.check('so it stops nobody, and no twin is left', async () => {
+    await context.check('pods of its revision start, and no probe webhook remains', async () => {
       const names = await webhookNames(context);
       const isClean = !names.some((each) => each.includes('probe-') || each === 'sidecar-injector-unreached');
       return isClean && (await refusal(client, barePod(unreached, 'pod'))) === undefined;
     });
     await deleteForced(client, smallConfig('unreached'));
-    await context.check('it goes, with all that was made for it', () => isGone(client, injectorConfigs, 'unreached'));
+    await context.check('the InjectorConfig unreached is gone', () => isGone(client, injectorConfigs, 'unreached'));
 
     await operator.process.kill();
     for (const name of ['first', 'second'] as const) {
-      await context.check(`control: all is dead, pods of ${name} are refused`, async () =>
+      await context.check(`negative control: pods of the dead revision ${name} are refused`, async () =>
         (await refusal(client, barePod(spaces[name], 'pod')))?.includes('failed calling webhook'),
       );
     }
     const one = await injector(context, 'disable', '--revision', 'first');
-    await countsContainers(context, 'one revision is disabled: its pods start plain', { [spaces.first]: 1 });
+    await checkContainers(context, 'pods of a disabled revision start without a sidecar', { [spaces.first]: 1 });
     await context.check(
-      'the other stays as it was',
+      'pods of the other revision are still refused',
       async () => (await refusal(client, barePod(spaces.second, 'pod'))) !== undefined,
     );
     const all = await injector(context, 'disable', '--all');
-    await countsContainers(context, 'all are disabled: pods start plain', { [spaces.second]: 1 });
-    await context.check('what owns the webhooks is still there', async () => {
+    await checkContainers(context, 'pods start without a sidecar after disable --all', { [spaces.second]: 1 });
+    await context.check('the owner of the webhooks still exists', async () => {
       const { owner } = installation;
       return owner === undefined || (await webhookNames(context)).includes(owner);
     });
 
     await operator.restart();
-    await context.check('the operator comes back, and leaves them disabled', async () => {
+    await context.check('after its restart, the operator leaves the revisions disabled', async () => {
       const ready = await conditionOf(client, 'second', 'Ready');
       return ready?.reason === 'Paused' && found((await ours(context)).join(), '');
     });
     const enabled = await injector(context, 'enable', '--all', '--timeout', '30');
     for (const name of ['first', 'second'] as const)
-      await countsContainers(context, `${name} injects`, { [spaces[name]]: 2 });
+      await checkContainers(context, `revision ${name} injects pods`, { [spaces[name]]: 2 });
 
     await client.patch(smallConfig('first'), 'merge', { spec: { paused: true } });
-    await context.check('spec.paused withdraws the webhook of a living operator', async () =>
+    await context.check('spec.paused makes a running operator remove the webhook', async () =>
       found((await ours(context)).join(), 'sidecar-injector-second'),
     );
     const counts = { [spaces.first]: 1, [spaces.second]: 2 };
-    await countsContainers(context, 'pods start plain, those of the other revision are injected', counts);
+    await checkContainers(context, 'only pods of the paused revision start without a sidecar', counts);
     await client.patch(smallConfig('first'), 'merge', { spec: { paused: false } });
-    await countsContainers(context, 'first injects', { [spaces.first]: 2 });
+    await checkContainers(context, 'revision first injects pods again', { [spaces.first]: 2 });
     return `apply to Ready ${first} and ${second} ms; disabled in ${one} and ${all} ms, enabled in ${enabled} ms`;
   },
 };
@@ -99,8 +96,8 @@ async function selected(context: ScenarioContext, name: string): Promise<string>
   return context.namespace(name, { 'istio.io/rev': name });
 }
 
-/** Checks how many containers a pod of each namespace has that is created now: with a sidecar there are two. */
-async function countsContainers(context: ScenarioContext, statement: string, counts: Record<string, number>) {
+/** Checks the number of containers of a new pod in each namespace: two with a sidecar. */
+async function checkContainers(context: ScenarioContext, statement: string, counts: Record<string, number>) {
   await context.check(statement, async () => {
     const found = Object.keys(counts).map(async (each) => (await containersOf(context.client, each)).length);
     return (await Promise.all(found)).join() === Object.values(counts).join();
@@ -116,7 +113,7 @@ async function ours(context: ScenarioContext): Promise<string[]> {
   return (await webhookNames(context)).filter((name) => name.startsWith('sidecar-injector-'));
 }
 
-/** Runs the command line as a person would, against the scenario's cluster; returns its milliseconds. */
+/** Runs the command line against the scenario's cluster; returns its milliseconds. */
 async function injector(context: ScenarioContext, ...argv: string[]): Promise<number> {
   const { out, milliseconds } = await injectorOutput([...argv, ...clusterFlags(context.cluster)]);
   context.say(`injector ${argv.join(' ')}: ${milliseconds} ms`);
