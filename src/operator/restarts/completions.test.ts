@@ -109,10 +109,10 @@ describe('Completions', () => {
     completions.note(record(false, [first, logs]), 3000);
     assert.deepEqual(overtaken(), ['prod']);
     completions.note(record(false, [{ ...logs, at: 80_000 }, first]), 80_000);
-    assert.deepEqual(overtaken(), ['prod'], 'that was another tag');
+    assert.deepEqual(overtaken(), ['prod'], 'the new restart is for another tag');
     completions.note(record(false, [second, logs]), 90_000);
     assert.deepEqual(overtaken(), []);
     completions.overtake(record(true, [], { uid: 'another' }), 'prod');
-    assert.deepEqual(overtaken(), [], 'that is another workload');
+    assert.deepEqual(overtaken(), [], 'the workload was recreated');
   });
 });

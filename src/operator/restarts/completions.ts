@@ -23,7 +23,7 @@ const noTags: ReadonlySet<string> = new Set();
  * Observes workloads with our annotation: since when they are complete, for how long they were,
  * when they last progressed, and what the annotation named. A workload that is scaled an hour after
  * its restart thus counts as restarted, and one whose annotation a tool removes is not restarted
- * again and again. A new leader starts without observations, so it only waits longer.
+ * again and again. A new leader starts without observations, so it waits longer, never shorter.
  */
 export class Completions {
   readonly #known = new Map<string, Memory>();

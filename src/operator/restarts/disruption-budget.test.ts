@@ -57,8 +57,8 @@ describe('a PodDisruptionBudget', () => {
     const metadata = { namespace: 'shop' };
     const database = recordOfBudget(budget({ selector: { matchLabels: { app: 'db' } } }));
     assert.equal(coveringBudgets({ metadata, labels: undefined }, [database]).length, 1);
-    const told = coveringBudgets({ metadata, labels }, [recordOfBudget(budget({ selector: {} }))]);
-    assert.deepEqual(told, [{ name: 'some', disruptionsAllowed: 3 }]);
+    const covering = coveringBudgets({ metadata, labels }, [recordOfBudget(budget({ selector: {} }))]);
+    assert.deepEqual(covering, [{ name: 'some', disruptionsAllowed: 3 }]);
   });
 
   it('covers every pod when its selector exceeds the limit', () => {

@@ -18,7 +18,7 @@ export class Leadership {
   readonly #ended = new AbortController();
   /** The path by which each tag's pods are judged, and since when, by `clock.monotonic`. */
   readonly #judged = new Map<string, { readonly path: string | null | undefined; readonly since: number }>();
-  /** When a tag with this path and without stale pods needs no more passes, in ms since 1970. */
+  /** The time from which a tag with this path and no stale pods needs no plan, in ms since 1970. */
   readonly #over = new Map<string, { readonly path: string | null; readonly from: number }>();
 
   constructor({ leading, follow, clock, changed }: LeadershipOptions) {

@@ -177,8 +177,8 @@ describe('restartCandidates', () => {
       own({ groups, workloads, ...fields })
         .map(({ name, rolledBack, leftOut }) => `${name} ${rolledBack} ${leftOut?.reason}`)
         .join();
-    const asked = 'web false NotAsked,bad true undefined,worse false NotAsked';
-    assert.equal(of({ isRollbackOnly: true, rolledBackFrom }), asked);
+    const expected = 'web false NotAsked,bad true undefined,worse false NotAsked';
+    assert.equal(of({ isRollbackOnly: true, rolledBackFrom }), expected);
     assert.equal(of({ rolledBackFrom }), 'web false undefined,bad true undefined,worse false undefined');
     const both = [pods('web'), pods('web', { carried: 'bad.00000003', records: [{}] })];
     assert.equal(of({ isRollbackOnly: true, rolledBackFrom, groups: both }), 'web true undefined');

@@ -122,7 +122,7 @@ export function* restartCandidates(sources: RestartSources): Steps<RestartInputs
     const isUnfinished = completeSince === undefined && completedFor === undefined;
     const until = mine === undefined || isUnfinished ? Infinity : lateAt(mine.at, completion, bounds);
     const newPodCounts = mine && newPods(found?.groups ?? [], mine.at, until, now);
-    const held = stale > 0 ? holdOf?.({ ...workload, target }) : undefined;
+    const delay = stale > 0 ? holdOf?.({ ...workload, target }) : undefined;
     records.set(key, record);
     own.push({
       ...workload,
@@ -144,9 +144,9 @@ export function* restartCandidates(sources: RestartSources): Steps<RestartInputs
       isExcluded,
       isInjectedByHand,
       rolledBack: found?.rolledBack ?? false,
-      hold: held?.hold,
+      hold: delay?.hold,
       leftOut: found?.leftOut,
-      isDeferred: held?.isDeferred ?? false,
+      isDeferred: delay?.isDeferred ?? false,
       budgets: covering,
     });
   };

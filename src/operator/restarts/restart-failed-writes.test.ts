@@ -41,7 +41,10 @@ describe('restarts that cannot be written', () => {
     const counts = { stale: 3, restarting: 1, waiting: 2, failing: 1, untouched: 0 };
     assert.deepEqual(fixture.figures.get('prod'), { phase: 'Restarting', counts });
     await fixture.until(() => failures().length > 0);
-    assert.match(failures()[0] ?? '', /^a RestartFailed: the restart for RevisionTag prod .* failed and is retried.*out of order/);
+    assert.match(
+      failures()[0] ?? '',
+      /^a RestartFailed: the restart for RevisionTag prod .* failed and is retried.*out of order/,
+    );
 
     fixture.completes('b', current());
     await fixture.passUntil(() => fixture.restarts.length > 1);
@@ -109,9 +112,9 @@ describe('restarts that cannot be written', () => {
     fixture.workloads('a', 'b');
     faulty((name) => name === 'a', modified, 1);
     await fixture.passUntil(() => fixture.restarts.length > 0);
-    assert.deepEqual(fixture.restarts, ['PATCH deployments b'], 'others do not wait');
+    assert.deepEqual(fixture.restarts, ['PATCH deployments b'], 'other workloads do not wait');
     assert.deepEqual(waiting(), ['a Conflict']);
-    assert.equal(fixture.figures.get('prod')?.counts.failing, 0, 'that is nothing to mend');
+    assert.equal(fixture.figures.get('prod')?.counts.failing, 0, 'a conflict is not a failure');
     await fixture.passUntil(() => fixture.restarts.length > 1);
     await fixture.until(() => fixture.eventsOfWorkloads().some((each) => each.startsWith('a Restarted:')));
     assert.deepEqual(failures(), []);

@@ -20,7 +20,7 @@ describe('the restarts of a tag', () => {
     const after = fixture.cluster.get('deployments', 'web', 'shop');
     const { template, ...spec } = after?.spec as { template: { metadata: object } };
     const without = { ...template, metadata: { labels: { app: 'web' } } };
-    assert.deepEqual({ ...spec, template: without }, before?.spec, 'all else is as it was');
+    assert.deepEqual({ ...spec, template: without }, before?.spec, 'no other field has changed');
     const { requests } = fixture.cluster.server;
     const [request] = requests.filter(({ method, path }) => method === 'PATCH' && path.endsWith('/web'));
     assert.equal(request?.query.get('fieldManager'), 'sidecar-injector-restarts');
@@ -75,7 +75,7 @@ describe('the restarts of a tag', () => {
     assert.deepEqual(fixture.restarts.slice(2), ['PATCH statefulsets b']);
   });
 
-  it('restarts as many in one pass as the bounds allow', async () => {
+  it('restarts workloads up to the bounds in one pass', async () => {
     await fixture.begin({ restart: { ...bounds, maxUnavailableWorkloads: 3, perNamespace: 2 } });
     fixture.workloads('a', 'b', 'c');
     await fixture.passUntil(() => fixture.restarts.length > 0);

@@ -74,7 +74,7 @@ describe('RestartTroubles', () => {
     fail('c', { reason: 'Conflict' });
     assert.equal(troubles.areManyIn('shop'), false);
     fail('b');
-    assert.equal(troubles.areManyIn('shop'), false, 'the same one');
+    assert.equal(troubles.areManyIn('shop'), false, 'two failures of one workload');
     fail('d');
     assert.equal(troubles.areManyIn('shop'), true);
     assert.equal(troubles.areManyIn('tools'), false);
@@ -109,7 +109,7 @@ describe('failedWrite', () => {
   const deniedByPolicy = "ValidatingAdmissionPolicy 'x' with binding 'y' denied request: no";
   const denied = 'admission webhook "x.example.com" denied the request: no';
   for (const [what, code, reason, message, expected] of [
-    ['a role', 403, 'Forbidden', 'deployments.apps "web" is forbidden', 'Refused'],
+    ['a missing permission', 403, 'Forbidden', 'deployments.apps "web" is forbidden', 'Refused'],
     ['a quota', 403, 'Forbidden', 'exceeded quota', 'Refused'],
     ['validation', 422, 'Invalid', 'Deployment.apps "web" is invalid', 'Refused'],
     ['a webhook', 400, '', denied, 'Refused'],

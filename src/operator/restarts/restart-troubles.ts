@@ -20,8 +20,8 @@ interface Known extends Trouble {
 }
 
 /**
- * The exponential back-off of a workload, in milliseconds. The second or third one exceeds {@link
- * uncertainMs}, for which a failed write counts against the bounds, as it may be stored.
+ * The exponential back-off of a workload, in milliseconds. The second or third one is longer than
+ * {@link uncertainMs}, for which a failed write counts against the bounds: it may be stored.
  */
 const backOff = {
   Refused: { initial: 60_000, factor: 1, max: 60_000 },
@@ -91,8 +91,7 @@ export class RestartTroubles {
   }
 
   /**
-   * Returns workloads that a failed write may have restarted, by `workloadKey`, as before the
-   * write.
+   * Returns the workloads, as before the write, that a failed write may have restarted, by key.
    * @param followed returns the current version; a newer one than the write's settles the question
    */
   uncertain(followed: WorkloadLookup['get']): ReadonlyMap<string, WorkloadRecord> {

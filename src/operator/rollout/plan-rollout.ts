@@ -159,7 +159,7 @@ function observe(situation: RolloutSituation, plain: TagPlan, state: RolloutStat
   const shadow = shadowReport(pair);
   const gone = obstacleOf(situation)?.message;
   const action = annotations[rolloutActionAnnotation];
-  // A path that no state explains already gives a share the canary: its workloads must not wait.
+  // A path that no state explains already gives workloads the canary: do not wait for others.
   const workloadsBefore = stored.live === undefined ? tag.status?.workloads?.count : undefined;
   const { workloads, pods } = observePods(name, situation.pods ?? [], { stable: pair.stable.injectorConfig, canary });
   return {
@@ -183,8 +183,8 @@ function observe(situation: RolloutSituation, plain: TagPlan, state: RolloutStat
 function desiredRevision({ desired, current }: RolloutSituation, plain: TagPlan): RolloutRevision | undefined {
   const { target, revisionReady } = plain;
   if (desired === undefined || target?.config.metadata.name !== desired.metadata.name) return undefined;
-  const isThere = current.metadata.name === desired.metadata.name;
-  return isThere || revisionReady?.status === 'True' ? rolloutRevision(desired, target.published.hash) : undefined;
+  const isCurrent = current.metadata.name === desired.metadata.name;
+  return isCurrent || revisionReady?.status === 'True' ? rolloutRevision(desired, target.published.hash) : undefined;
 }
 
 /** Returns the configuration that an InjectorConfig serves now. */

@@ -15,11 +15,7 @@ describe('RecentWorkloads', () => {
     now = 1000;
     assert.deepEqual(recent.with('prod', [present('b')]), [present('b'), present('a', 0)]);
     assert.deepEqual(recent.with('test', [present('b')]), [present('b')]);
-    assert.deepEqual(
-      recent.with('prod', [present('a'), present('b')]),
-      [present('a'), present('b')],
-      'the pods are back',
-    );
+    assert.deepEqual(recent.with('prod', [present('a'), present('b')]), [present('a'), present('b')], 'a is back');
     recent.left('prod', workload('b'));
     now = 59_999;
     assert.deepEqual(recent.with('prod', []), [present('a', 0), present('b', 0)]);

@@ -43,8 +43,8 @@ export class RecentWorkloads {
     const gone = this.#gone.get(tag);
     if (gone === undefined) return [...present];
     this.#dropOld(tag, gone);
-    const there = new Set(present.map(({ rank }) => rank));
-    const missing = [...gone].filter(([rank, { namespace }]) => !there.has(rank) && !this.#isLeaving(namespace));
+    const known = new Set(present.map(({ rank }) => rank));
+    const missing = [...gone].filter(([rank, { namespace }]) => !known.has(rank) && !this.#isLeaving(namespace));
     return [...present, ...missing.map(([rank]) => ({ rank, pods: 0 }))];
   }
 

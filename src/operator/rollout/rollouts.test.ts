@@ -113,7 +113,7 @@ describe('A tag with a canary strategy', () => {
     ['Promoted', 'ready', 'new'],
     ['RolledBack', 'crash', 'old'],
   ] as const) {
-    it(`is ${phase} by the next leader when the first stops between that decision and the path`, async () => {
+    it(`is ${phase} by the next leader if the first one stops before it writes the path`, async () => {
       await fixture.canary('new', [100]);
       failNextMove();
       await assert.rejects(fixture.passUntil(phase, outcome));

@@ -15,7 +15,7 @@ import { lingerMs, type RecentWorkloads } from './recent-workloads.ts';
 export interface RolloutsOptions {
   /** Returns the pods of a tag; undefined before the first list. Absent with --no-follow-pods. */
   readonly podsOf: ((tag: string) => Iterable<PodGroup> | undefined) | undefined;
-  /** Returns when the pod watch started, by `clock.monotonic`; undefined without a watch. */
+  /** Returns when all pods had been listed, by `clock.monotonic`; undefined before. */
   readonly followedSince: () => number | undefined;
   readonly recent: RecentWorkloads;
   readonly configOf: (name: string) => InjectorConfig | undefined;

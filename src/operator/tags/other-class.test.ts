@@ -7,7 +7,7 @@ const kind = 'MutatingWebhookConfiguration';
 const plural = 'mutatingwebhookconfigurations';
 
 /** Returns a webhook configuration of another operator class. */
-function theirs(name: string, injectorConfigName: string, tag?: string, namespace = 'elsewhere'): KubernetesObject {
+function foreign(name: string, injectorConfigName: string, tag?: string, namespace = 'elsewhere'): KubernetesObject {
   const path = `/revisions/${injectorConfigName}/01234567/inject`;
   const service = { namespace, name: `sidecar-injector-${injectorConfigName}`, path, port: 443 };
   return {
@@ -31,8 +31,8 @@ describe('beside an operator of another class', () => {
 
   it('does not touch the probe webhook of a tag of that class', async () => {
     fixture.cluster.put('revisiontags', revisionTag('prod', 'theirs', { operatorClass: 'other' }));
-    fixture.cluster.put(plural, theirs('sidecar-injector-probe-tag-prod', 'theirs', 'prod'));
-    fixture.cluster.put(plural, theirs('sidecar-injector-tag-prod', 'theirs', 'prod'));
+    fixture.cluster.put(plural, foreign('sidecar-injector-probe-tag-prod', 'theirs', 'prod'));
+    fixture.cluster.put(plural, foreign('sidecar-injector-tag-prod', 'theirs', 'prod'));
     const before = fixture.cluster.writes.length;
     await fixture.reconcileTag('prod');
     assert.deepEqual(fixture.cluster.writes.slice(before), []);
@@ -40,7 +40,7 @@ describe('beside an operator of another class', () => {
 
   it('tag default waits until the webhook of the other InjectorConfig default is deleted', async () => {
     fixture.cluster.put('injectorconfigs', injectorConfig('default', { operatorClass: 'other' }));
-    fixture.cluster.put(plural, theirs('sidecar-injector-default', 'default'));
+    fixture.cluster.put(plural, foreign('sidecar-injector-default', 'default'));
     await fixture.install('new');
     const before = fixture.cluster.writes.length;
     await fixture.tag('default', 'new');
@@ -59,7 +59,7 @@ describe('beside an operator of another class', () => {
   for (const namespace of ['elsewhere', context.namespace]) {
     it(`InjectorConfig default waits until the webhook of the other tag default, in namespace ${namespace}, is deleted`, async () => {
       fixture.cluster.put('revisiontags', revisionTag('default', 'theirs', { operatorClass: 'other' }));
-      fixture.cluster.put(plural, theirs('sidecar-injector-default', 'theirs', 'default', namespace));
+      fixture.cluster.put(plural, foreign('sidecar-injector-default', 'theirs', 'default', namespace));
       await fixture.install('default');
       await fixture.reconcile('default');
       assert.equal(fixture.path('default'), '/revisions/theirs/01234567/inject');

@@ -45,24 +45,24 @@ export interface TagPlan {
  */
 export function planTag(situation: TagSituation): TagPlan {
   const { tag, desired, current, published } = situation;
-  const isThere = desired !== undefined && current?.metadata.name === desired.metadata.name;
+  const isCurrent = desired !== undefined && current?.metadata.name === desired.metadata.name;
   const obstacle = obstacleOf(situation);
   const staying = current === undefined || current.spec.paused ? undefined : published(current.metadata.name);
   const stay = staying === undefined || current === undefined ? undefined : { config: current, published: staying };
   if (obstacle !== undefined) return { target: stay, revisionReady: obstacle };
   if (desired === undefined) return { target: stay, revisionReady: undefined };
-  const there = published(desired.metadata.name);
+  const served = published(desired.metadata.name);
   const notReady = readinessOf(desired);
-  if (isThere) return { target: stay, revisionReady: there === undefined ? notReady : (notReady ?? ready(tag)) };
+  if (isCurrent) return { target: stay, revisionReady: served === undefined ? notReady : (notReady ?? ready(tag)) };
   if (notReady !== undefined) return { target: stay, revisionReady: notReady };
   // The status says Ready, but this process has not reconciled the InjectorConfig yet.
-  if (there === undefined) return { target: stay, revisionReady: undefined };
-  const lacking = situation.lacking(desired.metadata.name, there.hash);
+  if (served === undefined) return { target: stay, revisionReady: undefined };
+  const lacking = situation.lacking(desired.metadata.name, served.hash);
   if (lacking.length > 0) {
-    const message = `configuration ${there.hash} of InjectorConfig ${desired.metadata.name} is not served yet by ${lacking.join(', ')}`;
+    const message = `configuration ${served.hash} of InjectorConfig ${desired.metadata.name} is not served yet by ${lacking.join(', ')}`;
     return { target: stay, revisionReady: no('RevisionNotReady', message) };
   }
-  return { target: { config: desired, published: there }, revisionReady: ready(tag) };
+  return { target: { config: desired, published: served }, revisionReady: ready(tag) };
 }
 
 /** Returns what a user must change before the tag can point to the revision of its spec. */
@@ -75,8 +75,8 @@ export function obstacleOf({
   const { revision } = tag.spec;
   const field = `spec.revision ${revision}`;
   if (desired === undefined) {
-    const there = namesThere(revision, revisions);
-    const message = `${field}: no InjectorConfig of operator class ${tag.spec.operatorClass} has this revision (${there}); create it, or name another one`;
+    const existing = namesThere(revision, revisions);
+    const message = `${field}: no InjectorConfig of operator class ${tag.spec.operatorClass} has this revision (${existing}); create it, or name another one`;
     return no('UnknownRevision', message);
   }
   const named = `InjectorConfig ${desired.metadata.name}`;

@@ -25,7 +25,7 @@ import { MemoryCluster } from './memory-cluster.ts';
 
 export { context };
 
-/** Returns an InjectorConfig as stored by the API server, without the defaults that the parser adds. */
+/** Returns an InjectorConfig as stored by the API server, without the parser's defaults. */
 export function injectorConfig(name: string, spec: Record<string, unknown> = {}): KubernetesObject {
   return {
     apiVersion: 'sidecar-injector.io/v1alpha1',

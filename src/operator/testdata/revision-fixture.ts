@@ -41,7 +41,7 @@ export class RevisionFixture extends OperatorFixture {
     });
   }
 
-  /** Sets fields of an InjectorConfig's spec, and runs a pass over it, and over the tag if given. */
+  /** Sets fields of an InjectorConfig's spec, and runs a pass over it, and over a given tag. */
   edit(name: string, fields: Record<string, unknown>, tag?: string): Promise<number> {
     this.setSpec(name, fields);
     return this.reconcile(name, tag);

@@ -82,8 +82,7 @@ export class ClusterUsage implements UsageSource {
   }
 
   /**
-   * Counts the objects of these stores until the signal aborts. Returns a function that groups a
-   * pod.
+   * Counts the objects of these stores until the signal aborts. Returns a function to group pods.
    * @param relist called once when pods must be listed again, for a label that was not kept
    */
   begin(

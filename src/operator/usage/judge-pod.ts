@@ -168,7 +168,7 @@ export function describeJudgement({ state, reason, injectorConfig, selectedBy }:
     OtherConfiguration: `injected by an earlier configuration of InjectorConfig ${injectorConfig}; it would get ${now}`,
     NotCalled: `not injected; it would get ${now}: when the pod was created, the API server did not call the webhook, the call failed, or the namespace did not have its label yet`,
     OlderThanWebhook: `not injected; it would get ${now}: the pod is older than the webhook`,
-    MatchConditions: 'not injected; only the API server can evaluate spec.webhook.matchConditions',
+    MatchConditions: 'not injected; only the API server knows whether spec.webhook.matchConditions select the pod',
     RulesUnknown: `not injected; the configuration of InjectorConfig ${injectorConfig} has not been loaded yet`,
   };
   return sentences[reason] ?? `not injected, as configured (${reason})`;

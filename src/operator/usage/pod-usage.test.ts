@@ -184,7 +184,7 @@ describe('PodUsage, over random histories,', () => {
         const usage = new PodUsage();
         const pods = new Pods();
         const namespaces = new Map<string, Record<string, string>>();
-        const there = new Map<string, PodRecord>();
+        const stored = new Map<string, PodRecord>();
         const webhooks = new Map<string, SelectingWebhook>();
         const families = new Set<string>();
         const known = new Set<string>();
@@ -203,15 +203,15 @@ describe('PodUsage, over random histories,', () => {
           switch (each.what) {
             case 'pod': {
               const key = each.name;
-              const before = there.get(key);
+              const before = stored.get(key);
               const after = each.traits && pods.record(key, each.traits);
               // A pod in another namespace is another pod.
               if (before?.metadata.namespace !== after?.metadata.namespace) {
                 usage.setPod(before, undefined);
                 usage.setPod(undefined, after);
               } else usage.setPod(before, after);
-              if (after === undefined) there.delete(key);
-              else there.set(key, after);
+              if (after === undefined) stored.delete(key);
+              else stored.set(key, after);
               break;
             }
             case 'namespace':
@@ -253,7 +253,7 @@ describe('PodUsage, over random histories,', () => {
         });
         const expected = empty();
         const add = (map: Map<string, number>, key: string) => map.set(key, (map.get(key) ?? 0) + 1);
-        for (const { group } of there.values()) {
+        for (const { group } of stored.values()) {
           const labels = namespaces.get(group!.traits.namespace);
           if (labels === undefined) continue;
           const judgements = judgePod(group!.traits, labels, {
@@ -298,7 +298,7 @@ describe('PodUsage, over random histories,', () => {
         for (const [id, each] of webhooks) fresh.setWebhook(id, each);
         for (const name of known) fresh.setRules(name.split('.')[0] ?? '', name.split('.')[1] ?? '', rules);
         for (const [name, labels] of namespaces) fresh.setNamespace(name, labels);
-        for (const pod of there.values())
+        for (const pod of stored.values())
           fresh.setPod(undefined, new Pods().record(pod.metadata.name ?? '', pod.group!.traits));
         // Ignore lines with groups: in the fresh instance each pod has a group of its own.
         const summed = (lines: string[]) => lines.filter((line) => !line.includes('users'));

@@ -13,7 +13,7 @@ const injectorAnnotations = ['inject-ca-from', 'inject-ca-from-secret', 'inject-
   (name) => `cert-manager.io/${name}`,
 );
 
-/** Remembers other field managers that recently wrote our fields: `Conflict` must not flap. */
+/** Remembers recent writes of other field managers, so that condition `Conflict` does not flap. */
 export class ConflictMemory {
   readonly #clock: Clock;
   readonly #seen = new Map<string, { at: number; managers: Set<string>; fields: Set<string> }>();

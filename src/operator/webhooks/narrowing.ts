@@ -34,7 +34,7 @@ export function leaveNarrowed<T extends KubernetesObject>(
   });
   if (narrowed.length === 0)
     return { object: desired, finding: no('NotNarrowed', 'the webhook has the selectors of the spec') };
-  const message = `${narrowed.join('; ')}, so pods of excluded namespaces get no sidecar (spec.webhook.toleratedManagers)`;
+  const message = `${narrowed.join('; ')}, so pods of the excluded namespaces get no sidecar; spec.webhook.toleratedManagers permits this`;
   return { object: { ...desired, webhooks }, finding: yes('ToleratedManager', message) };
 }
 

@@ -24,7 +24,7 @@ describe('probePath', () => {
   let steps: string[];
   let nonces: string[];
   /** The API server's answers to the dry runs, in order; the last one repeats. */
-  let answers: ((asked: KubernetesObject) => KubernetesObject)[];
+  let answers: ((request: KubernetesObject) => KubernetesObject)[];
   let stop: AbortController;
   let applied: () => KubernetesObject;
   beforeEach(() => {
@@ -33,11 +33,11 @@ describe('probePath', () => {
     applied = () => probe;
   });
 
-  const answering = (answer: string) => (asked: KubernetesObject) => {
-    return { ...asked, data: { ...(asked.data as object), answer, replica: 'replica-2' } };
+  const answering = (answer: string) => (request: KubernetesObject) => {
+    return { ...request, data: { ...(request.data as object), answer, replica: 'replica-2' } };
   };
-  const answered = (asked: KubernetesObject) => answering((asked.data as { nonce: string }).nonce)(asked);
-  const unchanged = (asked: KubernetesObject): KubernetesObject => asked;
+  const answered = (request: KubernetesObject) => answering((request.data as { nonce: string }).nonce)(request);
+  const unchanged = (request: KubernetesObject): KubernetesObject => request;
   const fails = (error: Error) => (): never => {
     throw error;
   };
@@ -49,11 +49,11 @@ describe('probePath', () => {
         return nonces.at(-1)!;
       },
       client: {
-        create: (asked, options) => {
+        create: (request, options) => {
           assert.equal(options?.dryRun, true);
           steps.push('ask');
           const answer = answers.length > 1 ? answers.shift()! : answers[0]!;
-          return Promise.resolve().then(() => answer(asked as unknown as KubernetesObject) as never);
+          return Promise.resolve().then(() => answer(request as unknown as KubernetesObject) as never);
         },
       },
       webhooks: {
@@ -83,7 +83,7 @@ describe('probePath', () => {
     assert.deepEqual(nonces, ['nonce-0', 'nonce-1', 'nonce-2', 'nonce-3']);
   });
 
-  const failures: [what: string, answer: (asked: KubernetesObject) => KubernetesObject, message: RegExp][] = [
+  const failures: [what: string, answer: (request: KubernetesObject) => KubernetesObject, message: RegExp][] = [
     ['missing answers', unchanged, /accepted the dry run without an answer from a replica/],
     ['failed calls', fails(failedCall('dial tcp: connection refused')), /connection refused; no process listens there/],
   ];

@@ -3,7 +3,7 @@ import { group } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { type ConfigurationRef, type RolloutRoute, routeOf } from '../../routing/route.ts';
 
-/** The fields of an admissionregistration.k8s.io/v1 webhook that say whom the API server calls. */
+/** The fields of an admissionregistration.k8s.io/v1 webhook with its endpoint and CA bundle. */
 export interface Webhook {
   readonly name?: string;
   readonly clientConfig?: {
@@ -33,7 +33,7 @@ export function caBundlesOf(configuration: KubernetesObject | undefined): string
   return ourWebhooksOf(configuration).map(caBundleOf);
 }
 
-/** Returns the hash of InjectorConfig `name` in the paths, stable first; undefined if not equal. */
+/** Returns the one hash of InjectorConfig `name` in all paths (stable before canary), if any. */
 export function publishedHash(configuration: KubernetesObject | undefined, name: string): string | undefined {
   const hashes = new Set(webhooksOf(configuration).map((webhook) => namedBy(webhook).find(isOf(name))?.hash));
   const [hash] = hashes;

@@ -25,9 +25,8 @@ export class Removal {
   }
 
   /**
-   * Does the next step. Resolves with the milliseconds until the following one, undefined at the
-   * end. Rejects with {@link RemovalBlockedError} while finalizers of other controllers block a
-   * deletion.
+   * Does the next step. Resolves with the milliseconds until the following one; undefined at the
+   * end. Rejects with {@link RemovalBlockedError} while finalizers of other controllers block it.
    */
   async step(name: string, signal: AbortSignal): Promise<number | undefined> {
     const { view, clock } = this.#options;
