@@ -58,7 +58,7 @@ export const conditionReasons = {
   NotObserved: 'Ready, RolloutComplete: the operator has not determined the state yet',
   NotPaused: 'Paused: `spec.paused` is not set',
   NotPublished: 'WebhookReady: the InjectorConfig that the tag points to is paused or publishes nothing',
-  NotReachable: 'WebhookReady: the API server cannot reach the replicas, so no webhook is published for them',
+  NotReachable: 'WebhookReady: the API server cannot reach the replicas, so no webhook is published',
   NothingToPublish: 'WebhookReady: no configuration has ever compiled',
   OtherFamily: 'RevisionReady: the InjectorConfig and the current target of the tag have different `spec.webhook.keys`',
   OtherOperatorClass: 'WebhookReady: an operator of another class owns the webhook configuration of this name',
