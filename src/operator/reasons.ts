@@ -44,7 +44,7 @@ export const conditionReasons = {
   HostTaken: 'WebhookReady, CertificateReady: another InjectorConfig uses the host of `spec.webhook.url`',
   Idle: 'RolloutComplete: no rollout is in progress',
   InternalError:
-    'CertificateReady, WebhookReady: a pass failed; errors of the API server have its reason instead (`Forbidden`, …)',
+    'CertificateReady, WebhookReady: a pass failed; an error of the API server keeps its own reason (`Forbidden`, …)',
   Invalid: 'TemplatesValid, RevisionReady, WebhookReady: a rule between fields, or the API server, rejects the object',
   InvalidPolicy: 'CertificateReady: the durations in `spec.certificate` contradict each other',
   KeyMissing: 'CertificateReady: a Secret lacks `tls.crt`, `tls.key` or `ca.crt`; the message names the key',
