@@ -21,7 +21,7 @@ const mesh = { 'istio.io/rev': 'istio-1-1' };
 export const kubesphereWalk: Scenario = {
   name: 'kubesphere-walk',
   core: true,
-  about: "KubeSphere's workspace selector with a log sidecar, beside the proxy on the same pod, in both orders",
+  about: "KubeSphere's workspace selector injects a log sidecar, before and after the proxy on the same pod",
   paired: true,
   destructive: 'its log sidecar selects every namespace labelled kubesphere.io/workspace',
   run: async (context) => {
@@ -35,7 +35,7 @@ export const kubesphereWalk: Scenario = {
     await createDeployment(client, namespace, 'sleep');
     await checkBoth(context, namespace, 'the proxy first, then the log sidecar', ['istio-1-1', 'logsidecar']);
 
-    // The API server calls webhooks in the order of their configurations' names: another name, another order.
+    // The API server calls webhook configurations in the order of their names.
     await removeConfig(context, 'logsidecar');
     const renamed = exampleConfig('kubesphere-logsidecar.yaml');
     renamed.metadata.name = 'a-logsidecar';
@@ -46,14 +46,14 @@ export const kubesphereWalk: Scenario = {
     const both = [renamed, exampleConfig('istio-1.1-release.yaml')];
     for (const config of both) await applyUntilReady(client, reinvoked(config));
     await restartDeployment(client, namespace, 'sleep');
-    // Both are: the API server's own ServiceAccount plugin mounts its token into what they added.
+    // Both are reinvoked, because the ServiceAccount plugin mounts its token into their containers.
     const again = ['a-logsidecar', 'istio-1-1', 'a-logsidecar', 'istio-1-1'];
-    await checkBoth(context, namespace, 'reinvocationPolicy IfNeeded: called twice, there once', again);
+    await checkBoth(context, namespace, 'reinvocationPolicy IfNeeded', again);
 
     await removeConfig(context, 'istio-1-1');
     await restartDeployment(client, namespace, 'sleep');
     await context.check(
-      'the proxy is withdrawn: the log sidecar stays',
+      'the log sidecar remains after the proxy is withdrawn',
       async () => (await containers(context, namespace)).join() === 'logsidecar,sleep',
     );
     return 'proxy and log sidecar on one pod in 2 orders and with reinvocation';
@@ -61,35 +61,36 @@ export const kubesphereWalk: Scenario = {
 };
 
 async function walkWorkspaces(context: ScenarioContext): Promise<void> {
-  const cases: [says: string, labels: Record<string, string>, injected: boolean][] = [
+  const cases: [statement: string, labels: Record<string, string>, injected: boolean][] = [
     ['a namespace of a workspace gets the log sidecar', workspace, true],
-    ['a namespace of no workspace does not', {}, false],
-    ['nor one that switches it off', { ...workspace, 'logging.kubesphere.io/logsidecar': 'disabled' }, false],
-    ['the labels of the mesh mean nothing to it', { ...workspace, 'istio-injection': 'disabled' }, true],
+    ['a namespace without a workspace gets no log sidecar', {}, false],
+    ['an opt-out label prevents injection', { ...workspace, 'logging.kubesphere.io/logsidecar': 'disabled' }, false],
+    ['labels of the mesh do not affect the log sidecar', { ...workspace, 'istio-injection': 'disabled' }, true],
   ];
-  for (const [index, [says, labels, injected]] of cases.entries()) {
+  for (const [index, [statement, labels, injected]] of cases.entries()) {
     const namespace = await context.namespace(`workspace-${index}`, labels);
     const pod = await dryRun(context.client, barePod(namespace, 'app'));
-    await context.checkNow(says, () => pod.spec.containers.some(({ name }) => name === 'logsidecar') === injected);
+    await context.checkNow(statement, () => pod.spec.containers.some(({ name }) => name === 'logsidecar') === injected);
   }
 }
 
-/** A pod of both families: both containers once, both statuses, both volumes, everything ready. */
-async function checkBoth(context: ScenarioContext, namespace: string, says: string, expected: string[]): Promise<void> {
-  await context.check(`${says}: 3/3`, async () => {
+/** Checks a pod of both families: containers, statuses, volumes, readiness, order of webhooks. */
+async function checkBoth(context: ScenarioContext, namespace: string, when: string, expected: string[]): Promise<void> {
+  await context.check(`${when}: all three containers are ready`, async () => {
     const pods = await podsOf(context.client, namespace, 'sleep');
     return found(pods.map(readyColumn).join(), '3/3');
   });
   const called = await order(context, namespace);
   if (called !== undefined) {
-    await context.checkNow(`the API server calls ${expected.join(', ')}`, () => found(called.join(), expected.join()));
+    const names = expected.join(', ');
+    await context.checkNow(`${when}: the API server calls ${names}`, () => found(called.join(', '), names));
   }
   const pod = await onlyPod(context, namespace);
   await context.check(
-    'one proxy, one log sidecar, one of the application, in one pod',
+    `${when}: the pod has one proxy, one log sidecar and one application container`,
     async () => (await containers(context, namespace)).join() === 'istio-proxy,logsidecar,sleep',
   );
-  await context.checkNow('each wrote its own status, and brought its own volumes', () => {
+  await context.checkNow(`${when}: each family wrote its own status and volumes`, () => {
     const annotations = Object.keys(pod.metadata.annotations ?? {});
     const volumes = (pod.spec.volumes ?? []).map(({ name }) => name);
     return (
@@ -110,7 +111,7 @@ async function containers(context: ScenarioContext, namespace: string): Promise<
   return (await onlyPod(context, namespace)).spec.containers.map(({ name }) => name).sort();
 }
 
-/** The configurations that the API server calls for a pod of the namespace, in order; undefined when it does not tell us. */
+/** Returns the called webhook configurations in order; undefined without an audit log. */
 async function order(context: ScenarioContext, namespace: string): Promise<string[] | undefined> {
   const audit = context.startAudit();
   await dryRun(context.client, barePod(namespace, 'order'));

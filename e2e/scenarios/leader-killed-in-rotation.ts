@@ -10,15 +10,15 @@ const certificate = { leafDuration: '1h', caDuration: '24h', confirmationPeriod:
 const flags = [
   ...rotatingFlags,
   shortLeases,
-  // What becomes of pods stands in the same status and changes with the load: here the writes of a rotation alone are compared.
+  // Pod counts are in the same status and change with the load; compare only the rotation's writes.
   '--no-follow-pods',
 ];
 
 export const leaderKilledInRotation: Scenario = {
   name: 'leader-killed-in-rotation',
   about:
-    'the leader is killed after each write that replaces an authority: the rotation always ends, writes nothing that an undisturbed one does not, and nothing is lost',
-  full: 'a SIGKILL after each write, once restarted in its pod and once with another leader, about 8 minutes',
+    'the leader is killed after each write of a rotation of the authority: each rotation ends with the same writes as an undisturbed one, and no pod is lost',
+  full: 'a SIGKILL after each write, once with a restart in its pod and once with another leader, about 8 minutes',
   run: async (context) => {
     const options = { name: 'killed', certificate, flags, proxied: true, perSecond: 20 };
     const cluster = await startRotatingCluster(context, options);
@@ -26,7 +26,7 @@ export const leaderKilledInRotation: Scenario = {
     const plan = await rotateUndisturbed(cluster);
     for (const write of plan) context.say(describeWrite(write));
     const isFull = context.size === 'full';
-    const chosen = plan.map((_, index) => index + 1).filter((position) => isFull || isTold(plan, position));
+    const chosen = plan.map((_, index) => index + 1).filter((position) => isFull || isRiskiest(plan, position));
     const since = Date.now();
     let kills = 0;
     let slowest = 0;
@@ -38,17 +38,14 @@ export const leaderKilledInRotation: Scenario = {
       }
     }
     const created = await losses.checkNone(`${kills} leaders killed in ${kills} rotations`, since);
-    await cluster.checkNoViolations(
-      'no replica was ever seen with a certificate that the bundle does not verify',
-      since,
-    );
+    await cluster.checkNoViolations('no replica served a certificate that the bundle does not verify', since);
     context.measured({ writes: plan.map(describeWrite), kills, created, lost: 0, slowestMilliseconds: slowest });
     return `${plan.length} writes in a rotation, ${kills} leaders killed after one of them: every rotation ended, the slowest after ${slowest} ms; ${created} pods: 0 lost`;
   },
 };
 
-/** The short size kills after the two writes between which a crash could hurt most: the new bundle, and the record that the new authority signs. */
-function isTold(plan: readonly { resource: string; name: string; phase: string }[], position: number): boolean {
+/** Selects the two riskiest writes: the new bundle, and the record that the new authority signs. */
+function isRiskiest(plan: readonly { resource: string; name: string; phase: string }[], position: number): boolean {
   const write = plan[position - 1];
   if (write === undefined) return false;
   const isSame = (other: typeof write) => other.resource === write.resource && other.phase === write.phase;
@@ -57,14 +54,14 @@ function isTold(plan: readonly { resource: string; name: string; phase: string }
   return isFirst && (isBundle || (write.resource === 'secrets' && write.phase === 'Retiring'));
 }
 
-/** Milliseconds for a rotation to come to a write; and to its end, with another leader once the Lease has expired. */
+/** The maximum time until a write, and until the rotation's end with another leader, in ms. */
 const patience = 60_000;
 
 /**
- * Has the authority replaced, kills the leader when the API server has done the write at `position` and before it knows, and checks how it went on; returns
- * the milliseconds from the kill to the end of the rotation.
+ * Kills the leader between the write at `position` of a rotation and its response; checks how the
+ * rotation continues. Returns the milliseconds from the kill to its end.
  *
- * @param isRestarted whether the killed one comes back at once in its pod, as a container does, or only once another leads
+ * @param isRestarted restarts it at once in its pod; otherwise only after another controller leads
  */
 async function killAfterWrite(
   cluster: RotatingCluster,
@@ -75,7 +72,7 @@ async function killAfterWrite(
   const { context, replicas, observer } = cluster;
   const { proxy } = replicas;
   const target = plan[position - 1];
-  if (target === undefined) throw new Error('there is no such write');
+  if (target === undefined) throw new Error('the plan has no such write');
   const leader = await replicas.waitForLeader();
   const issuer = observer.common()?.issuer;
   const resources = [...new Set(plan.map(({ resource }) => resource.split('/')[0] ?? ''))];
@@ -84,21 +81,21 @@ async function killAfterWrite(
   const held = await proxy.holdWrite({ client: leader.name, resources, verbs }, position);
   const nonce = await cluster.request('authority-force');
   const reached = await Promise.race([held.reached, sleep(patience, undefined, { ref: false })]);
-  if (reached === undefined) throw new Error(`the rotation never came to its write ${position}`);
+  if (reached === undefined) throw new Error(`the rotation never reached its write ${position}`);
   const killed = await replicas.kill(leader);
   await held.release();
   if (isRestarted) await leader.operator.restart();
   await waitForEnd(cluster, nonce, patience);
   const took = Date.now() - killed;
   if (!isRestarted) {
-    // After the last writes nothing is left to wait for: the next one to lead must still find nothing to do.
+    // After the last write, the rotation has ended already; the next leader must write nothing.
     await waitFor('another controller to lead', () => replicas.leaderOtherThan(leader), { timeout: patience });
     await leader.operator.restart();
   }
   await observer.waitForRound();
-  const how = isRestarted ? 'restarted' : 'another leads';
+  const how = isRestarted ? 'restarted in its pod' : 'replaced by another leader';
   await context.check(
-    `killed after write ${position}, ${describeWrite(target)}; ${how}: the rotation ended after ${took} ms`,
+    `the leader was killed after write ${position} (${describeWrite(target)}) and ${how}: the rotation ended after ${took} ms`,
     () => {
       const common = observer.common();
       return common?.issuer !== undefined && common.issuer !== issuer && observer.authorities.length === 1;
@@ -107,7 +104,7 @@ async function killAfterWrite(
   const writes = await writesSince(cluster, since);
   const faults = [...unplanned(writes, plan), ...unequalRepeats(writes, plan)];
   await context.checkNow(
-    `its ${writes.length} writes are those of an undisturbed one, and what was written again said the same`,
+    `its ${writes.length} writes are those of an undisturbed rotation, and repeated writes have the same content`,
     () => none(faults),
   );
   return took;
@@ -118,7 +115,7 @@ function unplanned(writes: readonly RotationWrite[], plan: readonly RotationWrit
   return writes.flatMap((write) => (known.has(describeWrite(write)) ? [] : `not planned: ${describeWrite(write)}`));
 }
 
-/** Writes beyond those of the plan that did not merely repeat what was said: a second authority, a second certificate. */
+/** Describes repeated writes with other content than planned, such as a second authority. */
 function unequalRepeats(writes: readonly RotationWrite[], plan: readonly RotationWrite[]): string[] {
   const allowed = (which: string) => plan.filter((write) => describeWrite(write) === which).length;
   const said = new Map<string, Set<string>>();
@@ -135,19 +132,19 @@ interface RotationWrite {
   verb: string;
   resource: string;
   name: string;
-  /** What the rotation's record said when it was written: `Stable`, `Publishing`, `Confirming`, `Retiring`. */
+  /** The phase in the rotation record: `Stable`, `Publishing`, `Confirming` or `Retiring`. */
   phase: string;
-  /** What it said, without what the API server or the time of day decides. */
+  /** The body, without the fields that the API server or the time determines. */
   body: string;
 }
 
-/** Replaces the authority once and returns the writes of the controllers, in their order: taken from the audit log, phases from the bodies. */
+/** Rotates the authority once; returns the controllers' writes in order, as seen by the proxy. */
 async function rotateUndisturbed(cluster: RotatingCluster): Promise<RotationWrite[]> {
   const { context, audit, namespace, replicas } = cluster;
-  // What is written once after the start is not part of a rotation.
+  // The first rotation also includes writes that happen once after the start.
   const before = Date.now();
   await waitForEnd(cluster, await cluster.request('authority-force'));
-  // Nor is what comes after the end of the one before.
+  // Wait for late writes of that rotation.
   await writesSince(cluster, before);
   const since = Date.now();
   await waitForEnd(cluster, await cluster.request('authority-force'));
@@ -157,13 +154,13 @@ async function rotateUndisturbed(cluster: RotatingCluster): Promise<RotationWrit
   const byOperator = audit.writesBy(replicas.installation.username).filter((event) => !isProbe(event));
   const audited = describeAudited(byOperator, since);
   await context.checkNow(
-    `an undisturbed rotation: ${writes.length} writes, the same in the audit log`,
+    `the audit log has the same ${writes.length} writes of an undisturbed rotation as the proxy`,
     () => writes.length > 0 && written.join('\n') === audited.join('\n'),
   );
   return writes;
 }
 
-/** Waits until a request is done and nothing retires any more: a rotation by force ends there, and its last status says so. */
+/** Waits until a request is done and no authority is retiring: the end of a forced rotation. */
 async function waitForEnd(cluster: RotatingCluster, nonce: string, timeout = 60_000): Promise<void> {
   await cluster.waitForDone(nonce, timeout);
   await waitFor('the rotation to have ended', async () => (await cluster.status()).phase === 'Stable', { timeout });
@@ -179,7 +176,7 @@ async function writesSince(cluster: RotatingCluster, since: number): Promise<Rot
   });
 }
 
-/** The kind of write: two of one rotation differ by their bodies alone. */
+/** Formats a write without its body; two writes of one rotation may be equal. */
 function describeWrite({ verb, resource, name, phase }: RotationWrite): string {
   return `${phase}: ${verb} ${resource} ${name}`;
 }

@@ -21,7 +21,8 @@ import { withProxyConfigs } from './istio-templates/proxy-config-definition.ts';
 
 export const leastPrivilege: Scenario = {
   name: 'least-privilege',
-  about: 'by the audit log of the whole run: no process was refused anything, and no right of the chart was unused',
+  about:
+    'the audit log of the whole run shows that no request of the chart was forbidden, and no right of the chart was unused',
   destructive: 'it needs the embedded control plane and its audit log',
   run: async (context) => {
     const { rights } = context;
@@ -30,37 +31,37 @@ export const leastPrivilege: Scenario = {
     context.collectRights(audit);
     for (const right of rights.unused()) context.say(`unused: ${right}`);
     await context.checkNow(
-      `each of ${rights.count} rights (verb, resource, role) is used`,
+      `each of ${rights.count} rights (verb, resource, role) was used`,
       () => rights.count > 0 && rights.unused().length === 0,
     );
     for (const refusal of rights.refusals) context.say(`refused: ${refusal}`);
-    await context.checkNow('no process of the chart was refused anything', () => rights.refusals.size === 0);
+    await context.checkNow('no request of a process of the chart was forbidden', () => rights.refusals.size === 0);
     return `${rights.count} rights, all used, none missing`;
   },
 };
 
 const name = 'walked';
 
-/** Makes the operator do all that it does in its life, once. What takes longest is to be sure that a replica is gone for good. */
+/** Makes the operator use each of its rights. The removal of a stale Lease takes longest. */
 async function walkEverything(context: ScenarioContext): Promise<void> {
   const { client } = context;
   await withProxyConfigs(client, async () => {
     const values = { operator: { restartWorkloads: true } };
     const replicas = await context.startReplicas({ webhooks: 2, controllers: 2, flags: [shortLeases] }, values);
     const { namespace } = replicas.installation;
-    await leaveStaleLease(context, namespace);
+    await createStaleLease(context, namespace);
     const config = await referringConfig(context);
     await applyUntilReady(client, config);
     await applyTagUntilReady(client, revisionTag('walked-tag', name));
     await removeTag(client, 'walked-tag');
     await addForeignParts(context, namespace);
-    // The same repair again is the same Event again, which is counted up half a minute later.
+    // The same repair repeats the same Event, whose count the operator writes half a minute later.
     await addForeignParts(context, namespace);
     await restartEachKind(context);
     const isRemoved = () => isGone(client, resourceKind('coordination.k8s.io/v1', 'Lease'), staleLease, { namespace });
-    await waitFor('the Lease of a replica that is gone to be removed', isRemoved, { timeout: 120_000 });
-    await waitFor('an Event to be counted up', () => isCountedUp(context), { interval: 500 });
-    // SIGTERM for all: Leases are given back.
+    await waitFor('the stale Lease of a replica to be removed', isRemoved, { timeout: 120_000 });
+    await waitFor('the count of an Event to increase', () => hasCountedEvent(context), { interval: 500 });
+    // On SIGTERM, all processes release their Leases.
     await Promise.all(replicas.all.map(({ operator }) => operator.process.stop(30_000)));
     const inCluster = await replicas.installation.launchOperator({ role: 'controller', advertiseHost: undefined });
     await addForeignPort(context, namespace);
@@ -73,19 +74,19 @@ async function walkEverything(context: ScenarioContext): Promise<void> {
   });
 }
 
-async function isCountedUp({ client }: ScenarioContext): Promise<boolean> {
+async function hasCountedEvent({ client }: ScenarioContext): Promise<boolean> {
   interface Event extends KubernetesObject {
     readonly regarding?: { readonly name?: string };
     readonly series?: { readonly count: number };
   }
-  // Of cluster-scoped objects they are there.
+  // Events of cluster-scoped objects are in the namespace default.
   const { items } = await client.listAll<Event>(resourceKind('events.k8s.io/v1', 'Event'), { namespace: 'default' });
   return items.some(({ regarding, series }) => regarding?.name === name && (series?.count ?? 0) > 1);
 }
 
 const staleLease = replicaLeaseName('gone');
 
-async function leaveStaleLease(context: ScenarioContext, namespace: string): Promise<void> {
+async function createStaleLease(context: ScenarioContext, namespace: string): Promise<void> {
   const labels = {
     [labelNames.managedBy]: managedBy,
     [labelNames.operatorClass]: 'default',
@@ -130,20 +131,17 @@ async function restartEachKind(context: ScenarioContext): Promise<void> {
   await waitFor('a workload of each kind to be ready', areWholeBy('walked-old'));
   const restart = { maxUnavailableWorkloads: 3, perNamespace: 3, minReadySeconds: 0 };
   await applyTagUntilReady(client, revisionTag(tag, 'walked-next', { strategy: { restart } }));
-  await waitFor('each of them to be restarted', areWholeBy('walked-next'));
+  await waitFor('each workload to be restarted', areWholeBy('walked-next'));
   await removeTag(client, tag);
   await deleteForced(client, old);
   await deleteForced(client, next);
 }
 
-/** The operator writes a contested object once a second at most. Milliseconds. */
+/** The operator repairs an object at most once per second; in milliseconds. */
 const pause = 1100;
 const mark = 'foreign';
 
-/**
- * Somebody adds something of their own to each kind of object that the operator writes. A server-side apply would leave it there: the object has to be
- * replaced as a whole.
- */
+/** Adds foreign parts, which server-side apply would keep, to each kind of object. */
 async function addForeignParts(context: ScenarioContext, namespace: string): Promise<void> {
   const names = objectNames(name);
   const webhook = {
@@ -170,22 +168,22 @@ async function addForeignParts(context: ScenarioContext, namespace: string): Pro
   await sleep(pause);
 }
 
-/** The same for the Service, which has ports only where it leads to pods. */
+/** Adds a foreign port to the Service, which has ports only if its backends are pods. */
 async function addForeignPort(context: ScenarioContext, namespace: string): Promise<void> {
   const service = objectOf('v1', 'Service', objectNames(name).service, namespace);
   const port = [{ op: 'add', path: '/spec/ports/-', value: { name: mark, port: 1234, protocol: 'TCP' } }];
-  await waitFor('the Service to lead to pods', () => add(context, service, port).then(() => true));
+  await waitFor('the Service to have ports', () => add(context, service, port).then(() => true));
   await waitUntilRemoved(context, service);
 }
 
 async function add({ client }: ScenarioContext, target: KubernetesObject, patch: object): Promise<void> {
-  await client.patch(target, Array.isArray(patch) ? 'json' : 'merge', patch, { fieldManager: 'somebody' });
+  await client.patch(target, Array.isArray(patch) ? 'json' : 'merge', patch, { fieldManager: 'other' });
 }
 
 async function waitUntilRemoved({ client }: ScenarioContext, target: KubernetesObject): Promise<void> {
   const { apiVersion, kind, metadata } = target;
   const { name = '', namespace } = metadata;
-  await waitFor(`${kind} ${name} to be without the foreign part`, async () => {
+  await waitFor(`the foreign part to be removed from ${kind} ${name}`, async () => {
     const live = await client.get(resourceKind(apiVersion, kind), name, { namespace });
     return !JSON.stringify({ ...live, metadata: {} }).includes(mark);
   });

@@ -14,7 +14,7 @@ const moved = 'sidecar-injector-tag-moved';
 export const oneWriter: Scenario = {
   name: 'one-writer',
   about:
-    'by the audit log and a watch, in a rollout, a rotation, a tag move and a repair: no write of a webhook repeats the last one, one write of the path a step, one a second under a hostile writer',
+    'in a rollout, a rotation, a tag move and a repair, no write of a webhook repeats the previous one; a step writes the path once; against a hostile writer, the operator writes once per second',
   paired: true,
   destructive: 'it needs the audit log of the embedded control plane',
   run: async (context) => {
@@ -30,7 +30,7 @@ export const oneWriter: Scenario = {
     await rollout.pausedAt(50, 'v2');
     await rollout.ask('resume', 'on');
     await rollout.reach('promoted', ({ phase }) => phase === 'Promoted');
-    await context.check('a rollout of two steps has 4 paths: stable, 50 percent, 100 percent, promoted', () => {
+    await context.check('a rollout of two steps writes 4 paths: stable, 50 percent, 100 percent, promoted', () => {
       const paths = writes.paths('sidecar-injector-tag-rolled');
       return paths.length === 4 && new Set(paths).size === 4;
     });
@@ -38,45 +38,45 @@ export const oneWriter: Scenario = {
     await applyTagUntilReady(client, revisionTag('moved', 'v1'));
     const before = writes.versions(moved);
     await applyTagUntilReady(client, revisionTag('moved', 'v2'));
-    await context.check('a tag is moved by one write', () => writes.versions(moved) === before + 1);
+    await context.check('a move of a tag is one write', () => writes.versions(moved) === before + 1);
 
     await (await beginRotation(context, 'v2')).ended();
-    await context.check('the webhooks of an InjectorConfig and of its tags trust the same in the end', () => {
+    await context.check('after a rotation, the webhooks of an InjectorConfig and its tag share a bundle', () => {
       const bundles = ['sidecar-injector-v2', moved].map((name) => writes.bundle(name));
       return bundles[0] !== '' && bundles[0] === bundles[1];
     });
 
     await client.delete(webhookNamed(moved));
     await context.check(
-      'a webhook that was deleted comes back',
+      'the operator restores a deleted webhook',
       async () => (await client.find(webhooks, moved)) !== undefined,
     );
     await sleep(1000);
-    await context.check('no write of a webhook has repeated the last one: each has made a version', () => {
+    await context.check('each write of a webhook made a new version, so none repeated the previous one', () => {
       const { successful, versions, conflicts } = writes.count();
       if (successful === versions) return true;
       throw new Error(`${successful} writes made ${versions} versions, ${conflicts} answered 409`);
     });
-    const calm = writes.count();
+    const undisturbed = writes.count();
 
     const live = await client.get<WebhookConfiguration>(webhooks, moved);
     const emptied = redirected(live, { caBundle: '' });
     const hostile = await checkContest(context, {
-      says: 'caBundles of a tag emptied',
+      says: "a client that empties a tag's caBundles",
       seconds: 4,
       audit: context.requireAudit(),
       username: installation.username,
       configuration: moved,
       write: () => client.patch(live, 'merge', { webhooks: emptied }, { fieldManager: 'hostile' }),
     });
-    const conflicts = writes.count().conflicts - calm.conflicts;
-    const { successful } = calm;
+    const conflicts = writes.count().conflicts - undisturbed.conflicts;
+    const { successful } = undisturbed;
     context.measured({
       writes: successful,
-      conflicts: calm.conflicts,
+      conflicts: undisturbed.conflicts,
       underHostileWriter: hostile,
       refused: conflicts,
     });
-    return `${successful} writes, each made a version, ${calm.conflicts} answered 409; under a hostile writer ${hostile}, ${conflicts} answered 409`;
+    return `${successful} writes, each made a version, ${undisturbed.conflicts} answered 409; under a hostile writer ${hostile}, ${conflicts} answered 409`;
   },
 };

@@ -32,7 +32,7 @@ const providers = {
 };
 type Provider = keyof typeof providers;
 
-/** Each to each other once, from SelfSigned back to SelfSigned. */
+/** Each switch from one provider to another once, from SelfSigned back to SelfSigned. */
 const way: Provider[] = [
   ...(['Secret', 'SelfSigned', 'CertificateSigningRequest', 'SelfSigned', 'CertManager', 'Secret'] as const),
   ...(['CertificateSigningRequest', 'Secret', 'CertManager', 'CertificateSigningRequest', 'CertManager'] as const),
@@ -40,13 +40,13 @@ const way: Provider[] = [
 ];
 /** The switches in which the leader is killed after each write: to a signer and to cert-manager. */
 const killed = [9, 10];
-/** The switches that are taken back at first: the root that they bring is not in the bundle yet. */
+/** The switches that are first taken back halfway: their root is not in the bundle yet. */
 const takenBack = [1, 3, 4];
 
 export const providerSwitch: Scenario = {
   name: 'provider-switch',
   about:
-    'each of the twelve switches between the four certificate providers under load, two with the leader killed after each write, and three taken back half-way: nothing is lost, what is served is always trusted, and nothing is left behind',
+    'twelve switches between the four certificate providers under load, two with kills of the leader, three taken back halfway: no pod is lost, the bundle always contains the root of the served certificate, and no object of another provider remains',
   run: async (context) => {
     const [company, signing] = [await companyAuthority('company', false), await companyAuthority('signer', false)];
     Signer.start(context, signerName, signing);
@@ -87,20 +87,20 @@ export const providerSwitch: Scenario = {
       const leaf = await observer.waitForOther(old);
       const trusted = new Set(observer.authorities);
       await context.checkNow(
-        `${before} to ${provider}: served by all replicas, both roots are trusted`,
+        `${before} to ${provider}: all replicas serve the new certificate, and the bundle has both roots`,
         () =>
           trusted.has(leaf.issuer ?? '') && trusted.has(old?.issuer ?? '') && isRootOf(roots[provider], leaf.issuer),
       );
-      await checkNothingLeft(cluster, provider);
+      await checkOnlyObjects(cluster, provider);
       await losses.checkNone(`${before} to ${provider}`, since);
     }
     const created = await losses.checkNone(`${way.length} switches, ${kills} kills`, since);
-    await cluster.checkNoViolations('each certificate verified against the live bundle at each handshake', since);
+    await cluster.checkNoViolations('the live bundle verified the certificate of each handshake', since);
     await context.checkNow(`${kills} leaders were killed`, () => kills >= 5 * killed.length);
     const bundles = await checkBundles(cluster, first, since);
     await cluster.load.stop();
     context.measured({ created, lost: 0, lostAtOnce, switches: way.length, kills, bundles });
-    return `${way.length} switches, ${kills} leaders killed in two of them: 0 of ${created} lost (${lostAtOnce} when served before it is trusted), ${bundles} bundles written, none without the root of what was served`;
+    return `${way.length} switches, ${kills} leaders killed in two of them: 0 of ${created} lost (${lostAtOnce} when a certificate was served before it was trusted), ${bundles} bundles written, each with the root of the served certificate`;
   },
 };
 
@@ -113,7 +113,7 @@ async function choose({ context }: RotatingCluster, provider: Provider): Promise
   await applyObject(context.client, markedConfig(name, 'one', { certificate }));
 }
 
-/** The next provider is chosen, and as soon as its root is in the bundle the one before again: what was served goes on being served. */
+/** Chooses the next provider, and the old one again when the new root is published. */
 async function checkTakenBack(cluster: RotatingCluster, before: Provider, next: Provider): Promise<void> {
   const { context, observer } = cluster;
   const old = observer.common();
@@ -124,14 +124,14 @@ async function checkTakenBack(cluster: RotatingCluster, before: Provider, next: 
   await sleep(3000);
   await observer.waitForRound();
   await context.checkNow(
-    `${before} to ${next}, taken back half-way: the certificate before is served`,
+    `${before} to ${next}, taken back halfway: all replicas still serve the old certificate`,
     () => observer.common() === old,
   );
-  await checkNothingLeft(cluster, before);
+  await checkOnlyObjects(cluster, before);
 }
 
-/** Kills the leader after each write that it does until something is so, and once more. Returns how often. */
-async function killAfterEachWrite({ replicas }: RotatingCluster, isSo: () => boolean): Promise<number> {
+/** Kills the leader after each of its writes, until one after a condition; returns the kills. */
+async function killAfterEachWrite({ replicas }: RotatingCluster, isDone: () => boolean): Promise<number> {
   const resources = [
     'secrets',
     'mutatingwebhookconfigurations',
@@ -142,7 +142,7 @@ async function killAfterEachWrite({ replicas }: RotatingCluster, isSo: () => boo
   const verbs = ['create', 'update', 'patch', 'delete'];
   let kills = 0;
   for (let isLast = false; !isLast && kills < 60; kills++) {
-    isLast = isSo();
+    isLast = isDone();
     const leader = await replicas.waitForLeader();
     const match = { client: leader.name, resources, verbs };
     const held = await replicas.proxy.holdFirst(match, ({ resource }) => isCounted(resource));
@@ -155,12 +155,11 @@ async function killAfterEachWrite({ replicas }: RotatingCluster, isSo: () => boo
   return kills;
 }
 
-/** Nothing is left of the providers that are not chosen. */
-async function checkNothingLeft({ context, namespace }: RotatingCluster, provider: Provider): Promise<void> {
+async function checkOnlyObjects({ context, namespace }: RotatingCluster, provider: Provider): Promise<void> {
   const { client } = context;
   const { requestSecret, certificate } = objectNames(name);
   const secret = resourceKind('v1', 'Secret');
-  await context.check(`nothing is left of what other providers than ${provider} have made`, async () => {
+  await context.check(`only provider ${provider} has objects`, async () => {
     const labelSelector = `${labelNames.injectorConfig}=${name}`;
     const requests = await client.list(resourceKind('certificates.k8s.io/v1', 'CertificateSigningRequest'), {
       labelSelector,
@@ -170,15 +169,15 @@ async function checkNothingLeft({ context, namespace }: RotatingCluster, provide
       await client.find(secret, certificate, { namespace }),
       await client.find(resourceKind('cert-manager.io/v1', 'Certificate'), certificate, { namespace }),
     ];
-    const left = [
+    const remaining = [
       ...(provider === 'CertificateSigningRequest' ? [] : ofSigner),
       ...(provider === 'CertManager' ? [] : ofCertManager),
     ];
-    return none(left.flatMap((each) => (each === undefined ? [] : [`${each.kind} ${each.metadata.name ?? ''}`])));
+    return none(remaining.flatMap((each) => (each === undefined ? [] : [`${each.kind} ${each.metadata.name ?? ''}`])));
   });
 }
 
-/** From the audit log and the handshakes: while a certificate was served, no bundle that was written lacked its root. Returns how many were written. */
+/** Checks that each bundle had the roots of all certificates served meanwhile; counts bundles. */
 async function checkBundles(cluster: RotatingCluster, first: string, since: number): Promise<number> {
   const { context, audit, names, observer } = cluster;
   const later = audit.events().flatMap(({ objectRef, verb, responseStatus, responseObject, stageTimestamp }) => {
@@ -200,11 +199,11 @@ async function checkBundles(cluster: RotatingCluster, first: string, since: numb
       const lacking = served.filter(({ issuer = '' }) => !bundles.every((bundle) => bundle.has(issuer)));
       return lacking.map(({ fingerprint }) => `${new Date(at).toISOString()}: no root of ${fingerprint.slice(0, 11)}`);
     });
-  await context.checkNow('of the certificate that was served too early this is found', () => {
+  await context.checkNow('negative control: the root of the certificate that was served too early is missing', () => {
     return problems(0, since).length > 0;
   });
   await context.checkNow(
-    `${written.length} bundles in the audit log, ${leaves.length} certificates in handshakes: no bundle lacked the root of what was served`,
+    `each of ${written.length} bundles in the audit log had the roots of the ${leaves.length} certificates that were served meanwhile`,
     () => written.length > way.length && none(problems(since, Infinity)),
   );
   return written.length;

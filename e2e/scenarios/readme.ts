@@ -12,8 +12,8 @@ import type { Scenario } from '../harness/scenario-context.ts';
 import { runInShell } from '../harness/shell.ts';
 import { none } from '../harness/wait-for.ts';
 
-/** What is looked for in what a line says. */
-const expected: readonly (readonly [command: string, says: RegExp])[] = [
+/** The expected outputs of commands. */
+const expected: readonly (readonly [command: string, output: RegExp])[] = [
   ['make demo', /its containers: hello \(busybox:1\.36\), sleep/],
   ['node dist/injector.cjs inject', /name: hello\n/],
   ['injector install', /runs in namespace sidecar-injector-system/],
@@ -24,10 +24,10 @@ const expected: readonly (readonly [command: string, says: RegExp])[] = [
 export const readme: Scenario = {
   name: 'readme',
   about:
-    'each command of the README, as printed, in a clean copy, with Node, Go and the base tools of Debian on the PATH',
+    'each command of the README works as printed, in a clean copy, with Node, Go and the base tools of Debian on the PATH',
   destructive: 'it installs and uninstalls the operator',
   ownControlPlane: true,
-  full: 'make test too, 10 minutes',
+  full: 'also make test, 10 minutes',
   run: async (context) => {
     const { client, cluster } = context;
     await buildKubectl((line) => {
@@ -42,13 +42,13 @@ export const readme: Scenario = {
     const environment = { ...process.env, PATH: bareTools(programs), KUBECONFIG: cluster.kubeconfig, MAKEFLAGS: '' };
     const runLine = async (line: string) => {
       const said = await runInShell(`shopt -s expand_aliases\n${alias}\n${line}`, environment, { folder: copy });
-      const says = expected.find(([command]) => line.startsWith(command))?.[1] ?? /(?:)/;
-      const isWrong = said.code !== 0 || !says.test(said.text);
-      await context.checkNow(`$ ${line}`, () => none(isWrong ? [`${said.code}: ${said.text.slice(-500)}`] : []));
+      const output = expected.find(([command]) => line.startsWith(command))?.[1] ?? /(?:)/;
+      const isWrong = said.code !== 0 || !output.test(said.text);
+      await context.checkNow(`'${line}' works`, () => none(isWrong ? [`${said.code}: ${said.text.slice(-500)}`] : []));
     };
     try {
       for (const line of lines) {
-        // What CI runs itself: here it would run itself.
+        // make test would run this scenario again; CI runs it.
         if (line.startsWith('make test') && context.size === 'short') continue;
         if (!line.startsWith('injector install')) {
           await runLine(line);
@@ -70,7 +70,7 @@ export const readme: Scenario = {
   },
 };
 
-/** Fills a folder with what a fresh Debian has, Node, npm, Go, make and kubectl; elsewhere the PATH stays as it is. */
+/** Links Debian's base tools, Node, npm, Go, make and kubectl; returns the PATH elsewhere. */
 function bareTools(folder: string): string {
   const packages = spawnSync('dpkg-query', ['-W', '-f', '${Package} ${Priority} ${Essential}\n'], { encoding: 'utf8' });
   if (packages.status !== 0) return process.env['PATH'] ?? '';

@@ -14,13 +14,12 @@ import { barePod, neverScheduled } from '../harness/workloads.ts';
 const name = 'relist';
 const sizes = { short: 2000, full: 10_000 };
 const perSecond = 50;
-/** What follows the last page: taking the list over. Milliseconds. */
+/** The time to process the list after its last page, in milliseconds. */
 const takeOverMs = 500;
 
 export const relist: Scenario = {
   name,
-  about:
-    'a process that does everything lists all pods while it answers admissions, and tells why one was not injected',
+  about: 'a single process lists all pods while it answers admissions, and Events report why a pod was not injected',
   destructive: 'it fills the cluster with thousands of pods',
   ownControlPlane: true,
   full: '10,000 pods, 2 minutes',
@@ -47,7 +46,7 @@ export const relist: Scenario = {
       const line = /^injector_watched_objects\{resource="pods"\} (\d+)$/m.exec(await next.metrics());
       return Number(line?.[1] ?? 0) >= count && line?.[1];
     };
-    const objects = await context.check('the next leader has listed every pod', listed, {
+    const objects = await context.check('the next leader lists every pod', listed, {
       timeout: 60_000,
       interval: 1000,
     });
@@ -80,14 +79,14 @@ export const relist: Scenario = {
     context.measured(figures);
     context.say(JSON.stringify(figures));
     await context.checkNow(
-      'each admission meanwhile was answered with a patch',
+      'each admission during the list was answered with a patch',
       () => during.length > 20 && rhythm.admissions.every(({ injected }) => injected),
     );
-    // In the short size other things run beside it, for which admissions wait; what counts is how long the list holds up the event loop.
+    // In the short size, other processes delay admissions; judge only the delay by the replica.
     const [what, p99Found, bound] =
       context.size === 'full'
-        ? ['an admission meanwhile', figures.p99Milliseconds, 10]
-        : ['what the replica itself made an admission wait', figures.p99HeldUpMilliseconds, 60];
+        ? ['an admission during the list', figures.p99Milliseconds, 10]
+        : ['the delay of an admission by the replica itself', figures.p99HeldUpMilliseconds, 60];
     await context.checkNow(`p99 of ${what} is at most ${bound} ms`, () => p99Found <= bound);
     return `${objects} pods in ${pages.length} pages within ${figures.listMilliseconds} ms; admission p99 ${figures.p99Milliseconds.toFixed(1)} ms (before: ${figures.p99MillisecondsBefore.toFixed(1)} ms)`;
   },
@@ -100,7 +99,7 @@ interface PodEvent {
   reportingController?: string;
 }
 
-/** Why a pod was not injected stands in an Event about it, once. */
+/** Checks that one Event reports why a pod was not injected. */
 async function checkEvents(context: ScenarioContext): Promise<void> {
   const { client } = context;
   const namespace = await context.namespace('pods', { 'istio.io/rev': name });
@@ -109,7 +108,7 @@ async function checkEvents(context: ScenarioContext): Promise<void> {
   await client.create(barePod(namespace, 'opted-out', { labels: { 'sidecar.istio.io/inject': 'false' } }));
   const elsewhere = await context.namespace('elsewhere', { 'istio-injection': 'disabled' });
   await client.create(barePod(elsewhere, 'asking', { labels: { 'sidecar.istio.io/inject': 'true' } }));
-  const told = async () => {
+  const reasons = async () => {
     const { items } = await client.listAll<PodEvent>(resourceKind('events.k8s.io/v1', 'Event'));
     return items
       .filter(({ reportingController }) => reportingController === 'sidecar-injector.io/operator')
@@ -117,12 +116,12 @@ async function checkEvents(context: ScenarioContext): Promise<void> {
       .map(({ type, reason, regarding }) => `${type} ${reason} ${regarding.name ?? ''}`)
       .sort();
   };
-  await context.check('Events tell why two pods were not injected, and nothing of the others', async () => {
-    return (await told()).join(', ') === 'Normal HostNetwork host, Warning NotSelected asking';
+  await context.check('two Events report why two pods were not injected, and no Event is about others', async () => {
+    return (await reasons()).join(', ') === 'Normal HostNetwork host, Warning NotSelected asking';
   });
 }
 
-/** Creates pods of about the size that pods have in clusters (6 KB), which are never scheduled, so that nothing else happens to them. */
+/** Creates pods of a realistic size (6 KB) that are never scheduled, so that they do not change. */
 async function createManyPods(client: ApiClient, namespace: string, count: number) {
   const env = Array.from({ length: 40 }, (_, index) => ({ name: `SETTING_${index}`, value: 'v'.repeat(60) }));
   let next = 0;
@@ -139,29 +138,26 @@ async function createManyPods(client: ApiClient, namespace: string, count: numbe
 }
 
 interface TimedAdmission {
-  /** Milliseconds since 1970. */
+  /** The start time, in milliseconds since 1970. */
   startedAt: number;
   milliseconds: number;
-  /** The most of these that the replica itself may have made it wait: those in which it ran, and in which neither side waited for a processor. */
+  /** The maximum delay by the replica: ms in which it ran and no side waited for a processor. */
   heldUp: number;
   injected: boolean;
 }
 
-/**
- * Asks a replica for admissions at a steady rate over kept connections, as an API server does, whether it keeps up or not: one that waits delays
- * no other.
- */
+/** Sends admissions at a constant rate over kept connections; a slow response delays no other. */
 class AdmissionRhythm {
   readonly admissions: TimedAdmission[] = [];
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 25 });
   readonly #timer: NodeJS.Timeout;
   readonly #pid: () => number | undefined;
-  #underWay = 0;
+  #open = 0;
 
   constructor(target: ReviewTarget, body: string, pid: () => number | undefined) {
     this.#pid = pid;
     this.#timer = setInterval(() => {
-      this.#ask(target, body);
+      this.#send(target, body);
     }, 1000 / perSecond);
   }
 
@@ -171,22 +167,22 @@ class AdmissionRhythm {
 
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    for (let turn = 0; turn < 100 && this.#underWay > 0; turn++) await sleep(20);
+    for (let turn = 0; turn < 100 && this.#open > 0; turn++) await sleep(20);
     this.#agent.destroy();
   }
 
-  /** How long the replica has run, and both sides have waited for a processor. */
+  /** Returns how long the replica ran, and how long both sides waited for a processor, in ms. */
   #times(): { ran: number; waited: number } | undefined {
     const [replica, own] = [schedulerTimes(this.#pid()), schedulerTimes(process.pid)];
     return replica && own && { ran: replica.ran, waited: replica.waited + own.waited };
   }
 
-  #ask(target: ReviewTarget, body: string): void {
+  #send(target: ReviewTarget, body: string): void {
     const [startedAt, started] = [Date.now(), performance.now()];
-    this.#underWay++;
+    this.#open++;
     const before = this.#times();
     const done = (injected: boolean): void => {
-      this.#underWay--;
+      this.#open--;
       const milliseconds = performance.now() - started;
       const after = this.#times();
       const heldUp =

@@ -22,7 +22,7 @@ import { found } from '../harness/wait-for.ts';
 export const resourceValidation: Scenario = {
   name: 'resource-validation',
   core: true,
-  about: 'bad objects, templates and starts: one clear error each, nobody else disturbed',
+  about: 'invalid objects, templates and starts cause one clear error each, and affect no other revision',
   paired: true,
   run: async (context) => {
     const installation = await context.install();
@@ -32,7 +32,7 @@ export const resourceValidation: Scenario = {
     const bystander = await applyUntilReady(context.client, smallConfig('bystander'));
     await checkTemplates(context, installation, operator);
     await checkStarts(context, installation, operator);
-    await context.check('the other revision was Ready all the time', async () => {
+    await context.check('the conditions of another revision did not change', async () => {
       const now = await applyUntilReady(context.client, smallConfig('bystander'));
       deepEqual(now.status?.conditions, bystander.status?.conditions);
       return true;
@@ -41,15 +41,15 @@ export const resourceValidation: Scenario = {
   },
 };
 
-/** Creates objects that must be refused, and reads whether the refusal names the field; returns how many were refused so. */
+/** Creates invalid objects, and checks that each refusal names the field; returns their number. */
 async function checkObjects(context: ScenarioContext, refusedBy: BadInjectorConfig['refusedBy'][]) {
   const cases = badInjectorConfigs.filter((each) => refusedBy.includes(each.refusedBy));
   const wrong: string[] = [];
   const [first] = cases;
   if (refusedBy.includes('webhook') && first !== undefined) {
-    // It is published when the operator is ready; API servers learn of it a moment later.
+    // API servers use the validating webhook shortly after the operator is ready.
     await context.check(
-      'the validating webhook is in force',
+      'the validating webhook refuses an invalid object',
       async () => (await creationError(context, first)) !== undefined,
     );
   }
@@ -58,8 +58,8 @@ async function checkObjects(context: ScenarioContext, refusedBy: BadInjectorConf
     if (message === undefined) wrong.push(`${each.title}: accepted`);
     else if (!message.includes(each.field) || !each.message.test(message)) wrong.push(`${each.title}: ${message}`);
   }
-  const whom = refusedBy.includes('webhook') ? 'the validating webhook' : "the API server's own schema and rules";
-  await context.checkNow(`${cases.length} bad InjectorConfigs are refused by ${whom}, each with its field`, () => {
+  const refuser = refusedBy.includes('webhook') ? 'the validating webhook' : "the API server's schema and rules";
+  await context.checkNow(`${refuser} refused ${cases.length} invalid InjectorConfigs and named each field`, () => {
     if (wrong.length > 0) throw new Error(`\n${wrong.join('\n')}`);
     return true;
   });
@@ -73,7 +73,7 @@ function creationError({ client }: ScenarioContext, { name = 'bad', spec }: BadI
 
 const badTemplate = 'spec:\n  containers:\n  - name: {{ .Values.name \n    image: x\n';
 
-/** A template that does not parse: refused when somebody looks, and harmless when it gets in all the same. */
+/** Checks that a template that does not parse is refused, and is harmless when stored anyway. */
 async function checkTemplates(context: ScenarioContext, installation: Installation, operator: OperatorProcess) {
   const { client } = context;
   const good = smallConfig('edited');
@@ -81,17 +81,17 @@ async function checkTemplates(context: ScenarioContext, installation: Installati
   const namespace = await context.namespace('templates', { 'istio.io/rev': 'edited' });
   await applyUntilReady(client, good);
   const container = async () => (await containersOf(client, namespace)).join();
-  await context.check('a good template injects', async () => found(await container(), 'edited,sleep'));
+  await context.check('the valid template injects a pod', async () => found(await container(), 'edited,sleep'));
 
   const refused = await refusalOf(() => applyObject(client, bad));
   if (refused === undefined)
-    context.say('the validating webhook lets templates pass that do not parse; the operator reports them');
+    context.say('the validating webhook accepts templates that do not parse; the operator reports them');
   else
     await context.checkNow('the validating webhook refuses a template that does not parse', () =>
       refused.includes('sidecar'),
     );
 
-  // With the operator away nobody checks: the validating webhook fails open.
+  // Without the operator, the validating webhook fails open.
   await operator.process.kill();
   const { metadata } = await applyObject(client, bad);
   await operator.restart();
@@ -101,28 +101,28 @@ async function checkTemplates(context: ScenarioContext, installation: Installati
   await context.checkNow('TemplatesValid names the template, the line and the column', () =>
     /sidecar: line \d+, column \d+/.test(message),
   );
-  await context.check('the last good template still injects', async () => found(await container(), 'edited,sleep'));
-  await context.check('an Event on the InjectorConfig says the same', async () => {
+  await context.check('the last valid template still injects', async () => found(await container(), 'edited,sleep'));
+  await context.check('a Warning Event on the InjectorConfig names the template', async () => {
     const events = await eventsAbout(client, 'edited');
     return events.some((event) => event.type === 'Warning' && event.message.includes('sidecar'));
   });
 
   const sidecar = 'spec:\n  containers:\n  - name: mended\n    image: x\n';
   await applyUntilReady(client, injectorConfig('edited', { injection: { templates: { sidecar } }, webhook: {} }));
-  await context.check('a corrected template takes over', async () => found(await container(), 'mended,sleep'));
+  await context.check('the corrected template injects a pod', async () => found(await container(), 'mended,sleep'));
   await context.check('TemplatesValid is True again', () =>
     waitForCondition(client, 'edited', 'TemplatesValid', 'True'),
   );
-  await context.checkNow('the operator is well', () => installation.operators.every(({ process }) => process.running));
+  await context.checkNow('all operators run', () => installation.operators.every(({ process }) => process.running));
 }
 
-/** Operators that cannot start: a port in use, an API server that is not there, a kubeconfig that is none. */
+/** Checks starts with a port in use, a missing kubeconfig and an unreachable API server. */
 async function checkStarts(context: ScenarioContext, installation: Installation, running: OperatorProcess) {
   const { run } = context.cluster;
-  // Of two equal flags the last one counts.
+  // If a flag is repeated, the last value counts.
   const flags = [`--webhook-port=${running.webhookPort}`];
   const inUse = await installation.launchOperator({ name: 'port-in-use', flags });
-  await context.check('a port in use: exit code other than 0, and one line that names the port', async () => {
+  await context.check('with a port in use, the operator fails and logs a line that names the port', async () => {
     const { code } = await inUse.process.waitForEnd(15_000);
     return (
       code !== 0 &&
@@ -132,34 +132,31 @@ async function checkStarts(context: ScenarioContext, installation: Installation,
 
   const kubeconfig = join(run.path, 'missing.kubeconfig');
   const missing = await installation.launchOperator({ name: 'no-kubeconfig', kubeconfig });
-  await context.check(
-    'a kubeconfig that does not exist: exit code other than 0, and one line that names the file',
-    async () => {
-      const { code } = await missing.process.waitForEnd(15_000);
-      return code !== 0 && errorLines(missing).some((line) => line.includes('missing.kubeconfig'));
-    },
-  );
+  await context.check('with a missing kubeconfig, the operator fails and logs a line that names the file', async () => {
+    const { code } = await missing.process.waitForEnd(15_000);
+    return code !== 0 && errorLines(missing).some((line) => line.includes('missing.kubeconfig'));
+  });
 
   const port = await freePort();
   const unreachable = await installation.launchOperator({
     name: 'unreachable',
     kubeconfig: writeKubeconfig(join(run.path, 'unreachable.kubeconfig'), {
       cluster: { server: `https://127.0.0.1:${port}` },
-      user: 'nobody',
+      user: 'user',
       credentials: { token: 'none' },
     }),
   });
-  await context.check('an unreachable API server: one clear line with its address', () =>
+  await context.check('with an unreachable API server, the operator logs a line with its address', () =>
     errorLines(unreachable).some((line) => line.includes(`127.0.0.1:${port}`)),
   );
-  await context.check('and it is retried, not ready meanwhile, without a stack trace', async () => {
+  await context.check('this operator runs, is not ready, and logs no stack trace', async () => {
     const ready = await answersOk(`http://127.0.0.1:${unreachable.healthPort}/readyz`);
     return unreachable.process.running && !ready && !unreachable.process.log().includes('    at ');
   });
   await unreachable.process.kill();
 }
 
-/** What a person reads in the log: every line but the debug ones and the harness's own header. */
+/** Returns the log without debug lines and the harness's header. */
 function errorLines(operator: OperatorProcess): string[] {
   return operator.process
     .log()
