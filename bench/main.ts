@@ -1,6 +1,6 @@
 /**
- * `make bench [golden folder]`: every benchmark (bench/NAME/main.ts), one after the other, in a process each. Figures are ratios measured in one run; each benchmark
- * keeps them in docs/measurements/bench-NAME.json. Benchmarks that can also measure Istio's own templates find them in the folder of golden data, if it is at hand.
+ * `make bench [golden folder]`: runs each bench/NAME/main.ts in its own process, in turn. Each
+ * writes docs/measurements/bench-NAME.json. Istio's templates come from the golden folder.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -10,11 +10,11 @@ import { benchmarks, goldenFolder } from './benchmarks.ts';
 const root = join(import.meta.dirname, '..');
 const [named] = process.argv.slice(2);
 if (named !== undefined && !existsSync(named)) {
-  console.error(`there is no folder ${named}: name the folder of golden data, or nothing`);
+  console.error(`folder ${named} does not exist: pass the folder of golden data, or no argument`);
   process.exit(2);
 }
 const golden = named === undefined ? goldenFolder() : resolve(named);
-if (golden === undefined) console.log("no folder of golden data: Istio's own templates are left out");
+if (golden === undefined) console.log("no folder of golden data: Istio's templates are not measured");
 const outcomes = benchmarks.map(({ name, file }) => {
   console.log(`\n${name}`);
   const started = Date.now();

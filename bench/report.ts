@@ -3,16 +3,16 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 
-/** A figure as it is kept: numbers in the unit that its name says (`p99Milliseconds`), texts, and tables of them. */
+/** A stored figure. A number has the unit in its name (`p99Milliseconds`). */
 export type Figure = number | string | boolean | readonly Figure[] | { readonly [name: string]: Figure };
 export type Figures = Readonly<Record<string, Figure>>;
 
 const repository = join(import.meta.dirname, '..');
 
 /**
- * Writes docs/measurements/NAME.json: the figures of one run, which code they are of and on what machine they were taken. No host names, no paths.
+ * Writes docs/measurements/NAME.json: figures, commit and machine, without host names and paths.
  *
- * @param name in lower case with dashes: `bench-server`, `hostile-input`
+ * @param name in lower case with dashes, such as `bench-server`
  * @returns the file's path within the repository
  */
 export function writeMeasurement(name: string, figures: Figures): string {
@@ -30,7 +30,7 @@ export function writeMeasurement(name: string, figures: Figures): string {
   return path;
 }
 
-/** The commit that the code is of; `changed` when the code that is measured differs from it. */
+/** Returns the commit, with `changed` if the measured code differs from it. */
 function codeVersion(): { commit: string; changed?: true } {
   const git = (...args: string[]): string => {
     const { status, stdout } = spawnSync('git', args, { cwd: repository, encoding: 'utf8' });

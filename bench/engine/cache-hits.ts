@@ -1,6 +1,7 @@
 /**
- * A process of bench/engine: how often each thing that the engine remembers is used again for a pod, as V8 counts executions (Profiler.startPreciseCoverage). V8 counts blocks in functions alone
- * that are compiled after it was told to count, so nothing may be injected before. Sends the figures to its parent.
+ * Measures cache hits per pod by V8's execution counts (Profiler.startPreciseCoverage), and sends
+ * them to the parent, bench/engine/main.ts. V8 counts blocks only in functions that it compiles
+ * after counting starts, so no injection may run before.
  */
 import { readFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
@@ -12,9 +13,9 @@ import { safe, setup } from './configurations.ts';
 import { injectAll, parsed } from './injections.ts';
 import { neverSeen, newPods, type PodMaker } from './pods.ts';
 
-/** Statements that the engine comes to only when it uses again what it has remembered, by what that is. */
+/** Statements that the engine executes only on a cache hit, by cache. */
 const hits: readonly (readonly [cache: string, file: string, statement: string])[] = [
-  ['statements', 'src/template/exec/remembered-list.ts', 'execution.note(memory.places);'],
+  ['statements', 'src/template/exec/remembered-list.ts', 'execution.note(memory.slots);'],
   ['texts', 'src/inject/render/template-outputs.ts', 'return this.#last;'],
   ['texts', 'src/inject/render/template-outputs.ts', 'this.#last = known;'],
   ['comparisons', 'src/inject/safety/check-author-texts.ts', 'return known;'],
@@ -27,7 +28,7 @@ session.connect();
 await session.post('Profiler.enable');
 await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
 
-/** Since it was asked last. */
+/** Returns the hits since the last call. */
 async function hitsSince(): Promise<Hits> {
   const { result } = await session.post('Profiler.takePreciseCoverage');
   const counts: Hits = {};
@@ -36,7 +37,7 @@ async function hitsSince(): Promise<Hits> {
     const offset = readFileSync(path, 'utf8').indexOf(statement);
     if (offset < 0) throw new Error(`${file} does not have \`${statement}\``);
     const script = result.find(({ url }) => url === pathToFileURL(path).href);
-    // Of the ranges around it, the innermost is its own.
+    // The innermost range around the statement counts the statement.
     const [own] = (script?.functions ?? [])
       .flatMap(({ ranges }) => ranges)
       .filter(({ startOffset, endOffset }) => startOffset <= offset && offset < endOffset)

@@ -12,7 +12,7 @@ const settings = JSON.stringify({
   pathEnvironment: {},
 });
 
-/** A small template of our own that brings a proxy, so that everything after the merge is done too. */
+/** A small template of our own that injects a proxy, so that the steps after the merge run too. */
 const own = [
   'policy: enabled',
   'defaultTemplates: [proxy]',
@@ -43,20 +43,20 @@ const ownConfiguration: ConfigurationFiles = {
   settings,
 };
 
-/** The same configuration, under which a pod's author may say less. */
+/** Returns the configuration with annotation preset Safe. */
 export function safe(files: ConfigurationFiles): ConfigurationFiles {
   const annotationOverrides = { preset: 'Safe', allow: [] };
   return { ...files, settings: JSON.stringify({ ...(JSON.parse(files.settings) as object), annotationOverrides }) };
 }
 
-/** The set-up of a folder of golden data, or our own. */
+/** Returns the configuration and review of a folder of golden data, or our own. */
 export function setup(golden: string | undefined): { files: ConfigurationFiles; review: string } {
   return golden === undefined
     ? { files: ownConfiguration, review: reviewOf(sizedPods(2, 10)(0)) }
     : recordedSetup(golden);
 }
 
-/** Istio's default set-up and the pod of a recorded review, of a folder of golden data. */
+/** Returns Istio's default configuration and a recorded review from a folder of golden data. */
 function recordedSetup(folder: string): { files: ConfigurationFiles; review: string } {
   const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
   const { config, values, meshConfigMapKey } = JSON.parse(read('inj-096-hello.yaml/case.json')) as Record<

@@ -4,7 +4,7 @@ import type { PodMaker } from './pods.ts';
 
 let made = 0;
 
-/** So many pods that nobody had before. */
+/** Returns `count` parsed pods that no earlier call returned. */
 export function parsed(pods: PodMaker, count: number): Record<string, unknown>[] {
   return Array.from({ length: count }, () => JSON.parse(pods(made++)) as Record<string, unknown>);
 }

@@ -1,6 +1,6 @@
 /**
- * What injecting one new pod costs inside one process, without a server around it: CPU time, where it goes, allocations, how it grows with
- * the pod, and how it falls while the code gets warm.
+ * Measures the injection of one new pod without a server: CPU time in total and by phase,
+ * allocations, growth with the size of the pod, and the first pods after a start.
  *
  *     node --import ./scripts/typescript/register.js bench/engine/main.ts [folder of golden data]
  */
@@ -20,7 +20,7 @@ import { profileRun } from './profile.ts';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** CPU milliseconds of this process, other threads (compiler, garbage collector) included, as a request costs them. */
+/** Returns the CPU milliseconds of all threads, compiler and garbage collector included. */
 function cpuMilliseconds(run: () => void): number {
   const before = process.cpuUsage();
   run();
@@ -32,7 +32,7 @@ function median(values: readonly number[]): number {
   return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
 }
 
-/** CPU milliseconds a pod: the median of rounds. */
+/** Returns the CPU milliseconds per pod, as the median of rounds. */
 function measure(injector: Injector, pods: PodMaker, count: number, rounds = 9): number {
   const times: number[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -46,7 +46,7 @@ function measure(injector: Injector, pods: PodMaker, count: number, rounds = 9):
   return median(times);
 }
 
-/** Bytes a pod: what the heap grows by while nothing is collected. */
+/** Returns the allocated bytes per pod: the growth of the heap between collections. */
 function allocated(injector: Injector, pods: PodMaker): number {
   const batch = 10;
   const bytes = Array.from({ length: 15 }, () => {
@@ -78,7 +78,7 @@ async function report(title: string, injector: Injector, pods: PodMaker): Promis
   return { cpuMilliseconds: milliseconds, allocatedBytes: bytes, phasesMilliseconds: phases };
 }
 
-/** The least squares of milliseconds = fixed + each * size, and how much of the variation that explains. */
+/** Fits milliseconds = fixed + each * size by least squares; `explained` is R². */
 function fitLine(points: readonly (readonly [number, number])[]): { fixed: number; each: number; explained: number } {
   const n = points.length;
   const meanX = points.reduce((sum, [x]) => sum + x, 0) / n;
@@ -111,7 +111,7 @@ function growth(
 
 const [golden] = process.argv.slice(2);
 const { files, review } = setup(golden);
-console.log(golden === undefined ? 'templates of our own' : "Istio's default set-up, the pod of review.json");
+console.log(golden === undefined ? 'our own templates' : "Istio's default set-up, the pod of review.json");
 
 const loading = cpuMilliseconds(() => loadInjector(files));
 const injector = loadInjector(files);
@@ -123,13 +123,13 @@ const cold = [1, 9, 90, 900].map((count) => {
     }) / count
   ).toFixed(2)} (${count})`;
 });
-/** How often what is remembered is used for a pod: of what is pasted from one that was never seen, never. */
+/** Measures and prints the cache hits per pod. Text copied from a pod never seen must have none. */
 async function cacheHits(): Promise<Figures> {
   const child = fork(join(import.meta.dirname, 'cache-hits.ts'), golden === undefined ? [] : [golden]);
   const [hits] = (await once(child, 'message')) as [Record<string, Record<string, number>>];
   for (const [pods, counts] of Object.entries(hits)) {
     const each = Object.entries(counts).map(([cache, times]) => `${cache} ${times.toFixed(2)}`);
-    console.log(`${pods}, used again for each: ${each.join(', ')}`);
+    console.log(`${pods}, cache hits for each: ${each.join(', ')}`);
   }
   return hits;
 }
@@ -146,4 +146,4 @@ const figures: Figures = {
     sizedPods(1, size),
   ),
 };
-console.log(`kept in ${writeMeasurement('bench-engine', figures)}`);
+console.log(`wrote ${writeMeasurement('bench-engine', figures)}`);

@@ -1,6 +1,6 @@
 import type { Frame } from './profile.ts';
 
-/** Folders and files of the engine, the most telling first, and what the time in them is called. */
+/** Folders and files of the engine, and the phases of their time. The first match wins. */
 const phases: readonly (readonly [string, string])[] = [
   ['/src/inject/patch/', 'patch'],
   ['/src/inject/pod/carry-over', 'carry over'],
@@ -19,8 +19,8 @@ const phases: readonly (readonly [string, string])[] = [
   ['/src/inject/', 'rest of the engine'],
 ];
 
-/** Files that are means to somebody else's end: their time is the caller's. */
-const means = [
+/** Files that several phases share: their time belongs to the caller's phase. */
+const shared = [
   '/src/inject/patch/json-value',
   '/src/inject/patch/json-equal',
   '/src/inject/kubernetes/',
@@ -31,10 +31,10 @@ const means = [
   '/src/template/go-string',
 ];
 
-/** The phase of an injection that a frame belongs to; `undefined` for what serves several. */
+/** Returns the phase of an injection that a frame belongs to; undefined for shared files. */
 export function phaseOf({ functionName, url }: Frame): string | undefined {
   if (functionName === '(garbage collector)') return 'garbage collection';
   if (functionName === '(program)' || functionName === '(idle)') return 'outside JavaScript';
-  if (means.some((file) => url.includes(file))) return undefined;
+  if (shared.some((file) => url.includes(file))) return undefined;
   return phases.find(([file]) => url.includes(file))?.[1];
 }

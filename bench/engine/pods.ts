@@ -1,6 +1,6 @@
 import { withPort } from '../server/pod-reviews.ts';
 
-/** The n-th pod of a measurement, as JSON: parsing it is no part of what is measured. */
+/** Returns the n-th pod of a measurement as JSON. Benchmarks do not measure its parsing. */
 export type PodMaker = (index: number) => string;
 
 interface ReviewText {
@@ -17,20 +17,20 @@ interface PodText {
   readonly spec: { readonly containers: readonly { readonly env?: readonly object[] }[] };
 }
 
-/** What stands for the number of the pod. */
-const place = '@0000000@';
+/** The placeholder for the number of the pod. */
+const mark = '@0000000@';
 
 function numbered(pod: PodText): PodMaker {
-  const pieces = JSON.stringify(pod).split(place);
-  return (index) => pieces.join(String(index).padStart(place.length, '0'));
+  const pieces = JSON.stringify(pod).split(mark);
+  return (index) => pieces.join(String(index).padStart(mark.length, '0'));
 }
 
-/** Pods of one workload, differing in the first image, an environment value and an annotation. */
+/** Returns pods of one workload that differ in the first image, a variable and an annotation. */
 export function newPods(review: string): PodMaker {
   return numbered(distinct(podOf(review)));
 }
 
-/** Pods of which nothing was seen before: of new names, labels, owners and ports as well, which templates paste into what they render. */
+/** Returns pods that also differ in names, labels, owners and ports, which templates copy. */
 export function neverSeen(review: string): PodMaker {
   const pod = distinct(podOf(review));
   const { metadata } = pod;
@@ -38,33 +38,33 @@ export function neverSeen(review: string): PodMaker {
     ...pod,
     metadata: {
       ...metadata,
-      generateName: `web-${place}-6f7d9b5c4d-`,
-      labels: { ...metadata.labels, app: `web-${place}`, 'app.kubernetes.io/name': `web-${place}` },
+      generateName: `web-${mark}-6f7d9b5c4d-`,
+      labels: { ...metadata.labels, app: `web-${mark}`, 'app.kubernetes.io/name': `web-${mark}` },
       ownerReferences: [
-        { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: `web-${place}-6f7d9b5c4d`, uid: place, controller: true },
+        { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: `web-${mark}-6f7d9b5c4d`, uid: mark, controller: true },
       ],
     },
   });
   return (index) => withPort(made(index), index);
 }
 
-/** Pods of a size, each different. */
+/** Returns pods of a size, each with a different number in its texts. */
 export function sizedPods(containers: number, environment: number): PodMaker {
   return numbered({
     metadata: {
       generateName: 'web-6d4f5b7c9-',
       labels: { app: 'web' },
-      annotations: { 'example.com/change': place },
+      annotations: { 'example.com/change': mark },
     },
     spec: {
       containers: Array.from({ length: containers }, (_, container) => ({
         name: `web-${container}`,
-        image: `registry.example.com/web:${place}`,
+        image: `registry.example.com/web:${mark}`,
         ports: [{ containerPort: 8080 + container, protocol: 'TCP' }],
         readinessProbe: { httpGet: { path: '/ready', port: 8080 + container } },
         env: Array.from({ length: environment }, (_item, variable) => ({
           name: `VARIABLE_${variable}`,
-          value: `value ${variable} ${place}`,
+          value: `value ${variable} ${mark}`,
         })),
         resources: { requests: { cpu: '100m', memory: '128Mi' } },
         imagePullPolicy: 'IfNotPresent',
@@ -73,7 +73,7 @@ export function sizedPods(containers: number, environment: number): PodMaker {
   });
 }
 
-/** The body of a review around a pod of a size. */
+/** Returns the body of a review with a pod. */
 export function reviewOf(pod: string): string {
   return `{"request":{"object":${pod}}}`;
 }
@@ -85,13 +85,13 @@ function podOf(review: string): PodText {
 function distinct(pod: PodText): PodText {
   const [first, ...others] = pod.spec.containers;
   const containers = [
-    { ...first, image: `registry.example.com/web:${place}`, env: withValue(first?.env ?? []) },
+    { ...first, image: `registry.example.com/web:${mark}`, env: withValue(first?.env ?? []) },
     ...others,
   ];
-  const annotations = { ...pod.metadata.annotations, 'example.com/change': place };
+  const annotations = { ...pod.metadata.annotations, 'example.com/change': mark };
   return { ...pod, metadata: { ...pod.metadata, annotations }, spec: { ...pod.spec, containers } };
 }
 
 function withValue(env: readonly object[]): object[] {
-  return [...env.slice(0, -1), { name: 'CHANGE', value: place }];
+  return [...env.slice(0, -1), { name: 'CHANGE', value: mark }];
 }

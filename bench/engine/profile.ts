@@ -1,6 +1,6 @@
 import { Session } from 'node:inspector/promises';
 
-/** Milliseconds of CPU time that samples of a profile account for, by the innermost frame of each sample that has a name. */
+/** CPU time in milliseconds, by the name of the innermost named frame of each sample. */
 export type ProfileShares = ReadonlyMap<string, number>;
 
 /** A frame of a stack. */
@@ -10,8 +10,8 @@ export interface Frame {
 }
 
 /**
- * Profiles a run and adds up its samples.
- * @param nameOf What the time of a frame and of everything it calls is booked under; `undefined` leaves it to the frame's caller.
+ * Profiles a run and adds up the samples by name.
+ * @param nameOf returns the name for the time of a frame; undefined to use the name of its caller
  */
 export async function profileRun(
   run: () => void,
@@ -41,8 +41,8 @@ export async function profileRun(
   const shares = new Map<string, number>();
   const { samples = [], timeDeltas = [] } = profile;
   for (const [index, id] of samples.entries()) {
-    const booked = name(id);
-    shares.set(booked, (shares.get(booked) ?? 0) + (timeDeltas[index] ?? 0) / 1000);
+    const phase = name(id);
+    shares.set(phase, (shares.get(phase) ?? 0) + (timeDeltas[index] ?? 0) / 1000);
   }
   return shares;
 }

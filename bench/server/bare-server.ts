@@ -2,8 +2,8 @@ import { createServer } from 'node:https';
 import { bytesToAnswer, type BenchmarkedServer, certificatePair } from './benchmarked.ts';
 
 /**
- * The least that any webhook in Node has to do: TLS, receive, parse, answer as many bytes. What ours costs is told as a multiple of this, which
- * makes figures from different machines comparable.
+ * Starts a server that does the minimum of a webhook in Node: TLS, receive, parse, answer. Results
+ * are multiples of its cost, so that figures of different machines are comparable.
  */
 export async function startBareServer(): Promise<BenchmarkedServer> {
   const { certificatePem, privateKeyPem } = await certificatePair();

@@ -14,28 +14,28 @@ import { ConfigurationTrials } from '../../src/server/trial/configuration-trials
 import { ReviewWorker } from '../../src/server/worker/review-worker.ts';
 import { certificatePair } from './benchmarked.ts';
 
-/** What the parent asks for: how configurations are loaded from now on. */
+/** A request of the parent: how to load configurations from now on. */
 export interface Changing {
   readonly how: 'not' | 'in steps' | 'at once';
-  /** Milliseconds from the beginning of one load to that of the next; 0 for one after the other without a pause. */
+  /** The time from one load to the next, in milliseconds; 0 for no pause. */
   readonly every: number;
-  /** What is edited: the values (the default), or what every template has to be compiled anew for. */
+  /** `values` (the default) edits the values; `templates` forces all templates to compile again. */
   readonly what?: 'values' | 'templates';
 }
 
-/** What it is told, of the time since it last asked. */
+/** The answer to the parent, about the time since the last request. */
 export interface ChangingReport {
   readonly port: number;
   readonly loads: number;
-  /** How long a load took from when it was asked for until it was served, on average, in milliseconds. */
+  /** The mean time from the start of a load until it is served, in milliseconds. */
   readonly loadMilliseconds: number;
-  /** The longest that the event loop was late, in milliseconds. */
+  /** The longest delay of the event loop, in milliseconds. */
   readonly longestDelay: number;
 }
 
 /**
- * The child process of `while-changing.ts`: our server as an operator has it, whose configuration changes all the time. Reviews for `direct` are decided without the worker.
- * @param configurationFile holds {@link ConfigurationFiles} as JSON
+ * Runs the child process of `while-changing.ts`: our server, with a configuration that changes on
+ * request. Reviews for `direct` bypass the worker. `configurationFile` contains ConfigurationFiles.
  */
 async function serve(configurationFile = ''): Promise<void> {
   boundHeap();
@@ -81,7 +81,7 @@ async function serve(configurationFile = ''): Promise<void> {
   async function change({ how, every, what }: Changing): Promise<void> {
     const begun = clock();
     const spaces = ' '.repeat(++rounds % 100);
-    // Of other settings every template is compiled anew; of other values none is.
+    // A change of the settings compiles all templates again; a change of the values compiles none.
     const changed =
       what === 'templates'
         ? { ...files, settings: `${files.settings}${spaces}` }
@@ -96,7 +96,7 @@ async function serve(configurationFile = ''): Promise<void> {
     loadMilliseconds += clock() - begun;
     await sleep(every - (clock() - begun));
   }
-  async function goOn(): Promise<void> {
+  async function keepChanging(): Promise<void> {
     while (changing.how !== 'not') await change(changing);
   }
   const report = (): void => {
@@ -111,11 +111,11 @@ async function serve(configurationFile = ''): Promise<void> {
     delay.reset();
   };
   process.on('disconnect', () => process.exit(0));
-  process.on('message', (wanted: Changing) => {
+  process.on('message', (requested: Changing) => {
     const runs = changing.how !== 'not';
-    changing = wanted;
+    changing = requested;
     report();
-    if (!runs) void goOn();
+    if (!runs) void keepChanging();
   });
   report();
 }

@@ -5,10 +5,10 @@ import { bundle } from '../../scripts/bundle/bundle.ts';
 import { type ProcessUsage, processUsage } from './process-usage.ts';
 import type { ServerAnswer } from './server-process.ts';
 
-/** What a {@link ChildServer} runs. */
+/** The server that a {@link ChildServer} runs. */
 export type ServerKind = 'bare' | 'ours';
 
-/** A server in a process of its own, so that its CPU time is its own too; from a bundle, as what is published is. */
+/** A server in its own process, whose CPU time can be read; from a bundle, as in a release. */
 export class ChildServer {
   readonly port: number;
   readonly #child: ChildProcess;
@@ -19,12 +19,12 @@ export class ChildServer {
   }
 
   /**
-   * @param folder where the bundle is put
-   * @param configuration a file that holds ConfigurationFiles as JSON, for `ours`
+   * @param folder the folder for the bundle
+   * @param configuration for `ours`, a file that contains ConfigurationFiles as JSON
    */
   static async start(folder: string, kind: ServerKind, configuration = ''): Promise<ChildServer> {
     const file = join(folder, `${kind}.cjs`);
-    // The bare server is Node as it comes.
+    // The bare server runs with Node's default heap.
     await bundle(join(import.meta.dirname, 'server-process.ts'), file, { boundedHeap: kind === 'ours' });
     const child = fork(file, [kind, configuration], { execArgv: [] });
     const [message] = (await once(child, 'message')) as [{ port: number }];
@@ -37,7 +37,7 @@ export class ChildServer {
 
   async ask(): Promise<ServerAnswer> {
     const answer = once(this.#child, 'message') as Promise<[ServerAnswer]>;
-    this.#child.send('tell');
+    this.#child.send('report');
     return (await answer)[0];
   }
 

@@ -1,6 +1,6 @@
 import { constants, type NodeGCPerformanceDetail, PerformanceObserver } from 'node:perf_hooks';
 
-/** What the garbage collector did on a thread, by kind: how often, milliseconds in all, and the longest. */
+/** The garbage collections of a thread by kind: count, and total and longest milliseconds. */
 export type Collections = Readonly<
   Record<string, { readonly count: number; readonly total: number; readonly longest: number }>
 >;
@@ -12,7 +12,7 @@ const kinds = new Map([
   [constants.NODE_PERFORMANCE_GC_WEAKCB, 'weak callbacks'],
 ]);
 
-/** Watches the collector of this thread. @returns what it did since the last call */
+/** Watches the collector of this thread. Returns a function that returns new collections. */
 export function watchCollections(): () => Collections {
   let seen: Record<string, { count: number; total: number; longest: number }> = {};
   const take = (entries: readonly { readonly duration: number; readonly detail?: unknown }[]): void => {
@@ -34,7 +34,7 @@ export function watchCollections(): () => Collections {
   };
 }
 
-/** e.g. `40 scavenge of 1.2 ms (2.0 at most)`. */
+/** Describes collections, such as `40 scavenge of 1.2 ms (2.0 at most)`. */
 export function describeCollections(collections: Collections): string {
   const shown = Object.entries(collections).map(
     ([kind, { count, total, longest }]) =>

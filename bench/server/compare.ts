@@ -5,7 +5,7 @@ import type { ReviewMaker } from './pod-reviews.ts';
 export interface Scenario {
   readonly name: string;
   readonly reviews: ReviewMaker;
-  /** Of each server and round; the first round is not counted. */
+  /** The number of requests for each server and round. The warm-up round is not counted. */
   readonly requests: number;
 }
 
@@ -13,16 +13,16 @@ export interface Comparison {
   readonly name: string;
   readonly bodyBytes: number;
   readonly answerBytes: number;
-  /** CPU milliseconds a request. */
+  /** CPU milliseconds per request. */
   readonly bare: number;
   readonly ours: number;
-  /** ours / bare: what the injection costs as a multiple of what any webhook costs. */
+  /** ours / bare: the cost of injection as a multiple of a minimal webhook's cost. */
   readonly ratio: number;
-  /** Milliseconds, with all connections busy; and the 99th percentile as a multiple of the bare server's. */
+  /** Milliseconds, with all connections busy. `p99Ratio` is a multiple of the bare server's. */
   readonly p50: number;
   readonly p99: number;
   readonly p99Ratio: number;
-  /** Decisions that were given again. */
+  /** The number of reused decisions. */
   readonly reused: number;
   readonly failed: number;
 }
@@ -30,7 +30,7 @@ export interface Comparison {
 const rounds = 6;
 const path = '/revisions/default/0a1b2c3d/inject?timeout=10s';
 
-/** Sends the same load to both servers in turn, round by round, so that whatever else the machine does meets both alike. */
+/** Sends the same load to both servers in turns, so that other work affects both alike. */
 export async function compareServers(
   bare: ChildServer,
   ours: ChildServer,

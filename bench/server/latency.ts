@@ -6,13 +6,13 @@ import type { ReviewMaker } from './pod-reviews.ts';
 
 const path = '/revisions/default/0a1b2c3d/inject?timeout=10s';
 const requests = 3000;
-/** Of what one core can do. */
+/** The load as a share of one core's capacity. */
 const share = 0.7;
 const connections = 8;
 
 /**
- * How long new pods wait for their answer: one after the other on one connection, and when they come at random times, at 70 % of what one core can do; beside a bare server that gets
- * the same requests at the same times and answers as many bytes, which shows what generator and machine have to do with it.
+ * Measures the latency of new pods, sequentially on one connection, and at random times at 70 % of
+ * a core. The bare server gets the same load and shows the influence of generator and machine.
  */
 export async function measureLatency(bare: ChildServer, ours: ChildServer, reviews: ReviewMaker): Promise<Figures> {
   let sent = 1_000_000;
@@ -47,7 +47,7 @@ export async function measureLatency(bare: ChildServer, ours: ChildServer, revie
   const { collections } = await ours.ask();
   const bareSingle = await load(bare, requests, { connections: 1 }, answerBytes);
   const barePaced = await load(bare, requests, pace, answerBytes);
-  console.log(`new pods, one connection: ours ${shown(single)}, bare ${shown(bareSingle)}`);
+  console.log(`new pods on one connection: ours ${shown(single)}, bare ${shown(bareSingle)}`);
   console.log(
     `${perSecond} a second at random times (${100 * share} % of a core): ours ${shown(paced)}, bare ${shown(barePaced)} | ` +
       `generator late by ${atFraction(paced.lateness, 0.99).toFixed(2)} ms at p99 | ` +
@@ -70,7 +70,6 @@ function shown({ latencies, failed }: LoadResult): string {
   return `p50 ${half} ms, p99 ${most} ms${failed === 0 ? '' : `, ${failed} failed`}`;
 }
 
-/** Milliseconds. */
 export function figuresOf({ latencies, lateness, failed }: LoadResult): Figures {
   return {
     p50Milliseconds: atFraction(latencies, 0.5),

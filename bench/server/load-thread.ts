@@ -2,32 +2,32 @@ import { parentPort, type MessagePort } from 'node:worker_threads';
 import { monotonic } from './monotonic.ts';
 import { RawConnection } from './raw-connection.ts';
 
-/** Requests as they go over the wire, one behind the other. */
+/** Concatenated requests in wire format. */
 export interface Load {
   readonly port: number;
   readonly connections: number;
   readonly bytes: SharedArrayBuffer;
-  /** Where each request begins, and where the last one ends. */
+  /** The byte offsets of the requests, and of the end of the last one. */
   readonly starts: Float64Array<SharedArrayBuffer>;
-  /** For each request, of `monotonic`; undefined when each connection sends its next one when the last is answered. */
+  /** The due time of each request on clock `monotonic`; undefined to send as soon as possible. */
   readonly due?: Float64Array<SharedArrayBuffer>;
-  /** Told by the pacer that everything up to this index is due. */
+  /** The port on which the pacer sends the index of the last due request. */
   readonly wake?: MessagePort;
 }
 
 export interface LoadReport {
-  /** From when a request was due, or was sent, until its answer was there; milliseconds, in no order. */
+  /** Milliseconds from when a request was due, or else sent, until its answer; unordered. */
   readonly latencies: Float64Array;
-  /** How late this thread noticed that a request was due; empty without a pace. */
+  /** How late this thread learned that a request was due, in milliseconds; empty without a pace. */
   readonly lateness: Float64Array;
   readonly failed: number;
-  /** Of the last answer's body. */
+  /** The size of the last answer's body. */
   readonly answerBytes: number;
-  /** When there was no server: why. */
+  /** The error if no server accepted connections. */
   readonly problem?: string;
 }
 
-/** Sends one load after the other, each prepared before it begins. */
+/** Sends one load at a time. Each is prepared before it begins. */
 parentPort?.on('message', (load: Load) => {
   run(load).then(
     (report) => parentPort?.postMessage(report),
@@ -50,7 +50,7 @@ async function run({ port, connections, bytes, starts, due, wake }: Load): Promi
   });
   const idle = Array.from({ length: connections }, () => new RawConnection(port));
   const all = [...idle];
-  // A server sees the same connections whatever the pace is, and a handshake is not part of anybody's latency.
+  // Opened before the first request, so that no latency includes a handshake.
   await Promise.all(all.map((connection) => connection.open()));
   const latencies = new Float64Array(count);
   const lateness = new Float64Array(due === undefined ? 0 : count);

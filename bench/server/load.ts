@@ -10,25 +10,25 @@ export interface LoadSettings {
   readonly path: string;
   readonly connections: number;
   readonly requests: number;
-  /** Requests are due at random times, so many a second on average, whether or not earlier ones are answered; without it each connection sends its next one when the last is answered. */
+  /** The mean rate of requests. Undefined to send the next request after each answer. */
   readonly perSecond?: number;
-  /** The body of the n-th request. */
+  /** Returns the body of the n-th request. */
   readonly body: (index: number) => Buffer;
-  /** What the bare server is to answer, in bytes; undefined for servers that know for themselves. */
+  /** The size of the bare server's answers, in bytes; undefined for other servers. */
   readonly answerBytes?: number;
 }
 
 export interface LoadResult {
   readonly failed: number;
-  /** Of the last answer. */
+  /** The size of the last answer's body. */
   readonly answerBytes: number;
-  /** In milliseconds, sorted: with a pace from when a request was due, so that whatever this generator is late by counts too. */
+  /** Sorted, in milliseconds. With a pace, they start at the due time and include lateness. */
   readonly latencies: readonly number[];
-  /** In milliseconds, sorted: how late the generator itself was; empty without a pace. */
+  /** The delays of the load generator, sorted, in milliseconds; empty without a pace. */
   readonly lateness: readonly number[];
 }
 
-/** Two threads for all loads of this process, one that sends and one that says when. They do not keep the process alive. */
+/** The sender and pacer threads for all loads. They do not keep the process alive. */
 let threads: { readonly sender: Worker; readonly pacer: Worker } | undefined;
 
 function startThreads(): { readonly sender: Worker; readonly pacer: Worker } {
@@ -41,8 +41,8 @@ function startThreads(): { readonly sender: Worker; readonly pacer: Worker } {
 }
 
 /**
- * Sends requests over so many connections. All of them are made before the first is sent, by a thread that does nothing else: what is measured is the server.
- * @throws when there is no server
+ * Sends requests from a dedicated thread, all prepared before the first one, to measure the server
+ * only. @throws Error if no server answers
  */
 export async function applyLoad(settings: LoadSettings): Promise<LoadResult> {
   threads ??= startThreads();
@@ -64,12 +64,12 @@ export async function applyLoad(settings: LoadSettings): Promise<LoadResult> {
   return { failed, answerBytes, latencies: [...latencies.sort()], lateness: [...lateness.sort()] };
 }
 
-/** The value below which a fraction of sorted values lies. */
+/** Returns the value below which the given fraction of sorted values lies. */
 export function atFraction(sorted: ArrayLike<number>, fraction: number): number {
   return sorted[Math.floor(sorted.length * fraction)] ?? 0;
 }
 
-/** Every request as it goes over the wire. */
+/** Builds all requests in wire format. */
 function prepare({ port, path, requests, body, answerBytes }: LoadSettings): Pick<Load, 'bytes' | 'starts'> {
   const more = answerBytes === undefined ? '' : `${answerBytesHeader}: ${answerBytes}\r\n`;
   const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n${more}`;
@@ -91,10 +91,10 @@ function prepare({ port, path, requests, body, answerBytes }: LoadSettings): Pic
   return { bytes, starts };
 }
 
-/** Milliseconds until the first request is due: connections are opened meanwhile. */
+/** Milliseconds until the first request is due, in which the sender opens its connections. */
 const leadTime = 200;
 
-/** Independent arrivals: the time between two is exponentially distributed. The same times in every run, so that runs can be compared. */
+/** Returns due times with exponentially distributed intervals, from a fixed seed. */
 function dueTimes(count: number, perSecond: number): Float64Array<SharedArrayBuffer> {
   const due = new Float64Array(new SharedArrayBuffer(8 * count));
   const random = randomNumbers(20_26);
@@ -106,7 +106,7 @@ function dueTimes(count: number, perSecond: number): Float64Array<SharedArrayBuf
   return due;
 }
 
-/** Numbers from 0 to 1 (mulberry32, by Tommy Ettinger, public domain). */
+/** Returns a generator of numbers from 0 to 1 (mulberry32, by Tommy Ettinger, public domain). */
 function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {

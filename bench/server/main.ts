@@ -13,9 +13,9 @@ import { measureUnderPressure } from './under-pressure.ts';
 import { measureWhileChanging } from './while-changing.ts';
 
 /**
- * Our server against a bare one, in CPU milliseconds a request; then latencies, memory, and healthy requests under attack. With a folder of golden data as first argument
- * with Istio's own templates and a recorded review too: `node --import ./scripts/typescript/register.js bench/server/main.ts [golden]`. With `--only PART`, once or more, only those parts are measured,
- * and nothing is written.
+ * Compares our server with a bare server in CPU milliseconds per request, then measures latencies,
+ * memory, and healthy requests under attack. `main.ts [GOLDEN] [--only PART]…`: folder GOLDEN adds
+ * Istio's templates and a recorded review; `--only` measures only those parts, and writes no file.
  */
 const parts = ['compare', 'safe', 'latency', 'memory', 'pressure', 'changing'] as const;
 const {
@@ -23,9 +23,9 @@ const {
   positionals: [golden],
 } = parseArgs({ allowPositionals: true, options: { only: { type: 'string', multiple: true } } });
 const unknown = only?.find((part) => !parts.some((known) => known === part));
-if (unknown !== undefined) throw new Error(`--only ${unknown}: there are ${parts.join(', ')}`);
+if (unknown !== undefined) throw new Error(`--only ${unknown}: the parts are ${parts.join(', ')}`);
 
-function isWanted(part: (typeof parts)[number]): boolean {
+function isSelected(part: (typeof parts)[number]): boolean {
   return only === undefined || only.includes(part);
 }
 
@@ -92,9 +92,9 @@ async function measure(name: string, set: ScenarioSet): Promise<Figures> {
   console.log(name);
   return {
     name,
-    ...(isWanted('compare') && { comparisons: figuresOf(await compare(set.files, set.scenarios)) }),
-    ...(isWanted('latency') && { latency: await latencyOf(set) }),
-    ...(isWanted('memory') && { memory: await measureMemory(scratch, set) }),
+    ...(isSelected('compare') && { comparisons: figuresOf(await compare(set.files, set.scenarios)) }),
+    ...(isSelected('latency') && { latency: await latencyOf(set) }),
+    ...(isSelected('memory') && { memory: await measureMemory(scratch, set) }),
   };
 }
 
@@ -111,7 +111,7 @@ async function measurePressure(files: ConfigurationFiles): Promise<Figures> {
 }
 
 async function measureChanges({ files, newPods }: ScenarioSet): Promise<Figures> {
-  console.log('while configurations change, and large bodies are decided');
+  console.log('while configurations change, and while large bodies arrive');
   return await measureWhileChanging(scratch, configurationFile(files), newPods);
 }
 
@@ -120,11 +120,11 @@ try {
   const recorded = golden === undefined ? undefined : recordedScenarios(golden);
   const sets = [await measure('a small template', own)];
   if (recorded !== undefined) sets.push(await measure("Istio's default set-up, review.json", recorded));
-  if (golden !== undefined && isWanted('safe')) sets.push(await measureSafe(golden));
+  if (golden !== undefined && isSelected('safe')) sets.push(await measureSafe(golden));
   const figures: Figures = {
     sets,
-    ...(isWanted('pressure') && { pressure: await measurePressure(own.files) }),
-    ...(isWanted('changing') && { whileChanging: await measureChanges(recorded ?? own) }),
+    ...(isSelected('pressure') && { pressure: await measurePressure(own.files) }),
+    ...(isSelected('changing') && { whileChanging: await measureChanges(recorded ?? own) }),
   };
   if (only === undefined) console.log(writeMeasurement('bench-server', figures));
 } finally {

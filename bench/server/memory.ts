@@ -12,11 +12,11 @@ import type { ScenarioSet } from './scenarios.ts';
 
 const published = join(import.meta.dirname, '..', '..', 'dist', 'injector.cjs');
 const requests = 50_000;
-/** Made at one time. */
+/** The number of requests that are prepared at one time. */
 const batch = 5000;
 const connections = 8;
 
-/** Resident memory of what is published, as `injector serve` with the chart's environment: after its start and under full load of pods of which none was seen before; and what its start costs. */
+/** Measures start and memory of the released `injector serve`, under full load of distinct pods. */
 export async function measureMemory(folder: string, { files, scenarios, newPods }: ScenarioSet): Promise<Figures> {
   const reviews = scenarios.find(({ name }) => name.endsWith('never seen'))?.reviews ?? newPods;
   const port = await freePort();
@@ -47,7 +47,7 @@ export async function measureMemory(folder: string, { files, scenarios, newPods 
   }
 }
 
-/** Writes the files that it serves from, and says where they are. */
+/** Writes the files of the server. Returns the flags that name them. */
 async function prepare(folder: string, { config, values, mesh }: ConfigurationFiles): Promise<string[]> {
   const directory = join(folder, 'configuration');
   mkdirSync(directory, { recursive: true });

@@ -1,4 +1,4 @@
-/** Milliseconds of a clock that all threads share (`performance.now` begins with each thread). */
+/** Returns milliseconds of a clock that all threads share; `performance.now` differs by thread. */
 export function monotonic(): number {
   const [seconds, nanoseconds] = process.hrtime();
   return seconds * 1000 + nanoseconds / 1e6;

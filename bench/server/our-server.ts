@@ -9,7 +9,7 @@ import { revisionRoute } from '../../src/server/admission/pod-routes.ts';
 import { ServerMetrics } from '../../src/server/metrics/server-metrics.ts';
 import { type BenchmarkedServer, certificatePair } from './benchmarked.ts';
 
-/** The real listener with the real engine, as an operator's process has them. @param configurationFile holds {@link ConfigurationFiles} as JSON */
+/** Starts the real listener and engine. `configurationFile` contains ConfigurationFiles as JSON. */
 export async function startOurServer(configurationFile: string): Promise<BenchmarkedServer> {
   boundHeap();
   const injector = loadInjector(JSON.parse(readFileSync(configurationFile, 'utf8')) as ConfigurationFiles);

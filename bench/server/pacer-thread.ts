@@ -1,18 +1,17 @@
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { monotonic } from './monotonic.ts';
 
-/** When requests are due, of {@link monotonic}, and whom to wake then. */
+/** The due times of requests on clock {@link monotonic}, and the port that wakes the sender. */
 export interface Pace {
   readonly due: Float64Array<SharedArrayBuffer>;
   readonly wake: MessagePort;
 }
 
-/** Two that are due within this time are told at once. Milliseconds. */
+/** Requests that are due within this time of each other share one message. Milliseconds. */
 const together = 0.05;
 
-/**
- * Wakes the thread that sends, at the very moment: timers of an event loop are a millisecond late, and one that turns all the time takes the core that the server's threads need.
- */
+// Wakes the sender when a request is due. Timers of an event loop would be a millisecond late, and
+// busy waiting would take a core from the server.
 parentPort?.on('message', ({ due, wake }: Pace) => {
   const never = new Int32Array(new SharedArrayBuffer(4));
   for (const [index, at] of due.entries()) {

@@ -1,58 +1,59 @@
-/** What the pods of a measurement look like. */
+/** The shape of a measurement's pods. */
 export interface PodShape {
   readonly containers: number;
-  /** Environment variables of each container. */
+  /** The number of environment variables of each container. */
   readonly environment: number;
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** Makes the body of the n-th review. Every one has a uid of its own; `distinct` pods differ in an image, an environment value and an annotation too. */
+/** Returns the body of the n-th review. All uids differ. */
 export type ReviewMaker = (index: number) => Buffer;
 
-/** Twelve digits, as the last group of a UUID has them; what stands in their place is exchanged for each review. */
-const place = '000000000000';
+/** The placeholder for the number of a review: twelve digits, like the last group of a UUID. */
+const placeholder = '000000000000';
 const fixed = '999999999999';
 
+/** Returns reviews whose pods, if `distinct`, differ in images, variables and an annotation. */
 export function podReviews(shape: PodShape, distinct: boolean): ReviewMaker {
-  return reviewsOf(JSON.stringify(review(shape, distinct ? place : fixed)));
+  return reviewsOf(JSON.stringify(review(shape, distinct ? placeholder : fixed)));
 }
 
-/** Reviews like a recorded one; of distinct ones the first image differs. */
+/** Returns reviews like a recorded one. If `distinct`, their first images differ. */
 export function recordedReviews(recorded: string, distinct: boolean): ReviewMaker {
-  const withUid = recorded.replace(/(?<="uid":"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3})[0-9a-f]{12}(?=")/, place);
-  return reviewsOf(distinct ? withUid.replace(/"image":"/, `$&${place}-`) : withUid);
+  const withUid = recorded.replace(/(?<="uid":"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3})[0-9a-f]{12}(?=")/, placeholder);
+  return reviewsOf(distinct ? withUid.replace(/"image":"/, `$&${placeholder}-`) : withUid);
 }
 
-/** Reviews like a recorded one of which nothing was seen before: names, labels, an image and a port are new each time, and templates paste them into what they render. */
+/** Returns reviews that also differ in names, labels and a port, which templates copy. */
 export function neverSeenReviews(recorded: string): ReviewMaker {
   const { request } = JSON.parse(recorded) as { request: { object: { metadata: { labels?: { app?: string } } } } };
   const { app = '' } = request.object.metadata.labels ?? {};
   if (app === '') throw new Error('the recorded pod has no label app');
   const renamed = recorded.replaceAll(
     new RegExp(`(?<="(?:app|app\\.kubernetes\\.io/name|name|generateName)":")${app}(?=["-])`, 'g'),
-    `$&-${place}`,
+    `$&-${placeholder}`,
   );
   const reviews = recordedReviews(renamed, true);
   return (index) => Buffer.from(withPort(reviews(index).toString(), index));
 }
 
-/** A pod, or what holds one, as JSON, of which the first port is another for each of 50,000 numbers. */
+/** Replaces the first containerPort of a JSON text by one of 50,000 ports. */
 export function withPort(text: string, index: number): string {
   return text.replace(/"containerPort":\d+/, `"containerPort":${10_000 + (index % 50_000)}`);
 }
 
 function reviewsOf(template: string): ReviewMaker {
-  const pieces = template.split(place);
-  return (index) => Buffer.from(pieces.join(String(index).padStart(place.length, '0')));
+  const pieces = template.split(placeholder);
+  return (index) => Buffer.from(pieces.join(String(index).padStart(placeholder.length, '0')));
 }
 
-/** A review as the API server writes it: kind, version and uid first. */
+/** Returns a review in the API server's field order: kind, version and uid first. */
 function review({ containers, environment, labels = {} }: PodShape, mark: string): unknown {
   return {
     kind: 'AdmissionReview',
     apiVersion: 'admission.k8s.io/v1',
     request: {
-      uid: `705ab4f5-6393-11e8-b7cc-${place}`,
+      uid: `705ab4f5-6393-11e8-b7cc-${placeholder}`,
       kind: { group: '', version: 'v1', kind: 'Pod' },
       resource: { group: '', version: 'v1', resource: 'pods' },
       namespace: 'shop',

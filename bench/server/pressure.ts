@@ -1,19 +1,19 @@
 import { Agent, request as httpsRequest } from 'node:https';
 import { connect, type TLSSocket } from 'node:tls';
 
-/** Clients that mean harm, or are broken: they run until they are stopped. */
+/** Hostile or broken clients. They run until they are stopped. */
 export interface Pressure {
   stop(): Promise<void>;
 }
 
 export interface SlowClients extends Pressure {
-  /** Connections that are open now. */
+  /** The number of open connections. */
   readonly open: number;
 }
 
 const headers = 'Host: bench\r\nContent-Type: application/json\r\n';
 
-/** Connections that each send one byte of a body a second, and come back half a second after they were closed. */
+/** Opens connections that each send one byte per second, and reopens closed ones after 500 ms. */
 export function slowClients(port: number, path: string, count: number): SlowClients {
   const sockets = new Set<TLSSocket>();
   let stopped = false;
@@ -45,11 +45,11 @@ export function slowClients(port: number, path: string, count: number): SlowClie
 }
 
 export interface LargeBodies extends Pressure {
-  /** How often each status, or each code of a broken connection, was seen. */
+  /** The count of each response status, or error code of a broken connection. */
   readonly outcomes: Readonly<Record<string, number>>;
 }
 
-/** Sends bodies of `bytes` bytes one after the other on each of so many connections. */
+/** Sends bodies of `bytes` bytes sequentially on each of `connections` connections. */
 export function largeBodies(port: number, path: string, connections: number, bytes: number): LargeBodies {
   const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
   const outcomes: Record<string, number> = {};

@@ -1,24 +1,24 @@
 import { connect, type TLSSocket } from 'node:tls';
 
-/** What came back: the status and the bytes of the body; status 0 when the connection broke before the answer was complete. */
+/** A callback for an answer. The status is 0 if the connection broke before the answer's end. */
 export type Answered = (status: number, bodyBytes: number) => void;
 
 const headEnd = Buffer.from('\r\n\r\n');
 const nothing = Buffer.alloc(0);
 
 /**
- * One HTTP/1.1 connection of a load generator: whole requests go out in one write, of an answer only the head is looked at and the body's bytes are counted. A client that
- * decoded and collected would be measured along with the server.
+ * An HTTP/1.1 connection of a load generator. To avoid measuring the client, it sends a request in
+ * one write, parses only the head of an answer, and counts the bytes of the body.
  */
 export class RawConnection {
   readonly #port: number;
   #socket: TLSSocket | undefined;
   #done: Answered | undefined;
-  /** Of an answer whose head is not complete yet. */
+  /** The received part of an incomplete head. */
   #head: Buffer = nothing;
   #status = 0;
   #bodyBytes = 0;
-  /** Bytes of the body that are still to come; undefined while the head is. */
+  /** The missing bytes of the body; undefined until the head is complete. */
   #left: number | undefined;
   #closes = false;
 
@@ -26,7 +26,7 @@ export class RawConnection {
     this.#port = port;
   }
 
-  /** @throws what went wrong, when there is no server */
+  /** @throws the socket's error if no server accepts the connection */
   open(): Promise<void> {
     return new Promise((resolve, reject) => {
       const options = { host: '127.0.0.1', port: this.#port, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] };
@@ -48,7 +48,7 @@ export class RawConnection {
     });
   }
 
-  /** Sends a whole request; one at a time. A connection that the server has ended is opened again. */
+  /** Sends one request at a time. Reopens a connection that the server has ended. */
   send(request: Buffer, done: Answered): void {
     this.#done = done;
     if (this.#socket?.writable === true) this.#socket.write(request);

@@ -5,14 +5,14 @@ import { istioKeys } from '../../src/api/injector-config/webhook-keys.ts';
 import type { Scenario } from './compare.ts';
 import { neverSeenReviews, podReviews, recordedReviews, type ReviewMaker } from './pod-reviews.ts';
 
-/** A configuration, what is compared with it, and the new pods that latencies and memory are measured with. */
+/** A configuration, its scenarios of comparison, and the pods of latency and memory tests. */
 export interface ScenarioSet {
   readonly files: ConfigurationFiles;
   readonly scenarios: readonly Scenario[];
   readonly newPods: ReviewMaker;
 }
 
-/** Preset Istio for annotations, since they say nothing else: what Istio's injector does. */
+/** Settings without annotationOverrides: the default preset is Istio, like Istio's injector. */
 const istioSettings = {
   revision: 'default',
   delimiters: ['{{', '}}'],
@@ -43,7 +43,7 @@ const hello: ConfigurationFiles = {
 const small = { containers: 2, environment: 10 };
 const skipped = { ...small, labels: { 'sidecar.istio.io/inject': 'false' } };
 
-/** A small template of our own, and pods of all sizes. */
+/** Returns a small template of our own, and pods of several sizes. */
 export function ownScenarios(): ScenarioSet {
   return {
     files: hello,
@@ -82,8 +82,8 @@ function recordedFiles(folder: string, settingsText: string): ConfigurationFiles
 }
 
 /**
- * The same with preset Safe: new pods of one workload without an annotation that a template asks for, with one that decides on what is rendered, and with a text that is looked at twice; and pods
- * of which nothing was seen before.
+ * Returns scenarios with preset Safe: pods without an annotation that templates read, with one that
+ * steers branches, with one whose text Safe renders twice to check it, and pods never seen.
  */
 export function safeScenarios(folder: string): Pick<ScenarioSet, 'files' | 'scenarios'> {
   const recorded = readFileSync(join(folder, 'review.json'), 'utf8');
@@ -105,7 +105,7 @@ export function safeScenarios(folder: string): Pick<ScenarioSet, 'files' | 'scen
   };
 }
 
-/** Istio's default set-up and a recorded review, where they are at hand. */
+/** Returns scenarios with Istio's default set-up and a recorded review. */
 export function recordedScenarios(folder: string): ScenarioSet {
   const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
   const files = recordedFiles(folder, settings);

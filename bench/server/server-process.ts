@@ -2,13 +2,13 @@ import { startBareServer } from './bare-server.ts';
 import { type Collections, watchCollections } from './collections.ts';
 import { startOurServer } from './our-server.ts';
 
-/** What a child process tells when it is asked: decisions given again so far, and what the collector did since it was asked last. */
+/** A child process's answer: total reused decisions, and collections since the last request. */
 export interface ServerAnswer {
   readonly reused: number;
   readonly collections: Collections;
 }
 
-/** The child process of a measurement: `bare`, or `ours` and a configuration file. Tells its port, answers each message, ends with its parent. */
+/** Runs server `bare` or `ours`. Sends its port, answers messages, and exits with its parent. */
 async function serve(kind = '', configurationFile = ''): Promise<void> {
   const server = kind === 'bare' ? await startBareServer() : await startOurServer(configurationFile);
   process.on('disconnect', () => process.exit(0));

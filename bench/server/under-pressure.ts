@@ -11,7 +11,7 @@ const requests = 2000;
 const slow = 1000;
 const large = { connections: 6, bytes: 19 * 1024 * 1024 };
 
-/** Healthy requests before, during and after an attack of slow clients and large bodies at once; the attackers share the machine. Prints a line for each. */
+/** Measures requests before, during and after an attack by slow clients and large bodies. */
 export async function measureUnderPressure(server: ChildServer): Promise<Figures> {
   let sent = 0;
   const reviews = podReviews(shape, true);

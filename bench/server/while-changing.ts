@@ -13,23 +13,23 @@ import { type ProcessUsage, processUsage } from './process-usage.ts';
 
 const paths = { worker: '/revisions/default/0a1b2c3d/inject', direct: '/revisions/direct/0a1b2c3d/inject' };
 const warmUp = 3000;
-/** Of each disturbance. */
+/** The duration of each disturbance. */
 const seconds = 6;
 const connections = 8;
-/** Of what one core can do. */
+/** The load as a share of one core's capacity. */
 const share = 0.7;
-/** Milliseconds after which the worker's thread has ended for want of work. */
+/** Milliseconds after which an idle worker has stopped. */
 const idleWorker = defaultWorkerBounds.idle + 2000;
 const large = { connections: 2, bytes: 19 * 1024 * 1024 };
 
 interface Disturbance {
   readonly name: string;
   readonly changing?: Changing;
-  /** Of what one core can do; {@link share} unless told. */
+  /** The share of one core's capacity; the default is {@link share}. */
   readonly load?: number;
-  /** Where 19 MiB bodies are sent to, one after the other. */
+  /** The path to which clients send 19 MiB bodies. */
   readonly largeTo?: string;
-  /** Waits until the worker's thread has ended. */
+  /** Whether to wait until the worker has stopped. */
   readonly pauseBefore?: boolean;
 }
 
@@ -46,14 +46,14 @@ const disturbances: readonly Disturbance[] = [
   { name: '19 MiB bodies, decided on the worker', largeTo: paths.worker },
   { name: 'undisturbed, the worker asleep again', pauseBefore: true },
   { name: '19 MiB bodies, decided on the thread', largeTo: paths.direct },
-  // A thread that has decided them itself is slow for two seconds more, however long it has rested: the worker spares it that too.
+  // A thread that decided large bodies itself stays slow for two seconds, even after a pause.
   { name: 'undisturbed, long after that', pauseBefore: true },
 ];
 
 /**
- * New pods at random times, at 70 % of what one core can do, while configurations are loaded and served, once a second or one after the other, or the largest bodies are decided; each
- * beside how it was before there were steps and a worker. Prints a line for each, and before them what a load costs when there is nothing else to do.
- * @param configurationFile holds ConfigurationFiles as JSON
+ * Measures new pods at random times, at 70 % of a core, while configurations load or large bodies
+ * arrive; each also without loading in steps, or without the worker. Then measures loads alone.
+ * @param configurationFile contains ConfigurationFiles as JSON
  */
 export async function measureWhileChanging(
   folder: string,
@@ -116,15 +116,15 @@ export async function measureWhileChanging(
       console.log(describe(result));
       if (changing.how !== 'not') await sleep(1000);
     }
-    const calm = await measureCalmLoads(ask, usage);
+    const calm = await measureLoadsAlone(ask, usage);
     return { underLoad: results, calm };
   } finally {
     child.disconnect();
   }
 }
 
-/** What a load costs, and how long its longest step is, when nobody asks for anything. */
-async function measureCalmLoads(
+/** Measures the cost and the longest step of a load while no requests arrive. */
+async function measureLoadsAlone(
   ask: (changing: Changing) => Promise<ChangingReport>,
   usage: () => ProcessUsage,
 ): Promise<Figures> {
@@ -134,7 +134,7 @@ async function measureCalmLoads(
   const { loads, loadMilliseconds, longestDelay } = await ask(notAtAll);
   const cpuMilliseconds = (usage().cpuMilliseconds - before) / loads;
   console.log(
-    `a load with nothing beside it: ${loadMilliseconds.toFixed(0)} ms, ${cpuMilliseconds.toFixed(0)} ms CPU, longest step ${longestDelay.toFixed(1)} ms`,
+    `a load without requests: ${loadMilliseconds.toFixed(0)} ms, ${cpuMilliseconds.toFixed(0)} ms CPU, longest step ${longestDelay.toFixed(1)} ms`,
   );
   return { loads, loadMilliseconds, cpuMilliseconds, longestDelayMilliseconds: longestDelay };
 }

@@ -1,4 +1,4 @@
-/** What the benchmark's template is rendered with: a pod with two containers, and values as a mesh has them. */
+/** The data of the benchmark's template: a pod with two containers, and values like a mesh's. */
 export const data = {
   revision: 'canary',
   namespace: 'shop',

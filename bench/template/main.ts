@@ -1,6 +1,6 @@
 /**
- * Microseconds and bytes per execution of a sidecar-sized template, here and in Go on the same machine in the same run, and how the time
- * grows with the template and its output. About 20 seconds.
+ * Measures microseconds and bytes per execution of a sidecar-sized template, here and in Go in the
+ * same run, and how the time grows with the template and its output. Takes about 20 seconds.
  *
  *     node --import ./scripts/typescript/register.js bench/template/main.ts
  */
@@ -47,7 +47,7 @@ function row(name: string, { microseconds, bytes }: Measurement): string {
   return `${name.padEnd(32)} ${microseconds.toFixed(1).padStart(9)} µs ${Math.round(bytes).toLocaleString('en').padStart(12)} bytes`;
 }
 
-/** Time must grow as the template and its output do: the last column stays level. */
+/** Prints the time for growing templates. It must be linear: the last column stays constant. */
 function growth(title: string, make: (factor: number) => { text: string; data: unknown }): Record<string, number>[] {
   console.log(title);
   return [1, 4, 16].map((factor) => {
@@ -89,7 +89,7 @@ const repeated = growth('with the template repeated:', (factor) => ({
   text: text.replace(definition, '').repeat(factor) + (definition.exec(text)?.[0] ?? ''),
   data,
 }));
-const iterated = growth('with more to iterate over:', (factor) => ({
+const iterated = growth('with more items to iterate over:', (factor) => ({
   text: '{{ range .items }}- name: {{ .name | quote }}\n  {{ toYaml .map | indent 2 }}{{ end }}',
   data: {
     items: Array.from({ length: 100 * factor }, (_, index) => ({

@@ -5,8 +5,8 @@ setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
 /**
- * Microseconds of CPU an execution, the compiler's and the collector's threads included: the median of batches until so many seconds of it are used up. Other
- * processes that take the cores away do not count.
+ * Returns the CPU microseconds per execution, including compiler and collector threads: the median
+ * of batches that use `seconds` of CPU time in total. Other processes do not affect CPU time.
  */
 export function microsecondsOf(run: () => unknown, seconds: number): number {
   const times: number[] = [];
@@ -24,7 +24,7 @@ function cpuMicroseconds(): number {
   return user + system;
 }
 
-/** Bytes an execution: what the heap grows by while nothing is collected. */
+/** Returns the allocated bytes per execution: the growth of the heap between collections. */
 export function bytesOf(run: () => unknown): number {
   const batch = 20;
   const bytes = Array.from({ length: 20 }, () => {
