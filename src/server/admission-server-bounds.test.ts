@@ -35,7 +35,7 @@ describe('the admission server under pressure', () => {
         '400 as soon as one holds what no review does',
         { jsonBounds },
         [`${postHead(10000000)}[[[`, '[,[,[,[,[,'],
-        /400 [^]*the body holds more than 10 values/,
+        /400 [^]*the body contains more than 10 values/,
       ],
     ] as const) {
       it(`${what}, without reading it all`, async () => {

@@ -71,7 +71,8 @@ describe('the admission server', () => {
   describe('survives', () => {
     it('whatever is written to it, and answers the next client', async () => {
       const { open, post, log } = await start({
-        // What one request says may be the body of the one before: then that is answered, and the connection is kept.
+        // What one request says may be the body of the one before: then that is answered, and the
+        // connection is kept.
         limits: { headersTimeout: 50, bodyTimeout: 50, answerTimeout: 50, lingerTimeout: 10, keepAliveTimeout: 50 },
       });
       const head = `POST ${injectPath} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n`;

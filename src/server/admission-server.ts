@@ -15,9 +15,8 @@ import { type ServingPairs, createTlsServer } from './http/tls-server.ts';
 import { trackConnections } from './http/track-connections.ts';
 
 export interface AdmissionServerOptions {
-  /** e.g. `0.0.0.0`, or `127.0.0.1` for a process of one's own. */
   readonly bindAddress: string;
-  /** 0 for any free one. */
+  /** Port 0 chooses a free port. */
   readonly port: number;
   readonly routes: readonly AdmissionRoute[];
   readonly certificates: ServingPairs;
@@ -25,16 +24,16 @@ export interface AdmissionServerOptions {
   readonly metrics: ServerMetrics;
   readonly clock: MonotonicClock;
   readonly limits?: Partial<AdmissionLimits>;
-  /** Takes note of pods that could not be injected. */
+  /** Records pods that could not be injected. */
   readonly failed?: Pick<FailedInjections, 'note'>;
 }
 
-/** `draining`: still serving, but every answer ends its connection; `closing`: only what is in flight is still answered. */
+/** `draining`: every answer closes its connection; `closing`: refuses new requests. */
 export type ServerState = 'idle' | 'serving' | 'draining' | 'closing' | 'closed';
 
 export type AdmissionServer = ReturnType<typeof createAdmissionServer>;
 
-/** The listener for the API server: HTTP/1.1 over TLS, the certificate by SNI, one pipeline for all paths. */
+/** Creates the listener for the API server: HTTP/1.1 over TLS, certificates by SNI. */
 export function createAdmissionServer(options: AdmissionServerOptions) {
   const { certificates, log, metrics, clock } = options;
   const limits: AdmissionLimits = { ...defaultAdmissionLimits, ...options.limits };
@@ -76,23 +75,23 @@ export function createAdmissionServer(options: AdmissionServerOptions) {
     get state() {
       return state;
     },
-    /** Where it listens; undefined until `listen` has succeeded. */
+    /** The bound address; undefined until `listen` succeeds. */
     get address() {
       const address = server.address() as AddressInfo | null;
       return address === null ? undefined : { address: address.address, port: address.port };
     },
-    /** @throws ConfigurationError when the address or port cannot be used. */
+    /** @throws ConfigurationError if the address or port cannot be used */
     async listen() {
       await listenOn(server, options.bindAddress, options.port, 'the admission webhook');
       state = 'serving';
     },
-    /** From now on every answer says `Connection: close`, so that clients move to other replicas one by one. Readiness should turn false with it. */
+    /** Sends `Connection: close` with every answer, so that clients move to other replicas. */
     drain() {
       if (state === 'serving') state = 'draining';
     },
     /**
-     * Stops accepting, ends idle connections, and waits for what is in flight, at most `timeout` milliseconds.
-     * To lose nothing: drain, wait for longer than load balancers take to notice, then close.
+     * Stops accepting, closes idle connections, and waits up to `timeout` milliseconds for requests
+     * in flight. To lose no request, first drain, and wait until load balancers have noticed.
      */
     async close(timeout: number) {
       if (state === 'closing' || state === 'closed') return;

@@ -1,12 +1,12 @@
-/** What the server logs through: a message and flat fields; the command line hands in winston. Never given keys, tokens or bodies. */
+/** The server's log, winston in the command line. Never log keys, tokens or bodies. */
 export interface LogPort {
   error(message: string, fields?: Record<string, unknown>): void;
   warn(message: string, fields?: Record<string, unknown>): void;
   info(message: string, fields?: Record<string, unknown>): void;
   debug(message: string, fields?: Record<string, unknown>): void;
-  /** Whether lines of this level go anywhere (winston has it); absent: they do. */
+  /** Reports whether the log writes lines of this level; if absent, it does. */
   isLevelEnabled?(level: string): boolean;
 }
 
-/** A clock that never goes back, in milliseconds; its zero means nothing. */
+/** A clock in milliseconds that never goes backward; its zero is arbitrary. */
 export type MonotonicClock = () => number;

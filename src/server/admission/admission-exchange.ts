@@ -9,7 +9,7 @@ import type { ServerMetrics } from '../metrics/server-metrics.ts';
 import type { TrackedConnections } from '../http/track-connections.ts';
 import { refuseBody, writeAnswer } from '../http/write-answer.ts';
 
-/** What the exchanges of one listener share. */
+/** The dependencies of all exchanges of a listener. */
 export interface ExchangeContext {
   readonly admit: (head: RequestHead) => AdmittedRequest;
   readonly limits: AdmissionLimits;
@@ -17,15 +17,15 @@ export interface ExchangeContext {
   readonly sockets: TrackedConnections;
   readonly metrics: ServerMetrics;
   readonly clock: MonotonicClock;
-  /** Whether answers are to end their connections. */
+  /** Reports whether answers must close their connections. */
   leaving(): boolean;
-  /** Whether nothing new is taken on. */
+  /** Reports whether to refuse new requests. */
   closing(): boolean;
-  /** Told when all is over. */
+  /** Called at the end of the exchange. */
   ended(): void;
 }
 
-/** One request and its answer: head → body within bounds → answer, all of it within a time. */
+/** Handles one request within time limits: head → body within bounds → answer. */
 export function exchange(context: ExchangeContext, request: IncomingMessage, response: ServerResponse): void {
   const { admit, limits, budget, sockets, metrics, clock } = context;
   const { socket } = request;
@@ -51,9 +51,9 @@ export function exchange(context: ExchangeContext, request: IncomingMessage, res
     if (response.destroyed) return;
     const isKept = answer.status === 200 || sockets.isProven(socket) ? sockets.prove(socket) : true;
     const isLast = sockets.countAnswer(socket) >= limits.requestsPerConnection;
-    // Node's parser takes in nothing more on a connection on which another protocol was asked for.
-    const deaf = request.headers.upgrade !== undefined;
-    writeAnswer(response, answer, answer.close || !isKept || isLast || deaf || context.leaving());
+    // Node's parser reads nothing more on a connection after a request with Upgrade.
+    const isUpgrade = request.headers.upgrade !== undefined;
+    writeAnswer(response, answer, answer.close || !isKept || isLast || isUpgrade || context.leaving());
     answered(answer.status, answer.body.length);
   }
 
@@ -90,7 +90,7 @@ export function exchange(context: ExchangeContext, request: IncomingMessage, res
   });
   timer = setTimeout(
     () => {
-      // The body has had its time: it is refused if it is not there, and the answer gets a little more.
+      // Refuse a body that is incomplete; the answer gets additional time.
       timer = setTimeout(() => socket.destroy(), limits.answerTimeout);
       stopReceiving?.();
     },
@@ -98,7 +98,7 @@ export function exchange(context: ExchangeContext, request: IncomingMessage, res
   );
 }
 
-/** The parser has checked that the length is a number, and holds the client to it. */
+/** Node's parser has checked that Content-Length is a number, and enforces it. */
 function requestHead({ method = '', url = '', headers }: IncomingMessage): RequestHead {
   const length = headers['content-length'];
   const contentLength = length === undefined ? undefined : Number(length);

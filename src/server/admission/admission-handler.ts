@@ -2,67 +2,69 @@ import type { AdmissionDecision, AdmissionRequest, ReviewVersion } from './admis
 import type { MalformedReview } from './decode-admission-review.ts';
 import type { HttpAnswer } from '../http/http-answer.ts';
 
-/** Decides one admission. Throws nothing: a handler's exception is answered as an internal error. */
+/** Decides one admission. The pipeline answers an exception as an internal error. */
 export type AdmissionHandler = (request: AdmissionRequest) => AdmissionDecision | Promise<AdmissionDecision>;
 
-/** A handler, and what lets its decisions be given again. */
+/** A handler, and how the pipeline can cache its decisions. */
 export interface RouteHandler {
   readonly handler: AdmissionHandler;
   /**
-   * Everything beside the path and the bytes of the review that a decision depends on now. While each is the very same (`===`), so is the decision; a
-   * handler without it is asked every time.
+   * Returns all inputs of a decision other than the path and the bytes of the review. A cached
+   * decision is valid while all inputs are identical (`===`). Decisions of a handler without it are
+   * not cached.
    */
   readonly dependencies?: () => readonly unknown[];
-  /** Where large reviews are decided, and those that the handler had to give up; absent: the handler decides all. */
+  /** Decides large reviews, and reviews that exceeded the handler's limits. Default: the handler. */
   readonly worker?: HeavyReviews;
   /**
-   * Is told of each review that was decided, after its answer has been written, also when the decision was given again. The request may lack its
-   * objects, and the decision its patch. Dry runs come too. What it takes delays other answers.
+   * Called for each decided review after its answer was written, also for cached decisions and dry
+   * runs. The request may lack its objects, and the decision its patch. A slow callback delays
+   * other answers.
    */
   readonly afterResponse?: (request: AdmissionRequest, decision: AdmissionDecision, body: Buffer) => void;
 }
 
-/** A review that would hold up others if it were decided on the thread that answers them. */
+/** A review that would delay others if the main thread decided it. */
 export interface HeavyReview {
   readonly body: Buffer;
-  /** Levels to which its objects may nest. */
+  /** The maximum depth of its objects, in levels. */
   readonly maxDepth: number;
-  /** Whether the caller still needs the body; otherwise its memory is handed over. */
+  /** Whether the caller still needs the body; otherwise its memory is transferred. */
   readonly keepsBody: boolean;
-  /** The webhook's timeout in milliseconds, where it is known. */
+  /** The webhook's timeout in milliseconds, if known. */
   readonly timeout: number | undefined;
 }
 
-/** A review that was decided. */
+/** A decided review. */
 export interface ReviewVerdict {
   readonly version: ReviewVersion;
   /** May lack its objects. */
   readonly request: AdmissionRequest;
-  /** May lack its patch, which `encoded` has. */
+  /** May lack its patch, which `encoded` contains. */
   readonly decision: AdmissionDecision;
-  /** See `encodeDecision`. */
+  /** The dependencies of the decision; absent if it must not be cached. */
   readonly encoded: string;
-  /** What the decision depended on when it was made (see `RouteHandler.dependencies`); absent when it must not be given again. */
+  /** The dependencies of the decision (`RouteHandler.dependencies`); absent if it must not be cached. */
   readonly dependencies?: readonly unknown[] | undefined;
 }
 
-/** What became of a heavy review: decided, not a review, or there is no room for it now. */
+/** The result of a heavy review: decided, malformed, or refused because the worker is busy. */
 export type HeavyVerdict = ReviewVerdict | MalformedReview | { readonly unavailable: string };
 
-/** Decides reviews for one target on another thread: the same answer, to the byte, as its handler would give if it took its time. */
+/** Decides reviews of one target on another thread, byte for byte as the handler without limits would. */
 export interface HeavyReviews {
-  /** Whether the handler gave up because of a bound that the worker does not have. */
-  goesOn(decision: AdmissionDecision): boolean;
+  /** Reports whether the decision results from a limit that only the main thread has. */
+  isRetryable(decision: AdmissionDecision): boolean;
   decide(review: HeavyReview): Promise<HeavyVerdict>;
 }
 
-/** Where a path leads: a handler, a page for GET and HEAD, or why it cannot be served now (answered 503, so that the API server tries another replica). */
+/** The target of a path: a handler, a page for GET and HEAD, or the reason for a 503. */
 export type RouteTarget = RouteHandler | { page(): HttpAnswer } | { readonly unavailable: string };
 
-/** A row of the router's table. */
+/** An entry of the route table. */
 export interface AdmissionRoute {
-  /** A label of metrics and logs: one word per kind of path. */
+  /** The kind of path, a label of metrics and logs. */
   readonly kind: string;
-  /** The path without its query, e.g. `/revisions/default/0a1b2c3d/inject`; undefined when it is not of this kind. */
+  /** Returns the target of a path without query; undefined for paths of another kind. */
   resolve(path: string): RouteTarget | undefined;
 }

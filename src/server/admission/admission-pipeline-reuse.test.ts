@@ -14,7 +14,7 @@ import { someInjector } from '../testdata/some-injector.ts';
 import type { Surroundings } from './inject-handler.ts';
 import { revisionRoute } from './pod-routes.ts';
 
-/** A webhook whose surroundings a test changes, and an engine whose patch counts how often it was asked. */
+/** A pipeline whose surroundings tests change, and an engine that counts calls. */
 function webhook() {
   const state = {
     injector: someInjector,

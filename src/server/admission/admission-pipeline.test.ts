@@ -27,14 +27,14 @@ const review = bytesOf(reviewOf());
 describe('the admission pipeline', () => {
   describe('HTTP', () => {
     const retry = { 'Content-Type': 'text/plain; charset=utf-8', 'Retry-After': '1' };
-    const [notFound, badType] = ['no such path', 'invalid Content-Type, want `application/json`'];
+    const [notFound, badType] = ['unknown path', 'invalid Content-Type, want `application/json`'];
     const badPath = 'the path is not valid percent-encoding';
     for (const [what, head, status, message] of [
       ['an unknown path', { url: '/nowhere' }, 404, notFound],
       ['the root', { url: '/' }, 404, notFound],
       ['no path at all', { url: '' }, 404, notFound],
       ['a path that is not percent-encoded', { url: '/revisions/%zz/0a1b2c3d/inject' }, 400, badPath],
-      ['GET', { method: 'GET' }, 405, `${injectPath} takes POST, not GET`],
+      ['GET', { method: 'GET' }, 405, `${injectPath} requires POST, not GET`],
       ['GET of an unknown path', { method: 'GET', url: '/x' }, 404, notFound],
       ['no content type', { contentType: undefined }, 415, badType],
       ['YAML', { contentType: 'application/yaml' }, 415, badType],
@@ -52,7 +52,7 @@ describe('the admission pipeline', () => {
       assert.deepEqual(answer, {
         status: 503,
         headers: retry,
-        body: 'this replica does not serve configuration 99999999 of default (yet)\n',
+        body: 'this replica has not loaded configuration 99999999 of InjectorConfig default\n',
         close: true,
       });
     });
@@ -125,7 +125,7 @@ describe('the admission pipeline', () => {
 
     for (const [what, body, problem] of [
       ['that nests too deeply', '['.repeat(101), 'the body nests deeper than 100 levels'],
-      ['of too many values', `[${'{},'.repeat(3000)}`, 'the body holds more than 5000 values'],
+      ['of too many values', `[${'{},'.repeat(3000)}`, 'the body contains more than 5000 values'],
     ] as const) {
       it(`400 for a body ${what}`, async () => {
         const { answer, log } = pipeline();

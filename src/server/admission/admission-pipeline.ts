@@ -1,32 +1,31 @@
 import { type AdmissionDecision, denied, type AdmissionRequest, reviewVersions } from './admission-decision.ts';
 import type { AdmissionRoute, HeavyReviews, ReviewVerdict, RouteHandler } from './admission-handler.ts';
 import type { AdmissionObserver } from '../metrics/admission-observer.ts';
-import { type DecisionMemory, questionOf } from './decision-memory.ts';
+import { type DecisionMemory, keyOf } from './decision-memory.ts';
 import { decodeAdmissionReview, type MalformedReview } from './decode-admission-review.ts';
 import { encodeDecision, joinReview } from './encode-admission-review.ts';
 import { parseGoDuration } from '../../inject/mesh/go-duration.ts';
 import { type HttpAnswer, jsonAnswer, textAnswer, unavailable } from '../http/http-answer.ts';
 import { type JsonBounds, JsonScanner } from './json-scanner.ts';
 
-/** What is known of a request before its body. */
 export interface RequestHead {
   readonly method: string;
-  /** As on the request line, e.g. `/revisions/default/0a1b2c3d/inject?timeout=5s`. */
+  /** The URL of the request line, e.g. `/revisions/default/0a1b2c3d/inject?timeout=5s`. */
   readonly url: string;
   readonly contentType: string | undefined;
-  /** Of the body, in bytes; undefined when the client does not say. */
+  /** In bytes; undefined if the client sent no length. */
   readonly contentLength: number | undefined;
 }
 
-/** Either the answer, which needs no body; or what to do with the body once it is there. */
+/** Either an answer that needs no body, or functions that handle the body. */
 export type AdmittedRequest = { readonly kind: string } & (
   | { readonly answer: HttpAnswer }
   | {
-      /** The webhook's timeout in milliseconds, from the query; undefined when it is not given. */
+      /** The webhook's timeout in milliseconds, from the query. */
       readonly timeout: number | undefined;
-      /** Looks at a piece of the body as it arrives: the answer, when there is no need for the rest. */
+      /** Inspects a piece of the body on arrival. Returns an answer to refuse the body. */
       readonly inspect: (piece: Buffer) => HttpAnswer | undefined;
-      /** Answers the whole body, every piece of which was inspected. Never throws, never rejects. */
+      /** Answers the whole body, after all its pieces were inspected. Never throws or rejects. */
       readonly respond: (body: Buffer) => HttpAnswer | Promise<HttpAnswer>;
     }
 );
@@ -39,8 +38,9 @@ export interface AdmissionPipelineOptions {
 }
 
 /**
- * The whole of admission between bytes and bytes: path → method → route → type → decode → handler → encode. No socket, so all of it runs in a test.
- * Unknown paths get 404, other methods 405, a path whose injector is not there 503, and everything else 200 with a verdict.
+ * Creates the admission pipeline from bytes to bytes: path → method → route → type → decode →
+ * handler → encode. It needs no socket. Unknown paths get 404, other methods 405, paths without a
+ * loaded injector 503, and all other requests 200 with a decision.
  */
 export function createAdmissionPipeline(options: AdmissionPipelineOptions): (head: RequestHead) => AdmittedRequest {
   const { routes, jsonBounds, memory, observer } = options;
@@ -56,11 +56,11 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
       const { kind } = route;
       if ('page' in target) {
         const isRead = head.method === 'GET' || head.method === 'HEAD';
-        const refusal = textAnswer(405, `${path} takes GET, not ${head.method}`, { Allow: 'GET, HEAD' });
+        const refusal = textAnswer(405, `${path} requires GET, not ${head.method}`, { Allow: 'GET, HEAD' });
         return { kind, answer: isRead ? target.page() : refusal };
       }
       if (head.method !== 'POST')
-        return { kind, answer: textAnswer(405, `${path} takes POST, not ${head.method}`, { Allow: 'POST' }) };
+        return { kind, answer: textAnswer(405, `${path} requires POST, not ${head.method}`, { Allow: 'POST' }) };
       if ('unavailable' in target) return { kind, answer: unavailable(target.unavailable) };
       if (!isJson(head.contentType))
         return { kind, answer: textAnswer(415, 'invalid Content-Type, want `application/json`') };
@@ -72,7 +72,7 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
         respond: (body) => respond(kind, path, target, body, timeout),
       };
     }
-    return { kind: 'unknown', answer: textAnswer(404, 'no such path') };
+    return { kind: 'unknown', answer: textAnswer(404, 'unknown path') };
   }
 
   function inspector(kind: string): (piece: Buffer) => HttpAnswer | undefined {
@@ -97,37 +97,37 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
     const { handler, worker, afterResponse } = target;
     const { maxDepth } = jsonBounds;
     const dependencies = target.dependencies?.();
-    const question = dependencies === undefined || !memory.takes(body.length) ? undefined : questionOf(path, body);
-    if (dependencies !== undefined && question !== undefined) {
-      const known = memory.find(question, dependencies);
+    const key = dependencies === undefined || !memory.accepts(body.length) ? undefined : keyOf(path, body);
+    if (dependencies !== undefined && key !== undefined) {
+      const known = memory.find(key, dependencies);
       if (known !== undefined) {
-        observer.decided(kind, { ...known.request, uid: question.uid }, known.decision, started, true);
+        observer.decided(kind, { ...known.request, uid: key.uid }, known.decision, started, true);
         if (afterResponse !== undefined) callLater(afterResponse, known.request, known.decision, body);
-        return jsonAnswer(joinReview(question.version, question.uid, known.encoded));
+        return jsonAnswer(joinReview(key.version, key.uid, known.encoded));
       }
     }
     const finish = ({ version, request, decision, encoded, dependencies: since }: ReviewVerdict): HttpAnswer => {
       observer.decided(kind, request, decision, started);
-      // A second uid further on in the bytes would be the one that counts.
-      if (since !== undefined && question?.uid === request.uid && decision.reason !== 'Internal') {
-        memory.remember(question, since, { request, decision, encoded });
+      // The uids differ if the body contains a second uid, which overrides the first.
+      if (since !== undefined && key?.uid === request.uid && decision.reason !== 'Internal') {
+        memory.remember(key, since, { request, decision, encoded });
       }
       if (afterResponse !== undefined) callLater(afterResponse, request, decision, body);
       return jsonAnswer(joinReview(version, request.uid, encoded));
     };
-    // What is not even a review is answered in the newest version, as a refusal like all others.
+    // Without a known version, refuse in the newest one.
     const malformed = ({ problem, version = reviewVersions[0], uid }: MalformedReview): HttpAnswer => {
       observer.malformed(kind, problem, uid);
       const refusal = denied('MalformedReview', 400, problem);
       return jsonAnswer(joinReview(version, uid ?? '', encodeDecision(refusal)));
     };
-    const decideElsewhere = async (elsewhere: HeavyReviews): Promise<HttpAnswer> => {
-      const keepsBody = question !== undefined || afterResponse !== undefined;
-      const verdict = await elsewhere.decide({ body, maxDepth, keepsBody, timeout });
+    const decideOn = async (reviews: HeavyReviews): Promise<HttpAnswer> => {
+      const keepsBody = key !== undefined || afterResponse !== undefined;
+      const verdict = await reviews.decide({ body, maxDepth, keepsBody, timeout });
       if ('unavailable' in verdict) return unavailable(verdict.unavailable);
       return 'problem' in verdict ? malformed(verdict) : finish(verdict);
     };
-    if (worker !== undefined && body.length > heavyBytes) return decideElsewhere(worker);
+    if (worker !== undefined && body.length > heavyBytes) return decideOn(worker);
     const review = decodeAdmissionReview(body, maxDepth);
     if ('problem' in review) return malformed(review);
     const { version, request } = review;
@@ -135,18 +135,18 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
       finish({ version, request, decision, encoded: encodeDecision(decision), dependencies });
     const fail = (error: unknown): HttpAnswer => {
       observer.defect(error);
-      return done(denied('Internal', 500, 'internal error of the injector; its log says more'));
+      return done(denied('Internal', 500, 'internal error of the injector; see its log'));
     };
     try {
       const decision = handler(request);
       if (decision instanceof Promise) return decision.then(done).catch(fail);
-      return worker?.goesOn(decision) === true ? decideElsewhere(worker) : done(decision);
+      return worker?.isRetryable(decision) === true ? decideOn(worker) : done(decision);
     } catch (error) {
       return fail(error);
     }
   }
 
-  /** The exchange writes the answer in this turn of the event loop. */
+  /** Runs the callback in the next turn of the event loop, after the answer is written. */
   function callLater(
     afterResponse: NonNullable<RouteHandler['afterResponse']>,
     request: AdmissionRequest,
@@ -165,7 +165,7 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
   return admit;
 }
 
-/** As Go's `URL.Path`: percent-decoded once, `%2F` too. */
+/** Percent-decodes a path once, including `%2F`, as Go's `URL.Path`. */
 function decodedPath(path: string): string | undefined {
   if (!path.includes('%')) return path;
   try {
@@ -181,7 +181,7 @@ function isJson(contentType: string | undefined): boolean {
   return contentType.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
 }
 
-/** The API server puts the webhook's timeout into the query, as Go prints a duration; undefined for anything else. */
+/** Returns the milliseconds of the webhook's timeout, which the API server adds to the query. */
 function timeoutOf(query: string): number | undefined {
   const value = new URLSearchParams(query).get('timeout');
   if (value === null) return undefined;
@@ -194,8 +194,8 @@ function timeoutOf(query: string): number | undefined {
   }
 }
 
-/** Bytes. Up to here a review takes no longer than a few milliseconds to decide (docs/adr/0005-a-lane-for-what-is-heavy.md). */
+/** Bytes. Smaller reviews take a few milliseconds (docs/adr/0005-a-worker-for-large-reviews.md). */
 const heavyBytes = 128 * 1024;
 
-/** Bytes. Up to here a body cannot hold so much that parsing it would be felt, so it is looked at afterwards, which is cheaper. */
+/** Bytes. Smaller bodies are cheap to parse, so the scanner skips them. */
 const smallBody = 64 * 1024;

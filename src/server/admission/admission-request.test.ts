@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { nameForPeople } from './admission-decision.ts';
+import { displayName } from './admission-decision.ts';
 import { podCreation } from '../testdata/reviews.ts';
 
-describe('nameForPeople', () => {
+describe('displayName', () => {
   for (const [what, object, name] of [
     ['a prefix', { metadata: { generateName: 'web-' } }, 'web-'],
     ['nothing', { metadata: {} }, ''],
@@ -13,11 +13,11 @@ describe('nameForPeople', () => {
     ['an object that is none', 'pod', ''],
   ] as const) {
     it(`finds ${what}`, () => {
-      assert.equal(nameForPeople(podCreation({ object })), name);
+      assert.equal(displayName(podCreation({ object })), name);
     });
   }
 
   it('prefers the name itself', () => {
-    assert.equal(nameForPeople(podCreation({ name: 'mine' })), 'mine');
+    assert.equal(displayName(podCreation({ name: 'mine' })), 'mine');
   });
 });

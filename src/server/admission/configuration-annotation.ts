@@ -2,15 +2,16 @@ import { injectedByAnnotation } from '../../api/names.ts';
 import type { JsonPatchOperation } from '../../inject/patch/json-patch.ts';
 import { isJsonObject, type JsonObject } from '../../inject/patch/json-value.ts';
 
-/** `N.<hash8>`: names of InjectorConfigs are DNS-1123 labels. */
+/** An entry `<InjectorConfig>.<hash8>`; names of InjectorConfigs are DNS-1123 labels. */
 const entryPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?\.[0-9a-f]{8}$/;
 const annotationPointer = `/metadata/annotations/${injectedByAnnotation.replaceAll('/', '~1')}`;
 
 /**
- * What, after the engine's patch, still has to change so that the pod names its configuration; nothing when it already does.
- * Families compose, so the annotation is a list: `proxy.0a1b2c3d,logs.4e5f6a7b`, one entry for each InjectorConfig that injected the pod.
+ * Returns operations that add the configuration to the pod's annotation, a list with an entry for
+ * each InjectorConfig that injected the pod: `proxy.0a1b2c3d,logs.4e5f6a7b`. Empty if it is there
+ * already.
+ * @param pod the pod after the engine's patch
  * @param name the InjectorConfig
- * @param hash of the configuration that was used
  */
 export function annotateConfiguration(pod: JsonObject, name: string, hash: string): JsonPatchOperation[] {
   const entry = `${name}.${hash}`;
@@ -24,7 +25,7 @@ export function annotateConfiguration(pod: JsonObject, name: string, hash: strin
   return value === before ? [] : [{ op: 'add', path: annotationPointer, value }];
 }
 
-/** An entry of the same InjectorConfig is replaced where it stands, so that a second pass changes nothing. A pod's author may have written anything: only what looks like an entry is kept. */
+/** Replaces the InjectorConfig's entry in place, or appends it; drops malformed entries, as authors can edit the list. */
 function withEntry(list: string, name: string, entry: string): string {
   const entries = list.split(',').filter((each) => entryPattern.test(each));
   const index = entries.findIndex((each) => each.startsWith(`${name}.`));

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { allowed } from './admission-decision.ts';
-import { DecisionMemory, questionOf, type RememberedDecision, type ReviewQuestion } from './decision-memory.ts';
+import { DecisionMemory, keyOf, type RememberedDecision, type ReviewKey } from './decision-memory.ts';
 import { bytesOf, podCreation, reviewOf, somePod, uidOf } from '../testdata/reviews.ts';
 
 /** A review with a uid and a padding of its own. */
-function review(uid: number, padding = '', path = '/a'): ReviewQuestion {
-  const question = questionOf(path, bytesOf(reviewOf({ uid: uidOf(uid), options: { padding } })));
-  assert.ok(question !== undefined);
-  return question;
+function review(uid: number, padding = '', path = '/a'): ReviewKey {
+  const key = keyOf(path, bytesOf(reviewOf({ uid: uidOf(uid), options: { padding } })));
+  assert.ok(key !== undefined);
+  return key;
 }
 
 const made = (encoded: string): RememberedDecision => ({
@@ -43,16 +43,16 @@ describe('DecisionMemory', () => {
 
   it('is not mistaken by other bytes, wherever they differ, even if their fingerprint does not', () => {
     rememberTwice(memory, 'x'.repeat(3000), 'x');
-    const question = review(3, 'x'.repeat(3000));
-    const { rest } = question;
+    const key = review(3, 'x'.repeat(3000));
+    const { rest } = key;
     for (let index = 0; index < rest.length; index++) {
       const other = Buffer.from(rest);
       other[index] = (other[index] ?? 0) ^ 1;
-      assert.equal(memory.find({ ...question, rest: other }, []), undefined);
+      assert.equal(memory.find({ ...key, rest: other }, []), undefined);
     }
-    assert.equal(memory.find({ ...question, rest: rest.subarray(0, -1) }, []), undefined);
-    assert.equal(memory.find({ ...question, place: 'v1 /b' }, []), undefined);
-    assert.equal(memory.find(question, [])?.encoded, 'x');
+    assert.equal(memory.find({ ...key, rest: rest.subarray(0, -1) }, []), undefined);
+    assert.equal(memory.find({ ...key, place: 'v1 /b' }, []), undefined);
+    assert.equal(memory.find(key, [])?.encoded, 'x');
   });
 
   it('nor by another path, nor another version', () => {
@@ -60,9 +60,9 @@ describe('DecisionMemory', () => {
     assert.equal(memory.find(review(3, '', '/b'), []), undefined);
     const apiVersion = 'admission.k8s.io/v1beta1';
     const older = bytesOf(reviewOf({ uid: uidOf(1), options: { padding: '' } }, { apiVersion }));
-    const question = questionOf('/a', older);
-    assert.ok(question !== undefined && question.rest.equals(review(3).rest));
-    assert.equal(memory.find(question, []), undefined);
+    const key = keyOf('/a', older);
+    assert.ok(key !== undefined && key.rest.equals(review(3).rest));
+    assert.equal(memory.find(key, []), undefined);
   });
 
   it('forgets when anything that it depends on is another object', () => {

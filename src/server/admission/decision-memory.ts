@@ -2,57 +2,57 @@ import { crc32 } from 'node:zlib';
 import { type AdmissionDecision, type AdmissionRequest, withoutObjects } from './admission-decision.ts';
 import { type ReviewBytes, splitReview } from './review-bytes.ts';
 
-/** A decision and all that it came from. */
 export interface RememberedDecision {
-  /** The request that was decided; what is kept of it has no objects. */
+  /** The decided request; cached without objects. */
   readonly request: AdmissionRequest;
-  /** What is kept of it has no patch, which would hold on to the whole pod. */
+  /** Cached without its patch, which would keep the whole pod in memory. */
   readonly decision: AdmissionDecision;
-  /** The answer as JSON, from behind the uid on. */
+  /** The JSON of the answer after the uid. */
   readonly encoded: string;
 }
 
 interface Entry {
-  readonly place: string;
-  /** The bytes of the review behind its uid. */
+  readonly endpoint: string;
+  /** The bytes of the review after its uid. */
   readonly rest: Buffer;
   readonly dependencies: readonly unknown[];
-  readonly made: RememberedDecision;
+  readonly decided: RememberedDecision;
 }
 
-/** A review as it arrived. */
-export interface ReviewQuestion extends ReviewBytes {
-  /** Path and version. */
-  readonly place: string;
-  /** 32 bits of place and rest: says fast that two questions differ. */
+/** The cache key of a review. */
+export interface ReviewKey extends ReviewBytes {
+  /** The version and path. */
+  readonly endpoint: string;
+  /** A checksum of endpoint and rest, to find entries fast. */
   readonly fingerprint: number;
 }
 
-/** What a review could be known by; undefined when it is not written as the API server writes it. */
-export function questionOf(path: string, body: Buffer): ReviewQuestion | undefined {
+/** Returns the key of a review; undefined if its bytes do not have the API server's form. */
+export function keyOf(path: string, body: Buffer): ReviewKey | undefined {
   const bytes = splitReview(body);
   if (bytes === undefined) return undefined;
-  const place = `${bytes.version} ${path}`;
-  return { ...bytes, place, fingerprint: crc32(bytes.rest, crc32(place)) };
+  const endpoint = `${bytes.version} ${path}`;
+  return { ...bytes, endpoint, fingerprint: crc32(bytes.rest, crc32(endpoint)) };
 }
 
 export interface DecisionMemoryLimits {
-  /** Bytes of reviews and answers together. */
+  /** The total size of reviews and answers. */
   readonly maxBytes: number;
-  /** Larger reviews are not remembered. */
+  /** Larger reviews are not cached. */
   readonly maxReviewBytes: number;
 }
 
 /**
- * Decisions that can be given again. All pods of a ReplicaSet arrive as the same bytes but for the uid; a decision for the same bytes on the same path, with
- * everything else that it depends on still the very same objects, is the same decision. Bytes are compared in full, never by a hash alone.
- * A review is remembered when it comes for the second time, so that pods that come once cost next to nothing. The least recently used goes first.
+ * A cache of decisions. All pods of a ReplicaSet arrive as the same bytes except for the uid, and
+ * get the same decision on the same path while the dependencies are identical objects. Compares all
+ * bytes, not only a hash. Caches a review when it arrives for the second time, so that unique pods
+ * cost little. Evicts the least recently used entry first.
  */
 export class DecisionMemory {
   readonly #limits: DecisionMemoryLimits;
-  /** By fingerprint, in order of use. */
+  /** By fingerprint, the least recently used first. */
   readonly #entries = new Map<number, Entry>();
-  /** Fingerprints of reviews that were seen once, each in the slot of its last bits: 16 KiB, however many pods come once. */
+  /** Fingerprints of reviews that were seen once, by slot; always 16 KiB. */
   readonly #seen = new Uint32Array(4096);
   #bytes = 0;
 
@@ -60,39 +60,38 @@ export class DecisionMemory {
     this.#limits = limits;
   }
 
-  /** Bytes that are held. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Whether a review of so many bytes is worth asking about. */
-  takes(bytes: number): boolean {
+  /** Reports whether a review of this size can be cached. */
+  accepts(bytes: number): boolean {
     return bytes <= this.#limits.maxReviewBytes;
   }
 
-  /** @param dependencies what a decision depends on now */
-  find({ place, fingerprint, rest }: ReviewQuestion, dependencies: readonly unknown[]): RememberedDecision | undefined {
+  /** @param dependencies the current dependencies */
+  find({ endpoint, fingerprint, rest }: ReviewKey, dependencies: readonly unknown[]): RememberedDecision | undefined {
     const entry = this.#entries.get(fingerprint);
-    if (entry?.place !== place || !rest.equals(entry.rest)) return undefined;
+    if (entry?.endpoint !== endpoint || !rest.equals(entry.rest)) return undefined;
     if (!entry.dependencies.every((each, index) => each === dependencies[index])) return undefined;
     this.#entries.delete(fingerprint);
     this.#entries.set(fingerprint, entry);
-    return entry.made;
+    return entry.decided;
   }
 
-  /** @param dependencies what the decision depended on when it was made */
-  remember(question: ReviewQuestion, dependencies: readonly unknown[], made: RememberedDecision): void {
-    const { place, fingerprint, rest } = question;
-    if (!this.takes(rest.length)) return;
+  /** @param dependencies the dependencies at the time of the decision */
+  remember(key: ReviewKey, dependencies: readonly unknown[], decided: RememberedDecision): void {
+    const { endpoint, fingerprint, rest } = key;
+    if (!this.accepts(rest.length)) return;
     const slot = fingerprint % this.#seen.length;
     if (this.#seen[slot] !== fingerprint) {
       this.#seen[slot] = fingerprint;
       return;
     }
     this.#forget(fingerprint);
-    const { request, decision, encoded } = made;
+    const { request, decision, encoded } = decided;
     const kept = { request: withoutObjects(request), decision: { ...decision, patch: [] }, encoded };
-    const entry = { place, rest: Buffer.from(rest), dependencies, made: kept };
+    const entry = { endpoint, rest: Buffer.from(rest), dependencies, decided: kept };
     this.#entries.set(fingerprint, entry);
     this.#bytes += sizeOf(entry);
     for (const oldest of this.#entries.keys()) {
@@ -108,6 +107,6 @@ export class DecisionMemory {
   }
 }
 
-function sizeOf({ rest, made }: Entry): number {
-  return rest.length + 2 * made.encoded.length;
+function sizeOf({ rest, decided }: Entry): number {
+  return rest.length + 2 * decided.encoded.length;
 }

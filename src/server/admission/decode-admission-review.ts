@@ -5,7 +5,7 @@ import {
   reviewVersions,
 } from './admission-decision.ts';
 
-/** What is wrong with a review, and its version and uid where they are known: then it is refused in its own terms. */
+/** The problem with a review; version and uid, if known, for the answer. */
 export interface MalformedReview {
   readonly problem: string;
   readonly version?: ReviewVersion;
@@ -18,7 +18,7 @@ type Members = Readonly<Record<string, unknown>>;
 
 const operations: readonly string[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] satisfies AdmissionOperation[];
 
-/** Reads an AdmissionReview of admission.k8s.io/v1 or v1beta1 from the bytes of a request; a pod's managedFields are left out where that is cheap. Throws nothing. */
+/** Decodes an AdmissionReview, without a pod's managedFields if cheap. Never throws. */
 export function decodeAdmissionReview(body: Buffer, maxDepth: number): DecodedReview {
   let review: unknown;
   try {
@@ -60,13 +60,13 @@ function parseReview(text: string): unknown {
     try {
       return JSON.parse(needed);
     } catch {
-      // Not written as it seemed; what is wrong with it, if anything, the whole text tells.
+      // The text has another form than expected; parse it whole.
     }
   }
   return JSON.parse(text);
 }
 
-/** The first member of a request that is not of its type; Go leaves out empty strings and false. */
+/** Returns the first field with a wrong type. Go omits empty strings and false. */
 function requestProblem(request: Members): string | undefined {
   const { operation, resource } = request;
   const problem =
@@ -85,7 +85,7 @@ function typeProblem(members: Members, path: string, names: readonly string[], t
   return name && `${path}.${name} must be a ${type}, not ${kindOf(members[name])}`;
 }
 
-/** Objects are walked by recursion later on. Managed fields are not: they are dropped unread, and are often most of an object. */
+/** Checks the depth, as other code recurses; skips managedFields, which nothing reads. */
 function depthProblem(request: Members, maxDepth: number): string | undefined {
   for (const name of ['object', 'oldObject'] as const) {
     const object = request[name];
@@ -109,12 +109,12 @@ function metadataNestsDeeperThan(maxDepth: number, metadata: Members): boolean {
   return false;
 }
 
-/** Whether a parsed JSON value nests deeper than so many levels of objects and arrays. Itself goes no deeper than that. */
+/** Reports whether a JSON value nests deeper than `maxDepth`. Recurses at most that deep. */
 export function nestsDeeperThan(maxDepth: number, value: unknown): boolean {
   return typeof value === 'object' && value !== null && containerNests(maxDepth, value);
 }
 
-/** Most members are no objects; asking before the call, and making no list of them, makes this cheap enough for every pod. */
+/** Checks the type before the call and allocates no list, because it runs for every pod. */
 function containerNests(maxDepth: number, container: object): boolean {
   if (maxDepth === 0) return true;
   if (Array.isArray(container)) {
@@ -148,19 +148,19 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A JSON value's type in the words of JSON. */
+/** Returns the JSON type of a value. */
 function kindOf(value: unknown): string {
   if (value === undefined) return 'missing';
   if (value === null) return 'null';
   return Array.isArray(value) ? 'an array' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** A value as it goes into a message: strings quoted and shortened, everything else by its type. */
+/** Formats a value for a message: a string quoted and shortened, any other value by its type. */
 function shown(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value.slice(0, 64)) : kindOf(value);
 }
 
-/** V8 quotes the text around the mistake, which can hold a Secret's value; only what and where is kept. */
+/** Removes V8's quote of the text around the error, which may contain a Secret's value. */
 function syntaxProblem(error: unknown): string {
   const message = error instanceof Error ? error.message : '';
   const position = /at position \d+/.exec(message)?.[0];
@@ -168,17 +168,18 @@ function syntaxProblem(error: unknown): string {
   return position === undefined ? 'unexpected text' : `unexpected text ${position}`;
 }
 
-/** How Go's encoder begins a review's pod: fields in the order of the types in k8s.io/api/admission/v1 and core/v1. */
+/** The start of a pod from Go's encoder (k8s.io/api/admission/v1 and core/v1). */
 const podStart = '"object":{"kind":"Pod","apiVersion":"v1","metadata":{';
-/** Behind the last field of its metadata, which is managedFields (ObjectMeta in k8s.io/apimachinery/pkg/apis/meta/v1). */
+/** The text after managedFields, the last field of ObjectMeta in k8s.io/apimachinery. */
 const metadataEnd = '},"spec":{';
 const managedFields = ',"managedFields":[';
 const closingBracket = ']'.charCodeAt(0);
 
 /**
- * The JSON text of a review without its pod's managedFields, which nobody reads here and are often half of the text and more than half of what parsing it costs. No quote within
- * a JSON string stands without a backslash, so none of the marks can be text in one. In a review that is written in any other way they are not found, or what remains
- * is not JSON, and then the whole text has to be parsed.
+ * Returns a review's JSON text without the pod's managedFields, which are unused here and often
+ * half of the text and of the parsing cost. The searched marks contain unescaped quotes, so they
+ * cannot occur inside a JSON string. In a review with another layout the marks are missing, or the
+ * result is not JSON; then the caller parses the whole text.
  */
 export function withoutManagedFields(text: string): string {
   const start = text.indexOf(podStart);

@@ -1,13 +1,14 @@
 import type { AdmissionDecision, ReviewVersion } from './admission-decision.ts';
 
-/** The answered AdmissionReview as JSON, in the version of the question, with its uid. @param encodedDecision see {@link encodeDecision} */
+/** Returns the answer as JSON. @param encodedDecision see {@link encodeDecision} */
 export function joinReview(version: ReviewVersion, uid: string, encodedDecision: string): string {
   return `{"kind":"AdmissionReview","apiVersion":"${version}","response":{"uid":${JSON.stringify(uid)},${encodedDecision}}}`;
 }
 
 /**
- * What follows the uid: the same for every review that gets this decision. The API server asks for `patch` and `patchType` both or
- * neither, and neither of them when nothing changes (k8s.io/apiserver, VerifyAdmissionResponse).
+ * Encodes the part of an answer after the uid. The API server requires both `patch` and
+ * `patchType`, or neither; omit both for an empty patch (k8s.io/apiserver,
+ * VerifyAdmissionResponse).
  */
 export function encodeDecision(decision: AdmissionDecision): string {
   let text = `"allowed":${decision.allowed}`;
@@ -29,7 +30,7 @@ export function encodeDecision(decision: AdmissionDecision): string {
   return text;
 }
 
-/** Most patches fit in. A Buffer for each would lie outside of the heap until it is collected. */
+/** Fits most patches. Separate Buffers would use memory outside of the heap until collected. */
 const scratch = Buffer.allocUnsafeSlow(64 * 1024);
 
 function toBase64(text: string): string {
@@ -37,20 +38,20 @@ function toBase64(text: string): string {
   return scratch.toString('base64', 0, scratch.write(text));
 }
 
-/** metav1.StatusCause; kubectl puts the field before the message. */
+/** Returns a metav1.StatusCause. kubectl shows the field before the message, so the message omits it. */
 function cause({ field, message }: { field: string; message: string }): Record<string, string> {
   const text = field !== '' && message.startsWith(`${field} `) ? message.slice(field.length + 1) : message;
   return { reason: 'FieldValueInvalid', message: text, field };
 }
 
-/** Longer ones may be cut by the API server (AdmissionResponse.warnings). */
+/** Characters. The API server may truncate longer warnings (AdmissionResponse.warnings). */
 const maxWarningLength = 256;
 
 const controlCharacter = /\p{Cc}/u;
 
 /**
- * A warning as Kubernetes shows it: no control characters, since the API server drops a warning that has any (it travels in a header),
- * and at most 256 characters.
+ * Shortens a warning to 256 characters, and replaces control characters. The API server sends
+ * warnings in a header, and drops those with control characters.
  */
 export function shortenWarning(text: string): string {
   if (text.length <= maxWarningLength && !controlCharacter.test(text)) return text;

@@ -78,7 +78,7 @@ describe('decideInjection', () => {
     ] as const) {
       it(what, () => {
         const decision = decideInjection(target, podCreation(changes), {}, never);
-        const warning = `not injected: only CREATE of pods is; narrow the rules of the webhook, which sent ${what}`;
+        const warning = `not injected: only CREATE of pods is supported; remove ${what} from the rules of the webhook`;
         assert.deepEqual(decision, {
           outcome: 'allowed',
           reason,

@@ -7,26 +7,27 @@ import { type AdmissionDecision, allowed, denied, type AdmissionRequest } from '
 import { annotateConfiguration } from './configuration-annotation.ts';
 
 /**
- * What an injection needs to know of the cluster, from memory. Each list is the same object for as long as nothing has changed, and another one when it
- * has: decisions are given again by that.
+ * The state of the cluster that an injection needs, from memory. A list must be the same object
+ * until it changes, because cached decisions depend on its identity.
  */
 export type Surroundings = Pick<InjectionRequest, 'nodes' | 'proxyConfigs'>;
 
-/** The injector that a path named, and how the path goes on from `/inject`. */
+/** The injector that a path names, and the path from `/inject` on. */
 export interface InjectionTarget {
   readonly name: string;
   readonly hash: string;
   readonly injector: Injector;
   readonly path: string;
-  /** Whether injected pods are to carry the annotation that names their configuration. */
+  /** Whether to add the annotation with the configuration to injected pods. */
   readonly annotate: boolean;
 }
 
 export type InjectPod = (injector: Injector, request: InjectionRequest) => InjectionResult;
 
 /**
- * Decides one review that came for injection. Only the creation of a pod is injected. A webhook that sends anything else is configured wrongly, but
- * nothing that should be injected slips through with it, so it is allowed unchanged, with a warning that says what to narrow.
+ * Decides a review on an inject path. Injects only on creation of a pod. Allows any other request
+ * with a warning, because it results from webhook rules that are too wide, and does not bypass
+ * injection.
  */
 export function decideInjection(
   target: InjectionTarget,
@@ -36,10 +37,10 @@ export function decideInjection(
 ): AdmissionDecision {
   const { name, hash } = target;
   const injector = { name, hash };
-  const strange = notAPodCreation(request);
-  if (strange !== undefined) {
-    const { reason, what } = strange;
-    const warning = `not injected: only CREATE of pods is; narrow the rules of the webhook, which sent ${what}`;
+  const unexpected = notAPodCreation(request);
+  if (unexpected !== undefined) {
+    const { reason, what } = unexpected;
+    const warning = `not injected: only CREATE of pods is supported; remove ${what} from the rules of the webhook`;
     return audited(target, allowed(reason, [warning]));
   }
   const { object: pod, namespace } = request;
@@ -56,9 +57,9 @@ export function decideInjection(
     }
     case 'skipped': {
       const { reason, message } = result;
-      // What the pod's author asked for is no warning.
-      const isWish = reason === 'OptedOutByLabel' || reason === 'OptedOutByAnnotation';
-      const warnings = isWish ? result.warnings : [`not injected by ${name}: ${message}`, ...result.warnings];
+      // No warning for an opt-out by the pod's author.
+      const isOptOut = reason === 'OptedOutByLabel' || reason === 'OptedOutByAnnotation';
+      const warnings = isOptOut ? result.warnings : [`not injected by ${name}: ${message}`, ...result.warnings];
       return audited(target, { outcome, reason, allowed: true, warnings, injector });
     }
     case 'failed': {
@@ -68,7 +69,7 @@ export function decideInjection(
   }
 }
 
-/** What a request is, when it is not the creation of a pod. A review that does not say what it is about is taken for a pod, as Istio does. */
+/** Describes a request that does not create a pod. As in Istio, a missing resource means pods. */
 export function notAPodCreation(request: AdmissionRequest): { reason: string; what: string } | undefined {
   const { resource, subResource, operation } = request;
   if (operation === 'CREATE' && subResource === '' && (resource === undefined || resource === 'pods')) return undefined;
@@ -78,7 +79,7 @@ export function notAPodCreation(request: AdmissionRequest): { reason: string; wh
   return { reason: 'NotACreation', what };
 }
 
-/** The code that the user's own request gets: theirs to mend, or the injector's owner's. */
+/** The code of the user's request: 4xx for the author to fix, 500 for the owner of the injector. */
 const codes: Readonly<Record<FailureReason, number>> = {
   InvalidPod: 400,
   InvalidAnnotation: 422,
@@ -94,7 +95,7 @@ const codes: Readonly<Record<FailureReason, number>> = {
   Internal: 500,
 };
 
-/** A decision as the audit log shows it; the API server puts the webhook's name before each key. */
+/** Adds audit annotations to a decision. The API server prefixes each key with the webhook's name. */
 function audited({ name, hash }: InjectionTarget, decision: AdmissionDecision): AdmissionDecision {
   const { outcome, reason } = decision;
   return { ...decision, auditAnnotations: { revision: name, config: hash, outcome, reason } };

@@ -31,7 +31,7 @@ describe('JsonScanner', () => {
         if (depth > 0)
           assert.equal(scan(json, { maxDepth: depth - 1 }, length), `nests deeper than ${depth - 1} levels`);
         if (values > 1)
-          assert.equal(scan(json, { maxValues: values - 1 }, length), `holds more than ${values - 1} values`);
+          assert.equal(scan(json, { maxValues: values - 1 }, length), `contains more than ${values - 1} values`);
       });
     }
   }

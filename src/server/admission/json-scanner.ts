@@ -2,36 +2,37 @@ const quote = 0x22;
 const backslash = 0x5c;
 const comma = 0x2c;
 
-/** What the scanner does at a byte outside strings: 0 nothing, +1 opens, -1 closes. */
+/** The change of depth at a byte outside strings: +1 for an opening bracket, -1 for closing. */
 const nesting = new Int8Array(256);
 for (const bracket of '{[') nesting[bracket.charCodeAt(0)] = 1;
 for (const bracket of '}]') nesting[bracket.charCodeAt(0)] = -1;
 
 export interface JsonBounds {
-  /** Levels of objects and arrays. */
+  /** The maximum depth of objects and arrays, in levels. */
   readonly maxDepth: number;
-  /** Values of all kinds, as an upper bound: one more than the brackets that open and the commas. */
+  /** The maximum of opening brackets, commas and one, a bound of the number of values. */
   readonly maxValues: number;
 }
 
 /**
- * Bounds a JSON text before anything parses it, piece by piece as it arrives, so that no large body holds up the others. Depth: whatever walks a parsed object
- * recurses, and an exhausted stack in the middle of a walk is no place to recover from. Values: 20 MiB of `{},{},…` would take half a gigabyte.
- * Text that is not JSON passes or not; parsing refuses it later.
+ * Checks the bounds of a JSON text before parsing, piece by piece on arrival, so that a large body
+ * does not delay others. Depth: code that walks a parsed object recurses, and cannot recover from a
+ * stack overflow. Values: parsing 20 MiB of `{},{},…` would take half a gigabyte. The parser later
+ * refuses text that is not JSON.
  */
 export class JsonScanner {
   readonly #bounds: JsonBounds;
   #depth = 0;
   #values = 1;
   #inString = false;
-  /** The last piece ended between a backslash and what it escapes. */
+  /** Whether the last piece ended with the backslash of an escape. */
   #escaped = false;
 
   constructor(bounds: JsonBounds) {
     this.#bounds = bounds;
   }
 
-  /** @returns which bound is broken, as `nests deeper than 200 levels`; undefined while none is. */
+  /** @returns the exceeded bound, e.g. `nests deeper than 200 levels`; undefined if none */
   scan(piece: Buffer): string | undefined {
     const { maxDepth, maxValues } = this.#bounds;
     const end = piece.length;
@@ -60,13 +61,14 @@ export class JsonScanner {
     this.#inString = index > end;
     this.#escaped = index === end + 2;
     if (depth > maxDepth) return `nests deeper than ${maxDepth} levels`;
-    return values > maxValues ? `holds more than ${maxValues} values` : undefined;
+    return values > maxValues ? `contains more than ${maxValues} values` : undefined;
   }
 }
 
 /**
- * Where to go on after the string that `index` is in: behind its quote; or, when the piece ends first, one past the piece's end,
- * two past it when what a last backslash escapes is in the next piece.
+ * Returns the index after the closing quote of the string that contains `index`. If the piece ends
+ * first, returns its length plus one, or plus two if the piece ends with the backslash of an
+ * escape.
  */
 function endOfString(piece: Buffer, index: number): number {
   const end = piece.length;

@@ -5,8 +5,9 @@ import { type AdmissionDecision, allowed, type AdmissionRequest } from './admiss
 import type { AdmissionRoute } from './admission-handler.ts';
 
 /**
- * A route that also answers when its own path is tried out (see `pathProbeKeys`): exactly what a pod would meet, up to the decision.
- * @param replica who says so
+ * Returns a route that also answers reachability checks of its path (see `pathProbeKeys`). A check
+ * passes through the same steps as a pod, up to the decision.
+ * @param replica the name of this replica in the answer
  */
 export function withPathProbe(route: AdmissionRoute, replica: string): AdmissionRoute {
   return {
@@ -20,9 +21,8 @@ export function withPathProbe(route: AdmissionRoute, replica: string): Admission
 }
 
 function probed(request: AdmissionRequest, path: string, replica: string): AdmissionDecision | undefined {
-  // Pods, which is nearly everything, leave here.
   if (request.resource !== 'configmaps' || !request.dryRun || request.operation !== 'CREATE') return undefined;
-  // In a rollout the stable configuration is meant, whose certificate the tag is served with.
+  // In a rollout, answer for the stable configuration, whose certificate serves the tag.
   const parsed = parseRoute(path);
   if (parsed === undefined || parsed.suffix !== '') return undefined;
   const { tag, stable } = parsed.route;

@@ -39,7 +39,7 @@ describe('revisionRoute', () => {
     it(`${path} is unavailable, not unknown`, () => {
       const resolved = route.resolve(path);
       assert.ok(resolved !== undefined && 'unavailable' in resolved);
-      assert.match(resolved.unavailable, /^this replica does not serve configuration \w+ of \w+ \(yet\)$/);
+      assert.match(resolved.unavailable, /^this replica has not loaded configuration \w+ of InjectorConfig \w+$/);
     });
   }
 
@@ -64,7 +64,7 @@ describe('revisionRoute', () => {
 describe("Istio's own path", () => {
   const route = injectRoute(() => undefined, {});
   it('is unavailable while nothing has been loaded, never not found', () => {
-    assert.deepEqual(route.resolve('/inject'), { unavailable: 'no configuration has been loaded yet' });
+    assert.deepEqual(route.resolve('/inject'), { unavailable: 'this server has not loaded its configuration' });
   });
 
   for (const path of ['/', '/injection', '/revisions/a/b/inject', '/inject2/x']) {

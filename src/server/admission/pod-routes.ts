@@ -7,21 +7,20 @@ import { textAnswer } from '../http/http-answer.ts';
 import type { AdmissionRoute, RouteHandler } from './admission-handler.ts';
 import { decideInjection, type InjectionTarget, type InjectPod, type Surroundings } from './inject-handler.ts';
 
-/** The injectors in memory, filled by whoever watches the hashed ConfigMaps. */
+/** The injectors in memory, filled by a watch on the hashed ConfigMaps. */
 export interface InjectorSource {
-  /** The injector of InjectorConfig `name` whose configuration has the hash; undefined also while nothing has been read yet. */
+  /** Returns the injector of an InjectorConfig with this hash, if it has been loaded. */
   get(name: string, hash8: string): Injector | undefined;
 }
 
 export interface PodRouteOptions {
-  /** Reads from memory what it is now. */
   readonly surroundings?: () => Surroundings;
   readonly inject?: InjectPod;
-  /** Where heavy reviews are decided; without it this thread decides all. */
+  /** Decides heavy reviews. If unset, this thread decides them. */
   readonly worker?: ReviewWorker;
 }
 
-/** Decides pods for the target that a path names, or for the two of a rollout. */
+/** Returns a handler for the target of a path, or for both targets of a rollout. */
 export function podHandler(
   targets: Pick<ReviewContext, 'target' | 'rollout'>,
   { surroundings = () => ({}), inject, worker }: PodRouteOptions,
@@ -41,10 +40,7 @@ export function podHandler(
   };
 }
 
-/**
- * `/revisions/N/<hash8>/inject`, and `/tags/T/N/<hash8>/inject` for those who follow tag T: pods for the configuration `hash8` of InjectorConfig N,
- * which get the same by either way.
- */
+/** Serves `/revisions/N/<hash8>/inject` and `/tags/T/N/<hash8>/inject`, with the same answers. */
 export function revisionRoute(injectors: InjectorSource, options: PodRouteOptions = {}): AdmissionRoute {
   return {
     kind: 'revision',
@@ -57,7 +53,7 @@ export function revisionRoute(injectors: InjectorSource, options: PodRouteOption
   };
 }
 
-/** A configuration that a path names. One that is not in memory is unavailable, never not found: another replica may have it already, or still. */
+/** Returns the target of a path. Unavailable, not unknown: another replica may serve it. */
 export function findTarget(
   injectors: InjectorSource,
   { injectorConfig: name, hash }: ConfigurationRef,
@@ -65,21 +61,22 @@ export function findTarget(
 ): InjectionTarget | { readonly unavailable: string } {
   const injector = injectors.get(name, hash);
   if (injector === undefined)
-    return { unavailable: `this replica does not serve configuration ${hash} of ${name} (yet)` };
+    return { unavailable: `this replica has not loaded configuration ${hash} of InjectorConfig ${name}` };
   return { name, hash, injector, path: `/inject${suffix}`, annotate: true };
 }
 
-/** The one injector of a server without an operator, and a name for it in metrics and logs. */
+/** The injector of a server without an operator. */
 export interface CurrentInjector {
+  /** The name in metrics and logs. */
   readonly name: string;
-  /** Of the configuration that is served now. */
   readonly hash: string;
   readonly injector: Injector;
 }
 
 /**
- * `/inject[/k/v…]`: Istio's own path, for a server that has one configuration. Pods do not get the annotation that names a configuration of the operator.
- * @param current what is served now; undefined while nothing has been loaded, which is answered as unavailable
+ * Serves Istio's path `/inject[/k/v…]`, for a server with one configuration. Adds no annotation to
+ * pods.
+ * @param current returns the loaded injector; undefined before the first one, which gives a 503
  */
 export function injectRoute(current: () => CurrentInjector | undefined, options: PodRouteOptions): AdmissionRoute {
   return {
@@ -87,13 +84,13 @@ export function injectRoute(current: () => CurrentInjector | undefined, options:
     resolve(path) {
       if (path !== '/inject' && !path.startsWith('/inject/')) return undefined;
       const served = current();
-      if (served === undefined) return { unavailable: 'no configuration has been loaded yet' };
+      if (served === undefined) return { unavailable: 'this server has not loaded its configuration' };
       return podHandler({ target: { ...served, path, annotate: false } }, options);
     },
   };
 }
 
-/** `GET /readyz` on the webhook's own port, for a server without a second one. */
+/** Serves `GET /readyz` on the webhook's port, for a server without a health port. */
 export function readyRoute(problem: () => string | undefined): AdmissionRoute {
   const page = () => {
     const missing = problem();

@@ -1,25 +1,25 @@
 import { reviewVersions } from './admission-decision.ts';
 
-/** The bytes of a review around its uid: the API server gives every review a new uid, and all pods of a ReplicaSet the same rest. */
+/** A review's uid, which is always new, and the rest, equal for all pods of a ReplicaSet. */
 export type ReviewBytes = Readonly<NonNullable<ReturnType<typeof splitReview>>>;
 
-const beginnings = reviewVersions.map((version) => ({
+const prefixes = reviewVersions.map((version) => ({
   version,
   bytes: Buffer.from(`{"kind":"AdmissionReview","apiVersion":"${version}","request":{"uid":"`),
 }));
 
-/** The API server's uids are UUIDs; nothing in one needs an escape in JSON. */
+/** The API server's uids are UUIDs, which need no escapes in JSON. */
 const uidLength = 36;
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"$/;
 
-/** Finds the uid where Go's encoder puts it; undefined for a review that is written in any other way, which is as good but has to be parsed. */
+/** Splits a review from Go's encoder at its uid; returns undefined for other layouts. */
 export function splitReview(body: Buffer) {
-  for (const { version, bytes } of beginnings) {
+  for (const { version, bytes } of prefixes) {
     const uidStart = bytes.length;
     if (body.length < uidStart + uidLength || body.compare(bytes, 0, uidStart, 0, uidStart) !== 0) continue;
     const quoted = body.toString('latin1', uidStart, uidStart + uidLength + 1);
     const uid = quoted.slice(0, uidLength);
-    // `rest` are the bytes behind the uid, in the memory of the body.
+    // `rest` shares the memory of the body.
     return uuid.test(quoted) ? { version, uid, rest: body.subarray(uidStart + uidLength) } : undefined;
   }
   return undefined;

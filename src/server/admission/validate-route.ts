@@ -3,20 +3,19 @@ import { validatePath } from '../../api/names.ts';
 import { type AdmissionDecision, allowed, denied, type AdmissionRequest } from './admission-decision.ts';
 import type { AdmissionRoute } from './admission-handler.ts';
 
-/** What is to be said of an object. */
+/** The result of checking an object. */
 export interface Validation {
-  /** Every mistake with its field; none: it may go on. */
   readonly mistakes: readonly Mistake[];
-  /** What is allowed and yet wrong, a short sentence each: shown to whoever applies the object. */
+  /** Problems that do not prevent the request, one sentence each. */
   readonly warnings?: readonly string[];
-  /** Why an object must not be deleted now: a sentence that names it and who uses it. */
+  /** Why the object must not be deleted: a sentence with the object and its users. */
   readonly inUse?: string;
 }
 
-/** Checks an object that is created, updated or deleted. */
+/** Checks an object on creation, update or deletion. */
 export type ValidateObject = (request: AdmissionRequest) => Validation | Promise<Validation>;
 
-/** `/validate`: our own resources. A refusal names all the fields that are wrong, in its message and as causes. */
+/** Serves `/validate`. A refusal lists all mistakes in its message and as causes. */
 export function validateRoute(validate: ValidateObject): AdmissionRoute {
   const handler = async (request: AdmissionRequest): Promise<AdmissionDecision> =>
     verdict(request, await validate(request));

@@ -52,7 +52,7 @@ describe('the health server', () => {
 
   it('answers when its metrics break', async () => {
     broken = true;
-    assert.deepEqual(await get('/metrics'), [500, 'internal error; the log says more\n']);
+    assert.deepEqual(await get('/metrics'), [500, 'internal error; see the log\n']);
     broken = false;
     const fields = { url: '/metrics', error: 'broken' };
     assert.deepEqual(log.lines.at(-1), { level: 'error', message: 'a probe failed', fields });
@@ -86,7 +86,7 @@ describe('the health server', () => {
 
 describe('listenerCheck', () => {
   it('fails before the server listens', () => {
-    assert.equal(listenerCheck({ address: undefined }).check(), 'does not listen yet');
+    assert.equal(listenerCheck({ address: undefined }).check(), 'the listener has not started');
   });
 
   for (const address of ['127.0.0.1', '0.0.0.0']) {
@@ -107,9 +107,9 @@ describe('listenerCheck', () => {
     await plain.listen();
     const { port = 0 } = plain.address ?? {};
     const check = listenerCheck({ address: { address: '::', port } });
-    assert.match((await check.check()) ?? '', /^no TLS handshake: /);
+    assert.match((await check.check()) ?? '', /^the TLS handshake failed: /);
     await plain.close();
-    assert.match((await check.check()) ?? '', /^no TLS handshake: .*ECONNREFUSED/);
+    assert.match((await check.check()) ?? '', /^the TLS handshake failed: .*ECONNREFUSED/);
   });
 });
 
@@ -128,7 +128,7 @@ describe('answerProbe', () => {
     ['GET', '/readyz', undefined, 200, '[+]listener ok\n[+]stores ok\nready\n'],
     ['GET', '/readyz?verbose', 'not synced', 503, '[+]listener ok\n[-]stores not synced\nnot ready\n'],
     ['GET', '/metrics', undefined, 200, 'a 1\n'],
-    ['GET', '/', undefined, 404, 'no such path; there are /healthz, /readyz and /metrics\n'],
+    ['GET', '/', undefined, 404, 'unknown path; use /healthz, /readyz or /metrics\n'],
     ['POST', '/healthz', undefined, 405, 'only GET\n'],
   ] as const) {
     it(`${method} ${url}${problem === undefined ? '' : ` while ${problem}`}: ${status}`, async () => {

@@ -9,20 +9,20 @@ import { writeAnswer } from '../http/write-answer.ts';
 
 export interface HealthServerOptions {
   readonly bindAddress: string;
-  /** 0 for any free one. */
+  /** Port 0 chooses a free port. */
   readonly port: number;
   readonly checks: readonly ReadinessCheck[];
-  /** What a scrape gets; prom-client's Registry is one. */
+  /** For example prom-client's Registry. */
   readonly metrics: { readonly contentType: string; metrics(): Promise<string> };
   readonly log: LogPort;
 }
 
 const maxConnections = 100;
 
-/** Below the kubelet's usual timeout of a probe, so that it is told which check is late. */
+/** Milliseconds. Below a kubelet's default timeout, so that the answer names the late check. */
 const checkTimeout = 900;
 
-/** The plain HTTP listener for the kubelet and Prometheus. It carries no secrets and takes no body. */
+/** Creates the plain HTTP listener for the kubelet and Prometheus. It serves no secrets. */
 export function createHealthServer(options: HealthServerOptions) {
   const { log } = options;
   let wasReady: boolean | undefined;
@@ -33,7 +33,7 @@ export function createHealthServer(options: HealthServerOptions) {
       answerProbe(request.method ?? '', url, options)
         .catch((error: unknown) => {
           log.error('a probe failed', { url, error: error instanceof Error ? error.message : String(error) });
-          return textAnswer(500, 'internal error; the log says more');
+          return textAnswer(500, 'internal error; see the log');
         })
         .then((answer) => {
           if (url.startsWith('/readyz')) noteReadiness(answer.status === 200, answer.body);
@@ -42,11 +42,12 @@ export function createHealthServer(options: HealthServerOptions) {
         .catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
     },
   );
-  // The oldest gives way, so that idle clients cannot keep the kubelet out, which would restart us.
+  // Closing the oldest keeps idle clients from locking out the kubelet, which would restart the
+  // pod.
   const guard = new ConnectionGuard({ maxConnections, maxUnprovenConnections: maxConnections }, () => undefined);
   server.on('connection', (socket: Socket) => guard.admit(socket));
 
-  /** One line for each change. */
+  /** Logs each change of readiness. */
   function noteReadiness(ready: boolean, report: string): void {
     if (ready === wasReady) return;
     wasReady = ready;
@@ -55,14 +56,14 @@ export function createHealthServer(options: HealthServerOptions) {
   }
 
   return {
-    /** Where it listens; undefined until `listen` has succeeded. */
+    /** The bound address; undefined until `listen` succeeds. */
     get address() {
       const address = server.address() as AddressInfo | null;
       return address === null ? undefined : { address: address.address, port: address.port };
     },
-    /** @throws ConfigurationError when the address or port cannot be used. */
+    /** @throws ConfigurationError if the address or port cannot be used */
     listen: () => listenOn(server, options.bindAddress, options.port, 'probes and metrics'),
-    /** Closes last of all: a draining process still has to answer that it is not ready. */
+    /** Closes the listener. Call this last, because a draining process must still report unready. */
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());
@@ -71,16 +72,14 @@ export function createHealthServer(options: HealthServerOptions) {
   };
 }
 
-/**
- * `/healthz`: the process answers, no more; a process that is merely not ready must not be restarted. `/readyz`: every check holds. `/metrics`: for Prometheus.
- */
+/** Answers `/healthz` (the process runs), `/readyz` (every check passes) and `/metrics`. */
 export async function answerProbe(
   method: string,
   url: string,
   { checks, metrics }: Pick<HealthServerOptions, 'checks' | 'metrics'>,
 ): Promise<HttpAnswer> {
   const plain = (...given: Parameters<typeof textAnswer>): HttpAnswer => ({ ...textAnswer(...given), close: false });
-  if (method !== 'GET' && method !== 'HEAD') return plain(405, 'only GET', { Allow: 'GET, HEAD' });
+  if (method !== 'GET' && method !== 'HEAD') return plain(405, 'use GET', { Allow: 'GET, HEAD' });
   switch (url.split('?', 1)[0]) {
     case '/healthz':
       return plain(200, 'ok');
@@ -93,6 +92,6 @@ export async function answerProbe(
       return { status: 200, headers, body: await metrics.metrics(), close: false };
     }
     default:
-      return plain(404, 'no such path; there are /healthz, /readyz and /metrics');
+      return plain(404, 'unknown path; use /healthz, /readyz or /metrics');
   }
 }

@@ -1,14 +1,13 @@
-/** One condition of readiness. */
 export interface ReadinessCheck {
-  /** e.g. `certificates`. */
+  /** For example `certificates`. */
   readonly name: string;
-  /** Undefined when all is well, otherwise what is missing. A rejected promise counts as missing, and so does one that takes too long. */
+  /** Returns undefined if the check passes, else the problem. Rejections and timeouts fail. */
   check(): string | undefined | Promise<string | undefined>;
 }
 
 /**
- * Runs all checks at once; each has `timeout` milliseconds.
- * @returns a line for each check, too, as Kubernetes' own `/readyz?verbose` prints them
+ * Runs all checks in parallel, each with `timeout` milliseconds.
+ * @returns also a line for each check, in the format of Kubernetes' `/readyz?verbose`
  */
 export async function checkReadiness(
   checks: readonly ReadinessCheck[],

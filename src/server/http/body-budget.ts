@@ -1,24 +1,24 @@
-/** A body that is being received. */
+/** A body in transfer. */
 export interface BodyHolder {
-  /** What it holds of the budget; kept by the budget alone. */
+  /** The bytes that the body holds; only the budget writes this field. */
   bytes: number;
-  /** Whether it is given up before others: none of its connection's requests has been answered yet. */
+  /** Whether the body's connection is unproven; such bodies are evicted first. */
   readonly expendable: boolean;
-  /** Called when the budget is needed by others: refuse the request, and hold nothing from now on. */
+  /** Called on eviction: must refuse the request and release its memory. */
   giveUp(): void;
 }
 
-/** Bytes. A body up to this size is nobody's attack: it is not given up in place of a larger one, whosever that is. */
+/** Bytes. The budget never prefers an expendable body up to this size for eviction. */
 const smallBody = 256 * 1024;
 
 /**
- * What all bodies being received share: memory, and places. A healthy review is small and there at once. So when memory runs out, the largest body is given up, a large
- * one of an expendable connection before any other, be it the one that asks; and when the places run out, the one that has been waiting longest. A flood
- * of large or slow bodies pays for itself.
+ * The memory and number of all bodies in transfer. A normal review is small and arrives at once.
+ * Therefore, when memory runs out, the budget evicts the largest body (large bodies of unproven
+ * connections first, including the one that needs memory); beyond the number, it evicts the oldest.
  */
 export class BodyBudget {
   readonly #limits: { readonly bytes: number; readonly bodies: number };
-  /** In order of arrival. */
+  /** Bodies in order of arrival. */
   readonly #holders = new Set<BodyHolder>();
   #used = 0;
 
@@ -26,12 +26,12 @@ export class BodyBudget {
     this.#limits = limits;
   }
 
-  /** Bytes that are lent. */
+  /** The bytes that all bodies hold. */
   get used(): number {
     return this.#used;
   }
 
-  /** A body begins. */
+  /** Adds a body; evicts the oldest if there are too many. */
   enter(holder: BodyHolder): void {
     this.#holders.add(holder);
     if (this.#holders.size <= this.#limits.bodies) return;
@@ -39,7 +39,7 @@ export class BodyBudget {
     this.#giveUp(first);
   }
 
-  /** Takes bytes for a body; false when there are none left for it. What it already holds stays until {@link release}. */
+  /** Takes bytes for a body. Returns false if the caller must refuse the body. */
   take(holder: BodyHolder, bytes: number): boolean {
     while (this.#used + bytes > this.#limits.bytes) {
       const victim = this.#largest(holder, bytes);
@@ -51,7 +51,7 @@ export class BodyBudget {
     return true;
   }
 
-  /** A body ends: everything that it holds comes back. */
+  /** Removes a body and returns its bytes to the budget. */
   release(holder: BodyHolder): void {
     this.#used -= holder.bytes;
     holder.bytes = 0;
@@ -63,7 +63,7 @@ export class BodyBudget {
     victim.giveUp();
   }
 
-  /** The largest body of an expendable connection, if that is worth anything, else the largest of all. */
+  /** Returns the largest expendable body above {@link smallBody}, else the largest of all. */
   #largest(asker: BodyHolder, bytes: number): BodyHolder {
     let largest = asker;
     let most = asker.bytes + bytes;

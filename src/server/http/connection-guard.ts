@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** Connections in the order in which they came, all of them and those of one client address. */
+/** Connections in order of arrival, in total and by client address. */
 class SocketsByAddress {
   readonly #addresses = new Map<Socket, string>();
   readonly #sockets = new Map<string, Set<Socket>>();
@@ -9,7 +9,7 @@ class SocketsByAddress {
     return this.#addresses.size;
   }
 
-  /** How many addresses have one or more. */
+  /** The number of addresses with connections. */
   get addresses(): number {
     return this.#sockets.size;
   }
@@ -39,7 +39,7 @@ class SocketsByAddress {
     return this.#sockets.get(address)?.size ?? 0;
   }
 
-  /** The one that came first, of all or of one address. */
+  /** Returns the oldest connection, of all addresses or of one. */
   oldest(address?: string): Socket | undefined {
     const sockets = address === undefined ? this.#addresses.keys() : this.#sockets.get(address);
     const [first] = sockets ?? [];
@@ -53,34 +53,35 @@ class SocketsByAddress {
 
 export interface ConnectionLimits {
   readonly maxConnections: number;
-  /** Of these, connections on which no review was answered; the others are for those that are kept. */
+  /** The part of maxConnections for unproven connections; the rest is for proven ones. */
   readonly maxUnprovenConnections: number;
 }
 
-/** One of so many of the places for proven connections is held free for addresses that have few. */
+/** One in this many slots for proven connections is reserved for addresses with few connections. */
 const reserved = 8;
 
 /**
- * Bounds the number of connections without touching those that work. A connection is *proven* once a review on it was answered; the API server keeps such
- * connections idle, and never retries a request that meets a closed one. So pressure closes unproven connections only, the oldest first: an honest one is
- * proven within milliseconds. Proven ones are bounded by what their answers say: where no place is left, or few and the client's address has more than its
- * share of them, an answer is the last on its connection (`Connection: close`), which loses nothing. So whoever holds all places keeps nobody out: others are
- * answered, and the share of who holds too many shrinks with each answer that it gets.
- *
- * API servers may all come from one address: its share is all places while nobody else wants any.
+ * Limits the number of connections without breaking those in use. A connection is *proven* once a
+ * review on it was answered. API servers keep proven connections idle, and do not retry a request
+ * on a closed one. Therefore the guard closes only unproven connections under pressure, the oldest
+ * first: an honest client proves its connection within milliseconds. The guard limits proven
+ * connections through `Connection: close` in an answer, which loses no request: if no slot is free,
+ * or if few slots are free and the client's address has more than its share. So a client that holds
+ * all slots cannot lock out others, and its share shrinks with each answer. A single address, which
+ * all API servers may share, can use all slots while no other address needs any.
  */
 export class ConnectionGuard {
   readonly #maxUnproven: number;
   readonly #maxProven: number;
-  /** From so many proven connections on, each address is held to its share. */
+  /** The number of proven connections above which an address is limited to its share. */
   readonly #crowded: number;
   readonly #dropped: () => void;
   readonly #unproven = new SocketsByAddress();
   readonly #proven = new SocketsByAddress();
-  /** The address that had more than half of the unproven connections last. */
+  /** The last address with more than half of the unproven connections. */
   #crowd: string | undefined;
 
-  /** @param dropped told of each connection that is closed under pressure */
+  /** @param dropped called for each connection that is closed under pressure */
   constructor({ maxConnections, maxUnprovenConnections }: ConnectionLimits, dropped: () => void) {
     this.#maxUnproven = maxUnprovenConnections;
     this.#maxProven = maxConnections - maxUnprovenConnections;
@@ -96,7 +97,7 @@ export class ConnectionGuard {
     return this.#unproven.size;
   }
 
-  /** Takes note of a new connection, and makes room for it. */
+  /** Adds a new connection, and closes others if there are too many. */
   admit(socket: Socket, address = socket.remoteAddress ?? ''): void {
     this.#unproven.add(socket, address);
     if (this.#isCrowd(address)) this.#crowd = address;
@@ -112,13 +113,14 @@ export class ConnectionGuard {
   }
 
   /**
-   * It is being answered: a review, or anything where it is proven already.
-   * @returns whether the connection is kept; otherwise the answer has to say that it is the last one
+   * Marks a connection as proven. Call it when a review is answered, or anything on a proven
+   * connection.
+   * @returns whether to keep the connection; otherwise the answer must close it
    */
   prove(socket: Socket): boolean {
     const isProven = this.#proven.has(socket);
     const address = (isProven ? this.#proven : this.#unproven).addressOf(socket);
-    // It has ended meanwhile.
+    // The connection has ended.
     if (address === undefined) return true;
     const others = this.#proven.size - (isProven ? 1 : 0);
     const own = this.#proven.countOf(address) - (isProven ? 1 : 0);
@@ -128,24 +130,24 @@ export class ConnectionGuard {
       this.#proven.add(socket, address);
       return true;
     }
-    // As young as can be: should it be closed to make room, its client has had time for its answer while as many others came as there is room for.
+    // Make it the newest, so that its client has time to read the answer before pressure closes it.
     this.#proven.remove(socket);
     this.#unproven.remove(socket);
     this.#unproven.add(socket, address);
     return false;
   }
 
-  /** Ends every connection, the working ones too. */
+  /** Closes every connection, even those in use. */
   destroyAll(): void {
     for (const socket of [...this.#unproven.all(), ...this.#proven.all()]) socket.destroy();
   }
 
-  /** How many proven connections an address may have where places are few. */
+  /** Returns the number of proven connections that an address may have while few slots are free. */
   #share(): number {
     return Math.max(1, Math.floor(this.#crowded / this.#proven.addresses));
   }
 
-  /** Who alone has more than half of the unproven connections makes room itself; otherwise the oldest of all does. */
+  /** Closes the oldest unproven connection, of the address with more than half of them if there is one. */
   #drop(): void {
     const crowd = this.#crowd !== undefined && this.#isCrowd(this.#crowd) ? this.#crowd : undefined;
     const socket = this.#unproven.oldest(crowd);

@@ -1,13 +1,13 @@
-/** What goes back over the wire: decided without a socket, written by the listener. */
+/** An HTTP answer, created without a socket and written by the listener. */
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Answer with `Connection: close`, so that the client's next request meets another replica. */
+  /** Whether to close the connection, so that the next request can reach another replica. */
   readonly close: boolean;
 }
 
-/** A plain text answer, for everything that is not an answered AdmissionReview; the API server puts the text into its error. */
+/** Returns a plain text answer. The API server includes the text in its error message. */
 export function textAnswer(
   status: number,
   message: string,
@@ -21,17 +21,17 @@ export function textAnswer(
   };
 }
 
-/** An answered AdmissionReview, or other JSON. */
+/** Returns an answer with status 200 and a JSON body. */
 export function jsonAnswer(body: string): HttpAnswer {
   return { status: 200, headers: jsonHeaders, body, close: false };
 }
 
-/** Of every {@link jsonAnswer}. */
+/** The headers of every {@link jsonAnswer}. */
 export const jsonHeaders = { 'Content-Type': 'application/json' };
 
 /**
- * 503 that the API server tries again after a second, up to ten times within the webhook's timeout (client-go honours an integer Retry-After on
- * any 5xx), and on a new connection because of `close`, so on another replica if there is one.
+ * Returns a 503 with Retry-After. The API server retries after a second, up to ten times within the
+ * webhook's timeout (client-go honors an integer Retry-After on any 5xx), on a new connection.
  */
 export function unavailable(message: string): HttpAnswer {
   return textAnswer(503, message, { 'Retry-After': '1' });

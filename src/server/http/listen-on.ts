@@ -2,17 +2,17 @@ import { once } from 'node:events';
 import type { Server } from 'node:net';
 import { ConfigurationError } from '../../api/errors.ts';
 
-/** What is wrong with the address, for the errors that only another address mends. */
+/** Messages for the errors that the user can fix with another address or port. */
 const problems: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'is in use by another process: stop it, or choose another port',
-  EACCES: 'may not be bound by this user: choose a port above 1023',
-  EADDRNOTAVAIL: 'is not an address of this machine',
+  EADDRINUSE: 'is in use by another process; stop it, or choose another port',
+  EACCES: 'cannot be bound by this user; choose a port above 1023',
+  EADDRNOTAVAIL: 'is not an address of this machine; choose another address',
 };
 
 /**
  * Starts listening.
- * @param role what the port is for, as the message says it: `the admission webhook`
- * @throws ConfigurationError naming the address when it cannot be used
+ * @param role the purpose of the port in the message, e.g. `the admission webhook`
+ * @throws ConfigurationError naming the address if it cannot be used
  */
 export async function listenOn(server: Server, bindAddress: string, port: number, role: string): Promise<void> {
   server.listen({ host: bindAddress, port });

@@ -2,26 +2,27 @@ import type { IncomingMessage } from 'node:http';
 import type { BodyBudget, BodyHolder } from './body-budget.ts';
 import { type HttpAnswer, textAnswer, unavailable } from './http-answer.ts';
 
-/** The whole body; or why it will not be read to its end; or neither, because the client has gone. */
+/** The whole body, an answer that refuses it, or undefined if the client has disconnected. */
 export type ReceivedBody = Buffer | HttpAnswer | undefined;
 
 export interface BodyBounds {
-  /** As the client declares it, if it does. */
+  /** The Content-Length, if the client sent one. */
   readonly declaredBytes: number | undefined;
   readonly maxBytes: number;
   readonly budget: BodyBudget;
   /** See {@link BodyHolder.expendable}. */
   readonly expendable: boolean;
-  /** Looks at each piece: the answer, when there is no need for the rest. */
+  /** Inspects each piece. Returns an answer to refuse the body early. */
   readonly inspect: (piece: Buffer) => HttpAnswer | undefined;
 }
 
-/** What a chunk costs beside its bytes, so that bodies sent one byte at a time are no cheaper to us than they are. */
+/** Bytes per chunk; otherwise the budget would not limit bodies of tiny chunks. */
 const chunkOverhead = 256;
 
 /**
- * Receives a request's body within bounds. Reports once; after a refusal the rest of the body is for the caller to discard.
- * @returns a function that ends it because the time is over; undefined when it has ended already
+ * Receives a body within bounds, and calls `done` once. After a refusal the caller discards the
+ * rest.
+ * @returns a function that refuses the body as late; undefined if the body was refused at once
  */
 export function receiveBody(
   request: IncomingMessage,
@@ -42,13 +43,13 @@ export function receiveBody(
     giveUp: () => settle(overBudget()),
   };
 
-  /** The listeners stay: taking them away costs more than ignoring what comes. */
+  /** Listeners stay registered, because removing them costs more than ignoring events. */
   let settled = false;
   function settle(body: ReceivedBody): void {
     if (settled) return;
     settled = true;
     budget.release(holder);
-    // The request may live on for a while, and with it what it holds.
+    // The request may outlive its body; release the memory now.
     pieces = [];
     done(body);
   }

@@ -5,28 +5,29 @@ import type { LogPort } from '../ports.ts';
 import type { CertifiedKey } from '../../certs/key-pair.ts';
 
 /**
- * The certificates in memory that the listener chooses from by SNI; filled by a watch on the serving Secrets. The same object is returned for as long as
- * nothing has changed: contexts are cached by it.
+ * The serving certificates by SNI, filled by a watch on the serving Secrets. Must return the same
+ * object until the pair changes, because the server caches TLS contexts by it.
  */
 export interface ServingPairs {
-  /** The pair for a server name in lower case, e.g. `sidecar-injector-default.injection.svc`. */
+  /** Returns the pair for a lowercase name, e.g. `sidecar-injector-default.injection.svc`. */
   forServerName(serverName: string): CertifiedKey | undefined;
-  /** The pair for clients without SNI, or with a name that nobody serves. */
+  /** Returns the pair for clients without SNI, or with an unknown name. */
   defaultPair(): CertifiedKey | undefined;
-  /** A server name of each pair, and the end of the pair's validity: for metrics. */
+  /** Returns a server name and the expiry of each pair, for metrics. */
   expiries(): Iterable<readonly [serverName: string, notAfter: Date]>;
 }
 
 const minVersion = 'TLSv1.2';
 
 /**
- * An HTTP/1.1 server over TLS that asks for its certificates at every handshake. A connection keeps the one it began with, so a swap disturbs nobody. Node's own
- * timeouts end a connection only while a request is arriving on it; `trackConnections` sees to it that silent ones end after `keepAliveTimeout`, as idle ones do.
+ * Creates an HTTP/1.1 server over TLS that looks up its certificate at every handshake. A
+ * connection keeps its certificate, so a new one closes no connection. Node's timeouts apply only
+ * while a request arrives; `trackConnections` closes silent connections after `keepAliveTimeout`.
  */
 export function createTlsServer(limits: AdmissionLimits, pairs: ServingPairs, log: LogPort): Server {
-  /** Each is built once: parsing a key costs far more than a lookup, and a handshake must not pay for it. */
+  /** A cache, because parsing a key is too expensive for every handshake. */
   const contexts = new WeakMap<CertifiedKey, SecureContext>();
-  /** What clients get that send no name. */
+  /** The pair for clients without SNI. */
   let defaultPair: CertifiedKey | undefined;
 
   function contextOf(pair: CertifiedKey): SecureContext {
@@ -51,7 +52,7 @@ export function createTlsServer(limits: AdmissionLimits, pairs: ServingPairs, lo
         const pair = pairs.forServerName(serverName.toLowerCase()) ?? pairs.defaultPair();
         callback(null, pair && contextOf(pair));
       } catch (error) {
-        // OpenSSL's errors name the function and the mistake, never the key.
+        // OpenSSL's errors name the function and the mistake, but not the key.
         log.error('a serving certificate cannot be used', { serverName, error: (error as Error).message });
         callback(new Error(`the certificate for ${serverName} cannot be used`));
       }
@@ -59,7 +60,7 @@ export function createTlsServer(limits: AdmissionLimits, pairs: ServingPairs, lo
   });
   server.timeout = 0;
   server.prependListener('connection', () => {
-    // No callback asks for it, so the listener has to be told.
+    // Node has no callback for clients without SNI; set the default pair when it changes.
     const pair = pairs.defaultPair();
     if (pair === undefined || pair === defaultPair) return;
     defaultPair = pair;

@@ -5,14 +5,12 @@ import type { AdmissionLimits } from '../admission-limits.ts';
 import type { ConnectionGuard } from './connection-guard.ts';
 import type { ServerMetrics } from '../metrics/server-metrics.ts';
 
-/** The guard's view of the sockets that requests arrive on. */
 export type TrackedConnections = ReturnType<typeof trackConnections>;
 
 /**
- * Puts a server's connections under a guard, from before their handshake on, and counts handshakes and what goes wrong before there is a request.
- * The guard holds the plain sockets, requests know the encrypted ones; the client's address and port tie them together, once.
- *
- * Milliseconds in `limits`: for how long what is no request is still read after its answer, and how long a connection may be silent.
+ * Registers a server's connections with a guard before their handshake, and counts handshakes and
+ * errors before a request. The guard has the plain sockets, and requests have the TLS sockets; this
+ * function maps them once, by the client's address and port. Limits in milliseconds.
  */
 export function trackConnections(
   server: Server,
@@ -23,8 +21,8 @@ export function trackConnections(
   const handshaking = new Map<string, Socket>();
   const plain = new WeakMap<Socket, Socket>();
   const answers = new WeakMap<Socket, number>();
-  /** Those that have been answered outside of any request, and are read a little longer. */
-  const parting = new WeakSet<Socket>();
+  /** Sockets with an answer to malformed input, still read until lingerTimeout. */
+  const lingering = new WeakSet<Socket>();
 
   server.prependListener('connection', (socket: Socket) => {
     const peer = peerOf(socket);
@@ -48,22 +46,22 @@ export function trackConnections(
     socket.destroy();
   });
   server.on('clientError', (error: Error & { code?: string }, socket: Socket) => {
-    // More of what was given up already.
-    if (parting.has(socket)) return;
-    // An API server dials more connections than it needs at once. One that was closed just as its first review arrives would lose that review.
+    if (lingering.has(socket)) return;
+    // API servers open spare connections. Closing one just before its first review would lose the
+    // review.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) {
       socket.setTimeout(keepAliveTimeout);
       return;
     }
-    // A client that just leaves is nobody's loss.
+    // A reset by the client is not a loss.
     if (error.code !== 'ECONNRESET') metrics.dropped('headers');
     if (!socket.writable) {
       socket.destroy();
       return;
     }
-    parting.add(socket);
+    lingering.add(socket);
     socket.end(rawAnswer(error.code));
-    // Closed with unread bytes, the connection would be reset, and the client might never see the answer.
+    // Closing with unread bytes would reset the connection, and the client might miss the answer.
     const timer = setTimeout(() => socket.destroy(), lingerTimeout);
     socket.once('close', () => clearTimeout(timer));
   });
@@ -73,12 +71,12 @@ export function trackConnections(
       const carrier = plain.get(socket);
       return carrier !== undefined && guard.isProven(carrier);
     },
-    /** A review is answered on it; whether it is kept after that, see {@link ConnectionGuard.prove}. */
+    /** See {@link ConnectionGuard.prove}. */
     prove(socket: Socket): boolean {
       const carrier = plain.get(socket);
       return carrier === undefined || guard.prove(carrier);
     },
-    /** How many answers have been given on this connection, with the one that is about to be. */
+    /** Counts an answer, and returns the number of answers on this connection. */
     countAnswer(socket: Socket): number {
       const count = (answers.get(socket) ?? 0) + 1;
       answers.set(socket, count);
@@ -91,13 +89,13 @@ function peerOf(socket: Socket): string {
   return `${socket.remoteAddress ?? ''}|${socket.remotePort ?? ''}`;
 }
 
-/** The status of what is not an HTTP request, or not one in time, by Node's error; 400 for any other. */
+/** The status for malformed or late requests by Node's error code; otherwise 400. */
 const statuses: Record<string, string> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
 };
 
-/** There is no response object to write it with. */
+/** Formats the answer as text, because without a request there is no response object. */
 function rawAnswer(code = ''): string {
   const status = statuses[code] ?? '400 Bad Request';
   return `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;

@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type HttpAnswer, jsonHeaders } from './http-answer.ts';
 
-/** Sends an answer to a request whose body has been read. */
+/** Sends the answer to a request whose body has been read. */
 export function writeAnswer(response: ServerResponse, answer: HttpAnswer, close: boolean): void {
   writeHead(response, answer, close);
   response.end(answer.body);
 }
 
 /**
- * Sends an answer to a request whose body is not wanted, and goes on reading it for a while: closing a socket with unread bytes resets the connection, and
- * the client may never see why. The answer itself is complete at once.
+ * Sends a complete answer at once, and keeps reading the request's body for a while: closing a
+ * socket with unread bytes would reset the connection, and the client might miss the answer.
  */
 export function refuseBody(
   request: IncomingMessage,
@@ -36,7 +36,7 @@ export function refuseBody(
 function writeHead(response: ServerResponse, answer: HttpAnswer, close: boolean): void {
   const length = Buffer.byteLength(answer.body);
   if (answer.headers === jsonHeaders && !close) {
-    // Every answered review: an object written out is cheaper than one put together.
+    // The path of every answered review: an object literal is cheaper than a composed object.
     response.writeHead(answer.status, { 'Content-Type': 'application/json', 'Content-Length': length });
     return;
   }

@@ -90,7 +90,8 @@ describe('ConfigurationLoader', () => {
     assert.deepEqual([isShared(values, 'one'), isShared(values, 'two')], [true, true]);
     assert.deepEqual([isShared(edited, 'one'), isShared(edited, 'two')], [false, true]);
     assert.deepEqual([isShared(other, 'one'), isShared(other, 'two')], [false, false]);
-    // In turn, as while a path moves: each pod is what a process that knows one configuration only would make of it.
+    // In turn, as while a path moves: each pod is what a process that knows one configuration only
+    // would make of it.
     for (const name of ['x', 'x', 'y']) {
       for (const injector of [before, values, edited, other, before]) {
         const request = { pod: { metadata: { name }, spec: { containers: [] } }, namespace: 'shop' };

@@ -10,22 +10,22 @@ import { typicalPod } from '../../inject/rehearsal/typical-pods.ts';
 
 export interface ConfigurationLoaderOptions {
   readonly clock: MonotonicClock;
-  /** Reads, compiles and renders it where it can do no harm: what fails there never gets here. */
+  /** Tries a configuration in another process; the loader loads only configurations that pass. */
   readonly trials: { try(files: ConfigurationFiles): Promise<ReadConfiguration> };
   readonly slices?: Slices;
-  /** Collects young garbage, see in-slices.ts. */
+  /** Collects young garbage; see {@link BetweenSlices}. */
   readonly collect?: () => void;
 }
 
 /**
- * Loads configurations in a process that lives on: each is tried in a process of its own first (see ../trial), and then loaded here, one after the other, in slices: no request waits
- * for longer than a slice of the work.
+ * Loads configurations in a serving process, one after the other. Each first passes a trial in
+ * another process (../trial), and then loads in slices, so that a request waits for at most one
+ * slice.
  */
 export class ConfigurationLoader {
   readonly #options: ConfigurationLoaderOptions;
   #last: Promise<unknown> = Promise.resolve();
   readonly #known = new KnownTemplates();
-  /** Whether a configuration has been loaded. */
   #isWarm = false;
 
   constructor(options: ConfigurationLoaderOptions) {
@@ -33,8 +33,10 @@ export class ConfigurationLoader {
   }
 
   /**
-   * Loads a configuration for this thread, whose bounds it gets, and renders pods of our own by it: nobody's pod shall pay for what happens at first use only.
-   * @throws ConfigurationError naming the key, and where there is one the line and column; any other Error: it could not be tried now
+   * Loads a configuration with the limits of this thread, and renders typical pods, so that no
+   * user's pod waits for one-time work such as JIT compilation.
+   * @throws ConfigurationError naming the key and any line and column; another Error if no trial
+   * was possible
    */
   async load(files: ConfigurationFiles): Promise<Injector> {
     const read = await this.#options.trials.try(files);
@@ -54,12 +56,13 @@ export class ConfigurationLoader {
 }
 
 /**
- * So many pods, or so many milliseconds of work. In a process that has just started all code is cold: the first pod costs forty times as much as later ones, the first hundred
- * four times (Istio's templates). Later on only what is the configuration's own is cold: its first pod costs ten times as much.
+ * Limits in pods and milliseconds. In a new process all code is cold: with Istio's templates the
+ * first pod costs forty times, and the first hundred pods four times, as much as later pods. In a
+ * warm process only the new configuration is cold, and its first pod costs ten times as much.
  */
 const bounds = { cold: { pods: 60, enough: 250 }, warm: { pods: 15, enough: 50 } };
 
-/** Injects pods of our own, one in each step. What comes of it is for others to judge; nothing of it is kept. */
+/** Injects typical pods, one in each step, to warm up the process. Discards the results. */
 export function* tryOut(injector: Injector, clock: MonotonicClock, isWarm: boolean): Generator<void, void, void> {
   const { pods, enough } = isWarm ? bounds.warm : bounds.cold;
   let worked = 0;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { inSlices } from './in-slices.ts';
 
-/** Work of so many steps, each of which takes 1 ms of a clock that is told; and others, who take `others` ms of every turn of the loop. */
+/** Runs steps of 1 ms of a fake clock; other work takes `others` ms of every turn. */
 async function share(others: number): Promise<number[]> {
   let time = 0;
   let turns = 0;

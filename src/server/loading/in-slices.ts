@@ -2,34 +2,32 @@ import { setTimeout as pauseFor } from 'node:timers/promises';
 import type { MonotonicClock } from '../ports.ts';
 
 /**
- * How long work shares a thread with those who wait for answers, in milliseconds. Work goes on in the time that nobody else has a use for, so that a request waits
- * for one slice at most; and a little even when there is no such time. With a rest of four times a slice, work takes a fifth of a thread that is in use, and all of
- * one that is not.
+ * How background work shares a thread with requests, in milliseconds. Work runs when the event loop
+ * is idle, so a request waits for at most one slice; on a busy loop, a slice runs after `patience`.
+ * With a rest of four slices, work takes a fifth of a busy thread, and all of an idle one.
  */
 export const defaultSlices = {
-  /** Work, before others get their turn. */
+  /** The duration of a slice. */
   work: 1,
-  /** Others who took longer than this over their turn get another one, */
+  /** A turn of the event loop that takes longer counts as busy; then the next slice waits, */
   busy: 0.3,
-  /** for so long. */
+  /** but for no longer than this. */
   patience: 50,
-  /** Where others had something to do lately, they are left alone for so many times as long as the slice took. */
+  /** After a recent busy turn, work rests for this multiple of the slice's duration. */
   rest: 4,
-  /** How long ago that is, at most. */
+  /** A busy turn is recent for this long. */
   lately: 20,
 };
 
 export type Slices = Readonly<typeof defaultSlices>;
 
-/** What goes on between slices. */
 export interface BetweenSlices {
-  /** Part of every slice: collects what it has made that is young, a little at a time. Otherwise that is done all at once sometime, while requests wait. */
+  /** Collects young garbage at the end of each slice; one long collection would delay requests. */
   readonly collect?: (() => void) | undefined;
-  /** Lets so many milliseconds pass. */
   readonly pause?: (milliseconds: number) => Promise<unknown>;
 }
 
-/** Does work step by step, and lets the event loop turn in between. A step is never interrupted. */
+/** Runs work in slices of whole steps, and lets the event loop turn between slices. */
 export async function inSlices<Result>(
   steps: Generator<void, Result, void>,
   clock: MonotonicClock,

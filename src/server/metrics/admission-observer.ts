@@ -1,15 +1,14 @@
-import { type AdmissionDecision, type AdmissionRequest, nameForPeople } from '../admission/admission-decision.ts';
+import { type AdmissionDecision, type AdmissionRequest, displayName } from '../admission/admission-decision.ts';
 import type { LogPort, MonotonicClock } from '../ports.ts';
 import type { FailedInjections } from './failed-injections.ts';
 import type { ServerMetrics } from './server-metrics.ts';
 
-/** Who sees what was decided: nothing that an admission does depends on it. */
 export type AdmissionObserver = ReturnType<typeof createAdmissionObserver>;
 
-/** Anyone in the cluster can send us nonsense; the log must not be the way to fill a disk. */
+/** Any client in the cluster can send malformed requests; the log must not fill a disk. */
 const warningsPerSecond = 20;
 
-/** Metrics for every admission; a log line at debug for what went well, at warn for refusals, failures and malformed reviews. */
+/** Counts and logs every admission: success at debug; refusals and malformed reviews at warn. */
 export function createAdmissionObserver(
   log: LogPort,
   metrics: ServerMetrics,
@@ -24,9 +23,8 @@ export function createAdmissionObserver(
     log.warn(message, suppressed === 0 ? bounded : { ...bounded, suppressed });
   };
   return {
-    /** The clock's reading when a handler starts. */
     started: clock,
-    /** A handler has decided; or, when `reused`, would have decided the same again. */
+    /** Records a decision. @param reused whether it came from the cache */
     decided(
       kind: string,
       request: AdmissionRequest,
@@ -37,15 +35,15 @@ export function createAdmissionObserver(
       const milliseconds = clock() - started;
       metrics.decided(kind, decision, milliseconds / 1000);
       if (reused) metrics.reused();
-      const worrying = !decision.allowed;
-      if (worrying) failed?.note(request, decision);
-      if (!worrying && log.isLevelEnabled?.('debug') === false) return;
+      const isRefused = !decision.allowed;
+      if (isRefused) failed?.note(request, decision);
+      if (!isRefused && log.isLevelEnabled?.('debug') === false) return;
       const fields: Record<string, unknown> = {
         uid: request.uid,
         path: kind,
         operation: request.operation,
         namespace: request.namespace,
-        name: nameForPeople(request),
+        name: displayName(request),
         outcome: decision.outcome,
         reason: decision.reason,
         milliseconds,
@@ -53,14 +51,14 @@ export function createAdmissionObserver(
       if (reused) fields.reused = true;
       if (request.dryRun) fields.dryRun = true;
       if (decision.injector !== undefined) fields.config = `${decision.injector.name}.${decision.injector.hash}`;
-      if (!worrying) log.debug('admission', boundFields(fields));
+      if (!isRefused) log.debug('admission', boundFields(fields));
       else warn('admission refused', { ...fields, problem: decision.status?.message });
     },
-    /** A body that is not a review, or a review with members of the wrong type. */
+    /** Logs a body that is not a review, or a review with fields of the wrong type. */
     malformed(kind: string, problem: string, uid?: string): void {
       warn('malformed admission review', { path: kind, problem, ...(uid === undefined ? {} : { uid }) });
     },
-    /** An exception that nobody expected. */
+    /** Logs an unexpected exception. */
     defect(thrown: unknown): void {
       const error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
       log.error('admission failed unexpectedly', { error });
@@ -68,10 +66,10 @@ export function createAdmissionObserver(
   };
 }
 
-/** Characters. Enough for what a refusal has to say; what it quotes can be as long as a request. */
+/** Characters. Enough for the message of a refusal, which may quote a long request. */
 const longest = 1000;
 
-/** The fields of a log line with texts that are cut where they get long: names, uids and messages hold what a client has sent. */
+/** Truncates long strings, because names, uids and messages contain text from clients. */
 function boundFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const bounded: Record<string, unknown> = {};
   for (const name in fields) {
@@ -85,26 +83,26 @@ function boundFields(fields: Readonly<Record<string, unknown>>): Record<string, 
 }
 
 /**
- * Lets through so many things a second.
- * @returns a function that is asked for each of them: how many were held back since the last one that passed, or undefined when this one is held back too
+ * Limits events to `perSecond`. The returned function handles one event: it returns undefined to
+ * suppress the event, else the number of events suppressed since the last allowed event.
  */
 export function throttle(clock: MonotonicClock, perSecond: number): () => number | undefined {
   let second = -1;
-  let passed = 0;
-  let heldBack = 0;
+  let allowed = 0;
+  let suppressed = 0;
   return () => {
     const now = Math.floor(clock() / 1000);
     if (now !== second) {
       second = now;
-      passed = 0;
+      allowed = 0;
     }
-    if (passed === perSecond) {
-      heldBack++;
+    if (allowed === perSecond) {
+      suppressed++;
       return undefined;
     }
-    passed++;
-    const before = heldBack;
-    heldBack = 0;
+    allowed++;
+    const before = suppressed;
+    suppressed = 0;
     return before;
   };
 }

@@ -1,37 +1,35 @@
-import { type AdmissionDecision, type AdmissionRequest, nameForPeople } from '../admission/admission-decision.ts';
+import { type AdmissionDecision, type AdmissionRequest, displayName } from '../admission/admission-decision.ts';
 
-/** Pods that one configuration could not inject, by its own fault. Texts are bounded. */
+/** The recent failures of one configuration. Texts are bounded. */
 export interface FailedInjection {
   readonly injectorConfig: string;
   readonly hash: string;
   readonly count: number;
-  /** Milliseconds since 1970: the first and the last of them. */
+  /** The times of the first and last failure, in milliseconds since 1970. */
   readonly first: number;
   readonly last: number;
-  /** Of the last one. */
+  /** The reason of the last failure. */
   readonly reason: string;
   readonly message: string;
-  /** `namespace/name` of the last one; a pod that is yet to be named ends with `-`. */
+  /** `namespace/name` of the last pod; a generateName ends with `-`. */
   readonly pod: string;
 }
 
-/** Who fails no more for so long is forgotten. Milliseconds. */
+/** Milliseconds after its last failure for which a configuration is listed. */
 const keptFor = 5 * 60_000;
-/** Configurations; an author of pods cannot add any. */
+/** Configurations. Pod authors cannot add any. */
 const mostKept = 16;
 const longestMessage = 400;
 const longestPod = 320;
 
-/**
- * The failures of the last minutes, for the Lease of a replica. What an author has done wrong is none (status 422 and 400), and neither is a dry run.
- */
+/** The recent failures, for a replica's Lease; not mistakes of authors (400, 422), not dry runs. */
 export class FailedInjections {
   readonly #now: () => number;
-  /** By configuration, the one that failed last at the end. */
+  /** By configuration, in order of the last failure. */
   readonly #failed = new Map<string, FailedInjection>();
   readonly #onNew: () => void;
 
-  /** @param onNew is told when a configuration fails that did not before */
+  /** @param onNew called when a configuration that is not listed fails */
   constructor(now: () => number, onNew: () => void) {
     this.#now = now;
     this.#onNew = onNew;
@@ -51,7 +49,7 @@ export class FailedInjections {
       last: now,
       reason,
       message: status.message.slice(0, longestMessage),
-      pod: `${request.namespace}/${nameForPeople(request)}`.slice(0, longestPod),
+      pod: `${request.namespace}/${displayName(request)}`.slice(0, longestPod),
     });
     const [oldest] = this.#failed.keys();
     if (this.#failed.size > mostKept && oldest !== undefined) this.#failed.delete(oldest);

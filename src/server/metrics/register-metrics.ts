@@ -1,8 +1,8 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-type Series = readonly (readonly [labels: Record<string, string>, figure: number])[];
+type Series = readonly (readonly [labels: Record<string, string>, value: number])[];
 
-/** Makes metrics of one registry. Labels must be bounded. */
+/** Returns functions that create metrics in one registry. Labels must be bounded. */
 export function registerMetrics(registry: Registry) {
   const registers = [registry];
   return {
@@ -10,7 +10,7 @@ export function registerMetrics(registry: Registry) {
       new Counter({ name, help, labelNames, registers }),
     histogram: <Label extends string>(name: string, help: string, buckets: number[], ...labelNames: Label[]) =>
       new Histogram({ name, help, buckets, labelNames, registers }),
-    /** Is read when somebody scrapes. */
+    /** Creates a gauge that calls `read` at each scrape. */
     gauge: (name: string, help: string, read: () => number) =>
       new Gauge({
         name,
@@ -20,7 +20,7 @@ export function registerMetrics(registry: Registry) {
           this.set(read());
         },
       }),
-    /** A gauge whose series are read when somebody scrapes. */
+    /** Creates a gauge with labels that calls `read` at each scrape. */
     series: (name: string, help: string, labelNames: string[], read: () => Series) =>
       new Gauge({
         name,
@@ -29,7 +29,7 @@ export function registerMetrics(registry: Registry) {
         registers,
         collect() {
           this.reset();
-          for (const [labels, figure] of read()) this.set(labels, figure);
+          for (const [labels, value] of read()) this.set(labels, value);
         },
       }),
   };

@@ -2,19 +2,20 @@ import type { Registry } from 'prom-client';
 import type { AdmissionDecision } from '../admission/admission-decision.ts';
 import { registerMetrics } from './register-metrics.ts';
 
-/** Readings that are taken when somebody scrapes. */
+/** Values that the server reads at each scrape. */
 export interface ServerReadings {
   readonly inFlight: number;
   readonly bufferedBytes: number;
-  /** Of remembered decisions. */
+  /** The size of cached decisions. */
   readonly rememberedBytes: number;
   readonly connections: number;
   readonly unprovenConnections: number;
 }
 
 /**
- * The listener's metrics. Labels are bounded: kinds of paths, status codes, the names of InjectorConfigs, outcomes and reasons that are enumerated.
- * `sidecar_injection_*` are Istio's names, for dashboards that exist; unlike Istio's, its success counter counts injections only.
+ * The listener's metrics. All labels are bounded: kinds of paths, status codes, names of
+ * InjectorConfigs, outcomes and reasons. Istio's names `sidecar_injection_*` serve existing
+ * dashboards; unlike Istio, the success counter counts only injected pods.
  */
 export class ServerMetrics {
   readonly #metrics;
@@ -24,54 +25,57 @@ export class ServerMetrics {
 
   constructor(registry: Registry) {
     const { counter, histogram, gauge, series } = registerMetrics(registry);
-    const decisionsHelp =
-      'Decided admissions by InjectorConfig, outcome (injected, skipped, allowed, failed, …) and reason.';
-    const tracksHelp =
-      'Decided admissions in rollouts, by the InjectorConfig that decided, whether it is the stable one or the canary, and outcome.';
+    const decisionsHelp = 'Admission decisions by InjectorConfig, outcome (injected, skipped, failed, …) and reason.';
+    const tracksHelp = 'Admission decisions during rollouts, by InjectorConfig, track (stable or canary) and outcome.';
     const comparisonsHelp =
-      'Pods that were to be rendered by both configurations of a rollout, by the InjectorConfig that is tried and what came of it: same, changed, failed (by the canary only), dropped (there was no time).';
-    const durationHelp = 'Time from the head of a request to its answer, by kind of path.';
-    const lossesHelp = 'Connections that the listener closed before a review on them was answered, by reason.';
+      'Comparisons of stable and canary pods, by InjectorConfig of the canary and outcome: same, changed, failed (only the canary failed), dropped (not compared for lack of time).';
+    const durationHelp = 'Time from receiving the head of a request to its answer, by kind of path.';
+    const lossesHelp = 'Connections that the server closed before it answered a review on them, by reason.';
     this.#metrics = {
-      requests: counter('injector_admission_requests_total', 'Answered requests, by HTTP status.', 'path', 'code'),
+      requests: counter(
+        'injector_admission_requests_total',
+        'Requests by kind of path and HTTP status.',
+        'path',
+        'code',
+      ),
       decisions: counter('injector_admission_decisions_total', decisionsHelp, 'path', 'injector', 'outcome', 'reason'),
       tracks: counter('injector_rollout_admissions_total', tracksHelp, 'injector', 'track', 'outcome'),
       comparisons: counter('injector_rollout_comparisons_total', comparisonsHelp, 'injector', 'outcome'),
-      reused: counter('injector_admission_decisions_reused_total', 'Decisions given again for the same bytes.'),
+      reused: counter('injector_admission_decisions_reused_total', 'Decisions from the cache.'),
       duration: histogram('injector_admission_duration_seconds', durationHelp, durationBuckets, 'path'),
-      bodyBytes: histogram('injector_admission_body_bytes', 'Size of the received reviews.', byteBuckets),
-      answerBytes: histogram('injector_admission_answer_bytes', 'Size of the answers, mostly the patch.', byteBuckets),
+      bodyBytes: histogram('injector_admission_body_bytes', 'Size of received reviews.', byteBuckets),
+      answerBytes: histogram('injector_admission_answer_bytes', 'Size of answers, mostly the patch.', byteBuckets),
       handshakes: counter('injector_tls_handshakes_total', 'TLS handshakes by result: ok, failed.', 'result'),
       losses: counter('injector_connections_dropped_total', lossesHelp, 'reason'),
     };
     this.#istio = {
-      requests: counter('sidecar_injection_requests_total', "Istio's name: requests about pods."),
-      success: counter('sidecar_injection_success_total', "Istio's name: injected pods; Istio adds skipped ones."),
-      failure: counter('sidecar_injection_failure_total', "Istio's name: pods refused by a failure."),
-      skip: counter('sidecar_injection_skip_total', "Istio's name: pods that were left alone."),
-      seconds: histogram('sidecar_injection_time_seconds', "Istio's name: time to inject a pod.", durationBuckets),
+      requests: counter('sidecar_injection_requests_total', 'Injection requests (name from Istio).'),
+      success: counter('sidecar_injection_success_total', 'Injected pods (name from Istio, which adds skipped pods).'),
+      failure: counter('sidecar_injection_failure_total', 'Pods refused because injection failed (name from Istio).'),
+      skip: counter('sidecar_injection_skip_total', 'Pods that were not injected (name from Istio).'),
+      seconds: histogram('sidecar_injection_time_seconds', 'Time to inject a pod (name from Istio).', durationBuckets),
     };
     const reading = (name: keyof ServerReadings) => (): number => this.#readings()?.[name] ?? 0;
-    const rememberedHelp = 'Bytes of reviews and answers kept to be given again.';
-    const unprovenHelp = 'Open connections on which no review was answered yet.';
-    gauge('injector_admission_in_flight', 'Requests whose answer is not sent yet.', reading('inFlight'));
-    gauge('injector_admission_buffered_bytes', 'Bytes of bodies that are being received.', reading('bufferedBytes'));
+    const rememberedHelp = 'Bytes of reviews and answers in the decision cache.';
+    const unprovenHelp = 'Open connections on which no review has been answered.';
+    gauge('injector_admission_in_flight', 'Requests that have not been answered.', reading('inFlight'));
+    gauge('injector_admission_buffered_bytes', 'Bytes of bodies in transfer.', reading('bufferedBytes'));
     gauge('injector_admission_remembered_bytes', rememberedHelp, reading('rememberedBytes'));
     gauge('injector_connections', 'Open connections.', reading('connections'));
     gauge('injector_connections_unproven', unprovenHelp, reading('unprovenConnections'));
-    const expiryHelp = 'End of validity of each served leaf, in seconds since 1970.';
+    const expiryHelp = 'Expiry of each serving certificate, in seconds since 1970.';
     series('injector_serving_certificate_not_after_seconds', expiryHelp, ['server_name'], () =>
       [...this.#expiries()].map(([server_name, notAfter]) => [{ server_name }, notAfter.getTime() / 1000]),
     );
   }
 
-  /** Where the gauges read from: the server, once there is one. */
+  /** Sets the functions that the gauges read. */
   readFrom(readings: () => ServerReadings, expiries: () => Iterable<readonly [string, Date]>): void {
     this.#readings = readings;
     this.#expiries = expiries;
   }
 
-  /** A request was answered. */
+  /** Counts an answered request. */
   answered(path: string, code: number, seconds: number, bodyBytes: number, answerBytes: number): void {
     this.#metrics.requests.inc({ path, code });
     this.#metrics.duration.observe({ path }, seconds);
@@ -80,7 +84,7 @@ export class ServerMetrics {
     this.#metrics.answerBytes.observe(answerBytes);
   }
 
-  /** A handler has decided; `seconds` is what the decision took. */
+  /** Counts a decision. @param seconds the time to decide */
   decided(path: string, { outcome, reason, injector, track }: AdmissionDecision, seconds: number): void {
     const name = injector?.name ?? '';
     this.#metrics.decisions.inc({ path, injector: name, outcome, reason });
@@ -94,12 +98,12 @@ export class ServerMetrics {
     else if (outcome === 'failed') this.#istio.failure.inc();
   }
 
-  /** A decision, counted by {@link ServerMetrics.decided}, was one that had been made before. */
+  /** Counts a decision from the cache, in addition to {@link ServerMetrics.decided}. */
   reused(): void {
     this.#metrics.reused.inc();
   }
 
-  /** An admission in a rollout was to be compared. @param canary the InjectorConfig that is tried */
+  /** Counts a comparison in a rollout. @param canary the InjectorConfig of the canary */
   compared(canary: string, outcome: 'same' | 'changed' | 'failed' | 'dropped'): void {
     this.#metrics.comparisons.inc({ injector: canary, outcome });
   }
@@ -108,7 +112,7 @@ export class ServerMetrics {
     this.#metrics.handshakes.inc({ result });
   }
 
-  /** The listener closed a connection, or did not let it get that far. */
+  /** Counts a connection that the listener closed. */
   dropped(reason: 'handshake' | 'headers' | 'pressure'): void {
     this.#metrics.losses.inc({ reason });
   }

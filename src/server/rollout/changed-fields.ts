@@ -1,13 +1,14 @@
 import { boundedField, mostChangedFields } from '../../rollout/shadow-report.ts';
 import { isJsonObject } from '../../inject/patch/json-value.ts';
 
-/** Levels below which a difference is told as one. */
+/** Levels. Reports deeper differences as one field. */
 const deepest = 24;
 
 /**
- * The fields in which two JSON values differ, the first {@link mostChangedFields}, in the order of the second: `spec.containers[istio-proxy].image`,
- * `metadata.labels[app.kubernetes.io/name]`. Items of lists go by their names where all have one. A list of the same items in another order is told as
- * `spec.initContainers (order)`. Never what the fields hold.
+ * Returns the names of the first {@link mostChangedFields} fields that differ, without values, in
+ * the order of `after`: `spec.containers[istio-proxy].image`,
+ * `metadata.labels[app.kubernetes.io/name]`. List items have their names as keys if all have unique
+ * names. The entry for a list in another order is `spec.initContainers (order)`.
  */
 export function changedFields(before: unknown, after: unknown): string[] {
   const found: string[] = [];
@@ -55,7 +56,7 @@ function collectList(
   if (isReordered && found.length < mostChangedFields) found.push(boundedField(`${path} (order)`));
 }
 
-/** Undefined unless every item has a name of its own. */
+/** Returns the items by name; undefined unless every item has a unique name. */
 function byName(items: readonly unknown[]): Map<string, unknown> | undefined {
   const named = new Map<string, unknown>();
   for (const item of items) {
@@ -65,7 +66,7 @@ function byName(items: readonly unknown[]): Map<string, unknown> | undefined {
   return named;
 }
 
-/** What is in either, in the order of the second, with what is gone last. */
+/** Yields the entries of both maps: those of `after` in order, then the removed ones. */
 function* pairsOf(
   before: ReadonlyMap<string, unknown>,
   after: ReadonlyMap<string, unknown>,

@@ -11,17 +11,17 @@ import {
 import { changedFields } from './changed-fields.ts';
 import type { RolloutTargets } from './rollout-targets.ts';
 
-/** How the canary's pod compares with the stable one's. */
+/** The result of comparing the canary's pod with the stable pod. */
 export type Comparison =
   | { readonly outcome: 'same' }
-  /** Both are accepted. */
+  /** Both accept the pod. */
   | { readonly outcome: 'changed'; readonly fields: readonly string[] }
   /** Only the canary refuses the pod. */
   | { readonly outcome: 'failed'; readonly error: string };
 
 /**
- * Renders a pod by both injectors of a rollout. A pod that the stable one refuses as well says nothing against the canary.
- * @returns undefined for what is not the creation of a pod
+ * Renders a pod with both injectors of a rollout. A pod that both refuse counts as `same`.
+ * @returns undefined if the request does not create a pod
  */
 export function compareTracks(
   { stable, canary }: RolloutTargets,
@@ -40,7 +40,7 @@ export function compareTracks(
   }
   const podOf = (result: InjectionResult): unknown => (result.outcome === 'injected' ? result.pod : pod);
   const fields = changedFields(podOf(before), podOf(after));
-  // That a pod is injected by one of the two only is more than the fields tell.
+  // List the outcomes first if only one of the two injectors injects the pod.
   if (before.outcome !== after.outcome) fields.unshift(`(${before.outcome} → ${after.outcome})`);
   return fields.length === 0 ? { outcome: 'same' } : { outcome: 'changed', fields };
 }

@@ -145,7 +145,7 @@ describe('RolloutComparisons', function () {
     offer('same');
     await until(() => report()?.compared === 2);
     const { failed, error } = report() ?? {};
-    assert.deepEqual([failed, error], [1, 'rendering a pod by new takes more than 3000 ms']);
+    assert.deepEqual([failed, error], [1, 'rendering a pod with new takes more than 3000 ms']);
   });
 
   for (const [what, name, dropped] of [

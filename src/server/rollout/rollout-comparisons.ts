@@ -14,27 +14,27 @@ import type { WorkerAnswer } from '../worker/messages.ts';
 import type { Comparison } from './compare-tracks.ts';
 import type { RolloutTargets } from './rollout-targets.ts';
 
-/** Bounds of comparing. Sizes in bytes, times in milliseconds. */
+/** Limits of comparisons. Sizes in bytes, times in milliseconds. */
 export const defaultComparisonLimits = {
-  /** Reviews that wait. */
+  /** The number of waiting reviews. */
   maxWaiting: 16,
   /** Larger reviews are not compared. */
   maxReviewBytes: 128 * 1024,
-  /** What a review may take before the canary is said to fail. Generous: its thread has the lowest claim to a core. */
+  /** After this time the canary counts as failed. Generous: the thread has a low priority. */
   deadline: 30_000,
-  /** After each comparison nothing is done for so many times as long as it took, */
+  /** The thread rests after each comparison for this multiple of its duration, */
   rest: 4,
-  /** but for no longer than this. */
+  /** but at most for this time. */
   maxRest: 2000,
 };
 
 export type ComparisonLimits = Readonly<typeof defaultComparisonLimits>;
 
-/** Of the thread on which they are rendered. What is compared is small, and its memory is beside all that the process needs otherwise. */
+/** The limits of the rendering thread, whose heap adds to the memory of the process. */
 export const comparisonBounds: Partial<WorkerBounds> = { heapMebibytes: 128, idle: 60_000 };
 
 export interface RolloutComparisonsOptions {
-  /** A thread of their own: those who wait for the answer to a heavy review must not wait for a comparison. */
+  /** Used only for comparisons, so that heavy reviews do not wait for them. */
   readonly worker: ReviewWorker;
   readonly surroundings: () => Surroundings;
   readonly observer?: Pick<ServerMetrics, 'compared'>;
@@ -50,32 +50,32 @@ interface Waiting {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** What is known of a review: what came of it, or how many of the same wait for that. */
+/** The state of a review: its result, or how many equal reviews wait for the result. */
 interface Known {
   comparison: Comparison | undefined;
   waiting: number;
 }
 
-/** Levels to which a review may nest; it has been decided, so it is within the server's own bound already. */
+/** Levels. No limit, because the server has already checked the depth. */
 const maxDepth = 1000;
 
-/** Pairs that are kept: anybody who reaches the listener can name a tag of his own. */
+/** Limits memory, because any client that reaches the listener can send arbitrary tag names. */
 const mostPairs = 32;
 
-/** Reviews whose comparison is remembered: all pods of a ReplicaSet come as the same bytes. */
+/** Results that are cached, because all pods of a ReplicaSet arrive as the same bytes. */
 const maxKnown = 2048;
 
 /**
- * Renders pods by both configurations of a rollout beside the answers, on another thread and no more than there is time for: what finds no room is
- * dropped and counted. What has come of it is told in reports, one for each pair of configurations.
+ * Renders pods with both configurations of a rollout on another thread, as far as time permits;
+ * drops and counts other reviews. Reports the results for each pair of configurations.
  */
 export class RolloutComparisons {
   readonly #options: RolloutComparisonsOptions;
   readonly #limits: ComparisonLimits;
-  /** By pair, in order of use. */
+  /** By pair, the least recently used first. */
   readonly #reports = new Map<string, PairReport>();
   readonly #waiting: Waiting[] = [];
-  /** By the digest of the path and the review, in order of use. */
+  /** By the digest of path and review, the least recently used first. */
   readonly #known = new Map<string, Known>();
   #isBusy = false;
   #isClosed = false;
@@ -85,7 +85,7 @@ export class RolloutComparisons {
     this.#limits = { ...defaultComparisonLimits, ...options.limits };
   }
 
-  /** Never throws, and waits for nothing. @param body a whole review of the namespace, of which nothing is changed */
+  /** Queues a comparison. Never throws or waits. @param body a review, which stays unchanged */
   offer(pair: RolloutPair, targets: RolloutTargets, path: string, namespace: string, body: Buffer): void {
     this.#report(pair);
     if (body.length > this.#limits.maxReviewBytes) {
@@ -113,27 +113,27 @@ export class RolloutComparisons {
     this.#next();
   }
 
-  /** Ends the thread; what waits is forgotten, and what comes is dropped. */
+  /** Ends the thread, discards waiting reviews and drops later ones. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#waiting.length = 0;
     await this.#options.worker.close();
   }
 
-  /** The pairs that were asked for last, the newest first. */
+  /** Returns the reports of the most recently used pairs, newest first. */
   reports(): readonly PairReport[] {
     return [...this.#reports.values()].reverse();
   }
 
-  /** When the queue is full, the namespace with the most reviews in it gives up its last one, so that no author crowds out the rest. */
+  /** Drops the last review of the most frequent namespace, so that no author fills the queue. */
   #makesRoom(namespace: string): boolean {
     if (this.#waiting.length < this.#limits.maxWaiting) return true;
-    const held = new Map<string, number>();
-    for (const each of this.#waiting) held.set(each.namespace, (held.get(each.namespace) ?? 0) + 1);
-    const [largest, most] = [...held].reduce((one, other) => (other[1] > one[1] ? other : one), ['', 0]);
-    if (most <= (held.get(namespace) ?? 0) + 1) return false;
+    const counts = new Map<string, number>();
+    for (const each of this.#waiting) counts.set(each.namespace, (counts.get(each.namespace) ?? 0) + 1);
+    const [largest, most] = [...counts].reduce((one, other) => (other[1] > one[1] ? other : one), ['', 0]);
+    if (most <= (counts.get(namespace) ?? 0) + 1) return false;
     const last = this.#waiting.findLastIndex((each) => each.namespace === largest);
-    for (const given of this.#waiting.splice(last, 1)) this.#drop(given);
+    for (const dropped of this.#waiting.splice(last, 1)) this.#drop(dropped);
     return true;
   }
 
@@ -157,7 +157,7 @@ export class RolloutComparisons {
         surroundings: surroundings(),
       }),
       read: () => {
-        // A thread that was just started took longer to get here.
+        // Exclude the start of the thread.
         begun = worker.clock();
       },
       ended: (outcome) => {
@@ -182,7 +182,7 @@ export class RolloutComparisons {
     }
   }
 
-  /** `nothing`: there was nothing to compare. Undefined when the thread could not do its work, which says nothing of the canary. */
+  /** Returns `nothing` without a pod to compare; undefined if the thread failed. */
   #comparisonOf(outcome: WorkerAnswer | WorkerFailure, { canary }: RolloutTargets): Comparison | 'nothing' | undefined {
     const { heapMebibytes } = this.#options.worker.bounds;
     if (outcome === 'deadline') return tooMuch(canary.name, `more than ${this.#limits.deadline} ms`);
@@ -191,7 +191,7 @@ export class RolloutComparisons {
     return outcome.kind === 'compared' ? (outcome.comparison ?? 'nothing') : 'nothing';
   }
 
-  /** The report of a pair, as the one that was asked for last. */
+  /** Returns the report of a pair, and makes it the most recently used. */
   #report(pair: RolloutPair): PairReport {
     const key = keyOf(pair);
     const report = this.#reports.get(key) ?? { ...pair, ...emptyShadowReport };
@@ -202,7 +202,7 @@ export class RolloutComparisons {
     return report;
   }
 
-  /** @param times how many admissions it holds for */
+  /** @param times the number of equal admissions */
   #count(pair: RolloutPair, comparison: Comparison, times: number): void {
     const report = this.#report(pair);
     const { outcome } = comparison;
@@ -237,12 +237,12 @@ function keyOf({ tag, stable, canary }: RolloutPair): string {
   return [tag, stable.injectorConfig, stable.hash, canary.injectorConfig, canary.hash].join('/');
 }
 
-/** Equal for the same bytes behind the uid on the same path. Authors choose the bytes: a short checksum would let them make two reviews look the same. */
+/** Hashes the path and the bytes after the uid; SHA-256, because authors choose the bytes. */
 function digestOf(path: string, body: Buffer): string {
   const rest = splitReview(body)?.rest ?? body;
   return createHash('sha256').update(`${path.length} ${path}`).update(rest).digest('base64');
 }
 
 function tooMuch(name: string, what: string): Comparison {
-  return { outcome: 'failed', error: boundedError(`rendering a pod by ${name} takes ${what}`) };
+  return { outcome: 'failed', error: boundedError(`rendering a pod with ${name} takes ${what}`) };
 }

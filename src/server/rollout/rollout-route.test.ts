@@ -131,7 +131,7 @@ describe('rolloutRoute', () => {
     [rolloutPath(everyWorkload).replace('22222222', 'x'), 'x of new'],
   ] as const) {
     it(`${path} is unavailable: both configurations are needed, whoever gets which`, () => {
-      const unavailable = `this replica does not serve configuration ${lacking} (yet)`;
+      const unavailable = `this replica has not loaded configuration ${lacking}`;
       assert.deepEqual(route.resolve(path), { unavailable });
     });
   }

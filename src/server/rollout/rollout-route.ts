@@ -5,14 +5,15 @@ import { findTarget, type InjectorSource, podHandler, type PodRouteOptions } fro
 import type { RolloutComparisons } from './rollout-comparisons.ts';
 
 export interface RolloutRouteOptions extends PodRouteOptions {
-  /** Renders pods by both injectors, when there is time; without it nothing is compared. */
+  /** Renders pods with both injectors in the background. If unset, no pods are compared. */
   readonly comparisons?: Pick<RolloutComparisons, 'offer'>;
 }
 
 /**
- * `/tags/T/N/<hash8>/M/<hash8>/<threshold>/inject`: in the middle of a rollout, the pod's workload and the threshold decide whether a pod gets N, the
- * stable one, or M, the canary. `…/shadow` gives N to all, and M is only tried, after the answer. Nothing of a rollout is kept here: the path says
- * all. Both configurations must be in memory, so that no workload is better off on a replica that knows only one.
+ * Serves `/tags/T/N/<hash8>/M/<hash8>/<threshold>/inject`: the rank of the pod's workload and the
+ * threshold determine whether the pod gets N (stable) or M (canary). With `…/shadow` all pods get
+ * N, and M is rendered after the answer. Both configurations must be in memory, so that all
+ * replicas give the same answers. The path contains the whole state of the rollout.
  */
 export function rolloutRoute(injectors: InjectorSource, options: RolloutRouteOptions = {}): AdmissionRoute {
   const { comparisons } = options;
@@ -32,9 +33,10 @@ export function rolloutRoute(injectors: InjectorSource, options: RolloutRouteOpt
       return {
         ...handler,
         afterResponse({ dryRun, namespace }, { track, outcome }, body) {
-          // A dry run makes no pod, so it is no evidence.
+          // A dry run creates no pod, so it gives no evidence.
           if (dryRun) return;
-          // A pod that the canary refused is compared too: would the stable one have taken it?
+          // For a pod that the canary refused, find out whether the stable configuration accepts
+          // it.
           if (shadow || (track === 'canary' && outcome === 'failed'))
             comparisons.offer({ tag, stable, canary }, { stable: target, canary: canaryTarget }, path, namespace, body);
         },

@@ -7,10 +7,10 @@ import {
   type Surroundings,
 } from '../admission/inject-handler.ts';
 
-/** Who gets the canary, as a path says it. */
+/** The tag and threshold in a path, which determine the workloads that use the canary. */
 export interface TrackChoice {
   readonly tag: string;
-  /** 16 lower-case hex digits, see `getsCanary`. */
+  /** 16 lowercase hex digits; see `getsCanary`. */
   readonly threshold: string;
 }
 
@@ -20,12 +20,12 @@ export interface RolloutTargets {
   readonly canary: InjectionTarget;
 }
 
-/** What the pod's workload gets; told from the request alone, the same for all its pods. */
+/** Returns the track of the pod's workload, from the request alone. */
 export function trackOf({ tag, threshold }: TrackChoice, { object, namespace }: AdmissionRequest): RolloutTrack {
   return getsCanary(rankOf(tag, workloadOfPod(object, namespace)), threshold) ? 'canary' : 'stable';
 }
 
-/** Decides a review in a rollout: as `/revisions` of the chosen injector would, and says which it was. */
+/** Decides a review as `/revisions` of the chosen injector does, and adds the track. */
 export function decideRollout(
   targets: RolloutTargets,
   choice: TrackChoice,
@@ -37,7 +37,7 @@ export function decideRollout(
   return withTrack(decideInjection(targets[track], request, surroundings, inject), track);
 }
 
-/** For metrics, and for the audit log. */
+/** Adds the track to a decision and its audit annotations. */
 export function withTrack(decision: AdmissionDecision, track: RolloutTrack): AdmissionDecision {
   return { ...decision, track, auditAnnotations: { ...decision.auditAnnotations, track } };
 }

@@ -16,7 +16,7 @@ import { someSource } from './some-injector.ts';
 
 export const serverName = 'first.test.svc';
 
-/** A listener on a free loopback port, with a certificate for `first.test.svc` which is also the default one, and a client. */
+/** Starts a listener on a free loopback port with a certificate for `first.test.svc`, and a client. */
 export async function startTestServer(settings: { port?: number; limits?: Partial<AdmissionLimits>; routes?: readonly AdmissionRoute[] } = {}) {
   const authority = await testAuthority();
   const pairs = new TestPairs();

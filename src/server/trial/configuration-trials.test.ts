@@ -47,12 +47,12 @@ describe('ConfigurationTrials', function () {
   const attempt = (values: string): Promise<unknown> => trials.try(files(values));
 
   const costly: [values: string, message: RegExp, outcomes: string[]][] = [
-    ['loop', /configuration takes longer than the limit of 300 ms to read, compile and render/, ['put off', 'costly']],
-    ['gather', /takes more than the limit of 24 MiB to read, compile and render/, ['costly']],
+    ['loop', /configuration takes longer than the limit of 300 ms to parse, compile and render/, ['put off', 'costly']],
+    ['gather', /takes more than the limit of 24 MiB to parse, compile and render/, ['costly']],
     ['large', /takes more than the limit of 24 MiB/, ['costly']],
     ['abort', /takes more than the limit of 24 MiB/, ['costly']],
     ['kill', /takes more than the limit of 24 MiB/, ['costly']],
-    ['exit', /ends the process that tries configurations/, ['costly']],
+    ['exit', /crashes the trial process/, ['costly']],
   ];
   for (const [values, message, expected] of costly) {
     it(`refuses a configuration at which the process comes to "${values}", remembers it, and goes on`, async () => {
@@ -101,7 +101,7 @@ describe('ConfigurationTrials', function () {
 
   it('blames the machine where the process gets no time', async () => {
     start({ patience: 300 }, 'process.on("message", () => undefined); process.send({ kind: "ready" });');
-    await assert.rejects(attempt('a'), { name: 'Error', message: /gets no time/ });
+    await assert.rejects(attempt('a'), { name: 'Error', message: /gets no CPU time/ });
     assert.deepEqual(outcomes, ['not tried']);
   });
 
@@ -157,7 +157,7 @@ describe('the program that tries configurations', function () {
     [
       'a template that exceeds the bounds at every pod',
       templates({ one: '{{ range until 2000 }}{{ range until 2000 }}{{ end }}{{ end }}' }),
-      /injects no pod at all: .*exceeded the limit/s,
+      /cannot inject any pod: .*exceeded the limit/s,
     ],
   ];
   for (const [name, files, message] of costly) {

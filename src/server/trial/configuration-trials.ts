@@ -8,13 +8,13 @@ import type { LogPort, MonotonicClock } from '../ports.ts';
 import { defaultTrialLimits, type TrialLimits, TrialProcess } from './trial-process.ts';
 import type { FromTrial, ToTrial } from './try-configuration.ts';
 
-/** How a trial ended. `put off`: it comes again, after what else waits. `not tried`: the machine, not the configuration, is to blame. */
+/** `put off`: runs again after all others. `not tried`: the machine prevented the trial. */
 export type TrialOutcome = 'fine' | 'mistake' | 'costly' | 'put off' | 'not tried';
 
 export interface ConfigurationTrialsOptions {
   readonly log: LogPort;
   readonly clock: MonotonicClock;
-  /** Told of each trial; `seconds` are from its start. */
+  /** Called at the end of each trial with its duration. */
   readonly observer?: (outcome: TrialOutcome, seconds: number) => void;
   readonly limits?: Partial<TrialLimits>;
   readonly program?: WorkerProgram;
@@ -23,29 +23,30 @@ export interface ConfigurationTrialsOptions {
 interface Trial extends Pick<ToTrial, 'files' | 'pods'> {
   readonly resolve: (configuration: ReadConfiguration) => void;
   readonly reject: (error: Error) => void;
-  /** Whether it has been put off once, or is nothing that anybody waits for. */
+  /** Whether the trial was put off once, or has a low priority. */
   isLong: boolean;
 }
 
 interface RunningTrial extends Trial {
   readonly started: number;
-  /** Of the process, before this trial. */
+  /** The CPU time of the process before this trial, in milliseconds. */
   processorTime: number;
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Refusals that are remembered: somebody who applies an object again and again gets the same answer for nothing. */
+/** The number of cached refusals, so that applying an object repeatedly costs one trial. */
 const maxRefused = 64;
 
 /**
- * Tries configurations in a process of its own before they are loaded here: reads, compiles and renders them, one after the other. It is started when there is one to try, ended
- * when it takes too long over one or has had nothing to do for a while, and may end in any way without harm.
+ * Tries configurations in another process before this process loads them: parses, compiles and
+ * renders them, one at a time. Starts the process on demand, and ends it on timeout or when idle.
+ * The process may end in any way without harm.
  */
 export class ConfigurationTrials {
   readonly #options: ConfigurationTrialsOptions;
   readonly #limits: TrialLimits;
   readonly #waiting: Trial[] = [];
-  /** Trials that have not ended, and refusals, by the configuration's digest. */
+  /** Unfinished trials and refusals, by the configuration's digest. */
   readonly #known = new Map<string, Promise<ReadConfiguration>>();
   #process: TrialProcess | undefined;
   #isReady = false;
@@ -60,9 +61,10 @@ export class ConfigurationTrials {
   }
 
   /**
-   * Resolves with the configuration as it was read, which is fit for this process.
-   * @param pods of the cluster, which are tried instead of our own, and after all else that waits
-   * @throws ConfigurationError; TooCostlyError when it takes more than there is; any other Error: it could not be tried now
+   * Returns the parsed configuration once it has passed a trial.
+   * @param pods pods of the cluster to render instead of typical pods; such trials run last
+   * @throws ConfigurationError; TooCostlyError if it exceeds a limit; another Error if no trial was
+   * possible
    */
   try(files: ConfigurationFiles, pods?: ToTrial['pods']): Promise<ReadConfiguration> {
     if (this.#isClosed) return Promise.reject(notTried('this process stops'));
@@ -83,7 +85,7 @@ export class ConfigurationTrials {
     return trial;
   }
 
-  /** Ends the process; what was under way and what waits fails. */
+  /** Ends the process. Running and waiting trials fail. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#idleTimer);
@@ -132,7 +134,7 @@ export class ConfigurationTrials {
     running.timer = setTimeout(this.#checkTime.bind(this, running), milliseconds);
   }
 
-  /** Time on the clock says nothing of a configuration where others use the processor, too. */
+  /** Measures CPU time, because elapsed time also depends on other processes. */
   #checkTime(running: RunningTrial): void {
     if (this.#process === undefined) return;
     const used = this.#process.processorTime() - running.processorTime;
@@ -144,7 +146,7 @@ export class ConfigurationTrials {
     }
     this.#endProcess();
     if (left > 0) {
-      this.#finish('not tried', running).reject(notTried('the process that tries configurations gets no time'));
+      this.#finish('not tried', running).reject(notTried('the trial process gets no CPU time'));
     } else if (running.isLong) this.#refuse(running, `takes longer than the limit of ${this.#allowed(running)} ms`);
     else this.#waiting.push({ ...this.#finish('put off', running), isLong: true });
     this.#next();
@@ -170,17 +172,17 @@ export class ConfigurationTrials {
     const hadStarted = this.#isReady;
     this.#process = undefined;
     this.#isReady = false;
-    this.#options.log.warn('the process that tries configurations has ended', { problem });
+    this.#options.log.warn('the trial process of configurations ended unexpectedly', { problem });
     if (running === undefined) return;
     if (!hadStarted) {
-      this.#finish('not tried', running).reject(notTried('the process that tries configurations does not start'));
+      this.#finish('not tried', running).reject(notTried('the trial process does not start'));
     } else if (isMemory) this.#refuse(running, `takes more than the limit of ${this.#limits.heapMebibytes} MiB`);
-    else this.#refuse(running, 'ends the process that tries configurations: it cannot be', '');
+    else this.#refuse(running, 'crashes the trial process: it cannot be', '');
     this.#next();
   }
 
   #refuse(running: RunningTrial, problem: string, what = ' to'): void {
-    const error = new TooCostlyError(tooCostly(`${problem}${what} read, compile and render for pods of our own`));
+    const error = new TooCostlyError(tooCostly(`${problem}${what} parse, compile and render for typical pods`));
     this.#finish('costly', running).reject(error);
   }
 
@@ -197,7 +199,7 @@ export class ConfigurationTrials {
     if (process === undefined) return;
     this.#process = undefined;
     this.#isReady = false;
-    // Two at once would need twice the memory.
+    // Wait, because two processes at once would need twice the memory.
     this.#ending = process.end().then(() => {
       this.#ending = undefined;
       this.#next();

@@ -2,13 +2,13 @@ import type { Registry } from 'prom-client';
 import { registerMetrics } from '../metrics/register-metrics.ts';
 import type { ConfigurationTrialsOptions } from './configuration-trials.ts';
 
-/** Metrics of trials. */
+/** Returns an observer that counts trials. */
 export function trialMetrics(registry: Registry): NonNullable<ConfigurationTrialsOptions['observer']> {
   const { counter, histogram } = registerMetrics(registry);
   const trialsHelp =
-    'Configurations that were tried in a process of their own before they were loaded: fine, mistake, costly, put off (tried again later), not tried (the machine is to blame).';
+    'Trials of configurations in another process, by outcome: fine, mistake, costly, put off (will run again), not tried (the machine prevented the trial).';
   const trials = counter('injector_configuration_trials_total', trialsHelp, 'outcome');
-  const durationHelp = 'Time that a trial took, including the start of the process where there was none.';
+  const durationHelp = 'Duration of a trial, including the start of the process if necessary.';
   const buckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
   const duration = histogram('injector_configuration_trial_seconds', durationHelp, buckets);
   return (outcome, seconds) => {

@@ -6,42 +6,43 @@ import type { WorkerProgram } from '../worker/worker-program.ts';
 import type { MonotonicClock } from '../ports.ts';
 import type { FromTrial, ToTrial } from './try-configuration.ts';
 
-/** Bounds of trying one configuration. Times in milliseconds. */
+/** Limits of a trial. Times in milliseconds. */
 export const defaultTrialLimits = {
-  /** CPU time of a first try, and of a second one that comes after everything else that waits. */
+  /** The CPU time of a first trial, and of a second one after all others. */
   processorTimes: [1_000, 4_000] as readonly [first: number, second: number],
-  /** A try that has not had its CPU time by then says something of the machine, not of the configuration. */
+  /** The time after which a trial that lacks CPU time ends as `not tried`. */
   patience: 60_000,
-  /** Of the heap of the process, in MiB. */
+  /** The heap of the process, in MiB. */
   heapMebibytes: 192,
-  /** Of its stack, in KiB: less than the main thread has, so that what fits here fits there. */
+  /** The stack in KiB. Smaller than that of the main thread, which therefore also suffices. */
   stackKibibytes: 700,
-  /** What has been read of one configuration, in bytes, as it is handed over. */
+  /** The size of a parsed configuration in a message, in bytes. */
   maxAnswerBytes: 8 * 1024 * 1024,
-  /** A process without work is ended after this time. */
+  /** The time after which an idle process ends. */
   idle: 15_000,
 };
 
 export type TrialLimits = Readonly<typeof defaultTrialLimits>;
 
-/** Linux counts CPU time in ticks of 10 ms (USER_HZ is 100 on every platform that Node supports). */
+/** Linux counts CPU time in ticks of 10 ms (USER_HZ is 100 on all platforms of Node). */
 const millisecondsPerTick = 10;
-/** Of what it writes to its standard error, for the log. */
-const maxComplaint = 2_000;
+/** The number of characters of standard error to log. */
+const maxStderr = 2_000;
 
 /**
- * A process that tries configurations. Not a thread: a thread's heap limit bounds what it gathers, but one large allocation beyond it ends the whole process, and code that
- * makes no calls cannot be terminated (docs/adr/0011).
+ * A process that tries configurations. It is not a thread, because one large allocation beyond a
+ * thread's heap limit ends the whole process, and code without calls cannot be terminated
+ * (docs/adr/0011).
  */
 export class TrialProcess {
   readonly #child: ChildProcess;
   readonly #clock: MonotonicClock;
   readonly #begun: number;
   readonly #exited: Promise<void>;
-  #complaint = '';
+  #stderr = '';
   #isOver = false;
 
-  /** @param lost is told once, when it ends without having been asked to: whether it ran out of memory, and a line for the log */
+  /** @param lost called once if the process ends unexpectedly: whether out of memory, and a log line */
   constructor(
     program: WorkerProgram,
     limits: TrialLimits,
@@ -56,14 +57,14 @@ export class TrialProcess {
     this.#child = spawn(process.execPath, args, {
       stdio: ['pipe', 'ignore', 'pipe', 'ipc'],
       serialization: 'advanced',
-      // Nothing of ours is its business: no proxies, no tokens, no options for Node.
+      // Do not pass on proxies, tokens or Node's options.
       env: {},
     });
     const { stdin, stderr } = this.#child;
     stdin?.on('error', () => undefined);
     stdin?.end(program.isText ? program.source : undefined);
     stderr?.setEncoding('utf8').on('data', (text: string) => {
-      if (this.#complaint.length < maxComplaint) this.#complaint += text.slice(0, maxComplaint);
+      if (this.#stderr.length < maxStderr) this.#stderr += text.slice(0, maxStderr);
     });
     this.#child.on('message', (message: FromTrial) => {
       if (!this.#isOver) receive(message);
@@ -71,30 +72,31 @@ export class TrialProcess {
     const end = (isMemory: boolean, problem: string): void => {
       if (this.#isOver) return;
       this.#isOver = true;
-      lost(isMemory, `${problem} ${this.#complaint}`.trim());
+      lost(isMemory, `${problem} ${this.#stderr}`.trim());
     };
     this.#child.on('error', (error) => end(false, error.message));
     this.#exited = new Promise((resolve) => {
-      // When its standard error has been read, too.
+      // Unlike exit, close follows the end of standard error.
       this.#child.on('close', (code, signal) => {
-        // V8 gives up with SIGABRT, the kernel with SIGKILL.
+        // Out of memory, V8 ends with SIGABRT, and the kernel sends SIGKILL.
         const isMemory = signal === 'SIGABRT' || signal === 'SIGKILL' || code === 134;
         end(isMemory, `ended with ${signal ?? `code ${code}`}`);
         resolve();
       });
     });
-    // While it has something to do, there is a timer that keeps our process alive; an idle one must not.
+    // A timer keeps this process alive during a trial; an idle trial process must not.
     this.#child.unref();
     this.#child.channel?.unref();
-    // Pipes of a child are sockets.
+    // The pipes are sockets, which would keep this process alive too.
     for (const stream of [stdin, stderr]) if (stream instanceof Socket) stream.unref();
   }
 
-  /** @returns milliseconds of CPU time that it has used; where that cannot be known, since when it runs */
+  /** Returns the CPU time in milliseconds; the elapsed time on platforms without /proc. */
   processorTime(): number {
     try {
       const stat = readFileSync(`/proc/${this.#child.pid}/stat`, 'utf8');
-      // The second field is the command in parentheses and may hold spaces; utime and stime are the 14th and 15th.
+      // Field 2 is the command in parentheses and may contain spaces; utime and stime are fields 14
+      // and 15.
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       return (Number(fields[11]) + Number(fields[12])) * millisecondsPerTick;
     } catch {
@@ -103,14 +105,14 @@ export class TrialProcess {
   }
 
   send(message: ToTrial): void {
-    // What cannot be sent any more has been lost, which is told.
+    // If sending fails, the process has ended, which `lost` reports.
     this.#child.send(message, () => undefined);
   }
 
-  /** Ends it, whatever it is doing; nothing more comes from it. */
+  /** Kills the process and waits for its end. */
   async end(): Promise<void> {
     this.#isOver = true;
-    // Somebody waits for it now.
+    // The caller waits, so the process must stay alive.
     this.#child.ref();
     this.#child.kill('SIGKILL');
     await this.#exited;

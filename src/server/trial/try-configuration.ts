@@ -8,26 +8,26 @@ import { rehearse } from '../../inject/rehearsal/rehearse.ts';
 import type { TypicalPod } from '../../inject/rehearsal/typical-pods.ts';
 import { workerLimits } from '../worker/limits.ts';
 
-/** To the process that tries configurations: one at a time. */
+/** A message to the trial process, sent one at a time. */
 export interface ToTrial {
   readonly files: ConfigurationFiles;
-  /** Pods of the cluster to render for, instead of our own. */
+  /** Pods of the cluster to render instead of typical pods. */
   readonly pods?: readonly TypicalPod[] | undefined;
   readonly maxAnswerBytes: number;
 }
 
-/** From the process that tries configurations. */
+/** A message from the trial process. */
 export type FromTrial =
-  /** It has started; sent once, before anything else. */
+  /** The first message, after the start. */
   | { readonly kind: 'ready' }
-  /** A `ReadConfiguration`, serialized: its size is known before it is read. */
+  /** A serialized `ReadConfiguration`, so that its size can be checked. */
   | { readonly kind: 'fine'; readonly configuration: Uint8Array }
   /** A ConfigurationError; `isCostly` when it is a TooCostlyError. */
   | { readonly kind: 'refused'; readonly field: string; readonly message: string; readonly isCostly: boolean };
 
 /**
- * What the process does that tries configurations: it reads, compiles and renders, with nobody waiting beside it. Whatever goes wrong here would go wrong on the main
- * thread, so it is a refusal. Never throws.
+ * Parses, compiles and renders a configuration in the trial process. Returns any error as a
+ * refusal, because it would also occur on the main thread. Never throws.
  */
 export function tryConfiguration({ files, pods, maxAnswerBytes }: ToTrial): FromTrial {
   try {
@@ -36,7 +36,7 @@ export function tryConfiguration({ files, pods, maxAnswerBytes }: ToTrial): From
     const rehearsal = pods === undefined ? rehearseAll(injector) : rehearse(injector, () => performance.now(), pods);
     const configuration = serialize({ ...read, rehearsal });
     if (configuration.byteLength > maxAnswerBytes)
-      throw new TooCostlyError(tooCostly(`is larger than the limit of ${maxAnswerBytes >> 20} MiB once it is read`));
+      throw new TooCostlyError(tooCostly(`is larger than the limit of ${maxAnswerBytes >> 20} MiB after parsing`));
     return { kind: 'fine', configuration };
   } catch (error) {
     const refusal = asRefusal(error);
@@ -46,17 +46,18 @@ export function tryConfiguration({ files, pods, maxAnswerBytes }: ToTrial): From
 }
 
 /**
- * Each template is tried: the default ones as pods without a wish get them, and each of the others alone, also where a policy lets no pod ask for it. One that fails at our pods may
- * be right for others, so that is for others to judge. One that exceeds the bounds of an execution at every one of them costs each review all the time that a review may take, and
- * then refuses the pod.
+ * Tries the default templates together, and each other template alone, even if a policy lets no pod
+ * use it. A template that fails for typical pods is not refused, because it may work for other
+ * pods. A template that exceeds the limits for every typical pod is refused: each review would use
+ * up its whole time, and then refuse the pod.
  */
 function rehearseAll(injector: Injector): Rehearsal {
   const others = injector.templateNames.filter((name) => !injector.defaultTemplates.includes(name));
   const rehearsals = [injector.defaultTemplates, ...others.map((name) => [name])].map((defaultTemplates) =>
     rehearse({ ...injector, defaultTemplates }, () => performance.now()),
   );
-  const hopeless = rehearsals.find(({ failure }) => failure?.reason === 'TemplateLimit')?.failure;
-  if (hopeless !== undefined) throw new TooCostlyError(tooCostly(`injects no pod at all: ${hopeless.message}`));
+  const excess = rehearsals.find(({ failure }) => failure?.reason === 'TemplateLimit')?.failure;
+  if (excess !== undefined) throw new TooCostlyError(tooCostly(`cannot inject any pod: ${excess.message}`));
   return rehearsals[0] ?? { warnings: [] };
 }
 
@@ -65,6 +66,6 @@ function asRefusal(error: unknown): ConfigurationError {
   if (error instanceof RangeError)
     return new TooCostlyError(tooCostly(`nests too deeply or is too large (${error.message})`));
   const problem = error instanceof Error ? error.message : String(error);
-  const advice = `the configuration cannot be read, by a defect of the injector: ${problem}`;
+  const advice = `the configuration cannot be parsed because of a bug in the injector: ${problem}`;
   return new ConfigurationError('spec.injection', advice);
 }

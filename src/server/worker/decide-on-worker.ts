@@ -13,20 +13,20 @@ import { splitReview } from '../admission/review-bytes.ts';
 import { type TrackChoice, withTrack } from '../rollout/rollout-targets.ts';
 import type { ReviewWorker, WorkerFailure } from './review-worker.ts';
 
-/** What the answer depends on, beside the bytes. */
+/** The inputs of a decision other than the bytes of the review. */
 export interface ReviewContext {
   readonly target: InjectionTarget;
-  /** In a rollout the target is the stable one, and the pod tells which it is. */
+  /** In a rollout `target` is the stable configuration; the pod's workload determines the track. */
   readonly rollout?: { readonly canary: InjectionTarget; readonly choice: TrackChoice };
   readonly surroundings: () => Surroundings;
   /** See `RouteHandler.dependencies`. */
   readonly dependencies: () => readonly unknown[];
 }
 
-/** The worker as it is offered to one target of a route. */
+/** Returns the part of a route's handler that decides heavy reviews of one target on the worker. */
 export function onWorker(worker: ReviewWorker, context: ReviewContext): HeavyReviews {
   return {
-    goesOn: ({ outcome, reason }) => outcome === 'failed' && reason === 'TemplateLimit',
+    isRetryable: ({ outcome, reason }) => outcome === 'failed' && reason === 'TemplateLimit',
     decide: (review) => decide(worker, context, review),
   };
 }
@@ -34,9 +34,9 @@ export function onWorker(worker: ReviewWorker, context: ReviewContext): HeavyRev
 function decide(worker: ReviewWorker, context: ReviewContext, review: HeavyReview): Promise<HeavyVerdict> {
   const { target, rollout, surroundings } = context;
   const { body, maxDepth, timeout = worker.bounds.defaultTimeout } = review;
-  // Half of the time is for waiting; and an answer needs a while to get back.
+  // Half of the timeout is for waiting, and a tenth for returning the answer.
   const allowed = Math.min(worker.bounds.deadline, timeout * 0.45);
-  // As far as it is known before the thread has read the review.
+  // The values that are known until the thread has decoded the review.
   const split = splitReview(body);
   let version: ReviewVersion = split?.version ?? reviewVersions[0];
   let request: AdmissionRequest = { ...unknownRequest, uid: split?.uid ?? '' };
@@ -46,8 +46,8 @@ function decide(worker: ReviewWorker, context: ReviewContext, review: HeavyRevie
   function refused(why: WorkerFailure): HeavyVerdict {
     const { name, hash } = track === 'canary' && rollout !== undefined ? rollout.canary : target;
     const [reason, problem] = refusalOf(why, allowed, worker.bounds.heapMebibytes);
-    const advice = `make it smaller, or the templates of ${name} cheaper`;
-    const message = problem === '' ? 'internal error of the injector; its log says more' : `${problem}: ${advice}`;
+    const advice = `make the pod smaller, or simplify the templates of ${name}`;
+    const message = problem === '' ? 'internal error of the injector; see its log' : `${problem}; ${advice}`;
     const refusal: AdmissionDecision = { ...denied(reason, 500, message), outcome: 'failed', injector: { name, hash } };
     const decision = track === undefined ? refusal : withTrack(refusal, track);
     return { version, request, decision, encoded: encodeDecision(decision) };
@@ -59,7 +59,7 @@ function decide(worker: ReviewWorker, context: ReviewContext, review: HeavyRevie
       startBy: worker.clock() + timeout * 0.9 - allowed,
       allowed,
       task() {
-        // What the decision is made from and what it is remembered by are of the same moment.
+        // Read the dependencies of the cached decision at the same moment as its inputs.
         dependencies = context.dependencies();
         return { body: ownBytes(review), maxDepth, target, ...(rollout && { rollout }), surroundings: surroundings() };
       },
@@ -72,7 +72,7 @@ function decide(worker: ReviewWorker, context: ReviewContext, review: HeavyRevie
           const { decision, encoded } = outcome;
           resolve({ version, request, decision, encoded, dependencies });
         } else {
-          const error = outcome.kind === 'defect' ? outcome.error : 'it has compared';
+          const error = outcome.kind === 'defect' ? outcome.error : 'unexpected comparison';
           worker.log.error('the worker failed unexpectedly', { error });
           resolve(refused('crash'));
         }
@@ -81,14 +81,14 @@ function decide(worker: ReviewWorker, context: ReviewContext, review: HeavyRevie
   });
 }
 
-/** The reason, and the problem with the pod; none where the pod is not to blame. */
+/** Returns the reason of a refusal, and the problem; '' if the pod did not cause it. */
 function refusalOf(why: WorkerFailure, allowed: number, mebibytes: number): [reason: string, problem: string] {
   const takes = 'injecting this pod takes';
   if (why === 'deadline') return ['TooSlow', `${takes} longer than the limit of ${allowed} ms`];
   return why === 'memory' ? ['TooMuchMemory', `${takes} more than the limit of ${mebibytes} MiB`] : ['Internal', ''];
 }
 
-/** The body in memory that holds nothing else, to be handed over. */
+/** Returns the body in an ArrayBuffer of its own, which can be transferred to the thread. */
 function ownBytes({ body, keepsBody }: HeavyReview): Uint8Array<ArrayBuffer> {
   const { buffer, byteLength } = body;
   const isAlone = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength;

@@ -1,8 +1,8 @@
 import type { InjectorOptions } from '../../inject/injector.ts';
 
 /**
- * Bounds of a template on the thread that answers requests. Beyond them the worker renders the pod again, with the template engine's own bounds. Ten times what
- * Istio's sidecar template takes, and still no more than a few milliseconds.
+ * The limits of a template on the main thread. Beyond them, the worker renders the pod with larger
+ * limits. Ten times the cost of Istio's sidecar template, and still only a few milliseconds.
  */
 export const mainThreadLimits: NonNullable<InjectorOptions['limits']> = {
   steps: 20_000,
@@ -10,5 +10,5 @@ export const mainThreadLimits: NonNullable<InjectorOptions['limits']> = {
   work: 1_500_000,
 };
 
-/** Bounds of a template where nothing waits beside it: a second of work, and no more than half of the worker's heap. */
+/** The limits of a template on the worker: a second of work, half of the worker's heap. */
 export const workerLimits: NonNullable<InjectorOptions['limits']> = { work: 48_000_000 };

@@ -10,44 +10,43 @@ import type { InjectionTarget, Surroundings } from '../admission/inject-handler.
 import type { Comparison } from '../rollout/compare-tracks.ts';
 import type { TrackChoice } from '../rollout/rollout-targets.ts';
 
-/** A review to be decided by a target; in a rollout by the stable or the canary one, or to be rendered by both and compared. */
+/** A review to decide; or, if `choice` is `compare`, to render with both targets of a rollout. */
 export interface ReviewTask<Target = InjectionTarget> {
-  /** Is given away. */
+  /** The bytes, which are transferred to the thread. */
   readonly body: Uint8Array<ArrayBuffer>;
-  /** Levels to which the review may nest. */
+  /** The maximum depth of the review, in levels. */
   readonly maxDepth: number;
   readonly target: Target;
   readonly rollout?: { readonly canary: Target; readonly choice: TrackChoice | 'compare' };
   readonly surroundings: Surroundings;
 }
 
-/** A target for the other thread. The number stands for one loaded configuration, whatever its name and hash. */
+/** A target in a message. The number identifies the loaded configuration. */
 export interface NumberedTarget extends Omit<InjectionTarget, 'injector'> {
   readonly number: number;
   readonly files: ConfigurationFiles;
 }
 
-/** To the worker's thread. Surroundings that are left out are those of the last time: they can be long. */
+/** A message to the worker's thread. Omits unchanged surroundings, which can be large. */
 export type ToThread = ReviewTask<NumberedTarget>;
 
 /** The answer to a task. */
 export type WorkerAnswer =
   | { readonly kind: 'malformed'; readonly review: MalformedReview }
-  /** The decision without its patch, which `encoded` has. */
+  /** The decision lacks its patch, which `encoded` contains. */
   | { readonly kind: 'decided'; readonly decision: AdmissionDecision; readonly encoded: string }
-  /** Undefined for what is not the creation of a pod. */
+  /** The comparison is undefined if the request does not create a pod. */
   | { readonly kind: 'compared'; readonly comparison: Comparison | undefined }
-  /** An exception that nobody expected. */
+  /** An unexpected exception. */
   | { readonly kind: 'defect'; readonly error: string };
 
-/** A review has been read, and will be decided: this is the request without its objects. */
+/** A decoded review whose decision follows; the request lacks its objects. */
 export interface ReadReview {
   readonly kind: 'decoded';
   readonly version: ReviewVersion;
   readonly request: AdmissionRequest;
-  /** In a rollout: who will decide it. */
   readonly track?: RolloutTrack;
 }
 
-/** From the worker's thread: an answer to each task, and before it what was read, unless it is malformed. */
+/** A message from the worker's thread: the decoded review if valid, then the answer. */
 export type FromThread = ReadReview | WorkerAnswer;

@@ -8,17 +8,17 @@ import { decideRollout, trackOf } from '../rollout/rollout-targets.ts';
 import { workerLimits } from './limits.ts';
 import type { NumberedTarget, ReadReview, ToThread, WorkerAnswer } from './messages.ts';
 
-/** Configurations that the thread keeps. */
+/** The number of configurations that the thread caches. */
 const maxInjectors = 4;
 
-/** What the worker's thread does: the same functions as the main thread, with nobody waiting beside it. */
+/** Decides reviews on the worker's thread, with the functions of the main thread. */
 export class ReviewThread {
-  /** By number, in order of use. */
+  /** By number, the least recently used first. */
   readonly #injectors = new Map<number, Injector>();
-  /** As they were sent last. */
+  /** The surroundings of the last message that contained them. */
   #surroundings: Surroundings = {};
 
-  /** Does what a message asks for. Never throws. @param read is told what has been read, before the review is decided */
+  /** Answers a message. Never throws. @param read called with the review before its decision */
   answer(message: ToThread, read: (review: ReadReview) => void): WorkerAnswer {
     this.#surroundings = { ...this.#surroundings, ...message.surroundings };
     try {

@@ -8,7 +8,7 @@ import type { HeavyVerdict } from '../admission/admission-handler.ts';
 import { onWorker } from './decide-on-worker.ts';
 import { ReviewWorker, type WorkerBounds, type WorkerJob } from './review-worker.ts';
 
-/** A thread that does as the first letters of a body say, and posts anything else as the outcome. */
+/** A thread that follows a script in the body, or posts the body as the outcome. */
 const scripted = `
   const { parentPort } = require('node:worker_threads');
   parentPort.on('message', (message) => {
@@ -72,7 +72,7 @@ describe('ReviewWorker', () => {
     assert.equal(reasonOf(slow), 'TooSlow');
     assert.ok('encoded' in slow);
     const advice =
-      /"code":500.*takes longer than the limit of 1000 ms: make it smaller, or the templates of default cheaper/;
+      /"code":500.*takes longer than the limit of 1000 ms; make the pod smaller, or simplify the templates of default/;
     assert.match(slow.encoded, advice);
     assert.equal('dependencies' in slow, false);
     assert.equal(reasonOf(next), 'Scripted');
@@ -197,8 +197,8 @@ describe('ReviewWorker', () => {
     start();
     const offered = onWorker(worker, context);
     const failed = { outcome: 'failed', allowed: false } as const;
-    assert.equal(offered.goesOn({ ...failed, reason: 'TemplateLimit' }), true);
-    assert.equal(offered.goesOn({ ...failed, reason: 'TemplateFailed' }), false);
-    assert.equal(offered.goesOn({ outcome: 'injected', allowed: true, reason: 'Injected' }), false);
+    assert.equal(offered.isRetryable({ ...failed, reason: 'TemplateLimit' }), true);
+    assert.equal(offered.isRetryable({ ...failed, reason: 'TemplateFailed' }), false);
+    assert.equal(offered.isRetryable({ outcome: 'injected', allowed: true, reason: 'Injected' }), false);
   });
 });

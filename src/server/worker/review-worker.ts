@@ -5,42 +5,41 @@ import type { LogPort, MonotonicClock } from '../ports.ts';
 import type { FromThread, NumberedTarget, ReadReview, ReviewTask, ToThread, WorkerAnswer } from './messages.ts';
 import { workerProgram, type WorkerProgram } from './worker-program.ts';
 
-/** Bounds of a worker. Sizes in bytes, times in milliseconds. */
+/** Limits of a worker. Sizes in bytes, times in milliseconds. */
 export const defaultWorkerBounds = {
-  /** What a review may take, from when it reaches the thread: then the thread is ended, and a new one takes what comes next. */
+  /** The time for a review on the thread. After it, the worker replaces the thread. */
   deadline: 5_000,
-  /** For reviews that do not say how long they can wait. */
+  /** The timeout of reviews that state none. */
   defaultTimeout: 10_000,
-  /** All reviews that wait, together; beyond it the largest of them is refused. */
+  /** The total size of waiting reviews. Beyond it, the worker refuses the largest. */
   maxWaitingBytes: 40 * 1024 * 1024,
   maxWaiting: 256,
-  /** A thread without work is ended after this time. */
+  /** The time after which the worker ends an idle thread. */
   idle: 15_000,
-  /** Of the thread's heap, in MiB; a review that needs more is refused. */
+  /** The heap of the thread, in MiB. The worker refuses a review that needs more. */
   heapMebibytes: 384,
 };
 
 export type WorkerBounds = Readonly<typeof defaultWorkerBounds>;
 
-/** Why a job has no answer: no room, started too late, took too long or too much memory, or the thread broke. */
+/** Why a job has no answer: full queue, late start, timeout, out of memory, or crash. */
 export type WorkerFailure = 'full' | 'late' | 'deadline' | 'memory' | 'crash';
 
-/** One thing for the worker to do. */
 export interface WorkerJob {
   readonly bytes: number;
-  /** Milliseconds on the worker's clock: later there is no point in starting. */
+  /** The latest useful start, in milliseconds on the worker's clock. */
   readonly startBy: number;
-  /** How long it may take from its start on, in milliseconds. */
+  /** The time allowed on the thread, in milliseconds. */
   readonly allowed: number;
-  /** Is asked once, when the job starts. */
+  /** Called once, when the job starts. */
   task(): ReviewTask;
-  /** Is told what the thread has read, before it decides. */
+  /** Called with the decoded review, before the thread decides it. */
   read(review: ReadReview): void;
-  /** Is told once. */
+  /** Called once. */
   ended(outcome: WorkerAnswer | WorkerFailure): void;
 }
 
-/** Told when a job has come to its end. `seconds` are from its start on the thread; 0 for one that never started. */
+/** Called at the end of a job. @param seconds the time on the thread; 0 if the job did not start */
 export type JobObserver = (outcome: 'done' | WorkerFailure, seconds: number) => void;
 
 export interface ReviewWorkerOptions {
@@ -52,8 +51,9 @@ export interface ReviewWorkerOptions {
 }
 
 /**
- * One more thread, for what would hold up the requests of the main one: large reviews, and templates that take long. It is started when there is something to do,
- * does one thing after the other, and is ended when it takes too long over one or has had nothing to do for a while.
+ * A thread for work that would delay requests on the main thread: large reviews and slow templates.
+ * The worker starts the thread on demand, runs one job at a time, and ends it on timeout or when
+ * idle.
  */
 export class ReviewWorker {
   readonly bounds: WorkerBounds;
@@ -61,14 +61,14 @@ export class ReviewWorker {
   readonly clock: MonotonicClock;
   readonly #observer: JobObserver | undefined;
   readonly #program: WorkerProgram;
-  /** The smallest first; of one size, in order of arrival. */
+  /** The smallest first, and in order of arrival for equal sizes. */
   readonly #waiting: WorkerJob[] = [];
   #waitingBytes = 0;
   #thread: Worker | undefined;
-  /** What the thread was told last. */
+  /** The surroundings that the thread has. */
   #surroundings: Surroundings = {};
   #running: { readonly job: WorkerJob; readonly started: number; readonly timer: NodeJS.Timeout } | undefined;
-  /** While a thread is being ended. */
+  /** Set while a thread terminates. */
   #ending: Promise<void> | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
 
@@ -80,17 +80,17 @@ export class ReviewWorker {
     this.#program = program;
   }
 
-  /** Whether there is a thread now. */
+  /** Whether the thread runs. */
   get isAwake(): boolean {
     return this.#thread !== undefined;
   }
 
-  /** Of the reviews that wait. */
+  /** The total size of waiting reviews. */
   get waitingBytes(): number {
     return this.#waitingBytes;
   }
 
-  /** Takes a job on. Large bodies cost little to send and must not keep out the others, so the smallest is next, and the largest goes where there is no room. */
+  /** Queues a job: the smallest is next, the largest is refused if full, as large bodies are cheap to send. */
   submit(job: WorkerJob): void {
     const place = this.#waiting.findIndex((other) => other.bytes > job.bytes);
     this.#waiting.splice(place === -1 ? this.#waiting.length : place, 0, job);
@@ -98,14 +98,14 @@ export class ReviewWorker {
     const { maxWaiting, maxWaitingBytes } = this.bounds;
     while (this.#waiting.length > maxWaiting || this.#waitingBytes > maxWaitingBytes) {
       const [largest] = this.#takeWaiting(-1, 1);
-      if (largest !== undefined) this.#tell(largest, 'full', 0);
+      if (largest !== undefined) this.#report(largest, 'full', 0);
     }
     this.#next();
   }
 
-  /** Ends the thread; what it was doing fails, and so does what waits. */
+  /** Ends the thread. Running and waiting jobs fail. */
   async close(): Promise<void> {
-    for (const job of this.#takeWaiting(0, Infinity)) this.#tell(job, 'crash', 0);
+    for (const job of this.#takeWaiting(0, Infinity)) this.#report(job, 'crash', 0);
     this.#finish('crash');
     clearTimeout(this.#idleTimer);
     this.#endThread();
@@ -126,7 +126,7 @@ export class ReviewWorker {
         this.#start(job);
         return;
       }
-      this.#tell(job, 'late', 0);
+      this.#report(job, 'late', 0);
     }
     if (this.#thread === undefined) return;
     this.#idleTimer = setTimeout(() => this.#endThread(), this.bounds.idle).unref();
@@ -134,7 +134,7 @@ export class ReviewWorker {
 
   #start(job: WorkerJob): void {
     const timer = setTimeout(() => {
-      this.log.warn('the worker took too long over something and is restarted', { milliseconds: job.allowed });
+      this.log.warn('the worker timed out on a job; restarting its thread', { milliseconds: job.allowed });
       this.#endThread();
       this.#finish('deadline');
     }, job.allowed);
@@ -165,7 +165,7 @@ export class ReviewWorker {
     const resourceLimits = { maxOldGenerationSizeMb: this.bounds.heapMebibytes };
     const thread = new Worker(source, { eval: isText, name: 'worker', resourceLimits });
     this.#surroundings = {};
-    // What waits for an answer has a connection that keeps the process alive; an idle thread must not.
+    // Open connections keep the process alive while jobs wait; an idle thread must not.
     thread.unref();
     const lose = (how: 'memory' | 'crash', error: Error): void => {
       if (this.#thread === thread) this.#lose(how, error);
@@ -184,14 +184,14 @@ export class ReviewWorker {
 
   #lose(how: 'memory' | 'crash', error: unknown): void {
     const problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.log.error("the worker's thread ended and is restarted", { how, problem });
+    this.log.error("the worker's thread ended unexpectedly; restarting it", { how, problem });
     this.#endThread();
     this.#finish(how);
   }
 
   #endThread(): void {
     if (this.#thread === undefined) return;
-    // Two threads at once would need twice the memory.
+    // Wait, because two threads at once would need twice the memory.
     this.#ending = this.#thread.terminate().then(() => {
       this.#ending = undefined;
       this.#next();
@@ -199,17 +199,16 @@ export class ReviewWorker {
     this.#thread = undefined;
   }
 
-  /** What is running has come to its end. */
   #finish(outcome: WorkerAnswer | WorkerFailure): void {
     if (this.#running === undefined) return;
     const { job, started, timer } = this.#running;
     clearTimeout(timer);
     this.#running = undefined;
-    this.#tell(job, outcome, (this.clock() - started) / 1000);
+    this.#report(job, outcome, (this.clock() - started) / 1000);
     this.#next();
   }
 
-  #tell(job: WorkerJob, outcome: WorkerAnswer | WorkerFailure, seconds: number): void {
+  #report(job: WorkerJob, outcome: WorkerAnswer | WorkerFailure, seconds: number): void {
     this.#observer?.(typeof outcome === 'string' ? outcome : 'done', seconds);
     job.ended(outcome);
   }
@@ -218,7 +217,7 @@ export class ReviewWorker {
 const numbers = new WeakMap<Injector, number>();
 let lastNumber = 0;
 
-/** Another configuration is another object and gets another number, whatever its name and hash. */
+/** Numbers loaded configurations, because name and hash may be equal for different objects. */
 function numbered({ injector, ...target }: InjectionTarget): NumberedTarget {
   const number = numbers.get(injector) ?? ++lastNumber;
   numbers.set(injector, number);

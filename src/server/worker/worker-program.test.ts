@@ -12,7 +12,7 @@ import { mainThreadLimits } from './limits.ts';
 import { ReviewWorker } from './review-worker.ts';
 
 const endless = 60_000;
-/** Two large numbers make the template run into the bounds of the main thread, but not into the engine's own. */
+/** Two large numbers exceed the limits of the main thread, but not those of the engine. */
 const thoughtfulFiles = {
   ...logFiles,
   config: [
@@ -114,7 +114,8 @@ describe("the worker's own program", function () {
     let current = withImage('hello:1');
     const { state, here, elsewhere } = webhook(() => current);
     const body = largeReview();
-    // The same name and hash each time, as if hashes collided; and more of them than the thread keeps.
+    // The same name and hash each time, as if hashes collided; and more of them than the thread
+    // keeps.
     for (const image of ['a:1', 'a:2', 'a:3', 'a:4', 'a:5', 'a:6']) {
       current = withImage(image);
       const patch = /"patch":"([^"]*)"/.exec(await elsewhere(body))?.[1] ?? '';

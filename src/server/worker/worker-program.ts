@@ -1,11 +1,12 @@
-/** What the worker's thread runs: a file, or the text of a CommonJS module. */
+/** The program of the worker's thread: a file, or the text of a CommonJS module. */
 export interface WorkerProgram {
   readonly source: URL | string;
   readonly isText: boolean;
 }
 
 /**
- * The thread's program, from sources. The build puts a text in its place, the thread's own bundle (scripts/bundle/worker-text.ts): what is published stays one file,
- * and the thread does not load what it has no use for.
+ * The program when run from sources. The build replaces it by the text of a bundle
+ * (scripts/bundle/worker-text.ts), so that a release is one file and the thread loads only its own
+ * code.
  */
 export const workerProgram: WorkerProgram = { source: new URL('./worker-thread.ts', import.meta.url), isText: false };

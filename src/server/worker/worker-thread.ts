@@ -1,4 +1,4 @@
-/** The program of the worker's thread, and of the process that tries configurations; see worker-program.ts for how it is found. */
+/** The program of the worker's thread and of the trial process; see worker-program.ts. */
 import './lower-priority.ts';
 import { writeFileSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
@@ -15,13 +15,13 @@ else {
   });
 }
 
-/** The process that tries configurations, until the one that has started it is gone. */
+/** Runs the trial process until its parent disconnects. */
 function serveTrials(): void {
   const answer = (message: FromTrial): void => {
     process.send?.(message);
   };
-  goFirstWhereMemoryIsShort();
-  // A terminal tells all processes; when to end is for the other one to say.
+  preferForOomKill();
+  // A terminal sends signals to all processes; ignore them, because the parent ends this process.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
   process.on('disconnect', () => process.exit());
   process.on('message', (message: ToTrial) => {
@@ -30,11 +30,11 @@ function serveTrials(): void {
   answer({ kind: 'ready' });
 }
 
-/** On Linux. */
-function goFirstWhereMemoryIsShort(): void {
+/** Makes Linux kill this process first when memory runs out. */
+function preferForOomKill(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', '1000');
   } catch {
-    // Elsewhere there is no such file.
+    // Other platforms do not have this file.
   }
 }
