@@ -44,33 +44,33 @@ const names = Object.entries(ownNames).map(([name, text]) => [`${group}/${name}`
 /** The pages of docs/reference by name. Each is made of the one table in the code that the program itself goes by. */
 export const pages: Readonly<Record<string, readonly string[]>> = {
   commands: ['# Commands', ...helpOf(await createProgram(processTerminal))],
-  'exit-status': ['# Exit status of commands', table('| exit status | means |', Object.fromEntries(codes) as Rows)],
+  'exit-status': ['# Exit status of commands', table('| exit status | meaning |', Object.fromEntries(codes) as Rows)],
   conditions: [
     '# Conditions and reasons',
-    'Of InjectorConfigs and RevisionTags. [What to do](../injector-config.md#what-its-conditions-say).',
-    table('| condition | True means |', conditions),
+    'The conditions of InjectorConfigs and RevisionTags. [InjectorConfig](../injector-config.md#what-its-conditions-say) says what to do.',
+    table('| condition | meaning of True |', conditions),
     '## Reasons',
-    table('| reason | of condition | |', { ...conditionReasons, ...prefixed('CertificateReady: ', chainFaults) }),
+    table('| reason | condition | meaning |', { ...conditionReasons, ...prefixed('CertificateReady: ', chainFaults) }),
     '## Reasons of admissions',
-    'In metrics, the audit log and warnings; those of refusals are also reasons of `InjectionFailing`. Otherwise it is `Injected`, or `NotAPod`, `SubResource` or `NotACreation`.',
+    'Metrics, the audit log and warnings contain these reasons. The reasons of refused pods are also reasons of condition `InjectionFailing`. Other requests have the reason `Injected`, `NotAPod`, `SubResource` or `NotACreation`.',
     table('| reason | the pod is | because |', {
-      ...prefixed('left alone: ', skipReasons),
+      ...prefixed('not injected: ', skipReasons),
       ...prefixed('refused: ', failureReasons),
     }),
   ],
   events: [
     '# Events',
-    'Beside these, whatever somebody has to act on is a Warning with the [reason of its condition](conditions.md), and a pod that asked for injection and has none gets the reason of the decision.',
+    'The operator also writes Warning Events with the [reason of a condition](conditions.md) that needs an action. A pod that requested injection but was not injected gets an Event with the reason of the decision.',
     table('| reason | what happened |', { ...events, ...rolloutEvents }),
   ],
   metrics: [
     '# Metrics',
-    'Beside those of the process (`process_*`, `nodejs_*`). Labels are bounded. [How to read them](../observability.md#metrics).',
-    table('| metric | type | labels | |', Object.fromEntries(metrics) as Rows),
+    'The metrics of the operator; `/metrics` also has those of the process (`process_*`, `nodejs_*`). All labels are bounded. [Observability](../observability.md#metrics) explains how to use them.',
+    table('| metric | type | labels | meaning |', Object.fromEntries(metrics) as Rows),
   ],
   'labels-and-annotations': [
     '# Labels and annotations',
-    'Those of this project; the ones by which pods and namespaces ask for injection are `spec.webhook.keys` ([fields](../injector-config-fields.md)).',
-    table('| name | of | says |', Object.fromEntries(names) as Rows),
+    'The labels and annotations of this project. The keys with which pods and namespaces request injection are in `spec.webhook.keys` ([fields](../injector-config-fields.md)).',
+    table('| name | object | content |', Object.fromEntries(names) as Rows),
   ],
 };

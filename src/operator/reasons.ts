@@ -66,7 +66,7 @@ export const conditionReasons = {
     'Overlap, WebhookReady, Ready: the message names the InjectorConfig or RevisionTag that selects the same pods',
   OwnerMissing: 'WebhookReady: the object named with `--owner` is gone, as it is when the chart is uninstalled',
   Paused: 'Paused, WebhookReady, Ready: `spec.paused` is set; RolloutComplete: a step waits for `injector tag resume`',
-  PodsNotFollowed: 'RolloutComplete: the operator runs with `--no-follow-pods`, and a canary needs the pods',
+  PodsNotFollowed: 'RevisionReady: the operator runs with `--no-follow-pods`, and a canary needs the pods',
   ProbeRefused: 'WebhookReady: another component refuses the dry-run request of the reachability check',
   Progressing: 'RolloutComplete: the share of workloads that use the canary grows',
   Promoted: 'RolloutComplete: every pod gets the canary',
