@@ -18,11 +18,7 @@ const fewWorkloads =
     for (const weight of [5, 50]) {
       const makers = await rollout.pausedAt(weight, 'v2');
       const share = rollout.share(weight);
-      await rollout.check(
-        `at ${weight} percent, exactly ${share.size} of ${count} workloads get the canary`,
-        makers,
-        share,
-      );
+      await rollout.check(`${share.size} of ${count} workloads get the canary at ${weight} percent`, makers, share);
       await rollout.holds(`negative control: the check refuses any other share at ${weight} percent`, () => {
         const others = [new Set([...share].slice(1)), new Set([...share, ...makers.keys()])];
         const wrong = others.filter((other) => other.size !== share.size);
@@ -43,7 +39,7 @@ const changingWorkloads: Case = async (context, audit) => {
   const order = rollout.ranked();
   const [inShare = '', lastInShare = '', next = ''] = order;
   const outside = order.at(-1) ?? '';
-  await rollout.check('at 25 percent, exactly 2 of 8 workloads get the canary', first, rollout.share(25));
+  await rollout.check('2 of 8 workloads get the canary at 25 percent', first, rollout.share(25));
   await Promise.all([workloads.remove(inShare), workloads.remove(outside)]);
   const gone = Date.now();
   const [early, late] = [rollout.nameBeside(lastInShare, 'before'), rollout.nameBeside(next, 'after')];
@@ -52,11 +48,7 @@ const changingWorkloads: Case = async (context, audit) => {
     found(made.join(), 'v2,v1,v2'),
   );
   const share = new Set([inShare, lastInShare, early]);
-  await rollout.check(
-    'the new workloads do not change the revision of any other workload',
-    await rollout.renewed(),
-    share,
-  );
+  await rollout.check('all other workloads keep their revision', await rollout.renewed(), share);
   await rollout.ask('resume', 'on');
   const makers = await rollout.pausedAt(55, 'v2');
   // A workload counts for a minute after its last pod ended (during a restart it may have none), so
@@ -64,11 +56,7 @@ const changingWorkloads: Case = async (context, audit) => {
   const stillCounts = Date.parse((await rollout.state()).stepStartedAt ?? '') - gone < 60_000;
   const known = [...workloads.names, ...(stillCounts ? [outside] : [])];
   const half = rollout.share(55, known);
-  await rollout.check(
-    `at 55 percent, exactly ${half.size} of the ${known.length} known workloads get the canary`,
-    makers,
-    half,
-  );
+  await rollout.check(`${half.size} of ${known.length} known workloads get the canary at 55 percent`, makers, half);
   await rollout.ask('resume', 'on-again');
   await rollout.promotes('after the promotion, all workloads get the canary');
   await rollout.noneFlippedBack();
@@ -83,8 +71,8 @@ const twoTags: Case = async (context, audit) => {
   if (east === undefined || west === undefined) throw new Error('expected two tags');
   await Promise.all([east.edit('v2', [34, 100]), west.edit('v2', [34, 100])]);
   const [eastern, western] = await Promise.all([east.pausedAt(34, 'v2'), west.pausedAt(34, 'v2')]);
-  await east.check('at 34 percent, exactly 3 of 6 workloads get the canary', eastern, east.share(34));
-  await west.check('at 34 percent, exactly 3 of 6 workloads get the canary at the same time', western, west.share(34));
+  await east.check('3 of 6 workloads get the canary at 34 percent', eastern, east.share(34));
+  await west.check('3 of 6 workloads get the canary at 34 percent, too', western, west.share(34));
   const canaries = (makers: Map<string, Set<string>>): string =>
     [...makers]
       .flatMap(([name, each]) => (each.has('v2') ? [name] : []))
@@ -94,14 +82,8 @@ const twoTags: Case = async (context, audit) => {
   const westward = await west.path();
   await east.ask('promote', 'now');
   await east.promotes('after the promotion, all workloads get the canary');
-  await west.check(
-    'the promotion of east leaves the canary on the same 3 workloads',
-    await west.renewed(),
-    west.share(34),
-  );
-  await west.holds('the promotion of east leaves the webhook of west unchanged', async () =>
-    found(await west.path(), westward),
-  );
+  await west.check('the promotion of east does not affect west', await west.renewed(), west.share(34));
+  await west.holds('the promotion of east leaves the webhook as is', async () => found(await west.path(), westward));
   await west.noneFlippedBack();
   await west.ask('abort', 'now');
   await west.reach('rolled back', ({ phase }) => phase === 'RolledBack');
@@ -116,20 +98,11 @@ const thirdRevision: Case = async (context, audit) => {
   const rollout = await SmallRollout.open(context, audit, { tag: 'third', count: 6 });
   await rollout.edit('v2', [50, 100]);
   const share = rollout.share(50);
-  await rollout.check(
-    'at 50 percent, exactly 3 of 6 workloads get the canary',
-    await rollout.pausedAt(50, 'v2'),
-    share,
-  );
+  await rollout.check('3 of 6 workloads get the canary at 50 percent', await rollout.pausedAt(50, 'v2'), share);
   await rollout.edit('v3', [50, 100]);
   const makers = await rollout.pausedAt(50, 'v3');
   const third = { stable: 'v1', canary: 'v3' };
-  await rollout.check(
-    'after the edit, the same 3 workloads get the third revision, the others get stable',
-    makers,
-    share,
-    third,
-  );
+  await rollout.check('the same 3 workloads get the third revision after the edit', makers, share, third);
   await rollout.noneFlippedBack('no workload with the canary got stable in between');
   await rollout.ask('resume', 'on');
   await rollout.promotes('after the promotion, all workloads get the third revision', 'v3');
@@ -144,26 +117,16 @@ const backToStable: Case = async (context, audit) => {
   const before = await rollout.path();
   await rollout.edit('v2', [50, 100]);
   const share = rollout.share(50);
-  await rollout.check(
-    'at 50 percent, exactly 3 of 6 workloads get the canary',
-    await rollout.pausedAt(50, 'v2'),
-    share,
-  );
+  await rollout.check('3 of 6 workloads get the canary at 50 percent', await rollout.pausedAt(50, 'v2'), share);
   await rollout.edit('v1', [50, 100]);
   await rollout.reach('at rest', ({ phase, canary }) => phase === 'Idle' && canary === undefined);
-  await rollout.holds('after the edit back to stable, the webhook has its earlier path', async () =>
-    found(await rollout.path(), before),
-  );
+  await rollout.holds('the webhook has its earlier path again', async () => found(await rollout.path(), before));
   await rollout.checkAll('after the edit back to stable, all workloads get stable', 'v1');
   await rollout.holds('negative control: the test detects that these 3 workloads went back to stable', () =>
     found(workloads.pods.flippedBack('v2', 'v1').sort().join(), [...share].sort().join()),
   );
   await rollout.edit('v2', [50, 100]);
-  await rollout.check(
-    'in the second rollout, the same 3 workloads get the canary',
-    await rollout.pausedAt(50, 'v2'),
-    share,
-  );
+  await rollout.check('the same 3 workloads get the canary again', await rollout.pausedAt(50, 'v2'), share);
   return [rollout];
 };
 
@@ -174,12 +137,7 @@ const rollbackOfRollback: Case = async (context, audit) => {
   await rollout.edit('v2', [50, 100]);
   const makers = await rollout.pausedAt(50, 'v2');
   const away = { stable: 'bad', canary: 'v2' };
-  await rollout.check(
-    'at 50 percent, 2 of 4 workloads leave the failing revision for v2',
-    makers,
-    rollout.share(50),
-    away,
-  );
+  await rollout.check('2 of 4 workloads get v2 at 50 percent', makers, rollout.share(50), away);
   await rollout.ask('resume', 'on');
   await rollout.promotes('after the promotion, all workloads get v2');
   // The status is written first; until the webhook follows, its path names both, at 100 percent.
@@ -194,10 +152,7 @@ const rollbackOfRollback: Case = async (context, audit) => {
     return found(`${reason} ${stable.revision} ${rolledBackFrom?.revision ?? ''}`, 'PodsFailing v2 bad');
   });
   await rollout.checkAll('after the rollback, all workloads get v2 again', 'v2');
-  await rollout.holds(
-    'after the rollback, all pods are ready',
-    async () => (await rollout.workloads.ready()).size === 4,
-  );
+  await rollout.holds('all pods are ready again', async () => (await rollout.workloads.ready()).size === 4);
   return [rollout];
 };
 
@@ -210,13 +165,10 @@ const failingAnyway: Case = async (context, audit) => {
   const failing = rollout.nameBeside(rollout.ranked()[2] ?? '', 'after');
   await workloads.add(failing, { annotations: { 'e2e.sidecar-injector.io/outcome': 'crash' } });
   await rollout.edit('v1', [50, 100], 'UntilResumed');
-  await rollout.seen(
-    'one of 5 pods fails under stable',
-    ({ pods }) => pods.stable.failing === 1 && pods.stable.total === 5,
-  );
+  await rollout.seen('a stable pod fails', ({ pods }) => pods.stable.failing === 1 && pods.stable.total === 5);
   await rollout.edit('v2', [50, 100], 'UntilResumed');
   const makers = await rollout.pausedAt(50, 'v2');
-  await rollout.check('at 50 percent, exactly 3 of 5 workloads get the canary', makers, rollout.share(50));
+  await rollout.check('3 of 5 workloads get the canary at 50 percent', makers, rollout.share(50));
   // The next step recreates all pods; the failing one must not be among them.
   await rollout.seen('3 canary pods are ready', ({ pods }) => pods.canary.ready === 3 && pods.canary.total === 3);
   await rollout.ask('resume', 'on');

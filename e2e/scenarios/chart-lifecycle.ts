@@ -112,10 +112,7 @@ export const chartLifecycle: Scenario = {
     await checkAutoscaler(context, shell, upgrade, system);
     const records = `kubectl get secret -n ${system} -l owner=helm -o jsonpath='{.items[-1:].data.release}'`;
     const size = Number(await shell(`${records} | base64 -d | wc -c`));
-    await context.checkNow(
-      "helm's record takes less than a quarter of the maximum size of a Secret",
-      () => size < 1 << 18,
-    );
+    await context.checkNow("helm's record takes less than a quarter of the limit of Secrets", () => size < 1 << 18);
 
     const said = await shell(`helm uninstall injector-operator -n ${system}`);
     await operator.process.stop(30_000);
@@ -126,7 +123,7 @@ export const chartLifecycle: Scenario = {
     await shell(`${injector} uninstall --yes`);
     await context.check('after injector uninstall, only the objects of users remain', async () => {
       const own = ['apiservice.apiregistration.k8s.io/v1alpha1.sidecar-injector.io\n', ...definitions];
-      return found(await shell(traces), [...own, 'injectorconfig.sidecar-injector.io/used\n'].join(''));
+      return found(await shell(remaining), [...own, 'injectorconfig.sidecar-injector.io/used\n'].join(''));
     });
     const foreign = await run(helm(`install other ${chart} --dry-run=server`));
     await context.checkNow('helm refuses the remaining CRDs to another release', () =>

@@ -87,13 +87,9 @@ async function checkRows(context: ScenarioContext): Promise<void> {
   const audit = context.startAudit();
   const pods = tablePods(namespaces, 'row', istioRowKeys).map(({ pod }) => pod);
   const compared = await compareAll(context, pods);
-  await context.checkNow('injector check predicts all 256 rows of the table of labels', () =>
-    none(disagreements(compared)),
-  );
+  await context.checkNow('injector check predicts all 256 rows of labels', () => none(disagreements(compared)));
   if (audit === undefined) return;
-  await context.checkNow('the API server calls the predicted webhooks for these rows', () =>
-    none(otherWebhooks(compared, audit.events())),
-  );
+  await context.checkNow('the predicted webhooks are called', () => none(otherWebhooks(compared, audit.events())));
 }
 
 interface Pods {
@@ -241,17 +237,11 @@ async function checkByCommand(context: ScenarioContext): Promise<void> {
   const other = smallConfig('default');
   other.spec.injection['injectedAnnotations'] = { 'example.com/edited': 'yes' };
   await applyUntilReady(client, other);
-  await context.check(
-    'after an edit of the InjectorConfig, check pod/NAME reports the pod as Stale',
-    async () => (await state()) === 'Stale',
-  );
-  await context.check(
-    'check namespace/NAME reports the pods without a sidecar, the Deployment and the bare pod',
-    async () => {
-      const result = await check(`namespace/${namespace}`, '-o', 'json');
-      return result.code === 0 && reportsOf(result).length === 3;
-    },
-  );
+  await context.check('check pod/NAME reports the pod as Stale after an edit', async () => (await state()) === 'Stale');
+  await context.check('check namespace/NAME reports all three subjects', async () => {
+    const result = await check(`namespace/${namespace}`, '-o', 'json');
+    return result.code === 0 && reportsOf(result).length === 3;
+  });
 
   const file = join(cluster.run.path, 'check.yaml');
   const pods = [

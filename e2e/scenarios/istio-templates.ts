@@ -151,41 +151,31 @@ async function checkEdits(context: ScenarioContext, istio: string, texts: IstioT
 
   const broken: [says: string, changed: Edit, reason: string, message: RegExp][] = [
     [
-      'condition TemplatesValid reports a broken template with ConfigMap, key, line and column',
+      'a broken template with ConfigMap, key, line and column',
       { config: 'templates:\n  sidecar: "{{ if }}"\n' },
       'ConfigurationInvalid',
       new RegExp(`revision ${revision}.*key "config" of configmap "istio-sidecar-injector-.*line 1, column`),
     ],
     [
-      'condition TemplatesValid reports a config without templates',
+      'a config without templates',
       { config: 'policy: enabled\n' },
       'ConfigurationInvalid',
       /config\.defaultTemplates names "sidecar", which is not in config\.templates/,
     ],
     [
-      'condition TemplatesValid reports a broken mesh config',
+      'a broken mesh config',
       { mesh: 'defaultConfig: 7' },
       'ConfigurationInvalid',
       /key "mesh".*cannot parse mesh config/,
     ],
+    ['broken values', { values: '[1]' }, 'ReferenceInvalid', /key "values" of configmap .* must be a JSON or YAML map/],
     [
-      'condition TemplatesValid reports broken values',
-      { values: '[1]' },
-      'ReferenceInvalid',
-      /key "values" of configmap .* must be a JSON or YAML map/,
-    ],
-    [
-      'condition TemplatesValid reports a missing key',
+      'a missing key',
       { mesh: null },
       'ReferenceInvalid',
       new RegExp(`missing configuration map key "mesh" in configmap "istio-${revision}"`),
     ],
-    [
-      'condition TemplatesValid reports missing values',
-      { values: null },
-      'ReferenceInvalid',
-      /missing configuration map key "values"/,
-    ],
+    ['missing values', { values: null }, 'ReferenceInvalid', /missing configuration map key "values"/],
   ];
   for (const [says, changed, reason, message] of broken) {
     await edit(changed);
@@ -198,7 +188,7 @@ async function checkEdits(context: ScenarioContext, istio: string, texts: IstioT
   const [, meshConfig] = istioConfigMaps(istio, revision, renamed) as [KubernetesObject, KubernetesObject];
   await client.delete(meshConfig);
   const gone = new RegExp(`could not read valid configmap "istio-${revision}" from namespace "${istio}"`);
-  await checkRefused('condition TemplatesValid reports a missing ConfigMap', 'ReferenceInvalid', gone);
+  await checkRefused('a missing ConfigMap', 'ReferenceInvalid', gone);
   await client.create(meshConfig);
   await checkReady();
   await client.delete(proxyConfig);
@@ -206,7 +196,7 @@ async function checkEdits(context: ScenarioContext, istio: string, texts: IstioT
   return broken.length + 5;
 
   async function checkRefused(says: string, reason: string, message: RegExp): Promise<void> {
-    await context.check(says, async () => {
+    await context.check(`condition TemplatesValid reports ${says}`, async () => {
       const said = await conditionOf(client, revision, 'TemplatesValid');
       found(said?.reason ?? '', reason);
       return message.test(said?.message ?? '') || found(said?.message ?? '', message.source);

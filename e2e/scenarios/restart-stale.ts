@@ -37,8 +37,8 @@ const sizes = {
 export const restartStale: Scenario = {
   name,
   about:
-    'stale workloads of three kinds are restarted once each, never more at a time than the bounds allow, as seen from outside; budgets, what cannot be restarted, lost leaders, failing pods, no webhook',
-  destructive: 'it needs a proxy before the embedded API server',
+    'the operator restarts stale workloads of three kinds once each, within the bounds at every instant; with budgets, lost leaders, failing pods, a missing webhook, and workloads that cannot be restarted',
+  destructive: 'it needs a proxy in front of the embedded API server',
   full: '210 workloads, three leaders lost, about 3 minutes',
   run: async (context) => {
     const { client, size } = context;
@@ -63,13 +63,13 @@ export const restartStale: Scenario = {
     };
     await waitFor('all pods to be ready', areWholeBy(all, 'v1'));
     await guarded.setSick(true);
-    await waitFor('a pod to be not ready', () => observer.standing(guarded.sick)?.whole === false);
+    await waitFor('a pod to become unready', () => observer.standing(guarded.sick)?.whole === false);
     const reads = () => readsOfWorkloads(audit, replicas);
-    await context.checkNow('as long as no tag asks for restarts, workloads are not even read', () =>
+    await context.checkNow('while no tag requests restarts, the operator does not read workloads', () =>
       found(reads().join(), ''),
     );
     const stayed = { pods: await left.pods(), generations: await generations(context, left.namespaces) };
-    // What has become ready just now counts as being restarted still.
+    // Wait until freshly ready workloads no longer count as restarting.
     await sleep(1000);
 
     const started = Date.now();
@@ -84,30 +84,30 @@ export const restartStale: Scenario = {
         { timeout: 120_000 },
       );
       await loseLeader(replicas, loss);
-      context.say(`the leader is ${loss} after a restart that it has not heard of`);
+      context.say(`the leader is ${loss} after a restart whose response it has not received`);
     }
     await context.check(
-      `${restartable.length} stale workloads are restarted: all their pods are ready, and of the new revision`,
+      `after ${restartable.length} stale workloads were restarted, all their pods are ready and have the new revision`,
       areWholeBy(restartable, 'v2'),
       { timeout: 240_000 },
     );
     const seconds = Math.round((Date.now() - started) / 1000);
-    await context.check('the same search finds the reads of one that does, of all kinds and of budgets', () =>
+    await context.check('negative control: with such a tag, the audit log has reads of all kinds and budgets', () =>
       found(reads().join(), 'daemonsets,deployments,poddisruptionbudgets,statefulsets'),
     );
     const most = await checkBounds(stage, window);
     const pods = await checkOnce(stage, window.after, restartable);
     await checkGuarded(stage, guarded, window.after);
-    await context.check('what cannot be restarted is reported, each with its reason', async () => {
+    await context.check('the status names each workload that cannot be restarted, with its reason', async () => {
       const { untouched } = await restartsOf(context, tag);
       return found(untouched.map(describeLeft).sort().join('; '), left.reasons.join('; '));
     });
-    await context.check('and has its pods and its template still, as has what the tag does not take', async () => {
+    await context.check('these workloads and unselected ones keep their pods and templates', async () => {
       found((await left.pods()).join('; '), stayed.pods.join('; '));
       return found((await generations(context, left.namespaces)).join('; '), stayed.generations.join('; '));
     });
     await checkEvents(context, restartable);
-    await context.check('then there is nothing to do', async () => (await restartsOf(context, tag)).phase === 'Idle');
+    await context.check('the tag becomes Idle', async () => (await restartsOf(context, tag)).phase === 'Idle');
 
     const refused = await checkOwnToken(context, replicas, oneOfEachKind(fixtures));
     const failed = await checkWorsening(stage, areWholeBy(all, 'v2'));
@@ -132,7 +132,7 @@ export const restartStale: Scenario = {
   },
 };
 
-/** The collections of workloads and budgets that our processes have read, by the API server's own record, sorted. */
+/** Returns the resources (workloads, budgets) that our processes read, sorted. */
 function readsOfWorkloads(audit: AuditLog, { installation }: Replicas): string[] {
   const read = audit.events().flatMap(({ user, verb, objectRef }) => {
     const isOfWorkloads = objectRef?.apiGroup === 'apps' || objectRef?.apiGroup === 'policy';
@@ -146,14 +146,14 @@ async function checkOnce({ context, observer }: Stage, after: number, workloads:
   const counts = edits(observer.sightings(), after);
   const made = podsMade(observer.sightings(), after);
   const twice = workloads.filter((each) => counts.get(each) !== 1);
-  await context.checkNow('each template was changed once', () => found(twice.join(), ''));
+  await context.checkNow('each template was changed exactly once', () => found(twice.join(), ''));
   const counted = workloads.map((name) => {
     const { desired = 0 } = observer.standing(name)?.object ?? {};
     return { name, desired, ...(made.get(name) ?? { made: 0, lost: 0 }) };
   });
   const others = counted.filter((each) => each.made < each.desired || each.made - each.lost > each.desired);
   const lost = counted.reduce((sum, each) => sum + each.lost, 0);
-  await context.checkNow(`and each pod was made anew once, but for ${lost} that the fake kubelets ended unasked`, () =>
+  await context.checkNow(`each pod was recreated once, except ${lost} that the fake kubelets ended early`, () =>
     found(others.map((each) => `${each.name}: ${each.made} for ${each.desired}`).join(), ''),
   );
   return counted.reduce((sum, each) => sum + each.made, 0);
@@ -162,7 +162,7 @@ async function checkOnce({ context, observer }: Stage, after: number, workloads:
 async function checkEvents(context: ScenarioContext, workloads: readonly string[]): Promise<void> {
   const [first = ''] = workloads;
   const namespace = first.split('/')[0] ?? '';
-  await context.check('an Event on a workload says from what to what, and why', async () => {
+  await context.check('an Event on a workload names the old and the new revision, and the reason', async () => {
     const events = resourceKind('events.k8s.io/v1', 'Event');
     const { items } = await context.client.listAll<EventObject>(events, { namespace });
     return items.some(
@@ -178,7 +178,7 @@ interface EventObject {
   note?: string;
 }
 
-/** One workload of each kind: the fixtures begin with all of them. */
+/** Returns one workload of each kind: the first fixtures. */
 function oneOfEachKind(fixtures: readonly string[]): KubernetesObject[] {
   return Object.entries({ Deployment: 0, StatefulSet: 1, DaemonSet: 3 }).map(([kind, index]) => {
     const [namespace = '', workload = ''] = (fixtures[index] ?? '').split('/');
@@ -188,10 +188,10 @@ function oneOfEachKind(fixtures: readonly string[]): KubernetesObject[] {
 
 const resources = ['deployments', 'statefulsets', 'daemonsets'];
 
-/** How the leader is lost: killed before it knows of its last write, or suspended until another has taken its place. */
+/** How a leader is lost: killed before it gets a response, or suspended until another one leads. */
 type Loss = 'killed' | 'suspended';
 
-/** Waits for the leader's next restart and loses it when the API server has done that, and its answer is still on the way. */
+/** Stops the leader between its next restart of a workload and the response. */
 async function loseLeader(replicas: Replicas, loss: Loss): Promise<void> {
   const { proxy } = replicas;
   const leader = await replicas.waitForLeader();
@@ -211,7 +211,7 @@ async function loseLeader(replicas: Replicas, loss: Loss): Promise<void> {
   leader.operator.process.freeze();
   await held.release();
   try {
-    await waitFor('another process to lead', async () => {
+    await waitFor('another leader', async () => {
       const next = await replicas.leader();
       return next !== leader && next;
     });
@@ -222,35 +222,36 @@ async function loseLeader(replicas: Replicas, loss: Loss): Promise<void> {
 
 const strategy = { restart: bounds };
 
-/** A revision whose pods crash: it stops with what was restarted first, and another revision heals that. Returns how many were restarted. */
+/** Rolls out crashing pods, which stop the restarts, and a fix; returns the number of restarts. */
 async function checkWorsening({ context, observer, all }: Stage, areHealed: () => boolean): Promise<number> {
   const { client } = context;
   const after = observer.latest();
   await applyObject(client, revisionTag(tag, 'v3', { strategy }));
-  await context.check('pods that crash stop the restarts at once, and the status names a workload', async () => {
+  await context.check('crashing pods stop the restarts at once, and the status names a workload', async () => {
     const { phase, message } = await restartsOf(context, tag);
     if (phase === 'Stopped' && /restart-stale-\S+/.test(message)) return true;
-    throw new Error(`it says ${phase}: ${message}`);
+    throw new Error(`it is ${phase}: ${message}`);
   });
   await sleep(2000);
   const restarted = [...edits(observer.sightings(), after).keys()];
   await context.checkNow(
-    `after ${restarted.length} of ${all.length}, at least 1 and at most ${bounds.maxUnavailableWorkloads}`,
+    `${restarted.length} of ${all.length} workloads were restarted, at least 1 and at most ${bounds.maxUnavailableWorkloads}`,
     () => restarted.length > 0 && restarted.length <= bounds.maxUnavailableWorkloads,
   );
   const healing = observer.latest();
   await applyObject(client, revisionTag(tag, 'v2', { strategy }));
-  await context.check('another revision: these are restarted at once, and all pods are ready again', areHealed);
-  await context.checkNow('and nothing else was', () =>
+  await context.check('a working revision restarts these workloads at once, and all pods are ready again', areHealed);
+  await context.checkNow('no other workload was restarted', () =>
     found([...edits(observer.sightings(), healing).keys()].sort().join(), restarted.sort().join()),
   );
-  await context.check('and nothing is to be done', async () => (await restartsOf(context, tag)).phase === 'Idle');
+  await context.check('the tag becomes Idle again', async () => (await restartsOf(context, tag)).phase === 'Idle');
   return restarted.length;
 }
 
 /**
- * All webhook replicas die in the middle of the restarts, and the webhook may be passed over (failurePolicy Ignore): pods become ready without a sidecar.
- * The restarts stop before everybody has lost it. Returns how many workloads have; the replicas run again then.
+ * Kills all webhook replicas during restarts with failurePolicy Ignore, so that pods become ready
+ * without a sidecar. The restarts must stop early. Returns how many workloads lost their sidecar,
+ * after the replicas run again.
  */
 async function checkWithoutSidecar({ context, observer, all }: Stage, replicas: Replicas, revision: string) {
   const { client } = context;
@@ -261,10 +262,10 @@ async function checkWithoutSidecar({ context, observer, all }: Stage, replicas: 
   await Promise.all(replicas.webhooks.map((each) => replicas.kill(each)));
   const withoutSidecar = () =>
     all.filter((each) => [...(observer.standing(each)?.pods.values() ?? [])].some(({ maker }) => maker === 'none'));
-  await context.check('no replica serves any more: the restarts stop, and the status says why', async () => {
+  await context.check('when no replica serves any more, the restarts stop and the status says why', async () => {
     const { phase, message } = await restartsOf(context, tag);
     if (withoutSidecar().length > 0 && phase === 'Stopped' && /sidecar/.test(message)) return true;
-    throw new Error(`it says ${phase}: ${message}`);
+    throw new Error(`it is ${phase}: ${message}`);
   });
   await sleep(2000);
   const restarted = edits(observer.sightings(), after).size;
@@ -278,10 +279,10 @@ async function checkWithoutSidecar({ context, observer, all }: Stage, replicas: 
   return lost;
 }
 
-/** What may not be done to a workload by whoever has the operator's token; each a merge patch. */
+/** Forbidden changes of a workload with the operator's token, as merge patches. */
 const attempts: Record<string, object> = {
   'another image': { spec: { template: { spec: { containers: [{ name: 'sleep', image: 'example.com/mine:1' }] } } } },
-  'another ServiceAccount': { spec: { template: { spec: { serviceAccountName: 'somebody' } } } },
+  'another ServiceAccount': { spec: { template: { spec: { serviceAccountName: 'other' } } } },
   'a label of the pod template': { spec: { template: { metadata: { labels: { mine: 'x' } } } } },
   'another annotation of the pod template': { spec: { template: { metadata: { annotations: { mine: 'x' } } } } },
   'the removal of an annotation of the pod template': {
@@ -303,17 +304,17 @@ const attempts: Record<string, object> = {
   },
 };
 
-/** Only of those that have replicas. */
+/** Only for kinds with replicas. */
 const scaling = { spec: { replicas: 0 } };
 
-/** With the very token of a process that leads: one annotation of a pod template may be written, nothing else of a workload. Nothing is changed. */
+/** Checks by dry runs that a leader's token may write exactly one annotation of a pod template. */
 async function checkOwnToken(
   context: ScenarioContext,
   { installation, controllers }: Replicas,
   workloads: readonly KubernetesObject[],
 ): Promise<number> {
   const [controller] = controllers;
-  if (controller === undefined) throw new Error('there is no controller');
+  if (controller === undefined) throw new Error('no controller is running');
   const kubeconfig = join(context.cluster.run.path, `${installation.namespace}-${controller.name}.kubeconfig`);
   const client = new ApiClient(loadKubeConfig({ kubeconfig }), { userAgent: 'e2e-with-the-operators-token' });
   let refused = 0;
@@ -322,7 +323,7 @@ async function checkOwnToken(
       const { kind } = target;
       const annotations = { 'sidecar-injector.io/restarted': `prod v2.00000000 ${new Date().toISOString()}` };
       const ours = { ...target, spec: { template: { metadata: { annotations } } } };
-      await context.check(`the operator's token may write our annotation on the pod template of a ${kind}`, () =>
+      await context.check(`the operator's token may write its annotation on the pod template of a ${kind}`, () =>
         client.apply(ours, { fieldManager: 'sidecar-injector-restarts', dryRun: true }),
       );
       const all = kind === 'DaemonSet' ? attempts : { ...attempts, 'its replicas': scaling };
@@ -332,7 +333,7 @@ async function checkOwnToken(
         if (refusal?.includes('the operator may change nothing but') === true) refused++;
         else allowed.push(`${what} (${refusal ?? 'it was allowed'})`);
       }
-      await context.checkNow(`and nothing else of it: ${Object.keys(all).length} attempts denied by the policy`, () =>
+      await context.checkNow(`the policy denies ${Object.keys(all).length} other writes to the ${kind}`, () =>
         found(allowed.join('; '), ''),
       );
     }
@@ -343,7 +344,7 @@ async function checkOwnToken(
   return refused;
 }
 
-/** What RBAC alone forbids, asked so that no refusal of the operator's is in the audit log. */
+/** Checks what RBAC alone forbids, without refusals of the operator in the audit log. */
 async function checkRoles(context: ScenarioContext, user: string, namespace: string): Promise<void> {
   const mayNot: Access[] = resources.flatMap((resource) => [
     ...['create', 'update', 'delete', 'deletecollection', 'get'].map((verb) => ({ verb, resource, group: 'apps' })),
@@ -360,7 +361,7 @@ async function checkRoles(context: ScenarioContext, user: string, namespace: str
   for (const access of mayNot) {
     if (await isAllowed(context.client, user, namespace, access)) allowed.push(JSON.stringify(access));
   }
-  await context.checkNow(`its role allows none of ${mayNot.length} other accesses`, () =>
+  await context.checkNow(`the operator's roles allow none of ${mayNot.length} other accesses`, () =>
     found(allowed.join('; '), ''),
   );
 }

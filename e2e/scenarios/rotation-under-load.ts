@@ -7,7 +7,7 @@ export const rotationUnderLoad: Scenario = {
   name: 'rotation-under-load',
   core: true,
   about:
-    'authorities and serving certificates are replaced under load, each while the API server makes new connections: nothing is lost, and an outside observer never sees a certificate that the bundle does not verify',
+    'rotations of CAs and serving certificates under load, while the API server opens new connections, lose no pod creation, and an observer never sees a certificate that the CA bundle does not verify',
   full: '30 authorities and 200 serving certificates, at least 20 handshakes a second by the API server, about 8 minutes',
   run: async (context) => {
     const isFull = context.size === 'full';
@@ -28,20 +28,20 @@ export const rotationUnderLoad: Scenario = {
     const still = await cluster.standstill.between(since, until);
     const handshakes = await cluster.apiServerHandshakes(since);
     const perSecondMade = Math.round((10_000 * handshakes) / (until - since)) / 10;
-    await losses.checkNone(`${authorities} authorities and ${leaves} serving certificates replaced`, since);
+    await losses.checkNone(`${authorities} authorities and ${leaves} serving certificates rotated`, since);
     const observed = observer.handshakes - before;
     for (const { description } of observer.violationsSince(since).slice(0, 5)) context.say(description);
     await context.checkNow(
-      `the observer's ${observed} handshakes: each certificate verified against the live bundle, by an authority in it`,
+      `in ${observed} handshakes of the observer, the live CA bundle verified every certificate`,
       () =>
         observed > 0 &&
         observer.violationsSince(since).length === 0 &&
         [...observer.leaves.values()].every(({ issuer, lastSeen }) => issuer !== undefined || lastSeen < since),
     );
-    // The short size runs on machines that do many other things.
+    // Machines that run the short size do many other things.
     const least = isFull ? 20 : 2;
     await context.checkNow(
-      `the API server made ${handshakes} handshakes for admissions, ${perSecondMade} a second; at least ${least} for each in which nothing stood still`,
+      `the API server made ${handshakes} handshakes (${perSecondMade} per second), at least ${least} per second without stalls`,
       () => handshakes > 0 && handshakes >= (least * (until - since - still)) / 1000,
     );
     await cluster.load.stop();
@@ -51,12 +51,12 @@ export const rotationUnderLoad: Scenario = {
     const { mostAuthorities } = observer;
     context.measured({ observerHandshakes: observed, violations: 0, mostAuthoritiesInBundle: mostAuthorities });
     context.measured({ p50Milliseconds, p99Milliseconds });
-    return `${authorities} authorities and ${leaves} serving certificates replaced, ${created} pods, ${handshakes} handshakes by the API server (${perSecondMade} a second), ${observed} by the observer: 0 lost; leaf first lost ${controls.lostByLeafFirst}, a bundle without overlap ${controls.lostWithoutOverlap}`;
+    return `${authorities} authorities and ${leaves} serving certificates rotated, ${created} pods, ${handshakes} handshakes by the API server (${perSecondMade} a second), ${observed} by the observer: 0 lost; leaf first lost ${controls.lostByLeafFirst}, a bundle without overlap ${controls.lostWithoutOverlap}`;
   },
 };
 
 async function rotateManyTimes(cluster: RotatingCluster, wanted: { authorities: number; leaves: number }) {
-  // Uncounted are those during which the API server happened to make no new connection: they say nothing.
+  // Rotations during which the API server opened no connection prove nothing, so they do not count.
   const done = { authorities: 0, leaves: 0, uncounted: 0 };
   const share = wanted.leaves / wanted.authorities;
   while (done.authorities < wanted.authorities || done.leaves < wanted.leaves) {
@@ -65,7 +65,7 @@ async function rotateManyTimes(cluster: RotatingCluster, wanted: { authorities: 
     if (!counts) done.uncounted++;
     else done[isLeaf ? 'leaves' : 'authorities']++;
     if (done.uncounted > wanted.authorities + wanted.leaves) {
-      throw new Error(`${done.uncounted} rotations met no handshake of the API server: the load is too small`);
+      throw new Error(`${done.uncounted} rotations saw no handshake of the API server, so the load is too small`);
     }
     const total = done.authorities + done.leaves;
     if (total % 50 === 0) cluster.context.say(`${done.authorities} authorities, ${done.leaves} serving certificates`);
@@ -73,18 +73,18 @@ async function rotateManyTimes(cluster: RotatingCluster, wanted: { authorities: 
   return done;
 }
 
-/** One renewal under the same authority; whether the API server made connections while it was under way and with the new certificate. */
+/** Renews a leaf; reports whether the API server connected both during it and afterwards. */
 async function rotateLeaf(cluster: RotatingCluster): Promise<boolean> {
   const { observer } = cluster;
   const before = observer.common();
   const began = Date.now();
   await cluster.request('leaf');
   const after = await observer.waitForOther(before);
-  // A renewal by time may have come first, or the end of an authority's replacement; it is one certificate all the same.
+  // A renewal by time, or the end of a CA rotation, may come first; either yields one certificate.
   return isMet(cluster, began, after.firstSeen);
 }
 
-/** A new authority; whether the API server made connections while both were trusted, before and after the certificate was exchanged. */
+/** Rotates the CA; reports whether the API server connected in both phases of overlap. */
 async function rotateAuthority(cluster: RotatingCluster): Promise<boolean> {
   const { observer } = cluster;
   const issuer = observer.common()?.issuer;
@@ -98,12 +98,12 @@ async function rotateAuthority(cluster: RotatingCluster): Promise<boolean> {
   });
   await cluster.waitForDone(nonce);
   const firstSwap = Math.min(...leaf.firstSeen.values());
-  // An old authority that left the bundle at the same time hides when the new one came into it.
+  // When an old CA leaves the bundle at the same time, the observer cannot see the new one arrive.
   if (staged === 0 || (await cluster.apiServerHandshakes(staged, firstSwap)) === 0) return false;
   return isMet(cluster, staged, leaf.firstSeen);
 }
 
-/** Waits until the API server has made a connection since all serve the new certificate; whether it made one before, too. */
+/** Waits until the API server connects with the new certificate; reports if it did before, too. */
 async function isMet(cluster: RotatingCluster, began: number, firstSeen: Map<string, number>): Promise<boolean> {
   const all = Math.max(...firstSeen.values());
   const during = await cluster.apiServerHandshakes(began, all);
@@ -111,14 +111,14 @@ async function isMet(cluster: RotatingCluster, began: number, firstSeen: Map<str
   return during > 0;
 }
 
-/** After a theft: the old authorities leave the bundle long before their last certificate has expired, and nothing is lost by that either. */
+/** Checks a forced retirement (stolen key): the old CAs leave the bundle early without losses. */
 async function checkForcedRetirement(cluster: RotatingCluster): Promise<void> {
   const { context, observer } = cluster;
   const before = observer.authorities.length;
   await cluster.waitForDone(await cluster.request('authority-force'));
   await observer.waitForRound();
   await context.check(
-    `an authority is replaced by force: of ${before} in the bundle one is left, which signed what all replicas serve`,
+    `after a forced CA rotation, one of ${before} CAs remains in the bundle and signed the certificates of all replicas`,
     () => observer.authorities.length === 1 && observer.common()?.issuer === observer.authorities[0],
   );
 }

@@ -35,13 +35,13 @@ import {
 import { walkRevisions } from './seed-walk/revisions.ts';
 import { walkSelection } from './seed-walk/selection.ts';
 
-/** An operator with nothing to do writes nothing: a loop that repairs its own writes would show here. */
+/** Checks that an idle operator writes nothing: detects loops that repair their own writes. */
 async function checkSilence(context: ScenarioContext, installation: Installation): Promise<void> {
   const earlier = context.startAudit();
   if (earlier === undefined) return;
-  // What it has to do still after what went before ends some time; whoever repairs its own writes has never done.
+  // Pending work ends at some point; an operator that repairs its own writes never finishes.
   let [settledAt, before] = [Date.now(), 0];
-  await waitFor('the operator to have nothing to do', () => {
+  await waitFor('the operator to become idle', () => {
     const writes = earlier.writesBy(installation.username, false).length;
     if (writes > before) [settledAt, before] = [Date.now(), writes];
     return Date.now() - settledAt >= 1000;
@@ -49,7 +49,7 @@ async function checkSilence(context: ScenarioContext, installation: Installation
   const audit = context.startAudit();
   if (audit === undefined) return;
   await sleep(2000);
-  // What pods did before may show in a status half a minute later, once.
+  // Usage statistics may follow once, up to half a minute after the pods changed.
   const counted = new Set<string>();
   const isCount = ({ objectRef }: AuditEvent): boolean => {
     const { resource, subresource, name = '' } = objectRef ?? {};
@@ -61,15 +61,13 @@ async function checkSilence(context: ScenarioContext, installation: Installation
     .writesBy(installation.username, false)
     .filter((event) => !isCount(event))
     .map(describeEvent);
-  await context.checkNow('an operator with nothing to do writes nothing but its lease', () =>
-    found(writes.join('; '), ''),
-  );
+  await context.checkNow('an idle operator writes nothing but its Lease', () => found(writes.join('; '), ''));
 }
 
 export const seedWalk: Scenario = {
   name: 'seed-walk',
   core: true,
-  about: 'the main job: labels, policy, opt-out, revisions, dry run, url, deletion, an operator that is killed',
+  about: 'the main use cases work: labels, policy, opt-out, revisions, dry run, url, deletion, and a killed operator',
   destructive:
     'it installs the default revision, which selects every namespace labelled istio-injection=enabled, and kills the operator',
   run: async (context) => {
@@ -86,12 +84,12 @@ export const seedWalk: Scenario = {
   },
 };
 
-/** `2/2 1/1` and the like: its pods, oldest first. */
+/** Returns the READY columns of a namespace's pods, oldest first: `2/2 1/1`. */
 async function columnsOf(client: ApiClient, namespace: string): Promise<string> {
   return (await podsOf(client, namespace, 'sleep')).map(readyColumn).join(' ');
 }
 
-/** The first thing anybody tries: label a namespace, restart a Deployment, see 2/2; take the label away again. */
+/** Takes a user's first steps: label a namespace, restart a Deployment, remove the label. */
 async function walkBasics(context: ScenarioContext): Promise<{ ready: number; firstPod: number }> {
   const { client } = context;
   const labelled = await context.namespace('labelled', { 'istio-injection': 'enabled' });
@@ -110,21 +108,19 @@ async function walkBasics(context: ScenarioContext): Promise<{ ready: number; fi
     ),
     waitForCondition(client, 'default', 'Ready', 'True').then(since),
   ]);
-  await context.check('an applied InjectorConfig is Ready', () => true);
+  await context.check('an applied InjectorConfig becomes Ready', () => true);
 
   await labelNamespace(client, namespace, { 'istio-injection': 'enabled' });
-  await context.check('a label on the namespace leaves running pods as they are: 1/1', async () =>
-    found(await columns(), '1/1'),
-  );
+  await context.check('a label on the namespace leaves running pods at 1/1', async () => found(await columns(), '1/1'));
   const before = podTable(await podsOf(client, namespace), new Date());
   await restartDeployment(client, namespace, 'sleep');
-  await context.check('after a restart the Deployment has 2/2', async () => found(await columns(), '2/2'));
+  await context.check('after a restart, the pod of the Deployment is 2/2', async () => found(await columns(), '2/2'));
   context.say(`${before}\n${podTable(await podsOf(client, namespace), new Date())}`.replaceAll('\n', '\n      '));
 
   await labelNamespace(client, namespace, { 'istio-injection': null });
   await client.patch(deployment(namespace, 'sleep'), 'merge', { spec: { replicas: 2 } });
   await waitForDeployment(client, namespace, 'sleep');
-  await context.check('without the label new pods are 1/1 and old ones stay 2/2', async () => {
+  await context.check('without the label, new pods are 1/1 and old pods stay 2/2', async () => {
     const pods = await podsOf(client, namespace, 'sleep');
     return found(pods.map(readyColumn).sort().join(' '), '1/1 2/2');
   });
@@ -134,14 +130,14 @@ async function walkBasics(context: ScenarioContext): Promise<{ ready: number; fi
 const name = 'passing';
 const producedKinds = [webhooks, ...['Secret', 'Service', 'ConfigMap'].map((kind) => resourceKind('v1', kind))];
 
-/** An InjectorConfig goes: webhooks first, pods stay, nothing is left, nobody is refused meanwhile. */
+/** Deletes an InjectorConfig: webhooks go first, only pods remain, and no pod is refused. */
 async function walkDeletion(context: ScenarioContext, installation: Installation): Promise<void> {
   const { client } = context;
   const config = await applyUntilReady(client, smallConfig(name));
   const namespace = await context.namespace('deletion', { 'istio.io/rev': name });
   await createDeployment(client, namespace, 'sleep', { replicas: 2 });
   const columns = () => columnsOf(client, namespace);
-  await context.check('pods of a revision that is about to go: 2/2', async () => found(await columns(), '2/2 2/2'));
+  await context.check('pods of a revision before its deletion are 2/2', async () => found(await columns(), '2/2 2/2'));
   await context.check('the revision has a webhook, a Service, Secrets and ConfigMaps', async () => {
     const kinds = new Set((await produced(context)).map(({ kind }) => kind));
     return kinds.size === producedKinds.length;
@@ -150,21 +146,24 @@ async function walkDeletion(context: ScenarioContext, installation: Installation
   const audit = context.startAudit();
   const creations = createWhile(context, namespace);
   await deleteForced(client, config);
-  await context.check('the InjectorConfig is gone', () => isGone(client, injectorConfigs, name));
-  await context.check('nothing of it is left', async () => (await produced(context)).length === 0);
+  await context.check('the InjectorConfig is deleted', () => isGone(client, injectorConfigs, name));
+  await context.check('no object of the InjectorConfig remains', async () => (await produced(context)).length === 0);
   const { refused, created } = await creations();
-  await context.checkNow(`no pod was refused meanwhile (0 of ${created})`, () => refused.length === 0);
+  await context.checkNow(`none of ${created} pods was refused during the deletion`, () => refused.length === 0);
   if (audit !== undefined) {
     const deletions = audit
       .writesBy(installation.username)
       .filter((event) => event.verb === 'delete' && event.objectRef?.name?.includes(name) === true)
       .map((event) => event.objectRef?.resource);
-    await context.checkNow('the webhooks went first', () => deletions[0] === 'mutatingwebhookconfigurations');
+    await context.checkNow(
+      'the operator deleted the webhooks first',
+      () => deletions[0] === 'mutatingwebhookconfigurations',
+    );
   }
-  await context.check('injected pods stay as they are', async () => found(await columns(), '2/2 2/2'));
+  await context.check('injected pods stay unchanged', async () => found(await columns(), '2/2 2/2'));
   await untilActive(client);
   await restartDeployment(client, namespace, 'sleep');
-  await context.check('new pods start plain', async () => found(await columns(), '1/1 1/1'));
+  await context.check('new pods start without a sidecar', async () => found(await columns(), '1/1 1/1'));
 }
 
 async function produced(context: ScenarioContext): Promise<KubernetesObject[]> {
@@ -173,7 +172,7 @@ async function produced(context: ScenarioContext): Promise<KubernetesObject[]> {
   return lists.flatMap(({ items }) => items);
 }
 
-/** Creates pods one after the other until the returned function is called; it tells how many were refused. */
+/** Creates pods one by one until the returned function is called; it returns the refused ones. */
 function createWhile(context: ScenarioContext, namespace: string) {
   const end = new AbortController();
   let created = 0;
@@ -193,7 +192,7 @@ function createWhile(context: ScenarioContext, namespace: string) {
   };
 }
 
-/** The operator is killed: what each failure policy means, who is not affected, and that everything recovers. */
+/** Kills the operator: checks both failure policies, the unaffected pods, and the recovery. */
 async function walkOutage(context: ScenarioContext, operator: OperatorProcess): Promise<void> {
   const { client } = context;
   await applyUntilReady(client, smallConfig('fails'));
@@ -203,7 +202,7 @@ async function walkOutage(context: ScenarioContext, operator: OperatorProcess): 
   const unselected = await context.namespace('unselected');
   for (const namespace of [strict, lenient]) await createDeployment(client, namespace, 'sleep', { replicas: 3 });
   const columns = (namespace: string) => columnsOf(client, namespace);
-  await context.check('before: both namespaces 2/2', async () =>
+  await context.check('before the outage, pods in both namespaces are 2/2', async () =>
     found(`${await columns(strict)}, ${await columns(lenient)}`, '2/2 2/2 2/2, 2/2 2/2 2/2'),
   );
 
@@ -211,53 +210,56 @@ async function walkOutage(context: ScenarioContext, operator: OperatorProcess): 
   const killed = new Date();
   await operator.process.kill();
   await context.check(
-    'the operator is killed; an unselected namespace does not notice',
+    'while the operator is down, pods in an unselected namespace are created',
     async () => (await refusal(client, barePod(unselected, 'other'))) === undefined,
   );
   await context.check(
-    'a selected namespace refuses under Fail, and names the webhook',
+    'with failurePolicy Fail, the API server refuses a pod and names the webhook',
     async () => (await refusal(client, barePod(strict, 'strict')))?.includes('failed calling webhook') === true,
   );
   const optOut = { labels: { 'sidecar.istio.io/inject': 'false' } };
   await context.check(
-    'a pod that opts out starts there all the same',
+    'with failurePolicy Fail, a pod that opts out is created',
     async () => (await refusal(client, barePod(strict, 'opts-out', optOut))) === undefined,
   );
   await context.check(
-    'a selected namespace creates plain pods under Ignore',
+    'with failurePolicy Ignore, a pod is created without a sidecar',
     async () => (await containersOf(client, lenient)).length === 1,
   );
 
   for (const namespace of [strict, lenient])
     await client.patch(deployment(namespace, 'sleep'), 'merge', { spec: { replicas: 5 } });
   await waitForDeployment(client, lenient, 'sleep');
-  await context.check('meanwhile: 2 more pods under Ignore are plain, under Fail they are missing', async () => {
-    const plain = (await columns(lenient)).split(' ').filter((column) => column === '1/1').length;
-    return found(`${plain} plain, ${await columns(strict)}`, '2 plain, 2/2 2/2 2/2');
-  });
+  await context.check(
+    'during the outage, 2 more pods are not injected with Ignore, and 2 are missing with Fail',
+    async () => {
+      const plain = (await columns(lenient)).split(' ').filter((column) => column === '1/1').length;
+      return found(`${plain} plain, ${await columns(strict)}`, '2 plain, 2/2 2/2 2/2');
+    },
+  );
 
   await countLost(context, audit?.events() ?? [], [strict, lenient], killed);
 
   await operator.restart();
   await context.check(
-    'after its restart every ReplicaSet is complete',
+    "after the operator's restart, every ReplicaSet is complete",
     () => waitForDeployment(client, strict, 'sleep', 120_000).then(() => true),
-    // Its controller tries again after as long as it had failed before, at the latest.
+    // The ReplicaSet controller backs off at most as long as it had failed before.
     { timeout: 120_000 },
   );
-  await context.check('and the late pods under Fail are injected', async () =>
+  await context.check('the late pods with failurePolicy Fail are injected', async () =>
     found(await columns(strict), '2/2 2/2 2/2 2/2 2/2'),
   );
   await restartDeployment(client, lenient, 'sleep');
-  await context.check('the plain pods are replaced by a restart', async () =>
+  await context.check('a restart replaces the pods without a sidecar', async () =>
     found(await columns(lenient), '2/2 2/2 2/2 2/2 2/2'),
   );
 }
 
-/** The negative control of every later "0 lost": with the operator dead, both kinds of loss are seen. */
+/** Negative control of later checks: with the operator dead, the test sees both kinds of loss. */
 async function countLost(context: ScenarioContext, events: AuditEvent[], namespaces: string[], since: Date) {
   const pods = (await Promise.all(namespaces.map((namespace) => podsOf(context.client, namespace, 'sleep')))).flat();
-  // Timestamps of objects are whole seconds.
+  // Creation timestamps are whole seconds.
   const recent = pods.filter((pod) => Date.parse(pod.metadata.creationTimestamp ?? '') >= since.getTime() - 1000);
   const selected = events.filter((event) => namespaces.includes(event.objectRef?.namespace ?? ''));
   const refused = refusedCreations(selected).length;
@@ -265,7 +267,7 @@ async function countLost(context: ScenarioContext, events: AuditEvent[], namespa
   context.say(`lost while the operator was dead: ${refused} refused, ${plain} plain`);
   if (context.cluster.controlPlane === undefined) return;
   await context.checkNow(
-    'what was lost is seen: refused under Fail, plain under Ignore',
+    'negative control: the test sees refused pods with Fail and uninjected pods with Ignore',
     () => refused > 0 && plain === 2,
   );
 }

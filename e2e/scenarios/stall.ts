@@ -17,18 +17,18 @@ const sizes = {
   short: { undisturbed: 8000, rounds: 2, limit: 60_000, walked: 6 },
   full: { undisturbed: 60_000, rounds: 4, limit: 3_600_000, walked: 60 },
 };
-/** One review after the other, without pause: on two cores several clients at once slow the API server itself, whatever the injector does. */
+/** Sequential reviews: on two cores, parallel clients would slow the API server itself. */
 const clients = 1;
-/** Innocent creations a second, over all InjectorConfigs. */
+/** The number of innocent creations per second, over all InjectorConfigs. */
 const perSecond = 20;
-/** Milliseconds for which the operator does not run in the negative control: longer than a webhook's timeout. */
+/** How long the negative control freezes the operator: more than a webhook timeout, in ms. */
 const frozen = 11_000;
 const proxyName = 'stall-proxy';
 
 export const stall: Scenario = {
   name: 'stall',
   about:
-    'hostile pods of many classes (field and text), created and as dry runs, beside innocent ones: these take no longer, none is lost, and the leader keeps its Lease',
+    'hostile pods of many classes (field and text) neither delay nor lose innocent pods, and the leader keeps its Lease',
   destructive: 'it needs the audit log of the embedded control plane',
   full: 'every field with every text, 5,900 classes, four times each, about 30 minutes',
   run: async (context) => {
@@ -36,7 +36,7 @@ export const stall: Scenario = {
     const { undisturbed, rounds, limit, walked } = sizes[size];
     const audit = context.requireAudit();
     const installation = await context.install();
-    // As in production: at debug every request is a line.
+    // The level of production; at debug, every request logs a line.
     const operator = await installation.startOperator({ flags: ['--log-level=info'] });
     const pid = operator.process.pid;
     const standstill = context.standstill();
@@ -66,7 +66,7 @@ export const stall: Scenario = {
     const quiet = await during(witnesses, () => sleep(undisturbed));
     const quietDelay = await longestDelay(operator);
     context.say(`undisturbed: ${describe(quiet)}, event loop ${quietDelay} ms late at most`);
-    await context.checkNow(`undisturbed: of ${quiet.created} innocent pods none is lost`, () => none(quiet.lost));
+    await context.checkNow(`without an attack, none of ${quiet.created} innocent pods is lost`, () => none(quiet.lost));
 
     const attacked = await during(witnesses, () => attacker.call('attack', hostile, { rounds, clients, limit }));
     const reviews = attacked.result;
@@ -83,7 +83,7 @@ export const stall: Scenario = {
     };
     if (otherInjector !== undefined) return await mustHaveLost(context, falls, figures);
     await context.checkNow(
-      `${reviews.length} hostile reviews of ${names.length} classes: ${attacked.created} innocent pods, none lost, p99 ${attacked.p99Milliseconds} ms (undisturbed ${quiet.p99Milliseconds} ms), the Lease kept`,
+      `during ${reviews.length} hostile reviews of ${names.length} classes, none of ${attacked.created} innocent pods was lost or late and the leader kept its Lease (p99 ${attacked.p99Milliseconds} ms, undisturbed ${quiet.p99Milliseconds} ms)`,
       () => none(falls),
     );
     const answered = new Set(reviews.filter((review) => !unanswered(review)).map(({ name }) => name));
@@ -91,7 +91,7 @@ export const stall: Scenario = {
       none(names.filter((name) => !answered.has(name))),
     );
     const worst = await walkSlowest(context, attacker, thread, hostile, slowestFirst(reviews).slice(0, walked));
-    await context.checkNow('the operator is the process that it was', () => operator.process.pid === pid);
+    await context.checkNow('the operator is the same process as before', () => operator.process.pid === pid);
 
     const stalled = await during(witnesses, async () => {
       operator.process.freeze();
@@ -101,7 +101,7 @@ export const stall: Scenario = {
     });
     const seen = shortcomings(stalled, quiet, operator.process.name);
     await context.checkNow(
-      `negative control: an operator that stands still for ${frozen / 1000} s is seen: ${seen.join('; ')}`,
+      `negative control: the test detects an operator frozen for ${frozen / 1000} s: ${seen.join('; ')}`,
       () => stalled.lost.length > 0 && seen.length === 3,
     );
     context.measured({ ...figures, alone: worst.figures, control: figuresOf(stalled) });
@@ -112,7 +112,7 @@ export const stall: Scenario = {
 async function installConfigs(context: ScenarioContext): Promise<{ hostile: string[]; innocent: string[] }> {
   const { client } = context;
   const { texts, source } = istioTexts();
-  context.say(`the proxy is of ${source}`);
+  context.say(`the proxy comes from ${source}`);
   const istio = await context.namespace('istio');
   await applyAll(client, istioConfigMaps(istio, proxyName, texts));
   const proxy = injectorConfig(proxyName, {
@@ -136,14 +136,14 @@ async function during<Result>(witnesses: Witnesses, run: () => Promise<Result>) 
   const from = Date.now();
   const result = await run();
   const to = Date.now();
-  // Whatever was asked for until now is answered, one way or the other, by then.
+  // By then, everything requested until `to` has been answered.
   await Promise.all(witnesses.loads.map((load) => load.settled(to)));
   return { ...(await judgeStretch(witnesses, from, to)), result };
 }
 
 async function mustHaveLost(context: ScenarioContext, falls: string[], figures: Figures): Promise<string> {
   for (const fall of falls) context.say(fall);
-  await context.checkNow('the other injector falls short', () => falls.length > 0);
+  await context.checkNow('the other injector fails the check', () => falls.length > 0);
   const { size, seed } = context;
   const path = writeMeasurement('stall-before', { size, seed, fallsShort: falls, ...figures });
   return `another injector: ${falls.join('; ')}; written: ${path}`;
@@ -158,26 +158,26 @@ function figuresOf({ created, lost, lease, ...times }: StretchFigures): Figures 
   return { created, lost: lost.length, ...times, leaseRenewals, leaseTransitions, leaseLongestGapMilliseconds };
 }
 
-/** Milliseconds for which an operator's main thread was kept at once, at most, since it was last asked. */
+/** Returns the longest delay of an operator's event loop since the last call, in milliseconds. */
 async function longestDelay(operator: OperatorProcess): Promise<number> {
   const found = /^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(await operator.metrics())?.[1];
-  if (found === undefined) throw new Error('the operator does not say how late its event loop was');
+  if (found === undefined) throw new Error("the operator's metrics have no event loop delay");
   return Math.round(Number(found) * 1000);
 }
 
-/** Milliseconds by which innocent pods may take longer than undisturbed. */
+/** The milliseconds by which innocent pods may be slower than undisturbed. */
 const mostSlower = 100;
-/** Milliseconds after which a leader that has not renewed its Lease gives it up. */
+/** The milliseconds after which a leader that cannot renew its Lease resigns. */
 const renewDeadline = 10_000;
 
-/** What is wrong with what innocent pods, and the Lease, met. */
+/** Describes violations by innocent pods and the Lease. */
 function shortcomings(stretch: StretchFigures, undisturbed: StretchFigures, holder: string): string[] {
   const { created, lost, p99Milliseconds, p99WithoutStandstillMilliseconds: own, lease } = stretch;
   const usual = undisturbed.p99WithoutStandstillMilliseconds;
   const found: string[] = [];
   if (lost.length > 0) found.push(`${lost.length} of ${created + lost.length} innocent pods lost`);
   if (own > usual + mostSlower)
-    found.push(`p99 ${p99Milliseconds} ms, without standstill ${own} ms, undisturbed ${usual} ms`);
+    found.push(`p99 ${p99Milliseconds} ms, without stalls ${own} ms, undisturbed ${usual} ms`);
   const others = lease.holders.filter((each) => each !== holder);
   if (others.length > 0 || lease.transitions > 0 || lease.longestGap >= renewDeadline) {
     found.push(`the Lease: ${lease.transitions} transitions, not renewed for ${lease.longestGap} ms`);
@@ -185,15 +185,16 @@ function shortcomings(stretch: StretchFigures, undisturbed: StretchFigures, hold
   return found;
 }
 
-/** Milliseconds for which one review may keep the main thread. */
+/** The milliseconds for which one review may block the main thread. */
 const most = 100;
-/** What a class costs it costs each time; a Lease or a collection of garbage it does not. */
+/** The number of attempts: a slow class is slow in each, unlike garbage collection. */
 const attempts = 4;
 
 /**
- * Creates the slowest classes one by one, and checks that none keeps the main thread for long in any of several attempts.
+ * Creates the slowest classes singly, and checks that none blocks the main thread long in all
+ * attempts.
  *
- * @param hostile the namespaces of hostile pods, one for each InjectorConfig
+ * @param hostile the namespaces of hostile pods, one per InjectorConfig
  */
 async function walkSlowest(
   context: ScenarioContext,
@@ -217,7 +218,7 @@ async function walkSlowest(
     }
   }
   await context.checkNow(
-    `of the ${chosen.length} slowest classes none keeps the main thread longer than ${most} ms (${worst.milliseconds} ms at most)`,
+    `none of the ${chosen.length} slowest classes blocks the main thread longer than ${most} ms (${worst.milliseconds} ms at most)`,
     () => none(tooLong),
   );
   const { name, namespace, milliseconds } = worst;

@@ -15,7 +15,7 @@ import { checkConditions, checkForeign, checkOrphan, checkRefusals } from './tag
 export const tagSwitch: Scenario = {
   name: 'tag-switch',
   about:
-    'a namespace moved by its label, a tag moved, the default switched and given back, a revision removed, all under load: 0 lost; every refusal',
+    'under load, moving a namespace or tag, switching the default and back, and removing a revision lose no pod; the API server refuses invalid tags',
   destructive: 'it installs the default revision, and needs the audit log of the embedded control plane',
   full: 'a tag moved 100 times under load, about 6 minutes',
   run: async (context) => {
@@ -46,21 +46,22 @@ export const tagSwitch: Scenario = {
     await checkForeign(context);
     await checkOrphan(context, replicas);
     context.measured({ created, tagMoves: 2 * moves, lost: 0, refused });
-    return `${created} pods created around the switches, 0 lost, none of two configurations; ${refused} refusals at apply time`;
+    return `${created} pods created around the switches, 0 lost, none mixed; ${refused} refusals at apply time`;
   },
 };
 
 /**
- * The second negative control: the old default goes before the new one is there, as Istio's `tag set default` does it. Pods are stored plain meanwhile, and
- * it is seen.
+ * Negative control: the old default is removed before the new one is active, as in Istio's `tag set
+ * default`. The test must detect pods that were stored without injection meanwhile.
  */
 async function checkWrongOrder(context: ScenarioContext, byDefault: Follower): Promise<void> {
   const { client } = context;
   const config = markedConfig('default', 'zero');
   const began = Date.now();
   await applyObject(client, { ...config, spec: { ...config.spec, paused: true } });
-  await context.check('control: the old default is switched off before the new one is on: plain pods are seen', () =>
-    byDefault.losses.report(began).lost.some(({ kind }) => kind === 'plain'),
+  await context.check(
+    'negative control: with the old default off before the new one is on, the test sees uninjected pods',
+    () => byDefault.losses.report(began).lost.some(({ kind }) => kind === 'plain'),
   );
   await applyObject(client, { ...config, spec: { ...config.spec, paused: false } });
   await byDefault.waitUntilMadeBy('default');
@@ -69,7 +70,7 @@ async function checkWrongOrder(context: ScenarioContext, byDefault: Follower): P
     const makers = byDefault.makersSince(back);
     return makers.length > 0 && makers.every((each) => each === 'default');
   });
-  await byDefault.losses.checkNone('it is on again', { askedSince: back });
+  await byDefault.losses.checkNone('after the default is on again', { askedSince: back });
 }
 
 type Followers = Readonly<Record<'byRevision' | 'byTag' | 'byDefault', Follower>>;
@@ -106,7 +107,7 @@ async function editWhileMoving(context: ScenarioContext, { byTag }: Followers): 
       applyObject(client, revisionTag('prod', mark === 'four' ? 'v1' : 'v2')),
     ]);
   }
-  // On its way it may have led there already, and away again.
+  // The tag may have reached v2 and left it again.
   await applyTagUntilReady(client, revisionTag('prod', 'v2'));
   return byTag.checkSwitched('a revision is edited while the tag is moved to it and away', 'v2', began);
 }
@@ -119,7 +120,7 @@ async function switchDefault(context: ScenarioContext, { byDefault }: Followers)
     await applyObject(client, revisionTag('default', revision));
     created += await byDefault.checkSwitched(`the default is switched to ${revision} by tag default`, revision, began);
   }
-  await context.check('InjectorConfig default is Ready and says who stands in for it', async () => {
+  await context.check('InjectorConfig default is Ready with reason Tagged', async () => {
     const ready = await conditionOf(client, 'default', 'Ready');
     return ready?.status === 'True' && found(ready.reason, 'Tagged');
   });
@@ -127,10 +128,10 @@ async function switchDefault(context: ScenarioContext, { byDefault }: Followers)
   await waitForCondition(client, 'default', 'Ready', 'True', edited.metadata.generation);
   const began = Date.now();
   await removeTag(client, 'default');
-  const statement = 'tag default is deleted: InjectorConfig default takes over again';
+  const statement = 'tag default is deleted, and InjectorConfig default is published again';
   created += await byDefault.checkSwitched(statement, 'default', began);
   const readiness = async () => (await conditionOf(client, 'default', 'Ready'))?.reason;
-  await waitFor('it to be Ready by itself', async () => (await readiness()) === 'Serving');
+  await waitFor('InjectorConfig default to be Ready without a tag', async () => (await readiness()) === 'Serving');
   return created;
 }
 
@@ -138,24 +139,24 @@ async function removeRevision(context: ScenarioContext, followers: Followers): P
   const { client } = context;
   const began = Date.now();
   await deleteForced(client, markedConfig('v1', 'one'));
-  await context.check('a revision is removed after its last user: nothing of it is left', () =>
+  await context.check('a deleted revision without users leaves no objects', () =>
     isGone(client, injectorConfigs, 'v1'),
   );
   let created = 0;
   for (const { losses, namespace } of Object.values(followers)) {
-    created += await losses.checkNone(`and pods of ${namespace} are created as before`, began);
+    created += await losses.checkNone(`after the deletion, in ${namespace}`, began);
   }
   return created;
 }
 
 type Follower = Awaited<ReturnType<typeof startFollower>>;
 
-/** A namespace in which pods are created all along: what they got, and what was lost. */
+/** Creates pods continuously in a namespace, and tracks their InjectorConfigs and losses. */
 async function startFollower(context: ScenarioContext, audit: AuditLog, name: string, labels: Record<string, string>) {
   const namespace = await context.namespace(name, labels);
-  /** Which InjectorConfig has made each pod. */
+  /** The InjectorConfig of each pod. */
   const makers = new Map<string, string>();
-  /** The mark that each configuration has; whatever shows another was made of two. */
+  /** The mark of each configuration; a pod of a known configuration with another mark is mixed. */
   const markOf = new Map<string, string>();
   const inspect = (pod: Pod): PodDefect | undefined => {
     makers.set(pod.metadata.name ?? '', makerOf(pod));
@@ -167,7 +168,7 @@ async function startFollower(context: ScenarioContext, audit: AuditLog, name: st
     load.creations
       .filter(({ startedAt, failure }) => startedAt > time && failure === undefined)
       .map((creation) => makers.get(creation.name) ?? 'none');
-  /** Waits until a pod of this moment is made by an InjectorConfig; returns the time from when on all must be (milliseconds since 1970). */
+  /** Waits until an InjectorConfig injects; returns when all later pods must (ms since 1970). */
   const waitUntilMadeBy = async (maker: string) => {
     await waitFor(
       `pods of ${namespace} to be made by ${maker}`,
@@ -176,7 +177,7 @@ async function startFollower(context: ScenarioContext, audit: AuditLog, name: st
     );
     return Date.now();
   };
-  /** Checks that a switch lost nothing, and that every pod that was asked for after it is wholly of the new configuration. */
+  /** Checks that a switch lost no pod, and that all later pods come from the new configuration. */
   const checkSwitched = async (statement: string, maker: string, began: number) => {
     const from = await waitUntilMadeBy(maker);
     const created = await losses.checkNone(statement, began);
@@ -185,7 +186,7 @@ async function startFollower(context: ScenarioContext, audit: AuditLog, name: st
       return all.length >= 20 && all;
     });
     await context.checkNow(
-      `and each of the ${since.length} that were asked for afterwards is made by ${maker}, ${from - began} ms after it was asked for`,
+      `${maker} injects each of the ${since.length} later pods, from ${from - began} ms after the request on`,
       () => found(since.filter((each) => each !== maker).join(), ''),
     );
     return created;

@@ -20,15 +20,15 @@ import { none } from '../harness/wait-for.ts';
 import { barePod } from '../harness/workloads.ts';
 import { atAdmission, bombs, type Bomb } from './template-bomb/bombs.ts';
 
-/** MiB: the most that the operator may take, which the chart gives 768. */
+/** The most memory that the operator may use, in MiB; the chart's limit is 768. */
 const mostMemory = 600;
-/** All bombs have their verdict by then, in milliseconds; on a calm machine it takes a tenth of it. */
+/** The milliseconds until all bombs have a verdict; an idle machine needs a tenth. */
 const verdictsWithin = 300_000;
 
 export const templateBomb: Scenario = {
   name: 'template-bomb',
   about:
-    'InjectorConfigs that take endless time or memory beside an innocent one: it keeps serving, and a restart stays up',
+    'despite InjectorConfigs that take endless time or memory, the operator serves an innocent one, also after a restart',
   destructive: 'it needs the embedded control plane and its audit log',
   run: async (context) => {
     checkThreadsDie(context);
@@ -54,32 +54,32 @@ export const templateBomb: Scenario = {
     await load.stop();
     await context.checkNow('the operator is the same process as before', () => operator.process.pid === pid);
     const memory = Math.round(processUsage(pid ?? 0).peakResidentBytes / 1024 / 1024);
-    await context.checkNow(`it never took more than ${mostMemory} MiB`, () => memory <= mostMemory);
+    await context.checkNow(`the operator never used more than ${mostMemory} MiB`, () => memory <= mostMemory);
 
     await operator.process.kill();
     const restarted = Date.now();
     await operator.restart();
     const readyAfter = Date.now() - restarted;
     context.say(`ready ${readyAfter} ms after a restart with all bombs in place`);
-    await context.check('it leads, has looked at every bomb, and stands', async () => {
+    await context.check('after the restart, the operator leads and has reconciled every bomb', async () => {
       const metrics = await operator.metrics();
       return planted.every((bomb) => new RegExp(`reconcile\\w*\\{[^}]*"${bombName(bomb)}"`).test(metrics));
     });
     const again = await Promise.all(planted.map((bomb) => verdictOf(context, bomb)));
-    await context.checkNow("every bomb's condition is what it was", () => {
+    await context.checkNow('the condition of every bomb is the same as before the restart', () => {
       const changed = planted.filter((bomb, index) => again[index]?.message !== verdicts.get(bomb)?.message);
       return none(changed.map(bombName));
     });
-    await context.check('none that was found too costly has been tried again', async () => {
+    await context.check('no bomb that was too costly was tried again', async () => {
       const metrics = await operator.metrics();
-      // A published one may be put off until the others have been tried.
+      // Trials of published configurations may be postponed until the others are done.
       return !/injector_configuration_trials_total\{outcome="costly"\} [1-9]/.test(metrics);
     });
-    await context.check('the innocent one is served', async () => (await answerFor(context, namespace)) === 'injected');
+    await context.check('innocent pods are served', async () => (await answerFor(context, namespace)) === 'injected');
     const [first] = planted.filter((bomb) => verdicts.get(bomb)?.reason === 'TooCostly');
-    if (first === undefined) throw new Error('no bomb was too costly');
+    if (first === undefined) throw new Error('none of the bombs was too costly');
     await applyUntilReady(context.client, smallConfig(bombName(first)));
-    await context.checkNow('a bomb that is mended is tried, and serves', () => true);
+    await context.checkNow('a corrected bomb is tried and published', () => true);
 
     const tooCostly = [...verdicts.values()].filter(({ reason }) => reason === 'TooCostly').length;
     const refused = [...verdicts.values()].filter(({ status }) => status === 'False').length;
@@ -104,30 +104,30 @@ export const templateBomb: Scenario = {
   },
 };
 
-/** What an unbounded `concat` does, on a thread with a limit for its heap. */
+/** A script that runs an unbounded `concat` on a thread with a heap limit. */
 const onThread = `new (require('node:worker_threads').Worker)('let list = [1]; for (;;) list = list.concat(list);', {
   eval: true,
   resourceLimits: { maxOldGenerationSizeMb: 128 },
 }).on('error', () => console.log('the thread ended alone'));`;
 
-/** The negative control, in a process of its own: why configurations are not tried on a thread. V8 ends the whole process. */
+/** Negative control: trials on a thread would be unsafe, because V8 aborts the whole process. */
 function checkThreadsDie(context: ScenarioContext): void {
   const { signal, stdout } = spawnSync(process.execPath, ['-e', onThread], { timeout: 60_000, encoding: 'utf8' });
-  if (signal !== 'SIGABRT') throw new Error(`the process was to end by SIGABRT: ${signal ?? 'no signal'} ${stdout}`);
-  context.say('a thread that runs out of memory in one allocation ends its whole process (SIGABRT)');
+  if (signal !== 'SIGABRT') throw new Error(`expected SIGABRT, not ${signal ?? 'no signal'}: ${stdout}`);
+  context.say('a thread that runs out of memory in one allocation aborts its whole process (SIGABRT)');
 }
 
-/** Each has its condition; one that is published after all answers for its pods: with a clear refusal, or by injecting them. */
+/** Waits for a condition on each bomb; checks that a published one refuses or injects its pods. */
 async function checkVerdicts(context: ScenarioContext, planted: readonly Bomb[]): Promise<Map<Bomb, Condition>> {
   const verdicts = new Map<Bomb, Condition>();
   await context.check(
-    `each of ${planted.length} bombs has its condition TemplatesValid`,
+    `each of ${planted.length} bombs has a condition TemplatesValid`,
     async () => {
       for (const bomb of planted) {
         const verdict = verdicts.has(bomb) ? undefined : await verdictOf(context, bomb);
         if (verdict !== undefined) verdicts.set(bomb, verdict);
       }
-      return none(planted.filter((bomb) => !verdicts.has(bomb)).map((bomb) => `nothing is said of ${bombName(bomb)}`));
+      return none(planted.filter((bomb) => !verdicts.has(bomb)).map((bomb) => `${bombName(bomb)} has no condition`));
     },
     { timeout: verdictsWithin, interval: 500 },
   );
@@ -138,31 +138,31 @@ async function checkVerdicts(context: ScenarioContext, planted: readonly Bomb[])
   return verdicts;
 }
 
-/** The beginning of what was said of a bomb, in one line. */
+/** Prints the beginning of a message about a bomb on one line. */
 function tell(context: ScenarioContext, bomb: Bomb, said: string): void {
   context.say(`${bomb.name}: ${said.replaceAll(/\s+/g, ' ').slice(0, 160)}`);
 }
 
 async function checkPublished(context: ScenarioContext, bomb: Bomb) {
   const namespace = await context.namespace(bomb.name, { 'istio.io/rev': bombName(bomb) });
-  const answer = await context.check(`${bomb.name} is published, and answers for its pods`, async () => {
+  const answer = await context.check(`the published ${bomb.name} injects or refuses its pods`, async () => {
     const said = await answerFor(context, namespace);
-    // What is rendered in time may be too much for the API server itself.
+    // The API server may refuse a pod that was rendered in time.
     return /injected|template|injecting this pod|limit|strings and lists|YAML|yaml|Too long/.test(said) && said;
   });
   tell(context, bomb, answer);
 }
 
-/** Pods without the annotation are served; with it the template goes off. */
+/** Checks that pods without the annotation are injected, and that a limit refuses the others. */
 async function checkAtAdmission(context: ScenarioContext): Promise<void> {
   for (const bomb of atAdmission) {
     await applyUntilReady(context.client, injectorConfig(bombName(bomb), { injection: bomb.injection }));
     const namespace = await context.namespace(bomb.name, { 'istio.io/rev': bombName(bomb) });
     await context.check(
-      `${bomb.name}: pods that do not set it off are served`,
+      `${bomb.name}: pods that do not trigger it are injected`,
       async () => (await answerFor(context, namespace)) === 'injected',
     );
-    const answer = await context.check(`${bomb.name}: one that does is refused by a limit`, async () => {
+    const answer = await context.check(`${bomb.name}: a limit refuses a pod that triggers it`, async () => {
       const said = await answerFor(context, namespace, { 'example.com/bomb': 'on' });
       return /exceeded|limit of/.test(said) && said;
     });
@@ -172,7 +172,7 @@ async function checkAtAdmission(context: ScenarioContext): Promise<void> {
 
 const bombName = ({ name }: Bomb): string => `bomb-${name}`;
 
-/** Applies a bomb, with the ConfigMap that it refers to. @returns whether the API server took it */
+/** Applies a bomb with its ConfigMap. @returns whether the API server accepted it */
 async function plant({ client }: ScenarioContext, namespace: string, bomb: Bomb): Promise<boolean> {
   const name = bombName(bomb);
   if (bomb.texts !== undefined) {
@@ -186,14 +186,14 @@ async function plant({ client }: ScenarioContext, namespace: string, bomb: Bomb)
   return (await refusalOf(() => applyObject(client, injectorConfig(name, { injection })))) === undefined;
 }
 
-/** What is said of a bomb's templates; undefined while nothing is. */
+/** Returns the condition TemplatesValid of a bomb; undefined if there is none. */
 async function verdictOf({ client }: ScenarioContext, bomb: Bomb): Promise<Condition | undefined> {
   const config = await client.get<InjectorConfigObject>(injectorConfigs, bombName(bomb));
   const found = condition(config, 'TemplatesValid');
   return found?.observedGeneration === config.metadata.generation ? found : undefined;
 }
 
-/** What becomes of a pod that a bomb's webhook takes: a clear refusal, or a pod. */
+/** Returns the result for a pod of a bomb's webhook: a refusal, or a pod. */
 async function answerFor({ client }: ScenarioContext, namespace: string, annotations: Record<string, string> = {}) {
   let answer = '';
   const refused = await refusalOf(async () => {

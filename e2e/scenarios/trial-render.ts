@@ -24,16 +24,16 @@ const working = 'spec: {containers: [{name: working, image: example.com/working:
 
 export const trialRender: Scenario = {
   name: 'trial-render',
-  about: 'templates that fail for every pod are not published, new or as an edit; those that are odd are, with a word',
-  destructive: 'it applies examples, which take pods by labels of their own',
+  about: 'templates that fail for every pod are never published; odd templates are published with a warning',
+  destructive: 'it applies examples, which select pods by their own labels',
   paired: true,
   run: async (context) => {
     await context.startOperator();
     for (const { title, said, ...injection } of broken) {
       const name = nameOf(title);
       await applyObject(context.client, injectorConfig(name, { injection }));
-      await checkRefused(context, name, `${title}: not published, and the condition says why`, said);
-      await context.checkNow(`${title}: no webhook is there`, async () => {
+      await checkRefused(context, name, `${title} is not published, and condition TemplatesValid says why`, said);
+      await context.checkNow(`${title} has no webhook`, async () => {
         const all = await context.client.listAll(webhooks);
         return none(
           all.items.flatMap(({ metadata }) => (metadata.name?.endsWith(name) === true ? [metadata.name] : [])),
@@ -43,7 +43,7 @@ export const trialRender: Scenario = {
     await checkEdits(context);
     for (const { title, said, ...injection } of doubtful) {
       const config = await applyUntilReady(context.client, injectorConfig(nameOf(title), { injection }));
-      await context.checkNow(`${title}: published, and TemplatesDoubtful says what is odd`, () => {
+      await context.checkNow(`${title} is published, and condition TemplatesDoubtful says what is odd`, () => {
         const doubt = condition(config, 'TemplatesDoubtful');
         return doubt?.status === 'True' && said.test(doubt.message) && doubt.message;
       });
@@ -51,7 +51,7 @@ export const trialRender: Scenario = {
     await checkClustersPods(context);
     await checkUnknownPolicy(context);
     const fine = await checkFine(context);
-    return `${broken.length} templates that fail for every pod: none published, new or as an edit; ${doubtful.length} odd ones published with a word; ${fine} of Istio and the examples without`;
+    return `${broken.length} templates that fail for every pod: none published, new or as an edit; ${doubtful.length} odd ones published with a warning; ${fine} of Istio and the examples without`;
   },
 };
 
@@ -67,7 +67,7 @@ async function checkRefused(context: ScenarioContext, name: string, statement: s
   });
 }
 
-/** Each broken template as an edit of one that works: pods go on as before. */
+/** Applies each broken template as an edit of a working one: pods must be injected as before. */
 async function checkEdits(context: ScenarioContext): Promise<void> {
   const { client } = context;
   const before = await applyUntilReady(
@@ -77,8 +77,8 @@ async function checkEdits(context: ScenarioContext): Promise<void> {
   const namespace = await context.namespace('pods', { 'istio.io/rev': edited });
   for (const { title, said, ...injection } of broken) {
     await applyObject(client, injectorConfig(edited, { injection }));
-    await checkRefused(context, edited, `${title}, as an edit: refused`, said);
-    await context.checkNow(`${title}, as an edit: pods go on as before`, async () => {
+    await checkRefused(context, edited, `${title} as an edit is not published, and TemplatesValid says why`, said);
+    await context.checkNow(`${title} as an edit leaves pods injected as before`, async () => {
       const { status } = await client.get<InjectorConfigObject>(injectorConfigs, edited);
       const containers = await containersOf(client, namespace);
       return status?.config?.hash === before.status?.config?.hash && containers.includes('working');
@@ -87,7 +87,7 @@ async function checkEdits(context: ScenarioContext): Promise<void> {
   await applyUntilReady(client, injectorConfig(edited, { injection: { templates: { sidecar: working } } }));
 }
 
-/** A template that fails for one Deployment of the cluster alone is published, with a word. */
+/** Checks that a template that fails for only one Deployment is published with a warning. */
 async function checkClustersPods(context: ScenarioContext): Promise<void> {
   const { client } = context;
   const configWith = (template: string) =>
@@ -102,7 +102,7 @@ async function checkClustersPods(context: ScenarioContext): Promise<void> {
     await createDeployment(client, namespace, name, { replicas: 2, labels });
   }
   await applyObject(client, configWith(`{{ if index .ObjectMeta.Labels "team" }}{{ .Nmae }}{{ end }}${working}`));
-  await context.check('a template that fails for the pods of one Deployment: TemplatesDoubtful names it', async () => {
+  await context.check('TemplatesDoubtful names the Deployment for whose pods a template fails', async () => {
     const { status, message = '' } = (await doubt()) ?? {};
     return (
       status === 'True' &&
@@ -110,12 +110,12 @@ async function checkClustersPods(context: ScenarioContext): Promise<void> {
     );
   });
   const after = await waitForCondition(client, 'sampled', 'Ready', 'True', 2);
-  await context.checkNow('and it is published', () => after.status?.config?.hash !== before.status?.config?.hash);
+  await context.checkNow('the edit is published', () => after.status?.config?.hash !== before.status?.config?.hash);
   await applyUntilReady(client, configWith(working));
-  await context.check('back to the one before: no doubt is left', async () => (await doubt())?.status === 'False');
+  await context.check('a good template clears TemplatesDoubtful', async () => (await doubt())?.status === 'False');
 }
 
-/** Istio takes any text for a policy, and so do we where its format is read; nothing is injected, and everybody is told. */
+/** Istio's format accepts any policy, and so does the operator: it injects nothing and warns. */
 async function checkUnknownPolicy(context: ScenarioContext): Promise<void> {
   const { client, cluster } = context;
   const namespace = await context.namespace('policy', { 'istio.io/rev': 'policy' });
@@ -125,21 +125,21 @@ async function checkUnknownPolicy(context: ScenarioContext): Promise<void> {
   const configFrom = { namespace, name: 'texts', key: 'config' };
   const published = await applyUntilReady(client, injectorConfig('policy', { injection: { configFrom } }));
   const says = 'policy is "true", neither "enabled" nor "disabled": nothing is injected';
-  await context.checkNow('policy: On: published, and TemplatesDoubtful says what it is', () =>
+  await context.checkNow('policy: On is published, and TemplatesDoubtful reports it', () =>
     found(condition(published, 'TemplatesDoubtful')?.message ?? '', `config: ${says}`),
   );
-  await context.checkNow('pods that ask for injection are created without it', async () => {
+  await context.checkNow('with an unknown policy, pods that request injection are created without it', async () => {
     const labels = { 'sidecar.istio.io/inject': 'true', a: 'true' };
     return found((await containersOf(client, namespace, { labels })).join(), 'sleep');
   });
   await client.create(barePod(namespace, 'asks'));
-  await context.checkNow('check says why', async () => {
+  await context.checkNow('injector check reports the unknown policy', async () => {
     const { out } = await runInjector(['check', 'pod', 'asks', '-n', namespace, ...clusterFlags(cluster)]);
     return out.replaceAll(/\s+/g, ' ').includes('the policy is "true", neither') || found(out, says);
   });
 }
 
-/** Istio's own templates, and our examples. */
+/** Checks Istio's own templates, and our examples. */
 async function checkFine(context: ScenarioContext): Promise<number> {
   const { client } = context;
   const istio = await context.namespace('istio');
@@ -155,7 +155,7 @@ async function checkFine(context: ScenarioContext): Promise<number> {
   for (const config of configs) {
     const { metadata } = await applyObject(client, config);
     await waitForCondition(client, metadata.name, 'TemplatesValid', 'True');
-    await context.check(`${metadata.name}: nothing to say of its templates`, async () => {
+    await context.check(`the templates of ${metadata.name} have no warnings`, async () => {
       const doubt = await conditionOf(client, metadata.name, 'TemplatesDoubtful');
       return none(doubt?.status === 'True' ? [doubt.message] : []);
     });

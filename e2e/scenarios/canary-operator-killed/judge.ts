@@ -146,9 +146,7 @@ const endRules: Readonly<Record<string, Rule>> = {
     const states = statesOf(history);
     const rolledBack = states.findIndex(({ phase }) => phase === 'RolledBack');
     const back = rolledBack === -1 ? undefined : states.slice(rolledBack).find(({ canary }) => canary !== undefined);
-    return back === undefined
-      ? []
-      : [`it was rolled back, and was then ${back.phase}/${back.reason} at ${back.weight} percent`];
+    return back === undefined ? [] : [`after the rollback: ${back.phase}/${back.reason} at ${back.weight} percent`];
   },
   // A second execution would be refused, because no rollout is in progress.
   'an abort is executed once': (history) => {

@@ -60,7 +60,7 @@ export class Trials {
     const what =
       deaths === 0
         ? 'without a kill (the write did not occur)'
-        : `the leader was killed ${moments.join(', and ')} and ${how}`;
+        : `the leader was killed ${moments.join(', ')}, and ${how}`;
     const statement = `rollout ${trial.plan.name}, ${what}: it ended as planned, with ${history.writes.length} writes`;
     await context.checkNow(statement, () => none(judgeRollout(history)));
     return killed;

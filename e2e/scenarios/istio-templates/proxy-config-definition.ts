@@ -41,10 +41,7 @@ export async function withProxyConfigs<Result>(client: ApiClient, run: () => Pro
     if (!isThere) {
       await client.delete(definition);
       // Wait for the deletion, or the next scenario would mistake it for Istio's own.
-      await waitFor(
-        'the definition of ProxyConfig to be deleted',
-        async () => (await client.find(kind, name)) === undefined,
-      );
+      await waitFor('the deletion of the ProxyConfig CRD', async () => (await client.find(kind, name)) === undefined);
     }
   }
 }

@@ -87,9 +87,7 @@ async function checkForeignManager(applying: Applying): Promise<void> {
   );
   applying.now += second.retryAfter ?? 0;
   const third = await applying.apply(desired);
-  await context.checkNow('the applier restores the field after the wait', () =>
-    found(third.writes, 'patch 409, patch 200'),
-  );
+  await context.checkNow('the applier then restores the field', () => found(third.writes, 'patch 409, patch 200'));
 }
 
 /** An apply cannot remove co-owned list entries; without their required fields they are invalid. */

@@ -157,9 +157,7 @@ export async function checkHostileWriter(context: ScenarioContext, installation:
     return (await read()).webhooks[0]?.clientConfig.caBundle === original.webhooks[0]?.clientConfig.caBundle;
   });
   const namespace = await context.namespace('contended', { 'istio.io/rev': name });
-  await context.check('after the contest, pods are injected', async () =>
-    (await containersOf(client, namespace)).includes(name),
-  );
+  await context.check('new pods are injected', async () => (await containersOf(client, namespace)).includes(name));
   return writes;
 }
 

@@ -11,38 +11,38 @@ import { tag } from './fixtures.ts';
 /** `spec.strategy.restart` of the tag. */
 export const bounds = { maxUnavailableWorkloads: 8, perNamespace: 3, minReadySeconds: 1, readyTimeout: '60s' };
 
-/** For how long a workload has to be seen whole before the next one: half of minReadySeconds, as we and the leader see things at different times. */
+/** How long a workload must be whole before the next restart: half of minReadySeconds, in ms. */
 const wholeMs = 500;
 
-/** What all checks look at, and the names of all workloads that follow the tag. */
+/** The context of all checks, and the names of all workloads that follow the tag. */
 export interface Stage {
   readonly context: ScenarioContext;
   readonly observer: WorkloadObserver;
   readonly all: readonly string[];
 }
 
-/** The bounds were kept at every instant since the window began, and used. */
+/** Checks that the bounds were kept at every instant in the window, and were reached. */
 export async function checkBounds({ context, observer }: Stage, window: Window) {
   const { maxUnavailableWorkloads, perNamespace } = bounds;
   const most = disturbances(observer.sightings(), window);
   const { cluster, namespace, instants } = most;
-  // Fewer would say that the bounds are not used, or that we see nothing.
+  // A lower peak would mean that the bounds are not used, or that the observer misses something.
   await context.checkNow(
-    `at ${instants} instants at most ${maxUnavailableWorkloads} workloads were being replaced, and ${perNamespace} of a namespace, and so many were`,
+    `at the peak of ${instants} instants, exactly ${maxUnavailableWorkloads} workloads were unavailable, and exactly ${perNamespace} of one namespace`,
     () => found(`${cluster.count} ${namespace.count}`, `${maxUnavailableWorkloads} ${perNamespace}`),
   );
   const slots = slotsTaken(observer.sightings(), window, wholeMs);
   await context.checkNow(
-    `nor were there more than ${maxUnavailableWorkloads} with those that had not been whole for ${wholeMs} ms: ${slots.count}`,
+    `at most ${maxUnavailableWorkloads} workloads were unavailable, counting those ready for less than ${wholeMs} ms (${slots.count})`,
     () => slots.count <= maxUnavailableWorkloads || found(slots.which.join(), `${maxUnavailableWorkloads} of them`),
   );
   return most;
 }
 
-/** What the observer says of somebody who heeds no bounds, while the operator is to restart nothing; everything is healthy after that. */
+/** Checks a negative control: the observer detects restarts that ignore all bounds. */
 export async function checkNegativeControl({ context, observer, all }: Stage, revision: string) {
   await applyObject(context.client, revisionTag(tag, revision));
-  await context.check('the tag asks for no restarts any more: its status says nothing of them', async () => {
+  await context.check('after the tag stops requesting restarts, its status has no restarts', async () => {
     const { status } = await context.client.get<RevisionTagObject>(revisionTags, tag);
     return status !== undefined && status['restarts'] === undefined;
   });
@@ -50,7 +50,7 @@ export async function checkNegativeControl({ context, observer, all }: Stage, re
   const window = { after: observer.latest() };
   await restartAllAtOnce(context, [...new Set(all.map((each) => each.split('/')[0] ?? ''))]);
   await context.check(
-    `somebody restarts all ${all.length} at once: each template is changed once, all pods are of the revision`,
+    `after a user restarts all ${all.length} workloads at once, each template has changed once and all pods have the revision`,
     () => {
       const counts = edits(observer.sightings(), window.after);
       return found(all.filter((each) => counts.get(each) !== 1 || !observer.isWholeBy(each, revision)).join(), '');
@@ -59,7 +59,7 @@ export async function checkNegativeControl({ context, observer, all }: Stage, re
   const most = disturbances(observer.sightings(), window);
   const slots = slotsTaken(observer.sightings(), window, wholeMs);
   await context.checkNow(
-    `which the same observer sees: ${most.cluster.count} at a time and ${most.namespace.count} in a namespace, more than ${bounds.maxUnavailableWorkloads} and ${bounds.perNamespace}`,
+    `negative control: the observer sees ${most.cluster.count} unavailable workloads at a time and ${most.namespace.count} in a namespace, more than ${bounds.maxUnavailableWorkloads} and ${bounds.perNamespace}`,
     () =>
       most.cluster.count > bounds.maxUnavailableWorkloads &&
       most.namespace.count > bounds.perNamespace &&

@@ -11,7 +11,7 @@ import type { Stage } from './bounds.ts';
 
 export const tag = 'prod';
 
-/** The kinds in the order in which they are handed out; a Deployment with two pods loses one while it is restarted. */
+/** The kinds of the fixtures, in turn; a Deployment of two loses one pod during a restart. */
 const mixture: readonly [kind: WorkloadKind, options: Parameters<typeof workload>[3]][] = [
   ['Deployment', {}],
   ['StatefulSet', {}],
@@ -22,7 +22,7 @@ const mixture: readonly [kind: WorkloadKind, options: Parameters<typeof workload
   ['StatefulSet', { replicas: 2 }],
 ];
 
-/** Workloads of the three kinds in several namespaces that follow the tag; their names as `namespace/name`. */
+/** Creates workloads of three kinds that follow the tag; returns their names (`namespace/name`). */
 export async function createFixtures(context: ScenarioContext, namespaces: number, count: number): Promise<string[]> {
   const names: string[] = [];
   for (let index = 0; index < namespaces; index++) {
@@ -37,7 +37,7 @@ export async function createFixtures(context: ScenarioContext, namespaces: numbe
   return objects.map(nameOf);
 }
 
-/** Three Deployments whose pod goes before the next one comes, and of which one may be without at a time. */
+/** Deployments that delete the old pod first; their budget allows one unavailable pod. */
 const shared = ['shared-a', 'shared-b', 'shared-c'];
 const oneAway = { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } };
 
@@ -65,7 +65,7 @@ export async function createGuarded(context: ScenarioContext) {
     },
     setSick: async (isSick: boolean) => {
       const [pod] = await podsOf(client, namespace, 'sick');
-      if (pod === undefined) throw new Error('the sick Deployment has no pod');
+      if (pod === undefined) throw new Error('Deployment sick has no pod');
       const annotations = { 'e2e.sidecar-injector.io/outcome': isSick ? 'unready' : null };
       await client.patch({ ...pod, apiVersion: 'v1', kind: 'Pod' }, 'merge', { metadata: { annotations } });
     },
@@ -74,14 +74,13 @@ export async function createGuarded(context: ScenarioContext) {
 
 type Guarded = Awaited<ReturnType<typeof createGuarded>>;
 
-/** Two ready pods of three, at every instant; what its budget forbids waits, and what is not ready. Both are restarted when that is over. */
+/** Checks budgets at every instant, and that blocked or unready workloads wait and then restart. */
 export async function checkGuarded({ context, observer }: Stage, guarded: Guarded, after: number): Promise<void> {
   const fewest = fewestReady(observer.sightings(), after, guarded.shared);
-  await context.checkNow(
-    'of the three workloads of a budget that wants two ready pods, two were ready at every instant',
-    () => found(String(fewest), '2'),
+  await context.checkNow('two of three pods under a budget for two were ready at every instant', () =>
+    found(String(fewest), '2'),
   );
-  await context.check('what its budget forbids waits, what is not ready as well, and the status says so', async () => {
+  await context.check('the status reports the blocked workload and the unready one as waiting', async () => {
     const { phase, waiting } = await restartsOf(context, tag);
     return found(
       `${phase}: ${waiting.map(describeLeft).sort().join(', ')}`,
@@ -89,13 +88,13 @@ export async function checkGuarded({ context, observer }: Stage, guarded: Guarde
     );
   });
   const touched = [guarded.closed, guarded.sick].filter((each) => edits(observer.sightings(), after).has(each));
-  await context.checkNow('neither has been touched', () => found(touched.join(), ''));
+  await context.checkNow('the operator has changed neither of them', () => found(touched.join(), ''));
   await guarded.open();
-  await context.check('it is restarted as soon as its budget allows one', () =>
+  await context.check('the operator restarts the blocked workload as soon as its budget allows it', () =>
     observer.isWholeBy(guarded.closed, 'v2'),
   );
   await guarded.setSick(false);
-  await context.check('and the other one as soon as it is ready', () => observer.isWholeBy(guarded.sick, 'v2'));
+  await context.check('the unready workload restarts once it is ready', () => observer.isWholeBy(guarded.sick, 'v2'));
 }
 
 function budget(namespace: string, name: string, selector: object): KubernetesObject {
@@ -103,7 +102,7 @@ function budget(namespace: string, name: string, selector: object): KubernetesOb
   return { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name, namespace }, spec };
 }
 
-/** What no restart may touch: `others` follow an InjectorConfig without the tag, and then another one. */
+/** Creates objects that must not be restarted; those in `others` follow no tag. */
 export async function createLeftAlone(context: ScenarioContext) {
   const { client } = context;
   const namespace = await context.namespace('left', { 'istio.io/rev': tag });
@@ -128,9 +127,9 @@ export async function createLeftAlone(context: ScenarioContext) {
   ]);
   const namespaces = [namespace, late, others];
   const all = async () => (await Promise.all(namespaces.map((each) => podsOf(client, each)))).flat();
-  await waitFor('the pods that stay to be there', async () => (await all()).length === 12);
-  // That of the Job is not: it would have ended.
-  await waitFor('them to be ready', async () => (await all()).filter((pod) => isTrue(pod, 'Ready')).length === 11);
+  await waitFor('12 pods that must not restart', async () => (await all()).length === 12);
+  // The Job's pod stays unready, because it would end otherwise.
+  await waitFor('11 ready pods', async () => (await all()).filter((pod) => isTrue(pod, 'Ready')).length === 11);
   await client.patch(paused, 'merge', { spec: { paused: true } });
   await labelNamespace(client, late, { 'istio.io/rev': tag });
   await labelNamespace(client, others, { 'istio.io/rev': 'v2' });
@@ -151,7 +150,7 @@ export async function createLeftAlone(context: ScenarioContext) {
   };
 }
 
-/** Its pod runs and never becomes ready: the fake kubelets end the pods of Jobs that are. */
+/** A Job whose pod never becomes ready: the fake kubelets would end a ready one. */
 function job(namespace: string): KubernetesObject {
   const annotations = { 'e2e.sidecar-injector.io/outcome': 'unready' };
   const { spec } = barePod(namespace, 'once', { spec: { restartPolicy: 'Never' } });
@@ -170,7 +169,7 @@ function replicaSet(namespace: string): KubernetesObject {
   };
 }
 
-/** The generations of the workloads in some namespaces: `Kind namespace/name generation`, sorted. */
+/** Returns the generations of workloads as `Kind namespace/name generation`, sorted. */
 export async function generations({ client }: ScenarioContext, namespaces: readonly string[]): Promise<string[]> {
   const lines: string[] = [];
   for (const kind of ['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet']) {

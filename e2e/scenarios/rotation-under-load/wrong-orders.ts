@@ -1,7 +1,7 @@
 import { foreignCertificates } from '../../harness/tls-observer/foreign-certificates.ts';
 import type { RotatingCluster } from '../../harness/tls-observer/rotating-cluster.ts';
 
-/** Ends the controllers, so that nobody repairs, while `story` writes in their place; then has them repair it, and waits until all is well. */
+/** Stops the controllers while `story` writes in their place, then waits until they repaired it. */
 export async function takeOver<Result>(cluster: RotatingCluster, story: () => Promise<Result>) {
   const { controllers } = cluster.replicas;
   await Promise.all(controllers.map(({ operator }) => operator.process.stop(30_000)));
@@ -10,18 +10,18 @@ export async function takeOver<Result>(cluster: RotatingCluster, story: () => Pr
   await Promise.all(controllers.map(({ operator }) => operator.restart()));
   const foreign = cluster.observer.common();
   await cluster.context.check(
-    'the operator is back: it replaces what others have written with an authority of its own, with overlap',
+    'the returning operator replaces the foreign certificates with its own CA, with overlap',
     async () => {
       const served = cluster.observer.common();
       const { phase } = await cluster.status();
       return served !== undefined && served !== foreign && ['Stable', 'Retiring'].includes(phase ?? '');
     },
   );
-  await cluster.losses.checkNone('others have written, the operator takes over', since);
+  await cluster.losses.checkNone('during the takeover by the operator', since);
   return result;
 }
 
-/** The negative control: the new certificate first, then the bundle. Returns how many admissions that lost. */
+/** Negative control: replaces the leaf before the bundle; returns the number of lost admissions. */
 export async function checkLeafBeforeBundle(cluster: RotatingCluster): Promise<number> {
   const { names, namespace, losses } = cluster;
   const { authority, serving } = await foreignCertificates(names.service, namespace);
@@ -30,21 +30,21 @@ export async function checkLeafBeforeBundle(cluster: RotatingCluster): Promise<n
   const violations = cluster.observer.violations.length;
   await cluster.writeSecret(names.servingSecret, serving);
   await cluster.context.check(
-    'a certificate before its authority is in the bundle: creations are refused, and the observer sees why',
+    'with a certificate whose CA is not in the bundle, creations are refused and the observer sees the reason',
     () => losses.report(since).lost.length > 0 && cluster.observer.violations.length > violations,
   );
   await cluster.writeBundle(before + authority);
   return settle(cluster, since);
 }
 
-/** The negative control: the new bundle in place of the old one, then the certificate. Returns how many admissions that lost. */
+/** Negative control: replaces the bundle before the leaf; returns the number of lost admissions. */
 export async function checkBundleWithoutOverlap(cluster: RotatingCluster): Promise<number> {
   const { names, namespace, losses } = cluster;
   const { authority, serving } = await foreignCertificates(names.service, namespace);
   const since = Date.now();
   await cluster.writeBundle(authority);
   await cluster.context.check(
-    'a bundle without the authority of the certificate that is served: creations are refused, and it is seen',
+    'with a bundle that lacks the CA of the served certificate, creations are refused and the observer sees it',
     () => losses.report(since).lost.length > 0,
   );
   await cluster.writeSecret(names.servingSecret, serving);
@@ -53,6 +53,6 @@ export async function checkBundleWithoutOverlap(cluster: RotatingCluster): Promi
 
 async function settle(cluster: RotatingCluster, since: number): Promise<number> {
   await cluster.waitForCalm();
-  await cluster.losses.checkNone('the other half is written too, pods are created as before', Date.now());
+  await cluster.losses.checkNone('after the other half of the wrong order', Date.now());
   return cluster.losses.report(since).lost.length;
 }

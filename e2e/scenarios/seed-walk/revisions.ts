@@ -19,7 +19,7 @@ import { barePod, createDeployment, podsOf, restartDeployment, scenarioLabel } f
 
 const revisionLabel = 'istio.io/rev';
 
-/** A second revision beside the default one, chosen by istio.io/rev; and one that the API server calls by URL. */
+/** Tests a second revision selected by istio.io/rev, and one that the API server calls by URL. */
 export async function walkRevisions(context: ScenarioContext, operator: OperatorProcess): Promise<void> {
   const { client } = context;
   const namespace = await context.namespace('revision');
@@ -29,11 +29,11 @@ export async function walkRevisions(context: ScenarioContext, operator: Operator
   await client.patch(objectOf('v1', 'Namespace', namespace), 'merge', { metadata });
   await restartDeployment(client, namespace, 'sleep');
   const pods = await podsOf(client, namespace, 'sleep');
-  await context.check('a second revision by istio.io/rev: 2/2 with its proxy', () =>
+  await context.check('a pod of a second revision, selected by istio.io/rev, is 2/2 with its proxy', () =>
     found(pods.map(readyColumn).join(), '2/2'),
   );
   const initialiser = pods[0]?.spec.initContainers?.find(({ name }) => name === 'istio-init');
-  await context.check("the 1.1-style init container: -u 1337, -b the containers' ports, -d 15020, NET_ADMIN", () => {
+  await context.check('the 1.1-style init container has -u 1337, -b 8080, -d 15020 and NET_ADMIN', () => {
     const capabilities = JSON.stringify(initialiser?.['securityContext'] ?? {});
     return (
       argument(initialiser, '-u') === '1337' &&
@@ -43,23 +43,23 @@ export async function walkRevisions(context: ScenarioContext, operator: Operator
     );
   });
   const proxy = pods[0]?.spec.containers.find(({ name }) => name === 'istio-proxy');
-  await context.check('the 1.1-style proxy: --applicationPorts, and readiness on the status port', () => {
+  await context.check('the 1.1-style proxy has --applicationPorts and a readiness probe on the status port', () => {
     const readiness = JSON.stringify(proxy?.['readinessProbe'] ?? {});
     return argument(proxy, '--applicationPorts') === '8080' && readiness.includes('15020');
   });
   const volumes = JSON.stringify(pods[0]?.spec.volumes ?? []);
   await context.check(
-    'its volumes: one in memory, and the Secret istio.<serviceaccount>',
+    'its volumes are one in memory and the Secret istio.<serviceaccount>',
     () => volumes.includes('"medium":"Memory"') && volumes.includes('"secretName":"istio.default"'),
   );
 
   const unlabelled = await context.namespace('own-revision');
   const chosen = await containersOf(client, unlabelled, { labels: { [revisionLabel]: 'istio-1-1' } });
-  await context.check("a pod's own istio.io/rev in an unlabelled namespace", () => chosen.includes('istio-proxy'));
+  await context.check("a pod's own istio.io/rev selects a revision", () => chosen.includes('istio-proxy'));
   const both = await context.namespace('both-labels', { 'istio-injection': 'enabled', [revisionLabel]: 'istio-1-1' });
   const names = await containersOf(client, both);
   await context.check(
-    'istio-injection=enabled beats istio.io/rev',
+    'istio-injection=enabled has priority over istio.io/rev',
     () => names.includes('hello') && !names.includes('istio-proxy'),
   );
 
@@ -67,7 +67,7 @@ export async function walkRevisions(context: ScenarioContext, operator: Operator
   await walkExamples(context);
 }
 
-/** Every InjectorConfig in examples/ works as it stands: Ready, and the API server accepts what it makes of a pod. */
+/** Checks that each InjectorConfig in examples/ becomes Ready and that its pods are accepted. */
 async function walkExamples(context: ScenarioContext): Promise<void> {
   const { client } = context;
   const files = readdirSync(paths.examples)
@@ -76,7 +76,7 @@ async function walkExamples(context: ScenarioContext): Promise<void> {
   for (const objects of files) {
     const example = objects.find((object): object is InjectorConfigObject => object.kind === 'InjectorConfig');
     if (example === undefined) continue;
-    // What it refers to; the namespace goes with the scenario's own.
+    // Create what the example refers to; the cleanup deletes the namespace.
     for (const { metadata, ...object } of objects.filter((each) => each !== example)) {
       const labels = object.kind === 'Namespace' ? { [scenarioLabel]: 'true' } : {};
       await applyObject(client, { ...object, metadata: { ...metadata, labels } });
@@ -89,7 +89,7 @@ async function walkExamples(context: ScenarioContext): Promise<void> {
     const namespace = await context.namespace(`example-${metadata.name}`, labels);
     const pod = await dryRun(client, barePod(namespace, 'pod'));
     await context.checkNow(
-      `the example ${metadata.name}: Ready, and its pods are accepted`,
+      `the example ${metadata.name} is Ready and the API server accepts its pods`,
       () => runningContainers(pod).length === 2,
     );
   }
@@ -100,15 +100,15 @@ async function walkUrl(context: ScenarioContext, operator: OperatorProcess): Pro
   const url = `https://${cluster.advertiseHost}:${operator.webhookPort}`;
   await applyUntilReady(client, smallConfig('by-url', { url }));
   const { webhooks: all } = await webhookOf(client, 'by-url');
-  await context.check('clientConfig.url instead of the Service', () =>
+  await context.check('the webhook has clientConfig.url instead of a Service', () =>
     all.every(({ clientConfig }) => clientConfig.url?.startsWith(url) === true && clientConfig.service === undefined),
   );
   const namespace = await context.namespace('by-url', { [revisionLabel]: 'by-url' });
   const names = await containersOf(client, namespace);
-  await context.check('a pod is injected through the url', () => names.includes('by-url'));
+  await context.check('a pod is injected through the URL', () => names.includes('by-url'));
 }
 
-/** The value that follows a flag in a container's arguments. */
+/** Returns the value after a flag in a container's arguments. */
 function argument(container: Container | undefined, flag: string): string | undefined {
   const args = container?.args ?? [];
   const index = args.indexOf(flag);

@@ -7,28 +7,28 @@ import { barePod, labelNamespace, podsOf, type WorkloadOptions } from '../../har
 
 const inject = 'sidecar.istio.io/inject';
 
-/** What becomes of a pod; `unasked`: it stays plain, and the webhook never hears of it. */
+/** The result for a pod; `unasked`: it is not injected, and the webhook is not called. */
 type Case = [says: string, pod: WorkloadOptions, outcome: 'injected' | 'plain' | 'unasked'];
 
 const optIn = { labels: { [inject]: 'true' } };
 const optOut = { [inject]: 'false' };
 
-/** In a namespace labelled istio-injection=enabled, policy enabled. */
+/** Cases in a namespace labelled istio-injection=enabled, with policy enabled. */
 const enabled: Case[] = [
-  ['a pod that says nothing is injected', {}, 'injected'],
-  ['label inject=false: plain, and the webhook is not asked', { labels: optOut }, 'unasked'],
-  ['annotation inject=false: plain, and the webhook is not asked', { annotations: optOut }, 'unasked'],
-  ['the label inject=true beats the annotation inject=false', { ...optIn, annotations: optOut }, 'injected'],
-  ['a hostNetwork pod: plain, and the webhook is not asked', { ...optIn, spec: { hostNetwork: true } }, 'unasked'],
+  ['a pod without labels is injected', {}, 'injected'],
+  ['a pod with label inject=false does not reach the webhook', { labels: optOut }, 'unasked'],
+  ['a pod with annotation inject=false does not reach the webhook', { annotations: optOut }, 'unasked'],
+  ['the label inject=true overrides the annotation inject=false', { ...optIn, annotations: optOut }, 'injected'],
+  ['a hostNetwork pod does not reach the webhook', { ...optIn, spec: { hostNetwork: true } }, 'unasked'],
 ];
 
 const disabled: Case[] = [
-  ['policy disabled: a pod that says nothing is plain', {}, 'plain'],
-  ['policy disabled: label inject=true is injected', optIn, 'injected'],
-  ['policy disabled: annotation inject=true is injected', { annotations: optIn.labels }, 'injected'],
+  ['with policy disabled, a pod without labels is not injected', {}, 'plain'],
+  ['with policy disabled, a pod with label inject=true is injected', optIn, 'injected'],
+  ['with policy disabled, a pod with annotation inject=true is injected', { annotations: optIn.labels }, 'injected'],
 ];
 
-/** Which pods of a selected namespace are injected, and which of them ever reach the webhook. */
+/** Checks which pods of a selected namespace are injected, and which reach the webhook. */
 export async function walkSelection(context: ScenarioContext, operator: OperatorProcess): Promise<void> {
   const { client } = context;
   const namespace = await context.namespace('selected', { 'istio-injection': 'enabled' });
@@ -41,15 +41,15 @@ export async function walkSelection(context: ScenarioContext, operator: Operator
   await applyUntilReady(client, exampleConfig('hello.yaml'));
 
   const opposed = await context.namespace('opposed', { 'istio-injection': 'disabled' });
-  await checkCase(context, opposed, ['istio-injection=disabled beats the pod that opts in', optIn, 'unasked']);
+  await checkCase(context, opposed, ['istio-injection=disabled overrides a pod that opts in', optIn, 'unasked']);
   const unlabelled = await context.namespace('unlabelled');
-  await checkCase(context, unlabelled, ['an unlabelled namespace: plain', {}, 'unasked']);
-  const says = 'an unlabelled namespace: a pod with inject=true is injected';
+  await checkCase(context, unlabelled, ['a pod in an unlabelled namespace is not injected', {}, 'unasked']);
+  const says = 'a pod with inject=true in an unlabelled namespace is injected';
   await checkCase(context, unlabelled, [says, optIn, 'injected']);
 
   await labelNamespace(client, 'kube-system', { 'istio-injection': 'enabled' });
   try {
-    await checkCase(context, 'kube-system', ['kube-system, even labelled: never', optIn, 'unasked']);
+    await checkCase(context, 'kube-system', ['kube-system is never injected, even with a label', optIn, 'unasked']);
   } finally {
     await labelNamespace(client, 'kube-system', { 'istio-injection': null });
   }
@@ -58,14 +58,14 @@ export async function walkSelection(context: ScenarioContext, operator: Operator
   const stored = (await podsOf(client, namespace)).length;
   const answer = await dryRun(client, barePod(namespace, 'dry'));
   await context.check(
-    '--dry-run=server shows the injected pod and stores nothing',
+    '--dry-run=server returns the injected pod and stores nothing',
     async () => isInjected(answer) && (await podsOf(client, namespace)).length === stored,
   );
 }
 
-/** Every injection and every skip is counted, by InjectorConfig and reason. */
+/** Checks that metrics count injections and skips by InjectorConfig and reason. */
 async function checkMetrics(context: ScenarioContext, operator: OperatorProcess): Promise<void> {
-  await context.check('/metrics counts injections and skips of the InjectorConfig by reason', async () => {
+  await context.check('/metrics counts injections and skips of the InjectorConfig by outcome', async () => {
     const lines = (await operator.metrics())
       .split('\n')
       .filter((line) => line.startsWith('injector_admission_decisions_total'));

@@ -1,4 +1,4 @@
-/** The process that creates hostile pods: the times of innocent ones are taken in another. */
+/** The process that creates hostile pods, separate from the measurement of innocent ones. */
 import { ApiError } from '../../../src/kube/api-error.ts';
 import { administrator } from '../../harness/cluster.ts';
 import { serveWorker, workerData } from '../../harness/worker/serve-worker.ts';
@@ -8,7 +8,7 @@ import { hostileClasses, hostilePod, type HostileClass } from './hostile-classes
 const { kubeconfig, all, seed } = workerData as AttackWorkerData;
 const client = administrator(kubeconfig);
 const classes = hostileClasses(all, seed);
-/** Milliseconds after which a review counts as not answered: far beyond the webhook's timeout. */
+/** The milliseconds after which a review counts as unanswered: far beyond the webhook's timeout. */
 const patience = 60_000;
 
 export interface AttackWorkerData {
@@ -17,7 +17,7 @@ export interface AttackWorkerData {
   readonly seed: number;
 }
 
-/** What became of one hostile creation; `deadline`: the API server waited for the injector in vain. */
+/** The result of a hostile creation; `deadline`: the webhook call timed out. */
 export type HostileOutcome =
   'created' | 'refused by the injector' | 'refused by the API server' | 'deadline' | 'failed';
 
@@ -31,14 +31,14 @@ export interface HostileReview {
 export interface AttackOrders {
   readonly rounds: number;
   readonly clients: number;
-  /** Milliseconds after which no more are created. */
+  /** The milliseconds after which no more are created. */
   readonly limit: number;
 }
 
 export interface AttackMethods {
   names(): string[];
   one(name: string, namespace: string, dryRun: boolean): Promise<HostileReview>;
-  /** Creates every class so many times, half of them by dry run, in turn in the namespaces, by so many clients without pause, until the time is over. */
+  /** Creates every class in some rounds, half as dry runs, in turn in the namespaces. */
   attack(namespaces: readonly string[], orders: AttackOrders): Promise<HostileReview[]>;
 }
 
@@ -84,7 +84,7 @@ async function attack(namespaces: readonly string[], { rounds, clients, limit }:
 }
 
 async function removeAll(namespaces: readonly string[]): Promise<void> {
-  // What is left goes with the namespace.
+  // The namespace's deletion removes the rest.
   for (const namespace of namespaces) await deletePods(client, namespace).catch(() => undefined);
 }
 
@@ -92,7 +92,7 @@ const methods: AttackMethods = {
   names: () => classes.map(({ name }) => name),
   one: async (name, namespace, dryRun) => {
     const hostile = classes.find((each) => each.name === name);
-    if (hostile === undefined) throw new Error(`no class ${name}`);
+    if (hostile === undefined) throw new Error(`unknown class ${name}`);
     return create(hostile, namespace, dryRun || hostile.dryRunOnly);
   },
   attack,

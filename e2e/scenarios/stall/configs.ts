@@ -1,6 +1,6 @@
 import { exampleConfig, injectorConfig, type InjectorConfigObject } from '../../harness/injector-configs.ts';
 
-/** What a template's author may do with an annotation: each of these reads the whole of it. */
+/** Template functions that read a whole annotation. */
 const functions = [
   ['float64', 'int', 'int64', 'atoi', 'toDecimal', 'add 1', 'addf 1', 'mulf 2', 'duration', 'durationRound'],
   ['base', 'dir', 'clean', 'ext', 'directory'],
@@ -19,7 +19,7 @@ const functions = [
   .flat()
   .map((call) => `$text | ${call}`);
 
-/** A template whose results are all thrown away but for their lengths: what costs is the functions. */
+/** A template that discards all results except their lengths; only the functions cost time. */
 const manyFunctions = `
 metadata:
   annotations:
@@ -42,7 +42,7 @@ spec:
       value: {{ $text | trunc 20 | quote }}
 `;
 
-/** What ranges over everything an author wrote, under preset Safe. */
+/** A template that ranges over everything an author wrote, with preset Safe. */
 const showsAll = `
 spec:
   containers:
@@ -63,7 +63,7 @@ function ownConfig(name: string, template: string, preset: 'Safe' | 'Istio'): In
   return injectorConfig(name, { injection: { templates: { sidecar: template }, annotationOverrides: { preset } } });
 }
 
-/** A proxy, a small sidecar, and templates that do a lot with what authors write. */
+/** Returns a proxy, a small sidecar, and templates that process authors' text heavily. */
 export function stallConfigs(): readonly InjectorConfigObject[] {
   const hello = exampleConfig('hello.yaml');
   return [

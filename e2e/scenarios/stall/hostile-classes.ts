@@ -6,16 +6,16 @@ import { hostileTexts } from './hostile-texts.ts';
 
 export interface HostileClass {
   readonly name: string;
-  /** Whether it may be stored: some would keep others than the injector busy. */
+  /** Whether it must not be stored, because it would slow down other programs than the injector. */
   readonly dryRunOnly: boolean;
-  /** Bytes of JSON, about, of one that is created and of one that is a dry run. */
+  /** The approximate size in bytes of JSON, of a creation and of a dry run. */
   readonly bytes: { readonly created: number; readonly dryRun: number };
   readonly parts: (bytes: number) => PodParts;
 }
 
-/** The usual sizes: below 128 KiB a review is decided on the thread that answers all others. */
+/** Usual sizes: below 128 KiB, the main thread handles a review. */
 const usual = { created: 52_000, dryRun: 118_000 };
-/** Of those that another thread decides: all that the API server takes. */
+/** Sizes that the worker handles, up to the API server's limit. */
 const large = { created: 200_000, dryRun: 1_000_000 };
 
 function crossed(field: string, text: string, bytes = usual): HostileClass {
@@ -31,11 +31,11 @@ function shaped(name: string, bytes = usual): HostileClass {
 
 function named<Value extends { readonly name: string }>(values: readonly Value[], name: string): Value {
   const found = values.find((each) => each.name === name);
-  if (found === undefined) throw new Error(`there is no ${name}`);
+  if (found === undefined) throw new Error(`${name} does not exist`);
   return found;
 }
 
-/** Those that are known to have stalled an injector. */
+/** Classes known to have stalled an injector. */
 const known: readonly HostileClass[] = [
   crossed('proxy-config-duration', 'digits-and-seconds'),
   crossed('example.com/note', 'digits-and-a-letter'),
@@ -45,7 +45,7 @@ const known: readonly HostileClass[] = [
   crossed('example.com/note', 'sexagesimals'),
 ];
 
-/** Those that are so large that another thread decides them; receiving and answering them is left. */
+/** Large classes: the worker renders them; the main thread only receives and answers. */
 const bulky: readonly HostileClass[] = [
   crossed('environment-value', 'less-than-signs', large),
   crossed('container-argument', 'digits', large),
@@ -54,11 +54,7 @@ const bulky: readonly HostileClass[] = [
   crossed('proxy.istio.io/overrides', 'json-list', large),
 ].map((each) => ({ ...each, name: `${each.name}, large` }));
 
-/**
- * Classes of hostile pods.
- *
- * @param all every field with every text, else every field with a text that the seed chooses
- */
+/** @param all every field with every text; otherwise one text per field, chosen by the seed */
 export function hostileClasses(all: boolean, seed: number): readonly HostileClass[] {
   const random = new Random(seed);
   const pairs = hostileFields.flatMap((field) =>
@@ -68,7 +64,7 @@ export function hostileClasses(all: boolean, seed: number): readonly HostileClas
   return [...new Map(classes.map((each) => [each.name, each])).values()];
 }
 
-/** A pod of a class, with a name of its own, so that no decision is given again. */
+/** Returns a pod of a class with a unique name, so that no cached decision applies. */
 export function hostilePod({ parts, bytes }: HostileClass, namespace: string, name: string, dryRun: boolean) {
   const { metadata = {}, spec = {} } = parts(dryRun ? bytes.dryRun : bytes.created);
   return {

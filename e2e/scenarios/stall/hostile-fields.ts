@@ -55,7 +55,7 @@ const within: Readonly<Record<string, readonly [annotation: string, whole: (text
   'volume-name': ['sidecar.istio.io/userVolume', (text) => JSON.stringify({ [text]: { emptyDir: {} } })],
 };
 
-/** One container, but for what the parts say. */
+/** Returns a pod with one container, overridden by the parts. */
 export function container(parts: JsonObject): PodParts {
   return { spec: { containers: [{ ...plainContainer, ...parts }] } };
 }

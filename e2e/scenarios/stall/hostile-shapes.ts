@@ -3,12 +3,12 @@ import { container, plainContainer, type PodParts } from './hostile-fields.ts';
 
 export interface HostileShape {
   readonly name: string;
-  /** About how many bytes of JSON one of them takes. */
+  /** The approximate size of one element, in bytes of JSON. */
   readonly each: number;
   readonly parts: (count: number) => PodParts;
-  /** No more of them, since the API server itself takes seconds to refuse more. */
+  /** The maximum number: the API server itself takes seconds to refuse more. */
   readonly most?: number | undefined;
-  /** Once stored it would keep others than the injector busy: the garbage collector looks for each owner. */
+  /** Whether storing it would stall the garbage collector, which looks up each owner. */
   readonly dryRunOnly?: true;
 }
 
@@ -36,7 +36,7 @@ function proxyConfig(config: JsonObject): PodParts {
   return annotations({ 'proxy.istio.io/config': JSON.stringify(config) });
 }
 
-/** @param size bytes of JSON that one of them takes, about; or that and bounds */
+/** @param size the approximate bytes of JSON per element; or these and bounds */
 function shape(
   name: string,
   size: number | Omit<HostileShape, 'name' | 'parts'>,
@@ -53,7 +53,7 @@ const threePorts = (index: number): JsonObject[] =>
   list(3, (port) => ({ name: `p${port}`, containerPort: 1 + ((index * 3 + port) % 60_000) }));
 const podName = { fieldRef: { fieldPath: 'metadata.name' } };
 
-/** Name, bytes of one of them, the list that has too many, what one of them is, and how many there are at most. */
+/** Name, bytes per element, the oversized list, an element, and the maximum number of elements. */
 type Row = readonly [name: string, each: number, field: string, make: (index: number) => unknown, most?: number];
 
 const listsOfSpec: readonly Row[] = [

@@ -1,10 +1,10 @@
 export interface HostileText {
   readonly name: string;
-  /** @param bytes of it as JSON, about */
+  /** @param bytes the approximate size as JSON */
   readonly make: (bytes: number) => string;
 }
 
-/** Bytes of a text within the JSON that Go writes, which escapes more than JavaScript's. */
+/** Returns the size within the JSON that Go writes, which escapes more than JavaScript's. */
 function bytesInJson(text: string): number {
   const json = JSON.stringify(text);
   return Buffer.byteLength(json) - 2 + 5 * (json.match(/[<>&]/g)?.length ?? 0);
@@ -14,7 +14,7 @@ function many(unit: string, bytes: number): string {
   return unit.repeat(Math.max(1, Math.floor(bytes / bytesInJson(unit))));
 }
 
-/** Unit after unit, each with its number, between a beginning and an end. */
+/** Returns numbered units between a beginning and an end. */
 function numbered(unit: (index: number) => string, bytes: number, [first, last] = ['', '']): string {
   const parts: string[] = [];
   for (let index = 0, length = 0; length < bytes; index++) {
@@ -25,13 +25,13 @@ function numbered(unit: (index: number) => string, bytes: number, [first, last] 
   return `${first}${parts.join('')}${last}`;
 }
 
-/** The same opening bracket again and again, and its end as often. */
+/** Returns as many closing brackets as opening ones. */
 function nested(open: string, close: string, bytes: number): string {
   const depth = Math.floor(bytes / (bytesInJson(open) + bytesInJson(close)));
   return open.repeat(depth) + close.repeat(depth);
 }
 
-/** Lines of which each is indented deeper: its length is the square root of the whole. */
+/** Returns ever deeper indented lines; the depth is the square root of the size. */
 function staircase(bytes: number): string {
   const steps = Math.floor(Math.sqrt(2 * bytes));
   return Array.from({ length: steps }, (_, index) => `${' '.repeat(index)}a:\n`).join('');
@@ -45,7 +45,7 @@ function aliases(bytes: number): string {
   return doubling.join('') + many('- *k23\n', bytes);
 }
 
-/** What is made of one unit. */
+/** Texts that repeat one unit. */
 const repeated: Readonly<Record<string, string>> = {
   digits: '9',
   zeros: '0',

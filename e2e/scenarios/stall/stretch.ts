@@ -13,11 +13,11 @@ import { waitFor } from '../../harness/wait-for.ts';
 export interface StretchFigures {
   readonly created: number;
   readonly lost: string[];
-  /** Milliseconds at the client, of those that failed too. */
+  /** The client's latencies in milliseconds, including those of failures. */
   readonly p50Milliseconds: number;
   readonly p99Milliseconds: number;
   readonly maxMilliseconds: number;
-  /** The same without what the machine, or the API server, stood still meanwhile, or the operator's thread waited for a processor. */
+  /** The latencies without stalls of machine and API server, and waits for a processor. */
   readonly p99WithoutStandstillMilliseconds: number;
   readonly lease: LeaseFigures;
 }
@@ -30,10 +30,10 @@ export interface Witnesses {
   readonly thread: MainThread;
 }
 
-/** Below this no creation is looked at more closely. */
+/** The latency below which creations are not examined. */
 const quick = 100;
 
-/** What was asked for between two times, in milliseconds since 1970. */
+/** Returns figures on creations requested between two times, in milliseconds since 1970. */
 export async function judgeStretch(witnesses: Witnesses, from: number, to: number): Promise<StretchFigures> {
   const { loads, audit, lease, standstill, thread } = witnesses;
   const events = audit.events();
@@ -46,7 +46,7 @@ export async function judgeStretch(witnesses: Witnesses, from: number, to: numbe
     creations.map(async ({ startedAt, endedAt }) => {
       const time = endedAt - startedAt;
       if (time <= quick) return time;
-      // The two overlap where the machine is busy: only the longer one counts.
+      // On a busy machine the two overlap, so subtract only the longer one.
       return time - Math.max(thread.waitedBetween(startedAt, endedAt), await standstill.between(startedAt, endedAt));
     }),
   );
@@ -71,11 +71,11 @@ interface LeaseFigures {
   readonly holders: string[];
   readonly transitions: number;
   readonly renewals: number;
-  /** Milliseconds, the end of the stretch included. */
+  /** The longest gap in milliseconds, including the end of the stretch. */
   readonly longestGap: number;
 }
 
-/** Every version of the Lease that an operator leads by, from a watch. */
+/** Records every version of the leader's Lease with a watch. */
 export class LeaseRecord {
   readonly #seen: { holder: string; renewedAt: number; transitions: number }[] = [];
 
@@ -115,16 +115,16 @@ export class LeaseRecord {
   }
 }
 
-/** Milliseconds between two looks. */
+/** The milliseconds between two samples. */
 const interval = 25;
 
-/** The main thread of a process, as the kernel's scheduler knows it. */
+/** Samples the scheduler statistics of a process's main thread. */
 export class MainThread {
   readonly #pid: number;
   readonly #looks: { at: number; waited: number }[] = [];
   readonly #timer: NodeJS.Timeout;
 
-  /** Looks again and again until it is stopped. */
+  /** Samples until it is stopped. */
   constructor(pid: number) {
     this.#pid = pid;
     const look = (): void => {
@@ -138,12 +138,12 @@ export class MainThread {
     clearInterval(this.#timer);
   }
 
-  /** Milliseconds for which it has run so far: what others do on the machine does not count. */
+  /** Returns how long the thread has run, in milliseconds, excluding other programs. */
   ran(): number {
     return this.#read().ran;
   }
 
-  /** Milliseconds between two times (since 1970) in which it could have run, but others did. */
+  /** Returns how long it waited for a processor between two times, in milliseconds. */
   waitedBetween(from: number, to: number): number {
     const before = this.#looks.findLast(({ at }) => at <= from) ?? this.#looks[0];
     const after = this.#looks.find(({ at }) => at >= to) ?? this.#looks.at(-1);
@@ -151,7 +151,7 @@ export class MainThread {
   }
 
   #read(): { ran: number; waited: number } {
-    // When the process has ended, which is for the scenario to find, it stays where it was.
+    // After the process ended, which the scenario detects elsewhere, the values stay.
     return schedulerTimes(this.#pid) ?? { ran: 0, waited: this.#looks.at(-1)?.waited ?? 0 };
   }
 }

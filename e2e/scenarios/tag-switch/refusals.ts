@@ -12,33 +12,33 @@ import { found, waitFor } from '../../harness/wait-for.ts';
 import { validatingWebhooks, webhookNamed, webhooks } from '../../harness/webhook-configurations.ts';
 import { barePod } from '../../harness/workloads.ts';
 
-/** Every refusal at apply time, with the field and what to do. */
+/** Checks every refusal at apply time, with its field and advice. */
 export async function checkRefusals(context: ScenarioContext): Promise<number> {
   const second = smallConfig('second');
   second.spec['revision'] = 'v2';
   const custom = smallConfig('wide', { selection: 'Custom', objectSelector: { matchLabels: { team: 'a' } } });
   const rows: [what: string, object: KubernetesObject, message: RegExp][] = [
     [
-      'a tag to an unknown revision',
+      'a tag on an unknown revision',
       revisionTag('canary', 'v9'),
       /spec\.revision v9: no InjectorConfig .*there are: .*v2.*create it, or name another one/,
     ],
-    ['a tag to another tag', revisionTag('canary', 'prod'), /spec\.revision prod: no InjectorConfig/],
+    ['a tag on another tag', revisionTag('canary', 'prod'), /spec\.revision prod: no InjectorConfig/],
     [
       'a tag named like a revision',
       revisionTag('v2', 'default'),
-      /metadata\.name: InjectorConfig v2 takes the same pods.*give the tag another name/,
+      /metadata\.name: InjectorConfig v2 selects the same pods.*give the tag another name/,
     ],
     [
       'a revision named like a tag',
       smallConfig('prod'),
-      /spec\.revision: RevisionTag prod takes the same pods.*choose another revision/,
+      /spec\.revision: RevisionTag prod selects the same pods.*choose another revision/,
     ],
-    ['a second claimant of a revision', second, /spec\.revision: InjectorConfig v2 takes the same pods/],
+    ['a duplicate revision', second, /spec\.revision: InjectorConfig v2 selects the same pods/],
     [
       'selectors that overlap with those of revisions',
       custom,
-      /spec\.webhook\.selection: InjectorConfig .* takes the same pods/,
+      /spec\.webhook\.selection: InjectorConfig .* selects the same pods/,
     ],
     ...badRevisionTags.map(({ title, name, spec, field, message }): [string, KubernetesObject, RegExp] => [
       title,
@@ -58,8 +58,8 @@ type Refusal = [what: string, write: () => Promise<unknown>, message: RegExp];
 
 async function checkRefused(context: ScenarioContext, rows: readonly Refusal[]): Promise<number> {
   for (const [what, write, message] of rows) {
-    await context.check(`refused at apply time: ${what}`, async () => {
-      const said = (await refusalOf(write)) ?? 'it was taken';
+    await context.check(`the API server refuses ${what}`, async () => {
+      const said = (await refusalOf(write)) ?? 'it was accepted';
       if (message.test(said)) return true;
       throw new Error(said);
     });
@@ -74,7 +74,7 @@ async function checkPairs(context: ScenarioContext): Promise<number> {
     return { injection: `${family}-injection`, revision, inject, status };
   };
   const otherFamily = await applyUntilReady(client, smallConfig('logs', { keys: keysOf('logs') }));
-  const selection = { selection: 'Custom', objectSelector: { matchLabels: { team: 'nobody' } } };
+  const selection = { selection: 'Custom', objectSelector: { matchLabels: { team: 'none' } } };
   const unlabelled = await applyUntilReady(client, smallConfig('picked', { ...selection, keys: keysOf('picked') }));
   const strategy = { canary: { steps: [{ weight: 5 }] } };
   const moved = (spec: object) => () => client.patch(revisionTag('prod', ''), 'merge', { spec }, { dryRun: true });
@@ -90,35 +90,35 @@ async function checkPairs(context: ScenarioContext): Promise<number> {
     ['a move between families', moved({ revision: 'logs' }), otherKeys],
     ['a rollout between families', moved({ revision: 'logs', strategy }), otherKeys],
     [
-      'a tag to what no label leads to',
+      'a tag on a revision that no label selects',
       () => client.create(revisionTag('canary', 'picked'), { dryRun: true }),
       noLabel,
     ],
-    ['a rollout to what no label leads to', moved({ revision: 'picked', strategy }), noLabel],
+    ['a rollout to a revision that no label selects', moved({ revision: 'picked', strategy }), noLabel],
   ]);
   await deleteForced(client, otherFamily);
   await deleteForced(client, unlabelled);
   return count;
 }
 
-/** The same, when the validating webhook could not be asked: the operator says so in a condition, and publishes nothing. */
+/** Checks the same errors as conditions: without validation, the tags are stored, not published. */
 export async function checkConditions(context: ScenarioContext, replicas: Replicas): Promise<void> {
   const { client } = context;
   await unvalidated(context, replicas, async () => {
     await applyObject(client, revisionTag('lost', 'v9'));
     await applyObject(client, revisionTag('v2', 'default'));
   });
-  await context.check('a tag to an unknown revision says UnknownRevision, and has no webhook', async () => {
+  await context.check('a tag on an unknown revision has reason UnknownRevision and no webhook', async () => {
     const ready = await tagCondition(context, 'lost', 'Ready');
     return ready?.reason === 'UnknownRevision' && isGone(client, webhooks, tagWebhookConfiguration('lost'));
   });
-  await context.check('a tag named like an older revision says Overlap and with whom, and has no webhook', async () => {
+  await context.check('a tag named like a revision has condition Overlap, naming it, and no webhook', async () => {
     const overlap = await tagCondition(context, 'v2', 'Overlap');
     const isNamed = overlap?.status === 'True' && overlap.message.includes('InjectorConfig v2');
     return isNamed && isGone(client, webhooks, tagWebhookConfiguration('v2'));
   });
   await applyUntilReady(client, smallConfig('v9'));
-  await context.check('the revision appears: the tag leads to it', async () => {
+  await context.check('once the revision exists, the tag is Ready', async () => {
     return (await tagCondition(context, 'lost', 'Ready'))?.status === 'True';
   });
   await removeTag(client, 'v2');
@@ -126,7 +126,7 @@ export async function checkConditions(context: ScenarioContext, replicas: Replic
   await deleteForced(client, smallConfig('v9'));
 }
 
-/** Somebody else's injector of the same labels: nothing is published until it is gone or may be taken over from. */
+/** Checks that nothing is published beside a foreign injector without spec.webhook.takeover. */
 export async function checkForeign(context: ScenarioContext): Promise<void> {
   const { client } = context;
   const foreign = foreignInjector('foreign');
@@ -134,13 +134,13 @@ export async function checkForeign(context: ScenarioContext): Promise<void> {
   await operatorKnowsWebhooks(context);
   const config = smallConfig('foreign');
   await applyObject(client, config);
-  const statement = 'beside an injector of somebody else a revision says ForeignOverlap, and has no webhook';
+  const statement = 'a revision that overlaps with a foreign injector has reason ForeignOverlap and no webhook';
   await context.check(statement, async () => {
     const ready = await conditionOf(client, 'foreign', 'Ready');
     return ready?.reason === 'ForeignOverlap' && isGone(client, webhooks, 'sidecar-injector-foreign');
   });
   await applyUntilReady(client, { ...config, spec: { ...config.spec, webhook: { takeover: true } } });
-  await context.check('spec.webhook.takeover: it is published', () =>
+  await context.check('with spec.webhook.takeover, the revision is published', () =>
     client.find(webhooks, 'sidecar-injector-foreign'),
   );
   await client.delete(foreign);
@@ -148,38 +148,38 @@ export async function checkForeign(context: ScenarioContext): Promise<void> {
 }
 
 /**
- * Waits until the operator knows every webhook configuration that is stored: it follows them by one watch, which keeps their order, so that an edit which it
- * has taken back was after all of them.
+ * Waits until the operator has seen every stored webhook configuration: one ordered watch delivers
+ * them, so it has seen all of them once it reverts a later edit.
  */
 async function operatorKnowsWebhooks({ client }: ScenarioContext): Promise<void> {
   const target = webhookNamed('sidecar-injector-v2');
   await client.patch(target, 'merge', { metadata: { labels: { [labelNames.revision]: 'other' } } });
-  await waitFor('the operator to take back an edit', async () => {
+  await waitFor('the operator to revert an edit', async () => {
     const { metadata } = await client.get(webhooks, 'sidecar-injector-v2');
     return metadata.labels?.[labelNames.revision] === 'v2';
   });
 }
 
-/** A tag is deleted while no operator runs: its webhook goes when one does, and no pod was stopped by it meanwhile. */
+/** Checks that a tag's webhook is deleted if the tag was deleted while no operator ran. */
 export async function checkOrphan(context: ScenarioContext, replicas: Replicas): Promise<void> {
   const { client } = context;
   const namespace = await context.namespace('orphan', { 'istio.io/rev': 'orphan' });
   await applyObject(client, revisionTag('orphan', 'v2'));
-  await context.check('a tag is there', async () => {
+  await context.check('a tag is Ready', async () => {
     return (await tagCondition(context, 'orphan', 'Ready'))?.status === 'True';
   });
   await Promise.all(replicas.controllers.map(({ operator }) => operator.process.stop(30_000)));
   await removeTag(client, 'orphan');
-  await context.check('deleted while no operator runs, its pods are created', async () =>
+  await context.check('after the tag is deleted without a running operator, its pods are created', async () =>
     found((await refusal(client, barePod(namespace, 'pod'))) ?? '', ''),
   );
   await Promise.all(replicas.controllers.map(({ operator }) => operator.restart()));
-  await context.check('an operator comes back: the webhook of the tag goes', () =>
+  await context.check('when the operator returns, it deletes the webhook of the tag', () =>
     isGone(client, webhooks, tagWebhookConfiguration('orphan')),
   );
 }
 
-/** Runs with no validating webhook: the controllers, which would put it back, are frozen for a moment. */
+/** Runs without a validating webhook; freezes the controllers, which would restore it. */
 async function unvalidated(context: ScenarioContext, replicas: Replicas, act: () => Promise<void>): Promise<void> {
   for (const { operator } of replicas.controllers) operator.process.freeze();
   try {
@@ -200,7 +200,7 @@ async function tagCondition(context: ScenarioContext, name: string, type: string
   return isCurrent ? status?.conditions?.find((each) => each.type === type) : undefined;
 }
 
-/** As Istio's injector of one revision is installed, and nobody there: pods are let through. */
+/** Returns Istio's injector of one revision, without a server: failurePolicy Ignore admits pods. */
 function foreignInjector(revision: string): KubernetesObject {
   return {
     ...webhookNamed('istio-sidecar-injector-e2e'),
