@@ -35,9 +35,7 @@ async function main(): Promise<number> {
   // Never keep objects on the user's own cluster: its pods must not depend on this machine.
   const keep = !own && isSet('KEEP');
   if (!own && findPrograms() !== undefined)
-    report(
-      'this machine has etcd and kube-apiserver: `make demo-quick` shows an injected pod with them in seconds',
-    );
+    report('this machine has etcd and kube-apiserver: `make demo-quick` shows an injected pod with them in seconds');
   const started = Date.now();
   await buildBinaries(report, !own);
   const { cluster, stays } = own ? { cluster: await openCluster(choice, report), stays: false } : await openStage(keep);

@@ -157,7 +157,9 @@ async function main(): Promise<number> {
   }
   const unknown = positionals.filter((name) => !scenarios.some((scenario) => scenario.name === name));
   if (unknown.length > 0) {
-    console.error(`no such scenario: ${unknown.join(', ')}; choose from ${scenarios.map(({ name }) => name).join(', ')}`);
+    console.error(
+      `no such scenario: ${unknown.join(', ')}; choose from ${scenarios.map(({ name }) => name).join(', ')}`,
+    );
     return 2;
   }
   if (!/^\d{1,9}$/.test(values.seed)) {

@@ -40,7 +40,7 @@ func runKwok() {
 		os.Exit(1)
 	}
 	command := cmd.NewCommand(ctx)
-	// Other components register a global --version flag of another type, which breaks cobra's own flag.
+	// Other components register a global --version flag of another type, which breaks cobra's flag.
 	command.Version = ""
 	command.PersistentFlags().AddFlagSet(flags)
 	if err := command.ExecuteContext(ctx); err != nil {

@@ -1,6 +1,6 @@
-// Command controlplane is a Kubernetes control plane in one binary. `controlplane COMPONENT [FLAGS]`
-// runs exactly one component with its own flags, so that tests can stop, kill and restart each
-// component.
+// Command controlplane is a Kubernetes control plane in one binary. `controlplane COMPONENT
+// [FLAGS]` runs exactly one component with its own flags, so that tests can stop, kill and restart
+// each component.
 package main
 
 import (

@@ -294,8 +294,8 @@ const attempts: Record<string, object> = {
     spec: { template: { metadata: { annotations: { 'sidecar-injector.io/restarted': 'prod v2.00000000 x' } } } },
   },
   minReadySeconds: { spec: { minReadySeconds: 5 } },
-  'a label of its own': { metadata: { labels: { mine: 'x' } } },
-  'an annotation of its own': { metadata: { annotations: { 'sidecar-injector.io/restarted': 'x' } } },
+  'a label of the workload': { metadata: { labels: { mine: 'x' } } },
+  'an annotation of the workload': { metadata: { annotations: { 'sidecar-injector.io/restarted': 'x' } } },
   'a finalizer': { metadata: { finalizers: ['example.com/mine'] } },
   'an owner': {
     metadata: {

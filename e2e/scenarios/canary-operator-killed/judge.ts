@@ -21,7 +21,7 @@ const tardyMs = 12_000;
 
 type StepRule = (step: StepSeen, index: number, states: readonly WrittenState[], history: RolloutHistory) => string[];
 
-/** The rule holds for each step by itself. */
+/** Applies the rule to each step. */
 function eachStep(rule: StepRule): Rule {
   return (history) => {
     const states = statesOf(history);

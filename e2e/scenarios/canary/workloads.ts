@@ -219,7 +219,7 @@ export async function pathOf(context: ScenarioContext, tag: string): Promise<str
  */
 export async function checkLossSeen(context: ScenarioContext, replicas: Replicas, tag: string): Promise<void> {
   const { client } = context;
-  // A namespace of its own: no pod is stored there, so it adds no workload to the shares.
+  // A separate namespace: no pod is stored there, so it adds no workload to the shares.
   const namespace = await context.namespace('refused', { 'istio.io/rev': tag });
   const pods = new PodSightings(client, context.requireAudit(), namespace);
   await Promise.all(replicas.webhooks.map((each) => replicas.kill(each)));

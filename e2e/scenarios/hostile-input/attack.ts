@@ -112,7 +112,7 @@ function seedOf(seed: number, name: string, round: number): number {
   return createHash('md5').update(`${seed} ${name} ${round}`).digest().readUInt32BE(0);
 }
 
-/** Runs the attack in a process of its own. */
+/** Runs the attack in a separate process. */
 export async function runAttacker(orders: AttackOrders): Promise<AttackReport> {
   const child = fork(fileURLToPath(new URL('attacker-process.ts', import.meta.url)));
   try {

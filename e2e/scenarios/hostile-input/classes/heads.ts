@@ -127,7 +127,7 @@ export const heads = [
     bytes: Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), random.bytes(9 + random.below(60))]),
   })),
   // Only 100-continue is defined (RFC 9110, section 10.1.1).
-  hostileHead('expectations-that-nobody-meets', '417', (random) => ({ headers: [`Expect: ${random.word()}`] })),
+  hostileHead('unknown-expectations', '417', (random) => ({ headers: [`Expect: ${random.word()}`] })),
   // The server offers no other protocol, so it ignores the upgrade.
   hostileHead('upgrades', '200 patched', (random) => ({
     headers: [

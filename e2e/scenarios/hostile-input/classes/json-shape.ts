@@ -31,7 +31,7 @@ export const jsonShape = [
   hostile('deep-without-end', '400', (random, target) => ({
     bytes: chunked(random, target, nested(random, 510 + random.below(3000)).slice(0, -300)),
   })),
-  hostileText('deep-where-nobody-looks', '200 patched', (random) => {
+  hostileText('deep-in-ignored-members', '200 patched', (random) => {
     const options = nested(random, 210 + random.below(1000));
     return random.healthyText().replace('"oldObject":null', () => `"options":${options}`);
   }),

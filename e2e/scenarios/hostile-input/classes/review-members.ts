@@ -83,7 +83,7 @@ export const reviewMembers = [
     const response = { uid: random.word(), allowed: random.chance(0.5), patchType, patch };
     return review(random.creation(), { response });
   }),
-  hostileReview('members-that-nobody-reads', '200 patched', (random) => {
+  hostileReview('unknown-members', '200 patched', (random) => {
     const known = ['userInfo', 'options', 'kind', 'requestKind', 'requestResource', 'oldObject'];
     const ignored = Object.fromEntries([...known, random.word()].map((member) => [member, random.otherThan()]));
     const beside = { metadata: random.otherThan(), [random.word(9)]: random.otherThan() };
