@@ -39,7 +39,7 @@ const measures = [
 
 export const revisionScale: Scenario = {
   name: 'revision-scale',
-  about: 'many revisions, namespaces and pods: requests, time and memory of the controller, at three sizes',
+  about: 'measures requests, time and memory of a controller with many revisions, namespaces and pods',
   destructive: 'it fills the cluster with revisions, namespaces and pods',
   ownControlPlane: true,
   full: '50 revisions, 1,000 namespaces, 10,000 pods, 10 minutes',
@@ -56,31 +56,31 @@ export const revisionScale: Scenario = {
     const pairs = measures.map((measure) => [measure, exponentOf(readings, measure)]);
     const exponents = Object.fromEntries(pairs) as Measures;
     context.measured({ readings: readings.map((reading) => ({ ...reading })), exponents });
-    context.say(`exponents (0: constant, 1: linear, 2: product): ${JSON.stringify(exponents)}`);
+    context.say(`exponents (0: constant, 1: linear, 2: quadratic): ${JSON.stringify(exponents)}`);
     const last = readings.at(-1);
-    if (last === undefined) throw new Error('nothing was measured');
+    if (last === undefined) throw new Error('no size was measured');
     const bounds: [string, boolean][] = [
       [
-        'an edit of one InjectorConfig takes the same requests, however much there is',
+        'an edit of one InjectorConfig takes the same requests at all sizes',
         exponents.kindsOfRequestsPerEdit < 0.5 && last.requestsPerEdit <= 20,
       ],
       [
-        'a label of one namespace takes at most a status for whom it leaves and whom it joins',
+        'a new label of a namespace causes at most one status write of each of the two revisions',
         readings.every((each) => each.requestsPerLabel <= 4),
       ],
-      ['a pod takes at most a status', readings.every((each) => each.requestsPerPod <= 2)],
-      ['what a new leader computes grows as the whole does, not as a product', exponents.startCpuMilliseconds < 1.5],
-      // In time of this process: what it takes by the clock is up to whatever else the machine does.
-      ['what an edit costs the leader does not grow as a product', exponents.editCpuMilliseconds < 1.5],
-      ['the controller stays below 500 MiB', last.controllerMebibytes < 500],
+      ['a new pod causes at most one status write', readings.every((each) => each.requestsPerPod <= 2)],
+      ['the CPU time of a new leader does not grow quadratically', exponents.startCpuMilliseconds < 1.5],
+      // CPU time, because the wall-clock time depends on other load on the machine.
+      ['the CPU time of an edit does not grow quadratically', exponents.editCpuMilliseconds < 1.5],
+      ['the controller uses less than 500 MiB', last.controllerMebibytes < 500],
     ];
     if (context.size === 'full')
-      bounds.push(['a reconcile does not grow as a product', exponents.reconcileMilliseconds < 1.5]);
+      bounds.push(['the time of a reconcile does not grow quadratically', exponents.reconcileMilliseconds < 1.5]);
     for (const [statement, holds] of bounds) await context.checkNow(statement, () => holds);
     const statuses = await churn(context, replicas);
     context.measured({ churn: statuses });
     await checkInUse(context);
-    return `${last.revisions} revisions, ${last.namespaces} namespaces, ${last.pods} pods: ${last.requestsPerEdit} requests an edit, ${last.reconcileMilliseconds} ms a reconcile, ${last.controllerMebibytes} MiB`;
+    return `${last.revisions} revisions, ${last.namespaces} namespaces, ${last.pods} pods: ${last.requestsPerEdit} requests per edit, ${last.reconcileMilliseconds} ms per reconcile, ${last.controllerMebibytes} MiB`;
   },
 };
 
@@ -94,17 +94,17 @@ async function read(context: ScenarioContext, replicas: Replicas, population: Po
   const username = replicas.installation.username;
   const podsIn = async (state: string) => sumOf(await operator.metrics(), 'injector_pods', `state="${state}"`);
   const requestsIn = async (change: () => Promise<void>): Promise<AuditEvent[]> => {
-    await waitForQuiet(audit, username, 500);
+    await waitUntilQuiet(audit, username, 500);
     const before = requestsOf(audit, username).length;
     await change();
-    await waitForQuiet(audit, username, 1500);
+    await waitUntilQuiet(audit, username, 1500);
     return requestsOf(audit, username).slice(before);
   };
   const patient = { timeout: 120_000, interval: 100 };
   const checkPods = (statement: string, state: 'current' | 'stale', count: number) =>
     context.check(statement, async () => (await podsIn(state)) === count, patient);
   const all = `all ${scale.pods} pods`;
-  await checkPods(`${all} are current, as they came`, 'current', scale.pods);
+  await checkPods(`${all} are current`, 'current', scale.pods);
 
   await operator.process.stop(30_000);
   const started = Date.now();
@@ -113,14 +113,14 @@ async function read(context: ScenarioContext, replicas: Replicas, population: Po
   const countedMilliseconds = Date.now() - started;
   const startCpuMilliseconds = Math.round(sumOf(await operator.metrics(), 'process_cpu_seconds_total') * 1000);
   await context.check(
-    'and the statuses say so',
+    `the statuses count ${all}`,
     async () => {
       const { items } = await client.listAll<InjectorConfigObject & { status?: UsageStatus }>(injectorConfigs);
       const count = (of: (status: UsageStatus) => number | undefined): number =>
         items.reduce((sum, { status }) => sum + (of(status ?? {}) ?? 0), 0);
       const namespaces = count((status) => status.namespaces?.count);
-      const said = `${count(({ injected }) => injected?.current)} pods, ${namespaces} namespaces`;
-      return found(said, `${scale.pods} pods, ${scale.namespaces} namespaces`);
+      const actual = `${count(({ injected }) => injected?.current)} pods, ${namespaces} namespaces`;
+      return found(actual, `${scale.pods} pods, ${scale.namespaces} namespaces`);
     },
     patient,
   );
@@ -147,19 +147,19 @@ async function read(context: ScenarioContext, replicas: Replicas, population: Po
   });
   const after = await reconciles();
   const stale = population.podsOf(0);
-  await checkPods(`the ${stale} pods of the revision are stale`, 'stale', stale);
+  await checkPods(`all ${stale} pods of the edited revision are stale`, 'stale', stale);
 
   const moved = scale.namespaces - 1;
   const own = revisionName(population.revisionOf(moved));
   const label = await requestsIn(() => labelNamespace(client, namespaceName(moved), { 'istio.io/rev': edited }));
   const movedPods = population.podsIn(moved);
-  await checkPods(`and the ${movedPods} of a namespace that follows another now`, 'stale', stale + movedPods);
+  await checkPods(`all ${movedPods} pods of a namespace with a new label are stale`, 'stale', stale + movedPods);
   const pod = await requestsIn(async () => {
     await client.create(barePod(namespaceName(2), 'one-more'));
   });
   await client.delete(barePod(namespaceName(2), 'one-more'), { gracePeriodSeconds: 0 });
 
-  // As it was, for the next size.
+  // Restore the namespace and the InjectorConfig for the next size.
   await labelNamespace(client, namespaceName(moved), { 'istio.io/rev': own });
   await applyUntilReady(client, config);
   return {
@@ -178,11 +178,11 @@ async function read(context: ScenarioContext, replicas: Replicas, population: Po
   };
 }
 
-/** A namespace that follows one revision, then the other, all the time: statuses are written at most every 30 s each. */
+/** Moves a namespace between two revisions; each status is written at most once per 30 s. */
 async function churn(context: ScenarioContext, replicas: Replicas) {
   const audit = context.requireAudit();
   const { username } = replicas.installation;
-  await waitForQuiet(audit, username, 1000);
+  await waitUntilQuiet(audit, username, 1000);
   const began = Date.now();
   const written = (): string[] =>
     audit
@@ -196,7 +196,7 @@ async function churn(context: ScenarioContext, replicas: Replicas) {
   const follow = (revision: string) =>
     context.client.patch(namespace, 'merge', { metadata: { labels: { 'istio.io/rev': revision } } });
   let labels = 0;
-  // A status says what is so when it is due, and on a slow machine that may be twice the same side.
+  // A due status may equal the previous one; go on until one is written.
   while (Date.now() < least || (written().length === 0 && Date.now() < least + 90_000)) {
     await follow(revisionName(labels % 2));
     labels++;
@@ -210,7 +210,7 @@ async function churn(context: ScenarioContext, replicas: Replicas) {
   const bound = Math.floor((Date.now() - began) / 30_000) + 1;
   context.say(`${labels} labels in ${seconds} s: ${[...perObject].map((each) => each.join(' ')).join(', ')}`);
   await context.checkNow(
-    `a namespace that changes sides ${labels} times in ${seconds} s: at most ${bound} writes of one status, and nothing else`,
+    `the operator writes each status at most ${bound} times, and no other object, while a namespace changes its label ${labels} times in ${seconds} s`,
     () =>
       most >= 1 &&
       most <= bound &&
@@ -222,32 +222,32 @@ async function churn(context: ScenarioContext, replicas: Replicas) {
 async function checkInUse(context: ScenarioContext): Promise<void> {
   const { client } = context;
   const used = smallConfig(revisionName(1));
-  await context.checkNow('an InjectorConfig in use is not deleted, and the message names who uses it', async () => {
+  await context.checkNow('an InjectorConfig in use is not deleted, and the message names its users', async () => {
     const message = (await refusalOf(() => client.delete(used))) ?? 'it was deleted';
-    const wanted = /is in use: .*namespaces? leads? to it \(.*revision-scale-\d+.*pods? w.*force-delete/;
-    return wanted.test(message) || found(message, wanted.source);
+    const expected = /is in use: .*namespaces? selects? it \(.*revision-scale-\d+.*pods? ha(s|ve) .*force-delete/;
+    return expected.test(message) || found(message, expected.source);
   });
   await deleteForced(client, used);
-  await context.check('by force it goes', () => isGone(client, injectorConfigs, revisionName(1)));
+  await context.check('the forced deletion succeeds', () => isGone(client, injectorConfigs, revisionName(1)));
 }
 
-/** The sum of the samples of a metric whose labels contain a text. */
+/** Sums the samples of a metric whose labels contain a text. */
 function sumOf(metrics: string, metric: string, label = ''): number {
   const lines = metrics.split('\n').filter((line) => line.startsWith(`${metric}{`) || line.startsWith(`${metric} `));
-  const wanted = lines.filter((line) => line.includes(label));
-  return wanted.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+  const matching = lines.filter((line) => line.includes(label));
+  return matching.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
 }
 
-/** What a user asked the API server for, watches and Leases apart; oldest first. */
+/** Returns a user's requests, oldest first, without watches and requests for Leases. */
 function requestsOf(audit: AuditLog, username: string): AuditEvent[] {
-  const isMeant = ({ user, verb, objectRef }: AuditEvent) =>
+  const isCounted = ({ user, verb, objectRef }: AuditEvent) =>
     user.username === username && verb !== 'watch' && objectRef?.resource !== 'leases';
-  return audit.events().filter(isMeant);
+  return audit.events().filter(isCounted);
 }
 
 /**
- * Which requests these are, each once. An edit passes through more statuses, or fewer, by how fast a replica loads it; of how much there is that tells
- * nothing. The parts of names that differ from one edit to the next (hashes, times) are left out.
+ * Returns the distinct requests, because the number of statuses depends on how fast replicas load
+ * an edit. Omits hashes and times from names.
  */
 function kindsOfRequests(requests: readonly AuditEvent[]): Set<string> {
   return new Set(
@@ -258,19 +258,16 @@ function kindsOfRequests(requests: readonly AuditEvent[]): Set<string> {
   );
 }
 
-/** Waits until a user has asked for nothing for so many milliseconds, by the API server's own record. */
-async function waitForQuiet(audit: AuditLog, username: string, milliseconds: number): Promise<void> {
+/** Waits until the audit log has had no requests of a user for some milliseconds. */
+async function waitUntilQuiet(audit: AuditLog, username: string, milliseconds: number): Promise<void> {
   const from = Date.now();
-  await waitFor(`${username} to ask for nothing`, () => {
+  await waitFor(`${username} to send no requests`, () => {
     const last = requestsOf(audit, username).at(-1)?.stageTimestamp;
     return Date.now() - Math.max(from, last === undefined ? 0 : Date.parse(last)) >= milliseconds;
   });
 }
 
-/**
- * How a figure grows with the size of everything: 0, not at all; 1, as the whole does; 2, as the product of two parts of it does. The slope of the
- * least squares through the logarithms.
- */
+/** Returns the exponent of a figure's growth with the size, by a log-log least squares fit. */
 function exponentOf(readings: readonly Reading[], measure: keyof Reading): number {
   const logs = readings.map((each) => [Math.log(each.pods), Math.log(Math.max(each[measure], 1e-9))] as const);
   const mean = (index: 0 | 1): number => logs.reduce((sum, point) => sum + point[index], 0) / logs.length;
@@ -294,26 +291,26 @@ function namespaceName(index: number): string {
   return `revision-scale-${index}`;
 }
 
-/** InjectorConfigs, namespaces that follow them, and pods in these, that become more. */
+/** A growing number of InjectorConfigs, namespaces that use them, and pods. */
 class Population {
   readonly #client: ApiClient;
   readonly #whole: Scale;
-  /** By namespace. */
+  /** The number of pods, by index of the namespace. */
   readonly #pods: number[] = [];
-  #there: Scale = { revisions: 0, namespaces: 0, pods: 0 };
+  #current: Scale = { revisions: 0, namespaces: 0, pods: 0 };
 
-  /** @param whole how much it is to become; at each size a revision has as many namespaces as then */
+  /** @param whole the final size; each revision always has the same number of namespaces */
   constructor(client: ApiClient, whole: Scale) {
     this.#client = client;
     this.#whole = whole;
   }
 
   get scale(): Scale {
-    return this.#there;
+    return this.#current;
   }
 
   async growTo(share: number): Promise<void> {
-    const from = this.#there;
+    const from = this.#current;
     const part = (of: number): number => Math.round(of * share);
     const { revisions, namespaces, pods } = this.#whole;
     const to = { revisions: part(revisions), namespaces: part(namespaces), pods: part(pods) };
@@ -329,7 +326,7 @@ class Population {
       await this.#client.create({ ...pod, spec: { ...pod.spec, ...neverScheduled } });
       this.#pods[namespace] = this.podsIn(namespace) + 1;
     });
-    this.#there = to;
+    this.#current = to;
   }
 
   revisionOf(namespace: number): number {

@@ -24,7 +24,7 @@ const name = 'roles';
 
 export const roles: Scenario = {
   name: 'roles',
-  about: 'controllers and webhook replicas with rights of their own: what each may do, and what happens when one dies',
+  about: 'controllers and webhook replicas have only their own rights, and pods are injected when one of either dies',
   run: async (context) => {
     const { client } = context;
     const flags = ['--drain-seconds=1', shortLeases];
@@ -34,7 +34,7 @@ export const roles: Scenario = {
     const namespace = await context.namespace('pods', { 'istio.io/rev': name });
     const injected = async () => (await containersOf(client, namespace)).includes(name);
     await context.check('a pod is injected', injected);
-    await context.check('no webhook replica wrote anything but its own Lease', () => {
+    await context.check('webhook replicas wrote only their own Leases', () => {
       const webhook = replicas.installation.usernames.find((user) => user.endsWith('-webhook')) ?? '';
       const writes = audit.writesBy(webhook, false);
       return writes.length === 0 && audit.writesBy(webhook).length > 0;
@@ -44,18 +44,18 @@ export const roles: Scenario = {
     await checkLeasePolicy(context, replicas);
     const bytes = await checkLeaseSize(context, replicas);
     const waited = await checkGoneReplica(context, replicas, injected);
-    const left = await checkLeavingReplica(context, replicas, injected);
+    const leftAfter = await checkLeavingReplica(context, replicas, injected);
 
     const leader = await replicas.waitForLeader();
     await replicas.kill(leader);
     for (let count = 0; count < 20; count++) {
       if (!(await injected())) throw new Error('a pod was not injected after the controller was killed');
     }
-    await context.check('the controller that leads is killed: 20 of 20 pods are injected', () => true);
-    await context.check('the other controller leads, and publishes an edit', () => replicas.leaderOtherThan(leader));
+    await context.check('20 of 20 pods are injected after the leader is killed', () => true);
+    await context.check('the other controller leads', () => replicas.leaderOtherThan(leader));
     await applyUntilReady(client, edited(2));
-    await context.check('which is injected', injected);
-    return `a Lease takes ${bytes} bytes per InjectorConfig; a killed replica held up an edit for ${waited} ms, one that left for ${left} ms`;
+    await context.check('a pod is injected with the edit that the new leader published', injected);
+    return `a Lease takes ${bytes} bytes per InjectorConfig; an edit took ${waited} ms after a replica was killed, ${leftAfter} ms after one ended`;
   },
 };
 
@@ -65,12 +65,12 @@ function edited(edit: number): InjectorConfigObject {
   return config;
 }
 
-/** What a replica's Lease says of one InjectorConfig, and how many bytes that takes. */
+/** Checks what the replicas' Leases say of an InjectorConfig; returns the bytes that this takes. */
 async function checkLeaseSize(context: ScenarioContext, replicas: Replicas): Promise<number> {
   const { namespace } = replicas.installation;
   let bytes = 0;
   for (const replica of replicas.webhooks) {
-    await context.check(`the Lease of ${replica.name} says which hash and certificate it serves`, async () => {
+    await context.check(`the Lease of ${replica.name} names the hash and certificate that it serves`, async () => {
       const lease = await context.client.get(leases, `injector-replica-${replica.name}`, { namespace });
       const text = lease.metadata.annotations?.[replicaAnnotations.serves] ?? '{}';
       const served = (JSON.parse(text) as Record<string, { hashes: string[]; certificate?: string }>)[name];
@@ -81,7 +81,7 @@ async function checkLeaseSize(context: ScenarioContext, replicas: Replicas): Pro
   return bytes;
 }
 
-/** What the webhook's ServiceAccount may and may not do, asked of the API server (SubjectAccessReview), so that no refusal of it is in the audit log. */
+/** Checks rights by SubjectAccessReviews, so that the audit log gets no forbidden requests. */
 async function checkSecretRights(context: ScenarioContext, { installation }: Replicas): Promise<void> {
   const user = installation.usernames.find((each) => each.endsWith('-webhook')) ?? '';
   const { namespace } = installation;
@@ -98,7 +98,7 @@ async function checkSecretRights(context: ScenarioContext, { installation }: Rep
     secrets('watch', 'sidecar-injector-roles'),
     secrets('get', 'sidecar-injector-roles-serving'),
     secrets('patch', 'sidecar-injector-roles-serving'),
-    secrets('watch', 'somebody-elses-serving'),
+    secrets('watch', 'unrelated-serving'),
     { verb: 'create', resource: 'configmaps' },
     { verb: 'list', resource: 'leases', group: 'coordination.k8s.io' },
     { verb: 'patch', resource: 'roles', group: 'rbac.authorization.k8s.io', name: 'sidecar-injector-serving' },
@@ -116,7 +116,7 @@ async function checkSecretRights(context: ScenarioContext, { installation }: Rep
 
 const leases = resourceKind('coordination.k8s.io/v1', 'Lease');
 
-/** With the very token of a webhook replica: its own Lease may be written, the leader's and the others' may not, whatever RBAC allows. */
+/** Checks that a replica's token can write only its own Lease, although RBAC allows all. */
 async function checkLeasePolicy(context: ScenarioContext, replicas: Replicas): Promise<void> {
   const { installation } = replicas;
   const { namespace } = installation;
@@ -137,15 +137,15 @@ async function checkLeasePolicy(context: ScenarioContext, replicas: Replicas): P
       return true;
     });
     const attempts: [what: string, attempt: () => Promise<unknown>][] = [
-      ['takes the Lease of the leader', async () => replica.replace(await read('injector-leader-default'))],
+      ['writes the Lease of the leader', async () => replica.replace(await read('injector-leader-default'))],
       ['deletes the Lease of the leader', async () => replica.delete(await read('injector-leader-default'))],
       ['writes the Lease of another', async () => replica.replace(await read(`injector-replica-${other.name}`))],
       ['deletes the Lease of another', async () => replica.delete(await read(`injector-replica-${other.name}`))],
-      ['invents a replica', () => replica.create(elsewhere)],
+      ['creates the Lease of another pod', () => replica.create(elsewhere)],
       ['writes its Lease with a token that is bound to no pod', async () => unbound.replace(await read(ownName))],
     ];
     for (const [what, attempt] of attempts) {
-      await context.check(`a replica ${what}: denied by the policy`, async () => {
+      await context.check(`the policy denies that a replica ${what}`, async () => {
         const message = (await refusalOf(attempt)) ?? 'it was allowed';
         if (message.includes('a webhook replica may write the Lease of its own pod only')) return true;
         throw new Error(message);
@@ -157,44 +157,44 @@ async function checkLeasePolicy(context: ScenarioContext, replicas: Replicas): P
   }
 }
 
-/** SIGKILL of a webhook replica: an edit waits for it, by name, until its Lease has expired. Returns for how many milliseconds. */
+/** Kills a replica; checks that an edit waits for its Lease to expire; returns the milliseconds. */
 async function checkGoneReplica(context: ScenarioContext, replicas: Replicas, injected: () => Promise<boolean>) {
   const { client } = context;
   const [victim] = replicas.webhooks;
   if (victim === undefined) throw new Error('there is no webhook replica');
   const killed = await replicas.kill(victim);
   const { metadata } = await applyObject(client, edited(1));
-  await context.check('a webhook replica is killed: an edit waits for it, and says for whom', async () => {
+  await context.check('an edit waits for a killed webhook replica, and Ready names it', async () => {
     const { message = '' } = condition(await client.get(injectorConfigs, name), 'Ready') ?? {};
     if (message.includes(`not served yet by ${victim.name}`)) return true;
-    throw new Error(`it says: ${message}`);
+    throw new Error(`its message is: ${message}`);
   });
   await replicas.waitUntilServing();
-  await context.check('meanwhile pods are injected', injected);
+  await context.check('pods are injected while the edit waits', injected);
   await waitForCondition(client, name, 'Ready', 'True', metadata.generation);
   const waited = Date.now() - killed;
-  await context.check(`its Lease expires: the edit is published, ${waited} ms after its death`, injected);
+  await context.check(`the edit is published when the replica's Lease expires, ${waited} ms after its death`, injected);
   const isRemoved = () => hasNoLease(context, replicas, victim.name);
-  await context.check('the Lease of the dead replica is removed by the leader', isRemoved, { timeout: 90_000 });
+  await context.check('the leader removes the Lease of the dead replica', isRemoved, { timeout: 90_000 });
   await victim.operator.restart();
   await replicas.waitUntilServing();
   return waited;
 }
 
-/** SIGTERM: the Lease goes with the process, and nobody waits for it. Returns for how many milliseconds an edit took then. */
+/** Ends a replica with SIGTERM, which removes its Lease; returns the ms that an edit takes then. */
 async function checkLeavingReplica(context: ScenarioContext, replicas: Replicas, injected: () => Promise<boolean>) {
   const { client } = context;
   const [leaving] = replicas.webhooks;
   if (leaving === undefined) throw new Error('there is no webhook replica');
   await leaving.operator.process.stop(30_000);
-  await context.check('a webhook replica ends on SIGTERM: its Lease is gone with it', () =>
+  await context.check('a webhook replica deletes its Lease on SIGTERM', () =>
     hasNoLease(context, replicas, leaving.name),
   );
   const began = Date.now();
   const { metadata } = await applyObject(client, edited(0));
   await waitForCondition(client, name, 'Ready', 'True', metadata.generation);
   const took = Date.now() - began;
-  await context.check('an edit is published without it', injected);
+  await context.check('an edit is published without the ended replica', injected);
   await leaving.operator.restart();
   await replicas.waitUntilServing();
   return took;

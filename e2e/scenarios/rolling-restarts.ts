@@ -9,12 +9,12 @@ import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 export const rollingRestarts: Scenario = {
   name: 'rolling-restarts',
   about:
-    'pods are created all along while every process is restarted, and some are killed: nothing is lost but what a dead replica held',
+    'pods are created while every process is restarted and some are killed: only requests on a killed replica are lost',
   destructive: 'it needs the embedded control plane and its audit log',
   full: 'every process restarted 20 times, 10 kills, about 13 minutes',
   run: async (context) => {
     const { client, size } = context;
-    // They drain for as long as the chart has it: on a busy machine the balancer is seconds late.
+    // With the chart's drain time, because the balancer is seconds late on a busy machine.
     const replicas = await context.startReplicas();
     await applyUntilReady(client, markedConfig('rolling', 'one'));
     const namespace = await context.namespace('pods', { 'istio.io/rev': 'rolling' });
@@ -42,13 +42,13 @@ export const rollingRestarts: Scenario = {
     const toll = dead.map(
       ({ lost, inFlight, openedAfterwards }) => `${lost} of at most ${inFlight} + ${openedAfterwards}`,
     );
-    return `${created} pods (${byReplicaSet} by a ReplicaSet); ${restarts} restarts: 0 lost; a killed controller: 0 lost, the next led after ${failover} ms; a killed webhook replica lost ${toll.join(', ')}`;
+    return `${created} pods (${byReplicaSet} by a ReplicaSet); ${restarts} restarts: 0 lost; a killed controller: 0 lost, the other led after ${failover} ms; a killed webhook replica lost ${toll.join(', ')}`;
   },
 };
 
 /**
- * Every process is restarted `rounds` times, one webhook replica at a time and one controller at a time: in turn by a successor in a pod of its own (a rolling
- * update) and in the same pod (a container that ended). Returns how many restarts there were.
+ * Restarts every process `rounds` times, one webhook replica and one controller at a time: by turns
+ * in a new pod (a rolling update) and in the same pod. Returns the number of restarts.
  */
 async function restartEach(context: ScenarioContext, replicas: Replicas, losses: Losses, rounds: number) {
   const since = Date.now();
@@ -65,14 +65,13 @@ async function restartEach(context: ScenarioContext, replicas: Replicas, losses:
   await Promise.all([roll(replicas.webhooks), roll(replicas.controllers)]);
   await replicas.waitUntilServing();
   await losses.checkNone(`${restarts} restarts, each process ${rounds} times`, since);
-  await context.check('somebody leads', () => replicas.leader(), { timeout: 40_000 });
+  await context.check('a controller leads after the restarts', () => replicas.leader(), { timeout: 40_000 });
   return restarts;
 }
 
 /**
- * SIGKILL of the controller that leads: another leads when the Lease has expired, and nothing is lost. Returns the milliseconds that took.
- *
- * @param meanwhile what else happens while nobody leads
+ * Kills the leader; checks that another controller leads after the Lease expires, without a lost
+ * pod. Calls `meanwhile` while no controller leads. Returns the milliseconds.
  */
 async function killController(
   context: ScenarioContext,
@@ -82,16 +81,16 @@ async function killController(
 ): Promise<number> {
   const leader = await replicas.waitForLeader();
   const killed = await replicas.kill(leader);
-  await losses.checkNone('the leading controller is killed', killed);
+  await losses.checkNone('after the leader is killed', killed);
   await meanwhile();
-  const next = await context.check('another leads once its Lease has expired', () => replicas.leaderOtherThan(leader));
+  const next = await context.check('another controller leads', () => replicas.leaderOtherThan(leader));
   const failover = Date.now() - killed;
-  await losses.checkNone(`${next.name} leads`, Date.now());
+  await losses.checkNone(`while ${next.name} leads`, Date.now());
   await leader.operator.restart();
   return failover;
 }
 
-/** SIGKILL of a webhook replica: what it may cost is what was on it, and what was connected to it before the balancer dropped it. */
+/** Kills a replica; checks that at most its requests and connections until its removal are lost. */
 async function killWebhook(context: ScenarioContext, replicas: Replicas, losses: Losses, index: number) {
   const victim = replicas.webhooks[index % replicas.webhooks.length];
   if (victim === undefined) throw new Error('there is no webhook replica');
@@ -99,16 +98,16 @@ async function killWebhook(context: ScenarioContext, replicas: Replicas, losses:
   await replicas.balancer.deathToll(victim.name, killed);
   await sleep(2000);
   const { lost } = losses.report(killed);
-  // Read late: what somebody sent to the dead is known when it has come through.
+  // Read late, because connections to the dead replica are reported with a delay.
   const { inFlight, openedAfterwards, droppedAfter } = await replicas.balancer.deathToll(victim.name, killed);
   await context.checkNow(
-    `a webhook replica is killed: ${lost.length} lost, at most the ${inFlight} in flight on it and the ${openedAfterwards} connected to it until it was dropped after ${droppedAfter} ms`,
+    `a killed webhook replica loses ${lost.length} pods, at most its ${inFlight} requests in flight and the ${openedAfterwards} connections until the balancer dropped it after ${droppedAfter} ms`,
     () => lost.length <= inFlight + openedAfterwards,
   );
-  // What has no connection to the dead replica any more: the API server has been told of their end when it answers something else.
+  // After another response, the API server has seen the end of its connections to the dead replica.
   await sleep(250);
   await context.client.request('GET', '/readyz');
-  await losses.checkNone('after it was dropped', { askedSince: Date.now() });
+  await losses.checkNone('after the balancer dropped the replica', { askedSince: Date.now() });
   await victim.operator.restart();
   await replicas.waitUntilServing();
   return { lost: lost.length, inFlight, openedAfterwards, droppedAfterMilliseconds: droppedAfter };

@@ -12,7 +12,7 @@ import { waitForRollout, Workloads } from './canary/workloads.ts';
 export const rolloutCommands: Scenario = {
   name: 'rollout-commands',
   about:
-    'injector tag set, watch, resume, promote, abort and retry steer a rollout and show it to its end, with the exit status; with restarts it moves by itself',
+    'injector tag set, watch, resume, promote, abort and retry control a rollout, show it to its end and return the exit code; with restarts, a rollout continues without other pods',
   paired: true,
   destructive: 'it needs the audit log of the embedded control plane',
   run: async (context) => {
@@ -30,17 +30,17 @@ export const rolloutCommands: Scenario = {
     await applyTagUntilReady(client, revisionTag('steered', 'v1', { strategy }));
     const workloads = await Workloads.open(context, context.requireAudit(), 'steered', 8);
     try {
-      await steer(context);
+      await controlRollouts(context);
     } finally {
       await workloads.close();
     }
     const created = await workloads.checkNoneLost();
-    await checkMovesByItself(context);
-    return `three rollouts steered by commands, each answered; ${created} pods created, 0 lost; a fourth one moved by restarts alone`;
+    await checkRestarts(context);
+    return `three rollouts controlled by commands; ${created} pods created, 0 lost; a fourth rollout continued by restarts alone`;
   },
 };
 
-async function steer(context: ScenarioContext): Promise<void> {
+async function controlRollouts(context: ScenarioContext): Promise<void> {
   const { client, cluster } = context;
   const argv = (...words: string[]) => ['tag', ...words, ...clusterFlags(cluster)];
   const pausedAt = (weight: number) =>
@@ -52,7 +52,7 @@ async function steer(context: ScenarioContext): Promise<void> {
     );
 
   const begun = await injectorOutput(argv('set', 'steered', '-r', 'v2', '--overwrite'));
-  await context.check('set says that a rollout begins, and returns when it is under way', () =>
+  await context.check('set says that a rollout begins, and returns when it is in progress', () =>
     /a rollout from revision v1 to v2 begins, in 3 steps[^]*the rollout is under way/.test(begun.out),
   );
   const watched = await watch(argv('watch', 'steered', '-o', 'json'));
@@ -60,7 +60,7 @@ async function steer(context: ScenarioContext): Promise<void> {
     watched.shows(`the pause at ${weight} percent`, (line) => pauseIn(line) === weight);
   await pausedAt(25);
   const refused = await runInjector(argv('retry', 'steered'));
-  await context.check('retry is refused while it goes on', () => {
+  await context.check('retry is refused during a rollout', () => {
     found(String(refused.code), '1');
     return /under way, nothing was rolled back; .*nothing was changed/.test(refused.errors);
   });
@@ -69,13 +69,13 @@ async function steer(context: ScenarioContext): Promise<void> {
   await pausedAt(50);
   await showsPause(50);
   const promoted = await injectorOutput(argv('promote', 'steered'));
-  await context.check('promote ends it at the canary, in the middle', async () => {
+  await context.check('promote makes the canary stable in the middle of a rollout', async () => {
     const { status } = await client.get<RevisionTagObject>(revisionTags, 'steered');
     found(status?.stableRevision ?? '', 'v2');
     return /^RevisionTag steered: revision v2 is stable now, in place of v1/.test(promoted.out);
   });
   const { code, out } = await watched.end;
-  await context.check('watch ended by itself with status 0, and showed every pause', () => {
+  await context.check('watch ended with the rollout and code 0, and showed every pause', () => {
     found(String(code), '0');
     const lines = watchLines(out);
     found([...new Set(lines.flatMap((line) => pauseIn(line) ?? []))].join(), '25,50');
@@ -86,7 +86,7 @@ async function steer(context: ScenarioContext): Promise<void> {
   const back = await watch(argv('watch', 'steered'));
   await pausedAt(25);
   const aborted = await injectorOutput(argv('abort', 'steered'));
-  await context.check('abort ends the next one at stable, and watch with status 3', async () => {
+  await context.check('abort rolls the next rollout back, and watch ends with code 3', async () => {
     found(String((await back.end).code), '3');
     return /^RevisionTag steered: revision v1 was rolled back to v2/.test(aborted.out);
   });
@@ -101,13 +101,13 @@ function pauseIn({ rollout }: WatchLine): number | undefined {
 
 const tag = 'steady';
 const workloads = 8;
-/** Of the first step. */
+/** The number of workloads in the first step. */
 const share = workloads / 4;
-/** Restarts take so long that who looks twice a second sees them, also when it is kept from looking for a moment. */
+/** Makes restarts slow enough for `watch`, which reads twice a second. */
 const slowly = { annotations: { 'e2e.sidecar-injector.io/ready-after': '2s' } };
 
-/** With restart and canary a rollout needs nobody who makes pods: the workloads of each share are restarted, each once, and the commands show it. */
-async function checkMovesByItself(context: ScenarioContext): Promise<void> {
+/** Checks that a rollout with restarts needs no other pods, and restarts each workload once. */
+async function checkRestarts(context: ScenarioContext): Promise<void> {
   const { client, cluster } = context;
   const argv = (...words: string[]) => ['tag', ...words, ...clusterFlags(cluster)];
   const strategy = {
@@ -127,18 +127,18 @@ async function checkMovesByItself(context: ScenarioContext): Promise<void> {
   await createAll(context, objects);
   const wholeBy = (maker: string) => names.filter((each) => observer.isWholeBy(each, maker));
   await context.check(
-    `${workloads} workloads are ready, with the stable revision`,
+    `${workloads} workloads are ready with the stable revision`,
     () => wholeBy('v1').length === workloads,
   );
   const before = observer.latest();
 
   const set = await injectorOutput(argv('set', tag, '-r', 'v2', '--overwrite'));
-  await context.check('set says what will be restarted', () =>
-    /workloads are restarted as the share comes to them, 4 workloads at a time, 4 of one namespace/.test(set.out),
+  await context.check('set says which workloads will be restarted', () =>
+    /workloads are restarted when they enter the share, 4 workloads at a time, 4 per namespace/.test(set.out),
   );
   const watched = await watch(argv('watch', tag, '-o', 'json'));
   await waitForRollout(context, tag, 'paused', ({ phase }) => phase === 'Paused');
-  await context.check(`the first step has come to its end by restarts alone: of ${share} workloads, once each`, () => {
+  await context.check(`the first step ended after restarts of ${share} workloads, once each`, () => {
     found(String(wholeBy('v2').length), String(share));
     found(String(wholeBy('v1').length), String(workloads - share));
     return found([...edits(observer.sightings(), before).keys()].sort().join(), wholeBy('v2').sort().join());
@@ -146,11 +146,11 @@ async function checkMovesByItself(context: ScenarioContext): Promise<void> {
   await watched.shows('the pause', ({ rollout }) => rollout?.phase === 'Paused');
   await injectorOutput(argv('resume', tag));
   const { code, out } = await watched.end;
-  await context.check('watch ends with status 0, after the promotion, when nothing is stale any more', () => {
+  await context.check('watch ends with code 0 after the promotion, when no workload is stale', () => {
     found(String(code), '0');
     return found(wholeBy('v2').join(), names.join());
   });
-  await context.check('and has shown both', () => {
+  await context.check('watch showed the restarts and the promotion', () => {
     const lines = watchLines(out);
     const last = lines.at(-1);
     found(
@@ -171,28 +171,28 @@ interface WatchLine {
   readonly restarts?: RestartStatus;
 }
 
-/** `injector tag watch` while it goes on: it looks twice a second, and may see nothing of what is over before it has looked. */
+/** Starts `injector tag watch`, which reads twice a second; resolves after its first line. */
 async function watch(argv: readonly string[]) {
   const { end, said } = startInjector(argv);
-  let isOver = false;
-  const over = (): void => {
-    isOver = true;
+  let hasEnded = false;
+  const ended = (): void => {
+    hasEnded = true;
   };
-  end.then(over, over);
-  const until = async (what: string, isSo: () => boolean): Promise<void> => {
+  end.then(ended, ended);
+  const until = async (what: string, isTrue: () => boolean): Promise<void> => {
     await waitFor(`injector tag watch: ${what}`, () => {
-      const holds = isSo();
-      if (!holds && isOver) throw new Hopeless(`injector tag watch has ended before ${what}: ${said()}`);
+      const holds = isTrue();
+      if (!holds && hasEnded) throw new Hopeless(`injector tag watch has ended before ${what}: ${said()}`);
       return holds;
     });
   };
-  await until('it to have looked', () => said().includes('\n'));
-  const shows = (what: string, isSo: (line: WatchLine) => boolean) =>
-    until(`it to show ${what}`, () => watchLines(said()).some(isSo));
+  await until('its first line', () => said().includes('\n'));
+  const shows = (what: string, isShown: (line: WatchLine) => boolean) =>
+    until(`a line with ${what}`, () => watchLines(said()).some(isShown));
   return { end, shows };
 }
 
-/** What it has said with `-o json`, line by line; a line that is being written is none yet. */
+/** Parses the complete lines of the output of `-o json`. */
 function watchLines(said: string): WatchLine[] {
   return said
     .slice(0, said.lastIndexOf('\n') + 1)

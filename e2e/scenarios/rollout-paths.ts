@@ -23,7 +23,7 @@ const workloads = Array.from({ length: 20 }, (_, index) => `web-${index}`);
 export const rolloutPaths: Scenario = {
   name: 'rollout-paths',
   about:
-    'a share of the workloads gets the canary by the path alone, exactly and for good; pods of a canary fail; in shadow nobody gets it, and replicas report what it would have done',
+    'the webhook path alone gives an exact and stable share of the workloads the canary; in shadow, no workload gets it, and replicas report how its result differs',
   paired: true,
   run: async (context) => {
     const { client } = context;
@@ -33,21 +33,21 @@ export const rolloutPaths: Scenario = {
     await applyUntilReady(client, brokenConfig('v3', 'three'));
     const namespace = await context.namespace('shop');
     try {
-      const lead = leadOf(context, namespace);
-      await checkShares(context, lead, namespace);
-      await checkShadow(context, lead, namespace);
+      const publish = publisherFor(context, namespace);
+      await checkShares(context, publish, namespace);
+      await checkShadow(context, publish, namespace);
     } finally {
       await client.delete(webhookNamed(ours));
     }
-    return '5, then 10 of 20 workloads have the canary and the others never; 0 in shadow, where a broken canary is found';
+    return '5, then 10 of 20 workloads have the canary and the others never; 0 in shadow, which detects a broken canary';
   },
 };
 
-/** Makes the webhook lead to a share of v1 and a canary, and resolves when the API server acts so. Returns the route. */
-type Lead = (canary: string, threshold: string, shadow?: boolean) => Promise<RolloutRoute>;
+/** Writes a webhook path with v1 and a canary, and returns the route when it is active. */
+type Publish = (canary: string, threshold: string, shadow?: boolean) => Promise<RolloutRoute>;
 
-/** Takes Service and bundle from the webhook of v1, which stays stable all along. */
-function leadOf(context: ScenarioContext, namespace: string): Lead {
+/** Returns a function that takes Service and bundle from the webhook of v1, the stable one. */
+function publisherFor(context: ScenarioContext, namespace: string): Publish {
   const { client } = context;
   const clientConfigOf = async (name: string) => (await webhookOf(client, name)).webhooks[0]?.clientConfig;
   const of = async (name: string) => {
@@ -69,12 +69,12 @@ function leadOf(context: ScenarioContext, namespace: string): Lead {
       failurePolicy: 'Fail',
     };
     await applyObject(client, { ...webhookNamed(ours), webhooks: [webhook] });
-    // A pod for each side of the threshold, whose ranks nobody else has.
+    // Try one pod on each side of the threshold; no workload has its rank.
     for (const { injectorConfig } of [canary, stable]) {
       const isCanary = injectorConfig === canaryName;
       const name = nameOnSide(namespace, shadow ? noWorkload : threshold, isCanary);
       if (name === undefined) continue;
-      await context.check(`in force: ${path}, ${isCanary ? 'the canary' : 'the stable one'}`, async () =>
+      await context.check(`${path} is active for a pod that gets ${isCanary ? 'the canary' : 'stable'}`, async () =>
         found(configurationOf(await dryRun(client, barePod(namespace, name))), injectorConfig),
       );
     }
@@ -82,14 +82,14 @@ function leadOf(context: ScenarioContext, namespace: string): Lead {
   };
 }
 
-/** The name of a bare pod that gets the canary, or does not; undefined when there is none. */
+/** Returns the name of a bare pod that gets the canary, or stable; undefined if none can. */
 function nameOnSide(namespace: string, threshold: string, canary: boolean): string | undefined {
   if (threshold === (canary ? noWorkload : everyWorkload)) return undefined;
   const names = Array.from({ length: 1000 }, (_, index) => `probe-${index}`);
   return names.find((name) => rankOf(tag, { namespace, kind: 'Pod', name }) < threshold === canary);
 }
 
-/** The InjectorConfig that injected a pod, by its annotation and by its marks. */
+/** Returns the InjectorConfig that injected a pod, from its annotation and its marks. */
 function configurationOf(pod: Pod): string {
   const { marks, configuration = 'none' } = marksOf(pod);
   const name = configuration.split('.')[0] ?? '';
@@ -97,13 +97,13 @@ function configurationOf(pod: Pod): string {
   return marks.join() === mark ? name : `${configuration} marked ${marks.join(' and ')}`;
 }
 
-async function checkShares(context: ScenarioContext, lead: Lead, namespace: string): Promise<void> {
+async function checkShares(context: ScenarioContext, publish: Publish, namespace: string): Promise<void> {
   const { client } = context;
   const rank = (name: string): string => rankOf(tag, { namespace, kind: 'Deployment', name });
   const ranked = [...workloads].sort((one, other) => (rank(one) < rank(other) ? -1 : 1));
-  await lead('v2', rank(ranked[5] ?? ''));
+  await publish('v2', rank(ranked[5] ?? ''));
   for (const name of workloads) await client.create(deployment(namespace, name, { replicas: 2 }));
-  await checkPods(context, namespace, 'exactly 5 of 20 workloads have the canary, by rank', ranked.slice(0, 5));
+  await checkPods(context, namespace, 'only the 5 lowest of 20 ranks have the canary', ranked.slice(0, 5));
   await context.check('pods of the canary crash, all others are ready', async () => {
     const pods = await podsOf(client, namespace);
     const wrong = pods.filter((pod) => {
@@ -112,25 +112,25 @@ async function checkShares(context: ScenarioContext, lead: Lead, namespace: stri
     });
     return pods.length === 40 && found(wrong.map(({ metadata }) => metadata.name).join(), '');
   });
-  await lead('v2', rank(ranked[10] ?? ''));
+  await publish('v2', rank(ranked[10] ?? ''));
   await deletePods(context, namespace);
-  await checkPods(context, namespace, 'with 10 of 20, nobody who had it lost it', ranked.slice(0, 10));
-  await lead('v2', everyWorkload);
+  await checkPods(context, namespace, 'only the 10 lowest ranks have the canary', ranked.slice(0, 10));
+  await publish('v2', everyWorkload);
   await deletePods(context, namespace);
-  await checkPods(context, namespace, 'with 100 % all have it', ranked);
+  await checkPods(context, namespace, 'all workloads have the canary with 100 percent', ranked);
 }
 
-async function checkShadow(context: ScenarioContext, lead: Lead, namespace: string): Promise<void> {
+async function checkShadow(context: ScenarioContext, publish: Publish, namespace: string): Promise<void> {
   const expected: Record<string, (report: ShadowReport) => boolean> = {
     v2: ({ failed, differing, changed }) =>
       failed === 0 && differing > 0 && changed.includes('spec.containers[marked].image'),
     v3: ({ failed, differing, error = '' }) => failed > 0 && differing === 0 && /this canary is broken/.test(error),
   };
   for (const [canary, isExpected] of Object.entries(expected)) {
-    const rollout = await lead(canary, noWorkload, true);
+    const rollout = await publish(canary, noWorkload, true);
     await deletePods(context, namespace);
-    await checkPods(context, namespace, `in shadow of ${canary} nobody gets it`, []);
-    const report = await context.check(`replicas report what ${canary} would have done`, async () => {
+    await checkPods(context, namespace, `no workload gets ${canary} in shadow`, []);
+    const report = await context.check(`replicas report how the result of ${canary} differs`, async () => {
       const report = await reportOf(context, rollout);
       return isExpected(report) && report.compared >= 20 && report;
     });
@@ -148,7 +148,7 @@ async function reportOf({ client }: ScenarioContext, rollout: RolloutRoute): Pro
 
 async function deletePods({ client }: ScenarioContext, namespace: string): Promise<void> {
   for (const pod of await podsOf(client, namespace)) {
-    // Fake kubelets may be late: what is going since the round before is gone any moment.
+    // Skip pods of the previous round that fake kubelets still terminate.
     if (pod.metadata.deletionTimestamp !== undefined) continue;
     await client.delete(pod).catch((error: unknown) => {
       if (!isNotFound(error)) throw error;

@@ -8,14 +8,14 @@ import { checkLeafBeforeBundle, takeOver } from './rotation-under-load/wrong-ord
 
 const tag = 'live';
 const revisions = ['rotating', 'other'] as const;
-/** The phases of a replacement in which the tag is moved, in turn; `Retiring` is when the certificate has just been exchanged. */
+/** The phases of a rotation, in order; in `Retiring`, the certificate has just been replaced. */
 const order: readonly string[] = ['Publishing', 'Confirming', 'Retiring'];
 
 export const rotationWithTags: Scenario = {
   name: 'rotation-with-tags',
   about:
-    'namespaces follow a tag, and the tag moves in each phase of the replacement of both authorities, under load: nothing is lost',
-  full: '30 moves of the tag, each in the middle of two replacements, about 5 minutes',
+    'a tag that namespaces follow moves in each phase of the rotation of both authorities, under load, and no pod is lost',
+  full: '30 moves of the tag, each during two rotations, about 5 minutes',
   run: async (context) => {
     const { client } = context;
     const isFull = context.size === 'full';
@@ -32,36 +32,36 @@ export const rotationWithTags: Scenario = {
     const seen = new Map<string, number>();
     for (let move = 1; move <= moves; move += 1) {
       const to = revisions[move % 2] ?? 'rotating';
-      const wanted = order[move % order.length] ?? 'Publishing';
-      for (const phase of await moveInRotation(cluster, to, wanted)) seen.set(phase, (seen.get(phase) ?? 0) + 1);
+      const target = order[move % order.length] ?? 'Publishing';
+      for (const phase of await moveInRotation(cluster, to, target)) seen.set(phase, (seen.get(phase) ?? 0) + 1);
     }
-    await losses.checkNone(`tag moved ${moves} times while authorities were replaced`, since);
+    await losses.checkNone(`${moves} moves of the tag during rotations`, since);
     const inMidst = [...seen].filter(([phase]) => phase !== 'Stable');
     const where = inMidst.map(([phase, count]) => `${phase} ${count}`).join(', ');
     await context.checkNow(
-      `at each move a replacement was under way (phases of the two revisions: ${where})`,
+      `a rotation was in progress at each move (phases of the two revisions: ${where})`,
       () => inMidst.reduce((sum, [, count]) => sum + count, 0) >= moves,
     );
     await cluster.load.stop();
     const { created, p50Milliseconds, p99Milliseconds } = losses.report(since);
     const figures = { moves, phases: Object.fromEntries(seen), created, lost: 0, lostByLeafFirst };
     context.measured({ ...figures, p50Milliseconds, p99Milliseconds });
-    return `the tag moved ${moves} times (${where}), ${created} pods: 0 lost; leaf first lost ${lostByLeafFirst}`;
+    return `the tag moved ${moves} times (${where}), ${created} pods: 0 lost; ${lostByLeafFirst} lost when the leaf came before the bundle`;
   },
 };
 
-/** Replaces both authorities and moves the tag once the revision it goes to is in a phase; returns the phases of both at that moment. */
-async function moveInRotation(cluster: RotatingCluster, to: string, wanted: string): Promise<string[]> {
+/** Rotates both authorities; moves the tag in a phase of its new revision; returns both phases. */
+async function moveInRotation(cluster: RotatingCluster, to: string, target: string): Promise<string[]> {
   const { client } = cluster.context;
   const nonces = await Promise.all(
     revisions.map(async (name) => [name, await cluster.request('authority', name)] as const),
   );
   await waitFor(
-    `${to} to be in phase ${wanted}, or beyond it`,
+    `${to} to be in phase ${target} or a later one`,
     async () => {
       const { phase = '', rotateRequest } = await cluster.status(to);
       const isAccepted = nonces.some(([, nonce]) => rotateRequest?.nonce === nonce);
-      return isAccepted && (phase === 'Stable' || order.indexOf(phase) >= order.indexOf(wanted));
+      return isAccepted && (phase === 'Stable' || order.indexOf(phase) >= order.indexOf(target));
     },
     { interval: 20 },
   );

@@ -13,7 +13,7 @@ import { barePod } from '../harness/workloads.ts';
 
 export const takenOver: Scenario = {
   name: 'taken-over',
-  about: 'what a taken-over webhook replica and controller can do: SECURITY.md, attempt by attempt',
+  about: 'a compromised webhook replica or controller can do exactly what SECURITY.md says, attempt by attempt',
   paired: true,
   run: async (context) => {
     const { client, cluster } = context;
@@ -21,13 +21,13 @@ export const takenOver: Scenario = {
       { webhooks: 2 },
       { operator: { restartWorkloads: true, certificateSigningRequests: true } },
     );
-    // What a template may do, the answer of a replica may do.
+    // The response of a replica can do whatever a template can.
     const sidecar = 'spec: {containers: [{name: thief, image: thief, securityContext: {privileged: true}}]}';
     await applyUntilReady(client, injectorConfig('hello', { injection: { templates: { sidecar } } }));
     const labels = { 'istio.io/rev': 'hello', 'pod-security.kubernetes.io/enforce': 'baseline' };
     const strict = barePod(await context.namespace('strict', labels), 'pod');
     const isRefused = async () => /violates PodSecurity.*"thief"/.test((await refusal(client, strict)) ?? '');
-    await context.check('what the webhook adds to a pod, Pod Security of the namespace may refuse', isRefused);
+    await context.check('Pod Security of a namespace can refuse a container that the webhook adds', isRefused);
     const shop = await context.namespace('shop');
     const tenant = readObjects(join(import.meta.dirname, 'taken-over.yaml'));
     for (const { metadata } of tenant) if (metadata.namespace !== undefined) metadata.namespace = shop;
@@ -43,29 +43,25 @@ export const takenOver: Scenario = {
       const [, section = ''] = page.split(`\n## A compromised ${role}\n`);
       const row = /^\| `([^`]+)` \| (allowed|RBAC|policy) \|/gm;
       const attempts = [...section.split('\n## ', 1).join('').matchAll(row)];
-      const check = async (who: string, kubeconfig: string, meant?: string) => {
-        const problems = attempts.length < 20 ? [`SECURITY.md has ${attempts.length} attempts only`] : [];
+      const check = async (who: string, kubeconfig: string, expected?: string) => {
+        const problems = attempts.length < 20 ? [`SECURITY.md has only ${attempts.length} attempts`] : [];
         for (const [, attempt = '', answer = ''] of attempts) {
-          const given = await tryOut(attempt, kubeconfig, client, tenant);
-          if (given !== (meant ?? answer)) problems.push(`${attempt}: ${given}, not ${meant ?? answer}`);
+          const actual = await tryOut(attempt, kubeconfig, client, tenant);
+          if (actual !== (expected ?? answer)) problems.push(`${attempt}: ${actual}, not ${expected ?? answer}`);
         }
         await context.checkNow(`${attempts.length} attempts of ${who}`, () => none(problems));
       };
       const kubeconfig = join(cluster.run.path, `${replicas.installation.namespace}-${name}.kubeconfig`);
-      await check(`a compromised ${role}: allowed, or refused by RBAC or a policy`, kubeconfig);
-      await check(
-        'an administrator, so no refusal was for a mistake in the request',
-        cluster.kubeconfig ?? '',
-        'allowed',
-      );
+      await check(`a compromised ${role} have the results in SECURITY.md`, kubeconfig);
+      await check('an administrator are allowed, so no request is invalid', cluster.kubeconfig ?? '', 'allowed');
     }
-    return 'both can do what the page says, and nothing else of it';
+    return 'both can do exactly what SECURITY.md says';
   },
 };
 
 type Means = [kubeconfig: string, reader: ApiClient, tenant: readonly KubernetesObject[]];
 
-/** Who refuses an attempt. All are dry runs; what is created is a copy of the tenant's object of that kind. */
+/** Makes an attempt as a dry run, and returns who refuses it; creates copies of tenant objects. */
 async function tryOut(attempt: string, ...means: Means): Promise<string> {
   const [kubeconfig, reader, tenant] = means;
   const shape = /^(\w+) (\w+)(?:\.([\w.-]+))?(?:\/(\w+))?(?: ([\w.-]+))?(?: -n (\S+))?$/;
@@ -91,9 +87,9 @@ async function tryOut(attempt: string, ...means: Means): Promise<string> {
   const options = { query, body: JSON.stringify(body), contentType };
   const message = await refusalOf(() => client.request(method, verb === 'impersonate' ? '/api' : path, options));
   client.close();
-  // A Lease is renewed all the time.
+  // A Lease changes often; retry the conflict.
   if (message?.includes('the object has been modified') === true) return tryOut(attempt, ...means);
-  // The API server says the second after it has looked at the rights.
+  // The API server requests the upgrade only after it has checked the rights.
   if (message === undefined || message.includes('Upgrade request required')) return 'allowed';
   if (message.includes('ValidatingAdmissionPolicy')) return 'policy';
   return / cannot \S+ (resource|path) | not currently held/.test(message) ? 'RBAC' : message;

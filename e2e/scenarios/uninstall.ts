@@ -22,43 +22,43 @@ const kinds = [webhooks, validatingWebhooks];
 export const uninstall: Scenario = {
   name,
   about:
-    'the chart goes, in the order of helm, while pods are created: 0 lost, no webhook is left, also when the operator is dead',
+    'the chart is uninstalled in the order of helm while pods are created: no pod is lost and no webhook remains, with the operator alive and dead',
   destructive: 'it uninstalls the operator',
   run: async (context) => {
-    const alive = await removeUnderLoad(context, 'alive', async (replicas, losses, goOn) => {
+    const alive = await removeUnderLoad(context, 'alive', async (replicas, losses, checkAndWait) => {
       const since = Date.now();
       await uninstallAsHelm(context.client, replicas.installation.objects, async (kind) => {
-        // A kubelet ends the pods of a Deployment in order; their rights go after that, for nobody may use any that is gone.
+        // Ends the processes as a kubelet does, before their rights are removed.
         if (kind === 'RoleBinding')
           await Promise.all(replicas.all.map(({ operator }) => operator.process.stop(30_000)));
       });
-      await goOn();
-      return losses.checkNone('helm uninstall, the operator alive', since);
+      await checkAndWait();
+      return losses.checkNone('helm uninstall with a running operator', since);
     });
-    const dead = await removeUnderLoad(context, 'dead', async (replicas, losses, goOn) => {
+    const dead = await removeUnderLoad(context, 'dead', async (replicas, losses, checkAndWait) => {
       const killed = Date.now();
       await Promise.all(replicas.all.map((replica) => replicas.kill(replica)));
-      await context.check('the operator is dead: creations are refused, and it is seen', () =>
+      await context.check('negative control: creations are refused while the operator is dead', () =>
         losses.report(killed).lost.some(({ kind }) => kind === 'refused'),
       );
-      context.say(`lost with every replica down: ${losses.report(killed).lost.length}`);
+      context.say(`pods lost with every replica down: ${losses.report(killed).lost.length}`);
       await uninstallAsHelm(context.client, replicas.installation.objects, () => Promise.resolve());
-      await goOn();
-      // An API server takes a moment to learn that a webhook has gone; what it was asked for before that may be refused.
+      await checkAndWait();
+      // Until the API server notices that the webhooks are gone, it may refuse creations.
       await Promise.all([untilActive(context.client), untilActive(context.client, { validating: true })]);
-      return losses.checkNone('helm uninstall, the operator dead: as soon as the API server knows of it', {
+      return losses.checkNone('after helm uninstall with a dead operator', {
         askedSince: Date.now(),
       });
     });
-    return `0 lost of ${alive} pods with the operator alive, of ${dead} after it was dead`;
+    return `0 of ${alive} pods lost with the operator alive, 0 of ${dead} after an uninstall with the operator dead`;
   },
 };
 
-/** Installs, uninstalls by `remove` under load, and looks at what is left; resolves with how many pods were created meanwhile. */
+/** Installs, uninstalls with `remove` under load, checks the rest; returns the created pods. */
 async function removeUnderLoad(
   context: ScenarioContext,
   how: 'alive' | 'dead',
-  remove: (replicas: Replicas, losses: Losses, goOn: () => Promise<void>) => Promise<number>,
+  remove: (replicas: Replicas, losses: Losses, checkAndWait: () => Promise<void>) => Promise<number>,
 ): Promise<number> {
   const { client } = context;
   const audit = context.requireAudit();
@@ -67,7 +67,7 @@ async function removeUnderLoad(
   await applyTagUntilReady(client, revisionTag(`${how}-tag`, `${name}-${how}`));
   const namespace = await context.namespace(`load-${how}`, { 'istio.io/rev': `${how}-tag` });
   let injected = 0;
-  // Plain pods are what is to be had once the webhook has gone; a mixture never is.
+  // Pods without a sidecar are expected after the removal; mixed ones never are.
   const inspect = (pod: Pod): PodDefect | undefined => {
     if (!isInjected(pod)) return undefined;
     injected += 1;
@@ -75,23 +75,20 @@ async function removeUnderLoad(
   };
   const load = await context.startLoad({ namespace, inspect });
   const losses = new Losses(context, load, audit);
-  await losses.checkNone(`the operator ${how === 'alive' ? 'is' : 'was'} alive`, Date.now());
+  await losses.checkNone('before the uninstall', Date.now());
   await context.check('pods that follow a tag are injected', () => injected >= 20);
-  const goOn = async (): Promise<void> => {
+  const checkAndWait = async (): Promise<void> => {
     for (const kind of kinds) {
-      await context.check(`no ${kind.kind} of ours is left`, async () => (await ours(context, kind)).length === 0);
+      await context.check(`no ${kind.kind} of ours remains`, async () => (await ours(context, kind)).length === 0);
     }
     await sleep(1000);
   };
-  const created = await remove(replicas, losses, goOn);
+  const created = await remove(replicas, losses, checkAndWait);
   await load.stop();
   for (const kind of kinds) {
-    await context.checkNow(
-      `and none has come back: ${kind.kind}`,
-      async () => (await ours(context, kind)).length === 0,
-    );
+    await context.checkNow(`no ${kind.kind} of ours came back`, async () => (await ours(context, kind)).length === 0);
   }
-  await context.check('pods start plain', async () => (await containersOf(client, namespace)).length === 1);
+  await context.check('pods start without a sidecar', async () => (await containersOf(client, namespace)).length === 1);
   await replicas.stop();
   return created;
 }
@@ -101,8 +98,8 @@ async function ours({ client }: ScenarioContext, kind: ResourceKind): Promise<un
 }
 
 /**
- * The order in which helm removes a release, as far as our chart's kinds go (helm v4 pkg/release/v1/util/kind_sorter.go, UninstallOrder): webhook
- * configurations first, kinds that it does not know last.
+ * The order in which helm v4 removes the kinds of our chart; unknown kinds come last
+ * (pkg/release/v1/util/kind_sorter.go, UninstallOrder).
  */
 const order = [
   ...['ValidatingWebhookConfiguration', 'MutatingWebhookConfiguration', 'Service', 'Deployment', 'RoleBinding', 'Role'],
@@ -110,7 +107,7 @@ const order = [
 ];
 
 /**
- * Deletes a release's objects as `helm uninstall` does: one after the other, in its order, in the background; what is in the chart's `crds` stays.
+ * Deletes a release's objects in the background and in order, as `helm uninstall` does; keeps CRDs.
  * @param before called before the first object of a kind is deleted
  */
 export async function uninstallAsHelm(

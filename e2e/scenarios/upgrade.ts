@@ -16,17 +16,17 @@ import { WebhookWrites } from '../harness/webhook-writes.ts';
 import { SmallRollout } from './canary-cases/small-rollout.ts';
 
 const count = 4;
-/** A minute is a second: an authority is confirmed for 20 s. */
+/** A minute takes one second; the confirmation period is 20 s. */
 const certificate = { leafDuration: '4h', caDuration: '48h', confirmationPeriod: '20m' };
 const flags = ['--test-certificate-time-scale=60'];
-const [there, again] = ['this version', 'the release before again'];
+const [there, again] = ['upgrade to this version', 'downgrade to the previous release'];
 
 export const upgrade: Scenario = {
   name: 'upgrade',
   about:
-    'from the release before to this version and back, then to a next one that writes other paths and back, in a rotation and in a rollout, a pod every 20 ms: 0 lost, no share changes, nothing is written twice; paths that are written too early lose',
+    'upgrades from the previous release to this version and back, and to a next version with other paths and back, during a rotation and a rollout, lose no pod and change no share; a leader that writes new paths too early loses pods',
   destructive: 'it needs the embedded control plane and its audit log',
-  full: 'the same, and with the roles in each order, about 6 minutes',
+  full: 'also with the roles in the other order, about 6 minutes',
   run: async (context) => {
     const { client } = context;
     const earlier = await earlierBundle(previousRelease);
@@ -48,11 +48,11 @@ export const upgrade: Scenario = {
     });
     const losses = new Losses(context, load, audit);
     const since = Date.now();
-    const stays = async (version: string, weight: number): Promise<void> => {
-      await rolled.check(`${version}: the same ${weight} percent`, await rolled.renewed(), rolled.share(weight));
-      await back.checkAll(`${version}: nobody has the canary`, 'v1');
+    const checkUnchanged = async (version: string, weight: number): Promise<void> => {
+      await rolled.check(`${version}: ${weight} percent have the canary`, await rolled.renewed(), rolled.share(weight));
+      await back.checkAll(`${version}: no workload of the rolled-back tag has the canary`, 'v1');
       const { phase } = await back.state();
-      await context.checkNow(`${version}: a tag that was rolled back says so still`, () => found(phase, 'RolledBack'));
+      await context.checkNow(`${version}: the other tag is still RolledBack`, () => found(phase, 'RolledBack'));
     };
     const isNext = async (): Promise<boolean> => (await back.path()).startsWith('/v2/');
 
@@ -71,71 +71,71 @@ export const upgrade: Scenario = {
       await changeChart(context, replicas, objects);
       const rotation = await beginRotation(context, 'v1');
       const isWithin = async (): Promise<boolean> => found(await rotation.state(), 'Accepted');
-      const within = `${version}, ${first} first: the authority is being replaced as well`;
+      const within = `${version}, ${first} first: a rotation is in progress`;
       await Promise.all([context.checkNow(within, isWithin), replace(replicas, bundle, [first])]);
       await replace(replicas, bundle, [first === 'webhooks' ? 'controllers' : 'webhooks']);
-      // As helm leaves them: the definitions follow when all processes have.
+      // CRDs last, because helm does not update them.
       await applyAll(client, objects.filter(isDefinition));
       await rotation.ended();
       const after = `${await rolled.path()} ${await back.path()}`;
-      await context.checkNow(`${version}: both tags lead where they led`, () => found(after, before));
-      await stays(version, weight);
+      await context.checkNow(`${version}: the paths of both tags are unchanged`, () => found(after, before));
+      await checkUnchanged(version, weight);
       await losses.checkNone(`${version}, ${first} first`, since);
       if (next > weight) await rolled.ask('resume', `to-${next}`);
       await rolled.pausedAt(next, 'v2');
     }
     await changeChart(context, replicas, objectsOf(current, system));
     await replace(replicas, current, ['webhooks', 'controllers']);
-    await stays('this version, both roles at once', 75);
-    await context.check('each write of a webhook has made a version', () => {
+    await checkUnchanged('upgrade of both roles at once', 75);
+    await context.check('each write of a webhook made a new version', () => {
       const { successful, versions } = writes.count();
       return found(String(successful), String(versions));
     });
-    await context.checkNow('no webhook was written again as it had been before', () => found(writes.returned(), ''));
+    await context.checkNow('no write of a webhook restored an earlier version', () => found(writes.returned(), ''));
     const { successful, conflicts } = writes.count();
-    const first = await losses.checkNone('between the release before and this version', since);
+    const first = await losses.checkNone('upgrades and downgrades', since);
 
     const tooEarly = Date.now();
     await replace(replicas, hasty, ['controllers']);
-    await context.check('a leader that writes other paths before all replicas read them loses pods', async () => {
+    await context.check('negative control: a leader that writes new paths too early loses pods', async () => {
       return (await isNext()) && losses.report(tooEarly).lost.some(({ kind }) => kind === 'refused');
     });
     await replace(replicas, current, ['controllers']);
-    await context.check('the leader of this version writes paths that they read', async () => !(await isNext()));
-    context.say(`lost by paths that came too early: ${losses.report(tooEarly).lost.length}`);
-    await stays('after paths that came too early', 75);
+    await context.check('a leader of this version writes paths that all replicas read', async () => !(await isNext()));
+    context.say(`pods lost by paths that were written too early: ${losses.report(tooEarly).lost.length}`);
+    await checkUnchanged('after the paths that were written too early', 75);
 
     const gated = Date.now();
     await replace(replicas, newer, ['controllers']);
     for (const replica of [...replicas.webhooks]) {
       await context.checkNow(
-        `${replica.name} does not read other paths: none is written`,
+        `the leader writes no new paths before ${replica.name} is replaced`,
         async () => !(await isNext()),
       );
       await replicas.replace(replica);
     }
-    await context.check('when the last old replica is gone, they are written', isNext);
-    await stays('the next version', 75);
+    await context.check('the leader writes new paths after the last old replica ends', isNext);
+    await checkUnchanged('upgrade to the next version', 75);
     await replace(replicas, current, ['webhooks', 'controllers']);
-    await context.check('back at this version, paths are as before', async () => !(await isNext()));
-    await stays('back at this version', 75);
-    await lackField(context, losses, objectsOf(current, system));
+    await context.check('after a downgrade, the leader writes the old paths', async () => !(await isNext()));
+    await checkUnchanged('downgrade to this version', 75);
+    await checkMissingField(context, losses, objectsOf(current, system));
     await rolled.ask('resume', 'to-100');
-    await rolled.promotes('it is promoted, after all of this');
+    await rolled.promotes('the rollout is promoted after all upgrades');
     await checkFields(context, earlier);
-    const created = first + (await losses.checkNone('to the next version and back', { askedSince: gated }));
+    const created = first + (await losses.checkNone('an upgrade and a downgrade', { askedSince: gated }));
     context.measured({ created, lost: 0, writes: successful, conflicts, earlier: previousRelease });
-    return `to this version and back, to a next one and back: 0 of ${created} lost, ${successful} writes of webhooks, none twice; ${conflicts} answered 409`;
+    return `to this version and back, to a next one and back: 0 of ${created} lost, ${successful} writes of webhooks, none repeated; ${conflicts} answered 409`;
   },
 };
 
-/** The chart as an upgrade writes it: what is new, then without what is no more. The pods of its Deployments are ours to replace. */
+/** Applies the objects of a chart and deletes the old ones, without CRDs and Deployments. */
 async function changeChart({ client }: ScenarioContext, { installation }: Replicas, objects: KubernetesObject[]) {
-  const isMeant = (each: KubernetesObject): boolean => each.kind !== 'Deployment' && !isDefinition(each);
+  const isChanged = (each: KubernetesObject): boolean => each.kind !== 'Deployment' && !isDefinition(each);
   const keyOf = ({ kind, metadata }: KubernetesObject): string => `${kind}/${metadata.name ?? ''}`;
-  await applyAll(client, objects.filter(isMeant));
+  await applyAll(client, objects.filter(isChanged));
   const kept = objects.map(keyOf);
-  for (const each of installation.objects.filter(isMeant)) if (!kept.includes(keyOf(each))) await client.delete(each);
+  for (const each of installation.objects.filter(isChanged)) if (!kept.includes(keyOf(each))) await client.delete(each);
   installation.objects.splice(0, Infinity, ...objects);
   installation.workloads.splice(0, Infinity, ...chartWorkloads(objects, installation.namespace));
 }
@@ -151,19 +151,19 @@ async function replace(replicas: Replicas, bundle: string, roles: ('webhooks' | 
   await replicas.waitForLeader();
 }
 
-/** What the definitions of the release before lack stands in docs/upgrade.md, field by field. */
+/** Checks that docs/upgrade.md lists each field that the CRDs of the previous release lack. */
 async function checkFields(context: ScenarioContext, earlier: string): Promise<void> {
   const page = readFileSync(join(repository, 'docs', 'upgrade.md'), 'utf8');
   const [before, now] = [fieldsOf(join(earlier, '..', '..')), fieldsOf(repository)];
   const lacking = now.filter((field) => !before.includes(field) && !page.includes(`\`${field}\``));
-  await context.checkNow('each field that the definitions of the release before lack is in docs/upgrade.md', () =>
+  await context.checkNow('docs/upgrade.md lists each field that the CRDs of the previous release lack', () =>
     found(lacking.join(', '), ''),
   );
-  const gone = before.filter((field) => !now.includes(field));
-  await context.checkNow('no field of the release before is gone', () => found(gone.join(', '), ''));
+  const removed = before.filter((field) => !now.includes(field));
+  await context.checkNow('no field of the previous release was removed', () => found(removed.join(', '), ''));
 }
 
-/** `revision-tag.status.rollout.phase` and so on, from the generated pages. */
+/** Returns fields such as `revision-tag.status.rollout.phase` from the generated pages. */
 function fieldsOf(root: string): string[] {
   return ['injector-config', 'revision-tag'].flatMap((kind) => {
     const sections = readFileSync(join(root, 'docs', `${kind}-fields.md`), 'utf8').split('\n## ');
@@ -172,16 +172,16 @@ function fieldsOf(root: string): string[] {
   });
 }
 
-/** An older definition under a newer operator: what it lacks is not written, nothing is lost, and all is there again with it. */
-async function lackField(context: ScenarioContext, losses: Losses, objects: KubernetesObject[]): Promise<void> {
+/** Checks a CRD without a field: no pod is lost, and the field is written when it returns. */
+async function checkMissingField(context: ScenarioContext, losses: Losses, objects: KubernetesObject[]): Promise<void> {
   const { client } = context;
   const since = Date.now();
   const text = JSON.stringify(objects.filter(isDefinition));
   const lacking = text.replaceAll('"servedBy":{', '"servedByNobody":{');
   await applyAll(client, JSON.parse(lacking) as KubernetesObject[]);
   const servedBy = async () => (await client.get<InjectorConfigObject>(injectorConfigs, 'v1')).status?.config?.servedBy;
-  await context.check('a definition that lacks a field drops it', async () => (await servedBy()) === undefined);
-  await losses.checkNone('under a definition that lacks a field', since);
+  await context.check('the API server drops a field that the CRD lacks', async () => (await servedBy()) === undefined);
+  await losses.checkNone('a CRD that lacks a field', since);
   await applyAll(client, JSON.parse(text) as KubernetesObject[]);
-  await context.check('with the whole definition the field is written again', async () => (await servedBy()) === 2);
+  await context.check('with the complete CRD, the field is written again', async () => (await servedBy()) === 2);
 }

@@ -19,7 +19,7 @@ interface RestingRollout {
 export const webhookLost: Scenario = {
   name: 'webhook-lost',
   about:
-    'webhooks of tags are deleted by hand, by disable and enable, and by the garbage collection of their owner, in a pause, in the middle of a step and rolled back, the leader killed each time: each comes back where it led, and nobody gets more canary',
+    'webhooks of tags are deleted by a user, by disable, and by garbage collection of their owner, in a pause, during a step and after a rollback, with the leader killed: the operator restores each path, and no other workload gets the canary',
   paired: true,
   destructive: 'it needs the audit log of the embedded control plane, and removes the owner of its webhooks',
   run: async (context) => {
@@ -30,15 +30,15 @@ export const webhookLost: Scenario = {
     const open = (tag: string): Promise<SmallRollout> => SmallRollout.open(context, audit, { tag, count });
     const rollouts = await Promise.all([
       paused(await open('paused')),
-      amidst(context, await open('amidst')),
-      back(await open('back')),
+      duringStep(context, await open('amidst')),
+      rolledBack(await open('back')),
     ]);
     let lost = 0;
     for (const [how, lose, restore] of losses(context, replicas)) {
       const paths = await Promise.all(rollouts.map(({ rollout }) => rollout.path()));
       const leader = await replicas.waitForLeader();
       await Promise.all([replicas.kill(leader), lose(rollouts)]);
-      await context.check(`${how}: control: the webhooks of all ${rollouts.length} tags are gone`, async () => {
+      await context.check(`negative control: all ${rollouts.length} webhooks are deleted ${how}`, async () => {
         const { items } = await client.listAll(webhooks);
         return !items.some(({ metadata }) => metadata.name?.startsWith('sidecar-injector-tag-') === true);
       });
@@ -47,17 +47,17 @@ export const webhookLost: Scenario = {
       await restore();
       for (const [index, { rollout, state, share }] of rollouts.entries()) {
         const path = paths[index] ?? '';
-        await context.check(`${how}: the webhook of the tag that is ${state} comes back where it led`, async () =>
+        await context.check(`the webhook of the ${state} tag, deleted ${how}, gets its path again`, async () =>
           found(await rollout.path(), path),
         );
-        const statement = `${how}: the same ${share.size} of ${count} have the canary`;
+        const statement = `the same ${share.size} of ${count} workloads have the canary after a deletion ${how}`;
         await rollout.check(statement, await rollout.renewed(), share);
       }
     }
     await rollouts[0].rollout.ask('resume', 'on');
-    await rollouts[0].rollout.promotes('resumed after all that, it is promoted');
+    await rollouts[0].rollout.promotes('the rollout is promoted after it is resumed');
     context.measured({ lost });
-    return `${lost} webhooks lost in 3 ways and 3 states, the leader killed each time: all came back, nobody got more canary`;
+    return `${lost} webhooks lost in 3 ways and 3 states, the leader killed each time: all came back, no other workload got the canary`;
   },
 };
 
@@ -79,7 +79,7 @@ function losses(context: ScenarioContext, { installation }: Replicas): Loss[] {
   if (owner === undefined) throw new Error('the chart renders no owner of webhooks');
   return [
     [
-      'by hand',
+      'by a user',
       async (rollouts) => {
         for (const { rollout } of rollouts) await client.delete(webhookNamed(`sidecar-injector-tag-${rollout.tag}`));
       },
@@ -87,7 +87,7 @@ function losses(context: ScenarioContext, { installation }: Replicas): Loss[] {
     ],
     ['by disable and enable', () => command('disable'), () => command('enable')],
     [
-      'by the garbage collection of their owner',
+      'by garbage collection of their owner',
       () => client.delete(owner, { propagationPolicy: 'Background' }),
       () => applyObject(client, owner),
     ],
@@ -100,18 +100,18 @@ async function paused(rollout: SmallRollout): Promise<RestingRollout> {
   return { rollout, state: 'paused', share: rollout.share(50) };
 }
 
-/** No pod is ready for long enough to end the step. */
-async function amidst(context: ScenarioContext, rollout: SmallRollout): Promise<RestingRollout> {
+/** Starts a step that cannot end, because no pod is ready for long enough. */
+async function duringStep(context: ScenarioContext, rollout: SmallRollout): Promise<RestingRollout> {
   const strategy = { canary: { steps: [{ weight: 50 }, { weight: 100 }], analysis: { minReadySeconds: 3600 } } };
   await applyObject(context.client, revisionTag(rollout.tag, 'v2', { strategy }));
-  await rollout.holds('a step is under way', async () => {
+  await rollout.holds('a step is in progress', async () => {
     const { phase, weight } = await rollout.state();
     return phase === 'WaitingForPods' && weight === 50;
   });
-  return { rollout, state: 'in the middle of a step', share: rollout.share(50) };
+  return { rollout, state: 'progressing', share: rollout.share(50) };
 }
 
-async function back(rollout: SmallRollout): Promise<RestingRollout> {
+async function rolledBack(rollout: SmallRollout): Promise<RestingRollout> {
   await rollout.rollBack('v2');
-  return { rollout, state: 'rolled back', share: new Set() };
+  return { rollout, state: 'rolled-back', share: new Set() };
 }
