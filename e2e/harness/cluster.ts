@@ -49,8 +49,7 @@ export function hideUsersClusters(): void {
 }
 
 /**
- * Opens the user's own cluster if the choice names one, else an embedded control plane with two
- * nodes.
+ * Opens the user's own cluster if chosen, else an embedded control plane with two nodes.
  *
  * @param standing true for the cluster that outlives this process (`make up`)
  */

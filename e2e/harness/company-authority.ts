@@ -12,7 +12,7 @@ export type PairText = Record<'tls.crt' | 'tls.key' | 'ca.crt', string>;
 
 export type CompanyAuthority = Awaited<ReturnType<typeof companyAuthority>>;
 
-/** Creates a company CA: a root whose intermediate signs certificates, or a root that does. */
+/** Creates a company CA: a root that signs certificates itself or through an intermediate. */
 export async function companyAuthority(name: string, hasIntermediate = true) {
   const rootKeys = await generateRsaKeyPair(2048);
   const root = authorityCertificate(`${name} root`, rootKeys.publicKeyPem, rootKeys, 1);

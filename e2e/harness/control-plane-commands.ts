@@ -123,7 +123,7 @@ export function componentArguments(
       `--kubeconfig=${kubeconfigFor('kwok')}`,
       `--config=${join(import.meta.dirname, 'kwok-stages.yaml')}`,
       '--manage-all-nodes=true',
-      // A restarted KWOK manages its nodes again when the leases of its predecessor expired.
+      // A restarted KWOK manages its nodes again once the leases of its predecessor expire.
       '--node-lease-duration-seconds=4',
       '--cidr=10.244.0.0/16',
       '--node-ip=10.0.0.1',

@@ -31,8 +31,7 @@ export function findPrograms(): FoundPrograms | undefined {
 }
 
 /**
- * Starts etcd and the API server, then the rest; resolves when all are ready (about 5 s on two
- * cores).
+ * Starts etcd and the API server, then the rest; resolves when all are ready (about 5 s).
  *
  * @param found programs to run instead of the built ones, without any other component
  * @throws Error with the end of the log of the component that failed, after stopping all of them.
@@ -96,7 +95,7 @@ export async function startControlPlane(run: RunDirectory, found?: FoundPrograms
     auditLog: auditLogFile(directory),
     component,
     restart,
-    /** Its start times in milliseconds since 1970; RBAC denies requests before roles are loaded. */
+    /** The API server's start intervals (ms since 1970); RBAC denies requests until roles load. */
     starts,
     /** Compacts etcd: discards all revisions before this one. */
     compact: async (revision: number) => {

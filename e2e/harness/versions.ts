@@ -51,8 +51,7 @@ export function isDefinition({ kind }: KubernetesObject): boolean {
 const formats = "[{ name: '1', write: formatRoute, read: readRoute }]";
 
 /**
- * Bundles a possible next version: this one with a new path format, unknown here, before the known
- * one.
+ * Bundles a possible next version: this one with a new path format that this version cannot read.
  *
  * @param name the new format's name; with `1`, the version assumes that every replica reads it
  */

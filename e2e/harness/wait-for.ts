@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface WaitOptions {
-  /** The timeout in milliseconds; default 60 s, which only allows for a busy machine. */
+  /** The timeout in milliseconds; default 60 s, generous for a busy machine. */
   timeout?: number;
   /** The milliseconds between two attempts; default 50. */
   interval?: number;
@@ -12,8 +12,7 @@ export type Probe<Value> = () => Value | undefined | null | false | Promise<Valu
 
 /**
  * Calls `probe` until it returns something other than `undefined`, `null` or `false`; returns that.
- * An error of the probe counts as "not yet"; the last one is the cause of the error at the
- * deadline.
+ * An error of the probe counts as "not yet"; the last one is the cause of the final error.
  *
  * @param what the awaited state, to follow "waited for": `deployment default/sleep to be complete`
  * @throws Error with `what`, the time and the last observation

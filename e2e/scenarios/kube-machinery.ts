@@ -105,7 +105,7 @@ async function checkEvents(bench: Workbench): Promise<void> {
   );
   await checkRefused(bench, repeated);
   await sleep(29_000);
-  await context.check('30 s later, one write makes it a series of 500', async () => {
+  await context.check('30 s later, one write makes the Event a series of 500', async () => {
     const [series] = await about('repeated');
     const patches = bench.writesOf(client).filter((write) => write.startsWith('patch'));
     return found([series?.series?.count ?? 'none', ...patches].join(), '500,patch 200');

@@ -1,4 +1,4 @@
-/** Criteria for requests; an omitted one matches every request. */
+/** Criteria for requests; an omitted criterion matches every request. */
 export interface RequestClass {
   /** A substring of the User-Agent, such as a replica's name. */
   client?: string;

@@ -3,7 +3,7 @@ import type { Replicas } from '../replicas/replicas.ts';
 import { waitFor } from '../wait-for.ts';
 import type { PassedWrite } from './faulty-proxy-worker.ts';
 
-/** Reports whether writes count: not of Leases and Events (periodic), nor without a resource. */
+/** Reports whether writes of a resource count. Leases, Events and other paths do not. */
 export function isCounted(resource: string): boolean {
   return !['leases', 'events', ''].includes(resource);
 }
@@ -34,7 +34,7 @@ export async function countedWrites(replicas: Replicas, since: number): Promise<
   return found.filter(({ status }) => status < 300);
 }
 
-/** Returns `verb resource name` of counted successful writes received since and answered until. */
+/** Formats counted successful writes between two times as `verb resource name`. */
 export function describeAudited(writes: readonly AuditEvent[], since: number, until = Infinity): string[] {
   return writes
     .filter(({ responseStatus, objectRef, requestReceivedTimestamp, stageTimestamp }) => {

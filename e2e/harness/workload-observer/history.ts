@@ -32,7 +32,7 @@ export function disturbances(sightings: readonly Sighting[], { after, except = [
 }
 
 /**
- * Returns the peak at restarts only: workloads not whole for `wholeMs`, with the restarted one.
+ * Counts, at each restart, the workloads not yet whole for `wholeMs`; returns the peak.
  *
  * @param wholeMs how long a restarted workload must be whole, in milliseconds of observer time
  */

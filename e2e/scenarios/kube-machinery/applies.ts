@@ -78,7 +78,7 @@ async function checkForeignManager(applying: Applying): Promise<void> {
   const tooEarly = await applying.apply(desired);
   applying.now -= 999;
   await context.checkNow(
-    `when the manager takes it again at once, the applier waits (${Math.round(second.retryAfter ?? 0)} ms)`,
+    `when that manager takes the field again, the applier waits (${Math.round(second.retryAfter ?? 0)} ms)`,
     () => {
       found(`${second.outcome} by ${second.writes}`, 'Deferred by ');
       found(`${tooEarly.outcome} by ${tooEarly.writes}`, 'Deferred by ');

@@ -88,7 +88,7 @@ export async function checkGuarded({ context, observer }: Stage, guarded: Guarde
     );
   });
   const touched = [guarded.closed, guarded.sick].filter((each) => edits(observer.sightings(), after).has(each));
-  await context.checkNow('the operator has changed neither of them', () => found(touched.join(), ''));
+  await context.checkNow('the operator has not changed the two waiting workloads', () => found(touched.join(), ''));
   await guarded.open();
   await context.check('the operator restarts the blocked workload as soon as its budget allows it', () =>
     observer.isWholeBy(guarded.closed, 'v2'),

@@ -53,6 +53,6 @@ export async function checkBundleWithoutOverlap(cluster: RotatingCluster): Promi
 
 async function settle(cluster: RotatingCluster, since: number): Promise<number> {
   await cluster.waitForCalm();
-  await cluster.losses.checkNone('after the other half of the wrong order', Date.now());
+  await cluster.losses.checkNone('after the missing half was written', Date.now());
   return cluster.losses.report(since).lost.length;
 }

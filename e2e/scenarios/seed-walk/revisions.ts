@@ -49,7 +49,7 @@ export async function walkRevisions(context: ScenarioContext, operator: Operator
   });
   const volumes = JSON.stringify(pods[0]?.spec.volumes ?? []);
   await context.check(
-    'its volumes are one in memory and the Secret istio.<serviceaccount>',
+    'the pod has a volume in memory and the Secret istio.<serviceaccount>',
     () => volumes.includes('"medium":"Memory"') && volumes.includes('"secretName":"istio.default"'),
   );
 

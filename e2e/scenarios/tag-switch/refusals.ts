@@ -112,7 +112,7 @@ export async function checkConditions(context: ScenarioContext, replicas: Replic
     const ready = await tagCondition(context, 'lost', 'Ready');
     return ready?.reason === 'UnknownRevision' && isGone(client, webhooks, tagWebhookConfiguration('lost'));
   });
-  await context.check('a tag named like a revision has condition Overlap, naming it, and no webhook', async () => {
+  await context.check('a tag named like a revision has a condition Overlap with that name and no webhook', async () => {
     const overlap = await tagCondition(context, 'v2', 'Overlap');
     const isNamed = overlap?.status === 'True' && overlap.message.includes('InjectorConfig v2');
     return isNamed && isGone(client, webhooks, tagWebhookConfiguration('v2'));
