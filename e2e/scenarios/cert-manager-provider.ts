@@ -111,7 +111,7 @@ async function checkDead(cluster: RotatingCluster, { controller }: CertManager):
     name,
     'CertificateReady',
     'the Secret does not exist',
-    /^False \(CertificatePending\) .*is served meanwhile$/,
+    /^False \(CertificatePending\) .*is still served$/,
   );
   await observer.waitForRound();
   await context.checkNow('every replica still serves the previous certificate', () => observer.common() === before);

@@ -133,7 +133,7 @@ async function checkBadAnswers(cluster: RotatingCluster, signer: Signer): Promis
       /^False \(RequestDenied\) .* was denied \(E2e: e2e denies it\); the operator creates another one at/,
     ],
     ['the signer fails', 'Fail', /^False \(RequestFailed\) .*e2e cannot sign it/],
-    ['the signer signs another key', 'WrongKey', /^False \(KeyMismatch\) .*, is served meanwhile$/],
+    ['the signer signs another key', 'WrongKey', /^False \(KeyMismatch\) .*, is still served$/],
     ['the signer does not answer', 'Approve', /^False \(RequestPending\) .* is approved and waits for signer/],
     ['the request is removed', 'Ignore', /^False \(RequestRemoved\) .*removed before it was signed/],
   ] as const;

@@ -37,8 +37,8 @@ export const deadOperator: Scenario = {
       (await refusal(client, barePod(namespace, 'pod')))?.includes('failed calling webhook'),
     );
     await context.check(
-      'injector status says since when the operator has no leader',
-      async () => /nobody leads since 20/.test((await injector(context, ['status'])).out),
+      'injector status says since when there is no leader',
+      async () => /no leader since 20/.test((await injector(context, ['status'])).out),
       {
         timeout: 60_000,
       },
@@ -54,11 +54,11 @@ export const deadOperator: Scenario = {
     for (const argv of commands) {
       const { code, out, errors, milliseconds } = await injector(context, argv);
       slowest = Math.max(slowest, milliseconds);
-      await context.checkNow(`injector ${argv.join(' ')} says that no replica leads, and ends with 1`, () => {
+      await context.checkNow(`injector ${argv.join(' ')} says that there is no leader, and ends with 1`, () => {
         const text = out + errors;
         const wrong = [
           code === 1 ? '' : `ends with ${code}`,
-          /nobody leads since 20/.test(text) ? '' : 'does not say that no replica leads',
+          /no leader since 20/.test(text) ? '' : 'does not say that there is no leader',
           /\bTrue\b|: Ready\b|WebhookReady$|"ready": true| Injected /m.test(text) ? 'shows an old status' : '',
           milliseconds < timeout ? '' : `takes ${milliseconds} ms`,
         ].filter(Boolean);
@@ -77,7 +77,7 @@ export const deadOperator: Scenario = {
         { timeout: 60_000 },
       );
     }
-    return `${commands.length} commands: each says within ${slowest} ms that no replica leads; all end with 0 again ${Math.round((Date.now() - killed) / 1000)} s after the kill`;
+    return `${commands.length} commands: each says within ${slowest} ms that there is no leader; all end with 0 again ${Math.round((Date.now() - killed) / 1000)} s after the kill`;
   },
 };
 

@@ -173,7 +173,7 @@ async function checkRefusals(secret: GivenSecret, company: CompanyAuthority, goo
     await context.check(`${fault}: CertificateReady names ${reason}, the Secret and its key`, async () => {
       const condition = await secret.condition();
       found(condition.says, `False (${reason})`);
-      const parts = [`Secret ${cluster.namespace}/${secret.name}`, key, 'is served meanwhile'];
+      const parts = [`Secret ${cluster.namespace}/${secret.name}`, key, 'is still served'];
       return parts.every((part) => condition.message.includes(part));
     });
     await observer.waitForRound();
