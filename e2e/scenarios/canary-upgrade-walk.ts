@@ -21,7 +21,7 @@ import {
   waitForDeployment,
 } from '../harness/workloads.ts';
 
-/** What is looked at after a command of the page; `status` 3: `injector status` has found stale pods. */
+/** Checks after a command of the page; `injector status` exits with 3 if there are stale pods. */
 interface Step {
   readonly command: string;
   readonly status?: number;
@@ -92,7 +92,7 @@ const steps: readonly Step[] = [
 export const canaryUpgradeWalk: Scenario = {
   name: 'canary-upgrade-walk',
   about:
-    "Istio's canary upgrade with our names: the commands of docs/canary-upgrade.md, results read from stored pods; every refusal of `injector tag`",
+    "the commands of docs/canary-upgrade.md (Istio's canary upgrade) have the documented effect on stored pods, and `injector tag` refuses invalid calls",
   paired: true,
   // Other scenarios leave namespaces that follow the same revisions.
   ownControlPlane: true,
@@ -100,7 +100,7 @@ export const canaryUpgradeWalk: Scenario = {
   run: async (context) => {
     await context.startOperator();
     await context.checkNow(
-      'the page has exactly these commands',
+      'docs/canary-upgrade.md has exactly these commands',
       () => documentedCommands('canary-upgrade.md').join('\n') === steps.map(({ command }) => command).join('\n'),
     );
     const took: number[] = [];
@@ -121,16 +121,16 @@ async function walk(context: ScenarioContext, { command, status = 0, says, image
         await kubectl(context.client, command.slice('kubectl '.length));
         return true;
       },
-      // A removal may be refused until pods have been counted, which a status says at most every 30 s.
+      // A deletion may be refused until the operator has counted the pods, which takes up to 30 s.
       { timeout: 90_000 },
     );
   } else {
     const argv = command.split(' ').slice(1);
     const { code, out, errors } = await runInjector([...argv, ...clusterFlags(context.cluster)]);
     for (const line of `${out}${errors}`.trimEnd().split('\n')) context.say(line);
-    await context.checkNow(`$ ${command}: exit status ${status}`, () => {
+    await context.checkNow(`$ ${command} exits with ${status}`, () => {
       if (code !== status) throw new Error(`exit status ${code}`);
-      if (says !== undefined && !says.test(out)) throw new Error(`it does not say ${says.source}`);
+      if (says !== undefined && !says.test(out)) throw new Error(`the output does not match ${says.source}`);
       return true;
     });
   }
@@ -146,11 +146,11 @@ async function walk(context: ScenarioContext, { command, status = 0, says, image
   return took;
 }
 
-/** Two pods have the old revision's sidecar still: it may not go, once the operator has counted them. */
+/** Checks that the old revision cannot be deleted while two pods have its sidecar. */
 async function checkOldIsKept(context: ScenarioContext): Promise<void> {
   const { client } = context;
   await context.check(
-    'the old revision says who has its sidecar still',
+    'the status of the old revision names the 2 pods with its sidecar',
     async () => {
       const { status } = await client.get<{ status?: { pods?: { names: string[] } } }>(injectorConfigs, '1-24');
       return status?.pods?.names.filter((each) => each.startsWith('app-ns-')).length === 2;
@@ -159,18 +159,18 @@ async function checkOldIsKept(context: ScenarioContext): Promise<void> {
   );
   const refused = await kubectl(client, 'delete icfg 1-24').catch((error: unknown) => error);
   await context.checkNow(
-    'so it may not be deleted',
+    'the API server refuses to delete the old revision',
     () => refused instanceof Error && /app-ns-1/.test(refused.message) && refused.message,
   );
 }
 
 async function checkOldIsGone(context: ScenarioContext): Promise<void> {
-  await context.check('the old revision and its webhook are gone', () =>
+  await context.check('the webhook of the old revision is deleted', () =>
     isGone(context.client, webhooks, 'sidecar-injector-1-24'),
   );
 }
 
-/** The commands of a page in docs/: the lines of its code blocks that begin with `$ `, in their order. */
+/** Returns the commands of a page in docs/: lines of code blocks that begin with `$ `, in order. */
 export function documentedCommands(page: string): string[] {
   const lines = readFileSync(join(repository, 'docs', page), 'utf8').split('\n');
   return lines.filter((line) => line.startsWith('$ ')).map((line) => line.slice(2));
@@ -179,7 +179,7 @@ export function documentedCommands(page: string): string[] {
 type Parts = Readonly<Partial<Record<'file' | 'name' | 'namespace' | 'key' | 'value' | 'overwrite', string>>>;
 type Verb = readonly [RegExp, (client: ApiClient, parts: Parts) => Promise<unknown>];
 
-/** As much of kubectl as the page has, in the words of the page, and waiting until it is done. */
+/** The kubectl commands of the page; each waits for its effect. */
 const verbs: readonly Verb[] = [
   [/^apply -f (?<file>\S+)$/, (client, { file = '' }) => applyFile(client, file)],
   [
@@ -215,25 +215,25 @@ async function kubectl(client: ApiClient, line: string): Promise<void> {
     await act(client, found.groups ?? {});
     return;
   }
-  throw new Error(`kubectl ${line}: the scenario does not know this command`);
+  throw new Error(`kubectl ${line}: the scenario does not support this command`);
 }
 
 async function applyFile(client: ApiClient, file: string): Promise<void> {
   for (const object of readObjects(join(repository, file))) await applyObject(client, object);
 }
 
-/** Like kubectl it does not change a label that is there unless told. */
+/** Like kubectl, refuses to change an existing label without --overwrite. */
 async function label(client: ApiClient, { name = '', key = '', value = '', overwrite }: Parts): Promise<void> {
   const { metadata } = await client.get(resourceKind('v1', 'Namespace'), name);
   const before = metadata.labels?.[key];
   if (before !== undefined && overwrite === undefined)
-    throw new Error(`namespace ${name} has ${key}=${before} already`);
+    throw new Error(`namespace ${name} already has ${key}=${before}`);
   await labelNamespace(client, name, { [key]: value });
 }
 
 const kinds = [injectorConfigs, revisionTags, webhooks, resourceKind('v1', 'Namespace')];
 
-/** A call, what it must say, and its exit status. */
+/** A call, the expected message, and the exit status. */
 const refusals: readonly (readonly [string, RegExp, number])[] = [
   ['tag set 1-25 --revision 1-24', /InjectorConfig 1-25 has the revision 1-25/, 1],
   ['tag set prod-new --revision 1-99', /no InjectorConfig has this revision; there are: 1-24, 1-25/, 1],
@@ -252,7 +252,7 @@ async function checkRefusals(context: ScenarioContext): Promise<void> {
   const namespaceSelector = { matchLabels: { 'istio.io/rev': 'odd' } };
   await applyObject(client, smallConfig('odd', { selection: 'Custom', namespaceSelector }));
   await waitForCondition(client, 'odd', 'Ready', 'True');
-  await context.check('a revision that is not reached says so', async () => {
+  await context.check('a revision that the API server cannot reach has reason NotReachable', async () => {
     const found = await waitForCondition(client, 'unreached', 'Ready', 'False');
     return found.status?.conditions?.some(({ reason }) => reason === 'NotReachable');
   });
@@ -260,9 +260,9 @@ async function checkRefusals(context: ScenarioContext): Promise<void> {
     const before = await objects(client);
     const result = await runInjector([...argv.split(' '), ...clusterFlags(context.cluster)]);
     const after = await objects(client);
-    await context.checkNow(`refused, and everything is as it was: injector ${argv}`, () => {
+    await context.checkNow(`injector ${argv} is refused and changes no object`, () => {
       if (!message.test(result.errors) || result.code !== code) {
-        throw new Error(`it ended with ${result.code}: ${result.out}${result.errors}`);
+        throw new Error(`it exited with ${result.code}: ${result.out}${result.errors}`);
       }
       const changed = after.filter((each, index) => !isDeepStrictEqual(each, before[index]));
       if (changed.length > 0) throw new Error(`changed: ${JSON.stringify(changed)}`);
@@ -271,22 +271,22 @@ async function checkRefusals(context: ScenarioContext): Promise<void> {
   }
   for (const name of ['unreached', 'odd']) {
     await client.delete(smallConfig(name));
-    await context.check(`InjectorConfig ${name} goes`, () => isGone(client, injectorConfigs, name));
+    await context.check(`InjectorConfig ${name} is deleted`, () => isGone(client, injectorConfigs, name));
   }
 }
 
-/** What a refusal must not change: everything but what the operator writes of its own accord (status, twins), and the API server's book-keeping. */
+/** Returns the parts of objects that a refusal must not change: no status and no probe webhooks. */
 async function objects(client: ApiClient): Promise<unknown[]> {
   const lists = await Promise.all(kinds.map((kind) => client.listAll(kind)));
   return lists.flatMap(({ items }) =>
-    items.filter(isNoTwin).map(({ kind, metadata, spec, webhooks }: KubernetesObject) => {
+    items.filter(isNoProbe).map(({ kind, metadata, spec, webhooks }: KubernetesObject) => {
       const { name, uid, generation, labels, annotations } = metadata;
       return { kind, name, uid, generation, labels, annotations, spec, webhooks };
     }),
   );
 }
 
-/** The operator tries from time to time whether a webhook that is not reached is reached now. */
-function isNoTwin({ metadata }: KubernetesObject): boolean {
+/** Reports whether an object is not a probe webhook, which the operator creates at any time. */
+function isNoProbe({ metadata }: KubernetesObject): boolean {
   return metadata.name?.startsWith('sidecar-injector-probe-') !== true;
 }
