@@ -18,7 +18,7 @@ export const defaultAdmissionLimits = {
    */
   maxUnprovenConnections: 1536,
   maxHeaderBytes: 16 * 1024,
-  /** Above the depth of any pod, below a stack overflow; a pod of 3 MiB, the maximum, has fewer values. */
+  /** Above the depth of any pod, below a stack overflow; a pod of 3 MiB has fewer values. */
   jsonBounds: { maxDepth: 200, maxValues: 500_000 },
   handshakeTimeout: 10_000,
   headersTimeout: 10_000,
@@ -26,11 +26,11 @@ export const defaultAdmissionLimits = {
   bodyTimeout: 30_000,
   /** The time after bodyTimeout in which the client must read its answer. */
   answerTimeout: 10_000,
-  /** Above the 90 s after which the API server closes an idle connection: the client must close first. */
+  /** Above the API server's 90 s for idle connections, because the client must close first. */
   keepAliveTimeout: 150_000,
   /** Answers per connection. If finite, API servers reconnect and so reach new replicas. */
   requestsPerConnection: Infinity,
-  /** The time and bytes to read after the refusal of a body; a connection reset would lose the answer. */
+  /** The time and bytes to read after refusing a body; a reset would lose the answer. */
   lingerTimeout: 2_000,
   lingerBytes: 32 * mebibyte,
 };

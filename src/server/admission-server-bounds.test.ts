@@ -11,7 +11,7 @@ describe('the admission server under pressure', () => {
   const start = testServers();
   const padded = (length: number): Buffer => bytesOf(reviewOf({ options: { padding: 'x'.repeat(length) } }));
 
-  it('ends a connection with the last answer that it may have, and takes the next one on a new connection', async () => {
+  it('closes a connection after requestsPerConnection answers and accepts a new one', async () => {
     const { post } = await start({ limits: { requestsPerConnection: 3 } });
     const answers = [];
     for (let index = 0; index < 7; index++) answers.push(await post());
@@ -28,17 +28,17 @@ describe('the admission server under pressure', () => {
     const jsonBounds = { maxDepth: 10, maxValues: 10 };
     const [ends, late] = [/413 [^]*Connection: close[^]*limit is 1000\n$/, /408 [^]*the body did not arrive in time/];
     for (const [what, limits, text, answer] of [
-      ['413 for one that says it is too large', { maxBodyBytes: 1000 }, [`${postHead(1000000000)}{`], ends],
-      ['408 for one that is late by its own timeout', {}, [`${postHead(10, `${injectPath}?timeout=20ms`)}{`], late],
-      ['408 for a head that is late', { headersTimeout: 30, bodyTimeout: 30 }, ['POST /'], /408 /],
+      ['413 for a Content-Length that is too large', { maxBodyBytes: 1000 }, [`${postHead(1000000000)}{`], ends],
+      ['408 for a body later than its timeout', {}, [`${postHead(10, `${injectPath}?timeout=20ms`)}{`], late],
+      ['408 for a late head', { headersTimeout: 30, bodyTimeout: 30 }, ['POST /'], /408 /],
       [
-        '400 as soon as one holds what no review does',
+        '400 for a body with too many values',
         { jsonBounds },
         [`${postHead(10000000)}[[[`, '[,[,[,[,[,'],
         /400 [^]*the body contains more than 10 values/,
       ],
     ] as const) {
-      it(`${what}, without reading it all`, async () => {
+      it(`${what}, before the end of the body`, async () => {
         const { open } = await start({ limits: { lingerTimeout: 10, ...limits } });
         const socket = await open();
         for (const each of text) socket.write(each);
@@ -46,13 +46,13 @@ describe('the admission server under pressure', () => {
       });
     }
 
-    it('413 for one that becomes too large, though the client sends all of it before it reads', async () => {
+    it('413 for a chunked body that is too large, even if the client sends all before reading', async () => {
       const { post } = await start({ limits: { maxBodyBytes: 100_000 } });
       const headers = { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' };
       assert.equal((await post('x'.repeat(5_000_000), { headers })).status, 413);
     });
 
-    it('no more of a refused body than is decent', async () => {
+    it('reads at most lingerBytes of a refused body', async () => {
       const { open } = await start({ limits: { maxBodyBytes: 10, lingerBytes: 100_000 } });
       const socket = await open();
       const all = received(socket);
@@ -62,7 +62,7 @@ describe('the admission server under pressure', () => {
       clearInterval(feed);
     });
 
-    it('answers a first request on a connection that was silent for longer than a head may take, but none after `keepAliveTimeout`', async () => {
+    it('answers a first request after headersTimeout, but not after keepAliveTimeout', async () => {
       const { open } = await start({ limits: { headersTimeout: 30, bodyTimeout: 30, keepAliveTimeout: 200 } });
       const [late, silent] = [await open(), await open()];
       await sleep(120);
@@ -72,7 +72,7 @@ describe('the admission server under pressure', () => {
       assert.equal(await received(silent), '');
     });
 
-    it('forgets a client that leaves in the middle', async () => {
+    it('releases the body of a client that disconnects', async () => {
       const { open, registry, post } = await start();
       const socket = await open();
       socket.write(`${postHead(1000)}{`);
@@ -83,7 +83,7 @@ describe('the admission server under pressure', () => {
       assert.equal((await post()).status, 200);
     });
 
-    it('gives up the largest body of a new connection when memory runs out', async () => {
+    it('evicts the largest body of a new connection when memory runs out', async () => {
       const { open, post, registry } = await start({ limits: { maxBufferedBytes: 50_000, lingerTimeout: 10 } });
       const hog = await open();
       const refused = received(hog);
@@ -93,13 +93,13 @@ describe('the admission server under pressure', () => {
       assert.match(await refused, /^HTTP\/1\.1 503 [^]*Retry-After: 1\r\n[^]*Connection: close/);
     });
 
-    it('503 for the large body itself when nobody else can be asked', async () => {
+    it('503 for a large body when no other body can be evicted', async () => {
       const { post } = await start({ limits: { maxBufferedBytes: 50_000 } });
       const { status, headers } = await post(padded(60_000));
       assert.deepEqual([status, headers['retry-after'], headers.connection], [503, '1', 'close']);
     });
 
-    it('503 for the body that has been waiting longest when there are too many', async () => {
+    it('503 for the oldest body when there are too many bodies', async () => {
       const { open, post, registry } = await start({ limits: { maxConcurrentBodies: 1, lingerTimeout: 10 } });
       const slow = await open();
       const refused = received(slow);
@@ -109,7 +109,7 @@ describe('the admission server under pressure', () => {
       assert.match(await refused, /^HTTP\/1\.1 503 [^]*too many bodies at once/);
     });
 
-    it('and the time for everything, answers too', async () => {
+    it('and the time of an exchange, including its answer', async () => {
       const target = { handler: () => new Promise<never>(() => undefined) };
       const stuck: AdmissionRoute = { kind: 'stuck', resolve: (path) => (path === '/stuck' ? target : undefined) };
       const { post } = await start({ routes: [stuck], limits: { bodyTimeout: 20, answerTimeout: 20 } });
@@ -118,7 +118,7 @@ describe('the admission server under pressure', () => {
   });
 
   describe('bounds connections', () => {
-    it('and closes only those on which no review was answered', async () => {
+    it('and closes only connections without an answered review', async () => {
       const { open, post, registry } = await start({ limits: { maxUnprovenConnections: 3, maxConnections: 5 } });
       const first = await post();
       const idle = await Promise.all([open(), open(), open()]);
@@ -131,7 +131,7 @@ describe('the admission server under pressure', () => {
       for (const socket of [...idle, last]) socket.destroy();
     });
 
-    it('and forgets those that end', async () => {
+    it('and does not count closed connections', async () => {
       const { open, registry } = await start();
       const socket = await open();
       socket.write(postHead(0));
@@ -140,7 +140,7 @@ describe('the admission server under pressure', () => {
       assert.match(await registry.metrics(), /injector_connections_unproven 0\n/);
     });
 
-    it('and ends those that never finish their handshake', async () => {
+    it('and closes those that do not finish their handshake', async () => {
       const { server, registry } = await start({ limits: { handshakeTimeout: 20 } });
       const socket = connectPlain({ host: '127.0.0.1', port: server.address?.port ?? 0 });
       socket.write(Buffer.from([0x16, 3, 1]));
@@ -149,7 +149,7 @@ describe('the admission server under pressure', () => {
       assert.match(await registry.metrics(), /injector_connections_dropped_total\{reason="handshake"\} 1\n/);
     });
 
-    it('and goes on answering while hundreds of slow clients hold on', async () => {
+    it('and answers while hundreds of slow clients stay connected', async () => {
       const { open, post, registry } = await start({ limits: { maxUnprovenConnections: 40, lingerTimeout: 10 } });
       const first = await post();
       const slow = [];
@@ -167,7 +167,7 @@ describe('the admission server under pressure', () => {
   });
 });
 
-/** Addresses of the loopback interface: each a client of its own. */
+/** Loopback addresses, one for each client. */
 const hog = '127.0.0.2';
 const places = 16;
 const limits = { maxConnections: places + 8, maxUnprovenConnections: 8 };
@@ -175,7 +175,7 @@ const limits = { maxConnections: places + 8, maxUnprovenConnections: 8 };
 const review = bytesOf(reviewOf());
 const request = Buffer.concat([Buffer.from(postHead(review.length)), review]);
 
-describe('the admission server, when one client holds all connections that it keeps', () => {
+describe('the admission server, when one client holds all proven connections', () => {
   let server: Awaited<ReturnType<typeof startTestServer>>;
   const held: TLSSocket[] = [];
   beforeEach(async () => {
@@ -186,7 +186,7 @@ describe('the admission server, when one client holds all connections that it ke
     await server.stop();
   });
 
-  /** Asks on a connection of the client's own making; whether the answer lets it go on using it. */
+  /** Sends a review on the connection. Returns whether the answer keeps the connection open. */
   function ask(socket: TLSSocket): Promise<'kept' | 'ended' | 'lost'> {
     return new Promise((resolve) => {
       let text = '';
@@ -205,7 +205,7 @@ describe('the admission server, when one client holds all connections that it ke
     });
   }
 
-  /** Connections of an address, each with an answered review, as many as are kept of so many. */
+  /** Opens connections with an answered review each, and returns those that stay open. */
   async function hold(localAddress: string, count: number): Promise<TLSSocket[]> {
     const kept: TLSSocket[] = [];
     for (let index = 0; index < count; index++) {
@@ -218,7 +218,7 @@ describe('the admission server, when one client holds all connections that it ke
     return kept;
   }
 
-  it('answers whoever comes, and keeps the connection', async () => {
+  it('answers other clients and keeps their connections', async () => {
     assert.equal((await hold(hog, 30)).length, 14);
     const answers = [];
     for (let index = 0; index < 5; index++) answers.push(await server.post());
@@ -226,7 +226,7 @@ describe('the admission server, when one client holds all connections that it ke
     assert.equal(new Set(answers.map(({ localPort }) => localPort)).size, 1);
   });
 
-  it('answers them too when no place is left for anybody, without keeping the connection', async () => {
+  it('answers other clients when no slot is free, and closes their connections', async () => {
     await hold(hog, 14);
     await hold('127.0.0.3', 1);
     await hold('127.0.0.4', 1);
@@ -237,7 +237,7 @@ describe('the admission server, when one client holds all connections that it ke
     assert.doesNotMatch(await server.registry.metrics(), /injector_connections_dropped_total\{reason="pressure"\}/);
   });
 
-  it('ends connections of its own with their next answers, down to what it is due, and none otherwise', async () => {
+  it("closes the client's connections with their next answers until it has its share, and no others", async () => {
     const kept = await hold(hog, 14);
     const others = await hold('127.0.0.3', 2);
     const outcomes = [];

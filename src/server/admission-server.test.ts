@@ -13,7 +13,7 @@ describe('the admission server', () => {
   const review = bytesOf(reviewOf());
 
   describe('answers', () => {
-    it('a review, on a connection that stays open for the next one', async () => {
+    it('a review, and keeps the connection open', async () => {
       const { post, server } = await start();
       const [first, second] = [await post(), await post()];
       assert.equal(server.state, 'serving');
@@ -26,20 +26,20 @@ describe('the admission server', () => {
       assert.equal(first.headers.connection, 'keep-alive');
     });
 
-    it('a review that asks for another protocol, and ends the connection, on which nothing more would be heard', async () => {
+    it('a review with an Upgrade header, and closes the connection', async () => {
       const { post } = await start();
       const headers = { 'Content-Type': 'application/json', 'Content-Length': review.length };
       const answer = await post(review, { headers: { ...headers, Connection: 'Upgrade', Upgrade: 'h2c' } });
       assert.deepEqual([answer.status, answer.headers.connection], [200, 'close']);
     });
 
-    it('a body of 19 MiB that comes in pieces', async () => {
+    it('a chunked body of 19 MiB', async () => {
       const { post } = await start();
       const { status, body } = await post(bytesOf(reviewOf({ options: { padding: 'x'.repeat(19 * 1024 * 1024) } })));
       assert.deepEqual([status, answeredReview(body).response.allowed], [200, true]);
     });
 
-    it('what is not HTTP with 400, and what has too long a head with 431', async () => {
+    it('malformed HTTP with 400, and a head that is too long with 431', async () => {
       const { open } = await start();
       const [garbage, long] = [await open(), await open()];
       garbage.write('no http\r\n\r\n');
@@ -48,7 +48,7 @@ describe('the admission server', () => {
       assert.match(await received(long), /^HTTP\/1\.1 431 /);
     });
 
-    it('a head of megabytes too, of which most is still on its way when that is said', async () => {
+    it('a head of megabytes with 431 before all of it has arrived', async () => {
       const { open } = await start();
       const client = await open();
       const errors: string[] = [];
@@ -58,7 +58,7 @@ describe('the admission server', () => {
       assert.deepEqual(errors, []);
     });
 
-    it('lets go of a client that goes on after that', async () => {
+    it('431, and closes the connection of a client that continues to send', async () => {
       const { open } = await start({ limits: { lingerTimeout: 20 } });
       const client = await open({ allowHalfOpen: true });
       const sending = setInterval(() => client.write(`X: ${'x'.repeat(20_000)}\r\n`), 5);
@@ -69,10 +69,9 @@ describe('the admission server', () => {
   });
 
   describe('survives', () => {
-    it('whatever is written to it, and answers the next client', async () => {
+    it('arbitrary bytes, and answers the next client', async () => {
       const { open, post, log } = await start({
-        // What one request says may be the body of the one before: then that is answered, and the
-        // connection is kept.
+        // Bytes may form the body of the previous request, which the server then answers.
         limits: { headersTimeout: 50, bodyTimeout: 50, answerTimeout: 50, lingerTimeout: 10, keepAliveTimeout: 50 },
       });
       const head = `POST ${injectPath} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n`;
@@ -104,7 +103,7 @@ describe('the admission server', () => {
       assert.ok(log.lines.every(({ level }) => level !== 'error'));
     });
 
-    it('several requests at once on one connection, answered in order', async () => {
+    it('pipelined requests, and answers them in order', async () => {
       const { open } = await start();
       const socket = await open();
       const answers = received(socket);
@@ -128,7 +127,7 @@ describe('the admission server', () => {
       });
     }
 
-    it('are chosen by the name that the client asks for, in any case; the default one otherwise', async () => {
+    it('are chosen by SNI, ignoring case, with a default for other names', async () => {
       const server = await start();
       server.pairs.byName.set('second.test.svc', server.authority.issue('second'));
       const subjects = [];
@@ -138,7 +137,7 @@ describe('the admission server', () => {
       assert.deepEqual(subjects, ['first', 'second', 'second', 'first', 'first']);
     });
 
-    it('are swapped without a connection being closed', async () => {
+    it('are replaced without closing a connection', async () => {
       const server = await start();
       const before = await server.post();
       const servername = 'first.test.svc';
@@ -153,7 +152,7 @@ describe('the admission server', () => {
       assert.ok(!serials.has(serial));
     });
 
-    it('that cannot be used end the handshake, and the log says which without its key', async () => {
+    it('that are invalid fail the handshake, and the log names them without their keys', async () => {
       const server = await start();
       const privateKeyPem = 'no key: hunter2';
       const broken = { certificatePem: server.authority.issue('first').certificatePem, privateKeyPem };
@@ -170,19 +169,19 @@ describe('the admission server', () => {
       assert.match(await server.registry.metrics(), /injector_tls_handshakes_total\{result="failed"\} 1\n/);
     });
 
-    it('that are not there yet end the handshake', async () => {
+    it('that are missing fail the handshake', async () => {
       const server = await start();
       server.pairs.byName.clear();
       server.pairs.fallback = undefined;
       await assert.rejects(peer(server, { servername: 'other.test.svc' }));
     });
 
-    it('need TLS 1.2 at least', async () => {
+    it('require TLS 1.2', async () => {
       const old = { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
       await assert.rejects(peer(await start(), old));
     });
 
-    it('show in the metrics with the end of their validity', async () => {
+    it('appear in the metrics with their expiry', async () => {
       const server = await start();
       assert.match(
         await server.registry.metrics(),
@@ -191,8 +190,8 @@ describe('the admission server', () => {
     });
   });
 
-  describe('ends', () => {
-    it('by sending clients away first, then closing what is idle', async () => {
+  describe('shuts down', () => {
+    it('by closing connections with their answers, then closing idle ones', async () => {
       const { server, post } = await start();
       const before = await post();
       server.drain();
@@ -209,7 +208,7 @@ describe('the admission server', () => {
       assert.equal(server.state, 'closed');
     });
 
-    it('only when what is in flight has been answered; what comes on other open connections meanwhile is sent away', async () => {
+    it('after it has answered requests in flight, and refuses new requests', async () => {
       const waiting: (() => void)[] = [];
       const handler = async (): Promise<AdmissionDecision> => {
         await new Promise<void>((resolve) => waiting.push(resolve));
@@ -230,7 +229,7 @@ describe('the admission server', () => {
       await closing;
     });
 
-    it('in any case when the time is over', async () => {
+    it('at the latest after the timeout', async () => {
       const { server, open } = await start();
       const socket = await open();
       const ended = received(socket);
@@ -241,14 +240,14 @@ describe('the admission server', () => {
   });
 
   describe('refuses to start', () => {
-    it('on a port that is taken, and says which', async () => {
+    it('on a port in use, and names it', async () => {
       const other = createServer();
       await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
       const address = other.address();
       assert.ok(typeof address === 'object' && address !== null);
       try {
         const where = `127.0.0.1:${address.port} for the admission webhook`;
-        const message = `${where} is in use by another process: stop it, or choose another port`;
+        const message = `${where} is in use by another process; stop it, or choose another port`;
         const refusal = { name: 'ConfigurationError', field: 'port', message };
         await assert.rejects(startTestServer({ port: address.port }), refusal);
       } finally {

@@ -7,7 +7,7 @@ export type ReviewVersion = (typeof reviewVersions)[number];
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
-/** The fields of AdmissionReview.request (k8s.io/api/admission/v1); types checked, except objects. */
+/** The fields of AdmissionReview.request (k8s.io/api/admission/v1); types are checked. */
 export interface AdmissionRequest {
   readonly uid: string;
   /** For example `pods` or `injectorconfigs.sidecar-injector.io`; undefined if missing. */

@@ -14,7 +14,7 @@ export interface RouteHandler {
    * not cached.
    */
   readonly dependencies?: () => readonly unknown[];
-  /** Decides large reviews, and reviews that exceeded the handler's limits. Default: the handler. */
+  /** Decides large reviews, and reviews beyond the handler's limits. Default: the handler. */
   readonly worker?: HeavyReviews;
   /**
    * Called for each decided review after its answer was written, also for cached decisions and dry
@@ -42,16 +42,16 @@ export interface ReviewVerdict {
   readonly request: AdmissionRequest;
   /** May lack its patch, which `encoded` contains. */
   readonly decision: AdmissionDecision;
-  /** The dependencies of the decision; absent if it must not be cached. */
+  /** The answer after the uid; see `encodeDecision`. */
   readonly encoded: string;
-  /** The dependencies of the decision (`RouteHandler.dependencies`); absent if it must not be cached. */
+  /** The dependencies of the decision; absent if it must not be cached. */
   readonly dependencies?: readonly unknown[] | undefined;
 }
 
 /** The result of a heavy review: decided, malformed, or refused because the worker is busy. */
 export type HeavyVerdict = ReviewVerdict | MalformedReview | { readonly unavailable: string };
 
-/** Decides reviews of one target on another thread, byte for byte as the handler without limits would. */
+/** Decides reviews of one target on another thread, as the handler would without limits. */
 export interface HeavyReviews {
   /** Reports whether the decision results from a limit that only the main thread has. */
   isRetryable(decision: AdmissionDecision): boolean;

@@ -20,22 +20,22 @@ function webhook() {
     injector: someInjector,
     surroundings: { nodes: [{ name: 'n', kubeletVersion: 'v1.36.0' }], proxyConfigs: [] } as Surroundings,
     failure: undefined as FailureReason | undefined,
-    asked: 0,
+    calls: 0,
   };
   const route = revisionRoute(
     { get: () => state.injector },
     {
       surroundings: () => state.surroundings,
       inject: (_, { pod }) => {
-        state.asked++;
-        if (state.failure !== undefined) return { outcome: 'failed', reason: state.failure, message: `${state.asked}` };
-        return { outcome: 'injected', pod, patch: [{ op: 'add', path: '/asked', value: state.asked }], warnings: [] };
+        state.calls++;
+        if (state.failure !== undefined) return { outcome: 'failed', reason: state.failure, message: `${state.calls}` };
+        return { outcome: 'injected', pod, patch: [{ op: 'add', path: '/calls', value: state.calls }], warnings: [] };
       },
     },
   );
   const { answer, registry } = pipelineOf([route]);
   let uids = 0;
-  /** Sends a review with a uid of its own, written as the API server writes it. */
+  /** Sends a review with a new uid, in the API server's format. */
   async function send(request: object = {}, path = injectPath, envelope = {}): Promise<AnsweredReview> {
     const uid = uidOf(++uids);
     const review = await sendBytes(bytesOf(reviewOf({ ...request, uid }, envelope)), path);
@@ -48,19 +48,19 @@ function webhook() {
   return { state, send, sendBytes, registry };
 }
 
-describe('a decision that was made before', () => {
-  it('is given again for the same bytes with another uid, and counted like any other', async () => {
+describe('a cached decision', () => {
+  it('is used for the same bytes with another uid, and counted', async () => {
     const { state, send, registry } = webhook();
     const answers = [];
     for (let count = 0; count < 5; count++) answers.push((await send()).response);
-    assert.equal(state.asked, 2);
+    assert.equal(state.calls, 2);
     assert.deepEqual({ ...answers[4], uid: '' }, { ...answers[1], uid: '' });
     const text = await registry.metrics();
     assert.match(text, /injector_admission_decisions_reused_total 3\n/);
     assert.match(text, /sidecar_injection_success_total 5\n/);
   });
 
-  describe('is not given again after a change of', () => {
+  describe('is not used after a change of', () => {
     const changes: Record<string, (changed: ReturnType<typeof webhook>) => Promise<AnsweredReview>> = {
       'the configuration (config, values, mesh, settings: another injector)': ({ state, send }) => {
         state.injector = { ...someInjector };
@@ -89,30 +89,30 @@ describe('a decision that was made before', () => {
       it(what, async () => {
         const changed = webhook();
         for (let count = 0; count < 3; count++) await changed.send();
-        assert.equal(changed.state.asked, 2);
+        assert.equal(changed.state.calls, 2);
         const { response } = await change(changed);
-        const { asked } = changed.state;
-        if (what === 'the operation') assert.deepEqual([asked, response.patch], [2, undefined]);
-        else assert.equal(asked, 3);
+        const { calls } = changed.state;
+        if (what === 'the operation') assert.deepEqual([calls, response.patch], [2, undefined]);
+        else assert.equal(calls, 3);
       });
     }
   });
 
-  it('is given again when it was a refusal, but not when it was a defect', async () => {
+  it('may be a refusal, but not an internal error', async () => {
     for (const failure of ['TemplateFailed', 'Internal'] as const) {
       const { state, send } = webhook();
       state.failure = failure;
       for (let count = 0; count < 4; count++) assert.equal((await send()).response.allowed, false);
-      assert.equal(state.asked, failure === 'Internal' ? 4 : 2);
+      assert.equal(state.calls, failure === 'Internal' ? 4 : 2);
     }
   });
 
-  it('is not kept for a review whose bytes begin with a uid that is not the one that counts', async () => {
+  it('is not stored for a review with a second uid, which overrides the first', async () => {
     const { state, sendBytes } = webhook();
     const text = JSON.stringify(reviewOf({ uid: uidOf(1) }));
-    // Of two members with one name the later counts, for us as for Go.
+    // Of two JSON members with one name the last is valid, as in Go.
     const body = Buffer.from(text.replace('"dryRun":', '"uid":"other","dryRun":'));
     for (let count = 0; count < 4; count++) assert.equal((await sendBytes(body)).response.uid, 'other');
-    assert.equal(state.asked, 4);
+    assert.equal(state.calls, 4);
   });
 });

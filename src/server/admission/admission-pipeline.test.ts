@@ -11,7 +11,7 @@ import { pipelineOf } from '../testdata/pipeline.ts';
 import { answeredReview, bytesOf, injectPath, patchOf, reviewOf, somePod } from '../testdata/reviews.ts';
 import { someSource } from '../testdata/some-injector.ts';
 
-/** The pipeline with the real revisions' route and one path whose handler a test chooses. */
+/** Returns a pipeline with the real revision route, and a path whose handler a test chooses. */
 const pipeline = (handler: AdmissionHandler = () => allowed('Valid')) =>
   pipelineOf([
     revisionRoute(someSource, {
@@ -38,7 +38,7 @@ describe('the admission pipeline', () => {
       ['GET of an unknown path', { method: 'GET', url: '/x' }, 404, notFound],
       ['no content type', { contentType: undefined }, 415, badType],
       ['YAML', { contentType: 'application/yaml' }, 415, badType],
-      ['a type that only begins so', { contentType: 'application/json-patch+json' }, 415, badType],
+      ['another content type', { contentType: 'application/json-patch+json' }, 415, badType],
     ] as const) {
       it(`${what}: ${status}`, async () => {
         const answer = await pipeline().answer(review, head);
@@ -47,7 +47,7 @@ describe('the admission pipeline', () => {
       });
     }
 
-    it('503, to be tried again on another connection, while a configuration is not there', async () => {
+    it('503, to be retried on another connection, while a configuration is not loaded', async () => {
       const answer = await pipeline().answer(review, { url: '/revisions/default/99999999/inject?timeout=10s' });
       assert.deepEqual(answer, {
         status: 503,
@@ -68,7 +68,7 @@ describe('the admission pipeline', () => {
       });
     }
 
-    it('decodes the path once, slashes too', async () => {
+    it('decodes the path once, including slashes', async () => {
       const { status } = await pipeline().answer(review, { url: '/revisions/default%2F0a1b2c3d/%69nject' });
       assert.equal(status, 200);
     });
@@ -85,7 +85,7 @@ describe('the admission pipeline', () => {
       [`?timeout=${'1'.repeat(200)}s`, undefined],
       ['?other=5s', undefined],
     ] as const) {
-      it(`the timeout of "${query.slice(0, 20)}" is ${timeout ?? 'not given'}`, () => {
+      it(`the timeout of "${query.slice(0, 20)}" is ${timeout ?? 'undefined'}`, () => {
         const { admit, head } = pipeline();
         const admitted = admit({ ...head, url: `${injectPath}${query}` });
         assert.ok('respond' in admitted);
@@ -111,7 +111,7 @@ describe('the admission pipeline', () => {
       });
     }
 
-    it('a refusal without uid for what is not a review', async () => {
+    it('refuses a body that is not a review, without uid', async () => {
       const { answer, log } = pipeline();
       const { status, body } = await answer(bytesOf({ kind: 'Pod' }));
       const { response } = answeredReview(body);
@@ -129,13 +129,13 @@ describe('the admission pipeline', () => {
     ] as const) {
       it(`400 for a body ${what}`, async () => {
         const { answer, log } = pipeline();
-        const given = await answer(Buffer.from(body));
-        assert.deepEqual([given.status, given.body], [400, `${problem}\n`]);
+        const result = await answer(Buffer.from(body));
+        assert.deepEqual([result.status, result.body], [400, `${problem}\n`]);
         assert.deepEqual(log.lines[0]?.fields, { path: 'revision', problem });
       });
     }
 
-    it('refuses a review whose members have the wrong type, with its uid', async () => {
+    it('refuses a review with fields of the wrong type, with its uid', async () => {
       const { answer, log } = pipeline();
       const { status, body } = await answer(bytesOf(reviewOf({ namespace: 5 })));
       assert.equal(status, 200);
@@ -149,11 +149,11 @@ describe('the admission pipeline', () => {
       throw new Error('secret: hunter2');
     };
     for (const [what, handler] of [
-      ['at once', throwing],
+      ['synchronously', throwing],
       ['later', () => Promise.reject(new Error('secret: hunter2'))],
-      ['with what is not an error', () => Promise.reject(JSON.parse('{"secret":"hunter2"}') as Error)],
+      ['with a value that is not an Error', () => Promise.reject(JSON.parse('{"secret":"hunter2"}') as Error)],
     ] as const) {
-      it(`answers a handler that fails ${what}, and does not say how`, async () => {
+      it(`answers an internal error without details if a handler fails ${what}`, async () => {
         const { answer, log } = pipeline(handler);
         const { status, body } = await answer(review, { url: '/test' });
         assert.equal(status, 200);
@@ -164,14 +164,14 @@ describe('the admission pipeline', () => {
       });
     }
 
-    it('waits for a handler that takes its time', async () => {
+    it('waits for an asynchronous handler', async () => {
       const { answer } = pipeline(() => Promise.resolve(denied('Invalid', 422, 'no')));
       const { body } = await answer(review, { url: '/test' });
       assert.equal(answeredReview(body).response.status?.code, 422);
     });
   });
 
-  it('injects with the real engine, and its patch fits the pod', async () => {
+  it('injects with the real engine and returns a patch that applies to the pod', async () => {
     const { body } = await pipelineOf([revisionRoute(someSource)]).answer(review);
     const patch = patchOf(answeredReview(body)) as JsonPatchOperation[];
     const injected = applyJsonPatch(somePod, patch) as typeof somePod & {
@@ -182,8 +182,8 @@ describe('the admission pipeline', () => {
     assert.equal(injected.metadata.annotations['sidecar.istio.io/status']?.includes('hello'), true);
   });
 
-  describe('what is seen of it', () => {
-    it('a line at debug for what goes well', async () => {
+  describe('writes', () => {
+    it('a log line at debug for an allowed review', async () => {
       const { answer, log } = pipeline();
       await answer(bytesOf(reviewOf({ dryRun: true })));
       const fields = {
@@ -201,7 +201,7 @@ describe('the admission pipeline', () => {
       assert.deepEqual(log.lines, [{ level: 'debug', message: 'admission', fields }]);
     });
 
-    it('a warning with the uid for what is refused', async () => {
+    it('a warning with the uid for a refused review', async () => {
       const { answer, log } = pipeline(() => denied('Invalid', 422, 'because'));
       await answer(bytesOf(reviewOf({ name: 'mine', object: { metadata: 5 } })), { url: '/test' });
       const { level, fields } = log.lines[0]!;
@@ -229,17 +229,17 @@ describe('the admission pipeline', () => {
     const { answer } = pipeline();
     const statuses = new Set([200, 400, 404, 405, 415, 503]);
 
-    async function isAnswered(asked: Buffer, head: Partial<RequestHead> = {}): Promise<HttpAnswer> {
-      const given = await answer(asked, head);
-      assert.ok(statuses.has(given.status), `status ${given.status}`);
-      assert.equal(typeof given.body, 'string');
-      assert.equal(given.status === 503, given.headers['Retry-After'] !== undefined);
-      if (given.status !== 200) return given;
-      const { response, apiVersion } = answeredReview(given.body);
+    async function isAnswered(body: Buffer, head: Partial<RequestHead> = {}): Promise<HttpAnswer> {
+      const result = await answer(body, head);
+      assert.ok(statuses.has(result.status), `status ${result.status}`);
+      assert.equal(typeof result.body, 'string');
+      assert.equal(result.status === 503, result.headers['Retry-After'] !== undefined);
+      if (result.status !== 200) return result;
+      const { response, apiVersion } = answeredReview(result.body);
       assert.match(apiVersion, /^admission\.k8s\.io\/v1(beta1)?$/);
       assert.equal(response.patch === undefined, response.patchType === undefined);
       assert.ok(response.allowed || (response.status?.code ?? 0) >= 400);
-      return given;
+      return result;
     }
 
     it('is answered', async () => {
@@ -256,7 +256,7 @@ describe('the admission pipeline', () => {
       );
     });
 
-    it('with an AdmissionReview around it is answered with its uid', async () => {
+    it('in an AdmissionReview is answered with its uid', async () => {
       const { request } = reviewOf();
       const members = [...Object.keys(request as object), 'subResource', 'name', '__proto__'];
       const changes = fc.dictionary(fc.constantFrom(...members), fc.oneof(fc.jsonValue(), fc.constant(somePod)));
@@ -269,12 +269,12 @@ describe('the admission pipeline', () => {
       );
     });
 
-    it('is answered when the engine breaks on it', async () => {
+    it('is answered when the engine throws', async () => {
       const { body } = await isAnswered(bytesOf(reviewOf({ object: { spec: 'throw' } })));
       assert.equal(answeredReview(body).response.status?.reason, 'InternalError');
     });
 
-    it('leaves no trace in what all objects inherit', async () => {
+    it('does not change Object.prototype', async () => {
       const hostile =
         '{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":"u","operation":"CREATE",' +
         '"object":{"__proto__":{"polluted":1},"metadata":{"annotations":{"__proto__":"x","constructor":{"prototype":{"polluted":1}}}}}}}';

@@ -4,20 +4,20 @@ import { podCreation } from '../testdata/reviews.ts';
 
 describe('displayName', () => {
   for (const [what, object, name] of [
-    ['a prefix', { metadata: { generateName: 'web-' } }, 'web-'],
+    ['a generateName', { metadata: { generateName: 'web-' } }, 'web-'],
     ['nothing', { metadata: {} }, ''],
-    ['a prefix that is none', { metadata: { generateName: 5 } }, ''],
-    ['metadata that is null', { metadata: null }, ''],
-    ['no metadata', {}, ''],
-    ['no object', null, ''],
-    ['an object that is none', 'pod', ''],
+    ['no generateName of type number', { metadata: { generateName: 5 } }, ''],
+    ['nothing in null metadata', { metadata: null }, ''],
+    ['nothing without metadata', {}, ''],
+    ['nothing without an object', null, ''],
+    ['nothing in a string', 'pod', ''],
   ] as const) {
     it(`finds ${what}`, () => {
       assert.equal(displayName(podCreation({ object })), name);
     });
   }
 
-  it('prefers the name itself', () => {
+  it('prefers the name', () => {
     assert.equal(displayName(podCreation({ name: 'mine' })), 'mine');
   });
 });

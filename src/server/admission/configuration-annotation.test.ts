@@ -10,15 +10,15 @@ describe('annotateConfiguration', () => {
   const listed = (list: unknown): object => ({ annotations: { 'sidecar-injector.io/config': list } });
   const later = 'logs.22222222,default.11111111,a.33333333';
   const cases: [what: string, metadata: object | undefined, operations: object[]][] = [
-    ['beside other annotations', { annotations: { a: 'b' } }, add(path, value)],
-    ['in place of its own earlier one, beside others', listed(later), add(path, `logs.22222222,${value},a.33333333`)],
-    ['after those of others', listed('default-logs.22222222'), add(path, `default-logs.22222222,${value}`)],
-    ['in place of what is no list of configurations', listed('mine,,x.y'), add(path, value)],
-    ['in place of what is no text', listed(7), add(path, value)],
-    ['not when it is there already', listed(value), []],
-    ['without annotations', { name: 'a' }, add('/metadata/annotations', named)],
-    ['with annotations that are null', { annotations: null }, add('/metadata/annotations', named)],
-    ['without metadata', undefined, add('/metadata', { annotations: named })],
+    ['adds an entry beside other annotations', { annotations: { a: 'b' } }, add(path, value)],
+    ['replaces the earlier entry of the InjectorConfig', listed(later), add(path, `logs.22222222,${value},a.33333333`)],
+    ['appends an entry', listed('default-logs.22222222'), add(path, `default-logs.22222222,${value}`)],
+    ['replaces malformed entries', listed('mine,,x.y'), add(path, value)],
+    ['replaces a value that is not a string', listed(7), add(path, value)],
+    ['changes nothing if the entry exists', listed(value), []],
+    ['adds annotations', { name: 'a' }, add('/metadata/annotations', named)],
+    ['replaces null annotations', { annotations: null }, add('/metadata/annotations', named)],
+    ['adds metadata', undefined, add('/metadata', { annotations: named })],
   ];
   for (const [what, metadata, operations] of cases) {
     it(what, () => {

@@ -25,7 +25,7 @@ export function annotateConfiguration(pod: JsonObject, name: string, hash: strin
   return value === before ? [] : [{ op: 'add', path: annotationPointer, value }];
 }
 
-/** Replaces the InjectorConfig's entry in place, or appends it; drops malformed entries, as authors can edit the list. */
+/** Replaces or appends an entry. Drops malformed ones, because authors can edit the list. */
 function withEntry(list: string, name: string, entry: string): string {
   const entries = list.split(',').filter((each) => entryPattern.test(each));
   const index = entries.findIndex((each) => each.startsWith(`${name}.`));

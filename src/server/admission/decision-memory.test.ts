@@ -3,7 +3,7 @@ import { allowed } from './admission-decision.ts';
 import { DecisionMemory, keyOf, type RememberedDecision, type ReviewKey } from './decision-memory.ts';
 import { bytesOf, podCreation, reviewOf, somePod, uidOf } from '../testdata/reviews.ts';
 
-/** A review with a uid and a padding of its own. */
+/** Returns the key of a review with this uid and padding. */
 function review(uid: number, padding = '', path = '/a'): ReviewKey {
   const key = keyOf(path, bytesOf(reviewOf({ uid: uidOf(uid), options: { padding } })));
   assert.ok(key !== undefined);
@@ -27,21 +27,21 @@ describe('DecisionMemory', () => {
     memory = new DecisionMemory(roomy);
   });
 
-  it('gives a decision again for the same bytes behind another uid, from the third time on', () => {
+  it('returns a decision for the same bytes with another uid, from the third time on', () => {
     memory.remember(review(1), [], made('x'));
     assert.equal(memory.find(review(2), []), undefined);
     memory.remember(review(2), [], made('x'));
     assert.equal(memory.find(review(3), [])?.encoded, 'x');
   });
 
-  it('keeps neither pod nor patch, but the name', () => {
+  it('stores the name, but not the pod or patch', () => {
     rememberTwice(memory, '', 'x');
     const found = memory.find(review(3), []);
     assert.deepEqual(found?.request, podCreation({ name: 'web-6d4f-', object: null }));
     assert.deepEqual(found.decision, { ...allowed('Any'), patch: [] });
   });
 
-  it('is not mistaken by other bytes, wherever they differ, even if their fingerprint does not', () => {
+  it('returns no decision for other bytes, even if the fingerprint is equal', () => {
     rememberTwice(memory, 'x'.repeat(3000), 'x');
     const key = review(3, 'x'.repeat(3000));
     const { rest } = key;
@@ -51,11 +51,11 @@ describe('DecisionMemory', () => {
       assert.equal(memory.find({ ...key, rest: other }, []), undefined);
     }
     assert.equal(memory.find({ ...key, rest: rest.subarray(0, -1) }, []), undefined);
-    assert.equal(memory.find({ ...key, place: 'v1 /b' }, []), undefined);
+    assert.equal(memory.find({ ...key, endpoint: 'v1 /b' }, []), undefined);
     assert.equal(memory.find(key, [])?.encoded, 'x');
   });
 
-  it('nor by another path, nor another version', () => {
+  it('returns no decision for another path or version', () => {
     rememberTwice(memory, '', 'x');
     assert.equal(memory.find(review(3, '', '/b'), []), undefined);
     const apiVersion = 'admission.k8s.io/v1beta1';
@@ -65,7 +65,7 @@ describe('DecisionMemory', () => {
     assert.equal(memory.find(key, []), undefined);
   });
 
-  it('forgets when anything that it depends on is another object', () => {
+  it('returns no decision if a dependency is another object', () => {
     const [first, second, third] = [{}, [], undefined];
     rememberTwice(memory, '', 'x', [first, second, third]);
     assert.equal(memory.find(review(3), [first, second, third])?.encoded, 'x');
@@ -79,7 +79,7 @@ describe('DecisionMemory', () => {
     }
   });
 
-  it('takes what was decided last', () => {
+  it('returns the latest decision', () => {
     rememberTwice(memory, '', 'old', [1]);
     memory.remember(review(3), [2], made('new'));
     assert.equal(memory.find(review(4), [2])?.encoded, 'new');
@@ -88,7 +88,7 @@ describe('DecisionMemory', () => {
     assert.equal(memory.bytes, bytes);
   });
 
-  it('stays within its bytes, and lets go of what was not used for longest', () => {
+  it('evicts the least recently used decision beyond maxBytes', () => {
     memory = new DecisionMemory({ maxBytes: 6000, maxReviewBytes: 100_000 });
     rememberTwice(memory, '1'.repeat(1000), 'one');
     rememberTwice(memory, '2'.repeat(1000), 'two');
@@ -102,7 +102,7 @@ describe('DecisionMemory', () => {
     assert.equal(memory.bytes, 0);
   });
 
-  it('does not keep large reviews at all', () => {
+  it('does not store large reviews', () => {
     memory = new DecisionMemory({ ...roomy, maxReviewBytes: 1000 });
     rememberTwice(memory, 'x'.repeat(1000), 'x');
     assert.equal(memory.bytes, 0);

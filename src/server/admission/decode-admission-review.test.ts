@@ -5,11 +5,11 @@ import { bytesOf, podCreation, reviewOf, somePod } from '../testdata/reviews.ts'
 const decode = (value: unknown): unknown => decodeAdmissionReview(bytesOf(value), 50);
 
 describe('decodeAdmissionReview', () => {
-  it('reads a review of v1', () => {
+  it('decodes a review of v1', () => {
     assert.deepEqual(decode(reviewOf()), { version: 'admission.k8s.io/v1', request: podCreation() });
   });
 
-  it('reads a review of v1beta1, and what the API server leaves out as empty', () => {
+  it('decodes a review of v1beta1, and omitted fields as empty', () => {
     const version = 'admission.k8s.io/v1beta1';
     const review = { kind: 'AdmissionReview', apiVersion: version, request: { uid: 'u', operation: 'DELETE' } };
     assert.deepEqual(decode(review), {
@@ -25,7 +25,7 @@ describe('decodeAdmissionReview', () => {
     assert.deepEqual(request, podCreation({ resource: 'injectorconfigs.sidecar-injector.io', ...others }));
   });
 
-  describe('what cannot be answered as a review', () => {
+  describe('refuses without a version or uid', () => {
     const versions = 'admission.k8s.io/v1 or admission.k8s.io/v1beta1';
     const v2 = 'admission.k8s.io/v2';
     for (const [what, value, problem] of [
@@ -48,7 +48,7 @@ describe('decodeAdmissionReview', () => {
     }
 
     for (const [what, text, problem] of [
-      ['text that is cut off', '{"kind":', 'the body is not JSON: it ends too early'],
+      ['truncated text', '{"kind":', 'the body is not JSON: it ends too early'],
       ['garbage after the review', '{}xx', 'the body is not JSON: unexpected text at position 2'],
       ['YAML', 'kind: AdmissionReview', 'the body is not JSON: unexpected text'],
     ] as const) {
@@ -57,13 +57,13 @@ describe('decodeAdmissionReview', () => {
       });
     }
 
-    it('never quotes the body, which may hold secrets', () => {
+    it('and does not quote the body, which may contain secrets', () => {
       const { problem } = decodeAdmissionReview(Buffer.from('{"password": hunter2}'), 50) as { problem: string };
       assert.doesNotMatch(problem, /hunter|password/);
     });
   });
 
-  describe('what is refused as a review', () => {
+  describe('refuses with version and uid', () => {
     const operation = 'request.operation must be one of CREATE, UPDATE, DELETE, CONNECT';
     for (const [member, value, problem] of [
       ['operation', undefined, `${operation}, not missing`],
@@ -89,12 +89,12 @@ describe('decodeAdmissionReview', () => {
     const deep = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`) as unknown;
     const unread = { object: { metadata: { managedFields: deep(1000) } }, options: deep(1000) };
     for (const [what, request, member] of [
-      ['as deep as may be', { object: { spec: deep(50) }, oldObject: { metadata: { labels: deep(49) } } }, undefined],
+      ['allowed depth', { object: { spec: deep(50) }, oldObject: { metadata: { labels: deep(49) } } }, undefined],
       ['too deep', { object: { spec: deep(51) } }, 'object.spec'],
       ['too deep in metadata', { object: { metadata: { labels: deep(50) } } }, 'object.metadata'],
-      ['metadata that is none', { object: { metadata: deep(51) } }, 'object.metadata'],
+      ['too deep as metadata of another type', { object: { metadata: deep(51) } }, 'object.metadata'],
       ['too deep in the old object', { oldObject: { spec: deep(51) } }, 'oldObject.spec'],
-      ['too deep where nobody looks', unread, undefined],
+      ['too deep in managedFields and other fields that are not read', unread, undefined],
     ] as const) {
       it(what, () => {
         const problem = member && `request.${member} nests deeper than 50 levels`;
@@ -104,7 +104,7 @@ describe('decodeAdmissionReview', () => {
     }
   });
 
-  it('takes the last of duplicate keys, as Go does, and __proto__ for a name like any other', () => {
+  it('uses the last of duplicate keys, as Go does, and treats __proto__ as an ordinary key', () => {
     const text =
       '{"kind":"Pod","kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","__proto__":{"uid":"no"},' +
       '"request":{"uid":"a","uid":"b","operation":"CREATE","__proto__":{"dryRun":true,"namespace":"kube-system"}}}';
@@ -133,7 +133,7 @@ describe('nestsDeeperThan', () => {
     });
   }
 
-  it('does not exhaust the stack on what it refuses', () => {
+  it('does not exhaust the stack', () => {
     const deep: unknown = JSON.parse('['.repeat(60_000) + ']'.repeat(60_000));
     assert.equal(nestsDeeperThan(200, deep), true);
   });

@@ -6,26 +6,26 @@ import { answeredReview, patchOf } from '../testdata/reviews.ts';
 const encode = (decision: AdmissionDecision, uid = 'uid-1', version: ReviewVersion = 'admission.k8s.io/v1'): string =>
   joinReview(version, uid, encodeDecision(decision));
 
-describe('an encoded review', () => {
-  it('allows with nothing but that', () => {
+describe('encodeDecision and joinReview', () => {
+  it('encode an allowed review without other fields', () => {
     assert.equal(
       encode(allowed('Valid')),
       '{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":"uid-1","allowed":true}}',
     );
   });
 
-  it('answers in the version that it is given', () => {
+  it('encode the given version', () => {
     const version = 'admission.k8s.io/v1beta1';
     assert.equal(answeredReview(encode(allowed('Valid'), 'u', version)).apiVersion, version);
   });
 
-  it('echoes any uid', () => {
+  it('encode any uid', () => {
     for (const uid of ['"},"allowed":true,{"', '\u0000\ud800', 'ü🛵']) {
       assert.equal(answeredReview(encode(allowed('Valid'), uid)).response.uid, uid);
     }
   });
 
-  it('sends patch and patchType together, or neither for a patch that changes nothing', () => {
+  it('encode patch and patchType together, or neither for an empty patch', () => {
     const patch = [{ op: 'add' as const, path: '/spec/ä', value: '<&>' }];
     const answer = answeredReview(encode({ ...allowed('Injected'), patch }));
     assert.equal(answer.response.patchType, 'JSONPatch');
@@ -34,7 +34,7 @@ describe('an encoded review', () => {
     assert.deepEqual(Object.keys(response), ['uid', 'allowed']);
   });
 
-  it('refuses with a status, its causes and warnings that Kubernetes shows', () => {
+  it('encode a refusal with status, causes and warnings', () => {
     const decision = denied('Invalid', 422, 'two fields', [{ field: 'spec.a', message: 'spec.a must be b' }], {
       kind: 'A',
       name: 'a',
@@ -57,7 +57,7 @@ describe('an encoded review', () => {
     [403, 'Forbidden'],
     [500, 'InternalError'],
   ] as const) {
-    it(`${code} is ${reason}, without details when there are no causes`, () => {
+    it(`encode code ${code} as ${reason}, without details if there are no causes`, () => {
       const { status } = answeredReview(encode(denied('Why', code, 'so'))).response;
       assert.deepEqual(status, { status: 'Failure', code, reason, message: 'so' });
     });

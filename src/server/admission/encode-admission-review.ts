@@ -38,7 +38,7 @@ function toBase64(text: string): string {
   return scratch.toString('base64', 0, scratch.write(text));
 }
 
-/** Returns a metav1.StatusCause. kubectl shows the field before the message, so the message omits it. */
+/** Returns a metav1.StatusCause. Its message omits the field, which kubectl prepends. */
 function cause({ field, message }: { field: string; message: string }): Record<string, string> {
   const text = field !== '' && message.startsWith(`${field} `) ? message.slice(field.length + 1) : message;
   return { reason: 'FieldValueInvalid', message: text, field };

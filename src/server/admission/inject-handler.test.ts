@@ -19,13 +19,13 @@ function decide(result: InjectionResult, changes: Partial<AdmissionRequest> = {}
 }
 
 const never = (): never => {
-  throw new Error('the engine must not be asked');
+  throw new Error('the engine must not be called');
 };
 
 describe('decideInjection', () => {
   const mark = { op: 'add', path: '/metadata/annotations/sidecar-injector.io~1config', value: 'default.0a1b2c3d' };
 
-  it("adds the configuration's name to the engine's patch", () => {
+  it("adds the configuration annotation to the engine's patch", () => {
     assert.deepEqual(decide(injected), {
       outcome: 'injected',
       reason: 'Injected',
@@ -37,37 +37,37 @@ describe('decideInjection', () => {
     });
   });
 
-  it("leaves the engine's patch alone where pods are not to be marked", () => {
+  it("does not change the engine's patch if the target has no annotation", () => {
     assert.deepEqual(decide(injected, {}, false).patch, enginePatch);
   });
 
-  it('answers a dry run, and a review without a resource, no differently', () => {
+  it('gives the same answer to a dry run, and to a review without a resource', () => {
     for (const changes of [{ dryRun: true }, { resource: undefined }])
       assert.deepEqual(decide(injected, changes), decide(injected));
   });
 
-  it('changes nothing when the pod is as it should be', () => {
+  it('returns an empty patch if the pod is already injected', () => {
     const pod = { ...somePod, metadata: { annotations: { 'sidecar-injector.io/config': 'default.0a1b2c3d' } } };
     assert.deepEqual(decide({ outcome: 'injected', pod, patch: [], warnings: [] }).patch, []);
   });
 
-  it('gives the engine the pod and its surroundings', () => {
-    const asked: InjectionRequest[] = [];
+  it('passes the pod and the surroundings to the engine', () => {
+    const requests: InjectionRequest[] = [];
     const surroundings: Surroundings = {
       nodes: [{ name: 'n', kubeletVersion: 'v1.36.0' }],
       proxyConfigs: [{ metadata: { name: 'p', namespace: 'shop' }, spec: {} }],
     };
     const inject = (_: unknown, request: InjectionRequest): InjectionResult => {
-      asked.push(request);
+      requests.push(request);
       return injected;
     };
     decideInjection(target, podCreation(), surroundings, inject);
     decideInjection(target, podCreation(), {}, inject);
     const bare = { pod: somePod, namespace: 'shop', path: '/inject' };
-    assert.deepEqual(asked, [{ ...bare, ...surroundings }, bare]);
+    assert.deepEqual(requests, [{ ...bare, ...surroundings }, bare]);
   });
 
-  describe('what is not the creation of a pod is allowed unchanged, with a warning', () => {
+  describe('allows requests that do not create a pod, with a warning:', () => {
     for (const [changes, reason, what] of [
       [{ operation: 'UPDATE' }, 'NotACreation', 'UPDATE pods'],
       [{ operation: 'DELETE', object: null }, 'NotACreation', 'DELETE pods'],
@@ -99,14 +99,14 @@ describe('decideInjection', () => {
     });
   }
 
-  describe('a pod that is left alone', () => {
-    const told = ['not injected by default: because', 'a word'];
+  describe('warns about a pod that is not injected, unless its author opted out', () => {
+    const warned = ['not injected by default: because', 'a word'];
     const expected: Record<SkipReason, string[]> = {
-      HostNetwork: told,
-      IgnoredNamespace: told,
-      NeverInjectSelector: told,
-      PolicyDisabled: told,
-      PolicyUnknown: told,
+      HostNetwork: warned,
+      IgnoredNamespace: warned,
+      NeverInjectSelector: warned,
+      PolicyDisabled: warned,
+      PolicyUnknown: warned,
       OptedOutByLabel: ['a word'],
       OptedOutByAnnotation: ['a word'],
     };
@@ -120,7 +120,7 @@ describe('decideInjection', () => {
     }
   });
 
-  describe('a pod that cannot be injected is refused', () => {
+  describe('refuses a pod that cannot be injected', () => {
     const expected: Record<FailureReason, number> = {
       InvalidPod: 400,
       InvalidAnnotation: 422,

@@ -95,7 +95,7 @@ const codes: Readonly<Record<FailureReason, number>> = {
   Internal: 500,
 };
 
-/** Adds audit annotations to a decision. The API server prefixes each key with the webhook's name. */
+/** Adds audit annotations. The API server prefixes each key with the webhook's name. */
 function audited({ name, hash }: InjectionTarget, decision: AdmissionDecision): AdmissionDecision {
   const { outcome, reason } = decision;
   return { ...decision, auditAnnotations: { revision: name, config: hash, outcome, reason } };

@@ -26,7 +26,7 @@ describe('JsonScanner', () => {
     [String.raw`["ends in a backslash \ `.trim(), 1, 2],
   ] as const) {
     for (const length of [Infinity, 1, 2, 3]) {
-      it(`${json} in pieces of ${length} nests ${depth} deep and holds at most ${values} values`, () => {
+      it(`finds depth ${depth} and at most ${values} values in ${json}, in pieces of ${length}`, () => {
         assert.equal(scan(json, { maxDepth: depth, maxValues: values }, length), undefined);
         if (depth > 0)
           assert.equal(scan(json, { maxDepth: depth - 1 }, length), `nests deeper than ${depth - 1} levels`);
@@ -36,7 +36,7 @@ describe('JsonScanner', () => {
     }
   }
 
-  it('agrees with the depth of what JSON.parse returns, however the text is cut, and never counts too few values', () => {
+  it('finds the depth of the parsed value for any pieces, and never counts too few values', () => {
     const values = fc.jsonValue({ maxDepth: 6, stringUnit: 'binary' });
     fc.assert(
       fc.property(values, fc.integer({ min: 1, max: 9 }), (value, length) => {
@@ -46,7 +46,7 @@ describe('JsonScanner', () => {
         assert.equal(scan(json, { maxDepth: depth, maxValues }, length), undefined);
         if (depth > 0) assert.match(scan(json, { maxDepth: depth - 1, maxValues }, length) ?? '', /^nests/);
         const count = valuesIn(value);
-        if (count > 1) assert.match(scan(json, { maxValues: count - 1 }, length) ?? '', /^holds/);
+        if (count > 1) assert.match(scan(json, { maxValues: count - 1 }, length) ?? '', /^contains/);
       }),
     );
   });

@@ -10,7 +10,7 @@ for (const bracket of '}]') nesting[bracket.charCodeAt(0)] = -1;
 export interface JsonBounds {
   /** The maximum depth of objects and arrays, in levels. */
   readonly maxDepth: number;
-  /** The maximum of opening brackets, commas and one, a bound of the number of values. */
+  /** The maximum number of values, counted as opening brackets plus commas plus one. */
   readonly maxValues: number;
 }
 

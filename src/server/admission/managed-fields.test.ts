@@ -4,32 +4,32 @@ import { withoutManagedFields } from './decode-admission-review.ts';
 
 const fields = [{ manager: 'm', operation: 'Update', fieldsV1: { 'f:metadata': { 'f:labels': { '.': {} } } } }];
 
-/** A review as Go writes it. */
+/** Returns a review in the format of Go's encoder. */
 function reviewOf(metadata: object, spec: object = { containers: [] }): string {
   const object = { kind: 'Pod', apiVersion: 'v1', metadata, spec };
   return JSON.stringify({ request: { uid: 'u', object, oldObject: null, dryRun: false } });
 }
 
 describe('withoutManagedFields', () => {
-  it('leaves out the last field of the metadata, and nothing else', () => {
+  it('removes only the last field of the metadata', () => {
     const rest = { name: 'a', labels: { app: 'x' }, ownerReferences: [{ name: 'r' }] };
     assert.equal(withoutManagedFields(reviewOf({ ...rest, managedFields: fields })), reviewOf(rest));
   });
 
   for (const [what, text] of [
-    ['a pod that has none', reviewOf({ name: 'a', finalizers: ['f'] })],
-    ['a pod without a specification', '{"object":{"kind":"Pod","apiVersion":"v1","metadata":{"managedFields":[]}}}'],
+    ['a pod without managedFields', reviewOf({ name: 'a', finalizers: ['f'] })],
+    ['a pod without a spec', '{"object":{"kind":"Pod","apiVersion":"v1","metadata":{"managedFields":[]}}}'],
     ['another kind', reviewOf({ name: 'a', managedFields: fields }).replace('"Pod"', '"Job"')],
-    ['another order', reviewOf({ name: 'a', managedFields: fields, labels: {} })],
-    ['those of a template within', reviewOf({ name: 'a' }, { metadata: { name: 'b', managedFields: fields } })],
-    ['what is no JSON', 'x'],
+    ['another order of fields', reviewOf({ name: 'a', managedFields: fields, labels: {} })],
+    ['managedFields of a nested object', reviewOf({ name: 'a' }, { metadata: { name: 'b', managedFields: fields } })],
+    ['text that is not JSON', 'x'],
   ] as const) {
-    it(`leaves ${what} as it is`, () => {
+    it(`does not change ${what}`, () => {
       assert.equal(withoutManagedFields(text), text);
     });
   }
 
-  it('is not misled by any text in an annotation', () => {
+  it('ignores the searched marks in an annotation', () => {
     const mark = fc.constantFrom(',"managedFields":[', '},"spec":{', ']},"spec":{', '"metadata":{', '\\', '"', 'x');
     const texts = fc.array(mark).map((marks) => marks.join(''));
     fc.assert(

@@ -5,10 +5,10 @@ import { podCreation } from '../testdata/reviews.ts';
 import { someSource } from '../testdata/some-injector.ts';
 
 describe('revisionRoute', () => {
-  const asked: InjectionRequest[] = [];
+  const requests: InjectionRequest[] = [];
   const route = revisionRoute(someSource, {
     inject: (_, request) => {
-      asked.push(request);
+      requests.push(request);
       return { outcome: 'skipped', reason: 'PolicyDisabled', message: '', warnings: [] };
     },
   });
@@ -20,12 +20,12 @@ describe('revisionRoute', () => {
     ['/revisions/default/0a1b2c3d/inject/cluster/c1/net/n 1', '/inject/cluster/c1/net/n 1'],
     ['/revisions/default/0a1b2c3d/inject/:ENV:cluster=c1\n', '/inject/:ENV:cluster=c1\n'],
   ] as const) {
-    it(`${JSON.stringify(path)} goes to the injector, with ${JSON.stringify(rest)}`, async () => {
+    it(`passes ${JSON.stringify(path)} to the injector as ${JSON.stringify(rest)}`, async () => {
       const resolved = route.resolve(path);
       assert.ok(resolved !== undefined && 'handler' in resolved);
       const decision = await resolved.handler(podCreation());
       assert.deepEqual(decision.injector, { name: 'default', hash: '0a1b2c3d' });
-      assert.equal(asked.at(-1)?.path, rest);
+      assert.equal(requests.at(-1)?.path, rest);
     });
   }
 
@@ -36,7 +36,7 @@ describe('revisionRoute', () => {
     '/tags/default/other/0a1b2c3d/inject',
     '/revisions/default/x/inject/a/b',
   ]) {
-    it(`${path} is unavailable, not unknown`, () => {
+    it(`reports ${path} as unavailable, not unknown`, () => {
       const resolved = route.resolve(path);
       assert.ok(resolved !== undefined && 'unavailable' in resolved);
       assert.match(resolved.unavailable, /^this replica has not loaded configuration \w+ of InjectorConfig \w+$/);
@@ -55,31 +55,31 @@ describe('revisionRoute', () => {
     '/tags/prod/x/default/0a1b2c3d/inject',
     'x/revisions/default/0a1b2c3d/inject',
   ]) {
-    it(`${path} is none of its paths`, () => {
+    it(`does not serve ${path}`, () => {
       assert.equal(route.resolve(path), undefined);
     });
   }
 });
 
-describe("Istio's own path", () => {
+describe('injectRoute', () => {
   const route = injectRoute(() => undefined, {});
-  it('is unavailable while nothing has been loaded, never not found', () => {
+  it('is unavailable, not unknown, before a configuration is loaded', () => {
     assert.deepEqual(route.resolve('/inject'), { unavailable: 'this server has not loaded its configuration' });
   });
 
   for (const path of ['/', '/injection', '/revisions/a/b/inject', '/inject2/x']) {
-    it(`is not ${path}`, () => {
+    it(`does not serve ${path}`, () => {
       assert.equal(route.resolve(path), undefined);
     });
   }
 });
 
-describe('/readyz on the port of the webhook', () => {
+describe('readyRoute', () => {
   const status = (problem: string | undefined): number | undefined => {
     const target = readyRoute(() => problem).resolve('/readyz');
     return target !== undefined && 'page' in target ? target.page().status : undefined;
   };
-  it('is one path, which answers 200 when nothing is missing, else 503', () => {
+  it('serves only /readyz, with 200 or 503', () => {
     assert.deepEqual([status(undefined), status('draining')], [200, 503]);
     assert.equal(readyRoute(() => undefined).resolve('/healthz'), undefined);
   });

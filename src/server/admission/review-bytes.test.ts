@@ -6,7 +6,7 @@ const uid = '705ab4f5-6393-11e8-b7cc-42010a800002';
 
 describe('splitReview', () => {
   for (const version of ['admission.k8s.io/v1', 'admission.k8s.io/v1beta1']) {
-    it(`finds the uid of ${version} and what is behind it`, () => {
+    it(`returns the uid of a ${version} review and the bytes after it`, () => {
       const body = bytesOf(reviewOf({ uid }, { apiVersion: version }));
       const split = splitReview(body);
       assert.deepEqual([split?.version, split?.uid], [version, uid]);
@@ -17,17 +17,17 @@ describe('splitReview', () => {
   const start = '{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":"';
   for (const [what, text] of [
     ['nothing', ''],
-    ['a review that is cut off before its uid', start],
-    ['a review that is cut off in its uid', `${start}${uid.slice(1)}`],
-    ['a review that is cut off after its uid', `${start}${uid}`],
+    ['a review that ends before its uid', start],
+    ['a review that ends in its uid', `${start}${uid.slice(1)}`],
+    ['a review that ends after its uid', `${start}${uid}`],
     ['another version', `${start.replace('v1', 'v2')}${uid}","object":{}}}`],
     ['another order', JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request: { uid } })],
-    ['white space', `${start.replace(':', ': ')}${uid}","object":{}}}`],
-    ['a uid that is no UUID', `${start}${uid.replace('7', 'x')}","object":{}}}`],
+    ['whitespace', `${start.replace(':', ': ')}${uid}","object":{}}}`],
+    ['a uid that is not a UUID', `${start}${uid.replace('7', 'x')}","object":{}}}`],
     ['a uid with an escape', `${start}\\u0037${uid.slice(6)}","object":{}}}`],
-    ['a uid that goes on', `${start}${uid}0","object":{}}}`],
+    ['a uid that is too long', `${start}${uid}0","object":{}}}`],
   ] as const) {
-    it(`leaves ${what} to the parser`, () => {
+    it(`returns undefined for ${what}`, () => {
       assert.equal(splitReview(Buffer.from(text)), undefined);
     });
   }

@@ -20,12 +20,12 @@ const mistakes: Mistake[] = [
 ];
 
 describe('validateRoute', () => {
-  it('is one path', () => {
+  it('serves only /validate', () => {
     assert.equal(validateRoute(() => ({ mistakes: [] })).resolve('/validate/x'), undefined);
     assert.equal(validateRoute(() => ({ mistakes: [] })).resolve('/validat'), undefined);
   });
 
-  it('hands over the whole request and allows what has no mistakes', async () => {
+  it('passes the whole request and allows an object without mistakes', async () => {
     const seen: AdmissionRequest[] = [];
     const decision = await decide((of) => {
       seen.push(of);
@@ -35,19 +35,19 @@ describe('validateRoute', () => {
     assert.deepEqual(decision, { outcome: 'allowed', reason: 'Valid', allowed: true, warnings: [] });
   });
 
-  it('passes on what is odd about an object that is allowed', async () => {
+  it('returns the warnings of an allowed object', async () => {
     const decision = await decide(() => ({ mistakes: [], warnings: ['it does not compile'] }));
     assert.deepEqual([decision.allowed, decision.warnings], [true, ['it does not compile']]);
   });
 
-  it('refuses to delete what is in use, as a conflict', async () => {
+  it('refuses the deletion of an object in use as a conflict', async () => {
     const inUse = 'InjectorConfig canary is in use: 1 namespace leads to it (shop)';
     const decision = await decide(() => ({ mistakes: [], inUse }));
     assert.equal(decision.allowed, false);
     assert.deepEqual(decision.status, { code: 409, reason: 'Conflict', message: inUse, causes: [] });
   });
 
-  it('refuses with every field', async () => {
+  it('lists every field in a refusal', async () => {
     const decision = await decide(() => ({ mistakes, warnings: ['never seen'] }));
     assert.deepEqual([decision.allowed, decision.warnings], [false, undefined]);
     const problems = 'spec.revision must be a label; spec.webhook.url: must be https; the name is taken';
@@ -56,7 +56,7 @@ describe('validateRoute', () => {
     assert.deepEqual(decision.status, { code: 422, reason: 'Invalid', message, causes: mistakes, subject });
   });
 
-  it('names an object whose kind and resource are not said', async () => {
+  it('refuses an object without kind and resource', async () => {
     const nameless = podCreation({ resource: undefined, name: 'a', object: {} });
     const decision = await decide(() => ({ mistakes: [{ field: '', message: 'no' }] }), nameless);
     assert.equal(decision.status?.message, 'object "a" is invalid: no');

@@ -15,23 +15,23 @@ describe('certificatesCheck', () => {
     return certificatesCheck({ all: () => [pair] }, () => at).check();
   };
 
-  it('is well without any certificate: the listener has a check of its own', () => {
+  it('passes without a certificate, which the check of the listener reports', () => {
     assert.equal(certificatesCheck({ all: () => [] }, () => new Date()).check(), undefined);
   });
 
-  it('takes a leaf that its own authority has signed, also one that has expired everywhere', () => {
+  it('passes for a leaf that its own authority signed, even after expiry', () => {
     assert.equal(checkOf(ours.caPem, new Date()), undefined);
     assert.equal(checkOf(ours.caPem, new Date(Date.now() + 1.5 * hour)), undefined);
   });
 
-  it('names the Secret of a leaf that clients would not trust', () => {
+  it('names the Secret of an untrusted leaf', () => {
     const problem =
       'Secret sidecar-injector-blue-serving: no valid chain leads from the serving certificate to an authority of the bundle';
     assert.equal(checkOf(theirs.caPem, new Date()), problem);
     assert.equal(checkOf(ours.caPem, new Date(Date.now() + 3 * hour)), problem, 'the authority has expired');
   });
 
-  it('looks again after a minute at what it found good', () => {
+  it('verifies a valid leaf again after a minute', () => {
     let at = new Date();
     const pair = { owner: 'one', caPem: ours.caPem, ...ours.issue('blue') };
     const check = certificatesCheck({ all: () => [pair] }, () => at);

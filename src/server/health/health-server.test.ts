@@ -32,12 +32,12 @@ describe('the health server', () => {
     return [response.status, await response.text()];
   }
 
-  it('answers that the process lives, and its metrics', async () => {
+  it('serves /healthz and /metrics', async () => {
     assert.deepEqual(await get('/healthz'), [200, 'ok\n']);
     assert.deepEqual(await get('/metrics'), [200, 'a 1\n']);
   });
 
-  it('answers whether it is ready, and logs when that changes', async () => {
+  it('serves /readyz and logs changes of readiness', async () => {
     problem = 'not synced';
     assert.deepEqual(await get('/readyz'), [503, '[-]stores not synced\nnot ready\n']);
     await get('/readyz');
@@ -50,7 +50,7 @@ describe('the health server', () => {
     ]);
   });
 
-  it('answers when its metrics break', async () => {
+  it('answers 500 if the metrics fail', async () => {
     broken = true;
     assert.deepEqual(await get('/metrics'), [500, 'internal error; see the log\n']);
     broken = false;
@@ -58,7 +58,7 @@ describe('the health server', () => {
     assert.deepEqual(log.lines.at(-1), { level: 'error', message: 'a probe failed', fields });
   });
 
-  it('answers while others hold on to more connections than it takes', async () => {
+  it('answers while clients hold more than maxConnections', async () => {
     const port = server.address?.port ?? 0;
     const idle = await Promise.all(
       Array.from({ length: 120 }, async () => {
@@ -72,13 +72,13 @@ describe('the health server', () => {
     for (const socket of idle) socket.destroy();
   });
 
-  it('refuses to start on a port that is taken', async () => {
+  it('refuses to start on a port in use', async () => {
     const port = server.address?.port ?? 0;
     const message = /^127\.0\.0\.1:\d+ for probes and metrics is in use by another process/;
     await assert.rejects(createHealthServer({ ...options, port }).listen(), { name: 'ConfigurationError', message });
   });
 
-  it('passes on an error that no other port would mend', async () => {
+  it('rethrows an error that another port cannot fix', async () => {
     const nowhere = createHealthServer({ ...options, bindAddress: 'no.such.host.invalid' });
     await assert.rejects(nowhere.listen(), (error) => !(error instanceof ConfigurationError));
   });
@@ -90,7 +90,7 @@ describe('listenerCheck', () => {
   });
 
   for (const address of ['127.0.0.1', '0.0.0.0']) {
-    it(`succeeds when the handshake does, on ${address}`, async () => {
+    it(`passes if the handshake succeeds on ${address}`, async () => {
       const listener = await startTestServer();
       try {
         const { port = 0 } = listener.server.address ?? {};
@@ -101,7 +101,7 @@ describe('listenerCheck', () => {
     });
   }
 
-  it('fails when nobody is there, or nobody who speaks TLS', async () => {
+  it('fails without a listener, or with a listener that does not speak TLS', async () => {
     const metrics = { contentType: '', metrics: () => Promise.resolve('') };
     const plain = createHealthServer({ bindAddress: '::1', port: 0, checks: [], metrics, log: new RecordingLog() });
     await plain.listen();
@@ -129,7 +129,7 @@ describe('answerProbe', () => {
     ['GET', '/readyz?verbose', 'not synced', 503, '[+]listener ok\n[-]stores not synced\nnot ready\n'],
     ['GET', '/metrics', undefined, 200, 'a 1\n'],
     ['GET', '/', undefined, 404, 'unknown path; use /healthz, /readyz or /metrics\n'],
-    ['POST', '/healthz', undefined, 405, 'only GET\n'],
+    ['POST', '/healthz', undefined, 405, 'use GET\n'],
   ] as const) {
     it(`${method} ${url}${problem === undefined ? '' : ` while ${problem}`}: ${status}`, async () => {
       const answer = await answerProbe(method, url, sources(problem));
@@ -137,7 +137,7 @@ describe('answerProbe', () => {
     });
   }
 
-  it('gives metrics their own type', async () => {
+  it('sets the content type of metrics', async () => {
     assert.deepEqual((await answerProbe('GET', '/metrics', sources())).headers, { 'Content-Type': 'text/x-metrics' });
   });
 });

@@ -63,7 +63,7 @@ export function createHealthServer(options: HealthServerOptions) {
     },
     /** @throws ConfigurationError if the address or port cannot be used */
     listen: () => listenOn(server, options.bindAddress, options.port, 'probes and metrics'),
-    /** Closes the listener. Call this last, because a draining process must still report unready. */
+    /** Closes the listener. Call it last: a draining process must still report unready. */
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());
@@ -78,7 +78,7 @@ export async function answerProbe(
   url: string,
   { checks, metrics }: Pick<HealthServerOptions, 'checks' | 'metrics'>,
 ): Promise<HttpAnswer> {
-  const plain = (...given: Parameters<typeof textAnswer>): HttpAnswer => ({ ...textAnswer(...given), close: false });
+  const plain = (...args: Parameters<typeof textAnswer>): HttpAnswer => ({ ...textAnswer(...args), close: false });
   if (method !== 'GET' && method !== 'HEAD') return plain(405, 'use GET', { Allow: 'GET, HEAD' });
   switch (url.split('?', 1)[0]) {
     case '/healthz':

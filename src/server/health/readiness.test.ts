@@ -6,7 +6,7 @@ const failing = (): never => {
 };
 
 describe('checkReadiness', () => {
-  it('is ready when every check holds, and when there is none', async () => {
+  it('is ready if every check passes, or without checks', async () => {
     const checks: ReadinessCheck[] = [
       { name: 'a', check: () => undefined },
       { name: 'b', check: () => Promise.resolve(undefined) },
@@ -16,14 +16,14 @@ describe('checkReadiness', () => {
   });
 
   for (const [what, check, line] of [
-    ['says what is missing', () => 'not synced', '[-]a not synced'],
-    ['says so later', () => Promise.resolve('not synced'), '[-]a not synced'],
+    ['returns a problem', () => 'not synced', '[-]a not synced'],
+    ['resolves with a problem', () => Promise.resolve('not synced'), '[-]a not synced'],
     ['throws', failing, '[-]a broken'],
     ['rejects', () => Promise.reject(new Error('broken')), '[-]a broken'],
-    ['rejects with what is not an error', () => Promise.reject(JSON.parse('"odd"') as Error), '[-]a odd'],
+    ['rejects with a value that is not an Error', () => Promise.reject(JSON.parse('"odd"') as Error), '[-]a odd'],
     ['never answers', () => new Promise<undefined>(() => undefined), '[-]a no answer within 10 ms'],
   ] as const) {
-    it(`is not ready when a check ${what}`, async () => {
+    it(`is not ready if a check ${what}`, async () => {
       const other = { name: 'b', check: () => undefined };
       const expected = { ready: false, lines: [line, '[+]b ok'] };
       assert.deepEqual(await checkReadiness([{ name: 'a', check }, other], 10), expected);

@@ -3,7 +3,7 @@ import { servingCheck, shutDown } from './shut-down.ts';
 import { startTestServer } from '../testdata/test-server.ts';
 
 describe('shutDown', () => {
-  it('drains, then closes, and is not ready from the first moment on', async () => {
+  it('becomes unready at once, drains, then closes', async () => {
     const { server, post } = await startTestServer();
     const check = servingCheck(server);
     assert.equal(check.check(), undefined);

@@ -4,20 +4,20 @@ import { BodyBudget, type BodyHolder } from './body-budget.ts';
 
 class Holder implements BodyHolder {
   bytes = 0;
-  given = 0;
+  evicted = 0;
   readonly expendable: boolean;
   constructor(expendable: boolean) {
     this.expendable = expendable;
   }
   giveUp(): void {
-    this.given++;
+    this.evicted++;
   }
 }
 
-/** Kibibytes. */
+/** A kibibyte, in bytes. */
 const k = 1024;
 
-/** A budget of 1000 KiB and bodies that have entered it. */
+/** Creates a budget of 1000 KiB with bodies. */
 function entered<T extends boolean[]>(...expendable: T): [BodyBudget, ...{ [Index in keyof T]: Holder }] {
   const budget = new BodyBudget({ bytes: 1000 * k, bodies: 10 });
   const holders = expendable.map((each) => new Holder(each)) as { [Index in keyof T]: Holder };
@@ -26,7 +26,7 @@ function entered<T extends boolean[]>(...expendable: T): [BodyBudget, ...{ [Inde
 }
 
 describe('BodyBudget', () => {
-  it('lends until it is spent, and again when something comes back', () => {
+  it('refuses bytes when the budget is used up, until bytes are released', () => {
     const [budget, first, second] = entered(false, false);
     assert.equal(budget.take(first, 400 * k), true);
     assert.equal(budget.take(second, 601 * k), false);
@@ -38,70 +38,70 @@ describe('BodyBudget', () => {
     assert.equal(budget.used, 600 * k);
   });
 
-  it('gives up the largest expendable body first, and no more of them than needed', () => {
+  it('evicts the largest expendable body first, and only as many as necessary', () => {
     const [budget, large, larger, kept, asker] = entered(true, true, false, false);
     budget.take(large, 260 * k);
     budget.take(larger, 300 * k);
     budget.take(kept, 440 * k);
     assert.equal(budget.take(asker, 20 * k), true);
-    assert.deepEqual([large.given, larger.given, kept.given], [0, 1, 0]);
+    assert.deepEqual([large.evicted, larger.evicted, kept.evicted], [0, 1, 0]);
     assert.equal(budget.take(asker, 300 * k), true);
-    assert.deepEqual([large.given, kept.given, budget.used], [1, 0, 760 * k]);
+    assert.deepEqual([large.evicted, kept.evicted, budget.used], [1, 0, 760 * k]);
   });
 
-  it('does not give up a small body in place of a large one', () => {
+  it('does not evict a small body instead of a large one', () => {
     const [budget, small, hog, asker] = entered(true, false, true);
     budget.take(small, 12 * k);
     budget.take(hog, 985 * k);
     assert.equal(budget.take(asker, 12 * k), true);
-    assert.deepEqual([small.given, hog.given], [0, 1]);
+    assert.deepEqual([small.evicted, hog.evicted], [0, 1]);
   });
 
-  it('refuses the one that asks when it is the largest itself', () => {
+  it('refuses the body that needs bytes if it is the largest', () => {
     for (const expendable of [true, false]) {
       const [budget, other, asker] = entered(expendable, expendable);
       budget.take(other, 400 * k);
       budget.take(asker, 500 * k);
       assert.equal(budget.take(asker, 200 * k), false);
-      assert.deepEqual([other.given, asker.given, asker.bytes], [0, 0, 500 * k]);
+      assert.deepEqual([other.evicted, asker.evicted, asker.bytes], [0, 0, 500 * k]);
     }
   });
 
-  it('lets a newcomer in at the cost of a larger one', () => {
+  it('evicts a larger body for a new one', () => {
     const [budget, hog, newcomer] = entered(true, true);
     budget.take(hog, 1000 * k);
     assert.equal(budget.take(newcomer, 12 * k), true);
-    assert.deepEqual([hog.given, budget.used], [1, 12 * k]);
+    assert.deepEqual([hog.evicted, budget.used], [1, 12 * k]);
   });
 
-  it('gives up the body that has been waiting longest when there are too many', () => {
+  it('evicts the oldest body if there are too many', () => {
     const budget = new BodyBudget({ bytes: 1000, bodies: 2 });
     const [first, second, third] = [new Holder(false), new Holder(true), new Holder(true)];
     budget.enter(first);
     budget.enter(second);
     budget.take(first, 10);
     budget.enter(third);
-    assert.deepEqual([first.given, second.given, third.given, budget.used], [1, 0, 0, 0]);
+    assert.deepEqual([first.evicted, second.evicted, third.evicted, budget.used], [1, 0, 0, 0]);
   });
 
   it('keeps the order of arrival when bodies end in any order', () => {
     const budget = new BodyBudget({ bytes: 1000, bodies: 3 });
     const holders = Array.from({ length: 7 }, () => new Holder(false)) as [Holder, ...Holder[]];
     const [first, second, third, fourth, fifth, sixth, seventh] = holders;
-    const given = (): number[] => holders.map((holder) => holder.given);
+    const evicted = (): number[] => holders.map((holder) => holder.evicted);
     for (const holder of [first, second!, third!]) budget.enter(holder);
     budget.release(second!);
     budget.enter(fourth!);
     budget.release(fourth!);
     budget.release(second!);
     for (const holder of [fifth, sixth, seventh]) budget.enter(holder!);
-    assert.deepEqual(given(), [1, 0, 1, 0, 0, 0, 0]);
+    assert.deepEqual(evicted(), [1, 0, 1, 0, 0, 0, 0]);
     for (const holder of holders) budget.release(holder);
     for (const holder of holders.slice(0, 3)) budget.enter(holder);
-    assert.deepEqual(given(), [1, 0, 1, 0, 0, 0, 0]);
+    assert.deepEqual(evicted(), [1, 0, 1, 0, 0, 0, 0]);
   });
 
-  it('never lends more than it has, and knows what it lent', () => {
+  it('never exceeds its limit, and knows the bytes in use', () => {
     const steps = fc.array(fc.record({ holder: fc.nat(5), kibibytes: fc.nat(600), release: fc.boolean() }), {
       maxLength: 60,
     });

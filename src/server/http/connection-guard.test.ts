@@ -14,7 +14,7 @@ describe('ConnectionGuard', () => {
       guard.admit(socket, address);
       return socket;
     };
-    /** So many connections of an address on which a review is answered; those that are kept. */
+    /** Opens connections with an answered review each, and returns those that the guard keeps. */
     const prove = (address: string, count: number): Socket[] =>
       Array.from({ length: count }, () => address).flatMap((from) => {
         const socket = admit(from);
@@ -23,14 +23,14 @@ describe('ConnectionGuard', () => {
     return { guard, admit, prove, seen };
   }
 
-  it('closes the oldest unproven connection when there are too many of them', () => {
+  it('closes the oldest unproven connection if there are too many', () => {
     const { guard, admit, seen } = guarded({ maxConnections: 10, maxUnprovenConnections: 2 });
     const [first, second, third] = [admit(), admit(), admit()];
     assert.deepEqual([first.destroyed, second.destroyed, third.destroyed], [true, false, false]);
     assert.deepEqual([guard.size, guard.unproven, seen.dropped], [2, 2, 1]);
   });
 
-  it('keeps no more proven ones than there are places, and closes none of them for a newcomer', () => {
+  it('limits proven connections, and closes none of them for a new connection', () => {
     const { guard, admit, seen } = guarded({ maxConnections: 4, maxUnprovenConnections: 2 });
     const [one, other] = [admit('a'), admit('b')];
     assert.deepEqual([guard.prove(one), guard.prove(other)], [true, true]);
@@ -40,7 +40,7 @@ describe('ConnectionGuard', () => {
     assert.deepEqual([guard.size, guard.unproven, seen.dropped], [3, 1, 0]);
   });
 
-  it('closes one that is not kept only when as many have come since as there is room for', () => {
+  it('closes a connection that it does not keep after all older unproven ones', () => {
     const { guard, admit, prove } = guarded({ maxConnections: 4, maxUnprovenConnections: 2 });
     prove('a', 2);
     const [idle, answered] = [admit('b'), admit('c')];
@@ -52,7 +52,7 @@ describe('ConnectionGuard', () => {
     assert.equal(answered.destroyed, true);
   });
 
-  it('takes one that is not kept for the youngest, since its answer is under way', () => {
+  it('treats a connection that it does not keep as the newest, because its answer is pending', () => {
     const { guard, admit, prove } = guarded({ maxConnections: 4, maxUnprovenConnections: 2 });
     prove('a', 2);
     const [answered, idle] = [admit('b'), admit('c')];
@@ -61,33 +61,33 @@ describe('ConnectionGuard', () => {
     assert.deepEqual([answered.destroyed, idle.destroyed], [false, true]);
   });
 
-  it('forgets proven ones that end, and their addresses, which have no share then', async () => {
+  it('removes closed proven connections, and addresses without connections from the shares', async () => {
     const { guard, prove } = guarded({ maxConnections: 24, maxUnprovenConnections: 8 });
     const ended = ['a', 'b', 'c', 'd'].flatMap((address) => prove(address, 1));
     for (const socket of ended) socket.destroy();
     await new Promise((resolve) => setImmediate(resolve));
     assert.equal(guard.size, 0);
-    // Alone with one other it has seven of fourteen.
+    // With one other address, its share is seven of fourteen.
     const held = prove('other', 8);
     assert.equal(prove('hog', 8).length, 7);
     assert.equal(held.filter((socket) => guard.prove(socket)).length, 7);
   });
 
-  describe('when one address holds all places', () => {
+  describe('when one address holds all slots', () => {
     const limits = { maxConnections: 24, maxUnprovenConnections: 8 };
 
-    it('gave it all but a reserve, keeps connections of others in that, and then answers others all the same', () => {
+    it('keeps connections of others in the reserve, then only answers them', () => {
       const { guard, prove } = guarded(limits);
       assert.deepEqual([prove('hog', 20).length, guard.size - guard.unproven], [14, 14]);
       assert.deepEqual([prove('other', 5).length, prove('third', 1).length], [2, 0]);
     });
 
-    it('takes back what is beyond its share with each answer that it gets, and no more', () => {
+    it('closes connections beyond the share of the address with their answers, and no others', () => {
       const { guard, prove } = guarded(limits);
       const held = prove('hog', 14);
       const [first] = prove('other', 2);
       const kept = held.filter((socket) => guard.prove(socket));
-      // Two of sixteen are taken; of fourteen that are not reserved, each has seven.
+      // Two of sixteen slots are reserved; the share of each address is seven of fourteen.
       assert.equal(kept.length, 12);
       assert.ok(first !== undefined && guard.prove(first));
       const after = prove('other', 20);
@@ -96,14 +96,14 @@ describe('ConnectionGuard', () => {
       assert.ok(held.every((socket) => !socket.destroyed));
     });
 
-    it('lets it have them while nobody else wants any', () => {
+    it('keeps all connections of the address while no other address needs a slot', () => {
       const { guard, prove } = guarded(limits);
       const held = prove('only', 14);
       for (let round = 0; round < 3; round++) assert.ok(held.every((socket) => guard.prove(socket)));
     });
   });
 
-  it('lets an address that has most of the unproven ones make room itself', () => {
+  it('closes a connection of the address with more than half of the unproven ones', () => {
     const { admit } = guarded({ maxConnections: 10, maxUnprovenConnections: 6 });
     const slow = admit('slow');
     const flood = Array.from({ length: 20 }, () => admit('flood'));
@@ -112,17 +112,17 @@ describe('ConnectionGuard', () => {
     for (const [index, socket] of flood.entries()) assert.equal(socket.destroyed, index < 16);
   });
 
-  it('and the oldest of all where none has', () => {
+  it('closes the oldest connection if no address has more than half', () => {
     const { admit } = guarded({ maxConnections: 10, maxUnprovenConnections: 6 });
     const [oldest] = ['a', 'b', 'b', 'b', 'c', 'c'].map(admit);
     admit('b');
-    // Four of seven are more than half, and three of six are not.
+    // Four of seven are more than half; three of six are not.
     assert.ok(oldest !== undefined && !oldest.destroyed);
     admit('d');
     assert.equal(oldest.destroyed, true);
   });
 
-  it('forgets connections that end, and does not prove them afterwards', async () => {
+  it('removes closed connections, and does not prove them later', async () => {
     const { guard, admit, seen } = guarded({ maxConnections: 3, maxUnprovenConnections: 3 });
     const [proven, unproven] = [admit(), admit()];
     guard.prove(proven);
@@ -133,7 +133,7 @@ describe('ConnectionGuard', () => {
     assert.deepEqual([guard.size, guard.isProven(unproven), seen.dropped], [0, false, 0]);
   });
 
-  it('ends all of them', () => {
+  it('closes all connections', () => {
     const { guard, admit } = guarded({ maxConnections: 3, maxUnprovenConnections: 3 });
     const [proven, unproven] = [admit(), admit()];
     guard.prove(proven);

@@ -147,7 +147,7 @@ export class ConnectionGuard {
     return Math.max(1, Math.floor(this.#crowded / this.#proven.addresses));
   }
 
-  /** Closes the oldest unproven connection, of the address with more than half of them if there is one. */
+  /** Closes the oldest unproven connection, preferably of the address with more than half. */
   #drop(): void {
     const crowd = this.#crowd !== undefined && this.#isCrowd(this.#crowd) ? this.#crowd : undefined;
     const socket = this.#unproven.oldest(crowd);

@@ -25,7 +25,7 @@ const pod = { metadata: {}, spec: { containers: [] } };
 const withConfig = (config: string): ConfigurationFiles => ({ ...someInjector.files, config });
 
 describe('ConfigurationLoader', () => {
-  it('loads with the bounds of the thread that answers', async () => {
+  it('loads with the limits of the main thread', async () => {
     const injector = await loader().load(
       withConfig('policy: enabled\ntemplates: {sidecar: "{{ range until 50000 }}{{ . }}{{ end }}"}\n'),
     );
@@ -33,7 +33,7 @@ describe('ConfigurationLoader', () => {
     assert.equal(result.outcome === 'failed' && result.reason, 'TemplateLimit');
   });
 
-  it('lets others have a turn', async () => {
+  it('lets the event loop turn', async () => {
     let turns = 0;
     let isLoading = true;
     const turn = (): void => {
@@ -46,7 +46,7 @@ describe('ConfigurationLoader', () => {
     assert.ok(turns > 20, `${turns} turns`);
   });
 
-  it('has every configuration tried first, and loads nothing that fails there', async () => {
+  it('tries every configuration first, and loads none that fails', async () => {
     const { tried, load } = loader();
     const values = { ...someInjector.files, values: JSON.stringify({ large: 'x'.repeat(200_000) }) };
     const broken = withConfig('policy: [');
@@ -57,7 +57,7 @@ describe('ConfigurationLoader', () => {
     assert.equal(injector.files, values);
   });
 
-  it('loads one after the other, and goes on after a mistake', async () => {
+  it('loads one configuration at a time, and continues after a mistake', async () => {
     const { load } = loader();
     const order: string[] = [];
     const follow = async (name: string, config: string): Promise<void> => {
@@ -71,7 +71,7 @@ describe('ConfigurationLoader', () => {
     assert.deepEqual(order, ['ConfigurationError', 'first', 'third']);
   });
 
-  it('compiles of an edit what has changed, and shares the rest with configurations of the revision that are in use', async () => {
+  it('compiles only changed templates, and shares the others with loaded configurations', async () => {
     const { load } = loader();
     const template = (env: string): string =>
       `spec: {containers: [{name: proxy, image: "{{ .Values.global.image }}", env: [{name: ${env}, value: "{{ .ObjectMeta.Name }}"}]}]}`;
@@ -90,8 +90,7 @@ describe('ConfigurationLoader', () => {
     assert.deepEqual([isShared(values, 'one'), isShared(values, 'two')], [true, true]);
     assert.deepEqual([isShared(edited, 'one'), isShared(edited, 'two')], [false, true]);
     assert.deepEqual([isShared(other, 'one'), isShared(other, 'two')], [false, false]);
-    // In turn, as while a path moves: each pod is what a process that knows one configuration only
-    // would make of it.
+    // Alternate between configurations: each pod must equal that of a new process.
     for (const name of ['x', 'x', 'y']) {
       for (const injector of [before, values, edited, other, before]) {
         const request = { pod: { metadata: { name }, spec: { containers: [] } }, namespace: 'shop' };
@@ -106,7 +105,7 @@ describe('ConfigurationLoader', () => {
     }
   });
 
-  it('loads what a trial shows to inject nothing: that is for others to judge', async () => {
+  it('loads a configuration that injected no pod in its trial', async () => {
     const injector = await loader().load(withConfig('policy: enabled\ntemplates: {sidecar: "{{ fail .Values }}"}\n'));
     assert.deepEqual(injector.templateNames, ['sidecar']);
   });
@@ -131,7 +130,7 @@ const printing = [
 ].join('\n');
 
 describe('tryOut', () => {
-  it('injects pods that ask for it, each another one, and nothing that a guard would look at twice', () => {
+  it('injects different pods that opt in and are safe', () => {
     const injector = injectorWith(printing, { annotationOverrides: { preset: 'Safe', allow: [] } });
     const args = new Set<string>();
     for (let index = 0; index < 12; index++) {
@@ -143,18 +142,18 @@ describe('tryOut', () => {
     assert.equal(args.size, 12);
   });
 
-  it('injects one pod in each step, so many', () => {
+  it('injects one pod in each step, up to a limit', () => {
     assert.equal([...tryOut(someInjector, () => 0, true)].length, 15);
     assert.equal([...tryOut(someInjector, () => 0, false)].length, 60);
   });
 
-  it('ends when it has worked enough: a template may take long', () => {
+  it('ends early if a template is slow', () => {
     let time = 0;
     const clock = (): number => (time += 10);
     assert.equal([...tryOut(someInjector, clock, true)].length, 5);
   });
 
-  it('keeps nothing of it', () => {
+  it('does not cache the outputs', () => {
     const injector = injectorWith(printing);
     const { outputs } = injector.templates;
     const before = outputs.read('a: 1');
@@ -163,7 +162,7 @@ describe('tryOut', () => {
     assert.notEqual(outputs.read('a: 1'), before);
   });
 
-  it('goes on where a template fails', () => {
+  it('continues if a template fails', () => {
     const failing = injectorWith('policy: enabled\ntemplates: {sidecar: "{{ fail .Values }}"}\n');
     assert.equal([...tryOut(failing, () => 0, true)].length, 15);
   });

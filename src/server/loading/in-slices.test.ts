@@ -31,12 +31,12 @@ async function share(others: number): Promise<number[]> {
 }
 
 describe('inSlices', () => {
-  it('lets others have one turn after each slice when they have little to do', async () => {
+  it('lets the event loop turn once after each slice if other work is short', async () => {
     const [first = 0, ...rest] = await share(0);
     assert.deepEqual(rest, [first + 1, first + 2, first + 3]);
   });
 
-  it('lets them have more when they need it', async () => {
+  it('lets the event loop turn more often if other work is long', async () => {
     const turns = await share(1);
     for (const [index, turn] of turns.entries()) {
       const before = turns[index - 1];
@@ -44,7 +44,7 @@ describe('inSlices', () => {
     }
   });
 
-  it('rests in proportion to its slices while others are at work, and not when they are not', async () => {
+  it('rests in proportion to its slices, only while there is other work', async () => {
     let time = 0;
     let others = 1;
     let isOver = false;
@@ -67,7 +67,7 @@ describe('inSlices', () => {
       pause: (milliseconds) => {
         pauses.push(milliseconds);
         time += milliseconds;
-        // Others finish what they have to do.
+        // The other work ends.
         others = 0;
         if (pauses.length < 9) setImmediate(() => (others = 1));
         return Promise.resolve();
@@ -78,7 +78,7 @@ describe('inSlices', () => {
     assert.ok(pauses.length < 15, `${pauses.length} pauses`);
   });
 
-  it('collects at the end of every slice, as a part of it', async () => {
+  it('collects garbage at the end of every slice', async () => {
     let time = 0;
     const order: string[] = [];
     function* work(): Generator<void, void, void> {
@@ -93,7 +93,7 @@ describe('inSlices', () => {
     assert.deepEqual(order, ['step 0', 'step 1', 'collect', 'step 2', 'step 3', 'collect']);
   });
 
-  it('fails as the work does', async () => {
+  it('rejects with the error of the work', async () => {
     function* work(): Generator<void, void, void> {
       yield;
       throw new Error('broken');

@@ -29,7 +29,7 @@ describe('the admission observer', () => {
     [true, ['debug', 'warn']],
     [false, ['warn']],
   ] as const) {
-    it(`logs what goes well only at debug (${debug ? 'on' : 'off'}), refusals always`, () => {
+    it(`logs success at debug (${debug ? 'on' : 'off'}), and refusals always`, () => {
       const { observer, log } = observed(debug);
       observer.decided('revision', podCreation(), allowed('Any'), 0);
       observer.decided('revision', podCreation(), denied('Any', 422, 'no'), 0);
@@ -38,14 +38,14 @@ describe('the admission observer', () => {
     });
   }
 
-  it('says that a decision was given again', async () => {
+  it('marks decisions from the cache', async () => {
     const { observer, log, registry } = observed();
     observer.decided('revision', podCreation(), allowed('Any'), 0, true);
     assert.equal(log.lines[0]?.fields.reused, true);
     assert.match(await registry.metrics(), /injector_admission_decisions_reused_total 1\n/);
   });
 
-  it('holds back a flood of warnings, and says how many there were', () => {
+  it('suppresses a flood of warnings, and logs how many it suppressed', () => {
     const { observer, log, clock } = observed();
     for (let index = 0; index < 100; index++) observer.malformed('revision', 'no kind');
     assert.equal(log.lines.length, 20);
@@ -54,7 +54,7 @@ describe('the admission observer', () => {
     assert.deepEqual([log.lines.length, log.lines.at(-1)?.fields.suppressed], [21, 80]);
   });
 
-  it('cuts what a client made long', () => {
+  it('truncates long texts of clients', () => {
     const { observer, log } = observed(true);
     const long = 'x'.repeat(5000);
     observer.malformed('revision', 'no kind', long);
@@ -67,7 +67,7 @@ describe('the admission observer', () => {
     );
   });
 
-  it('keeps the stack of a defect, whatever was thrown', () => {
+  it('logs the stack of an exception, or a thrown value of another type', () => {
     const { observer, log } = observed();
     const bare = new Error('bare');
     delete bare.stack;
@@ -78,7 +78,7 @@ describe('the admission observer', () => {
 });
 
 describe('throttle', () => {
-  it('lets so many through in each second, and tells the next one how many it held back', () => {
+  it('allows the given number per second, then returns the number of suppressed events', () => {
     let now = 5_500;
     const allowance = throttle(() => now, 2);
     assert.deepEqual([allowance(), allowance(), allowance(), allowance()], [0, 0, undefined, undefined]);

@@ -21,7 +21,7 @@ describe('FailedInjections', () => {
     );
   });
 
-  it('counts what a configuration could not inject, with the last one of it', () => {
+  it('counts the failures of a configuration, and keeps the last one', () => {
     failures.note(podCreation({ namespace: 'shop', name: 'web' }), failed(500));
     now += 10;
     failures.note(
@@ -40,10 +40,10 @@ describe('FailedInjections', () => {
         pod: 'shop/api-',
       },
     ]);
-    assert.equal(news, 1, 'the second one is no news');
+    assert.equal(news, 1, 'the second failure is not new');
   });
 
-  it('leaves out what an author did wrong, dry runs, and what no configuration decided', () => {
+  it("ignores authors' mistakes, dry runs, and decisions without a configuration", () => {
     failures.note(podCreation(), failed(422));
     failures.note(podCreation({ dryRun: true }), failed(500));
     failures.note(podCreation(), { ...denied('Internal', 500, 'because'), outcome: 'failed' });
@@ -51,7 +51,7 @@ describe('FailedInjections', () => {
     assert.deepEqual([failures.list(), news], [[], 0]);
   });
 
-  it('forgets after five minutes without another one, and then it is news again', () => {
+  it('removes a configuration after five minutes without a failure; a later failure is new', () => {
     failures.note(podCreation(), failed(500));
     now += 299_999;
     assert.equal(failures.list().length, 1);
@@ -61,7 +61,7 @@ describe('FailedInjections', () => {
     assert.deepEqual([failures.list()[0]?.count, news], [1, 2]);
   });
 
-  it('keeps the sixteen configurations that failed last, and cuts texts', () => {
+  it('keeps the sixteen configurations that failed last, and truncates texts', () => {
     for (let index = 0; index < 20; index++) failures.note(podCreation(), failed(500, `hash${index}`));
     failures.note(podCreation({ name: 'n'.repeat(1000) }), failed(500, 'hash4', 'a'.repeat(5000)));
     assert.deepEqual(

@@ -10,13 +10,13 @@ describe('ServerMetrics', () => {
     registry = new Registry();
     metrics = new ServerMetrics(registry);
   });
-  /** What is left of the lines of a scrape that begin so. */
+  /** Returns the lines of a scrape with this prefix, without the prefix. */
   async function scraped(name: string): Promise<string[]> {
     const lines = (await registry.metrics()).split('\n');
     return lines.filter((line) => line.startsWith(name)).map((line) => line.slice(name.length));
   }
 
-  it('reads gauges when somebody scrapes, and nothing before there is a server', async () => {
+  it('reads gauges at each scrape, and reports 0 before the server exists', async () => {
     assert.deepEqual(await scraped('injector_admission_in_flight'), [' 0']);
     let certificates: [string, Date][] = [['a.svc', new Date(1000)]];
     metrics.readFrom(
@@ -31,7 +31,7 @@ describe('ServerMetrics', () => {
     assert.deepEqual(await scraped(expiry), []);
   });
 
-  it('counts requests by kind and code, and sizes of those that were read', async () => {
+  it('counts requests by kind and code, and sizes of received bodies', async () => {
     metrics.answered('revision', 200, 0.002, 5000, 9000);
     metrics.answered('revision', 503, 0.0001, 0, 0);
     metrics.answered('unknown', 404, 0.0001, 0, 0);
@@ -60,7 +60,7 @@ describe('ServerMetrics', () => {
     });
   }
 
-  it('leaves what no injector decided out of them', async () => {
+  it("does not count decisions without an injector under Istio's names", async () => {
     metrics.decided('validate', denied('Invalid', 422, 'no'), 0.001);
     assert.deepEqual(await scraped('sidecar_injection_requests_total'), [' 0']);
     assert.deepEqual(await scraped('injector_admission_decisions_total'), [

@@ -32,12 +32,7 @@ export class ServerMetrics {
     const durationHelp = 'Time from receiving the head of a request to its answer, by kind of path.';
     const lossesHelp = 'Connections that the server closed before it answered a review on them, by reason.';
     this.#metrics = {
-      requests: counter(
-        'injector_admission_requests_total',
-        'Requests by kind of path and HTTP status.',
-        'path',
-        'code',
-      ),
+      requests: counter('injector_admission_requests_total', 'Requests by path and HTTP status.', 'path', 'code'),
       decisions: counter('injector_admission_decisions_total', decisionsHelp, 'path', 'injector', 'outcome', 'reason'),
       tracks: counter('injector_rollout_admissions_total', tracksHelp, 'injector', 'track', 'outcome'),
       comparisons: counter('injector_rollout_comparisons_total', comparisonsHelp, 'injector', 'outcome'),

@@ -26,23 +26,19 @@ describe('changedFields', () => {
     ['a number', ({ spec }) => (spec.terminationGracePeriodSeconds = 5), ['spec.terminationGracePeriodSeconds']],
     ['a label with a slash', ({ metadata }) => (metadata.labels[version] = '2'), [`metadata.labels[${version}]`]],
     ['another type', ({ metadata }) => Object.assign(metadata, { annotations: null }), ['metadata.annotations']],
-    [
-      'a container by its name, wherever it stands',
-      ({ spec }) => spec.containers.unshift({ name: 'new' } as never),
-      ['spec.containers[new]'],
-    ],
-    ['a container that is gone', ({ spec }) => spec.containers.shift(), ['spec.containers[web]']],
+    ['a container by name', ({ spec }) => spec.containers.unshift({ name: 'new' } as never), ['spec.containers[new]']],
+    ['a removed container', ({ spec }) => spec.containers.shift(), ['spec.containers[web]']],
     ['a field of a container', ({ spec }) => (spec.containers[1]!.image = 'proxy:2'), ['spec.containers[proxy].image']],
     ['a variable', ({ spec }) => (spec.containers[1]?.env?.pop(), undefined), ['spec.containers[proxy].env[A]']],
-    ['an argument by its place', ({ spec }) => spec.containers[0]?.args?.push('--c'), ['spec.containers[web].args[2]']],
+    ['an argument by index', ({ spec }) => spec.containers[0]?.args?.push('--c'), ['spec.containers[web].args[2]']],
     [
-      'an item by its place where a name is there twice',
+      'an item by index if a name occurs twice',
       ({ spec }) => Object.assign(spec.containers[1]?.volumeMounts?.[1] ?? {}, { readOnly: true }),
       ['spec.containers[proxy].volumeMounts[1].readOnly'],
     ],
-    ['the order', ({ spec }) => spec.containers.reverse(), ['spec.containers (order)']],
+    ['a changed order', ({ spec }) => spec.containers.reverse(), ['spec.containers (order)']],
     [
-      'several, in the order of the pod',
+      'several fields, in the order of the pod',
       ({ metadata, spec }) => {
         metadata.labels.app = 'wed';
         spec.terminationGracePeriodSeconds = 1;
@@ -51,21 +47,21 @@ describe('changedFields', () => {
     ],
   ];
   for (const [what, change, fields] of cases) {
-    it(`names ${what}`, () => {
+    it(`reports ${what}`, () => {
       const copy = structuredClone(pod);
       change(copy);
       assert.deepEqual(changedFields(pod, copy), fields);
     });
   }
 
-  it('names no more than twenty, none longer than a report takes', () => {
+  it('reports at most twenty fields, with bounded names', () => {
     const many = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`${index}`.padEnd(300, 'x'), index]));
     const fields = changedFields({}, many);
     assert.equal(fields.length, mostChangedFields);
     assert.ok(fields.every((field) => field.length === 160));
   });
 
-  it('does not follow a value down for ever', () => {
+  it('does not descend below a limit', () => {
     const nested = (levels: number, end: string): unknown => (levels === 0 ? end : { a: nested(levels - 1, end) });
     const [field] = changedFields(nested(5000, 'x'), nested(5000, 'y'));
     assert.equal(field, Array.from({ length: 24 }, () => 'a').join('.'));

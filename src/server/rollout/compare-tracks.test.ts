@@ -21,18 +21,18 @@ function compare(
 }
 
 describe('compareTracks', () => {
-  it('tells what the canary does otherwise', () => {
+  it('returns the fields that the canary changes', () => {
     assert.deepEqual(compare(), { outcome: 'changed', fields: ['spec.containers[hello].image'] });
     assert.deepEqual(compare(stableInjector), { outcome: 'same' });
   });
 
-  it('tells why the canary refuses a pod', () => {
+  it('returns the reason for which the canary refuses a pod', () => {
     const comparison = compare(brokenInjector);
     assert.equal(comparison?.outcome, 'failed');
     assert.match(comparison.error, /^TemplateFailed: .*no such mesh/s);
   });
 
-  it('has nothing to say of what is no creation of a pod', () => {
+  it('returns undefined if the request does not create a pod', () => {
     for (const changes of [{ operation: 'UPDATE' }, { resource: 'configmaps' }, { object: 'pod' }] as const) {
       assert.equal(compare(brokenInjector, changes), undefined);
     }
@@ -49,11 +49,11 @@ describe('compareTracks', () => {
     [failed, injected, { outcome: 'changed', fields: ['(failed → injected)', 'a'] }],
     [injected, failed, { outcome: 'failed', error: 'InvalidAnnotation: because' }],
     [skipped, failed, { outcome: 'failed', error: 'InvalidAnnotation: because' }],
-    // Whoever wrote the pod has to mend it.
+    // The pod's author must fix this mistake.
     [failed, failed, { outcome: 'same' }],
   ];
   for (const [before, after, expected] of cases) {
-    it(`${before.outcome} by the stable one, ${after.outcome} by the canary`, () => {
+    it(`compares ${before.outcome} (stable) with ${after.outcome} (canary)`, () => {
       const inject: InjectPod = (injector) => (injector === stableInjector ? before : after);
       assert.deepEqual(compare(canaryInjector, {}, inject), expected);
     });

@@ -12,7 +12,7 @@ import { RolloutComparisons, type ComparisonLimits } from './rollout-comparisons
 import { rolloutRoute } from './rollout-route.ts';
 import type { RolloutTargets } from './rollout-targets.ts';
 
-/** A thread that answers a comparison by what the pod's first container is called. */
+/** A thread that answers a comparison according to the name of the pod's first container. */
 const scripted: WorkerProgram = {
   isText: true,
   source: `
@@ -45,12 +45,12 @@ function podNamed(name: string): Record<string, unknown> {
 }
 
 describe('RolloutComparisons', function () {
-  // A thread of our own starts last on a machine that has other things to do.
+  // The thread has a low priority and starts late on a busy machine.
   this.timeout(60_000);
   let worker: ReviewWorker;
   let comparisons: RolloutComparisons;
   let outcomes: string[];
-  /** When each was told, by the clock. */
+  /** The times of the observed outcomes. */
   let times: number[];
   let uids = 0;
 
@@ -79,7 +79,7 @@ describe('RolloutComparisons', function () {
   };
   const report = (): PairReport | undefined => comparisons.reports()[0];
 
-  it('renders by both on the thread, and tells the fields that differ', async () => {
+  it('renders with both configurations on the thread, and reports the fields that differ', async () => {
     start(workerProgram);
     offer('a');
     offer('b');
@@ -99,7 +99,7 @@ describe('RolloutComparisons', function () {
     assert.equal(report()?.compared, 6);
   });
 
-  it('does not take a review for another one that has the same CRC32 and length', async () => {
+  it('distinguishes reviews with the same CRC32 and length', async () => {
     start(scripted);
     offer('same-f96d78feab');
     await until(() => report()?.compared === 1);
@@ -108,13 +108,13 @@ describe('RolloutComparisons', function () {
     assert.equal(report()?.failed, 1);
   });
 
-  it('keeps room for the pods of others when one namespace fills the queue', async () => {
+  it('accepts pods of other namespaces when one namespace fills the queue', async () => {
     start(scripted, { maxWaiting: 4, deadline: 60_000 });
     offer('loop');
     for (let count = 0; count < 100; count++) offer(`same-${count}`, 'flood');
     offer('deny-1', 'bank');
     offer('same-own', 'bank');
-    // As much as the other has by now.
+    // Now both namespaces have the same number.
     offer('same-more', 'bank');
     assert.equal(outcomes.length, 96 + 2 + 1);
     await worker.close();
@@ -122,9 +122,9 @@ describe('RolloutComparisons', function () {
     assert.equal(report()?.failed, 1);
   });
 
-  it('drops what finds no room, at once, and counts it; later the same is welcome', async () => {
+  it('drops and counts reviews at once if the queue is full, and accepts them later', async () => {
     start(scripted, { maxWaiting: 2, maxReviewBytes: 5000, deadline: 60_000 });
-    // The first is on the thread, for good.
+    // The first one blocks the thread.
     offer('loop');
     offer('same-1');
     offer('same-2');
@@ -132,14 +132,14 @@ describe('RolloutComparisons', function () {
     offer('large'.padEnd(6000, 'x'));
     assert.deepEqual(outcomes, Array(101).fill('new dropped'));
     await worker.close();
-    // A thread that was ended says nothing of the canary.
+    // A terminated thread is not a failure of the canary.
     await until(() => report()?.compared === 2);
     assert.equal(report()?.failed, 0);
     offer('same-more-5');
     await until(() => report()?.compared === 3);
   });
 
-  it('says that the canary fails when it takes too long, and goes on', async () => {
+  it('counts a timeout as a failure of the canary, and continues', async () => {
     start(scripted, { deadline: 3000 });
     offer('loop');
     offer('same');
@@ -149,11 +149,11 @@ describe('RolloutComparisons', function () {
   });
 
   for (const [what, name, dropped] of [
-    ['when the thread ends', 'exit', ['new dropped', 'new dropped']],
-    ['when the thread breaks', 'defect', ['new dropped', 'new dropped']],
-    ['where there was nothing to compare', 'nothing', []],
+    ['if the thread exits', 'exit', ['new dropped', 'new dropped']],
+    ['if the thread fails', 'defect', ['new dropped', 'new dropped']],
+    ['if there is no pod to compare', 'nothing', []],
   ] as const) {
-    it(`says nothing of the canary ${what}`, async () => {
+    it(`reports no result for the canary ${what}`, async () => {
       start(scripted);
       offer(name);
       offer(name);
@@ -165,7 +165,7 @@ describe('RolloutComparisons', function () {
     });
   }
 
-  it('starts no thread any more once it is closed', async () => {
+  it('does not start a thread after close', async () => {
     start(scripted);
     offer('loop');
     offer('same');
@@ -182,11 +182,11 @@ describe('RolloutComparisons', function () {
     offer('same-2');
     await until(() => report()?.compared === 2);
     const [first = 0, second = 0] = times;
-    // A timer may be a little early.
+    // Timers can fire slightly early.
     assert.ok(second - first > 390);
   });
 
-  it('keeps the pairs that were asked for last, whatever tags somebody makes up', () => {
+  it('keeps only the most recently used pairs, for any number of tags', () => {
     start(scripted, { maxReviewBytes: 0 });
     for (let index = 0; index < 100; index++) {
       comparisons.offer({ ...pair, tag: `t${index}` }, targets, '/', 'shop', bytesOf(reviewOf()));
@@ -213,7 +213,7 @@ describe('a rollout on a listener', function () {
     await worker.close();
   });
 
-  it('answers in shadow with the very bytes of the stable configuration, as often as it is asked, and finds a broken canary', async () => {
+  it('answers in shadow with the bytes of the stable configuration, and finds a broken canary', async () => {
     const shadow = rolloutPath('8000000000000000', 'shadow', 'broken/33333333');
     const pods = [somePod, podNamed('a'), { ...somePod, metadata: { name: 'no-owner' } }];
     for (const object of pods) {
@@ -233,13 +233,13 @@ describe('a rollout on a listener', function () {
     assert.match(report?.error ?? '', /^TemplateFailed: .*no such mesh/s);
   });
 
-  it('compares what the canary has refused, and nothing else outside of shadow', async () => {
+  it('compares outside of shadow only pods that the canary refused', async () => {
     const path = (canary: 'new/22222222' | 'broken/33333333'): string => rolloutPath(everyWorkload, 'inject', canary);
     const accepted = await server.post(bytesOf(reviewOf()), { path: path('new/22222222') });
     assert.match(JSON.stringify(patchOf(answeredReview(accepted.body))), /hello:2.*new\.22222222/);
     const refused = await server.post(bytesOf(reviewOf()), { path: path('broken/33333333') });
     assert.equal(answeredReview(refused.body).response.allowed, false);
-    // Both refuse it: the author's own mistake.
+    // Both refuse the pod, because of the author's mistake.
     const metadata = { annotations: { 'sidecar.istio.io/inject': 'maybe', 'prometheus.io/port': '/' } };
     const object = { ...somePod, metadata, spec: 'none' };
     await server.post(bytesOf(reviewOf({ object })), { path: path('broken/33333333') });

@@ -16,7 +16,7 @@ function decide(path: string, changes: Partial<AdmissionRequest> = {}): Admissio
   return decision;
 }
 
-/** A pod of one maker, as the API server sends it. */
+/** Returns a pod with this controller, as the API server sends it. */
 function podOf(kind: string, name: string, metadata: Record<string, unknown> = {}): Record<string, unknown> {
   const ownerReferences = [
     { apiVersion: 'v1', kind: 'ConfigMap', name: 'not-a-controller', uid: 'u' },
@@ -25,13 +25,13 @@ function podOf(kind: string, name: string, metadata: Record<string, unknown> = {
   return { ...somePod, metadata: { generateName: `${name}-`, ...metadata, ownerReferences } };
 }
 
-/** The next text in order: the smallest threshold that includes the rank. */
+/** Returns the next value, the smallest threshold that includes the rank. */
 function after(rank: string): string {
   return (BigInt(`0x${rank}`) + 1n).toString(16).padStart(16, '0');
 }
 
 describe('rolloutRoute', () => {
-  it('gives 0 % the stable configuration and 100 % the canary, whoever it is', () => {
+  it('gives every workload the stable configuration at 0 %, and the canary at 100 %', () => {
     for (let index = 0; index < 200; index++) {
       const object = podOf('StatefulSet', `db-${index}`);
       const [none, all] = [noWorkload, everyWorkload].map((threshold) => decide(rolloutPath(threshold), { object }));
@@ -40,7 +40,7 @@ describe('rolloutRoute', () => {
     }
   });
 
-  describe('decides by the workload alone', () => {
+  describe('decides only by the workload', () => {
     const labelled = (label: string): unknown => podOf('ReplicaSet', 'web-6d4f', { labels: { [label]: '6d4f' } });
     const ownerReferences = [{ kind: 'ConfigMap', name: 'c', apiVersion: 'v1' }];
     const cases: [what: string, pod: unknown, kind: string, name: string][] = [
@@ -51,17 +51,17 @@ describe('rolloutRoute', () => {
       ['a DaemonSet', podOf('DaemonSet', 'agent'), 'DaemonSet', 'agent'],
       ['a Job', podOf('Job', 'import'), 'Job', 'import'],
       ['a CronJob', podOf('Job', 'report-28394820'), 'CronJob', 'report'],
-      ['a kind of somebody’s own', podOf('CloneSet', 'game'), 'CloneSet', 'game'],
+      ['a custom kind', podOf('CloneSet', 'game'), 'CloneSet', 'game'],
       ['a bare pod with a generated name', somePod, 'Pod', 'web-6d4f-'],
       ['a bare pod', { ...somePod, metadata: { name: 'one' } }, 'Pod', 'one'],
-      ['a pod that others own', { ...somePod, metadata: { name: 'one', ownerReferences } }, 'Pod', 'one'],
+      ['a pod without a controller', { ...somePod, metadata: { name: 'one', ownerReferences } }, 'Pod', 'one'],
     ];
     for (const [what, object, kind, name] of cases) {
       it(what, () => {
         const rank = rankOf('prod', { namespace: 'shop', kind, name });
         assert.equal(decide(rolloutPath(rank), { object }).track, 'stable');
         assert.equal(decide(rolloutPath(after(rank)), { object }).track, 'canary');
-        // Nothing else of the pod, and the namespace of the request.
+        // Uses no other field of the pod, and the namespace of the request.
         const named = { ...(object as typeof somePod), spec: { containers: [{ name: 'x', image: 'x' }] } };
         assert.equal(decide(rolloutPath(after(rank)), { object: named }).track, 'canary');
         const elsewhere = rankOf('prod', { namespace: 'bank', kind, name });
@@ -71,7 +71,7 @@ describe('rolloutRoute', () => {
     }
   });
 
-  it('hands out to another tag in another order', () => {
+  it('orders workloads differently for another tag', () => {
     const tracks = ['prod', 'test'].map((tag) =>
       Array.from({ length: 64 }, (_, index) => {
         const path = rolloutPath('8000000000000000').replace('prod', tag);
@@ -82,18 +82,18 @@ describe('rolloutRoute', () => {
   });
 
   for (const object of [null, 'pod', [], {}, { metadata: 5 }, { metadata: { ownerReferences: 'x', labels: [] } }]) {
-    it(`has an answer for ${JSON.stringify(object)}`, () => {
+    it(`decides ${JSON.stringify(object)}`, () => {
       assert.ok(decide(rolloutPath('8000000000000000'), { object }).track !== undefined);
     });
   }
 
-  it('says in the audit log which track it was, beside what it says elsewhere', () => {
+  it('adds the track to the audit annotations', () => {
     const { auditAnnotations } = decide(rolloutPath(everyWorkload));
     const expected = { revision: 'new', config: '22222222', outcome: 'injected', reason: 'Injected', track: 'canary' };
     assert.deepEqual(auditAnnotations, expected);
   });
 
-  it('gives the pod what /revisions gives it', () => {
+  it('gives a pod the same answer as /revisions', () => {
     const resolved = revisionRoute(rolloutSource).resolve('/revisions/new/22222222/inject');
     assert.ok(resolved !== undefined && 'handler' in resolved);
     const alone = resolved.handler(podCreation()) as AdmissionDecision;
@@ -101,17 +101,17 @@ describe('rolloutRoute', () => {
     assert.ok(JSON.stringify(alone.patch).includes('new.22222222'));
   });
 
-  it('gives everybody the stable configuration in shadow, whatever the threshold', () => {
+  it('gives every workload the stable configuration in shadow, for any threshold', () => {
     for (const threshold of [noWorkload, '8000000000000000', everyWorkload]) {
       assert.equal(decide(rolloutPath(threshold, 'shadow')).injector?.name, 'old');
     }
   });
 
-  it('passes on what follows the path, as environment', () => {
-    const asked: unknown[] = [];
+  it('passes the rest of the path to the injector as environment', () => {
+    const requests: unknown[] = [];
     const asking = rolloutRoute(rolloutSource, {
       inject: (_, { path }) => {
-        asked.push(path);
+        requests.push(path);
         return { outcome: 'skipped', reason: 'PolicyDisabled', message: '', warnings: [] };
       },
     });
@@ -120,17 +120,17 @@ describe('rolloutRoute', () => {
       assert.ok(resolved !== undefined && 'handler' in resolved);
       void resolved.handler(podCreation());
     }
-    assert.deepEqual(asked, ['/inject/cluster/c 1', '/inject/cluster/c 1']);
+    assert.deepEqual(requests, ['/inject/cluster/c 1', '/inject/cluster/c 1']);
   });
 
   for (const [path, lacking] of [
-    [rolloutPath(noWorkload).replace('11111111', '99999999'), '99999999 of old'],
-    [rolloutPath(noWorkload).replace('22222222', '99999999'), '99999999 of new'],
-    [rolloutPath(noWorkload, 'shadow').replace('new', 'other'), '22222222 of other'],
-    [rolloutPath(everyWorkload).replace('old', 'other'), '11111111 of other'],
-    [rolloutPath(everyWorkload).replace('22222222', 'x'), 'x of new'],
+    [rolloutPath(noWorkload).replace('11111111', '99999999'), '99999999 of InjectorConfig old'],
+    [rolloutPath(noWorkload).replace('22222222', '99999999'), '99999999 of InjectorConfig new'],
+    [rolloutPath(noWorkload, 'shadow').replace('new', 'other'), '22222222 of InjectorConfig other'],
+    [rolloutPath(everyWorkload).replace('old', 'other'), '11111111 of InjectorConfig other'],
+    [rolloutPath(everyWorkload).replace('22222222', 'x'), 'x of InjectorConfig new'],
   ] as const) {
-    it(`${path} is unavailable: both configurations are needed, whoever gets which`, () => {
+    it(`reports ${path} as unavailable without both configurations`, () => {
       const unavailable = `this replica has not loaded configuration ${lacking}`;
       assert.deepEqual(route.resolve(path), { unavailable });
     });
@@ -152,13 +152,13 @@ describe('rolloutRoute', () => {
     '/revisions/old/11111111/new/22222222/8000000000000000/inject',
     `x${middle}/8000000000000000/inject`,
   ]) {
-    it(`${path} is none of its paths`, () => {
+    it(`does not serve ${path}`, () => {
       assert.equal(route.resolve(path), undefined);
       assert.equal(revisionRoute(rolloutSource).resolve(path) !== undefined, path === `${start}/inject`);
     });
   }
 
-  it('is not taken for a tag at rest when the canary is called `inject`', () => {
+  it('is distinct from the path of a tag without a rollout if the canary has the name `inject`', () => {
     const source = { get: () => rolloutSource.get('old', '11111111') };
     for (const way of ['inject', 'shadow']) {
       const path = `/tags/prod/old/11111111/inject/22222222/8000000000000000/${way}`;

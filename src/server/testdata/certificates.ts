@@ -4,7 +4,7 @@ import { generateRsaKeyPair, type KeyPair, type CertifiedKey } from '../../certs
 
 const hour = 3_600_000;
 
-/** An authority and leaves of it, on two keys that are made once per test run. */
+/** An authority that issues leaves, with two keys for the whole test run. */
 export interface TestAuthority {
   readonly caPem: string;
   issue(service: string): CertifiedKey;
@@ -23,7 +23,7 @@ export async function testAuthority(): Promise<TestAuthority> {
   };
 }
 
-/** Pairs that a test swaps. */
+/** Serving pairs that a test can replace. */
 export class TestPairs {
   readonly byName = new Map<string, CertifiedKey>();
   fallback: CertifiedKey | undefined;

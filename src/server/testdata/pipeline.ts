@@ -8,7 +8,7 @@ import { ServerMetrics } from '../metrics/server-metrics.ts';
 import { RecordingLog } from './recording-log.ts';
 import { injectPath } from './reviews.ts';
 
-/** A listener without a socket: the pipeline of some routes, its log and its metrics. */
+/** Creates a pipeline without a socket, with a log and metrics. */
 export function pipelineOf(routes: readonly AdmissionRoute[], { maxValues = 5000, maxBytes = 1_000_000, log = new RecordingLog() } = {}) {
   const registry = new Registry();
   const admit = createAdmissionPipeline({

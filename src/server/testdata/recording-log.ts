@@ -1,6 +1,6 @@
 import type { LogPort } from '../ports.ts';
 
-/** A log that keeps what it is given. */
+/** A log that records its lines. */
 export class RecordingLog implements LogPort {
   readonly lines: { level: string; message: string; fields: Readonly<Record<string, unknown>> }[] = [];
 

@@ -2,7 +2,7 @@ import type { AdmissionRequest } from '../admission/admission-decision.ts';
 
 export const injectPath = '/revisions/default/0a1b2c3d/inject';
 
-/** One of many uids, as the API server makes them. */
+/** Returns a distinct uid in the form of the API server. */
 export function uidOf(number: number): string {
   return `705ab4f5-6393-11e8-b7cc-${String(number).padStart(12, '0')}`;
 }
@@ -14,7 +14,7 @@ export const somePod = {
   spec: { containers: [{ name: 'web', image: 'web:1' }] },
 };
 
-/** A decoded request for the creation of a pod. */
+/** Returns a decoded request that creates a pod. */
 export function podCreation(changes: Partial<AdmissionRequest> = {}): AdmissionRequest {
   return {
     uid: 'uid-1',
@@ -30,7 +30,7 @@ export function podCreation(changes: Partial<AdmissionRequest> = {}): AdmissionR
   };
 }
 
-/** An AdmissionReview as the API server sends it, with members of its request replaced. */
+/** Returns an AdmissionReview as the API server sends it, with changes to its request. */
 export function reviewOf(request: Record<string, unknown> = {}, envelope: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     kind: 'AdmissionReview',
@@ -41,7 +41,7 @@ export function reviewOf(request: Record<string, unknown> = {}, envelope: Record
       resource: { group: '', version: 'v1', resource: 'pods' },
       namespace: 'shop',
       operation: 'CREATE',
-      userInfo: { username: 'somebody' },
+      userInfo: { username: 'alice' },
       object: somePod,
       oldObject: null,
       dryRun: false,
@@ -56,7 +56,7 @@ export function bytesOf(value: unknown): Buffer {
   return Buffer.from(JSON.stringify(value));
 }
 
-/** The members of an answered review that tests look at. */
+/** The fields of an answer that tests inspect. */
 export interface AnsweredReview {
   readonly kind: string;
   readonly apiVersion: string;
@@ -75,7 +75,7 @@ export function answeredReview(body: string): AnsweredReview {
   return JSON.parse(body) as AnsweredReview;
 }
 
-/** The operations of an answer's patch. */
+/** Returns the operations of an answer's patch. */
 export function patchOf(answer: AnsweredReview): unknown {
   return answer.response.patch === undefined ? undefined : JSON.parse(Buffer.from(answer.response.patch, 'base64').toString());
 }

@@ -8,12 +8,12 @@ const container = (image: string): string => `spec:\n  containers:\n  - name: he
 
 export const stableInjector = injectorOf(container('hello:1'));
 export const canaryInjector = injectorOf(container('hello:2'));
-/** Takes pods of the workload `web` only. */
+/** Fails for all workloads except `web`. */
 export const brokenInjector = injectorOf(
   `{{ if ne .DeploymentMeta.Name "web" }}{{ fail "no such mesh" }}{{ end }}\n${container('hello:2')}`,
 );
 
-/** `old` 11111111 and `new` 22222222, and `broken` 33333333. */
+/** Contains `old` 11111111, `new` 22222222 and `broken` 33333333. */
 export const rolloutSource: InjectorSource = {
   get: (name, hash) =>
     new Map([
@@ -23,7 +23,7 @@ export const rolloutSource: InjectorSource = {
     ]).get(`${name}.${hash}`),
 };
 
-/** The path of tag `prod` between `old` and another of {@link rolloutSource}. */
+/** Returns a path of tag `prod` with stable `old` and another injector of {@link rolloutSource}. */
 export function rolloutPath(
   threshold: string,
   way: 'inject' | 'shadow' = 'inject',

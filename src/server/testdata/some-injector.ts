@@ -2,13 +2,13 @@ import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
 import type { InjectorSource } from '../admission/pod-routes.ts';
 
-/** A configuration with one template. */
+/** Returns a configuration with one template. */
 export function configOf(template: string): string {
   const lines = template.split('\n').map((line) => `    ${line}`);
   return ['policy: enabled', 'defaultTemplates: [hello]', 'templates:', '  hello: |', ...lines].join('\n');
 }
 
-/** A small injector that adds one container. */
+/** An injector that adds one container. */
 export const someInjector: Injector = loadInjector({
   config: configOf('spec:\n  containers:\n  - name: hello\n    image: hello:1'),
   values: '{}',

@@ -16,7 +16,7 @@ import { someSource } from './some-injector.ts';
 
 export const serverName = 'first.test.svc';
 
-/** Starts a listener on a free loopback port with a certificate for `first.test.svc`, and a client. */
+/** Starts a listener on a free port with a certificate for `first.test.svc`, and a client. */
 export async function startTestServer(settings: { port?: number; limits?: Partial<AdmissionLimits>; routes?: readonly AdmissionRoute[] } = {}) {
   const authority = await testAuthority();
   const pairs = new TestPairs();
@@ -48,15 +48,15 @@ export async function startTestServer(settings: { port?: number; limits?: Partia
   async function post(body: Buffer | string = bytesOf(reviewOf()), options: RequestOptions = {}) {
     const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) };
     const request = httpsRequest({ ...tlsOptions, agent, method: 'POST', path: injectPath, headers, ...options });
-    // What goes wrong after the answer has begun is no matter.
+    // Ignore errors after the start of the answer.
     request.on('error', () => undefined).end(body);
     const [response] = (await once(request, 'response')) as [IncomingMessage];
-    // The client's port is the same for two answers on one connection.
+    // Equal client ports mean that answers came on the same connection.
     const { statusCode: status = 0, headers: answered, socket: { localPort } } = response;
     return { status, headers: answered, body: await text(response), localPort };
   }
 
-  /** A TLS connection on which a test writes what it likes. */
+  /** Opens a TLS connection for arbitrary bytes. */
   async function open(options: { allowHalfOpen?: boolean; localAddress?: string } = {}): Promise<TLSSocket> {
     const socket = connect({ ...tlsOptions, ...options }).on('error', () => undefined);
     await once(socket, 'secureConnect');
@@ -72,7 +72,7 @@ export async function startTestServer(settings: { port?: number; limits?: Partia
 
 type TestServer = Awaited<ReturnType<typeof startTestServer>>;
 
-/** Starts servers for the tests of a suite, and stops them after each. */
+/** Returns a function that starts servers, which stop after each test. */
 export function testServers(): (settings?: Parameters<typeof startTestServer>[0]) => Promise<TestServer> {
   const running: TestServer[] = [];
   afterEach(async () => {
@@ -85,12 +85,12 @@ export function testServers(): (settings?: Parameters<typeof startTestServer>[0]
   };
 }
 
-/** The head of a POST of JSON, to be written to a socket. */
+/** Returns the head of a POST with a JSON body. */
 export function postHead(contentLength: number, path = injectPath): string {
   return `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${contentLength}\r\n\r\n`;
 }
 
-/** Everything that a socket sends until it ends. */
+/** Returns everything that a socket receives until it closes. */
 export async function received(socket: TLSSocket): Promise<string> {
   let all = '';
   socket.on('data', (chunk: Buffer) => (all += chunk.toString()));

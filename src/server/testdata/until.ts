@@ -1,4 +1,4 @@
-/** Waits, a little at a time, for something that happens elsewhere. */
+/** Polls until a condition holds. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 2));
 }

@@ -5,7 +5,7 @@ import { someInjector } from '../testdata/some-injector.ts';
 import { ConfigurationTrials } from './configuration-trials.ts';
 import type { TrialLimits } from './trial-process.ts';
 
-/** A process that does as a configuration's values say. */
+/** A process that follows a script in the configuration's values. */
 const scripted = `
   const { serialize } = require('node:v8');
   process.on('disconnect', () => process.exit());
@@ -26,7 +26,7 @@ const scripted = `
 const files = (values: string): ConfigurationFiles => ({ ...someInjector.files, values });
 
 describe('ConfigurationTrials', function () {
-  // Processes start, on machines that may be busy.
+  // Processes start slowly on busy machines.
   this.timeout(60_000);
   let trials: ConfigurationTrials;
   let outcomes: string[];
@@ -55,7 +55,7 @@ describe('ConfigurationTrials', function () {
     ['exit', /crashes the trial process/, ['costly']],
   ];
   for (const [values, message, expected] of costly) {
-    it(`refuses a configuration at which the process comes to "${values}", remembers it, and goes on`, async () => {
+    it(`refuses a configuration with script "${values}", caches the refusal, and continues`, async () => {
       start({ processorTimes: values === 'loop' ? [100, 300] : [20_000, 20_000] });
       await assert.rejects(attempt(values), { name: 'ConfigurationError', field: 'spec.injection', message });
       assert.deepEqual(outcomes, expected);
@@ -65,13 +65,13 @@ describe('ConfigurationTrials', function () {
     });
   }
 
-  it('says what is wrong with a configuration that is a mistake', async () => {
+  it('rejects with the mistake of a configuration', async () => {
     start();
     await assert.rejects(attempt('mistake'), { name: 'ConfigurationError', field: 'config', message: 'config: no' });
     assert.deepEqual(outcomes, ['mistake']);
   });
 
-  it('puts off what takes long until all else that waits has been tried', async () => {
+  it('puts off slow trials until all others have ended', async () => {
     start({ processorTimes: [100, 20_000] });
     const order: string[] = [];
     const follow = async (values: string, pods?: []): Promise<void> => {
@@ -79,11 +79,11 @@ describe('ConfigurationTrials', function () {
       order.push(pods === undefined ? values : 'pods');
     };
     await Promise.all([follow('work 300'), follow('a', []), follow('a'), follow('work 400'), follow('b')]);
-    assert.deepEqual(order, ['a', 'b', 'pods', 'work 300', 'work 400'], 'nobody waits for pods of the cluster');
+    assert.deepEqual(order, ['a', 'b', 'pods', 'work 300', 'work 400'], 'pods of the cluster come last');
     assert.deepEqual(outcomes, ['put off', 'fine', 'put off', 'fine', 'fine', 'fine', 'fine']);
   });
 
-  it('hands over what was read, tried once for all who ask at the same time', async () => {
+  it('returns the parsed configuration, from one trial for concurrent callers', async () => {
     start();
     const [first, second] = await Promise.all([attempt('a'), attempt('a')]);
     assert.deepEqual(first, { read: 'a' });
@@ -91,21 +91,21 @@ describe('ConfigurationTrials', function () {
     assert.deepEqual(outcomes, ['fine']);
   });
 
-  it('blames the machine, and tries again when asked, where the process does not start', async () => {
+  it('ends as not tried if the process does not start, and tries again on the next call', async () => {
     start({}, 'process.exit(1)');
-    const refusal = { name: 'Error', message: /could not be tried: the process .* does not start/ };
+    const refusal = { name: 'Error', message: /could not be tried: the trial process does not start/ };
     await assert.rejects(attempt('a'), refusal);
     await assert.rejects(attempt('a'), refusal);
     assert.deepEqual(outcomes, ['not tried', 'not tried']);
   });
 
-  it('blames the machine where the process gets no time', async () => {
+  it('ends as not tried if the process gets no CPU time', async () => {
     start({ patience: 300 }, 'process.on("message", () => undefined); process.send({ kind: "ready" });');
     await assert.rejects(attempt('a'), { name: 'Error', message: /gets no CPU time/ });
     assert.deepEqual(outcomes, ['not tried']);
   });
 
-  it('fails what runs and what waits when it is closed, and tries nothing any more', async () => {
+  it('rejects running, waiting and later trials when it is closed', async () => {
     start({ processorTimes: [20_000, 20_000] });
     const all = [attempt('loop'), attempt('a')];
     const ended = { name: 'Error', message: /this process stops/ };
@@ -113,7 +113,7 @@ describe('ConfigurationTrials', function () {
     await assert.rejects(attempt('b'), { name: 'Error', message: /this process stops/ });
   });
 
-  it('ends a process that has nothing to do, and starts one when there is something', async () => {
+  it('ends an idle process, and starts one on demand', async () => {
     start({ idle: 20 });
     for (const values of ['a', 'b']) {
       assert.deepEqual(await attempt(values), { read: values });
@@ -128,11 +128,11 @@ const templates = (texts: Record<string, string>): ConfigurationFiles => ({
   config: JSON.stringify({ policy: 'enabled', defaultTemplates: ['one'], templates: texts }),
 });
 
-/** Of 26 dicts each holds the one before it twice. */
+/** 26 dicts, each of which contains the previous dict twice. */
 const doubling = `{{ $d := dict "a" 1 }}${'{{ $d = dict "a" $d "b" $d }}'.repeat(26)}{{ $x := deepCopy $d }}spec: {}`;
 
-describe('the program that tries configurations', function () {
-  // A process starts from sources, on machines that may be busy.
+describe('the program of the trial process', function () {
+  // Starting from sources is slow on busy machines.
   this.timeout(120_000);
   let trials: ConfigurationTrials;
   before(() => {
@@ -140,38 +140,38 @@ describe('the program that tries configurations', function () {
   });
   after(() => trials.close());
 
-  it('reads what is fine', async () => {
+  it('accepts a valid configuration', async () => {
     const { config, settings } = await trials.try(someInjector.files);
     assert.deepEqual([...config.templates.keys()], ['hello']);
     assert.equal(settings.revision, 'default');
   });
 
-  it('says what is wrong, and where', async () => {
+  it('reports a mistake and its position', async () => {
     const broken = trials.try({ ...someInjector.files, config: 'policy: enabled\ntemplates: {a: "{{ if }}"}\n' });
     await assert.rejects(broken, { name: 'ConfigurationError', field: 'config.templates.a', message: /missing value/ });
   });
 
   const costly: [name: string, files: ConfigurationFiles, message: RegExp][] = [
     ['a template whose data doubles', templates({ one: doubling }), /limit of/],
-    ['a template that no pod asks for', templates({ one: 'spec: {}', other: doubling }), /limit of/],
+    ['a template that no pod uses', templates({ one: 'spec: {}', other: doubling }), /limit of/],
     [
-      'a template that exceeds the bounds at every pod',
+      'a template that exceeds the limits for every pod',
       templates({ one: '{{ range until 2000 }}{{ range until 2000 }}{{ end }}{{ end }}' }),
       /cannot inject any pod: .*exceeded the limit/s,
     ],
   ];
   for (const [name, files, message] of costly) {
-    it(`refuses ${name}, and goes on`, async () => {
+    it(`refuses ${name}, and continues`, async () => {
       await assert.rejects(trials.try(files), { field: 'spec.injection', message });
       await trials.try(someInjector.files);
     });
   }
 
-  it('takes a template that fails at our pods: it may be right for others', async () => {
+  it('accepts a template that fails for typical pods, because it may work for others', async () => {
     await trials.try(templates({ one: '{{ fail "not you" }}' }));
   });
 
-  it('tries pods of the cluster where it is given some, which refuse nothing', async () => {
+  it('tries given pods of the cluster, whose failures cause no refusal', async () => {
     const pod = { metadata: { name: 'web' }, spec: { containers: [{ name: 'web' }] } };
     const failing = templates({ one: '{{ fail "not you" }}' });
     const { rehearsal } = await trials.try(failing, [{ kind: 'Deployment shop/web', pod }]);

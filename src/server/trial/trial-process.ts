@@ -42,7 +42,7 @@ export class TrialProcess {
   #stderr = '';
   #isOver = false;
 
-  /** @param lost called once if the process ends unexpectedly: whether out of memory, and a log line */
+  /** @param lost called once on an unexpected end: whether out of memory, and a log line */
   constructor(
     program: WorkerProgram,
     limits: TrialLimits,

@@ -6,15 +6,15 @@ import { someInjector } from '../testdata/some-injector.ts';
 import type { FromThread, ToThread, WorkerAnswer } from './messages.ts';
 import { ReviewThread } from './review-thread.ts';
 
-interface Asked {
+interface Input {
   readonly request?: Record<string, unknown>;
   readonly files?: ConfigurationFiles;
   readonly number?: number;
   readonly surroundings?: Surroundings;
 }
 
-/** Sends reviews to one thread. */
-function thread(): (asked?: Asked) => { answer: WorkerAnswer; read: FromThread[] } {
+/** Returns a function that sends reviews to one thread. */
+function thread(): (input?: Input) => { answer: WorkerAnswer; read: FromThread[] } {
   const made = new ReviewThread();
   return ({ request, files = someInjector.files, number = 1, surroundings = {} } = {}) => {
     const target = { name: 'default', hash: '0a1b2c3d', path: '/inject', annotate: true, number, files };
@@ -26,7 +26,7 @@ function thread(): (asked?: Asked) => { answer: WorkerAnswer; read: FromThread[]
   };
 }
 
-/** What a pattern finds in the patch of a pod that was injected. */
+/** Returns the match of a pattern in the patch of an injected pod. */
 function inPatch({ answer }: { answer: WorkerAnswer }, pattern: RegExp): string {
   assert.ok(answer.kind === 'decided');
   const patch = /"patch":"([^"]*)"/.exec(answer.encoded)?.[1] ?? '';
@@ -34,7 +34,7 @@ function inPatch({ answer }: { answer: WorkerAnswer }, pattern: RegExp): string 
 }
 
 describe('ReviewThread', () => {
-  it('tells what it has read of a review, and decides it', () => {
+  it('reports the decoded review, and decides it', () => {
     const { answer, read } = thread()();
     const [decoded] = read;
     assert.ok(read.length === 1 && decoded?.kind === 'decoded');
@@ -47,7 +47,7 @@ describe('ReviewThread', () => {
     assert.match(answer.encoded, /^"allowed":true,"patch":"[\w+/=]+","patchType":"JSONPatch"/);
   });
 
-  it('says what is malformed', () => {
+  it('reports a malformed review', () => {
     const { answer, read } = thread()({ request: { operation: 'MAKE' } });
     assert.ok(answer.kind === 'malformed');
     assert.match(answer.review.problem, /^request\.operation must be one of/);
@@ -55,7 +55,7 @@ describe('ReviewThread', () => {
     assert.deepEqual(read, []);
   });
 
-  it('keeps the lists of the last time when they are not sent again, also of what was malformed', () => {
+  it('keeps the lists of earlier messages, including those with malformed reviews', () => {
     const config = [
       'policy: enabled',
       'templates:',
@@ -73,7 +73,7 @@ describe('ReviewThread', () => {
     assert.equal(native({}), 'false');
   });
 
-  it('knows a configuration by its number, and keeps the last four', () => {
+  it('identifies a configuration by its number, and caches the last four', () => {
     const ask = thread();
     const { files: own } = someInjector;
     const withImage = (image: string) => ({ ...own, config: own.config.replace('hello:1', image) });

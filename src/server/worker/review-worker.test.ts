@@ -57,7 +57,7 @@ describe('ReviewWorker', () => {
     return 'problem' in verdict ? 'malformed' : verdict.decision.reason;
   }
 
-  it('hands over a body of its own, and copies one that is needed further', async () => {
+  it('transfers a body that the caller no longer needs, and copies other bodies', async () => {
     start();
     const body = Buffer.from(new Uint8Array(new TextEncoder().encode(decided)).buffer);
     await decide(body);
@@ -66,7 +66,7 @@ describe('ReviewWorker', () => {
     assert.equal(body.length, 0);
   });
 
-  it('ends a thread that takes too long, refuses what it was doing, and goes on with another', async () => {
+  it('ends the thread on timeout, refuses its review, and continues with a new thread', async () => {
     start({ deadline: 1000 });
     const [slow, next] = await Promise.all([decide('loop'), decide(decided)]);
     assert.equal(reasonOf(slow), 'TooSlow');
@@ -80,12 +80,12 @@ describe('ReviewWorker', () => {
     assert.deepEqual(levels(), ['warn']);
   });
 
-  it('takes no longer over a review than its webhook waits', async () => {
+  it("limits a review to its webhook's timeout", async () => {
     start({ deadline: 60_000 });
     assert.equal(reasonOf(await decide('loop', 1000)), 'TooSlow');
   });
 
-  it('knows a review by its first bytes when the thread never got to tell', async () => {
+  it('reads version and uid from the first bytes if the thread did not report them', async () => {
     const uid = uidOf(1);
     const program = `const { parentPort } = require('node:worker_threads'); parentPort.on('message', () => { for (;;); });`;
     start({ deadline: 300 }, program);
@@ -100,7 +100,7 @@ describe('ReviewWorker', () => {
     ['grow', 'TooMuchMemory'],
     ['{"kind":"defect","error":"broken"}', 'Internal'],
   ] as const) {
-    it(`refuses a review at which the thread answers ${script}, logs it, and goes on`, async () => {
+    it(`refuses a review with script ${script}, logs the failure, and continues`, async () => {
       start({ heapMebibytes: 24 });
       const [broken, next] = await Promise.all([decide(script), decide(`${decided}   `)]);
       assert.equal(reasonOf(broken), reason);
@@ -109,8 +109,8 @@ describe('ReviewWorker', () => {
     });
   }
 
-  it('has no room for more than its queue holds, and refuses the largest', async () => {
-    // Within the deadline a busy machine has to start a thread, too.
+  it('refuses the largest review if the queue is full', async () => {
+    // The deadline includes the start of the thread on a busy machine.
     start({ maxWaiting: 1, deadline: 1500 });
     const running = decide('loop');
     await until(() => worker.isAwake);
@@ -122,7 +122,7 @@ describe('ReviewWorker', () => {
     assert.deepEqual(ended, ['full', 'deadline', 'done']);
   });
 
-  it('does not start what nobody waits for any more', async () => {
+  it('does not start a review that has timed out', async () => {
     start({ deadline: 400 });
     const running = decide('loop');
     assert.deepEqual(await decide(decided, 100), { unavailable: 'too many large reviews at once' });
@@ -130,7 +130,7 @@ describe('ReviewWorker', () => {
     assert.deepEqual(ended, ['deadline', 'late']);
   });
 
-  it('ends a thread that has nothing to do, and starts one when there is something', async () => {
+  it('ends an idle thread, and starts one on demand', async () => {
     start({ idle: 20 });
     await decide(decided);
     assert.equal(worker.isAwake, true);
@@ -138,9 +138,9 @@ describe('ReviewWorker', () => {
     assert.equal(reasonOf(await decide(decided)), 'Scripted');
   });
 
-  it('refuses what it cannot start a thread for', async () => {
+  it('refuses a review if the thread does not start', async () => {
     start();
-    // A thread's program must be a file or a text.
+    // The program of a thread must be a file or a text.
     const program = { source: new URL('http://localhost/'), isText: false };
     worker = new ReviewWorker({ log, clock: () => 0, program });
     assert.equal(reasonOf(await decide(decided)), 'Internal');
@@ -148,7 +148,7 @@ describe('ReviewWorker', () => {
     assert.match(String(log.lines[0]?.fields['problem']), /URL|scheme|file/);
   });
 
-  it('fails what runs and what waits when it is closed', async () => {
+  it('fails running and waiting reviews when it is closed', async () => {
     start();
     const all = Promise.all([decide('nothing'), decide(decided)]);
     await worker.close();
@@ -157,7 +157,7 @@ describe('ReviewWorker', () => {
     await worker.close();
   });
 
-  it('starts the smallest first, refuses the largest where there is no room, and loses none', async () => {
+  it('starts the smallest first, refuses the largest if the queue is full, and loses no review', async () => {
     const sizes = fc.array(fc.integer({ min: 1, max: 60 }), { maxLength: 30 });
     await fc.assert(
       fc.asyncProperty(sizes, async (all) => {
@@ -171,7 +171,7 @@ describe('ReviewWorker', () => {
           read: () => undefined,
           ended: (outcome) => outcomes.push([bytes, index, outcome]),
         });
-        // It is on the thread, for good.
+        // This job blocks the thread.
         worker.submit(job(0, -1));
         for (const [index, bytes] of all.entries()) {
           const before = outcomes.length;
@@ -193,7 +193,7 @@ describe('ReviewWorker', () => {
     );
   });
 
-  it('takes up what a handler gave up at a bound, nothing else', () => {
+  it('retries only decisions that exceeded a limit of the main thread', () => {
     start();
     const offered = onWorker(worker, context);
     const failed = { outcome: 'failed', allowed: false } as const;

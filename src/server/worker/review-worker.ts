@@ -90,7 +90,7 @@ export class ReviewWorker {
     return this.#waitingBytes;
   }
 
-  /** Queues a job: the smallest is next, the largest is refused if full, as large bodies are cheap to send. */
+  /** Queues a job. The smallest is next; if the queue is full, the largest is refused. */
   submit(job: WorkerJob): void {
     const place = this.#waiting.findIndex((other) => other.bytes > job.bytes);
     this.#waiting.splice(place === -1 ? this.#waiting.length : place, 0, job);

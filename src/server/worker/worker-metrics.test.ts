@@ -7,7 +7,7 @@ import type { WorkerJob } from './review-worker.ts';
 import { measuredWorker } from './worker-metrics.ts';
 
 describe('measuredWorker', () => {
-  it('counts what the worker did, and tells whether there is a thread', async () => {
+  it('counts jobs, and reports whether the thread runs', async () => {
     const registry = new Registry();
     let time = 0;
     const source = `const { parentPort } = require('node:worker_threads');

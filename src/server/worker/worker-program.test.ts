@@ -26,7 +26,7 @@ const thoughtfulFiles = {
 };
 
 describe("the worker's own program", function () {
-  // The thread starts from sources here, at a low priority, on machines that may be busy.
+  // Starting from sources with a low priority is slow on busy machines.
   this.timeout(endless);
   let worker: ReviewWorker;
   let log: RecordingLog;
@@ -48,11 +48,11 @@ describe("the worker's own program", function () {
     };
     return { state, here: sender({}), elsewhere: sender({ worker }) };
   }
-  /** Large enough for the worker, in a way that no pod is refused for. */
+  /** Padding that makes a review large enough for the worker. */
   const padding = 'x'.repeat(140_000);
   const largeReview = (request: Record<string, unknown> = {}): Buffer => bytesOf(reviewOf(request, { padding }));
 
-  it('decides reviews one after the other on one thread', async () => {
+  it('decides reviews one at a time on one thread', async () => {
     const target = { name: 'default', hash: '0a1b2c3d', injector: someInjector, path: '/inject', annotate: true };
     const offered = onWorker(worker, { target, surroundings: () => ({}), dependencies: () => [someInjector] });
     const order: string[] = [];
@@ -68,7 +68,7 @@ describe("the worker's own program", function () {
     assert.deepEqual(order, ['a', 'b']);
   });
 
-  it('gives the same bytes as the main thread, whatever the pod', async () => {
+  it('gives the same bytes as the main thread for any pod', async () => {
     const texts = fc.constantFrom('', 'a', 'true', 'app:1', '"', '{{', '\u2028', 'ü\n');
     const strings = fc.dictionary(
       fc.constantFrom('app', '__proto__', 'sidecar.istio.io/inject', 'sidecar.istio.io/status', 'prometheus.io/scrape'),
@@ -93,7 +93,7 @@ describe("the worker's own program", function () {
     );
   });
 
-  it('goes on with a template that takes too long for the main thread, and says the same when it takes too long for both', async () => {
+  it('renders a template beyond the main thread’s limits, and refuses one beyond its own', async () => {
     const bounded = loadInjector(thoughtfulFiles, { limits: mainThreadLimits });
     const { elsewhere } = webhook(() => bounded);
     const { here } = webhook(() => loadInjector(thoughtfulFiles));
@@ -108,14 +108,13 @@ describe("the worker's own program", function () {
     assert.match(await boundedHere(turns(20_000)), /exceeded the limit of 20000 steps/);
   });
 
-  it('answers with the configuration and the surroundings of the moment, never with earlier ones', async () => {
+  it('uses the current configuration and surroundings', async () => {
     const withImage = (image: string): Injector =>
       loadInjector({ ...someInjector.files, config: someInjector.files.config.replace('hello:1', image) });
     let current = withImage('hello:1');
     const { state, here, elsewhere } = webhook(() => current);
     const body = largeReview();
-    // The same name and hash each time, as if hashes collided; and more of them than the thread
-    // keeps.
+    // The same name and hash each time, as if hashes collided; more than the thread caches.
     for (const image of ['a:1', 'a:2', 'a:3', 'a:4', 'a:5', 'a:6']) {
       current = withImage(image);
       const patch = /"patch":"([^"]*)"/.exec(await elsewhere(body))?.[1] ?? '';
@@ -133,7 +132,7 @@ describe("the worker's own program", function () {
     assert.notEqual(answers[0], answers[1]);
   });
 
-  it('has failed nowhere', () => {
+  it('logged no error in these tests', () => {
     assert.ok(log.lines.every(({ level }) => level !== 'error'));
   });
 });
