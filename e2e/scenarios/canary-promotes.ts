@@ -12,7 +12,7 @@ export const canaryPromotes: Scenario = {
   name: 'canary-promotes',
   core: true,
   about:
-    'a tag goes to another revision in steps of 5, 25, 50 and 100 percent of the workloads: exact shares, none flips back, 0 lost, promotion',
+    'a tag moves to another revision in steps of 5, 25, 50 and 100 percent of the workloads, with exact shares and a promotion; no workload goes back and no pod is lost',
   paired: true,
   destructive: 'it needs the audit log of the embedded control plane',
   full: 'over 203 workloads, about 3 minutes',
@@ -43,7 +43,7 @@ export const canaryPromotes: Scenario = {
       const mixed = [...makers].filter(([, each]) => each.size !== 1).map(([name]) => name);
       const canary = [...makers.values()].filter((each) => each.has('v2')).length;
       const share = Math.ceil((count * weight) / 100);
-      await context.check(`${step} exactly ${share} of ${count} workloads get the canary`, () => {
+      await context.check(`${step}, exactly ${share} of ${count} workloads get the canary`, () => {
         found(mixed.join(), '');
         return found(String(canary), String(share));
       });
@@ -51,7 +51,7 @@ export const canaryPromotes: Scenario = {
       await ask(context, 'stepped', 'resume', `at-${weight}`);
     }
     await waitForRollout(context, 'stepped', 'promoted', ({ phase }) => phase === 'Promoted');
-    await context.check('the canary is stable then: the tag leads there, and says that it is Ready', async () => {
+    await context.check('after the promotion, the canary is stable and the tag is Ready', async () => {
       const { status } = await client.get<RevisionTagObject>(revisionTags, 'stepped');
       const ready = status?.conditions?.find(({ type }) => type === 'Ready');
       const path = await pathOf(context, 'stepped');
@@ -62,10 +62,10 @@ export const canaryPromotes: Scenario = {
     await untilActive(client);
     const last = await workloads.renew();
     await workloads.close();
-    await context.check('and every pod that is made then is of it', () =>
+    await context.check('every new pod comes from the canary', () =>
       found([...new Set([...last.values()].flatMap((each) => [...each]))].join(), 'v2'),
     );
-    await context.check('no workload that got the canary has got stable again', () =>
+    await context.check('no workload went back to stable', () =>
       found(workloads.pods.flippedBack('v2', 'v1').join(), ''),
     );
     const updates = (writes?.events() ?? []).filter(
@@ -74,11 +74,11 @@ export const canaryPromotes: Scenario = {
         ['patch', 'update'].includes(verb) &&
         (responseStatus?.code ?? 0) < 300,
     );
-    await context.check('one update of the webhook for each step and one for the promotion', () =>
+    await context.check('the webhook was updated once per step and once for the promotion', () =>
       found(String(updates.length), String(weights.length + 1)),
     );
     const created = await workloads.checkNoneLost();
     context.measured({ workloads: count, created, lost: 0, shares, updates: updates.length });
-    return `${shares.join(', ')} of ${count} workloads at ${weights.join(', ')} percent; ${created} pods created, 0 lost, none flipped back`;
+    return `${shares.join(', ')} of ${count} workloads at ${weights.join(', ')} percent; ${created} pods created, 0 lost, none went back`;
   },
 };

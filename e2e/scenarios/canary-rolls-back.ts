@@ -12,13 +12,13 @@ import { WorkloadObserver } from '../harness/workload-observer/workload-observer
 import { failingConfig } from './canary/failing-config.ts';
 import { ask, checkLossSeen, pathOf, waitForRollout, Workloads } from './canary/workloads.ts';
 
-/** No other scenario's: the workloads of one whose namespaces are still going would count, and the rollout would wait for them. */
+/** A unique tag: workloads of deleted namespaces count for a minute and would delay the rollout. */
 const tag = 'taken-back';
 
 export const canaryRollsBack: Scenario = {
   name: 'canary-rolls-back',
   about:
-    'a canary whose pods crash is rolled back by itself: new pods are stable at once, the reason is in the status; with rollback.restart all pods are healthy again',
+    'the operator rolls back a canary whose pods crash: new pods are stable at once, the status names the reason, and with rollback.restart all pods become healthy again',
   paired: true,
   destructive: 'it needs the audit log of the embedded control plane',
   run: async (context) => {
@@ -38,27 +38,27 @@ export const canaryRollsBack: Scenario = {
     await applyObject(client, revisionTag(tag, 'v2', { strategy }));
     const rolled = await waitForRollout(context, tag, 'rolled back', ({ phase }) => phase === 'RolledBack');
     const since = Date.now();
-    await context.check('the status says what failed, how many, and by which bound', () =>
+    await context.check('the status names the failure, the number of failing pods, and the bound', () =>
       /^revision v2 was rolled back to v1 at step 1 \(25 percent\): \d+ of \d+ pods of the canary are failing.*maximumFailingPercent/.test(
         rolled.message,
       ),
     );
-    await context.check('the webhook leads to stable again, as before', async () =>
+    await context.check('the webhook has its earlier path to stable again', async () =>
       found(await pathOf(context, tag), before),
     );
     const tookMs = Date.now() - since;
     await untilActive(client);
     const makers = await workloads.renew();
-    await context.check('every pod that is made then is of the stable revision', () =>
+    await context.check('every new pod comes from the stable revision', () =>
       found([...new Set([...makers.values()].flatMap((each) => [...each]))].join(), 'v1'),
     );
-    // Some of them always have their pods deleted, so each is healthy at a moment of its own.
+    // The churn always deletes some pods, so each workload is healthy at a different time.
     const healthy = new Set<string>();
-    await context.check('and every workload is healthy again', async () => {
+    await context.check('every workload becomes healthy again', async () => {
       for (const each of await workloads.ready()) healthy.add(each);
       return healthy.size === count;
     });
-    await context.check('the tag says that it is not where its spec says, and why', async () => {
+    await context.check('condition Ready of the tag is False with reason RolledBack', async () => {
       const { status } = await client.get<RevisionTagObject>(revisionTags, tag);
       const ready = status?.conditions?.find(({ type }) => type === 'Ready');
       return found(`${ready?.status} ${ready?.reason} ${status?.stableRevision}`, 'False RolledBack v1');
@@ -67,22 +67,22 @@ export const canaryRollsBack: Scenario = {
     await waitForRollout(context, tag, 'rolled back a second time', ({ phase, action, message }) => {
       return phase === 'RolledBack' && action?.nonce === 'again' && message.includes('failing');
     });
-    await context.check('a retry of it is rolled back as well', async () => found(await pathOf(context, tag), before));
+    await context.check('the retry is rolled back, too', async () => found(await pathOf(context, tag), before));
     const created = await workloads.checkNoneLost();
     const restarted = await checkRestartsBack(context, { stable: 'v1', failing: 'v2' });
     context.measured({ workloads: count, created, lost: 0, stableAgainMilliseconds: tookMs, restartedBack: restarted });
-    return `rolled back by itself twice, stable again within ${tookMs} ms of the decision; ${created} pods created, 0 lost; with rollback.restart ${restarted} workloads restarted back, all healthy`;
+    return `rolled back twice, stable again within ${tookMs} ms of the decision; ${created} pods created, 0 lost; with rollback.restart ${restarted} workloads restarted to stable, all healthy`;
   },
 };
 
 const careful = 'careful';
 const workloads = 8;
-/** Restarted one after the other, each ready for 10 s (the defaults, as spec.strategy.restart is not there). Milliseconds. */
+/** The timeout in milliseconds for sequential restarts with the default minReadySeconds of 10. */
 const patience = 60_000;
 
 /**
- * With rollback.restart: Canary. Somebody restarts everything in the middle of a rollout, the share of the canary crashes, and after the rollback the operator
- * restarts those workloads and no others; the same again after a retry. Returns how many it restarted.
+ * Checks rollback.restart: Canary. All workloads restart during a rollout, the share of the canary
+ * crashes, and the operator then restarts only that share; repeats this with a retry.
  */
 async function checkRestartsBack(
   context: ScenarioContext,
@@ -99,17 +99,17 @@ async function checkRestartsBack(
     const others = names.filter((each) => !observer.isWholeBy(each, stable));
     return found(others.join(), '');
   };
-  await context.check(`${workloads} other workloads are ready, all stable`, areWhole);
+  await context.check(`${workloads} other workloads are ready and stable`, areWhole);
   const canary = { steps: [{ weight: 25 }, { weight: 100 }], analysis: { minimumPods: 1, minReadySeconds: 5 } };
   const strategy = { canary, rollback: { restart: 'Canary' } };
   const begun = observer.latest();
   await applyObject(client, revisionTag(careful, failing, { strategy }));
   const first = await restartAllInStep(context, observer, namespace, failing);
-  await context.check('the operator restarts them back: all pods are ready, and stable', areWhole, {
+  await context.check('the operator restarts workloads until all pods are ready and stable', areWhole, {
     timeout: patience,
   });
   const share = Math.ceil(workloads / 4);
-  await context.check(`and so many it has restarted: the ${share} that had the canary, nothing else`, () => {
+  await context.check(`the operator has restarted only the ${share} workloads with the canary`, () => {
     found(String(first.length), String(share));
     return found(restartedTwice(observer, begun).join(), first.join());
   });
@@ -117,16 +117,18 @@ async function checkRestartsBack(
   const again = observer.latest();
   await ask(context, careful, 'retry', 'again');
   const second = await restartAllInStep(context, observer, namespace, failing);
-  await context.check('a retry of it that is rolled back: restarted back again, all is healthy', areWhole, {
+  await context.check('after a retry and rollback, all pods are ready and stable again', areWhole, {
     timeout: patience,
   });
-  await context.check('these and nothing else', () => found(restartedTwice(observer, again).join(), second.join()));
+  await context.check('the operator has restarted only the workloads with the canary', () =>
+    found(restartedTwice(observer, again).join(), second.join()),
+  );
   return first.length + second.length;
 }
 
 /**
- * As `kubectl rollout restart` of everything while the first step is active; returns the workloads that have got a pod of the canary when that is rolled
- * back, sorted.
+ * Restarts all workloads while the first step is active; returns those that got a canary pod before
+ * the rollback, sorted.
  */
 async function restartAllInStep(
   context: ScenarioContext,
@@ -134,10 +136,10 @@ async function restartAllInStep(
   namespace: string,
   canary: string,
 ): Promise<string[]> {
-  await waitFor('the webhook to lead to both revisions', async () =>
+  await waitFor('the webhook to name both revisions', async () =>
     (await pathOf(context, careful)).includes(`/${canary}/`),
   );
-  // What the API server has stored it does not heed at once.
+  // The API server uses a stored webhook with a delay.
   await sleep(500);
   const since = observer.latest();
   const names = await restartAllAtOnce(context, [namespace]);
@@ -149,7 +151,7 @@ async function restartAllInStep(
   return names.filter((name) => makers.includes(name)).sort();
 }
 
-/** Once by us, once by the operator. */
+/** Returns the workloads restarted twice: by the test and by the operator. */
 function restartedTwice(observer: WorkloadObserver, after: number): string[] {
   const counts = [...edits(observer.sightings(), after)];
   const other = counts.filter(([, count]) => count > 2).map(([name, count]) => `${name} ${count} times`);

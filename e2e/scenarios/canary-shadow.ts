@@ -7,12 +7,12 @@ import { found } from '../harness/wait-for.ts';
 import { brokenConfig } from './canary/failing-config.ts';
 import { pathOf, waitForRollout, Workloads } from './canary/workloads.ts';
 
-/** No other scenario's: the workloads of one whose namespaces are still going would count, and the rollout would wait for them. */
+/** A unique tag: workloads of deleted namespaces count for a minute and would delay the rollout. */
 const tag = 'shaded';
 
 export const canaryShadow: Scenario = {
   name: 'canary-shadow',
-  about: 'a shadow step finds a broken template, and what a good one changes, without touching a pod',
+  about: 'a shadow step detects a broken template and reports the changes of a good one, without affecting pods',
   paired: true,
   destructive: 'it needs the audit log of the embedded control plane',
   run: async (context) => {
@@ -32,12 +32,12 @@ export const canaryShadow: Scenario = {
     const before = await pathOf(context, tag);
     await applyObject(client, revisionTag(tag, 'v2', { strategy }));
     const broken = await waitForRollout(context, tag, 'rolled back', ({ phase }) => phase === 'RolledBack');
-    await context.check('a template that fails is found by rendering alone, and its error is in the status', () =>
-      /^revision v2 was rolled back to v1 at step 1 \(0 percent\): it failed for .*this canary is broken/s.test(
+    await context.check('the shadow step detects a failing template, and the status contains its error', () =>
+      /^revision v2 was rolled back to v1 at step 1 \(0 percent\): the canary failed for .*this canary is broken/s.test(
         broken.message,
       ),
     );
-    await context.check('the webhook leads to stable alone again', async () =>
+    await context.check('the path of the webhook names only stable again', async () =>
       found(await pathOf(context, tag), before),
     );
     await applyObject(client, revisionTag(tag, 'v3', { strategy }));
@@ -47,21 +47,21 @@ export const canaryShadow: Scenario = {
       'paused after the comparison',
       ({ phase, shadow }) => phase === 'Paused' && shadow,
     );
-    await context.check('of one that works the status says what it would change', () => {
+    await context.check('the status lists the fields that a working canary would change', () => {
       const { compared = 0, failed, changed = [] } = good.shadowReport ?? {};
       const fields = changed.join(', ');
       return compared >= 5 && failed === 0 && fields.includes('spec.containers[marked].image');
     });
     await applyObject(client, revisionTag(tag, 'v3', { strategy: { ...strategy, restart: {} } }));
     await context.check(
-      'restarts are asked for, and this operator may do none: the status says what to set',
+      'the status says what to set, because the tag requests restarts that the operator may not do',
       async () => {
         const { phase, message } = await restartsOf(context, tag);
         return phase === 'NotAllowed' && /--restart-workloads.*operator\.restartWorkloads/s.test(message);
       },
     );
     const makers = await workloads.renew();
-    await context.check('and no pod is of any canary', () => {
+    await context.check('no pod comes from a canary', () => {
       found([...new Set([...makers.values()].flatMap((each) => [...each]))].join(), 'v1');
       return found([...new Set(workloads.pods.seen.map(({ maker }) => maker))].join(), 'v1');
     });
