@@ -60,7 +60,7 @@ async function create(
   await load.stop();
   const isSound = creations.every(({ failure, defect }) => failure === undefined && defect === undefined);
   await context.checkNow(
-    `each of ${creations.length} pods in ${namespace} is as its namespace label says`,
+    `each of ${creations.length} pods in ${namespace} has a sidecar exactly if its namespace asks for it`,
     () => isSound,
   );
   const milliseconds = [...after].map(([name, spent]) => {

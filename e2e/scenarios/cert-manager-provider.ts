@@ -205,7 +205,10 @@ async function checkCainjector(cluster: RotatingCluster, { cainjector }: CertMan
     `the operator repaired the caBundle ${ours.length} times in ${seconds.toFixed(1)} s, at most once per second`,
     () => ours.length > 1 && ours.length <= seconds + 1,
   );
-  await context.check('our bundle remains without the annotation', async () => (await cluster.bundle()) === before);
+  await context.check(
+    'our bundle remains after the annotation is removed',
+    async () => (await cluster.bundle()) === before,
+  );
   await cluster.waitForCalm();
   await cainjector.kill();
   return ours.length;

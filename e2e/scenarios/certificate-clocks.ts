@@ -52,7 +52,7 @@ interface Issued {
   notAfter: number;
 }
 
-/** Follows the record for at least `milliseconds`, until a leaf and an authority have expired. */
+/** Follows rotation records for `milliseconds`, and until a leaf and an authority have expired. */
 async function crossExpiry(cluster: RotatingCluster, milliseconds: number) {
   const { context, observer } = cluster;
   const leaves = new Map<string, Issued>();

@@ -31,7 +31,7 @@ export const certificateRepair: Scenario = {
       const since = Date.now();
       for (const damage of secretDamages(cluster)) {
         await repair(damage);
-        // The operator repairs an object at most once per second.
+        // Wait, because the operator repairs an object at most once per second.
         await sleep(1000);
       }
       await cluster.losses.checkNone('damaged Secrets', since);

@@ -69,7 +69,9 @@ export const controlPlane: Scenario = {
       found(await column('waiting'), '0/1 Pending'),
     );
     scheduler.unfreeze();
-    await context.check('the pod runs after unfreezing', async () => found(await column('waiting'), '1/1 Running'));
+    await context.check('the pod runs after the scheduler continues', async () =>
+      found(await column('waiting'), '1/1 Running'),
+    );
     await plane.component('etcd').stop();
     const refused = await client.create(barePod(namespace, 'lost'), { timeoutMs: 2000 }).then(() => '', String);
     await context.checkNow('a write fails while etcd is stopped', () => refused !== '');

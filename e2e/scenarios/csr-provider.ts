@@ -64,7 +64,10 @@ export const csrProvider: Scenario = {
       markedConfig(name, 'one', { certificate: { ...certificate, expirationSeconds: 700 } }),
     );
     await checkSays(cluster, 'the new root is not trusted yet', /^True \(RenewalPending\) .*no valid chain/);
-    await context.checkNow('every replica keeps its certificate meanwhile', () => observer.common() === before);
+    await context.checkNow(
+      'every replica keeps its certificate while the new root is not trusted',
+      () => observer.common() === before,
+    );
     await writeRoots(context.client, cluster.namespace, root.root + successor.root);
     await observer.waitForOther(before);
     await context.check(

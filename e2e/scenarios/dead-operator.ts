@@ -14,7 +14,7 @@ const timeout = 20_000;
 export const deadOperator: Scenario = {
   name: 'dead-operator',
   about:
-    'after every replica is killed, each command about the present state says so and ends with 1; after a restart, the operator repairs its webhooks and the commands end with 0',
+    'after every replica is killed, each command that reports the current state says that there is no leader, and ends with 1; after a restart, the operator repairs its webhooks and the commands end with 0',
   paired: true,
   destructive: 'it creates a RevisionTag and kills the operator',
   run: async (context) => {
@@ -43,7 +43,7 @@ export const deadOperator: Scenario = {
         timeout: 60_000,
       },
     );
-    // Also for a tag whose webhook is missing: its old status must not be reported as current.
+    // The old status of a tag must not be reported as current, even if its webhook is missing.
     const prod = {
       apiVersion: 'admissionregistration.k8s.io/v1',
       kind: 'MutatingWebhookConfiguration',

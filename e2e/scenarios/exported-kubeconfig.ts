@@ -8,7 +8,7 @@ import { serviceAccountKubeconfig } from '../harness/service-account.ts';
 import { runInShell } from '../harness/shell.ts';
 import { none } from '../harness/wait-for.ts';
 
-// Without clean, which would end the running control plane; gates and bench run other targets.
+// Omits clean, which would end this control plane, and gates and bench, which run other targets.
 const targets = ['help', 'e2e-list', 'up', 'kubeconfig', 'demo', 'e2e SCENARIO=label-truth-table', 'down', 'verify'];
 const longTargets = ['build', 'format', 'unit', 'test', 'conformance'];
 
@@ -34,7 +34,10 @@ export const exportedKubeconfig: Scenario = {
       audit.events().filter(({ user }) => user.username === `system:serviceaccount:${namespace}:${account}`);
 
     await runInShell(`node ${paths.injector} status`, environment);
-    await context.checkNow('negative control: injector status requests are recorded', () => requests().length > 0);
+    await context.checkNow(
+      'negative control: the audit log records the requests of injector status',
+      () => requests().length > 0,
+    );
     const before = requests().length;
     const all = [...targets, ...(context.size === 'full' ? longTargets : [])];
     try {

@@ -116,7 +116,7 @@ async function hangWatches(cluster: FaultyCluster, match: { resources?: string[]
 
 type HungWatches = Awaited<ReturnType<typeof hangWatches>>;
 
-/** Checks that every hung watch is detected within a minute; returns the longest milliseconds. */
+/** Checks that every hung watch is detected within a minute; returns the longest time in ms. */
 async function checkHungDetected(cluster: FaultyCluster, hung: HungWatches): Promise<number> {
   await cluster.context.check(
     `each of ${hung.count} half-open watches is detected`,

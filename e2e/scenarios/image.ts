@@ -57,7 +57,9 @@ export const image: Scenario = {
       const actual = [machine, user, ...names.map((each) => labels[`org.opencontainers.image.${each}`])].join(' ');
       const { name: title, version } = project;
       const wanted = [machines[architecture], '65532:65532', title, sourceAddress, version, revision(), 'Apache-2.0'];
-      await context.checkNow(`${architecture}: code, user and labels are right`, () => found(actual, wanted.join(' ')));
+      await context.checkNow(`${architecture}: the machine code, user and labels are right`, () =>
+        found(actual, wanted.join(' ')),
+      );
       await context.checkNow(`${architecture}: our layer has at most 6 MB`, () => lastLayerBytes <= 6e6);
       const [schema, files] = [await schemaMistakes(bill), await mistakes()];
       await context.checkNow(`${architecture}: the SBOM follows CycloneDX's schema`, () => none(schema));
@@ -78,7 +80,7 @@ export const image: Scenario = {
     await context.checkNow('arm64: Node and the program print their versions', () => found(versions, expected));
     const injected = await emulated(program, ...inject);
     await context.checkNow('arm64: injector inject injects an example', () => injected.includes('name: hello'));
-    await context.checkNow('arm64: its output equals that of this machine', () => found(injected, native));
+    await context.checkNow('arm64: the output of inject equals that on this machine', () => found(injected, native));
     return `our layer ${(images[0]!.lastLayerBytes / 1e6).toFixed(1)} MB, Node ${shippedNode.version}`;
   },
 };
@@ -129,7 +131,7 @@ async function runHardened(context: ScenarioContext, { config, root }: UnpackedI
   await context.checkNow('a program in the container has no rights and cannot write', () =>
     found(hardened, `65532 ${'0'.repeat(16)} 1 EROFS\n`),
   );
-  await context.checkNow('negative control: without the settings, it is root and writes', () =>
+  await context.checkNow('negative control: without these settings, a program is root and can write', () =>
     found(loose, `0 ${'20'.padStart(16, '0')} 0 written\n`),
   );
   const args = deployment.spec.template.spec.containers.flatMap(({ args: each = [] }) => each);

@@ -69,7 +69,7 @@ export const installUninstall: Scenario = {
     await untilActive(client);
     await context.check('a pod is injected after the next install', async () => (await containers()) === 2);
     await second.process.kill();
-    await context.check('negative control: it is dead, and pods are refused', () =>
+    await context.check('negative control: pods are refused while the operator is dead', () =>
       refusal(client, barePod(namespace, 'pod')),
     );
     const purged = await injector('uninstall', '--purge', '--yes');
@@ -97,11 +97,14 @@ async function endWithDeployment({ client }: ScenarioContext, { workloads, opera
 
 async function checkClean(context: ScenarioContext, namespace: string, kinds: ResourceKind[]): Promise<void> {
   const { client } = context;
-  await context.check(`no injector object of ${kinds.length} kinds and no namespace remains`, async () => {
-    const objects = (await Promise.all(kinds.map((kind) => listWhereKnown(client, kind)))).flat().map(nameOf);
-    none(objects.filter((each) => each.includes('injector')));
-    return isGone(client, namespaces, system);
-  });
+  await context.check(
+    `no object of the injector remains in ${kinds.length} kinds, and its namespace is deleted`,
+    async () => {
+      const objects = (await Promise.all(kinds.map((kind) => listWhereKnown(client, kind)))).flat().map(nameOf);
+      none(objects.filter((each) => each.includes('injector')));
+      return isGone(client, namespaces, system);
+    },
+  );
   await untilActive(client);
   await context.checkNow('new pods start without a sidecar, and running pods are unchanged', async () => {
     const running = await podsMatching(client, namespace, { app: 'web' });

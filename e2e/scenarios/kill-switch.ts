@@ -37,18 +37,19 @@ export const killSwitch: Scenario = {
     });
     context.say(message);
     const unreached = await selected(context, 'unreached');
-    await context.check('pods of its revision start, and no probe webhook remains', async () => {
+    await context.check('pods of the unpublished revision start, and no probe webhook remains', async () => {
       const names = await webhookNames(context);
       const isClean = !names.some((each) => each.includes('probe-') || each === 'sidecar-injector-unreached');
       return isClean && (await refusal(client, barePod(unreached, 'pod'))) === undefined;
     });
     await deleteForced(client, smallConfig('unreached'));
-    await context.check('the InjectorConfig unreached is gone', () => isGone(client, injectorConfigs, 'unreached'));
+    await context.check('the InjectorConfig unreached is deleted', () => isGone(client, injectorConfigs, 'unreached'));
 
     await operator.process.kill();
     for (const name of ['first', 'second'] as const) {
-      await context.check(`negative control: pods of the dead revision ${name} are refused`, async () =>
-        (await refusal(client, barePod(spaces[name], 'pod')))?.includes('failed calling webhook'),
+      await context.check(
+        `negative control: pods of revision ${name} are refused while the operator is dead`,
+        async () => (await refusal(client, barePod(spaces[name], 'pod')))?.includes('failed calling webhook'),
       );
     }
     const one = await injector(context, 'disable', '--revision', 'first');

@@ -61,7 +61,7 @@ const patience = 60_000;
  * Kills the leader between the write at `position` of a rotation and its response; checks how the
  * rotation continues. Returns the milliseconds from the kill to its end.
  *
- * @param isRestarted restarts it at once in its pod; otherwise only after another controller leads
+ * @param isRestarted whether it restarts at once in its pod, or only after another one leads
  */
 async function killAfterWrite(
   cluster: RotatingCluster,
@@ -104,7 +104,7 @@ async function killAfterWrite(
   const writes = await writesSince(cluster, since);
   const faults = [...unplanned(writes, plan), ...unequalRepeats(writes, plan)];
   await context.checkNow(
-    `its ${writes.length} writes are those of an undisturbed rotation, and repeated writes have the same content`,
+    `the ${writes.length} writes of this rotation are those of an undisturbed one, and repeated writes have the same content`,
     () => none(faults),
   );
   return took;
@@ -166,7 +166,7 @@ async function waitForEnd(cluster: RotatingCluster, nonce: string, timeout = 60_
   await waitFor('the rotation to have ended', async () => (await cluster.status()).phase === 'Stable', { timeout });
 }
 
-/** What the controllers have written since a time, once they have been quiet for a moment. */
+/** Waits until the controllers are idle, and returns their writes since a time. */
 async function writesSince(cluster: RotatingCluster, since: number): Promise<RotationWrite[]> {
   let phase = 'Stable';
   return (await countedWrites(cluster.replicas, since)).map((write) => {

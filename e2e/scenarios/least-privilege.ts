@@ -137,7 +137,7 @@ async function restartEachKind(context: ScenarioContext): Promise<void> {
   await deleteForced(client, next);
 }
 
-/** The operator repairs an object at most once per second; in milliseconds. */
+/** The operator's minimum pause between repairs of an object, with a margin, in milliseconds. */
 const pause = 1100;
 const mark = 'foreign';
 

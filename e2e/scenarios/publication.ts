@@ -83,7 +83,7 @@ async function checkAppliedAgain(context: ScenarioContext): Promise<number[]> {
     await waitFor('the InjectorConfig to be deleted', () => isGone(client, injectorConfigs, 'again'));
   }
   context.say(`applied, deleted and applied again: Ready after ${took.join(', ')} ms`);
-  await context.checkNow('no Warning Event is about the InjectorConfig that was applied again five times', async () => {
+  await context.checkNow('an InjectorConfig that was applied again five times has no Warning Event', async () => {
     const warnings = (await eventsAbout(client, 'again')).filter(({ type }) => type === 'Warning');
     return none(warnings.map(({ message }) => message));
   });
@@ -153,7 +153,7 @@ async function checkLateReplica(published: Published, replicas: Replicas, losses
   const ended = Date.now();
   await published.waitFor('late');
   await context.checkNow(
-    `the edit is published ${Date.now() - ended} ms after the fault, which cut ${affected} requests, ends`,
+    `the edit is published ${Date.now() - ended} ms after the end of a fault that cut ${affected} requests`,
     () => affected > 0,
   );
   await losses.checkNone('a late replica', since);
@@ -189,7 +189,7 @@ async function checkFrozenReplica(published: Published, replicas: Replicas, loss
 }
 
 const configName = 'edited';
-// The time that a request loses on each connection to a frozen replica.
+// Each connection to a frozen replica delays a request of the API server by this timeout.
 const webhook = { timeoutSeconds: 5 };
 
 class Published {

@@ -85,9 +85,9 @@ export const relist: Scenario = {
     // In the short size, other processes delay admissions; judge only the delay by the replica.
     const [what, p99Found, bound] =
       context.size === 'full'
-        ? ['an admission during the list', figures.p99Milliseconds, 10]
+        ? ['the time of an admission during the list', figures.p99Milliseconds, 10]
         : ['the delay of an admission by the replica itself', figures.p99HeldUpMilliseconds, 60];
-    await context.checkNow(`p99 of ${what} is at most ${bound} ms`, () => p99Found <= bound);
+    await context.checkNow(`the p99 of ${what} is at most ${bound} ms`, () => p99Found <= bound);
     return `${objects} pods in ${pages.length} pages within ${figures.listMilliseconds} ms; admission p99 ${figures.p99Milliseconds.toFixed(1)} ms (before: ${figures.p99MillisecondsBefore.toFixed(1)} ms)`;
   },
 };

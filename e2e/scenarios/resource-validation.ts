@@ -101,7 +101,9 @@ async function checkTemplates(context: ScenarioContext, installation: Installati
   await context.checkNow('TemplatesValid names the template, the line and the column', () =>
     /sidecar: line \d+, column \d+/.test(message),
   );
-  await context.check('the last valid template still injects', async () => found(await container(), 'edited,sleep'));
+  await context.check('the last valid template still injects a pod', async () =>
+    found(await container(), 'edited,sleep'),
+  );
   await context.check('a Warning Event on the InjectorConfig names the template', async () => {
     const events = await eventsAbout(client, 'edited');
     return events.some((event) => event.type === 'Warning' && event.message.includes('sidecar'));
@@ -113,7 +115,9 @@ async function checkTemplates(context: ScenarioContext, installation: Installati
   await context.check('TemplatesValid is True again', () =>
     waitForCondition(client, 'edited', 'TemplatesValid', 'True'),
   );
-  await context.checkNow('all operators run', () => installation.operators.every(({ process }) => process.running));
+  await context.checkNow('all operator processes run', () =>
+    installation.operators.every(({ process }) => process.running),
+  );
 }
 
 /** Checks starts with a port in use, a missing kubeconfig and an unreachable API server. */
@@ -149,10 +153,13 @@ async function checkStarts(context: ScenarioContext, installation: Installation,
   await context.check('with an unreachable API server, the operator logs a line with its address', () =>
     errorLines(unreachable).some((line) => line.includes(`127.0.0.1:${port}`)),
   );
-  await context.check('this operator runs, is not ready, and logs no stack trace', async () => {
-    const ready = await answersOk(`http://127.0.0.1:${unreachable.healthPort}/readyz`);
-    return unreachable.process.running && !ready && !unreachable.process.log().includes('    at ');
-  });
+  await context.check(
+    'with an unreachable API server, the operator runs, is not ready and logs no stack trace',
+    async () => {
+      const ready = await answersOk(`http://127.0.0.1:${unreachable.healthPort}/readyz`);
+      return unreachable.process.running && !ready && !unreachable.process.log().includes('    at ');
+    },
+  );
   await unreachable.process.kill();
 }
 

@@ -104,7 +104,7 @@ async function checkShares(context: ScenarioContext, publish: Publish, namespace
   await publish('v2', rank(ranked[5] ?? ''));
   for (const name of workloads) await client.create(deployment(namespace, name, { replicas: 2 }));
   await checkPods(context, namespace, 'only the 5 lowest of 20 ranks have the canary', ranked.slice(0, 5));
-  await context.check('pods of the canary crash, all others are ready', async () => {
+  await context.check('pods of the canary crash, and all others are ready', async () => {
     const pods = await podsOf(client, namespace);
     const wrong = pods.filter((pod) => {
       const isReady = isTrue(pod, 'Ready');

@@ -49,7 +49,11 @@ export const upgrade: Scenario = {
     const losses = new Losses(context, load, audit);
     const since = Date.now();
     const checkUnchanged = async (version: string, weight: number): Promise<void> => {
-      await rolled.check(`${version}: ${weight} percent have the canary`, await rolled.renewed(), rolled.share(weight));
+      await rolled.check(
+        `${version}: ${weight} percent of workloads have the canary`,
+        await rolled.renewed(),
+        rolled.share(weight),
+      );
       await back.checkAll(`${version}: no workload of the rolled-back tag has the canary`, 'v1');
       const { phase } = await back.state();
       await context.checkNow(`${version}: the other tag is still RolledBack`, () => found(phase, 'RolledBack'));

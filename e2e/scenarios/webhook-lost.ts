@@ -85,7 +85,7 @@ function losses(context: ScenarioContext, { installation }: Replicas): Loss[] {
       },
       () => Promise.resolve(),
     ],
-    ['by disable and enable', () => command('disable'), () => command('enable')],
+    ['by injector disable', () => command('disable'), () => command('enable')],
     [
       'by garbage collection of their owner',
       () => client.delete(owner, { propagationPolicy: 'Background' }),
