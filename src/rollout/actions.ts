@@ -6,16 +6,16 @@ import { startOrWait } from './hold.ts';
 import type { Moment } from './observation.ts';
 import { isActive, promote, rollBack, type Transition } from './transitions.ts';
 
-/** A transition, and whether it has moved the rollout: then nothing more is done in the same pass. */
+/** The result of an action, and whether it moved the rollout: then the pass is over. */
 export interface Answered extends Transition {
   readonly isMoved: boolean;
 }
 
-/** What the schema of the status holds. */
+/** Limits of the status schema, in characters. */
 const longestNonce = 63;
 const longestMessage = 1024;
 
-/** Carries out what the annotation asks for, once: an answer in the state, with the same verb and nonce, means that it is done. */
+/** Carries out the requested action, unless the state already answers its verb and nonce. */
 export function answerAction(state: RolloutState, strategy: CanaryStrategy | undefined, moment: Moment): Answered {
   const { action } = moment.observed;
   if (action === undefined) return { state, events: [], isMoved: false };
@@ -36,28 +36,28 @@ export function answerAction(state: RolloutState, strategy: CanaryStrategy | und
 }
 
 /**
- * The answer to a request that is found where no state is, so that nobody knows whether it was carried out long ago: the annotation stays on the tag
- * when the strategy, and with it the state, goes for a while.
+ * Refuses an action that is found without a state. The annotation remains when the strategy, and
+ * with it the state, is removed for a while, so the action may have been carried out already.
  */
 export function refuseUnknown(value: string): NonNullable<RolloutState['action']> {
   const { verb, nonce, mistake } = readAction(value);
-  const unknown = `${verb}: nothing is known of what was asked before (status.rollout was not there), so it is not done; ask again with another word`;
+  const unknown = `${verb}: status.rollout was missing, so the operator cannot tell whether it has already done this; request it again with another nonce`;
   return { verb, nonce, state: 'Refused', message: (mistake ?? unknown).slice(0, longestMessage) };
 }
 
-/** The request, or what is wrong with it; a refusal is remembered by what was written. */
+/** Parses a request; returns a printable nonce and the mistake when it is invalid. */
 function readAction(value: string): { verb: string; nonce: string; mistake?: string } {
   try {
     return { ...parseRolloutAction(value) };
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    // Half of a character would be stored as another one, and be answered for ever.
+    // Half of a surrogate pair would be stored as another character, and be answered in every pass.
     const nonce = value.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, longestNonce);
     return { verb: 'unknown', nonce, mistake: error.message };
   }
 }
 
-/** What comes of it, or why nothing does. */
+/** Returns the resulting transition, or why the action is refused. */
 function carryOut(
   verb: RolloutVerb,
   state: RolloutState,
@@ -69,17 +69,17 @@ function carryOut(
     if (state.phase !== 'RolledBack')
       return 'retry: nothing was rolled back; a rollout begins when spec.revision changes';
     if (strategy === undefined || observed.wanted === undefined)
-      return `retry: revision ${observed.revision} cannot be led to now (condition RevisionReady); ask again when it can`;
+      return `retry: revision ${observed.revision} is not ready (condition RevisionReady); request it again when it is`;
     return startOrWait(state, observed.wanted, strategy, moment);
   }
   if (!isActive(state)) {
-    const advice = state.phase === 'RolledBack' ? '; it was rolled back, ask for retry' : '';
+    const advice = state.phase === 'RolledBack' ? '; the last one was rolled back; request retry to repeat it' : '';
     return `${verb}: no rollout is under way${advice}`;
   }
-  if (verb === 'promote') return promote(state, state.step, 'a person asked for it');
-  if (verb === 'abort') return rollBack(state, observed.generation, 'Aborted', 'a person asked for it');
+  if (verb === 'promote') return promote(state, state.step, 'a user requested it');
+  if (verb === 'abort') return rollBack(state, observed.generation, 'Aborted', 'a user requested it');
   if (state.pausedAt === undefined) return `resume: step ${state.step + 1} is not paused: ${state.message}`;
-  const message = `step ${state.step + 1}: the pause was ended by a person`;
+  const message = `step ${state.step + 1}: a user ended the pause`;
   const events = [{ type: 'Normal', reason: 'RolloutResumed', message }] as const;
   return { state: { ...state, message, resumed: true }, events };
 }

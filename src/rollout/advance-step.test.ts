@@ -5,7 +5,7 @@ import { healthy, TagHistory } from './testdata/tag-history.ts';
 const untilResumed = strategyOf([{ weight: 5, pause: 'UntilResumed' }, { weight: 50 }]);
 
 describe('A rollout pauses', () => {
-  it('until somebody resumes', () => {
+  it('until a user resumes it', () => {
     const tag = TagHistory.begun(untilResumed);
     tag.see(60, { pods: healthy() });
     for (const seconds of [100, 1e8]) assert.equal(tag.see(seconds, { pods: healthy() }), 'Paused/UntilResumed');
@@ -15,7 +15,7 @@ describe('A rollout pauses', () => {
     assert.deepEqual([tag.now.step, tag.now.action?.state, tag.now.resumed], [1, 'Done', undefined]);
   });
 
-  it('on from where it was when the evidence is lost and comes back', () => {
+  it('without starting again when the evidence is lost for a while', () => {
     const tag = TagHistory.begun(strategyOf([{ weight: 5, pause: '10m' }]));
     tag.see(60, { pods: healthy() });
     assert.equal(tag.see(100), 'WaitingForPods/NotEnoughPods');
@@ -24,7 +24,7 @@ describe('A rollout pauses', () => {
     assert.equal(tag.due, 660);
   });
 
-  it('in each step anew', () => {
+  it('separately in each step', () => {
     const steps = [5, 50].map((weight) => ({ weight, pause: '10m' }));
     const tag = TagHistory.begun(strategyOf(steps));
     tag.see(60, { pods: healthy() });
@@ -34,12 +34,12 @@ describe('A rollout pauses', () => {
     assert.equal(tag.due, 1320);
   });
 
-  it('not at all for no time', () => {
+  it('not at all with a pause of 0s', () => {
     const tag = TagHistory.begun(strategyOf([{ weight: 5, pause: '0s' }]));
     assert.equal(tag.see(60, { pods: healthy() }), 'Promoted/Promoted');
   });
 
-  it('and keeps watching, waking when a pod may fail', () => {
+  it('and still judges pods, next when one would become late', () => {
     const tag = TagHistory.begun(untilResumed);
     const pods = { stable: readyPods(100), canary: [...readyPods(3), ...unreadyPods(1, 100)] };
     assert.equal(tag.see(110, { pods }), 'Paused/UntilResumed');
@@ -47,7 +47,7 @@ describe('A rollout pauses', () => {
     assert.equal(tag.see(400, { pods }), 'RolledBack/PodsFailing');
   });
 
-  it('no longer than resume says, of which the evidence must still be there', () => {
+  it('and goes on after resume once the evidence is complete again', () => {
     const tag = TagHistory.begun(untilResumed);
     tag.see(60, { pods: healthy() });
     assert.equal(tag.see(70, { action: 'resume:1' }), 'WaitingForPods/NotEnoughPods');

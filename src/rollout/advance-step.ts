@@ -8,15 +8,16 @@ import { countBelow, thresholdFor } from '../routing/threshold.ts';
 import { type ActiveState, beginStep, promote, rollBack, stepAt, type Transition } from './transitions.ts';
 import { durationMilliseconds } from '../api/duration.ts';
 
-/** A transition, and when time alone may bring the next. */
+/** A transition, and the time at which the next pass is due without other changes. */
 interface TimedTransition extends Transition {
   readonly at: Date | undefined;
 }
 
 /**
- * Looks at the step of a rollout under way. In this order: it is rolled back when the canary is worse than the bounds allow; it waits where only pods
- * of an earlier attempt make it so; it waits for the evidence; it pauses; then the next step begins, once its share can be measured, or the canary
- * is promoted. A shadow step needs comparisons, any other ready pods.
+ * Advances the current step of a rollout, in this order: roll back when the canary exceeds a bound
+ * of the analysis; wait for failing pods of an earlier attempt; wait for the evidence (comparisons
+ * in a shadow step, otherwise ready pods); pause; begin the next step, once its share can be
+ * measured, or promote the canary.
  */
 export function advanceStep(before: ActiveState, strategy: CanaryStrategy, moment: Moment): TimedTransition {
   const { observed, now } = moment;
@@ -34,25 +35,24 @@ export function advanceStep(before: ActiveState, strategy: CanaryStrategy, momen
   if (fault !== undefined)
     return { ...rollBack(state, observed.generation, fault.reason, fault.message), at: undefined };
   const failure = nextFailure(observed.pods.canary, judgement);
-  if (editHold !== undefined) return held(state, editHold, failure);
+  if (editHold !== undefined) return waiting(state, editHold, failure);
   const found = state.shadow ? shadowEvidence(state, strategy) : podEvidence(state, observed, judgement);
   const evidence = faultOf(state, strategy) === undefined ? found : evidenceWithout(earlier, state);
-  if (evidence.at === undefined || evidence.at > time) return held(state, evidence, failure);
+  if (evidence.at === undefined || evidence.at > time) return waiting(state, evidence, failure);
   const paused = pauseOf(state, step, time);
   if (paused !== undefined) return { ...paused.transition, at: dateOf(earliest([paused.end, failure])) };
   if (observed.wanted === undefined) {
-    const message = `step ${index + 1} is done; revision ${observed.revision} cannot be led to now (condition RevisionReady)`;
-    return held(state, { phase: 'Progressing', reason: 'RevisionNotReady', message, at: undefined }, failure);
+    const message = `step ${index + 1} is done; revision ${observed.revision} is not ready (condition RevisionReady)`;
+    return waiting(state, { phase: 'Progressing', reason: 'RevisionNotReady', message, at: undefined }, failure);
   }
   const next = steps[index + 1];
   if (next === undefined) return { ...promote(state, index + 1, 'all steps are done'), at: undefined };
   const hold = holdOf(state, next, moment);
-  if (hold !== undefined) return held(state, hold, failure);
+  if (hold !== undefined) return waiting(state, hold, failure);
   return { ...beginStep(state, { index: index + 1, step: next }, moment), at: now };
 }
 
-/** What is in force goes on until more is known. */
-function held(
+function waiting(
   state: ActiveState,
   { phase = state.shadow ? 'Shadowing' : 'Progressing', reason, message, at }: Hold & Partial<Evidence>,
   failure: number | undefined,
@@ -61,8 +61,8 @@ function held(
 }
 
 /**
- * Where a rollout stands among the steps. They may have been edited meanwhile: then at the first step that asks for what is in force at least,
- * or at the last one. So the weight never shrinks.
+ * Returns the index of the current step. After an edit of the steps, that is the first step whose
+ * weight is at least the current one, or the last step, so that the weight never shrinks.
  */
 function indexOfStep({ step, weight, shadow }: ActiveState, steps: readonly CanaryStep[]): number {
   const same = steps[step];
@@ -71,7 +71,7 @@ function indexOfStep({ step, weight, shadow }: ActiveState, steps: readonly Cana
   return index === -1 ? steps.length - 1 : index;
 }
 
-/** Where every workload of the share is gone, and others came, the share is measured again: otherwise nobody might ever get the canary. */
+/** Measures the share again if all of its workloads are gone, so that others get the canary. */
 function withShare(state: ActiveState, moment: Moment): ActiveState {
   const ranks = moment.observed.workloads.map(({ rank }) => rank);
   if (state.shadow || ranks.length === 0 || countBelow(ranks, state.threshold) > 0) return state;
@@ -80,7 +80,7 @@ function withShare(state: ActiveState, moment: Moment): ActiveState {
   return { ...state, threshold, canaryWorkloads: countBelow(ranks, threshold) };
 }
 
-/** Why the canary has to go; undefined when it need not. So many of its failing pods are left out. */
+/** Returns why the canary must be rolled back; does not count `leftOut` of its failing pods. */
 function faultOf(
   { pods, stableBefore, shadow, shadowReport, injectionErrors }: RolloutState,
   { analysis }: CanaryStrategy,
@@ -88,7 +88,7 @@ function faultOf(
 ): Pick<RolloutState, 'reason' | 'message'> | undefined {
   if (shadow && shadowReport !== undefined && shadowReport.failed > 0) {
     const error = shadowReport.error === undefined ? '' : `: ${shadowReport.error}`;
-    const message = `it failed for ${shadowReport.failed} of ${shadowReport.compared} pods that the stable revision accepts${error}`;
+    const message = `the canary failed for ${shadowReport.failed} of ${shadowReport.compared} pods that the stable revision accepts${error}`;
     return { reason: 'ShadowFailed', message };
   }
   if (injectionErrors > analysis.maximumInjectionErrors) {
@@ -105,8 +105,10 @@ function dateOf(time: number | undefined): Date | undefined {
 }
 
 /**
- * The pause of a step whose evidence is there, and its end (milliseconds since 1970; undefined: a person ends it). It begins when the evidence is
- * there for the first time, and goes on when that is lost for a while. Undefined when there is none, or when it is over.
+ * Returns the pause of a step with complete evidence, and its end in milliseconds since 1970
+ * (undefined until a user resumes it). The pause begins when the evidence is first complete; it is
+ * not extended if the evidence is lost meanwhile. Undefined when the step has no pause, or the
+ * pause is over.
  */
 function pauseOf(
   state: ActiveState,
@@ -117,7 +119,7 @@ function pauseOf(
   const pausedAt = state.pausedAt ?? new Date(now).toISOString();
   const end = pause === untilResumed ? undefined : Date.parse(pausedAt) + durationMilliseconds(pause);
   if (end !== undefined && end <= now) return undefined;
-  const until = end === undefined ? 'until somebody resumes it' : `until ${new Date(end).toISOString()}`;
+  const until = end === undefined ? 'until a user resumes it' : `until ${new Date(end).toISOString()}`;
   const message = `step ${state.step + 1} (${state.weight} percent) is paused ${until}`;
   const reason = end === undefined ? 'UntilResumed' : 'Pause';
   const events = state.pausedAt === undefined ? [{ type: 'Normal', reason: 'RolloutPaused', message } as const] : [];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { countPods, earliest, evidenceAt, judgementOf, nextFailure, worsening, type Judgement } from './health.ts';
 import type { ObservedPod } from './observation.ts';
-import { at, place, readyPods, second, start, strategyOf, unreadyPods } from './testdata/situation.ts';
+import { at, ref, readyPods, second, start, strategyOf, unreadyPods } from './testdata/situation.ts';
 
 const { analysis } = strategyOf([{ weight: 5 }]);
 const judgement = (seconds: number): Judgement => ({ analysis, since: start, now: at(seconds).getTime() });
@@ -29,9 +29,9 @@ describe('countPods', () => {
 });
 
 describe('judgementOf', () => {
-  it('takes a pod of the second in which the rollout began for one of it: pods say no more than that', () => {
+  it('counts a pod created in the second in which the rollout began', () => {
     const startedAt = new Date(start + 700).toISOString();
-    const { since } = judgementOf({ startedAt, canary: place('1-25') }, strategyOf([{ weight: 5 }]), at(9));
+    const { since } = judgementOf({ startedAt, canary: ref('1-25') }, strategyOf([{ weight: 5 }]), at(9));
     const young = { ...pod, restarts: 3, createdAt: start };
     const old = { ...young, createdAt: start - 1000 };
     assert.equal(countPods([young, old], { ...judgement(9), since }).failing, 1);
@@ -60,35 +60,35 @@ describe('worsening', () => {
     ['better than the stable revision', [1, 100], [50, 100], false],
   ];
   for (const [title, canary, stable, isWorse] of cases) {
-    it(`${isWorse ? 'is told' : 'is not told'} of ${title}`, () => {
+    it(`${isWorse ? 'reports' : 'does not report'} ${title}`, () => {
       const message = worsening(counts(...canary), counts(...stable), analysis);
       assert.equal(message !== undefined, isWorse, message);
     });
   }
 
-  it('is not told of what failed alike when the rollout began, also where no stable pod is left', () => {
+  it('does not report a failing share that stable had when the rollout began, when few stable pods remain', () => {
     const before = counts(15, 100);
-    const told = (failing: number, stable = counts(0, 0)): boolean =>
+    const reports = (failing: number, stable = counts(0, 0)): boolean =>
       worsening(counts(failing, 100), stable, analysis, before) !== undefined;
-    assert.deepEqual([told(25), told(26)], [false, true]);
-    assert.deepEqual([told(25, counts(0, 9)), told(26, counts(2, 10))], [false, false]);
+    assert.deepEqual([reports(25), reports(26)], [false, true]);
+    assert.deepEqual([reports(25, counts(0, 9)), reports(26, counts(2, 10))], [false, false]);
   });
 
-  it('is told of it where enough stable pods are left, however badly they did when the rollout began', () => {
+  it('reports it while enough stable pods remain', () => {
     const before = counts(40, 100);
-    const told = (stable: number): boolean =>
+    const reports = (stable: number): boolean =>
       worsening(counts(45, 100), counts(0, stable), analysis, before) !== undefined;
-    assert.deepEqual([told(100), told(50), told(49)], [true, true, false]);
+    assert.deepEqual([reports(100), reports(50), reports(49)], [true, true, false]);
   });
 
-  it('says what was counted and which bound it was', () => {
+  it('names the counts and the bound', () => {
     assert.equal(
       worsening(counts(3, 4), counts(1, 9), analysis),
       '3 of 4 pods of the canary are failing, and 1 of 9 of the stable revision: more than 10 percent worse (spec.strategy.canary.analysis.maximumFailingPercent)',
     );
   });
 
-  it('compares shares, whatever the numbers', () => {
+  it('compares shares for any counts', () => {
     const count = fc
       .tuple(fc.nat(1000), fc.integer({ min: 1, max: 1000 }))
       .map(([failing, total]) => counts(Math.min(failing, total), total));
@@ -108,12 +108,12 @@ describe('evidenceAt', () => {
     return time === undefined ? undefined : (time - start) / second;
   };
 
-  it('is when the last pod that is needed has been ready for long enough', () => {
+  it('is the time when the last needed pod has been ready for long enough', () => {
     const pods = [...readyPods(1, 30), ...readyPods(1, 10), ...readyPods(1, 20)];
     assert.deepEqual([seconds(pods, 1, 0), seconds(pods, 2, 0), seconds(pods, 3, 0)], [70, 80, 90]);
   });
 
-  it('counts from the beginning of the step for pods that were ready before', () => {
+  it('counts from the start of the step for pods that were ready before it', () => {
     assert.equal(seconds(readyPods(3), 3, 500), 560);
   });
 
@@ -128,7 +128,7 @@ describe('evidenceAt', () => {
 });
 
 describe('nextFailure', () => {
-  it('is the first moment to come at which a pod is late', () => {
+  it('is the next time at which a pod becomes late', () => {
     const pods = [...unreadyPods(1, 0), ...unreadyPods(1, 100), ...unreadyPods(1, 50), ...readyPods(1, 20)];
     assert.equal(nextFailure(pods, judgement(300)), at(350).getTime());
     assert.equal(nextFailure(pods, judgement(400)), undefined);
@@ -137,7 +137,7 @@ describe('nextFailure', () => {
 });
 
 describe('earliest', () => {
-  it('leaves out what never comes', () => {
+  it('ignores undefined times', () => {
     assert.equal(earliest([undefined, 3, undefined, 2, 5]), 2);
     assert.equal(earliest([undefined]), undefined);
     assert.equal(earliest([]), undefined);

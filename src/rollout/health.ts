@@ -3,57 +3,56 @@ import type { CanaryAnalysis, CanaryStrategy } from '../api/revision-tag/rollout
 import type { PodCounts, RolloutState } from '../api/revision-tag/revision-tag.ts';
 import type { ObservedPod } from './observation.ts';
 
-/** By what pods are judged, and when. Milliseconds since 1970. */
+/** The rules and times for judging pods. Times are in milliseconds since 1970. */
 export interface Judgement {
   readonly analysis: CanaryAnalysis;
-  /** When the rollout began: how often an older pod has restarted says nothing about it. */
+  /** When the rollout began. Restarts of older pods do not count. */
   readonly since: number;
   readonly now: number;
 }
 
-/** How the pods of a rollout are judged now; without a rollout no restart counts. */
+/** Returns how to judge pods now. Outside a rollout, restarts do not count. */
 export function judgementOf(
   { startedAt, canary }: Pick<RolloutState, 'startedAt' | 'canary'>,
   { analysis }: CanaryStrategy,
   now: Date,
 ): Judgement {
-  // Pods say in whole seconds when they were made: one of the same second is none of before.
+  // Creation times have whole seconds: a pod of the second in which the rollout began is not older.
   const isOver = startedAt === undefined || canary === undefined;
   const since = isOver ? Infinity : Math.floor(Date.parse(startedAt) / 1000) * 1000;
   return { analysis, since, now: now.getTime() };
 }
 
-/** Pods of one revision, counted. `ready` are those that are ready and do not count as failing. */
+/** Counts the pods of one revision. A failing pod does not count as ready. */
 export function countPods(pods: readonly ObservedPod[], judgement: Judgement): PodCounts {
   const failing = pods.filter((pod) => isFailing(pod, judgement)).length;
   const ready = pods.filter((pod) => pod.ready && !isFailing(pod, judgement)).length;
   return { ready, failing, total: pods.length };
 }
 
-/** Those that are failing and older than the rollout: an earlier attempt has left them, so they say nothing of this one. */
+/** Returns the failing pods that are older than the rollout: an earlier attempt left them. */
 export function earlierFailures(pods: readonly ObservedPod[], judgement: Judgement): ObservedPod[] {
   return pods.filter((pod) => pod.createdAt < judgement.since && isFailing(pod, judgement));
 }
 
-/** A pod is failing when it crashes, has restarted too often, or has not been ready for too long. */
+/** Reports whether a pod crashes, has restarted too often, or has been unready for too long. */
 function isFailing(pod: ObservedPod, { analysis, since, now }: Judgement): boolean {
   if (pod.crashing || now >= lateAt(pod, analysis)) return true;
   return pod.createdAt >= since && pod.restarts > analysis.maximumRestarts;
 }
 
-/** The next moment at which a pod that is not ready becomes a failing one, if nothing changes; undefined when there is none. */
+/** Returns when the next unready pod becomes failing if nothing changes. */
 export function nextFailure(pods: readonly ObservedPod[], { analysis, now }: Judgement): number | undefined {
   return earliest(pods.map((pod) => lateAt(pod, analysis)).filter((at) => at > now && at < Infinity));
 }
 
-/** How many of some pods are failing. */
 type FailingShare = Pick<PodCounts, 'failing' | 'total'>;
-
 /**
- * Why the canary is worse than the bound allows: the share of its pods that are failing exceeds that of the stable revision by more than
- * `maximumFailingPercent`. What fails alike under both is not the canary's fault. Undefined when it is not, and while it has no pods.
- * @param before the pods of the stable revision when the rollout began. The canary is compared with them as well once less than half as many are left,
- *   since few or none tell nothing in the end; not sooner, or a bad moment at the beginning would hide a bad canary from then on.
+ * Returns why the canary is worse than the bound allows: the failing share of its pods exceeds that
+ * of the stable revision by more than `maximumFailingPercent` percentage points. Undefined when it
+ * does not, or when the canary has no pods.
+ * @param before the stable pods when the rollout began. Once less than half as many remain, the
+ *   canary may instead be within the bound of these; earlier, a bad start would hide a bad canary.
  */
 export function worsening(
   canary: FailingShare,
@@ -62,7 +61,7 @@ export function worsening(
   before: FailingShare = { failing: 0, total: 0 },
 ): string | undefined {
   const isWithin = (other: FailingShare): boolean => {
-    // Compared as integers: with 10 % of 3 pods no rounding is to decide.
+    // Compare integers, so that rounding does not decide (10 % of 3 pods).
     const total = Math.max(other.total, 1);
     const excess = canary.failing * total - other.failing * canary.total;
     return 100 * excess <= maximumFailingPercent * canary.total * total;
@@ -74,8 +73,9 @@ export function worsening(
 }
 
 /**
- * When the evidence of a step is complete if nothing changes: as many pods as are needed have been ready, since the step began, for
- * `minReadySeconds`. Milliseconds since 1970; undefined when too few are ready.
+ * Returns when the evidence of a step is complete if nothing changes, in milliseconds since 1970:
+ * enough pods have been ready for `minReadySeconds` since the step began. Undefined when too few
+ * are ready.
  */
 export function evidenceAt(
   pods: readonly ObservedPod[],
@@ -89,7 +89,7 @@ export function evidenceAt(
   return proven[needed - 1];
 }
 
-/** The smallest of some moments. */
+/** Returns the earliest of some times. */
 export function earliest(moments: readonly (number | undefined)[]): number | undefined {
   return moments.reduce(
     (first, moment) => (first === undefined || (moment !== undefined && moment < first) ? moment : first),

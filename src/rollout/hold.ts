@@ -4,15 +4,15 @@ import type { Evidence } from './evidence.ts';
 import type { Moment } from './observation.ts';
 import { atRest, isActive, type RolloutEvent, startRollout, stepAt, type Transition } from './transitions.ts';
 
-/** The reason of a rollout that waits until its workloads are known. */
+/** The reason while a rollout waits until all workloads are known. */
 export const countingReason = 'CountingWorkloads';
 
 /** Why a step cannot begin yet. */
 export type Hold = Omit<Evidence, 'phase'>;
 
 /**
- * Whether workloads are missing from what is observed. A process that has just begun to look does not see those whose pods are being made anew at
- * that moment; the state says how many there were, by one that had looked for longer.
+ * Reports whether workloads are missing from the observation. A new leader does not see a workload
+ * whose pods are being replaced; the state says how many workloads the previous leader knew.
  */
 export function isIncomplete(
   { knownWorkloads }: Pick<RolloutState, 'knownWorkloads'>,
@@ -22,10 +22,7 @@ export function isIncomplete(
   return new Set(workloads.map(({ rank }) => rank)).size < knownWorkloads;
 }
 
-/**
- * Why a step cannot begin: its share is measured once, and would be that of too few workloads. Undefined when it can: nobody and everybody
- * (0 and 100 percent) are the same of however many.
- */
+/** Returns why a share cannot be measured: workloads are missing. 0 and 100 percent always can. */
 export function holdOf(
   state: Pick<RolloutState, 'knownWorkloads' | 'weight'>,
   step: CanaryStep,
@@ -34,11 +31,11 @@ export function holdOf(
   const weight = Math.max(step.weight, state.weight);
   if (weight === 0 || weight >= 100 || !isIncomplete(state, moment)) return undefined;
   const at = moment.observed.incompleteUntil ?? 0;
-  const message = `${weight} percent are measured when ${state.knownWorkloads} workloads have been seen, as many as there were, at ${new Date(at).toISOString()} at the latest: whoever leads now has only begun to look, and one that is being restarted has no pods`;
+  const message = `${weight} percent is measured when ${state.knownWorkloads} workloads are known, as many as the previous leader counted, and at ${new Date(at).toISOString()} at the latest: a new leader does not see a workload whose pods are being replaced`;
   return { reason: countingReason, message, at };
 }
 
-/** Begins a rollout at its first step, or waits at stable until the share of that can be measured. */
+/** Begins a rollout at its first step, or waits at stable until its share can be measured. */
 export function startOrWait(
   state: RolloutState,
   canary: RolloutRevision,
@@ -49,7 +46,7 @@ export function startOrWait(
   return hold === undefined ? startRollout(state, canary, steps, moment) : waitAtStable(state, hold);
 }
 
-/** A rollout that cannot begin yet: pods get the stable revision, and whatever was under way is over. */
+/** Ends any rollout and leaves all pods with stable until the next one can begin. */
 export function waitAtStable(
   state: RolloutState,
   { reason, message }: Pick<RolloutState, 'reason' | 'message'>,
@@ -58,7 +55,11 @@ export function waitAtStable(
   return { state: atRest(state, state.stable, { reason, message }), events };
 }
 
-/** What is told of a canary that goes without having failed. */
+/** Returns the Event for a canary that is withdrawn without a failure. */
 export function takenBack(revision: string, why: string): RolloutEvent {
-  return { type: 'Normal', reason: 'RolloutAborted', message: `the rollout to revision ${revision} is over: ${why}` };
+  return {
+    type: 'Normal',
+    reason: 'RolloutAborted',
+    message: `the rollout to revision ${revision} was aborted: ${why}`,
+  };
 }

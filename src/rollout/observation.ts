@@ -1,19 +1,19 @@
 import type { RolloutRevision } from '../api/revision-tag/revision-tag.ts';
 import type { ShadowReport } from './shadow-report.ts';
 
-/** What is known of one pod that one of the two revisions has injected; pods that have ended well or are on their way out do not count. */
+/** A pod that either revision injected. Pods that succeeded or are being deleted do not count. */
 export interface ObservedPod {
   /** `namespace/name`. */
   readonly name: string;
-  /** Its condition Ready. */
+  /** The status of its condition Ready. */
   readonly ready: boolean;
-  /** Since when it is, or is not; its creation while it has no such condition. Milliseconds since 1970. */
+  /** The last change of that condition, else its creation, in milliseconds since 1970. */
   readonly since: number;
-  /** When it was made. Milliseconds since 1970. */
+  /** Its creation, in milliseconds since 1970. */
   readonly createdAt: number;
-  /** How often its containers have restarted, all of them together; counts only when it was made since the rollout began. */
+  /** The restarts of all its containers together. */
   readonly restarts: number;
-  /** It has failed, or one of its containers waits after a crash. */
+  /** Whether it has failed, or one of its containers waits after a crash. */
   readonly crashing: boolean;
 }
 
@@ -21,42 +21,42 @@ export interface ObservedPod {
 export interface ObservedWorkload {
   /** By `rankOf`. */
   readonly rank: string;
-  /** How many pods it has now, whoever injected them. */
+  /** How many pods it has now, whichever revision injected them. */
   readonly pods: number;
 }
 
-/** What is seen, and when. */
+/** An observation and its time. */
 export interface Moment {
   readonly observed: RolloutObservation;
   readonly now: Date;
 }
 
-/** What a pass sees of the cluster; where something is not known, the rollout waits for it. */
+/** The observed state of the cluster. A rollout waits while a field is absent. */
 export interface RolloutObservation {
   /** `spec.revision` of the tag. */
   readonly revision: string;
   /** `metadata.generation` of the tag. */
   readonly generation: number;
-  /** Where the tag leads by the status outside of `status.rollout`; counts only while there is no state. */
+  /** The target of the tag in the rest of the status; used only without a state. */
   readonly before?: RolloutRevision;
-  /** What `spec.revision` serves; absent while it cannot be led to, or is not known. */
+  /** The configuration that `spec.revision` serves; absent while it is not ready or not known. */
   readonly wanted?: RolloutRevision;
-  /** What the stable revision serves now; absent while that is not known. */
+  /** The configuration that the stable revision serves; absent while it is not known. */
   readonly stable?: RolloutRevision;
-  /** The canary is served no longer, for this reason. A canary of which nothing is known yet is not gone. */
+  /** Why the canary is no longer served; absent also while nothing is known about it yet. */
   readonly gone?: string;
   readonly workloads: readonly ObservedWorkload[];
   /**
-   * Until then workloads may be missing from `workloads`: whoever looks has only begun to, and does not see those that have no pods just now.
-   * Milliseconds since 1970; absent: they are all there.
+   * The time until which `workloads` may be incomplete, because a new leader does not see workloads
+   * that have no pods at the moment. Milliseconds since 1970; absent when all are known.
    */
   readonly incompleteUntil?: number;
-  /** How many workloads there are by the status outside of `status.rollout`; counts only while there is no state. */
+  /** The number of workloads in the rest of the status; used only without a state. */
   readonly workloadsBefore?: number;
   readonly pods: { readonly stable: readonly ObservedPod[]; readonly canary: readonly ObservedPod[] };
-  /** Injections of this canary that failed since the rollout began. */
+  /** Failed injections of this canary since the rollout began. */
   readonly injectionErrors: number;
-  /** What the replicas have found for exactly this pair of configurations. */
+  /** The comparisons of the replicas for exactly this pair of configurations. */
   readonly shadow?: ShadowReport;
   /** The value of the action annotation. */
   readonly action?: string;

@@ -14,8 +14,8 @@ import {
   wide,
 } from './testdata/restart-plan.ts';
 
-describe('planRestarts, by budgets and bounds that are shared,', () => {
-  it('waits for a budget that allows no disruption, and goes on with others', () => {
+describe('planRestarts, with shared budgets and bounds,', () => {
+  it('waits for a budget that allows no disruption, and continues with other workloads', () => {
     const budgets = [
       { name: 'some', disruptionsAllowed: 1 },
       { name: 'none', disruptionsAllowed: 0 },
@@ -24,10 +24,10 @@ describe('planRestarts, by budgets and bounds that are shared,', () => {
     assert.deepEqual([names(restart), reasons(status.waiting)], [['b'], ['a Budget', 'b Next']]);
     const { phase, message } = plan([candidate('a', { budgets })]).status;
     assert.equal(phase, 'Waiting');
-    assert.equal(message, '1 wait; shop/Deployment/a: PodDisruptionBudget none allows no disruption now');
+    assert.equal(message, '1 waiting; shop/Deployment/a: PodDisruptionBudget none allows no disruption now');
   });
 
-  it('takes what it restarts from a budget that several share', () => {
+  it('subtracts planned restarts from a shared budget', () => {
     const budgets = [{ name: 'shared', disruptionsAllowed: 2 }];
     const { restart, status } = plan(
       [...['a', 'b', 'c'].map((name) => candidate(name, { budgets })), candidate('d', { budgets, namespace: 'tools' })],
@@ -37,7 +37,7 @@ describe('planRestarts, by budgets and bounds that are shared,', () => {
     assert.deepEqual(reasons(status.waiting), ['a Next', 'b Next', 'c Budget', 'd Next']);
   });
 
-  it('takes from the budgets what is restarting and not complete, for whatever tag', () => {
+  it('subtracts incomplete restarts of all tags from the budgets', () => {
     const shared = (disruptionsAllowed: number) => ({ budgets: [{ name: 'shared', disruptionsAllowed }] });
     const restarted = { target, at: at(990).getTime() };
     const running = incomplete('z', { stale: 0, restarted, ...shared(1) });
@@ -48,28 +48,28 @@ describe('planRestarts, by budgets and bounds that are shared,', () => {
     const other = { ...restartedForLogs('z'), ...shared(1) };
     assert.deepEqual(reasons(plan([candidate('a', shared(1))], wide, 1000, [other]).status.waiting), ['a Budget']);
     const turned = incomplete('b', { restarted: { ...restarted, target: older }, ...shared(2) });
-    assert.deepEqual(names(plan([turned, candidate('c', shared(2))], wide).restart), ['b', 'c'], 'taken once by each');
+    assert.deepEqual(names(plan([turned, candidate('c', shared(2))], wide).restart), ['b', 'c'], 'each counts once');
   });
 
-  describe('beside other tags', () => {
-    it('counts what is restarting for them', () => {
+  describe('with other tags', () => {
+    it('counts their restarts', () => {
       const two = boundsOf({ maxUnavailableWorkloads: 2, perNamespace: 1 });
       const own = [candidate('a'), candidate('b', { namespace: 'tools' })];
       const { restart, status, at: next } = plan(own, two, 1000, [restartedForLogs('z')]);
       assert.deepEqual([names(restart), status.inProgress], [['b'], 0]);
       assert.equal(
         status.waiting[0]?.message,
-        '1 workloads of shop are restarting (perNamespace), for other tags shop/Deployment/z (logs)',
+        '1 workloads of namespace shop are restarting (perNamespace); for other tags: shop/Deployment/z (logs)',
       );
-      assert.equal(next, at(990).getTime() + 24 * 3600 * second, 'when nobody counts it any more');
+      assert.equal(next, at(990).getTime() + 24 * 3600 * second, 'when the other restart stops counting');
       const many = ['x', 'y', 'z'].map(restartedForLogs);
       assert.equal(
         plan([candidate('a')], two, 1000, many).status.waiting[0]?.message,
-        '3 workloads are restarting (maxUnavailableWorkloads), for other tags shop/Deployment/x (logs) and 2 more',
+        '3 workloads are restarting (maxUnavailableWorkloads); for other tags: shop/Deployment/x (logs) and 2 more',
       );
     });
 
-    it('is not stopped by what is late or done there', () => {
+    it('is not stopped by their late or completed restarts', () => {
       assert.deepEqual(reasons(plan([candidate('a')], one, 5000, [restartedForLogs('z')]).status.waiting), ['a Bound']);
       assert.deepEqual(names(plan([candidate('a')], one, 990 + 24 * 3600, [restartedForLogs('z')]).restart), ['a']);
       const done = { ...restartedForLogs('z'), completeSince: at(991).getTime() };
@@ -77,18 +77,18 @@ describe('planRestarts, by budgets and bounds that are shared,', () => {
       assert.deepEqual(names(plan([candidate('a')], one, 1001, [done]).restart), ['a']);
     });
 
-    it('waits for the end of a restart of the same workload for another tag', () => {
+    it('waits until a restart of the same workload for another tag ends', () => {
       const restarted = { target, at: at(100).getTime() };
       const others = [restartedForLogs('z')];
       const waits = plan([candidate('z', { restarted: { ...restarted, target: older } })], wide, 1000, others);
       assert.deepEqual([names(waits.restart), waits.status.inProgress], [[], 0]);
       assert.deepEqual(reasons(waits.status.waiting), ['z OtherTag']);
       const late = plan([incomplete('z', { stale: 0, restarted }), candidate('a')], wide, 1000, others);
-      assert.deepEqual(names(late.restart), ['a'], 'its own restart is not what is seen now');
+      assert.deepEqual(names(late.restart), ['a'], 'the later restart explains the state');
     });
   });
 
-  describe('with writes of which nobody knows what has become', () => {
+  describe('with writes without an answer', () => {
     const hold = { reason: 'Failed', message: 'no answer', isFailure: true };
     const unknown = (fields: Partial<RestartCandidate> = {}) => candidate('a', { hold, ...fields });
 
@@ -97,7 +97,7 @@ describe('planRestarts, by budgets and bounds that are shared,', () => {
       return { key, namespace, kind, name, budgets };
     };
 
-    it('takes them for restarts that are under way, in the bounds and in the budgets', () => {
+    it('counts them as restarts, in the bounds and in the budgets', () => {
       const budgets = [{ name: 'shared', disruptionsAllowed: 1 }];
       const own = [unknown({ budgets }), candidate('b', { budgets })];
       const next = (isUncertain: boolean, bounds = one) =>
@@ -106,17 +106,17 @@ describe('planRestarts, by budgets and bounds that are shared,', () => {
       assert.deepEqual([next(false, wide), next(true, wide)], [['b'], []]);
     });
 
-    it('takes nothing from themselves: they may be tried again', () => {
+    it('may retry the same workload', () => {
       const budgets = [{ name: 'shared', disruptionsAllowed: 1 }];
       assert.deepEqual(names(plan([candidate('a', { budgets })], one, 1000, [], [lost(budgets)]).restart), ['a']);
     });
 
-    it('knows all the same for which tag they are restarting', () => {
+    it('still knows for which tag they are restarting', () => {
       const { restart, status } = plan([candidate('a')], wide, 1000, [restartedForLogs('a')], [lost()]);
       assert.deepEqual([names(restart), reasons(status.waiting)], [[], ['a OtherTag']]);
     });
 
-    it('does not count them as restarted', () => {
+    it('does not report them as restarting', () => {
       const { status, counts } = plan([unknown(), candidate('b')], one, 1000, [], [lost()]);
       assert.deepEqual([status.inProgress, counts.restarting, status.phase], [0, 0, 'Waiting']);
       assert.deepEqual(reasons(status.waiting), ['a Failed', 'b Bound']);

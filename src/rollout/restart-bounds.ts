@@ -1,32 +1,31 @@
 import type { RestartStrategy } from '../api/revision-tag/rollout-strategy.ts';
 import type { CoveringBudget, KeyedWorkload, RestartProgress } from './restart-candidate.ts';
 
-/** A workload that is restarting, or is to be restarted. */
+/** A workload that is restarting or planned. */
 interface Restarting extends KeyedWorkload, RestartProgress {
-  /** For which other tag. */
+  /** The other tag for which it is restarting. */
   readonly tag?: string;
-  /** It is planned, and not written yet. */
+  /** Whether the restart is planned, but not written yet. */
   readonly isNext?: boolean;
   readonly budgets: readonly CoveringBudget[];
 }
 
-/** The workloads that are restarting for whatever tag, and what is left of the bounds and of the budgets. */
+/** Tracks the restarting workloads of all tags and the remaining bounds and disruption budgets. */
 export class RestartBounds {
   readonly #bounds: RestartStrategy;
   readonly #restarting = new Map<string, Restarting>();
-  /** Those in each namespace. */
   readonly #byNamespace = new Map<string, Map<string, Restarting>>();
-  /** `namespace/name` of a budget, and the keys of the workloads that use it up. */
+  /** The keys of the workloads that use a budget, by its `namespace/name`. */
   readonly #workloadsOf = new Map<string, Set<string>>();
-  /** What has been said of the cluster (empty) and of namespaces, while nothing is added: it is asked for each that waits. */
+  /** Messages of the cluster ('') and of namespaces, reused for each waiting workload. */
   readonly #said = new Map<string, string>();
 
-  /** @param restarting of one that is there twice the last counts */
+  /** @param restarting the last entry counts for a workload that occurs twice */
   constructor(bounds: RestartStrategy, restarting: readonly Restarting[]) {
     this.#bounds = bounds;
     for (const each of restarting) {
       this.#put(each);
-      // The budget's status may not have it yet: one too few is allowed then, never one too many.
+      // The status of the budget may be late. This count may allow one too few, never one too many.
       if (each.completeSince === undefined) this.#take(each);
     }
   }
@@ -35,19 +34,18 @@ export class RestartBounds {
     return this.#restarting.has(key);
   }
 
-  /** The tag for which a workload is restarting, where it is another one. */
+  /** Returns the other tag for which a workload is restarting. */
   otherTag({ key }: KeyedWorkload): string | undefined {
     return this.#restarting.get(key)?.tag;
   }
 
-  /** From now on this one is restarting, too. */
   add(workload: Restarting): void {
     const next = { ...workload, isNext: !this.has(workload) };
     this.#put(next);
     this.#take(next);
   }
 
-  /** The name of a budget that allows nothing more. What a workload takes itself does not keep it from being tried again. */
+  /** Returns a budget without disruptions left; the workload's own use does not count. */
   exhausted({ key, namespace, budgets }: Restarting): string | undefined {
     const workloads = (name: string): number => {
       const found = this.#workloadsOf.get(`${namespace}/${name}`);
@@ -56,7 +54,7 @@ export class RestartBounds {
     return budgets.find(({ name, disruptionsAllowed }) => disruptionsAllowed - workloads(name) < 1)?.name;
   }
 
-  /** A sentence when no other workload of this namespace may be restarted now. */
+  /** Returns why no other workload of this namespace may be restarted now. */
   reached(namespace: string): string | undefined {
     const { maxUnavailableWorkloads, perNamespace } = this.#bounds;
     if (this.#restarting.size >= maxUnavailableWorkloads)
@@ -70,8 +68,8 @@ export class RestartBounds {
     const known = this.#said.get(namespace);
     if (known !== undefined) return known;
     const all = [...workloads.values()];
-    const which = namespace === '' ? '' : ` of ${namespace}`;
-    const next = all.some(({ isNext }) => isNext === true) ? ' or are next' : '';
+    const which = namespace === '' ? '' : ` of namespace ${namespace}`;
+    const next = all.some(({ isNext }) => isNext === true) ? ' or next' : '';
     const said = `${all.length} workloads${which} are restarting${next} ${bound}${forOthers(all)}`;
     this.#said.set(namespace, said);
     return said;
@@ -99,5 +97,5 @@ function forOthers(workloads: readonly Restarting[]): string {
   const [first] = others;
   if (first?.tag === undefined) return '';
   const more = others.length === 1 ? '' : ` and ${others.length - 1} more`;
-  return `, for other tags ${first.key} (${first.tag})${more}`;
+  return `; for other tags: ${first.key} (${first.tag})${more}`;
 }

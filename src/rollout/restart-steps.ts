@@ -1,10 +1,10 @@
 /**
- * Work in steps, with the result at its end. Whoever runs it may let others have their turn after each step: tens of thousands of workloads are looked
- * at in a thread that answers admissions as well.
+ * A computation in steps. The caller may yield to other work after each step: the thread that
+ * examines tens of thousands of workloads also answers admission requests.
  */
 export type Steps<Result> = Generator<void, Result, void>;
 
-/** All steps, one right after the other. */
+/** Runs all steps without a break and returns the result. */
 export function atOnce<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const step = steps.next();
@@ -12,10 +12,10 @@ export function atOnce<Result>(steps: Steps<Result>): Result {
   }
 }
 
-/** So many at a time are looked at in one step. */
+/** The number of items per step. */
 const lookedAtOnce = 50;
 
-/** Looks at one after the other. */
+/** Visits all items in steps. */
 export function* forEach<T>(items: Iterable<T>, look: (item: T) => void): Steps<void> {
   let count = 0;
   for (const item of items) {

@@ -9,15 +9,15 @@ import { boundsOf, second, start } from './testdata/situation.ts';
 const budgetNames = ['small', 'large'] as const;
 const allowed = { small: 1, large: 2 } as const;
 
-/** A workload of the world: whatever the tags that take its pods lead to stands in the target of each. */
+/** A simulated workload. */
 interface Workload {
   readonly namespace: string;
   readonly name: string;
   readonly tags: readonly string[];
-  /** How long its controller needs, in seconds. */
+  /** How long its controller needs for a restart, in seconds. */
   readonly takes: number;
   readonly budgets: readonly (typeof budgetNames)[number][];
-  /** What its pods got when they were made, by tag. */
+  /** The configuration of its pods, by tag. */
   readonly pods: Map<string, string>;
   restarts: { tag: string; target: string; at: number }[];
   completeSince: number | undefined;
@@ -35,11 +35,11 @@ const history = fc.record({
   ),
   maxUnavailableWorkloads: fc.integer({ min: 1, max: 6 }),
   perNamespace: fc.integer({ min: 1, max: 4 }),
-  /** How many of the writes of a pass are lost with the leader. */
+  /** How many of the writes of a pass are lost because the leader is killed. */
   killed: fc.infiniteStream(fc.integer({ min: 0, max: 3 })),
-  /** When the tags lead somewhere else, in seconds. */
+  /** When the targets of the tags change, in seconds. */
   moves: fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 3 }),
-  /** The budgets' statuses are so old, in seconds. */
+  /** How old the statuses of the budgets are, in seconds. */
   lag: fc.integer({ min: 0, max: 5 }),
 });
 
@@ -79,8 +79,8 @@ function situationOf(
   return { own, others };
 }
 
-describe('restarts, from beginning to end,', () => {
-  it('keep the bounds and budgets over all tags at every moment, restart each at most once a target, and leave nothing stale, whoever is killed', () => {
+describe('restarts, from start to end,', () => {
+  it('respect bounds and budgets over all tags, restart a workload once per target, and leave no stale pods', () => {
     fc.assert(
       fc.property(history, ({ workloads, killed, moves, lag, ...limits }) => {
         const bounds = boundsOf(limits);
@@ -111,7 +111,7 @@ describe('restarts, from beginning to end,', () => {
           for (const tag of ['logs', 'prod', 'test']) {
             const seen = statuses[Math.max(0, statuses.length - 1 - lag)] ?? {};
             const { restart } = atOnce(planRestarts(situationOf(tag, target, all, seen), bounds, now));
-            // A killed leader has written the first few.
+            // A killed leader has written only the first restarts.
             for (const { name } of restart.slice(0, Math.max(0, restart.length - (killed.next().value ?? 0)))) {
               const found = all.find((each) => each.name === name);
               assert.ok(found !== undefined);
@@ -133,7 +133,7 @@ describe('restarts, from beginning to end,', () => {
             if (each.completeSince !== undefined || latest === undefined) continue;
             if (now + second < latest.at + each.takes * second) continue;
             each.completeSince = now + second;
-            // Whatever it was restarted for: its pods get what all its tags lead to when they are made.
+            // New pods get the current targets of all their tags, whatever the restart was for.
             for (const tag of each.tags) each.pods.set(tag, targetAt(latest.at));
           }
           if (now > start + 300 * second && busy.length === 0) {

@@ -17,43 +17,45 @@ import { left, type Left, longestMessage, type Why, whyNever } from './restart-r
 import { forEach, type Steps } from './restart-steps.ts';
 import { workloadKey } from '../routing/workload-key.ts';
 
-/** The status says once what stops everything. */
-const whileStopped: Why = { reason: 'Stopped', message: 'nothing more is restarted: see message' };
-/** What is planned has not been done: it may fail. */
+/** The message of the status explains the stop once. */
+const whileStopped: Why = { reason: 'Stopped', message: 'restarts are stopped: see status.restarts.message' };
+/** A planned restart, which may still fail. */
 const planned: Why = { reason: 'Next', message: 'it is restarted next' };
 
-/** Workloads of a tag by what becomes of them, all of them: the lists of the status are cut. */
+/** The number of workloads of a tag in each state; not cut like the lists of the status. */
 export interface RestartCounts {
   readonly stale: number;
   readonly restarting: number;
   readonly waiting: number;
-  /** Of those that wait: writes of them fail, or are refused. */
+  /** The waiting ones whose writes fail or are refused. */
   readonly failing: number;
   readonly untouched: number;
 }
 
-/** What to restart now. */
+/** The restarts that are due now. */
 export interface RestartPlan {
-  /** In the order in which to write them; each with {@link RestartCandidate.target} as its annotation. */
+  /** In the order of writing; each gets {@link RestartCandidate.target} as its annotation. */
   readonly restart: readonly RestartCandidate[];
-  /** What is worth saying before any of that is written, for `status.restarts`. */
+  /** `status.restarts` before any of these restarts is written. */
   readonly status: RestartStatus;
   readonly counts: RestartCounts;
-  /** When time alone may change something. Milliseconds since 1970. */
+  /** When the next pass is due without other changes, in milliseconds since 1970. */
   readonly at: number | undefined;
 }
 
 /**
- * Which workloads with stale pods to restart now for one tag. The bounds count every workload that was restarted, for whatever tag and whoever of the
- * leaders restarted it, and is not complete yet: all that is remembered is the annotation on the pod template. A workload is restarted once for one
- * target. Nothing is restarted while one that was restarted for what is current is not complete in time or has new pods that crash, and none whose
- * PodDisruptionBudget allows no disruption or that is not complete itself. Where we are to blame for that, because it is being restarted for another
- * target, its new pods crash, or it has a canary that was rolled back, it is restarted all the same, and first: its own pods that are not ready use
- * up the budget, and a restart is what helps them. The order is that of namespace, kind and name; those where writes fail come last.
+ * Plans the restarts of workloads with stale pods for one tag. A workload is restarted once per
+ * target. All state is in the annotations on pod templates: the bounds count every workload that
+ * any leader restarted for any tag and that is not complete yet. No workload is restarted while one
+ * that was restarted for its current target is late or has new pods that crash. A workload that is
+ * incomplete, or whose PodDisruptionBudget allows no disruption, waits. Exception: when we caused
+ * that (a restart for another target, new pods that crash, or a canary that was rolled back), it is
+ * restarted first, since its unready pods use up the budget until a restart repairs them. The order
+ * is by namespace, kind and name; workloads whose writes fail come last.
  */
 export function* planRestarts(situation: RestartSituation, bounds: RestartStrategy, now: number): Steps<RestartPlan> {
   const { others, uncertain = [] } = situation;
-  // Ten thousand are sorted within 3 ms, in one step.
+  // Sorting ten thousand takes 3 ms, so it is one step.
   const sorted = [...situation.own].sort((one, other) => (one.key < other.key ? -1 : 1));
   const { latest, inProgress, elsewhere } = yield* underWay(sorted, others, bounds, now);
   const running = new RestartBounds(bounds, [...uncertain, ...elsewhere, ...inProgress]);
@@ -118,7 +120,7 @@ export function* planRestarts(situation: RestartSituation, bounds: RestartStrate
   };
 }
 
-/** What is restarting for the tag and for others, and the workloads whose latest restart was for the tag, as far as it may be the cause of what is seen. */
+/** Returns the recent restarts: those in progress, and the workloads restarted for this tag. */
 function* underWay(
   sorted: readonly RestartCandidate[],
   others: readonly OtherRestart[],
@@ -142,7 +144,7 @@ function* underWay(
   return { latest, inProgress, elsewhere };
 }
 
-/** When time alone changes something; undefined: never. */
+/** Returns the next time at which the plan changes without other changes. */
 function nextMoment(
   inProgress: Iterable<RestartCandidate>,
   elsewhere: readonly OtherRestart[],
@@ -161,7 +163,7 @@ function nextMoment(
   return next === Infinity ? undefined : next;
 }
 
-/** @param isBlamed whether it is our doing that it is not complete */
+/** @param isBlamed whether we caused that it is incomplete */
 function whyNotNow(candidate: RestartCandidate, running: RestartBounds, isBlamed: boolean): Why | undefined {
   if (candidate.hold !== undefined) return candidate.hold;
   const tag = running.otherTag(candidate);
@@ -171,18 +173,15 @@ function whyNotNow(candidate: RestartCandidate, running: RestartBounds, isBlamed
     if (budget !== undefined)
       return { reason: 'Budget', message: `PodDisruptionBudget ${budget} allows no disruption now` };
     if (candidate.completeSince === undefined) {
-      return { reason: 'NotComplete', message: 'not all of its pods are ready and of its present template' };
+      return { reason: 'NotComplete', message: 'not all of its pods are ready and up to date with its pod template' };
     }
   }
-  // One that is restarting already, for another target, takes nothing more away.
+  // A workload that is already restarting for another target uses no more of the bounds.
   const bound = running.has(candidate) ? undefined : running.reached(candidate.namespace);
   return bound === undefined ? undefined : { reason: 'Bound', message: bound };
 }
 
-/**
- * @param stopped why nothing more is restarted, a sentence each, of which the first three are said
- * @param first of those that wait, else of those that are untouched
- */
+/** @param first the first waiting workload, else the first that is never restarted */
 function phaseOf(
   stopped: readonly string[],
   first: Left | undefined,
@@ -193,19 +192,22 @@ function phaseOf(
   };
   if (stopped.length > 0) {
     const more = stopped.length > 3 ? `; and ${stopped.length - 3} more` : '';
-    return say('Stopped', `nothing more is restarted: ${stopped.slice(0, 3).join('; ')}${more}`);
+    return say('Stopped', `restarts are stopped: ${stopped.slice(0, 3).join('; ')}${more}`);
   }
   if (restarting > 0) return say('Restarting', `${restarting} restarting, ${waiting} to come`);
   if (first === undefined) return say('Idle', 'nothing to restart');
   const example = `${workloadKey(first)}: ${first.message}`;
-  if (waiting > 0) return say('Waiting', `${waiting} wait; ${example}`);
-  return say('Idle', `nothing to restart; ${untouched} left to somebody else: ${example}`);
+  if (waiting > 0) return say('Waiting', `${waiting} waiting; ${example}`);
+  return say(
+    'Idle',
+    `nothing to restart; the operator does not restart ${untouched} workloads, for example ${example}`,
+  );
 }
 
-/** So many restarts in a row that come to nothing are no accident. */
+/** After so many restarts without effect, restarts stop. */
 const lastLooked = 3;
 
-/** What is wrong with a workload that was restarted for what is current: while anything is, nothing more is restarted. */
+/** Returns what is wrong with a workload that was restarted for the current target. */
 function troubleOf(
   candidate: RestartCandidate,
   bounds: RestartStrategy,
@@ -213,20 +215,20 @@ function troubleOf(
   now: number,
 ): string | undefined {
   const { crashing = 0, uninjected = 0, completeSince } = candidate;
-  if (crashing > 0) return `restarted, and ${crashing} of its new pods crash`;
+  if (crashing > 0) return `restarted, but ${crashing} of its new pods crash`;
   if (uninjected > 0)
-    return `restarted, and ${uninjected} of its new pods have no sidecar: see why, and make them anew`;
+    return `restarted, but ${uninjected} of its new pods have no sidecar: find out why, then recreate them`;
   const isLate =
     isInProgress && completeSince === undefined && lateAt(restartedAt(candidate), candidate, bounds) <= now;
-  return isLate ? 'restarted and not complete in time (readyTimeout)' : undefined;
+  return isLate ? 'restarted, but not complete within readyTimeout' : undefined;
 }
 
 /**
- * When the last few that are over have changed nothing, the next ones will not either. One alone may have a template that never gets anything else:
- * one that was injected by hand.
+ * Returns messages when the latest restarts left all pods stale, so that further ones would not
+ * help either. One alone does not count: its pod template may contain the sidecar.
  */
 function withoutEffect(done: readonly RestartCandidate[]): string[] {
   const last = [...done].sort((one, other) => restartedAt(other) - restartedAt(one)).slice(0, lastLooked);
   if (last.length < lastLooked || last.some(({ stale, leftOut }) => stale === 0 || leftOut !== undefined)) return [];
-  return last.map(({ key }) => `${key}: restarted, and still has stale pods: see why`);
+  return last.map(({ key }) => `${key}: restarted, but still has stale pods: find out why`);
 }

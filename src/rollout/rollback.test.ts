@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { place, readyPods, strategyOf, unreadyPods } from './testdata/situation.ts';
+import { ref, readyPods, strategyOf, unreadyPods } from './testdata/situation.ts';
 import { healthy, TagHistory } from './testdata/tag-history.ts';
 import { noWorkload } from '../routing/workload-key.ts';
 
 const untilResumed = strategyOf([{ weight: 5, pause: 'UntilResumed' }, { weight: 50 }]);
 
 describe('A rollout is rolled back', () => {
-  it('when pods of the canary are not ready in time, and says still when it began', () => {
+  it('when canary pods are not ready in time, and keeps startedAt', () => {
     const tag = TagHistory.begun();
     const { startedAt } = tag.now;
     assert.ok(startedAt !== undefined);
@@ -17,7 +17,7 @@ describe('A rollout is rolled back', () => {
     assert.deepEqual(tag.events, ['Warning/RolledBack']);
     const { weight, threshold, canary, rolledBackFrom, stable, canaryWorkloads, step } = tag.now;
     assert.deepEqual([weight, threshold, canary, step, canaryWorkloads], [0, noWorkload, undefined, 0, 0]);
-    assert.deepEqual([rolledBackFrom, stable], [place('1-25'), place('1-24')]);
+    assert.deepEqual([rolledBackFrom, stable], [ref('1-25'), ref('1-24')]);
     assert.equal(
       tag.now.message,
       'revision 1-25 was rolled back to 1-24 at step 1 (5 percent): 3 of 3 pods of the canary are failing, and 0 of 100 of the stable revision: more than 10 percent worse (spec.strategy.canary.analysis.maximumFailingPercent)',
@@ -25,21 +25,21 @@ describe('A rollout is rolled back', () => {
     assert.deepEqual([tag.due, tag.now.startedAt], [undefined, startedAt]);
   });
 
-  it('at once when they crash, in a pause too', () => {
+  it('immediately when they crash, also in a pause', () => {
     const tag = TagHistory.begun(untilResumed);
     tag.see(60, { pods: healthy() });
     const crashing = readyPods(3).map((pod) => ({ ...pod, crashing: true }));
     assert.equal(tag.see(61, { pods: { stable: readyPods(100), canary: crashing } }), 'RolledBack/PodsFailing');
   });
 
-  it('by pods of this attempt; those that an earlier one has left are waited for, by name', () => {
+  it('only for pods of this attempt, and waits for failing pods of an earlier attempt', () => {
     const crashing = (since: number) => readyPods(2, since).map((pod) => ({ ...pod, crashing: true }));
     const left = { stable: readyPods(100), canary: crashing(0) };
     const tag = TagHistory.begun();
     assert.equal(tag.see(1, { pods: left }), 'RolledBack/PodsFailing');
     assert.equal(tag.see(2, { pods: left, action: 'retry:a' }), 'Progressing/StepStarted');
     assert.equal(tag.see(3, { pods: left }), 'WaitingForPods/EarlierPodsFailing');
-    const waits = /^step 1 \(5 percent\) waits for .*: shop\/pod-0, shop\/pod-1; delete them, or restart/;
+    const waits = /^step 1 \(5 percent\) waits because .*: shop\/pod-0, shop\/pod-1; delete them, or restart/;
     assert.match(tag.now.message, waits);
     const within = { ...left, canary: [...left.canary, ...readyPods(18, 4)] };
     assert.equal(tag.see(64, { pods: within }), 'Progressing/StepStarted', 'within the bound');
@@ -50,13 +50,13 @@ describe('A rollout is rolled back', () => {
     assert.match(tag.now.message, /: 2 of 2 pods of the canary are failing/);
   });
 
-  it('not when stable pods fail alike', () => {
+  it('not when stable pods fail as well', () => {
     const tag = TagHistory.begun();
     const pods = { stable: unreadyPods(100), canary: unreadyPods(3) };
     assert.equal(tag.see(400, { pods }), 'WaitingForPods/NotEnoughPods');
   });
 
-  it('not when as many failed when it began, though no stable pod is left to show it', () => {
+  it('not when as many stable pods failed at its start', () => {
     const tag = new TagHistory(strategyOf([{ weight: 100 }]));
     const crashing = readyPods(2).map((pod) => ({ ...pod, crashing: true }));
     tag.see(0, { pods: { stable: [...readyPods(8), ...crashing], canary: [] } });
@@ -67,33 +67,33 @@ describe('A rollout is rolled back', () => {
     assert.equal(tag.see(2, { pods: worse }), 'RolledBack/PodsFailing');
   });
 
-  it('by what was known of stable, when it begins where no stable pod is left', () => {
+  it('compared with an earlier count of stable pods, when it begins without any', () => {
     const tag = new TagHistory(strategyOf([{ weight: 100 }]));
     tag.see(0, { pods: { stable: unreadyPods(1, -400), canary: [] } });
-    const other = { revision: '1-26', generation: 3, wanted: place('1-26') };
+    const other = { revision: '1-26', generation: 3, wanted: ref('1-26') };
     tag.see(1, { ...other, pods: { stable: [], canary: readyPods(1) } });
-    assert.deepEqual([tag.now.canary, tag.now.stableBefore], [place('1-26'), { failing: 1, total: 1 }]);
-    tag.see(2, { revision: '1-24', generation: 4, wanted: place('1-24') });
-    assert.equal(tag.now.stableBefore, undefined, 'of the rollout that it was for');
+    assert.deepEqual([tag.now.canary, tag.now.stableBefore], [ref('1-26'), { failing: 1, total: 1 }]);
+    tag.see(2, { revision: '1-24', generation: 4, wanted: ref('1-24') });
+    assert.equal(tag.now.stableBefore, undefined, 'it belongs to the rollout');
   });
 
-  it('on injection errors beyond the bound', () => {
+  it('when injection errors exceed the bound', () => {
     const tag = TagHistory.begun(strategyOf([{ weight: 5 }], { maximumInjectionErrors: 2 }));
     assert.equal(tag.see(1, { injectionErrors: 2 }), 'WaitingForPods/NotEnoughPods');
     assert.equal(tag.see(2, { injectionErrors: 3 }), 'RolledBack/InjectionErrors');
     assert.match(tag.now.message, /3 injections of the canary failed, more than 2 /);
   });
 
-  it('when the canary is served no longer', () => {
+  it('when the canary is no longer served', () => {
     const tag = TagHistory.begun();
     assert.equal(tag.see(1, { gone: 'InjectorConfig config-1-25 is paused' }), 'RolledBack/CanaryUnavailable');
     assert.match(tag.now.message, /is paused$/);
   });
 
-  it('and stays there until the spec changes', () => {
+  it('and stays at stable until the spec changes', () => {
     const tag = TagHistory.begun();
     tag.see(1, { injectionErrors: 1 });
-    for (const fields of [{}, { injectionErrors: 9 }, { wanted: place('1-25', '00000002') }, { pods: healthy() }]) {
+    for (const fields of [{}, { injectionErrors: 9 }, { wanted: ref('1-25', '00000002') }, { pods: healthy() }]) {
       assert.equal(tag.see(1e6, fields), 'RolledBack/InjectionErrors');
       assert.deepEqual([tag.now.threshold, tag.now.canary, tag.events], [noWorkload, undefined, []]);
     }
@@ -101,31 +101,31 @@ describe('A rollout is rolled back', () => {
     assert.deepEqual([tag.now.injectionErrors, tag.now.rolledBackFrom], [0, undefined]);
   });
 
-  it('and forgets it when another one is promoted', () => {
+  it('and forgets the rollback when another canary is promoted', () => {
     const tag = TagHistory.begun();
     tag.see(1, { injectionErrors: 1 });
-    const other = { revision: '1-26', generation: 3, wanted: place('1-26') };
+    const other = { revision: '1-26', generation: 3, wanted: ref('1-26') };
     tag.see(2, other);
-    assert.deepEqual(tag.now.rolledBackFrom, place('1-25'));
+    assert.deepEqual(tag.now.rolledBackFrom, ref('1-25'));
     tag.see(3, { ...other, action: 'promote:1' });
     assert.deepEqual([tag.now.phase, tag.now.rolledBackFrom], ['Promoted', undefined]);
   });
 
-  it('and is at rest once the spec agrees', () => {
+  it('and is Idle once the spec names stable', () => {
     const tag = TagHistory.begun();
     tag.see(1, { injectionErrors: 1 });
-    assert.equal(tag.see(2, { revision: '1-24', generation: 3, wanted: place('1-24') }), 'Idle/Stable');
-    assert.deepEqual(tag.now.rolledBackFrom, place('1-25'));
+    assert.equal(tag.see(2, { revision: '1-24', generation: 3, wanted: ref('1-24') }), 'Idle/Stable');
+    assert.deepEqual(tag.now.rolledBackFrom, ref('1-25'));
   });
 
-  it('a rollback', () => {
+  it('after a rollout back to the previous revision', () => {
     const tag = TagHistory.begun();
     tag.see(1, { action: 'promote:1' });
     assert.equal(tag.now.phase, 'Promoted');
-    const back = { revision: '1-24', generation: 3, wanted: place('1-24'), stable: place('1-25') };
+    const back = { revision: '1-24', generation: 3, wanted: ref('1-24'), stable: ref('1-25') };
     assert.equal(tag.see(2, back), 'Progressing/StepStarted');
-    assert.deepEqual([tag.now.stable, tag.now.canary], [place('1-25'), place('1-24')]);
+    assert.deepEqual([tag.now.stable, tag.now.canary], [ref('1-25'), ref('1-24')]);
     assert.equal(tag.see(3, { ...back, injectionErrors: 1 }), 'RolledBack/InjectionErrors');
-    assert.deepEqual([tag.now.stable, tag.now.rolledBackFrom], [place('1-25'), place('1-24')]);
+    assert.deepEqual([tag.now.stable, tag.now.rolledBackFrom], [ref('1-25'), ref('1-24')]);
   });
 });

@@ -43,7 +43,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   ),
 );
 
-/** Leaders that come and go while pods are made anew, and steps that are edited meanwhile. */
+/** Changes of leaders while pods are recreated and steps are edited. */
 const change: fc.Arbitrary<Happening> = fc.oneof(
   of(6, fc.constant({ kind: 'deadline' } as const)),
   of(3, fc.constant({ kind: 'takeOver' } as const)),
@@ -54,10 +54,10 @@ const change: fc.Arbitrary<Happening> = fc.oneof(
   of(1, fc.constant({ kind: 'resume' } as const)),
 );
 
-describe('a rollout, over random histories,', function () {
+describe('a rollout, in random histories,', function () {
   this.timeout(120_000);
 
-  it('keeps its promises, and comes to an end once all is well', () => {
+  it('keeps its invariants, and ends once all pods are healthy', () => {
     const reached = new Map<string, number>();
     fc.assert(
       fc.property(
@@ -79,10 +79,10 @@ describe('a rollout, over random histories,', function () {
     );
     const phases = ['Idle', 'Shadowing', 'Progressing', 'WaitingForPods', 'Paused', 'RolledBack', 'Promoted'];
     const missed = [...phases, 'CountingWorkloads'].filter((each) => !reached.has(each));
-    assert.deepEqual(missed, [], 'the histories lead everywhere');
+    assert.deepEqual(missed, [], 'the histories reach every phase');
   });
 
-  it('takes the share of all the workloads that are there, however often its leader changes', () => {
+  it('measures the share of all workloads, however often the leader changes', () => {
     let proven = 0;
     fc.assert(
       fc.property(

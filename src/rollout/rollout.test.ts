@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { advanceRollout } from './rollout.ts';
-import { at, observation, place, strategyOf, readyPods, workloads } from './testdata/situation.ts';
+import { at, observation, ref, strategyOf, readyPods, workloads } from './testdata/situation.ts';
 import { healthy, TagHistory, threeSteps } from './testdata/tag-history.ts';
 import { everyWorkload, noWorkload } from '../routing/workload-key.ts';
 
 describe('advanceRollout', () => {
-  it('goes from step to step on evidence, and promotes after the last', () => {
+  it('advances step by step on evidence, and promotes after the last step', () => {
     const tag = new TagHistory();
     assert.equal(tag.see(0), 'Progressing/StepStarted');
     assert.deepEqual(tag.events, ['Normal/RolloutStarted', 'Normal/StepStarted']);
     const { canary, step, weight, threshold, canaryWorkloads, knownWorkloads } = tag.now;
-    assert.deepEqual([canary, step, weight, canaryWorkloads, knownWorkloads], [place('1-25'), 0, 5, 5, 100]);
+    assert.deepEqual([canary, step, weight, canaryWorkloads, knownWorkloads], [ref('1-25'), 0, 5, 5, 100]);
     assert.equal(tag.due, 0);
     assert.equal(tag.see(1), 'WaitingForPods/NotEnoughPods');
     assert.equal(tag.due, undefined);
@@ -22,25 +22,25 @@ describe('advanceRollout', () => {
     assert.equal(tag.now.threshold, threshold);
     assert.equal(tag.see(70, { pods: healthy(10) }), 'Progressing/StepStarted');
     assert.deepEqual([tag.now.step, tag.now.weight, tag.now.canaryWorkloads], [1, 50, 50]);
-    // The evidence of a step counts for that step.
+    // Each step needs its own evidence.
     assert.equal(tag.see(70, { pods: healthy(10) }), 'Progressing/WatchingPods');
     assert.equal(tag.due, 130);
     assert.equal(tag.see(130, { pods: healthy(10) }), 'Paused/Pause');
     assert.deepEqual(tag.events, ['Normal/RolloutPaused']);
     assert.equal(tag.due, 730);
     assert.equal(tag.see(200, { pods: healthy(10) }), 'Paused/Pause');
-    assert.deepEqual(tag.events, [], 'told once');
+    assert.deepEqual(tag.events, [], 'reported once');
     assert.equal(tag.see(730, { pods: healthy(10) }), 'Progressing/StepStarted');
     assert.deepEqual([tag.now.weight, tag.now.threshold, tag.now.canaryWorkloads], [100, everyWorkload, 100]);
     assert.equal(tag.see(790, { pods: healthy(10) }), 'Promoted/Promoted');
     assert.deepEqual(tag.events, ['Normal/Promoted']);
     const { stable, ...last } = tag.now;
-    assert.deepEqual([stable, last.canary, last.step, last.weight], [place('1-25'), undefined, 3, 100]);
+    assert.deepEqual([stable, last.canary, last.step, last.weight], [ref('1-25'), undefined, 3, 100]);
     assert.equal(tag.due, undefined);
-    assert.equal(tag.see(800, { stable: place('1-25') }), 'Promoted/Promoted');
+    assert.equal(tag.see(800, { stable: ref('1-25') }), 'Promoted/Promoted');
   });
 
-  it('takes one step a pass, whatever there is to see', () => {
+  it('takes at most one step per pass', () => {
     const quick = strategyOf([{ weight: 5 }, { weight: 50 }, { weight: 100 }], { minReadySeconds: 0 });
     const tag = new TagHistory(quick);
     const weights = [0, 1, 2, 3].map((seconds) => {
@@ -51,28 +51,28 @@ describe('advanceRollout', () => {
     assert.equal(tag.now.phase, 'Promoted');
   });
 
-  it('gives the same for the same, so that a pass that was cut off can be repeated', () => {
+  it('is deterministic, so that an interrupted pass can be repeated', () => {
     const tag = TagHistory.begun();
     const situation = { state: tag.now, strategy: threeSteps, observed: observation({ pods: healthy() }), now: at(60) };
     assert.deepEqual(advanceRollout(situation), advanceRollout(structuredClone(situation)));
-    assert.deepEqual(situation.state, tag.state, 'what was given is left as it was');
+    assert.deepEqual(situation.state, tag.state, 'the input is unchanged');
   });
 
   describe('without a state', () => {
-    it('leads where the status says', () => {
+    it('starts at the revision in the status', () => {
       const tag = new TagHistory();
-      tag.see(0, { revision: '1-24', wanted: place('1-24') });
-      assert.deepEqual([tag.now.phase, tag.now.reason, tag.now.stable], ['Idle', 'Stable', place('1-24')]);
+      tag.see(0, { revision: '1-24', wanted: ref('1-24') });
+      assert.deepEqual([tag.now.phase, tag.now.reason, tag.now.stable], ['Idle', 'Stable', ref('1-24')]);
     });
 
-    it('that was lost leads to spec.revision', () => {
+    it('starts at spec.revision if the status is lost too', () => {
       const lost = observation();
       delete (lost as { before?: unknown }).before;
       const { state, events } = advanceRollout({ state: undefined, strategy: threeSteps, observed: lost, now: at(0) });
-      assert.deepEqual([state?.phase, state?.stable, state?.canary, events], ['Idle', place('1-25'), undefined, []]);
+      assert.deepEqual([state?.phase, state?.stable, state?.canary, events], ['Idle', ref('1-25'), undefined, []]);
     });
 
-    it('is not known while spec.revision cannot be led to', () => {
+    it('writes no state while spec.revision is not ready', () => {
       const unknown = observation();
       delete (unknown as { before?: unknown }).before;
       delete (unknown as { wanted?: unknown }).wanted;
@@ -80,15 +80,15 @@ describe('advanceRollout', () => {
       assert.deepEqual(pass, { state: undefined, at: undefined, events: [] });
     });
 
-    it('of which a part was lost is at rest', () => {
+    it('starts again if a part of the state is lost', () => {
       const tag = TagHistory.begun();
       delete tag.now.stepStartedAt;
       assert.equal(tag.see(1), 'Progressing/StepStarted');
-      assert.deepEqual(tag.events, ['Normal/RolloutStarted', 'Normal/StepStarted'], 'it begins anew');
+      assert.deepEqual(tag.events, ['Normal/RolloutStarted', 'Normal/StepStarted']);
     });
   });
 
-  it('throws on steps that the schema would not have let through', () => {
+  it('throws on steps that the schema forbids', () => {
     const tag = new TagHistory({ ...threeSteps, steps: [] });
     assert.throws(() => tag.see(0), RangeError);
   });
@@ -96,19 +96,19 @@ describe('advanceRollout', () => {
 
 describe('A rollout with few workloads', () => {
   for (const count of [1, 2, 7]) {
-    it(`(${count}) goes through with the pods that there are`, () => {
+    it(`(${count}) completes with the existing pods`, () => {
       const tag = new TagHistory(strategyOf([{ weight: 5 }, { weight: 100 }]));
       const fields = { workloads: workloads(count), pods: { stable: [], canary: readyPods(1) } };
       tag.see(0, fields);
       assert.equal(tag.now.canaryWorkloads, 1);
-      assert.equal(tag.see(60, fields), 'Progressing/StepStarted', 'one pod is all that the share has');
+      assert.equal(tag.see(60, fields), 'Progressing/StepStarted', 'the share has only one pod');
       assert.equal(tag.now.canaryWorkloads, count);
       const all = { ...fields, pods: { stable: [], canary: readyPods(Math.min(count, 3)) } };
       assert.equal(tag.see(120, all), 'Promoted/Promoted');
     });
   }
 
-  it('waits for all the pods of the share before it is content with fewer', () => {
+  it('waits for all pods of a share with fewer than minimumPods', () => {
     const tag = new TagHistory();
     const fields = { workloads: workloads(2, 2) };
     tag.see(0, fields);
@@ -123,17 +123,17 @@ describe('A rollout with few workloads', () => {
     tag.see(0, { workloads: workloads(3) });
     const fields = { workloads: [{ ...one!, pods: 0 }, ...others], pods: { stable: [], canary: readyPods(2) } };
     assert.equal(tag.see(100, fields), 'WaitingForPods/NotEnoughPods');
-    assert.equal(tag.see(160, { ...fields, workloads: others }), 'Promoted/Promoted', 'it has gone for good');
+    assert.equal(tag.see(160, { ...fields, workloads: others }), 'Promoted/Promoted', 'the workload is gone');
   });
 
-  it('never advances without any', () => {
+  it('never advances without pods', () => {
     const tag = new TagHistory(strategyOf([{ weight: 5 }, { weight: 100 }], { minimumPods: 1, minReadySeconds: 0 }));
-    const nobody = { workloads: [], pods: { stable: [], canary: [] } };
-    tag.see(0, nobody);
-    for (const seconds of [1, 1e6, 1e9]) assert.equal(tag.see(seconds, nobody), 'WaitingForPods/NotEnoughPods');
+    const none = { workloads: [], pods: { stable: [], canary: [] } };
+    tag.see(0, none);
+    for (const seconds of [1, 1e6, 1e9]) assert.equal(tag.see(seconds, none), 'WaitingForPods/NotEnoughPods');
   });
 
-  it('asks for all of minimumPods when the share has none, and some are on their way out', () => {
+  it('waits for minimumPods when only other workloads have canary pods', () => {
     const tag = new TagHistory();
     const fields = { workloads: [], pods: { stable: [], canary: readyPods(2) } };
     tag.see(0, fields);
@@ -141,7 +141,7 @@ describe('A rollout with few workloads', () => {
     assert.match(tag.now.message, /2 of 3 pods/);
   });
 
-  it('measures the share again when all of it is gone', () => {
+  it('measures the share again when all of its workloads are gone', () => {
     const tag = new TagHistory();
     tag.see(0, { workloads: workloads(10) });
     const { threshold } = tag.now;
@@ -156,7 +156,7 @@ describe('A rollout with few workloads', () => {
     tag.see(2, { workloads: [] });
     assert.equal(tag.now.threshold, raised);
     tag.see(3, { workloads: workloads(10) });
-    assert.equal(tag.now.threshold, raised, 'it never shrinks');
+    assert.equal(tag.now.threshold, raised, 'the threshold never shrinks');
     assert.equal(tag.now.canaryWorkloads, 9);
   });
 });
@@ -167,32 +167,35 @@ describe('A shadow step', () => {
   const changed = ['spec.containers[a].image'];
   const report = (compared: number, failed = 0) => ({ compared, failed, differing: 1, changed });
 
-  it('gives nobody the canary, and goes on once enough pods were compared', () => {
+  it('gives no pod the canary, and ends once enough pods are compared', () => {
     const tag = new TagHistory(shadowFirst);
     assert.equal(tag.see(0), 'Shadowing/StepStarted');
     const { shadow, weight, threshold, canary } = tag.now;
-    assert.deepEqual([shadow, weight, threshold, canary], [true, 0, noWorkload, place('1-25')]);
+    assert.deepEqual([shadow, weight, threshold, canary], [true, 0, noWorkload, ref('1-25')]);
     assert.equal(tag.see(1), 'Shadowing/ComparingPods');
     assert.equal(tag.see(2, { shadow: report(2) }), 'Shadowing/ComparingPods');
-    assert.match(tag.now.message, /compared for 2 of 3 pods/);
+    assert.match(tag.now.message, /compared 2 of 3 pods/);
     assert.equal(tag.due, undefined);
     assert.equal(tag.see(3, { shadow: report(3) }), 'Progressing/StepStarted');
     assert.deepEqual([tag.now.shadow, tag.now.weight, tag.now.shadowBefore], [false, 5, undefined]);
-    assert.deepEqual(tag.now.shadowReport, report(3), 'what was found stays to be read');
+    assert.deepEqual(tag.now.shadowReport, report(3), 'the report remains');
   });
 
-  it('is rolled back by the first failure, with its error if it has one', () => {
+  it('is rolled back by the first failure, and reports its error', () => {
     const tag = TagHistory.begun(shadowFirst);
     const error = 'line 3: no such field';
     assert.equal(tag.see(1, { shadow: { ...report(2, 1), error } }), 'RolledBack/ShadowFailed');
-    assert.match(tag.now.message, /it failed for 1 of 2 pods that the stable revision accepts: line 3: no such field$/);
+    assert.match(
+      tag.now.message,
+      /canary failed for 1 of 2 pods that the stable revision accepts: line 3: no such field$/,
+    );
     assert.equal(tag.now.shadowReport?.error, error);
     const silent = TagHistory.begun(shadowFirst);
     silent.see(1, { shadow: report(2, 2) });
     assert.match(silent.now.message, /for 2 of 2 pods that the stable revision accepts$/);
   });
 
-  it('does not count what was compared before it', () => {
+  it('does not count earlier comparisons', () => {
     const tag = new TagHistory(shadowFirst);
     tag.see(0, { shadow: report(10, 4) });
     assert.equal(tag.see(1, { shadow: report(12, 4) }), 'Shadowing/ComparingPods');
@@ -200,20 +203,20 @@ describe('A shadow step', () => {
     assert.equal(tag.see(2, { shadow: report(13, 4) }), 'Progressing/StepStarted');
   });
 
-  it('counts anew when a replica that had counted is gone', () => {
+  it('counts from zero when a replica with counts is gone', () => {
     const tag = new TagHistory(shadowFirst);
     tag.see(0, { shadow: report(10, 4) });
     assert.equal(tag.see(1, { shadow: report(1) }), 'Shadowing/ComparingPods');
     assert.equal(tag.see(2, { shadow: report(11, 1) }), 'RolledBack/ShadowFailed');
   });
 
-  it('sees a failure even when its replica has compared no less than before', () => {
+  it('detects a failure after a replica restarted, even when the sum has grown', () => {
     const tag = new TagHistory(shadowFirst);
     tag.see(0, { shadow: report(10, 4) });
     assert.equal(tag.see(1, { shadow: report(12, 3) }), 'RolledBack/ShadowFailed');
   });
 
-  it('whose record of before was lost counts everything', () => {
+  it('counts all comparisons if shadowBefore is lost', () => {
     const tag = new TagHistory(shadowFirst);
     tag.see(0, { shadow: report(10) });
     delete tag.now.shadowBefore;
@@ -221,7 +224,7 @@ describe('A shadow step', () => {
     assert.equal(tag.now.shadowReport?.compared, 10);
   });
 
-  it('pauses like any other', () => {
+  it('pauses like any other step', () => {
     const tag = TagHistory.begun(strategyOf([{ weight: 0, shadow: true, pause: '1m' }]));
     assert.equal(tag.see(5, { shadow: report(3) }), 'Paused/Pause');
     assert.equal(tag.due, 65);

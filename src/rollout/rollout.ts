@@ -9,32 +9,35 @@ import { countBelow } from '../routing/threshold.ts';
 import { isSameConfiguration } from '../routing/route.ts';
 import { atRest, isActive, rollBack, type RolloutEvent, type Transition } from './transitions.ts';
 
-/** What is known when a tag with a canary strategy is looked at. */
+/** The input of a pass over a tag with a canary strategy. */
 export interface RolloutSituation extends Moment {
-  /** `status.rollout` as it was written last; undefined when there is none, or when it was lost. */
+  /** The last written `status.rollout`; undefined when there is none or it was lost. */
   readonly state: RolloutState | undefined;
-  /** `spec.strategy.canary`; undefined: at once. */
+  /** `spec.strategy.canary`; undefined when the tag moves immediately. */
   readonly strategy: CanaryStrategy | undefined;
 }
 
-/** What is to be written, and when to look again. */
+/** The output of a pass. */
 export interface RolloutPass {
-  /** `status.rollout`; it also says where the webhook's path leads. Undefined while it is not known where the tag leads. */
+  /** `status.rollout`, which determines the webhook's path; undefined without a target. */
   readonly state: RolloutState | undefined;
-  /** When time alone may change something, now if there is more to do at once; undefined when only news can. */
+  /** When the next pass is due without other changes; now when there is more to do. */
   readonly at: Date | undefined;
   readonly events: readonly RolloutEvent[];
 }
 
 /**
- * The next state of a rollout. All that is remembered is in the state, and at most one step is taken: write the state and the path it stands for,
- * then call again. The same input gives the same result, so a pass that was cut off is repeated without harm.
+ * Computes the next state of a rollout. The state is the only memory, and a pass takes at most one
+ * step: write the state and its webhook path, then call again. Equal inputs give equal results, so
+ * an interrupted pass can be repeated.
  *
- * - Without a state the tag leads where the rest of its status says, else to `spec.revision`; a request that is there is not carried out.
- * - A step begins with one threshold, which stands until the next step; it never shrinks while the rollout goes on.
- * - A step ends on evidence; see `advance-step.ts`. After the last one the canary is promoted.
- * - Another `spec.revision`, or another configuration of the canary, begins anew from stable; `spec.revision` back at stable ends the rollout.
- * - A rollback stays until the spec changes or somebody asks for `retry`.
+ * - Without a state, the tag starts at the revision in the rest of its status, else at
+ *   `spec.revision`; a requested action is refused.
+ * - A step begins with a threshold, which stays until the next step and never shrinks in a rollout.
+ * - A step ends on evidence; see `advance-step.ts`. The canary is promoted after the last step.
+ * - Another `spec.revision`, or another configuration of the canary, starts again from stable. The
+ *   stable revision in `spec.revision` ends the rollout.
+ * - A rollback stays until the spec changes or a user requests `retry`.
  */
 export function advanceRollout({ state, strategy, ...moment }: RolloutSituation): RolloutPass {
   const { observed, now } = moment;
@@ -51,19 +54,18 @@ export function advanceRollout({ state, strategy, ...moment }: RolloutSituation)
   return { state: step.state, at: step.at, events: [...events, ...step.events] };
 }
 
-/** A tag without a state is at rest where it leads, and one that leads nowhere begins where it should. */
 function firstState({ before, wanted, action, workloadsBefore = 0 }: RolloutObservation): RolloutState | undefined {
-  const place = before ?? wanted;
-  const left = action === undefined ? {} : { action: refuseUnknown(action) };
-  return place && atRest({ knownWorkloads: workloadsBefore, ...left }, place, resting(place.revision));
+  const stable = before ?? wanted;
+  const answer = action === undefined ? {} : { action: refuseUnknown(action) };
+  return stable && atRest({ knownWorkloads: workloadsBefore, ...answer }, stable, resting(stable.revision));
 }
 
-/** When a rollout begins that waits until its workloads are known. */
+/** Returns when a rollout begins that waits until its workloads are known. */
 function countedAt({ reason }: RolloutState, { incompleteUntil }: RolloutObservation): Date | undefined {
   return reason === countingReason && incompleteUntil !== undefined ? new Date(incompleteUntil) : undefined;
 }
 
-/** What follows from the spec and the revisions alone; undefined: the state stands. */
+/** Returns the transition that the spec requires; undefined to keep the state. */
 function followSpec(state: RolloutState, strategy: CanaryStrategy | undefined, moment: Moment): Transition | undefined {
   const { revision, wanted, generation, gone } = moment.observed;
   if (revision === state.stable.revision) return backToStable(state);
@@ -75,18 +77,18 @@ function followSpec(state: RolloutState, strategy: CanaryStrategy | undefined, m
   }
   if (state.phase === 'RolledBack' && state.generation === generation) return undefined;
   if (wanted !== undefined) return unlessSaid(state, startOrWait(state, wanted, strategy, moment));
-  const message = `revision ${revision} cannot be led to yet (condition RevisionReady); pods get ${state.stable.revision}`;
+  const message = `revision ${revision} is not ready yet (condition RevisionReady); pods get revision ${state.stable.revision}`;
   return unlessSaid(state, waitAtStable(state, { reason: 'RevisionNotReady', message }));
 }
 
-/** Waiting for the same as before is nothing new: then figures are shown, and requests are answered. */
+/** Drops a transition to the state in which the rollout already waits, so that the pass goes on. */
 function unlessSaid(before: RolloutState, transition: Transition): Transition | undefined {
   const { phase, reason, message } = transition.state;
   const isSaid = before.reason === reason && before.message === message;
   return phase === 'Idle' && before.phase === phase && isSaid ? undefined : transition;
 }
 
-/** The spec names the stable revision: there is nothing to roll out. */
+/** Ends any rollout, because the spec names the stable revision. */
 function backToStable(state: RolloutState): Transition | undefined {
   const { revision } = state.stable;
   if (isActive(state)) {
@@ -101,7 +103,7 @@ function resting(revision: string): Pick<RolloutState, 'reason' | 'message'> {
   return { reason: 'Stable', message: `pods get revision ${revision}` };
 }
 
-/** The state with what is seen now; the stable revision's own edits are followed at once, as without a rollout. */
+/** Updates the counts and, immediately, the configuration of the stable revision. */
 function withFigures(state: RolloutState, strategy: CanaryStrategy | undefined, moment: Moment): RolloutState {
   const { stable, workloads, pods, injectionErrors } = moment.observed;
   const followed = stable?.revision === state.stable.revision ? stable : state.stable;
@@ -111,7 +113,7 @@ function withFigures(state: RolloutState, strategy: CanaryStrategy | undefined, 
   return {
     ...state,
     stable: followed,
-    // Where workloads are missing, what was known stays: the next one to lead may have to ask for it as well.
+    // With missing workloads, keep the count: the next leader may need it too.
     ...(isIncomplete(state, moment)
       ? {}
       : { knownWorkloads: new Set(ranks).size, canaryWorkloads: countBelow(ranks, state.threshold) }),

@@ -1,17 +1,17 @@
 import { isSameConfiguration, type RolloutRoute } from '../routing/route.ts';
 
-/** Field paths that a report names. */
+/** The maximum number of field paths in a report. */
 export const mostChangedFields = 20;
-/** Characters of a field path, and of an error. */
+/** The maximum lengths of a field path and of an error, in characters. */
 export const longestField = 160;
 export const longestError = 500;
 
-/** The two configurations that are compared, and for whose sake. */
+/** The tag and the two configurations that are compared. */
 export type RolloutPair = Pick<RolloutRoute, 'tag' | 'stable' | 'canary'>;
 
-/** What came of rendering pods by both configurations of a rollout, summed over whoever did it. */
+/** The result of rendering pods with both configurations of a rollout; reports are summed. */
 export interface ShadowReport {
-  /** Admissions that were looked at. */
+  /** The number of compared admissions. */
   readonly compared: number;
   /** Those that only the canary refuses. */
   readonly failed: number;
@@ -19,17 +19,17 @@ export interface ShadowReport {
   readonly differing: number;
   /** The first fields that differ, e.g. `spec.containers[istio-proxy].image`. */
   readonly changed: readonly string[];
-  /** Why the first of `failed` was refused. */
+  /** The error of the first of `failed`. */
   readonly error?: string;
 }
 
-/** The report of somebody who has compared nothing. */
+/** A report without comparisons. */
 export const emptyShadowReport: ShadowReport = { compared: 0, failed: 0, differing: 0, changed: [] };
 
 /** One replica's report on one pair. */
 export type PairReport = RolloutPair & ShadowReport;
 
-/** The sum of two reports: the fields of the first come first. */
+/** Adds two reports; the fields of the first come first. */
 export function addShadowReports(one: ShadowReport, other: ShadowReport): ShadowReport {
   const error = one.error ?? other.error;
   return {
@@ -41,17 +41,17 @@ export function addShadowReports(one: ShadowReport, other: ShadowReport): Shadow
   };
 }
 
-/** Whether a report is about this pair. */
+/** Reports whether a report is about this pair. */
 export function isOfPair({ tag, stable, canary }: RolloutPair, pair: RolloutPair): boolean {
   return tag === pair.tag && isSameConfiguration(stable, pair.stable) && isSameConfiguration(canary, pair.canary);
 }
 
-/** A field path as it may stand in a report. */
+/** Cuts a field path to its limit in a report. */
 export function boundedField(field: string): string {
   return shortened(field, longestField);
 }
 
-/** An error as it may stand in a report. */
+/** Cuts an error to its limit in a report. */
 export function boundedError(error: string): string {
   return shortened(error, longestError);
 }

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import type { RolloutState } from '../api/revision-tag/revision-tag.ts';
 import type { RolloutObservation } from './observation.ts';
 import { advanceRollout } from './rollout.ts';
-import { at, place, strategyOf } from './testdata/situation.ts';
+import { at, ref, strategyOf } from './testdata/situation.ts';
 import { healthy, TagHistory, threeSteps, withoutWanted } from './testdata/tag-history.ts';
 import { noWorkload } from '../routing/workload-key.ts';
 
 const shadowFirst = strategyOf([{ weight: 0, shadow: true }, { weight: 5 }]);
 
-describe('A rollout whose spec is edited on the way', () => {
+describe('A rollout whose spec is edited', () => {
   const inProgress = (): TagHistory => {
     const tag = TagHistory.begun();
     tag.see(60, { pods: healthy() });
@@ -16,14 +16,14 @@ describe('A rollout whose spec is edited on the way', () => {
     return tag;
   };
 
-  it('begins anew from stable towards another revision', () => {
+  it('starts again from stable for another revision', () => {
     const tag = inProgress();
-    assert.equal(tag.see(61, { revision: '1-26', generation: 3, wanted: place('1-26') }), 'Progressing/StepStarted');
+    assert.equal(tag.see(61, { revision: '1-26', generation: 3, wanted: ref('1-26') }), 'Progressing/StepStarted');
     const { stable, canary, weight, canaryWorkloads } = tag.now;
-    assert.deepEqual([stable, canary, weight, canaryWorkloads], [place('1-24'), place('1-26'), 5, 5]);
+    assert.deepEqual([stable, canary, weight, canaryWorkloads], [ref('1-24'), ref('1-26'), 5, 5]);
   });
 
-  it('goes back to stable while the other revision cannot be led to', () => {
+  it('goes back to stable while the other revision is not ready', () => {
     const tag = inProgress();
     const observed = withoutWanted({ revision: '1-26', generation: 3 });
     const pass = advanceRollout({ state: tag.now, strategy: threeSteps, observed, now: at(61) });
@@ -35,36 +35,36 @@ describe('A rollout whose spec is edited on the way', () => {
     assert.deepEqual([again.state, again.events, again.at], [pass.state, [], undefined]);
   });
 
-  it('ends when it names stable again', () => {
+  it('ends when the spec names stable again', () => {
     const tag = inProgress();
-    assert.equal(tag.see(61, { revision: '1-24', generation: 3, wanted: place('1-24') }), 'Idle/Stable');
+    assert.equal(tag.see(61, { revision: '1-24', generation: 3, wanted: ref('1-24') }), 'Idle/Stable');
     assert.deepEqual([tag.now.threshold, tag.now.canary], [noWorkload, undefined]);
     assert.deepEqual(tag.events, ['Normal/RolloutAborted']);
-    assert.equal(tag.see(62, { revision: '1-24', generation: 3, wanted: place('1-24') }), 'Idle/Stable');
+    assert.equal(tag.see(62, { revision: '1-24', generation: 3, wanted: ref('1-24') }), 'Idle/Stable');
     assert.deepEqual(tag.events, []);
   });
 
-  it('begins anew with another configuration of the canary', () => {
+  it('starts again for another configuration of the canary', () => {
     const tag = inProgress();
-    assert.equal(tag.see(61, { wanted: place('1-25', '00000002') }), 'Progressing/StepStarted');
+    assert.equal(tag.see(61, { wanted: ref('1-25', '00000002') }), 'Progressing/StepStarted');
     assert.deepEqual([tag.now.weight, tag.now.canary?.hash], [5, '00000002']);
   });
 
-  it('follows another configuration of the stable revision, and goes on', () => {
+  it('serves another configuration of the stable revision, and continues', () => {
     const tag = inProgress();
     const { threshold } = tag.now;
-    assert.equal(tag.see(61, { stable: place('1-24', '0000000a'), pods: healthy() }), 'Progressing/WatchingPods');
+    assert.equal(tag.see(61, { stable: ref('1-24', '0000000a'), pods: healthy() }), 'Progressing/WatchingPods');
     assert.deepEqual([tag.now.stable.hash, tag.now.threshold], ['0000000a', threshold]);
   });
 
-  it('moves at once without a strategy', () => {
+  it('moves immediately without a strategy', () => {
     const tag = inProgress();
     tag.strategy = undefined;
     assert.equal(tag.see(61, { generation: 3 }), 'Idle/Stable');
-    assert.deepEqual([tag.now.stable, tag.now.canary, tag.due], [place('1-25'), undefined, undefined]);
+    assert.deepEqual([tag.now.stable, tag.now.canary, tag.due], [ref('1-25'), undefined, undefined]);
   });
 
-  it('waits without a strategy while the revision cannot be led to', () => {
+  it('waits without a strategy while the revision is not ready', () => {
     const tag = inProgress();
     const observed = withoutWanted({ generation: 3 });
     const pass = advanceRollout({ state: tag.now, strategy: undefined, observed, now: at(61) });
@@ -79,7 +79,7 @@ describe('A rollout whose spec is edited on the way', () => {
     ['a step before it', [{ weight: 5 }, { weight: 20 }, { weight: 50 }], [2, 50]],
     ['only shadow steps', [{ weight: 0, shadow: true }], [0, 50]],
   ] as const) {
-    it(`keeps the weight with ${title}, and comes to an end`, () => {
+    it(`keeps the weight with ${title}, and completes`, () => {
       const tag = inProgress();
       const { threshold } = tag.now;
       tag.strategy = strategyOf(steps);
@@ -93,7 +93,7 @@ describe('A rollout whose spec is edited on the way', () => {
     });
   }
 
-  it('begins again where a shadow step became one with a weight', () => {
+  it('begins a step again when it changes from shadow to a weight', () => {
     const tag = TagHistory.begun(shadowFirst);
     tag.strategy = threeSteps;
     tag.see(1);
@@ -101,18 +101,18 @@ describe('A rollout whose spec is edited on the way', () => {
   });
 });
 
-describe('A rollout whose revision cannot be led to', () => {
-  it('does not begin, says why once, and refuses what is asked', () => {
+describe('A rollout whose revision is not ready', () => {
+  it('does not begin, reports why once, and refuses actions', () => {
     const first = advanceRollout({ state: undefined, strategy: threeSteps, observed: withoutWanted(), now: at(0) });
     const { phase, reason, message = '' } = first.state ?? {};
     assert.deepEqual([phase, reason, first.events, first.at], ['Idle', 'RevisionNotReady', [], undefined]);
-    assert.match(message, /revision 1-25 cannot be led to yet .*; pods get 1-24$/);
+    assert.match(message, /revision 1-25 is not ready yet .*; pods get revision 1-24$/);
     const observed = withoutWanted({ action: 'promote:1' });
     const asked = advanceRollout({ state: first.state, strategy: threeSteps, observed, now: at(1) });
     assert.equal(asked.state?.action?.message, 'promote: no rollout is under way');
   });
 
-  it('holds a rollout under way, and rolls it back all the same', () => {
+  it('stays at its step, and is still rolled back', () => {
     const tag = TagHistory.begun();
     const pass = (state: RolloutState | undefined, seconds: number, fields: Partial<RolloutObservation>) =>
       advanceRollout({ state, strategy: threeSteps, observed: withoutWanted(fields), now: at(seconds) });

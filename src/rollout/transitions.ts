@@ -6,42 +6,42 @@ import { isSameConfiguration } from '../routing/route.ts';
 import { countBelow, thresholdFor } from '../routing/threshold.ts';
 import { everyWorkload, noWorkload } from '../routing/workload-key.ts';
 
-/** What is told of a rollout in Events. */
+/** The reasons of Events about a rollout. */
 export const rolloutEvents = {
   RolloutStarted: 'a rollout begins',
   StepStarted: 'a step of a rollout begins',
   RolloutPaused: 'a step waits for `injector tag resume`',
-  RolloutResumed: 'the pause of a step is over',
-  Promoted: 'every pod gets the canary now',
-  RolledBack: 'the canary was taken back',
-  RolloutAborted: 'the rollout is over, by an edit of the spec',
-  ActionRefused: '`injector tag promote`, `abort`, `resume` or `retry` would come to nothing',
+  RolloutResumed: 'a user ended the pause of a step',
+  Promoted: 'the canary becomes stable: all new pods get it',
+  RolledBack: 'the canary failed, and all new pods get the stable revision',
+  RolloutAborted: 'an edit of the spec ended the rollout',
+  ActionRefused: '`injector tag promote`, `abort`, `resume` or `retry` was refused',
 } as const;
 
-/** What is to be told to people. */
+/** An Event about a rollout. */
 export interface RolloutEvent {
   readonly type: 'Normal' | 'Warning';
   readonly reason: keyof typeof rolloutEvents;
   readonly message: string;
 }
 
-/** A state and what is to be told about the way there. */
+/** A new state, and the events to record. */
 export interface Transition {
   readonly state: RolloutState;
   readonly events: readonly RolloutEvent[];
 }
 
-/** A rollout under way. */
+/** The state while a rollout is in progress. */
 export type ActiveState = RolloutState & Required<Pick<RolloutState, 'canary' | 'step' | 'stepStartedAt'>>;
 
-const nobody = { ready: 0, failing: 0, total: 0 };
+const noPods = { ready: 0, failing: 0, total: 0 };
 
-/** Whether the webhook's path names two revisions. A state of which a part was lost counts as one without a rollout. */
+/** Reports whether a rollout is in progress. An incomplete state counts as no rollout. */
 export function isActive(state: RolloutState): state is ActiveState {
   return state.canary !== undefined && state.step !== undefined && state.stepStartedAt !== undefined;
 }
 
-/** A tag at rest. What was answered and counted stays. */
+/** Returns the state without a rollout. Answers and reports remain. */
 export function atRest(
   before: Partial<RolloutState>,
   stable: RolloutRevision,
@@ -56,11 +56,11 @@ export function atRest(
     weight: 0,
     threshold: noWorkload,
     shadow: false,
-    // A workload that was restarted before the last rollout began may have to be once more.
+    // Kept, because a workload restarted before the last rollout may have to restart once more.
     ...(startedAt === undefined ? {} : { startedAt }),
     knownWorkloads: before.knownWorkloads ?? 0,
     canaryWorkloads: 0,
-    pods: before.pods ?? { stable: nobody, canary: nobody },
+    pods: before.pods ?? { stable: noPods, canary: noPods },
     injectionErrors: before.injectionErrors ?? 0,
     ...(rolledBackFrom === undefined ? {} : { rolledBackFrom }),
     ...(shadowReport === undefined ? {} : { shadowReport }),
@@ -68,7 +68,7 @@ export function atRest(
   };
 }
 
-/** A step that there is: the schema asks for one at least. */
+/** Returns a step. @throws RangeError when it does not exist, which the schema prevents */
 export function stepAt(steps: readonly CanaryStep[], index: number): CanaryStep {
   const step = steps[index];
   if (step === undefined) throw new RangeError(`spec.strategy.canary.steps has no step ${index}`);
@@ -97,13 +97,13 @@ export function startRollout(
   return { state, events: [{ type: 'Normal', reason: 'RolloutStarted', message }, ...events] };
 }
 
-/** How the stable revision does when a rollout begins; in the middle of another one there may be no pods of it left to tell. */
+/** Counts the stable pods when a rollout begins; keeps the last count if none remain. */
 function stableBefore({ pods, stableBefore: known }: RolloutState): NonNullable<RolloutState['stableBefore']> {
   const { stable } = pods;
   return stable.total === 0 && known !== undefined ? known : { failing: stable.failing, total: stable.total };
 }
 
-/** Begins a step: measures the share among the workloads that are known now, and forgets the evidence of the step before. */
+/** Begins a step: measures its share, and drops the evidence of the last step. */
 export function beginStep(
   before: RolloutState,
   { index, step }: { readonly index: number; readonly step: CanaryStep },
@@ -113,7 +113,7 @@ export function beginStep(
   delete rest.pausedAt;
   delete rest.resumed;
   delete rest.shadowBefore;
-  // An edit may have left only steps below the weight that is in force: it stands.
+  // After an edit, all steps may be below the current weight: keep it.
   const weight = Math.max(step.weight, before.weight);
   const ranks = observed.workloads.map(({ rank }) => rank);
   const threshold = thresholdFor(ranks, weight, before.threshold);
@@ -121,7 +121,7 @@ export function beginStep(
   const { compared, failed } = observed.shadow ?? emptyShadowReport;
   const shadow = step.shadow && weight === 0;
   const message = shadow
-    ? `step ${index + 1}: the canary is rendered and compared, no workload gets it`
+    ? `step ${index + 1}: the canary is rendered and compared, but no workload gets it`
     : `step ${index + 1}: ${weight} percent, ${canaryWorkloads} of ${ranks.length} workloads get the canary`;
   const state: RolloutState = {
     ...rest,
@@ -139,7 +139,7 @@ export function beginStep(
   return { state, events: [{ type: 'Normal', reason: 'StepStarted', message }] };
 }
 
-/** The canary becomes what everybody gets, after so many steps; the others are skipped. */
+/** Makes the canary stable after `step` completed steps, and skips the rest. */
 export function promote(before: ActiveState, step: number, how: string): Transition {
   const message = `revision ${before.canary.revision} is stable now, in place of ${before.stable.revision}: ${how}`;
   const state: RolloutState = {
@@ -154,7 +154,7 @@ export function promote(before: ActiveState, step: number, how: string): Transit
   return { state, events: [{ type: 'Normal', reason: 'Promoted', message }] };
 }
 
-/** Everybody gets the stable revision again, until the spec changes or somebody asks for another try. */
+/** Returns all pods to stable until the spec changes or a user requests `retry`. */
 export function rollBack(before: ActiveState, generation: number, reason: string, why: string): Transition {
   const { canary, stable, step, weight } = before;
   const message = `revision ${canary.revision} was rolled back to ${stable.revision} at step ${step + 1} (${weight} percent): ${why}`;
@@ -168,5 +168,5 @@ export function rollBack(before: ActiveState, generation: number, reason: string
   return { state, events: [{ type: 'Warning', reason: 'RolledBack', message: state.message }] };
 }
 
-/** What the schema of the status holds. */
+/** The limit of the status schema, in characters. */
 const longestMessage = 2048;

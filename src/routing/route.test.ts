@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { formatRoute, parseRoute, parseWebhookRoute, pathFormats, type Route, routeOf } from './route.ts';
 
-/** Names that stand for something in a path as well. */
+/** Names that are also keywords of a path. */
 const names = ['inject', 'shadow', 'tags', 'revisions', 'default', '1-24', '0123abcd', 'deadbeefdeadbeef', 'a'];
 const name = fc.constantFrom(...names);
 const hash = fc.stringMatching(/^[0-9a-f]{8}$/);
-/** Compared deeply with objects that have the usual prototype. */
+/** Generates objects with the usual prototype, as deepEqual expects. */
 const noNullPrototype = { noNullPrototype: true };
 const ref = fc.record({ injectorConfig: name, hash }, noNullPrototype);
 const rollout = { canary: ref, threshold: fc.stringMatching(/^[0-9a-f]{16}$/), shadow: fc.boolean() };
@@ -34,7 +34,7 @@ describe('formatRoute', () => {
     ['/tags/prod/1-24/0123abcd/inject/89abcdef/8000000000000000/shadow', { ...moving, shadow: true }],
   ];
   for (const [path, expected] of cases) {
-    it(`says ${path}`, () => {
+    it(`writes ${path}`, () => {
       assert.equal(formatRoute(expected), path);
       assert.deepEqual(parseRoute(path), { route: expected, suffix: '' });
     });
@@ -52,13 +52,13 @@ describe('parseRoute', () => {
     );
   });
 
-  it('takes a path that could be both for that of a rollout', () => {
+  it('reads an ambiguous path as that of a rollout', () => {
     const path = `/tags/prod/1-24/0123abcd/inject/key/${threshold}/inject/more`;
     const expected = { ...moving, canary: { injectorConfig: 'inject', hash: 'key' }, shadow: false };
     assert.deepEqual(parseRoute(path), { route: expected, suffix: '/more' });
   });
 
-  it('reads a hash that is none: a configuration that no replica has', () => {
+  it('accepts any text as a hash', () => {
     assert.deepEqual(parseRoute('/revisions/1-24/x/inject')?.route, { stable: { injectorConfig: '1-24', hash: 'x' } });
   });
 
@@ -79,7 +79,7 @@ describe('parseRoute', () => {
     '/tags/prod/1-24/0123abcd/1-25/89abcdef/8000000000000000/other',
     '/tags/prod/1-24/0123abcd/1-25//8000000000000000/inject',
   ]) {
-    it(`finds none in ${path}`, () => {
+    it(`finds no route in ${path}`, () => {
       assert.equal(parseRoute(path), undefined);
     });
   }
@@ -101,14 +101,14 @@ describe('parseWebhookRoute', () => {
     'revisions/1-24/0123abcd/inject',
     'https://example.com/inject',
   ]) {
-    it(`finds none in ${path}`, () => {
+    it(`finds no route in ${path}`, () => {
       assert.equal(parseWebhookRoute(path), undefined);
     });
   }
 });
 
 describe('routeOf', () => {
-  it('reads a Service, a URL, and nothing', () => {
+  it('reads a Service or a URL, and accepts neither', () => {
     const path = formatRoute({ stable });
     assert.deepEqual(routeOf({ service: { path } }), { stable });
     assert.deepEqual(routeOf({ url: `https://example.com${path}` }), { stable });
@@ -118,14 +118,14 @@ describe('routeOf', () => {
 });
 
 describe('pathFormats', () => {
-  it('have names of their own, and each reads what it writes and nothing of another', () => {
+  it('have unique names, and each reads only the paths that it writes', () => {
     assert.equal(new Set(pathFormats.map(({ name }) => name)).size, pathFormats.length);
     fc.assert(
       fc.property(fc.constantFrom(...pathFormats), route, ({ name: ours, write }, written) => {
         const parts = write(written).split('/');
-        for (const { name: theirs, read } of pathFormats) {
+        for (const { name: yours, read } of pathFormats) {
           const found = { route: written, end: parts.length };
-          assert.deepEqual(read(parts, 1), ours === theirs ? found : undefined);
+          assert.deepEqual(read(parts, 1), ours === yours ? found : undefined);
         }
       }),
     );

@@ -1,19 +1,19 @@
-/** One immutable configuration of an injector. */
+/** A reference to one immutable configuration of an injector. */
 export interface ConfigurationRef {
   /** metadata.name of the InjectorConfig. */
   readonly injectorConfig: string;
-  /** The 8 lower-case hex digits of its configuration. */
+  /** The hash of the configuration, 8 lower-case hex digits. */
   readonly hash: string;
 }
 
-/** Whether both name the same configuration. */
+/** Reports whether both name the same configuration. */
 export function isSameConfiguration(one: ConfigurationRef, other: ConfigurationRef): boolean {
   return one.injectorConfig === other.injectorConfig && one.hash === other.hash;
 }
 
-/** Every pod gets the same configuration. */
+/** A route outside a rollout: every pod gets the same configuration. */
 export interface RouteAtRest {
-  /** The RevisionTag whose webhook it is; absent for the InjectorConfig's own. */
+  /** The RevisionTag that owns the webhook; absent when the InjectorConfig owns it. */
   readonly tag?: string;
   readonly stable: ConfigurationRef;
   readonly canary?: undefined;
@@ -24,26 +24,26 @@ export interface RolloutRoute {
   readonly tag: string;
   readonly stable: ConfigurationRef;
   readonly canary: ConfigurationRef;
-  /** 16 lower-case hex digits: workloads that rank below it get `canary`, see `getsCanary`. */
+  /** 16 lower-case hex digits; workloads with a lower rank get `canary`, see `getsCanary`. */
   readonly threshold: string;
-  /** Whether all pods get `stable`, and `canary` is only tried. */
+  /** Whether all pods get `stable`, and `canary` is only rendered and compared. */
   readonly shadow: boolean;
 }
 
-/** What the path of a webhook says: which configuration a pod gets. */
+/** The content of a webhook's path: which configuration each pod gets. */
 export type Route = RouteAtRest | RolloutRoute;
 
-/** The path of a request, taken apart. */
+/** The parts of a request's path. */
 export interface RequestRoute {
   readonly route: Route;
-  /** What follows it: `''`, or `/key/value…` by Istio's rule for paths of injectors. */
+  /** The rest of the path: `''`, or `/key/value…` as Istio allows for injector paths. */
   readonly suffix: string;
 }
 
-/** The path or URL of a webhook, taken apart. */
+/** The parts of a webhook's path or URL. */
 export interface WebhookRoute {
   readonly route: Route;
-  /** What stands before it: `''`, or a URL with any path of its own. */
+  /** The text before the route: `''`, or a URL that may have a path. */
   readonly prefix: string;
 }
 
@@ -51,8 +51,8 @@ const hashSyntax = /^[0-9a-f]{8}$/;
 const thresholdSyntax = /^[0-9a-f]{16}$/;
 
 /**
- * A route as a text, which is also path format 1:
- * `/revisions/N/HASH/inject`, `/tags/T/N/HASH/inject`, and in a rollout `/tags/T/N/HASH/M/HASH/THRESHOLD/inject` or `…/shadow`.
+ * Writes a route in path format 1: `/revisions/N/HASH/inject`, `/tags/T/N/HASH/inject`, and in a
+ * rollout `/tags/T/N/HASH/M/HASH/THRESHOLD/inject` or `…/shadow`.
  */
 export function formatRoute(route: Route): string {
   const { tag, stable } = route;
@@ -63,9 +63,9 @@ export function formatRoute(route: Route): string {
 }
 
 /**
- * Reads the path of a request, with any suffix. Hashes may be any text: a configuration that no replica has is unavailable, not unknown.
- * A path that could be both, because its InjectorConfig is called `inject`, is that of a rollout.
- * @returns undefined when the path is no route
+ * Reads the path of a request, with any suffix; undefined when it is not a route. A hash may be any
+ * text: the caller reports a configuration that it does not have as unavailable. An ambiguous path,
+ * possible when an InjectorConfig is called `inject`, is that of a rollout.
  */
 export function parseRoute(path: string): RequestRoute | undefined {
   const parts = path.split('/');
@@ -75,10 +75,7 @@ export function parseRoute(path: string): RequestRoute | undefined {
   return { route: found.route, suffix: suffix.join('') };
 }
 
-/**
- * Reads the route at the end of a webhook's path or URL.
- * @returns undefined when there is none, or when a hash is none
- */
+/** Reads the route at the end of a webhook's path or URL; undefined without one or a valid hash. */
 export function parseWebhookRoute(url: string): WebhookRoute | undefined {
   const parts = url.split('/');
   for (let at = 1; at < parts.length; at++) {
@@ -91,31 +88,31 @@ export function parseWebhookRoute(url: string): WebhookRoute | undefined {
   return undefined;
 }
 
-/** The clientConfig of a webhook, as far as its route depends on it. */
+/** The fields of a webhook's clientConfig that contain its route. */
 export interface RoutedClientConfig {
   readonly url?: string;
   readonly service?: { readonly path?: string };
 }
 
-/** The route of a webhook, by its Service's path or its URL; undefined for a webhook that is none of ours. */
+/** Returns the route of a webhook; undefined for a webhook of another injector. */
 export function routeOf(clientConfig: RoutedClientConfig | undefined): Route | undefined {
   return parseWebhookRoute(clientConfig?.service?.path ?? clientConfig?.url ?? '')?.route;
 }
 
 interface FoundRoute {
   readonly route: Route;
-  /** The index of the part behind it. */
+  /** The index of the first part after the route. */
   readonly end: number;
 }
 
-/** A way to say a route in the path of a webhook. Its name stands in the Leases of the replicas that can read it. */
+/** A format of routes in paths. Leases list the names of the formats that a replica can read. */
 export interface PathFormat {
   readonly name: string;
   readonly write: (route: Route) => string;
   readonly read: (parts: readonly string[], at: number) => FoundRoute | undefined;
 }
 
-/** What this version reads, the newest first. It writes the first one that every live replica reads (docs/adr/0017). */
+/** All formats, newest first; the first that all live replicas read is written (docs/adr/0017). */
 export const pathFormats: readonly PathFormat[] = [{ name: '1', write: formatRoute, read: readRoute }];
 
 function readAnyFormat(parts: readonly string[], at: number): FoundRoute | undefined {

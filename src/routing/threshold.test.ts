@@ -4,7 +4,7 @@ import { countBelow, thresholdFor } from './threshold.ts';
 import { everyWorkload, noWorkload } from './workload-key.ts';
 
 const hex = (value: bigint): string => value.toString(16).padStart(16, '0');
-// The highest rank is left out: below 100 percent nothing tells it from the workload before it (one in 2^64).
+// Below 100 percent, no threshold separates the highest rank from the one before it (1 in 2^64).
 const rank = fc.oneof(
   { weight: 4, arbitrary: fc.bigInt(0n, (1n << 64n) - 3n).map(hex) },
   { weight: 1, arbitrary: fc.bigInt(0n, 9n).map(hex) },
@@ -14,7 +14,7 @@ const ranks = fc.uniqueArray(rank, { maxLength: 250 });
 const weight = fc.integer({ min: 0, max: 100 });
 
 describe('thresholdFor', () => {
-  it('takes exactly the share, rounded up', () => {
+  it('includes exactly the share, rounded up', () => {
     fc.assert(
       fc.property(ranks, weight, (known, percent) => {
         const threshold = thresholdFor(known, percent, noWorkload);
@@ -25,7 +25,7 @@ describe('thresholdFor', () => {
     );
   });
 
-  it('gives the same for the same workloads in any order and with repetitions', () => {
+  it('ignores the order and repetitions of workloads', () => {
     fc.assert(
       fc.property(ranks, weight, (known, percent) => {
         const shuffled = [...known, ...known.slice(0, 3)].reverse();
@@ -34,7 +34,7 @@ describe('thresholdFor', () => {
     );
   });
 
-  it('never shrinks, and does not shrink with the weight either', () => {
+  it('never shrinks, and grows with the weight', () => {
     fc.assert(
       fc.property(ranks, ranks, weight, weight, (known, later, a, b) => {
         const [smaller, larger] = a < b ? [a, b] : [b, a];
@@ -45,7 +45,7 @@ describe('thresholdFor', () => {
     );
   });
 
-  for (const [known, percent, taken] of [
+  for (const [known, percent, included] of [
     [1, 1, 1],
     [1, 99, 1],
     [2, 5, 1],
@@ -59,13 +59,13 @@ describe('thresholdFor', () => {
     [200, 0, 0],
     [200, 100, 200],
   ] as const) {
-    it(`takes ${taken} of ${known} at ${percent} percent`, () => {
+    it(`includes ${included} of ${known} at ${percent} percent`, () => {
       const all = Array.from({ length: known }, (_, index) => hex(((1n << 64n) * BigInt(index)) / BigInt(known)));
-      assert.equal(countBelow(all, thresholdFor(all, percent, noWorkload)), taken);
+      assert.equal(countBelow(all, thresholdFor(all, percent, noWorkload)), included);
     });
   }
 
-  it('is none and every at the ends, whoever is known', () => {
+  it('is noWorkload at weight 0 and everyWorkload at weight 100, for any workloads', () => {
     fc.assert(
       fc.property(ranks, (known) => {
         assert.equal(thresholdFor(known, 0, noWorkload), noWorkload);
@@ -74,21 +74,21 @@ describe('thresholdFor', () => {
     );
   });
 
-  it('is the share of all ranks where nobody is known, and where the known ones leave room for it', () => {
+  it('is the share of all possible ranks when the known workloads allow it', () => {
     const quarter = '3fffffffffffffff';
     assert.equal(thresholdFor([], 25, noWorkload), quarter);
     assert.equal(thresholdFor([hex(1n), 'f'.padEnd(16, '0')], 25, noWorkload), quarter);
   });
 
-  it('is as near to the share of all ranks as the known ones allow', () => {
-    // Half of them, but they all lie low: just above the second, and just at the third.
+  it('is as near to the share of all possible ranks as the known workloads allow', () => {
+    // The share is two of four workloads, which all have low (high) ranks.
     const low = [1n, 2n, 3n, 4n].map(hex);
     assert.equal(thresholdFor(low, 50, noWorkload), hex(3n));
     const high = ['c', 'd', 'e', 'f'].map((digit) => digit.padEnd(16, '0'));
     assert.equal(thresholdFor(high, 50, noWorkload), 'd000000000000001');
   });
 
-  it('takes the highest rank there is where it has to', () => {
+  it('includes the highest possible rank when it is the only one', () => {
     assert.equal(thresholdFor([everyWorkload], 5, noWorkload), everyWorkload);
     assert.equal(countBelow([everyWorkload], thresholdFor([everyWorkload], 5, noWorkload)), 1);
   });

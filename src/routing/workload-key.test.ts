@@ -16,26 +16,26 @@ describe('workloadOfPod', () => {
   const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x' };
   const cases: readonly (readonly [string, unknown, string])[] = [
     ['the Deployment of a ReplicaSet', { generateName: 'cart-7d9f-', ...hashed }, 'shop/Deployment/cart'],
-    ['a ReplicaSet that nobody hashed', { generateName: 'cart-', ...unhashed }, 'shop/ReplicaSet/cart'],
+    ['a ReplicaSet without a hash label', { generateName: 'cart-', ...unhashed }, 'shop/ReplicaSet/cart'],
     ["Argo's Rollout", { labels: argo, ...controlledBy('ReplicaSet', 'cart-ab') }, 'shop/Rollout/cart'],
     ['the CronJob of a Job', controlledBy('Job', 'report-28391040', 'batch/v1'), 'shop/CronJob/report'],
-    ['a Job of its own', controlledBy('Job', 'migrate-42', 'batch/v1'), 'shop/Job/migrate-42'],
+    ['a Job without a CronJob', controlledBy('Job', 'migrate-42', 'batch/v1'), 'shop/Job/migrate-42'],
     ['a StatefulSet, with names', { name: 'db-0', ...controlledBy('StatefulSet', 'db') }, 'shop/StatefulSet/db'],
     ['a DeploymentConfig', { labels: { deploymentconfig: 'web' }, ...openShift }, 'shop/DeploymentConfig/web'],
     ['a controller of another kind', controlledBy('Cluster', 'pg', 'postgresql.cnpg.io/v1'), 'shop/Cluster/pg'],
-    ['generateName, before and after the API server has made a name of it', { generateName: 'one-' }, 'shop/Pod/one-'],
-    ['the same', { generateName: 'one-', name: 'one-x7k2p' }, 'shop/Pod/one-'],
+    ['generateName before the API server makes a name', { generateName: 'one-' }, 'shop/Pod/one-'],
+    ['a generated name', { generateName: 'one-', name: 'one-x7k2p' }, 'shop/Pod/one-'],
     ['a bare pod', { name: 'one' }, 'shop/Pod/one'],
     ['a bare pod whose owner does not control it', { name: 'one', ownerReferences: [owner] }, 'shop/Pod/one'],
     ['a pod without any name', {}, 'shop/Pod/'],
   ];
   for (const [title, pod, expected] of cases) {
-    it(`is ${title}: ${expected}`, () => {
+    it(`returns for ${title}: ${expected}`, () => {
       assert.equal(workloadKey(workloadOfPod({ metadata: pod }, 'shop')), expected);
     });
   }
 
-  it('is the same for the pods of every ReplicaSet of a Deployment', () => {
+  it('is the same for the pods of all ReplicaSets of a Deployment', () => {
     const pod = (hash: string) => ({
       metadata: { labels: { 'pod-template-hash': hash }, ...controlledBy('ReplicaSet', `cart-${hash}`) },
     });
@@ -43,25 +43,25 @@ describe('workloadOfPod', () => {
   });
 });
 
-describe('workloadOfPod, given what no API server sends,', () => {
+describe('workloadOfPod, given objects that no API server sends,', () => {
   const controller = (fields: object, labels?: unknown) => ({
     metadata: { name: 'one', ownerReferences: [{ controller: true, ...fields }], labels },
   });
   const replicaSet = { kind: 'ReplicaSet', name: 'a-1' };
   const cases: readonly (readonly [string, unknown, string])[] = [
     ['nothing', undefined, 'shop/Pod/'],
-    ['a text', 'pod', 'shop/Pod/'],
+    ['a string', 'pod', 'shop/Pod/'],
     ['null for metadata', { metadata: null }, 'shop/Pod/'],
     ['a number for a name', { metadata: { name: 7, generateName: null } }, 'shop/Pod/'],
     ['null for the owners', { metadata: { name: 'one', ownerReferences: null } }, 'shop/Pod/one'],
     ['null among the owners', { metadata: { name: 'one', ownerReferences: [null] } }, 'shop/Pod/one'],
-    ['a word for controller', { metadata: { name: 'one', ownerReferences: [{ controller: 'true' }] } }, 'shop/Pod/one'],
+    ['a string controller', { metadata: { name: 'one', ownerReferences: [{ controller: 'true' }] } }, 'shop/Pod/one'],
     ['a controller without a name', controller({ kind: 'Job', name: 3 }), 'shop/Job/'],
     ['a number for a label', controller(replicaSet, { 'pod-template-hash': 1 }), 'shop/ReplicaSet/a-1'],
-    ['labels as a text', controller({ kind: 'ReplicationController', name: 'a' }, 'x'), 'shop/ReplicationController/a'],
+    ['string labels', controller({ kind: 'ReplicationController', name: 'a' }, 'x'), 'shop/ReplicationController/a'],
   ];
   for (const [title, pod, expected] of cases) {
-    it(`takes ${title} for absent`, () => {
+    it(`treats ${title} as absent`, () => {
       assert.equal(workloadKey(workloadOfPod(pod, 'shop')), expected);
     });
   }
@@ -69,7 +69,7 @@ describe('workloadOfPod, given what no API server sends,', () => {
 
 describe('rankOf', () => {
   // printf prod/shop/Deployment/cart | sha256sum | cut -c1-16
-  it('is what sha256sum gives', () => {
+  it('equals the output of sha256sum', () => {
     assert.equal(rankOf('prod', { namespace: 'shop', kind: 'Deployment', name: 'cart' }), 'e41730f6cafc9caa');
     assert.equal(rankOf('prod', { namespace: 'shop', kind: 'Pod', name: 'one-' }), '49eaa3e5560b6bec');
   });
@@ -85,7 +85,7 @@ describe('getsCanary', () => {
   const edges = fc.constantFrom(noWorkload, '0000000000000001', 'fffffffffffffffe', everyWorkload);
   const rank = fc.oneof({ weight: 1, arbitrary: edges }, { weight: 3, arbitrary: hex });
 
-  it('takes none below the lowest threshold and all below the highest', () => {
+  it('includes no workload at the lowest threshold and all at the highest', () => {
     fc.assert(
       fc.property(rank, (one) => {
         assert.equal(getsCanary(one, noWorkload), false);
@@ -94,7 +94,7 @@ describe('getsCanary', () => {
     );
   });
 
-  it('takes with a larger threshold whatever it took with a smaller one', () => {
+  it('includes with a larger threshold all workloads of a smaller one', () => {
     fc.assert(
       fc.property(rank, rank, rank, (one, a, b) => {
         const [smaller, larger] = a < b ? [a, b] : [b, a];
@@ -103,7 +103,7 @@ describe('getsCanary', () => {
     );
   });
 
-  it('compares as numbers do', () => {
+  it('compares ranks as numbers', () => {
     fc.assert(
       fc.property(rank, rank, (one, threshold) => {
         fc.pre(threshold !== everyWorkload);

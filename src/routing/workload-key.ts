@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { workloadBehind } from '../api/kubernetes/workload-behind.ts';
 
-/** What is asked for a revision as one: all pods of a workload get the same. */
+/** A workload: all of its pods get the same configuration. */
 export interface RolloutWorkload {
   readonly namespace: string;
   readonly kind: string;
@@ -10,14 +10,15 @@ export interface RolloutWorkload {
 
 /** No workload ranks below this threshold. */
 export const noWorkload = '0000000000000000';
-/** The one threshold that includes the rank of its own value: every workload gets the canary. */
+/** The only threshold that includes the rank equal to it: every workload gets the canary. */
 export const everyWorkload = 'ffffffffffffffff';
 
 /**
- * The workload of a pod, from the pod alone: its controller, or what stands behind that by Istio's rules (a ReplicaSet's Deployment, a Job's
- * CronJob); of a pod without a controller its generateName, else its name. The same for a pod as a review holds it and as it is stored then.
- * @param pod as the API server sends it; a part of a wrong type counts as absent
- * @param namespace of the request or of the stored pod; a review's pod may lack its own
+ * Returns the workload of a pod from the pod alone: the top-level owner by Istio's rules (a
+ * ReplicaSet's Deployment, a Job's CronJob), else the pod's generateName, else its name. The result
+ * is the same for the pod in a review and for the stored pod.
+ * @param pod as the API server sends it; fields of a wrong type count as absent
+ * @param namespace of the request or of the stored pod; a pod in a review may have none
  */
 export function workloadOfPod(pod: unknown, namespace: string): RolloutWorkload {
   const metadata = recordOf(recordOf(pod).metadata);
@@ -32,14 +33,15 @@ export function workloadOfPod(pod: unknown, namespace: string): RolloutWorkload 
   return { namespace, kind: workload.kind, name: workload.name };
 }
 
-/** `namespace/kind/name`: the same text for the same workload, since none of the three may hold a slash. */
+/** Returns `namespace/kind/name`, which is unique because none of the three can contain a slash. */
 export function workloadKey({ namespace, kind, name }: RolloutWorkload): string {
   return `${namespace}/${kind}/${name}`;
 }
 
 /**
- * Where a workload stands in the order in which a tag hands out the canary: the first 64 bits of SHA-256 of `tag/namespace/kind/name`, as 16
- * lower-case hex digits. Ranks compare as text. The tag is part of it, so that two tags do not try their canaries on the same workloads.
+ * Returns the rank of a workload, by which a tag hands out the canary: the first 64 bits of SHA-256
+ * of `tag/namespace/kind/name`, as 16 lower-case hex digits, compared as text. The tag is included
+ * so that two tags do not try their canaries on the same workloads.
  */
 export function rankOf(tag: string, workload: RolloutWorkload): string {
   return createHash('sha256')
@@ -49,14 +51,14 @@ export function rankOf(tag: string, workload: RolloutWorkload): string {
 }
 
 /**
- * Whether a workload of this rank gets the canary: its rank is below the threshold, or the threshold is {@link everyWorkload}. So
- * {@link noWorkload} takes none, every larger threshold takes all that a smaller one took, and the largest takes all.
+ * Reports whether a workload of this rank gets the canary. {@link noWorkload} includes none, a
+ * larger threshold includes all workloads of a smaller one, and {@link everyWorkload} includes all.
  */
 export function getsCanary(rank: string, threshold: string): boolean {
   return rank < threshold || threshold === everyWorkload;
 }
 
-/** A part of an object as the API server sends it; one of a wrong type counts as absent. */
+/** Returns a part of an untyped object as a record; a part of a wrong type counts as absent. */
 export function recordOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -12,30 +12,30 @@ describe('foreignOverlap', () => {
   const all = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'] };
   const selecting = (namespaceSelector: object) => istio({ namespaceSelector, objectSelector: {} });
   const off = { matchLabels: { 'istio.io/deactivated': 'never-match' } };
-  const rows: [what: string, foreign: KubernetesObject, overlaps: boolean, config?: string, spec?: object][] = [
+  const rows: [title: string, foreign: KubernetesObject, overlaps: boolean, config?: string, spec?: object][] = [
     ["Istio's default beside ours", istio(), true],
     ["Istio's default beside a revision of ours", istio(), false, '1-24'],
     ["Istio's revision of the same name", selecting(revision('1-24')), true, '1-24'],
     ["Istio's revision of another name", selecting(revision('1-23')), false, '1-24'],
-    ['another family of ours', istio(), false, 'default', { webhook: logs }],
-    ['one that looks at every pod, by other labels or none', selecting({}), false],
-    ['one that Istio has switched off', selecting(off), false],
-    ['one for other things than pods', resources('services'), false],
-    ['one for updates', istio({ rules: [{ ...rules[0], operations: ['UPDATE'] }] }), false],
-    ['one for everything', istio({ rules: [all] }), true],
-    ['one for pods by any subresource', resources('pods/*'), true],
-    ['one that is on its way out', istio({}, { deletionTimestamp: 'now' }), false],
-    ['our own', istio({}, { labels: ours }), false],
+    ['an InjectorConfig of another family', istio(), false, 'default', { webhook: logs }],
+    ['a webhook that selects every pod, without labels of the family', selecting({}), false],
+    ['a webhook that Istio has deactivated', selecting(off), false],
+    ['a webhook for other resources', resources('services'), false],
+    ['a webhook for updates', istio({ rules: [{ ...rules[0], operations: ['UPDATE'] }] }), false],
+    ['a webhook for all resources', istio({ rules: [all] }), true],
+    ['a webhook for pods with any subresource', resources('pods/*'), true],
+    ['a webhook configuration that is being deleted', istio({}, { deletionTimestamp: 'now' }), false],
+    ['a webhook configuration of this operator', istio({}, { labels: ours }), false],
   ];
-  for (const [what, foreign, overlaps, name = 'default', spec = {}] of rows) {
-    it(`${what}: ${overlaps ? 'yes' : 'no'}`, () => {
+  for (const [title, foreign, overlaps, name = 'default', spec = {}] of rows) {
+    it(`${title} ${overlaps ? 'overlaps' : 'does not overlap'}`, () => {
       const config = injectorConfig(name, spec as Record<string, unknown>);
       const found = foreignOverlap(claimOfConfig(config), [foreign]);
       assert.equal(found?.configuration, overlaps ? 'istio-sidecar-injector' : undefined);
     });
   }
 
-  it('is asked about again when selectors change, not when certificates do', () => {
+  it('changes foreignSelectors with the selectors, not with the certificates', () => {
     assert.equal(foreignSelectors(istio()), foreignSelectors(istio({ clientConfig: { url: 'https://elsewhere' } })));
     assert.notEqual(foreignSelectors(istio()), foreignSelectors(istio({ namespaceSelector: revision('x') })));
     assert.equal(foreignSelectors(istio({}, { labels: ours })), '');

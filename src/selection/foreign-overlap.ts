@@ -6,7 +6,7 @@ import type { SelectorPair } from './selecting-webhook.ts';
 import type { WebhookSelectors } from './webhook-selectors.ts';
 import { takesPodCreations, type WebhookRule } from './webhook-rules.ts';
 
-/** One webhook (admissionregistration.k8s.io/v1), as far as it matters here. */
+/** A webhook (admissionregistration.k8s.io/v1), with the fields that decide about an overlap. */
 interface Webhook extends SelectorPair {
   readonly name?: string;
   readonly rules?: readonly WebhookRule[];
@@ -16,18 +16,19 @@ interface PodWebhook extends WebhookSelectors {
   readonly keys: ReadonlySet<string>;
 }
 
-/** Objects of the view never change, so each is read once. */
+/** The webhooks of each object that was read. Objects in the cache never change. */
 const podWebhooks = new WeakMap<KubernetesObject, readonly PodWebhook[]>();
 
-/** The webhook configuration of somebody else that takes the same pods, and its webhook. */
+/** A webhook outside this operator that selects the same pods. */
 export interface ForeignClaim {
   readonly configuration: string;
   readonly webhook: string;
 }
 
 /**
- * The first webhook of somebody else that would take pods which a claim wants, chosen by the same labels: another injector of the family, such as
- * Istio's own. Webhooks that look at none of the family's labels are no injectors of it, and may see every pod.
+ * Returns the first webhook outside this operator that selects pods of a claim by labels of its
+ * family, such as Istio's own. A webhook that reads none of these labels is not an injector of the
+ * family and may select every pod.
  */
 export function foreignOverlap(claim: PodClaim, configurations: readonly KubernetesObject[]): ForeignClaim | undefined {
   const { injection, revision, inject } = claim.keys;
@@ -42,7 +43,7 @@ export function foreignOverlap(claim: PodClaim, configurations: readonly Kuberne
   return undefined;
 }
 
-/** What of a webhook configuration of somebody else decides whether it overlaps; empty for our own. */
+/** Returns a text that changes with the overlaps of a foreign object; empty for one of ours. */
 export function foreignSelectors(configuration: KubernetesObject | undefined): string {
   if (configuration === undefined || configuration.metadata.deletionTimestamp !== undefined) return '';
   const webhooks = podWebhooksOf(configuration);

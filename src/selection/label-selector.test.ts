@@ -10,9 +10,9 @@ describe('compileLabelSelector', () => {
   });
   const both: LabelSelector = { matchLabels: { a: 'b' }, matchExpressions: [{ key: 'c', operator: 'Exists' }] };
   const rows: [name: string, selector: LabelSelector, labels: Record<string, string>, matches: boolean][] = [
-    ['a label of the value', { matchLabels: { tier: 'web' } }, { tier: 'web' }, true],
-    ['another value', { matchLabels: { tier: 'web' } }, { tier: 'db' }, false],
-    ['all of several labels', { matchLabels: { tier: 'web', zone: 'a' } }, { tier: 'web' }, false],
+    ['a label with the value', { matchLabels: { tier: 'web' } }, { tier: 'web' }, true],
+    ['a label with another value', { matchLabels: { tier: 'web' } }, { tier: 'db' }, false],
+    ['one of two required labels', { matchLabels: { tier: 'web', zone: 'a' } }, { tier: 'web' }, false],
     ['In', tier('In', 'web', 'db'), { tier: 'db' }, true],
     ['In without the label', tier('In', 'web'), {}, false],
     ['NotIn without the label', tier('NotIn', 'web'), {}, true],
@@ -20,8 +20,8 @@ describe('compileLabelSelector', () => {
     ['Exists', { matchExpressions: [{ key: 'tier', operator: 'Exists' }] }, { tier: '' }, true],
     ['DoesNotExist', tier('DoesNotExist'), { tier: '' }, false],
     ['labels and expressions', both, { a: 'b', c: 'd' }, true],
-    ['nothing at all', {}, { a: 'b' }, false],
-    ['a name of Object', { matchExpressions: [{ key: 'constructor', operator: 'Exists' }] }, {}, false],
+    ['an empty selector', {}, { a: 'b' }, false],
+    ['a key of Object.prototype', { matchExpressions: [{ key: 'constructor', operator: 'Exists' }] }, {}, false],
   ];
   for (const [name, selector, labels, matches] of rows) {
     it(`${name}: ${matches ? 'matches' : 'does not match'}`, () => {
@@ -37,11 +37,11 @@ describe('compileLabelSelector', () => {
   const invalid: [name: string, selector: LabelSelector, why: RegExp][] = [
     ['a value with a space', { matchLabels: { a: 'b c' } }, /value "b c" of key "a" is not a label value/],
     ['a value that is too long', { matchLabels: { a: 'x'.repeat(64) } }, /not a label value/],
-    ['a key that is no name', { matchLabels: { 'a b': 'c' } }, /key "a b" is not a label name/],
+    ['a key that is not a label name', { matchLabels: { 'a b': 'c' } }, /key "a b" is not a label name/],
     ['a prefix with capitals', { matchLabels: { 'Example.com/a': 'c' } }, /not a label name/],
     ['In without values', { matchExpressions: [{ key: 'a', operator: 'In' }] }, /operator In of key "a" needs values/],
     ['Exists with values', { matchExpressions: [{ key: 'a', operator: 'Exists', values: ['x'] }] }, /takes no values/],
-    ['odd operator', { matchExpressions: [{ key: 'a', operator: 'Gt' as 'In', values: ['1'] }] }, /operator "Gt"/],
+    ['operator Gt', { matchExpressions: [{ key: 'a', operator: 'Gt' as 'In', values: ['1'] }] }, /operator "Gt"/],
   ];
   for (const [name, selector, why] of invalid) {
     it(`refuses ${name}`, () => {
@@ -52,7 +52,7 @@ describe('compileLabelSelector', () => {
     });
   }
 
-  it('takes a key with a prefix', () => {
+  it('accepts a key with a prefix', () => {
     const compiled = compileLabelSelector({ matchLabels: { 'example.com/team': 'a.b_c-d' } }, 'nothing');
     assert.ok('matches' in compiled && compiled.matches({ 'example.com/team': 'a.b_c-d' }));
   });
@@ -64,33 +64,33 @@ const team = (operator: LabelSelectorRequirement['operator'], ...values: string[
 const is = (value: string): LabelSelector => ({ matchLabels: { team: value } });
 
 describe('areDisjoint', () => {
-  const cases: [what: string, one: LabelSelector, other: LabelSelector, disjoint: boolean][] = [
-    ['two that take everything', {}, {}, false],
-    ['one that takes everything', {}, is('a'), false],
+  const cases: [title: string, one: LabelSelector, other: LabelSelector, disjoint: boolean][] = [
+    ['two empty selectors', {}, {}, false],
+    ['one empty selector', {}, is('a'), false],
     ['the same label with the same value', is('a'), is('a'), false],
     ['the same label with two values', is('a'), is('b'), true],
-    ['two labels', is('a'), { matchLabels: { stage: 'b' } }, false],
+    ['two different labels', is('a'), { matchLabels: { stage: 'b' } }, false],
     ['In with values in common', team('In', 'a', 'b'), team('In', 'b', 'c'), false],
     ['In without values in common', team('In', 'a', 'b'), team('In', 'c'), true],
-    ['a label and In without it', is('a'), team('In', 'b', 'c'), true],
+    ['a label and In without its value', is('a'), team('In', 'b', 'c'), true],
     ['Exists and DoesNotExist', team('Exists'), team('DoesNotExist'), true],
     ['In and DoesNotExist', team('In', 'a'), team('DoesNotExist'), true],
     ['In and Exists', team('In', 'a'), team('Exists'), false],
     ['NotIn and DoesNotExist', team('NotIn', 'a'), team('DoesNotExist'), false],
     ['NotIn and Exists', team('NotIn', 'a'), team('Exists'), false],
-    ['In and NotIn of all of it', team('In', 'a', 'b'), team('NotIn', 'a', 'b', 'c'), true],
-    ['In and NotIn of a part of it', team('In', 'a', 'b'), team('NotIn', 'a'), false],
+    ['In and NotIn with all values of In', team('In', 'a', 'b'), team('NotIn', 'a', 'b', 'c'), true],
+    ['In and NotIn with some values of In', team('In', 'a', 'b'), team('NotIn', 'a'), false],
     ['NotIn and NotIn', team('NotIn', 'a'), team('NotIn', 'b'), false],
     ['disjoint by a second key', { matchLabels: { team: 'a', stage: 'x' } }, { matchLabels: { stage: 'y' } }, true],
   ];
-  for (const [what, one, other, disjoint] of cases) {
-    it(`${what}: ${disjoint ? 'yes' : 'no'}`, () => {
+  for (const [title, one, other, disjoint] of cases) {
+    it(`${title}: ${disjoint ? 'disjoint' : 'not disjoint'}`, () => {
       assert.equal(areDisjoint(one, other), disjoint);
       assert.equal(areDisjoint(other, one), disjoint);
     });
   }
 
-  it('is so exactly when no labels match both, by a reading of their own', () => {
+  it('is true exactly when no labels match both, according to an independent matcher', () => {
     const key = fc.constantFrom('a', 'b');
     const value = fc.constantFrom('x', 'y');
     const requirement = fc.oneof(

@@ -4,20 +4,21 @@ import type { LabelSelector, LabelSelectorRequirement } from '../api/kubernetes/
 /** The labels of an object. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** Whether an object with these labels is selected. */
+/** Reports whether a selector selects an object with these labels. */
 export type LabelMatcher = (labels: Labels) => boolean;
 
-/** A selector ready for use, or why it is none. */
+/** A compiled selector, or why the selector is invalid. */
 export type CompiledSelector =
-  | { readonly matches: LabelMatcher; /** The label names that it asks for. */ readonly keys: readonly string[] }
+  | { readonly matches: LabelMatcher; /** The label names in its requirements. */ readonly keys: readonly string[] }
   | { readonly invalid: string };
 
-/** What a selector without requirements selects: nothing for Istio's injector, everything for the API server. */
+/** The meaning of an empty selector: 'nothing' for Istio, 'everything' for the API server. */
 export type EmptySelector = 'nothing' | 'everything';
 
 /**
- * Compiles a metav1.LabelSelector with the rules of apimachinery (`LabelSelectorAsSelector`, `Requirement`): all requirements must hold; In and NotIn
- * need values, Exists and DoesNotExist have none, keys are qualified names and values label values.
+ * Compiles a metav1.LabelSelector by the rules of apimachinery (`LabelSelectorAsSelector`,
+ * `Requirement`): all requirements must hold, In and NotIn need values, Exists and DoesNotExist
+ * have none, keys are qualified names and values are label values.
  */
 export function compileLabelSelector(selector: LabelSelector, empty: EmptySelector): CompiledSelector {
   const requirements = requirementsOf(selector);
@@ -28,13 +29,13 @@ export function compileLabelSelector(selector: LabelSelector, empty: EmptySelect
   return { matches: (labels) => requirements.every((requirement) => isMet(requirement, labels)), keys };
 }
 
-/** As the API server selects; a selector that cannot be read selects nothing. */
+/** Returns a matcher with the API server's rules; an invalid selector selects nothing. */
 export function apiServerMatcher(selector: LabelSelector): LabelMatcher {
   const compiled = compileLabelSelector(selector, 'everything');
   return 'matches' in compiled ? compiled.matches : () => false;
 }
 
-/** The requirements of a selector, matchLabels written as expressions. */
+/** Returns all requirements of a selector, with matchLabels as expressions. */
 export function requirementsOf({ matchLabels = {}, matchExpressions = [] }: LabelSelector): LabelSelectorRequirement[] {
   const equal = Object.entries(matchLabels).map(([key, value]): LabelSelectorRequirement => {
     return { key, operator: 'In', values: [value] };
@@ -42,17 +43,17 @@ export function requirementsOf({ matchLabels = {}, matchExpressions = [] }: Labe
   return [...equal, ...matchExpressions];
 }
 
-/** The label names that a selector asks for. */
+/** Returns the label names in the requirements of a selector. */
 export function keysOf(selector: LabelSelector): string[] {
   return [...new Set(requirementsOf(selector).map(({ key }) => key))];
 }
 
-/** What labels lack to be selected, by the API server's rules; empty when they are selected. */
+/** Returns the requirements that labels do not meet, by the API server's rules. */
 export function unmetRequirements(selector: LabelSelector | undefined, labels: Labels): LabelSelectorRequirement[] {
   return requirementsOf(selector ?? {}).filter((requirement) => !isMet(requirement, labels));
 }
 
-/** Whether no set of labels can match both selectors. Keys do not depend on each other, so it is so exactly when no value of some key suits both. */
+/** Reports whether no labels can match both: for some key, no value meets all requirements. */
 export function areDisjoint(one: LabelSelector, other: LabelSelector): boolean {
   const byKey = new Map<string, LabelSelectorRequirement[]>();
   for (const requirement of [...requirementsOf(one), ...requirementsOf(other)]) {
@@ -61,7 +62,7 @@ export function areDisjoint(one: LabelSelector, other: LabelSelector): boolean {
   return [...byKey.values()].some((requirements) => !isSatisfiable(requirements));
 }
 
-/** Only values that are named somewhere differ from each other; `other` stands for the rest, undefined for an absent label. */
+/** Tries each named value, one `other` value for the rest, and undefined for an absent label. */
 function isSatisfiable(requirements: readonly LabelSelectorRequirement[]): boolean {
   const other = Symbol('a value that no requirement names');
   const candidates = [undefined, other, ...requirements.flatMap(({ values }) => values ?? [])];
@@ -73,7 +74,7 @@ function isMet(requirement: LabelSelectorRequirement, labels: Labels): boolean {
   return holds(requirement, Object.hasOwn(labels, key) ? labels[key] : undefined);
 }
 
-/** @param value of the label; undefined where there is none. NotIn holds there too. */
+/** @param value of the label; undefined when the label is absent, which NotIn accepts */
 function holds({ operator, values = [] }: LabelSelectorRequirement, value: string | symbol | undefined): boolean {
   const isNamed = typeof value === 'string' && values.includes(value);
   switch (operator) {
@@ -88,7 +89,7 @@ function holds({ operator, values = [] }: LabelSelectorRequirement, value: strin
   }
 }
 
-/** Of the prefix of a label name; the pattern bounds the name behind it. */
+/** The longest prefix of a label name; the pattern bounds the name after it. */
 const longestPrefix = 253;
 
 function requirementProblem({ key, operator, values }: LabelSelectorRequirement): string | undefined {

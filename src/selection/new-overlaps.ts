@@ -13,9 +13,9 @@ import {
 } from './pod-claims.ts';
 
 /**
- * Who would take the same pods as an InjectorConfig that is about to be stored. A change is refused only for what it brings about: the loser of an
- * overlap that is there already may be edited.
- * @param before what is stored now; undefined for a new one
+ * Returns the overlaps that a change of an InjectorConfig adds. Overlaps that exist already are not
+ * reported, so that the object that yields can still be edited.
+ * @param before the stored object; undefined when it is created
  */
 export function configOverlaps(
   config: InjectorConfig,
@@ -27,18 +27,18 @@ export function configOverlaps(
   const field = isCustom ? 'spec.webhook.selection' : 'spec.revision';
   return newOverlaps(claimOfConfig(config), before && claimOfConfig(before), others).map((other) => ({
     field,
-    message: `${field}: ${nameOf(other)} takes the same pods${answersTo(other)}; ${
+    message: `${field}: ${nameOf(other)} selects the same pods${explanation(other)}; ${
       other.isCustom || isCustom
-        ? 'give one of the two its own spec.webhook.keys, or selectors that exclude each other'
-        : 'choose another revision, or delete that one first'
+        ? 'give one of the two separate spec.webhook.keys, or selectors that exclude each other'
+        : 'choose another revision, or delete the other object first'
     }`,
   }));
 }
 
 /**
- * Who would take the same pods as a RevisionTag that is about to be stored.
- * @param before what is stored now; undefined for a new one
- * @param config where it would lead
+ * Returns the overlaps that a change of a RevisionTag adds.
+ * @param before the stored object; undefined when it is created
+ * @param config the target of the tag
  */
 export function tagOverlaps(
   tag: RevisionTag,
@@ -50,8 +50,8 @@ export function tagOverlaps(
   const claims = podClaims({ ...claiming, tags: [...others, tag] });
   return newOverlaps(claimOfTag(tag, config), before && claimOfTag(before, config), claims).map((other) => ({
     field: 'metadata.name',
-    message: `metadata.name: ${nameOf(other)} takes the same pods${answersTo(other)}; ${
-      other.isCustom ? 'let its selectors exclude what follows the tag' : 'give the tag another name'
+    message: `metadata.name: ${nameOf(other)} selects the same pods${explanation(other)}; ${
+      other.isCustom ? 'change its selectors so that they exclude the pods of the tag' : 'give the tag another name'
     }`,
   }));
 }
@@ -62,7 +62,7 @@ function newOverlaps(claim: PodClaim, before: PodClaim | undefined, others: read
   );
 }
 
-function answersTo({ isCustom, revision, kind }: PodClaim): string {
-  if (isCustom) return ' by selectors of its own';
-  return kind === 'RevisionTag' ? `, a tag that answers to revision ${revision}` : `, its revision is ${revision}`;
+function explanation({ isCustom, revision, kind }: PodClaim): string {
+  if (isCustom) return ' with its own selectors';
+  return kind === 'RevisionTag' ? `, its name is the revision ${revision}` : `, its revision is ${revision}`;
 }

@@ -34,34 +34,34 @@ describe('winningClaim', () => {
   const unrevised = config('mine', 2, selectors({ objectSelector: noRevision, namespaceSelector: noRevision }));
   const excluding = config('mine', 2, selectors({ excludedNamespaces: ['team-b'] }));
   const inTeamB = selectors({ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'team-b' } } });
-  const cases: [what: string, config: InjectorConfig, other: InjectorConfig, wins: boolean][] = [
-    ['an older one of the same revision', mine, older, true],
-    ['a younger one', mine, config('other', 3, { revision: 'r' }), false],
-    ['one of the same age and an earlier name', mine, config('a', 2, { revision: 'r' }), true],
-    ['one of the same age and a later name', mine, config('z', 2, { revision: 'r' }), false],
-    ['one whose name is the revision', mine, config('r', 1), true],
-    ['another revision', mine, config('other', 1), false],
+  const cases: [title: string, config: InjectorConfig, other: InjectorConfig, wins: boolean][] = [
+    ['an older InjectorConfig with the same revision', mine, older, true],
+    ['a younger InjectorConfig', mine, config('other', 3, { revision: 'r' }), false],
+    ['an InjectorConfig of the same age with an earlier name', mine, config('a', 2, { revision: 'r' }), true],
+    ['an InjectorConfig of the same age with a later name', mine, config('z', 2, { revision: 'r' }), false],
+    ['an InjectorConfig whose name is the revision', mine, config('r', 1), true],
+    ['an InjectorConfig with another revision', mine, config('other', 1), false],
     ['one of another family', mine, config('other', 1, { revision: 'r', ...logs }), false],
-    ['one of another operator class', mine, config('other', 1, { revision: 'r', operatorClass: 'x' }), false],
+    ['another operator class', mine, config('other', 1, { revision: 'r', operatorClass: 'x' }), false],
     ['one that is being deleted', mine, config('other', 1, { revision: 'r' }, { deletionTimestamp: 'now' }), false],
-    ['itself', mine, config('mine', 1, { revision: 'r' }), false],
-    ['an older one with the same selectors of its own', own, config('other', 1, custom('a')), true],
-    ['an older one with other selectors of its own', own, config('other', 1, custom('b')), false],
-    ['an older one of a revision beside selectors of our own', own, older, true],
-    ['an older one with selectors of its own beside a revision', mine, config('other', 1, custom('a')), true],
-    ['an older one with wider selectors of its own', own, config('other', 1, selectors({})), true],
-    ['an older one with selectors of its own in another family', own, config('other', 1, customLogs), false],
-    ['an older one of a revision whose label our selectors exclude', unrevised, older, false],
-    ['an older one whose namespaces are excluded from ours', excluding, config('other', 1, inTeamB), false],
+    ['the InjectorConfig itself', mine, config('mine', 1, { revision: 'r' }), false],
+    ['an older one with the same custom selectors', own, config('other', 1, custom('a')), true],
+    ['an older one with different custom selectors', own, config('other', 1, custom('b')), false],
+    ['an older one with a revision, against custom selectors,', own, older, true],
+    ['an older one with custom selectors, against a revision,', mine, config('other', 1, custom('a')), true],
+    ['an older one with wider custom selectors', own, config('other', 1, selectors({})), true],
+    ['an older one with custom selectors in another family', own, config('other', 1, customLogs), false],
+    ['an older one whose revision label our selectors exclude', unrevised, older, false],
+    ['an older one whose namespaces we exclude', excluding, config('other', 1, inTeamB), false],
   ];
-  for (const [what, one, other, wins] of cases) {
-    it(`${what} ${wins ? 'wins' : 'does not win'}`, () => {
+  for (const [title, one, other, wins] of cases) {
+    it(`${title} ${wins ? 'wins' : 'does not win'}`, () => {
       const others = podClaims({ configs: [one, other], tags: [], targetOf: () => undefined });
       assert.equal(winningClaim(claimOfConfig(one), others)?.name, wins ? other.metadata.name : undefined);
     });
   }
 
-  it('of several the oldest wins', () => {
+  it('returns the oldest of several claims', () => {
     const others = [config('b', 1, { revision: 'r' }), config('a', 1, { revision: 'r' })];
     assert.equal(winningClaim(claimOfConfig(mine), others.map(claimOfConfig))?.name, 'a');
   });
@@ -72,51 +72,51 @@ describe('winningClaim', () => {
   const chosen = config('mine', 2, custom('a'));
   const wide = config('mine', 1, custom('a'));
   const named = { revision: 'prod' };
-  const rows: [what: string, loser: string, others: InjectorConfig[], tags: RevisionTag[], winner?: string][] = [
-    ['a tag of its own name', 'prod', [], [prod]],
-    ['two tags of one revision', 'prod', [], [prod, tag('test', 1)]],
-    ['a tag named like an older revision', 'prod', [config('prod', 1)], [prod], 'InjectorConfig prod'],
-    ['a revision named like an older tag', 'mine', [config('mine', 3, named)], [prod], 'RevisionTag prod'],
-    ['a tag and a revision of one name and age', 'prod', [config('prod', 2)], [prod], 'InjectorConfig prod'],
-    ['a tag named like a revision of another family', 'prod', [config('prod', 1, logs)], [prod]],
-    ['a tag of another class', 'prod', [config('prod', 1, { operatorClass: 'x' })], [prod]],
-    ['a tag beside older selectors that could take its pods', 'prod', [wide], [prod], 'InjectorConfig mine'],
-    ['selectors of its own beside an older tag', 'mine', [config('mine', 3, custom('a'))], [prod], 'RevisionTag prod'],
-    ['tag default beside revision default', 'default', [config('default', 1)], [tag('default', 2)]],
+  const rows: [title: string, loser: string, others: InjectorConfig[], tags: RevisionTag[], winner?: string][] = [
+    ['a tag with a unique name', 'prod', [], [prod]],
+    ['two tags with one revision', 'prod', [], [prod, tag('test', 1)]],
+    ['a tag with the name of an older revision', 'prod', [config('prod', 1)], [prod], 'InjectorConfig prod'],
+    ['a revision with the name of an older tag', 'mine', [config('mine', 3, named)], [prod], 'RevisionTag prod'],
+    ['a tag and a revision with the same name and age', 'prod', [config('prod', 2)], [prod], 'InjectorConfig prod'],
+    ['a tag with the name of a revision of another family', 'prod', [config('prod', 1, logs)], [prod]],
+    ['a tag of another operator class', 'prod', [config('prod', 1, { operatorClass: 'x' })], [prod]],
+    ['a tag and older custom selectors that could match its pods', 'prod', [wide], [prod], 'InjectorConfig mine'],
+    ['custom selectors and an older tag', 'mine', [config('mine', 3, custom('a'))], [prod], 'RevisionTag prod'],
+    ['tag default and revision default', 'default', [config('default', 1)], [tag('default', 2)]],
     [
-      'tag default, young in place of the oldest of all, beside selectors that had to yield to that',
+      'tag default, which replaces an older default, and custom selectors that yield to that default',
       'default',
       [config('default', 1), chosen],
       [tag('default', 3)],
     ],
     [
-      'selectors of its own beside tag default in place of an older default',
+      'custom selectors and a younger tag default, which replaces an older default',
       'mine',
       [config('default', 1), chosen],
       [tag('default', 3)],
       'RevisionTag default',
     ],
     [
-      'tag default beside an older default with selectors that no pod could match together with it',
+      'tag default and an older default with custom selectors that cannot match pods of the tag',
       'default',
       [config('default', 1, special)],
       [tag('default', 2)],
       'InjectorConfig default',
     ],
     [
-      'tag default beside an older default with selectors of its own, whose object it would need',
+      'tag default and an older default with custom selectors, which has the webhook configuration that the tag needs',
       'default',
       [config('default', 1, custom('a'))],
       [tag('default', 2)],
       'InjectorConfig default',
     ],
   ];
-  for (const [what, loser, others, tags, winner] of rows) {
-    it(`${what}: ${winner ?? 'nobody'} wins`, () => {
-      const everybody = podClaims({ configs: [stable, ...others], tags, targetOf: () => stable });
+  for (const [title, loser, others, tags, winner] of rows) {
+    it(`${title}: ${winner ?? 'no other object'} wins`, () => {
+      const all = podClaims({ configs: [stable, ...others], tags, targetOf: () => stable });
       const isTag = tags.some(({ metadata }) => metadata.name === loser);
-      const own = everybody.find(({ name, kind }) => name === loser && (kind === 'RevisionTag') === isTag);
-      const found = own && winningClaim(own, everybody);
+      const own = all.find(({ name, kind }) => name === loser && (kind === 'RevisionTag') === isTag);
+      const found = own && winningClaim(own, all);
       assert.ok(own !== undefined);
       assert.equal(found && nameOf(found), winner);
     });
@@ -124,7 +124,7 @@ describe('winningClaim', () => {
 });
 
 describe('podClaims', () => {
-  it('leave out what is being deleted, a tag that leads nowhere, and the default that a tag stands in for', () => {
+  it('omits objects that are being deleted, a tag without a target, and the default that a tag replaces', () => {
     const deleted = { deletionTimestamp: 'now' };
     const configs = [config('default', 1), config('old', 1, {}, deleted), config('1-24', 1)];
     const tags = [tag('default', 2), tag('lost', 2, { revision: 'nowhere' }), tag('going', 2, {}, deleted)];
@@ -133,7 +133,7 @@ describe('podClaims', () => {
     assert.deepEqual(found.map(nameOf), ['InjectorConfig 1-24', 'RevisionTag default']);
   });
 
-  it('select as their webhooks do', () => {
+  it('uses the selectors of the webhooks', () => {
     const stable = config('1-24', 1);
     const [first, second, ...others] = claimOfTag(tag('prod', 1), stable).selectors;
     assert.deepEqual([first?.name, second?.name, others], ['rev.namespace', 'rev.object', []]);
@@ -142,7 +142,7 @@ describe('podClaims', () => {
 
 describe('isTagged', () => {
   const own = config('default', 1);
-  it('is the default alone, by a tag of its class that is there to stay', () => {
+  it('is true only for the default, when tag default has its class and is not being deleted', () => {
     assert.equal(isTagged(own, [tag('default', 2)]), true);
     assert.equal(isTagged(own, []), false);
     assert.equal(isTagged(own, [tag('prod', 2)]), false);

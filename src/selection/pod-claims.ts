@@ -6,23 +6,23 @@ import type { WebhookKeys } from '../api/injector-config/webhook-keys.ts';
 import { areDisjoint } from './label-selector.ts';
 import { webhookSelectors, type WebhookSelectors } from './webhook-selectors.ts';
 
-/** Who wants pods: an InjectorConfig, or a RevisionTag together with the InjectorConfig that it leads to. */
+/** The pods that an InjectorConfig selects, or a RevisionTag together with its target. */
 export interface PodClaim {
   readonly kind: 'InjectorConfig' | 'RevisionTag';
   readonly name: string;
-  /** The value of the revision label that it answers to. */
+  /** The value of the revision label that it selects. */
   readonly revision: string;
   readonly operatorClass: string;
-  /** The labels of its family; pods of different families never meet. */
+  /** The labels of its family. Claims of different families never overlap. */
   readonly keys: WebhookKeys;
-  /** Whether its selectors are its own, and not those that follow from its revision. */
+  /** Whether the user wrote the selectors (`selection: Custom`). */
   readonly isCustom: boolean;
   readonly selectors: readonly WebhookSelectors[];
   /** RFC 3339. */
   readonly createdAt: string;
 }
 
-/** What an InjectorConfig wants never changes while the object does not, and is asked for with every pass over any other. */
+/** A cache of claims, since objects never change and each pass compares all of them. */
 const known = new WeakMap<InjectorConfig, PodClaim>();
 
 export function claimOfConfig(config: InjectorConfig): PodClaim {
@@ -44,8 +44,8 @@ export function claimOfConfig(config: InjectorConfig): PodClaim {
 }
 
 /**
- * @param config where the tag leads, or is to lead
- * @param standsInFor the InjectorConfig whose place it has taken: whoever had to yield to that one yields to the tag
+ * @param config the target of the tag
+ * @param standsInFor the InjectorConfig that the tag replaces: the claim is as old as the older one
  */
 export function claimOfTag(tag: RevisionTag, config: InjectorConfig, standsInFor?: InjectorConfig): PodClaim {
   const { keys, excludedNamespaces } = config.spec.webhook;
@@ -63,17 +63,17 @@ export function claimOfTag(tag: RevisionTag, config: InjectorConfig, standsInFor
   };
 }
 
-/** Everybody who wants pods, as far as it can be read. */
+/** The objects that select pods. */
 export interface ClaimingObjects {
   readonly configs: readonly InjectorConfig[];
   readonly tags: readonly RevisionTag[];
-  /** The InjectorConfig that a tag leads to, or is to lead to. */
+  /** Returns the target of a tag, if it has one. */
   readonly targetOf: (tag: RevisionTag) => InjectorConfig | undefined;
 }
 
 /**
- * Everybody who wants pods. An InjectorConfig `default` that a tag of its class stands in for wants none by itself, a tag that leads to no
- * InjectorConfig neither, and what is being deleted no longer.
+ * Returns the claims of all objects, except the InjectorConfig `default` when a tag of its class
+ * replaces it, tags without a target, and objects that are being deleted.
  */
 export function podClaims({ configs, tags, targetOf }: ClaimingObjects): PodClaim[] {
   const isLive = ({ metadata }: { metadata: ObjectMeta }): boolean => metadata.deletionTimestamp === undefined;
@@ -90,8 +90,10 @@ export function podClaims({ configs, tags, targetOf }: ClaimingObjects): PodClai
 }
 
 /**
- * Whether tag `default` stands in for an InjectorConfig: everything that means default is then written for the tag, into the one object
- * `sidecar-injector-default`. With selectors of its own the InjectorConfig does not mean default, and keeps that object or yields it by age.
+ * Reports whether tag `default` replaces an InjectorConfig: the operator then writes the webhooks
+ * of the default revision for the tag, to the same object `sidecar-injector-default`. An
+ * InjectorConfig `default` with custom selectors is not the default revision; it keeps that object,
+ * or yields by age.
  */
 export function isTagged(config: InjectorConfig, tags: readonly RevisionTag[]): boolean {
   return (
@@ -107,8 +109,8 @@ export function isTagged(config: InjectorConfig, tags: readonly RevisionTag[]): 
 }
 
 /**
- * The claim to which this one must yield, if any: of those that would take the same pods the oldest stays, then an InjectorConfig before a tag,
- * then the first by name.
+ * Returns the claim to which a claim must yield. Of overlapping claims the oldest wins, then an
+ * InjectorConfig over a tag, then the first name.
  */
 export function winningClaim(claim: PodClaim, others: readonly PodClaim[]): PodClaim | undefined {
   return others
@@ -116,29 +118,30 @@ export function winningClaim(claim: PodClaim, others: readonly PodClaim[]): PodC
     .sort((one, other) => order(one, other))[0];
 }
 
-/** To whom an InjectorConfig must yield, if anybody: of those that would take the same pods the oldest stays. */
+/** Returns the claim to which an InjectorConfig must yield; see {@link winningClaim}. */
 export function configWinner(config: InjectorConfig, claiming: ClaimingObjects): PodClaim | undefined {
   return winningClaim(claimOfConfig(config), rivalsOf(config, claiming));
 }
 
-/** Who may want the same pods as an InjectorConfig: never the tag that stands in for it. */
+/** Returns the claims that may overlap with an InjectorConfig: never the tag that replaces it. */
 export function rivalsOf(config: InjectorConfig, claiming: ClaimingObjects): PodClaim[] {
   const { tags } = claiming;
   const others = isTagged(config, tags) ? tags.filter(({ metadata }) => metadata.name !== config.metadata.name) : tags;
   return podClaims({ ...claiming, tags: others });
 }
 
-/** To whom a tag must yield, if anybody; nobody while it leads nowhere. */
+/** Returns the claim to which a tag must yield; undefined also for a tag without a target. */
 export function tagWinner(tag: RevisionTag, claiming: ClaimingObjects): PodClaim | undefined {
-  const everybody = podClaims(claiming);
-  const own = everybody.find(({ kind, name }) => kind === 'RevisionTag' && name === tag.metadata.name);
-  return own && winningClaim(own, everybody);
+  const all = podClaims(claiming);
+  const own = all.find(({ kind, name }) => kind === 'RevisionTag' && name === tag.metadata.name);
+  return own && winningClaim(own, all);
 }
 
 /**
- * Whether two claims would take the same pods. Pods are told apart by the labels of a family, so only members of one family can meet; within it
- * they do when they answer to the same revision, or when one has selectors of its own that some pod could match together with the other's. (Who
- * needs the one object of the default meets there too.)
+ * Reports whether two claims could select the same pod. Only claims of one family can, because each
+ * family has its own labels: claims with the same revision, or with custom selectors that a pod
+ * could match together with the other's. Two claims named `default` overlap too, since both need
+ * the same webhook configuration.
  */
 export function areOverlapping(one: PodClaim, other: PodClaim): boolean {
   if (one.kind === other.kind && one.name === other.name) return false;
@@ -149,18 +152,18 @@ export function areOverlapping(one: PodClaim, other: PodClaim): boolean {
   return meet(one.selectors, other.selectors);
 }
 
-/** Whether some pod could match both lists of webhooks. */
+/** Reports whether a pod could match both lists of webhooks. */
 export function meet(one: readonly WebhookSelectors[], other: readonly WebhookSelectors[]): boolean {
   return one.some((mine) =>
     other.some(
-      (theirs) =>
-        !areDisjoint(mine.namespaceSelector, theirs.namespaceSelector) &&
-        !areDisjoint(mine.objectSelector, theirs.objectSelector),
+      (yours) =>
+        !areDisjoint(mine.namespaceSelector, yours.namespaceSelector) &&
+        !areDisjoint(mine.objectSelector, yours.objectSelector),
     ),
   );
 }
 
-/** `InjectorConfig 1-24`, as messages name it. */
+/** Formats the name of a claim for messages: `InjectorConfig 1-24`. */
 export function nameOf({ kind, name }: Pick<PodClaim, 'kind' | 'name'>): string {
   return `${kind} ${name}`;
 }

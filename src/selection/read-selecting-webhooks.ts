@@ -13,22 +13,23 @@ import {
 } from './selecting-webhook.ts';
 
 /**
- * Everybody who takes pods, by the name of the webhook configuration: as those in force say, and, for what has none now (it is paused, or not ready
- * yet), as it will. Selectors that have not changed are the same object as before.
+ * Keeps all selecting webhooks by the name of their webhook configuration: the live ones, and the
+ * desired ones of owners without a live one (paused, or not ready yet). Unchanged selectors remain
+ * the same object.
  */
 export class SelectingWebhookReader {
   readonly #ownNamespace: string;
   readonly #compiled = new Map<string, { readonly text: string; readonly selectors: readonly CompiledSelectors[] }>();
-  /** Objects of a view never change, so each is read once, for the keys of its family. */
-  readonly #inForce = new WeakMap<KubernetesObject, SelectingWebhook>();
+  /** The live webhooks, by object. An entry is valid until the keys of its family change. */
+  readonly #live = new WeakMap<KubernetesObject, SelectingWebhook>();
   #last = new Map<string, SelectingWebhook>();
 
-  /** @param ownNamespace the operator's, whose pods nobody takes */
+  /** @param ownNamespace of the operator, whose pods no webhook selects */
   constructor(ownNamespace: string) {
     this.#ownNamespace = ownNamespace;
   }
 
-  /** @param webhooks the MutatingWebhookConfigurations of ours, with whatever else is labelled so */
+  /** @param webhooks the MutatingWebhookConfigurations with our labels, also of other clients */
   read(webhooks: readonly KubernetesObject[], claiming: ClaimingObjects): ReadonlyMap<string, SelectingWebhook> {
     const keys = new Map(
       claiming.configs.map(({ metadata, spec }): [string, WebhookKeys] => [metadata.name, spec.webhook.keys]),
@@ -39,8 +40,8 @@ export class SelectingWebhookReader {
       if (webhook !== undefined) found.set(webhook.id, webhook);
     }
     for (const owner of webhookOwners(claiming, (claim) => !found.has(webhookOf(claim)))) {
-      const waiting = waitingWebhook(owner);
-      found.set(waiting.id, this.#compile(waiting, selectorsFor(owner, this.#ownNamespace)));
+      const desired = desiredWebhook(owner);
+      found.set(desired.id, this.#compile(desired, selectorsFor(owner, this.#ownNamespace)));
     }
     for (const id of this.#compiled.keys()) if (!found.has(id)) this.#compiled.delete(id);
     this.#last = found;
@@ -48,15 +49,15 @@ export class SelectingWebhookReader {
   }
 
   #read(object: KubernetesObject, keys: ReadonlyMap<string, WebhookKeys>): SelectingWebhook | undefined {
-    const known = this.#inForce.get(object);
+    const known = this.#live.get(object);
     if (known !== undefined && isDeepStrictEqual(keys.get(known.injectorConfig), known.keys)) return known;
     const read = readSelectingWebhook(object, (name) => keys.get(name));
     const webhook = read && this.#compile(read, object.webhooks);
-    if (webhook !== undefined) this.#inForce.set(object, webhook);
+    if (webhook !== undefined) this.#live.set(object, webhook);
     return webhook;
   }
 
-  /** The same object for the same content, so that it shows what has changed. */
+  /** Compiles selectors; returns the previous object when nothing has changed. */
   #compile(webhook: SelectingWebhook, selectors: unknown): SelectingWebhook {
     const pairs = (selectors as readonly { namespaceSelector?: object; objectSelector?: object }[]).map(
       ({ namespaceSelector, objectSelector }) => ({ namespaceSelector, objectSelector }),
@@ -71,13 +72,13 @@ export class SelectingWebhookReader {
   }
 }
 
-/** The name of the webhook configuration of who wants pods. */
+/** Returns the name of the webhook configuration of a claim. */
 function webhookOf({ kind, name }: Pick<PodClaim, 'kind' | 'name'>): string {
   return kind === 'RevisionTag' ? tagWebhookConfiguration(name) : objectNames(name).webhookConfiguration;
 }
 
-/** The webhook of an owner who has none now, as it will be, but for its selectors. */
-function waitingWebhook({ config, tag }: WebhookOwner): SelectingWebhook {
+/** Returns the webhook that an owner without a live one will get, without its selectors. */
+function desiredWebhook({ config, tag }: WebhookOwner): SelectingWebhook {
   const { name: injectorConfig } = config.metadata;
   const { keys } = config.spec.webhook;
   const id = webhookOf(

@@ -6,10 +6,10 @@ interface Entry {
   readonly selectors: CompiledSelectors;
 }
 
-/** Finds who takes a pod without asking everybody: most webhooks require a label, and are looked up by it. */
+/** Finds the webhooks that select a pod. Most require a label, and are looked up by that label. */
 export class SelectingWebhookIndex {
   readonly #webhooks = new Map<string, { readonly webhook: SelectingWebhook; readonly entries: readonly Entry[] }>();
-  /** By what it requires: `namespace key=value`, `pod key=value`; under the empty text what requires nothing. */
+  /** By required label (`namespace key=value`, `pod key=value`); '' when nothing is required. */
   readonly #entries = new Map<string, Set<Entry>>();
 
   get(id: string): SelectingWebhook | undefined {
@@ -20,7 +20,7 @@ export class SelectingWebhookIndex {
     return [...this.#webhooks.values()].map(({ webhook }) => webhook);
   }
 
-  /** Adds one, or replaces the one with the same id. */
+  /** Adds a webhook, or replaces the one with the same id. */
   set(webhook: SelectingWebhook): void {
     this.delete(webhook.id);
     const entries = webhook.selectors.map((selectors): Entry => ({ webhook, selectors }));
@@ -45,7 +45,7 @@ export class SelectingWebhookIndex {
     }
   }
 
-  /** Those whose webhooks take a pod with these labels out of a namespace with these; of one family hardly ever more than one. */
+  /** Returns the webhooks that select a pod with these labels: usually at most one per family. */
   selecting(namespaceLabels: Labels, podLabels: Labels): SelectingWebhook[] {
     const selected = new Set<SelectingWebhook>();
     for (const { webhook, selectors } of this.#candidates(namespaceLabels, podLabels)) {
@@ -54,7 +54,7 @@ export class SelectingWebhookIndex {
     return [...selected];
   }
 
-  /** Those to which the labels of a namespace lead by themselves, whatever its pods say. */
+  /** Returns the webhooks that the labels of a namespace name, whatever the labels of its pods. */
   namedBy(namespaceLabels: Labels): SelectingWebhook[] {
     const named = new Set<SelectingWebhook>();
     for (const { webhook, selectors } of this.#candidates(namespaceLabels, {})) {
@@ -70,7 +70,7 @@ export class SelectingWebhookIndex {
   }
 }
 
-/** Each label as `key=value` and as `key`. */
+/** Yields each label as `key=value` and as `key`. */
 export function* labelTexts(labels: Labels): Iterable<string> {
   for (const [key, value] of Object.entries(labels)) {
     yield `${key}=${value}`;

@@ -7,7 +7,7 @@ import { injectorConfig } from '../api/testdata/injector-config.ts';
 import { webhookSelectors } from './webhook-selectors.ts';
 import { compileSelectors, readSelectingWebhook } from './selecting-webhook.ts';
 
-/** The webhooks of an InjectorConfig as the operator writes them, as far as selection goes. */
+/** The webhooks of an InjectorConfig as the operator writes them, with the fields that select. */
 function published(matchConditions: readonly object[] = []): KubernetesObject {
   const path = formatRoute({ stable: { injectorConfig: 'blue', hash: '0a1b2c3d' } });
   return {
@@ -29,7 +29,7 @@ const read = (object: KubernetesObject) =>
   readSelectingWebhook(object, (name) => (name === 'blue' ? istioKeys : undefined));
 
 describe('readSelectingWebhook', () => {
-  it('reads who takes pods from the webhooks in force', () => {
+  it('reads a live webhook configuration', () => {
     const selectingWebhook = read(published());
     assert.ok(selectingWebhook);
     const { id, injectorConfig: name, hash, tag, isConditional, selectors } = selectingWebhook;
@@ -45,7 +45,7 @@ describe('readSelectingWebhook', () => {
     );
   });
 
-  it('reads both ends of a rollout, and of one that is only tried the stable one', () => {
+  it('reads stable and canary of a rollout, and only stable in a shadow step', () => {
     const stable = { injectorConfig: 'blue', hash: '0a1b2c3d' };
     const canary = { injectorConfig: 'green', hash: '4e5f6a7b' };
     const threshold = '8000000000000000';
@@ -57,27 +57,27 @@ describe('readSelectingWebhook', () => {
     assert.deepEqual([at(true)?.hash, at(true)?.canary], ['0a1b2c3d', undefined]);
   });
 
-  it('sees conditions of somebody’s own', () => {
+  it('sees the user’s own match conditions', () => {
     const matchConditions = [{ name: 'mine', expression: 'true' }];
     assert.equal(read(published(matchConditions))?.isConditional, true);
   });
 
-  const bent = { rules: [{ resources: ['pods'] }] };
-  const nobody: [name: string, object: KubernetesObject][] = [
-    ['an owner, which has no webhooks', { ...published(), webhooks: [] }],
-    ['webhooks of an InjectorConfig that is gone', changed('blue', 'green')],
-    ['webhooks that somebody has bent', { ...published(), webhooks: [...(published().webhooks as object[]), bent] }],
-    ['the twin that tries a path out', changed('"pods"', '"configmaps"')],
+  const edited = { rules: [{ resources: ['pods'] }] };
+  const ignored: [name: string, object: KubernetesObject][] = [
+    ['an owner object, which has no webhooks', { ...published(), webhooks: [] }],
+    ['the webhooks of a deleted InjectorConfig', changed('blue', 'green')],
+    ['webhooks with different rules', { ...published(), webhooks: [...(published().webhooks as object[]), edited] }],
+    ['a probe webhook', changed('"pods"', '"configmaps"')],
   ];
-  for (const [name, object] of nobody) {
-    it(`finds nobody in ${name}`, () => {
+  for (const [name, object] of ignored) {
+    it(`ignores ${name}`, () => {
       assert.equal(read(object), undefined);
     });
   }
 });
 
 describe('compileSelectors', () => {
-  it('takes everything with empty selectors, and nothing with broken ones', () => {
+  it('selects everything with empty selectors, and nothing with invalid ones', () => {
     const everything = compileSelectors({});
     assert.ok(everything.namespace({}) && everything.pod({ any: 'thing' }));
     assert.equal(everything.anchor, undefined);
@@ -85,7 +85,7 @@ describe('compileSelectors', () => {
     assert.equal(compileSelectors({ objectSelector }).pod({ a: 'b' }), false);
   });
 
-  it('knows a label that whatever it takes must have, but not the name of a namespace', () => {
+  it('finds a label that every selected pod must have, except the namespace name', () => {
     const anchorOf = (matchExpressions: { key: string; operator: 'In' | 'Exists' | 'NotIn'; values?: string[] }[]) =>
       compileSelectors({ namespaceSelector: { matchExpressions } }).anchor?.labels;
     assert.deepEqual(anchorOf([{ key: 'a', operator: 'In', values: ['x', 'y'] }]), ['a=x', 'a=y']);

@@ -7,30 +7,30 @@ import { apiServerMatcher, keysOf } from './label-selector.ts';
 import { namespaceNameLabel } from '../api/kubernetes/system-namespaces.ts';
 import { type ConfigurationRef, type RoutedClientConfig, routeOf } from '../routing/route.ts';
 
-/** A webhook's two selectors, ready for use. */
+/** The compiled selectors of a webhook. */
 export type CompiledSelectors = Readonly<ReturnType<typeof compileSelectors>>;
 
-/** Who takes pods: an InjectorConfig's webhooks, or a tag's. */
+/** A webhook configuration that selects pods: an InjectorConfig's, or a tag's. */
 export interface SelectingWebhook {
   /** The name of the webhook configuration. */
   readonly id: string;
-  /** metadata.name of the InjectorConfig that it leads to. */
+  /** metadata.name of the InjectorConfig that it injects. */
   readonly injectorConfig: string;
-  /** Absent: it is the InjectorConfig's own. */
+  /** The tag that owns it; absent when the InjectorConfig owns it. */
   readonly tag?: string;
   readonly keys: WebhookKeys;
-  /** What it injects now; undefined while nothing is published, so that nobody is injected. */
+  /** The published configuration; undefined while nothing is published. */
   readonly hash: string | undefined;
-  /** What some workloads get instead, in the middle of a tag's rollout. */
+  /** The configuration that some workloads get during a tag's rollout. */
   readonly canary?: PublishedConfiguration['canary'];
-  /** When its webhooks came, in milliseconds since 1970; NaN when nobody knows. */
+  /** Its creation, in milliseconds since 1970; NaN when unknown. */
   readonly since: number;
-  /** Whether somebody's own matchConditions decide, too: of pods that have no sidecar nothing can be said. */
+  /** Whether the user's own matchConditions apply: a pod without a sidecar may be intended. */
   readonly isConditional: boolean;
   readonly selectors: readonly CompiledSelectors[];
 }
 
-/** One webhook's selectors as objects have them. */
+/** The selectors of one webhook. */
 export interface SelectorPair {
   readonly namespaceSelector?: LabelSelector;
   readonly objectSelector?: LabelSelector;
@@ -42,15 +42,15 @@ interface Webhook extends SelectorPair {
   readonly matchConditions?: readonly { readonly name?: string }[];
 }
 
-/** What a webhook configuration injects. */
+/** The configuration that a webhook configuration publishes. */
 export interface PublishedConfiguration extends ConfigurationRef {
-  /** What some of the workloads get instead, in the middle of a tag's rollout; see `src/rollout`. */
+  /** The configuration that some workloads get during a tag's rollout; see `src/rollout`. */
   readonly canary?: ConfigurationRef & { readonly threshold: string };
 }
 
 /**
- * The InjectorConfig and the hash to which all webhooks of a configuration send pods; undefined unless they agree, and for the twin by which a path
- * is tried out, which asks for ConfigMaps.
+ * Returns the configuration that all webhooks of an object publish; undefined when they differ, and
+ * for a probe webhook, which selects ConfigMaps.
  */
 export function publishedConfiguration(configuration: KubernetesObject): PublishedConfiguration | undefined {
   const webhooks = Array.isArray(configuration.webhooks) ? (configuration.webhooks as Webhook[]) : [];
@@ -66,7 +66,7 @@ export function publishedConfiguration(configuration: KubernetesObject): Publish
   };
 }
 
-/** Who takes pods by a webhook configuration of ours as it is in force; undefined for one that leads nowhere (a probe's twin, an owner). */
+/** Reads a live webhook configuration of ours; undefined for a probe webhook or an owner object. */
 export function readSelectingWebhook(
   configuration: KubernetesObject,
   keysOf: (injectorConfig: string) => WebhookKeys | undefined,
@@ -91,7 +91,7 @@ export function readSelectingWebhook(
   };
 }
 
-/** Compiles a pair of selectors as the API server reads them: an empty one takes everything. */
+/** Compiles a pair of selectors by the API server's rules: an empty selector selects everything. */
 export function compileSelectors({ namespaceSelector = {}, objectSelector = {} }: SelectorPair) {
   const byNamespace = anchorOf(namespaceSelector);
   const labels = byNamespace ?? anchorOf(objectSelector);
@@ -99,16 +99,16 @@ export function compileSelectors({ namespaceSelector = {}, objectSelector = {} }
   return {
     namespace: apiServerMatcher(namespaceSelector),
     pod: apiServerMatcher(objectSelector),
-    /** Whether it is the namespace's own label that leads here, not only what it does not say. */
+    /** Whether the namespace must have a label; otherwise the pod's labels decide. */
     isByNamespace: byNamespace !== undefined,
-    /** Labels (`key=value`, or `key` alone) one of which whatever it takes must have; undefined when nothing is required. */
+    /** Labels (`key=value` or `key`) of which a selected pod or namespace has one; or undefined. */
     anchor: labels && { side, labels },
-    /** The label names that the pod's selector asks for. */
+    /** The label names in the pod selector. */
     podLabels: keysOf(objectSelector),
   };
 }
 
-/** What a selector asks to be there: the values of one key, else a key. The name of a namespace is not a label that leads anywhere. */
+/** Returns the values of one required key, else a required key; ignores the namespace name. */
 function anchorOf({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string[] | undefined {
   const [equal] = Object.entries(matchLabels);
   if (equal !== undefined) return [equal.join('=')];

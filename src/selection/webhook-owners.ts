@@ -5,33 +5,34 @@ import { type CompiledSelectors, compileSelectors } from './selecting-webhook.ts
 import { excludedNamespaces, selectorsFor, type WebhookOwner } from './webhook-selectors.ts';
 import { type ClaimingObjects, type PodClaim, podClaims, winningClaim } from './pod-claims.ts';
 
-/** What of a pod decides whether it is selected. */
+/** The fields of a pod that decide about its selection. */
 export interface SelectedPod {
   readonly labels: Labels;
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** The selectors of an owner's webhooks, ready for use; the InjectorConfig that a tag led to. */
+/** The compiled selectors of an owner's webhooks, and the InjectorConfig they were compiled for. */
 interface OwnerSelectors {
   readonly config: InjectorConfig;
   readonly selectors: readonly CompiledSelectors[];
 }
 
 /**
- * Everybody who has a webhook, or should have: not an InjectorConfig that a tag stands in for, nor one that yields to an older one.
- * @param isAsked leaves out claims about which nothing is asked: each is compared with all others
+ * Returns all objects that should have a webhook: no InjectorConfig that a tag replaces, and none
+ * that yields to an older one.
+ * @param isRelevant skips claims early, since each remaining one is compared with all others
  */
 export function webhookOwners(
   claiming: ClaimingObjects,
-  isAsked: (claim: PodClaim) => boolean = () => true,
+  isRelevant: (claim: PodClaim) => boolean = () => true,
 ): WebhookOwner[] {
-  const everybody = podClaims(claiming);
-  return everybody
-    .filter((claim) => isAsked(claim) && winningClaim(claim, everybody) === undefined)
+  const all = podClaims(claiming);
+  return all
+    .filter((claim) => isRelevant(claim) && winningClaim(claim, all) === undefined)
     .flatMap((claim) => ownerOf(claim, claiming) ?? []);
 }
 
-/** The objects behind a claim; undefined when it leads to no InjectorConfig. */
+/** Returns the objects of a claim; undefined when the tag has no target. */
 export function ownerOf(
   { kind, name }: PodClaim,
   { configs, tags, targetOf }: ClaimingObjects,
@@ -42,18 +43,18 @@ export function ownerOf(
   return config && { config, ...(tag && { tag }) };
 }
 
-/** Whose webhooks take a pod, told from the labels of both as the API server does it. */
+/** Finds the owners whose webhooks select a pod, by the API server's rules. */
 export class PodSelection {
   readonly #ownNamespace: string;
-  /** Parsed objects never change, so selectors are compiled once: by the tag, else the InjectorConfig. */
+  /** The selectors compiled for each tag or InjectorConfig. Parsed objects never change. */
   readonly #compiled = new WeakMap<InjectorConfig | RevisionTag, OwnerSelectors>();
 
-  /** @param ownNamespace the operator's, whose pods no webhook takes */
+  /** @param ownNamespace of the operator, whose pods no webhook selects */
   constructor(ownNamespace: string) {
     this.#ownNamespace = ownNamespace;
   }
 
-  /** Those that take the pod and whose family has not injected it. */
+  /** Returns the owners that select the pod and whose family has not injected it. */
   of(pod: SelectedPod, namespaceLabels: Labels, owners: readonly WebhookOwner[]): WebhookOwner[] {
     return owners.filter(
       (owner) =>
@@ -62,7 +63,7 @@ export class PodSelection {
     );
   }
 
-  /** Whether the webhook of an InjectorConfig never takes pods of a namespace, whatever its labels are. */
+  /** Reports whether the webhooks of an InjectorConfig never select pods of a namespace. */
   excludes(config: InjectorConfig, namespace: string): boolean {
     return excludedNamespaces(config, this.#ownNamespace).includes(namespace);
   }
@@ -77,7 +78,7 @@ export class PodSelection {
   }
 }
 
-/** Whether any injector of the family has injected the pod. */
+/** Reports whether an injector of the family has injected the pod. */
 export function isInjected(pod: SelectedPod, { spec: { webhook } }: InjectorConfig): boolean {
   return Object.hasOwn(pod.annotations, webhook.keys.status);
 }

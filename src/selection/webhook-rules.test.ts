@@ -3,8 +3,8 @@ import { takesPodCreations, type WebhookRule } from './webhook-rules.ts';
 
 const rule: WebhookRule = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] };
 
-const table: [what: string, change: Partial<WebhookRule>, takes: boolean][] = [
-  ['as ours', { scope: 'Namespaced' }, true],
+const table: [title: string, change: Partial<WebhookRule>, takes: boolean][] = [
+  ['the rule of this operator', { scope: 'Namespaced' }, true],
   ['every operation', { operations: ['*'] }, true],
   ['UPDATE only', { operations: ['UPDATE'] }, false],
   ['every group', { apiGroups: ['*'] }, true],
@@ -20,8 +20,8 @@ const table: [what: string, change: Partial<WebhookRule>, takes: boolean][] = [
 ];
 
 describe('takesPodCreations', () => {
-  for (const [what, change, takes] of table) {
-    it(`${what}: ${takes ? 'yes' : 'no'}`, () => {
+  for (const [title, change, takes] of table) {
+    it(`${title}: ${takes ? 'matches' : 'does not match'}`, () => {
       assert.equal(takesPodCreations({ ...rule, ...change }), takes);
     });
   }

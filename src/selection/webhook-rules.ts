@@ -8,16 +8,17 @@ export interface WebhookRule {
 }
 
 /**
- * Whether a rule takes the creation of pods of v1 (k8s.io/apiserver/pkg/admission/plugin/webhook/predicates/rules/rules.go). matchPolicy makes no
- * difference: pods have no equivalent in another group or version.
+ * Reports whether a rule matches the creation of v1 pods
+ * (k8s.io/apiserver/pkg/admission/plugin/webhook/predicates/rules/rules.go). matchPolicy does not
+ * matter: pods have no equivalent in another group or version.
  */
 export function takesPodCreations(rule: WebhookRule): boolean {
   const { operations, apiGroups, apiVersions, resources = [], scope = '*' } = rule;
-  const isMeant = names(operations, 'CREATE') && names(apiGroups, '') && names(apiVersions, 'v1');
-  return isMeant && resources.some(takesPods) && (scope === '*' || scope === 'Namespaced');
+  const matchesCreation = names(operations, 'CREATE') && names(apiGroups, '') && names(apiVersions, 'v1');
+  return matchesCreation && resources.some(takesPods) && (scope === '*' || scope === 'Namespaced');
 }
 
-/** `pods`, `*`, and each with `/*`: any or no subresource. */
+/** Matches `pods`, `*`, `pods/*` and `*` + `/*`: all include pods without a subresource. */
 function takesPods(resource: string): boolean {
   const [name, subresource = ''] = resource.split('/', 2);
   return (name === 'pods' || name === '*') && (subresource === '' || subresource === '*');

@@ -8,13 +8,13 @@ import { webhookSelectors, type WebhookSelectors } from './webhook-selectors.ts'
 
 const excluded = ['kube-system', 'injection'];
 
-/** Labels that decide about one pod; undefined is no label. */
+/** The labels that decide about one pod; undefined means that the label is absent. */
 interface Case {
   readonly namespace: { readonly injection: string | undefined; readonly revision: string | undefined };
   readonly pod: { readonly inject: string | undefined; readonly revision: string | undefined };
 }
 
-/** Four values for each of the four labels: absent, the two that mean something, and one that means nothing. */
+/** Four values for each of the four labels: absent, two with a meaning, and one without. */
 const cases: Case[] = [undefined, 'enabled', 'disabled', 'other'].flatMap((injection) =>
   [undefined, 'default', '1-24', 'unknown'].flatMap((namespaceRevision) =>
     [undefined, 'true', 'false', 'other'].flatMap((inject) =>
@@ -26,7 +26,7 @@ const cases: Case[] = [undefined, 'enabled', 'disabled', 'other'].flatMap((injec
   ),
 );
 
-/** The contract, as its table says it: the revision that gets the pod. An unknown revision is nobody's. */
+/** Returns the revision that injects the pod, by the documented table; undefined for none. */
 function contract({ namespace, pod }: Case, byDefault: boolean): string | undefined {
   if (namespace.injection !== undefined) {
     return namespace.injection === 'enabled' && pod.inject !== 'false' ? 'default' : undefined;
@@ -42,14 +42,14 @@ function label(key: string, value: string | undefined): Record<string, string> {
   return value === undefined ? {} : { [key]: value };
 }
 
-/** Every webhook of these configurations that takes the pod, as `revision/webhook`. */
-function takers(configs: readonly InjectorConfig[], each: Case, keys: WebhookKeys, inNamespace = 'app'): string[] {
+/** Returns every webhook of these configurations that selects the pod, as `revision/webhook`. */
+function selecting(configs: readonly InjectorConfig[], each: Case, keys: WebhookKeys, inNamespace = 'app'): string[] {
   return configs.flatMap((config) =>
-    takersOf(config.metadata.name, webhookSelectors({ config }, excluded), each, keys, inNamespace),
+    selectingOf(config.metadata.name, webhookSelectors({ config }, excluded), each, keys, inNamespace),
   );
 }
 
-function takersOf(
+function selectingOf(
   of: string,
   webhooks: readonly WebhookSelectors[],
   { namespace, pod }: Case,
@@ -79,41 +79,41 @@ const ownKeys: WebhookKeys = {
 describe('webhookSelectors', () => {
   for (const byDefault of [false, true]) {
     for (const [family, keys] of Object.entries({ istio: istioKeys, own: ownKeys })) {
-      it(`gives each of 256 combinations to one revision or none (${family} keys, enableNamespacesByDefault ${byDefault})`, () => {
+      it(`selects each of 256 combinations for one revision or none (${family} keys, enableNamespacesByDefault ${byDefault})`, () => {
         const injection = { templates: { sidecar: 'x' }, enableNamespacesByDefault: byDefault };
         const configs = ['default', '1-24'].map((name) => injectorConfig(name, { injection, webhook: { keys } }));
         assert.equal(cases.length, 256);
         for (const each of cases) {
-          const taken = takers(configs, each, keys);
+          const selected = selecting(configs, each, keys);
           const expected = contract(each, byDefault);
-          assert.ok(taken.length <= 1, `${JSON.stringify(each)} is taken by ${taken.join(' and ')}`);
-          assert.equal(taken[0]?.split('/')[0], expected, JSON.stringify(each));
+          assert.ok(selected.length <= 1, `${JSON.stringify(each)} is selected by ${selected.join(' and ')}`);
+          assert.equal(selected[0]?.split('/')[0], expected, JSON.stringify(each));
         }
       });
     }
   }
 
-  it('gives each of 256 combinations to one revision, one tag or none, with two revisions and a tag', () => {
+  it('selects each of 256 combinations for one revision, one tag or none', () => {
     const configs = ['default', '1-24'].map((name) => injectorConfig(name));
-    // What meant nothing is the name of a tag now.
+    // The value that had no meaning is now the name of a tag.
     const tag = webhookSelectors({ tag: revisionTag('unknown'), config: injectorConfig('1-24') }, excluded);
     for (const each of cases) {
-      const taken = [...takers(configs, each, istioKeys), ...takersOf('unknown', tag, each, istioKeys)];
+      const selected = [...selecting(configs, each, istioKeys), ...selectingOf('unknown', tag, each, istioKeys)];
       const { namespace, pod } = each;
       const named =
         namespace.injection === undefined && pod.inject !== 'false' ? (namespace.revision ?? pod.revision) : '';
       const expected = named === 'unknown' ? 'unknown' : contract(each, false);
-      assert.ok(taken.length <= 1, `${JSON.stringify(each)} is taken by ${taken.join(' and ')}`);
-      assert.equal(taken[0]?.split('/')[0], expected, JSON.stringify(each));
+      assert.ok(selected.length <= 1, `${JSON.stringify(each)} is selected by ${selected.join(' and ')}`);
+      assert.equal(selected[0]?.split('/')[0], expected, JSON.stringify(each));
     }
   });
 
-  it('gives the default to tag default exactly as to the default revision', () => {
+  it('writes the same selectors for tag default as for the default revision', () => {
     const byTag = webhookSelectors({ tag: revisionTag('default'), config: injectorConfig('1-24') }, excluded);
     assert.deepEqual(byTag, webhookSelectors({ config: injectorConfig('default') }, excluded));
   });
 
-  it('takes nothing in excluded namespaces, whatever the labels', () => {
+  it('selects no pod in excluded namespaces, whatever its labels', () => {
     const injection = { templates: { sidecar: 'x' }, enableNamespacesByDefault: true };
     const configs = [
       injectorConfig('default', { injection }),
@@ -121,18 +121,18 @@ describe('webhookSelectors', () => {
       injectorConfig('logs', { webhook: { selection: 'Custom', namespaceSelector: {}, keys: ownKeys } }),
     ];
     for (const each of cases) {
-      for (const namespace of excluded) assert.deepEqual(takers(configs, each, istioKeys, namespace), []);
+      for (const namespace of excluded) assert.deepEqual(selecting(configs, each, istioKeys, namespace), []);
     }
   });
 
-  it('follows the revision, not the name', () => {
+  it('selects by the revision of an InjectorConfig, not by its name', () => {
     const [byNamespace, byPod] = webhookSelectors({ config: injectorConfig('mesh-a', { revision: '1-24' }) }, excluded);
     const expected = { key: 'istio.io/rev', operator: 'In', values: ['1-24'] };
     assert.deepEqual(byNamespace?.namespaceSelector.matchExpressions?.[0], expected);
     assert.deepEqual(byPod?.objectSelector.matchExpressions?.[1], expected);
   });
 
-  it('has the webhooks of the plain labels for the default revision alone', () => {
+  it('writes the webhooks for the injection labels only for the default revision', () => {
     const injection = { templates: { sidecar: 'x' }, enableNamespacesByDefault: true };
     const names = (config: InjectorConfig) => webhookSelectors({ config }, excluded).map(({ name }) => name);
     assert.deepEqual(names(injectorConfig('1-24', { injection })), ['rev.namespace', 'rev.object']);
@@ -141,7 +141,7 @@ describe('webhookSelectors', () => {
     assert.deepEqual(names(injectorConfig('default', { injection })), [...plain, 'auto']);
   });
 
-  it('takes custom selectors as they are, and only adds the excluded namespaces', () => {
+  it('copies custom selectors and adds the excluded namespaces', () => {
     const namespaceSelector = {
       matchLabels: { team: 'a' },
       matchExpressions: [{ key: 'kubesphere.io/workspace', operator: 'Exists' }],

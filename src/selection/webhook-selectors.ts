@@ -4,32 +4,32 @@ import { defaultRevision, type RevisionTag } from '../api/revision-tag/revision-
 import { namespaceNameLabel, systemNamespaces } from '../api/kubernetes/system-namespaces.ts';
 import type { WebhookKeys } from '../api/injector-config/webhook-keys.ts';
 
-/** One webhook of a configuration: its short name and which pods it takes. */
+/** The short name and the selectors of one webhook. */
 export interface WebhookSelectors {
   readonly name: string;
   readonly namespaceSelector: LabelSelector;
   readonly objectSelector: LabelSelector;
 }
 
-/** Whose webhook it is: an InjectorConfig's own, or that of a tag which leads to it. */
+/** The owner of a webhook: an InjectorConfig, or a tag with its target. */
 export interface WebhookOwner {
   readonly config: InjectorConfig;
   readonly tag?: RevisionTag | undefined;
 }
 
-/** What the labels of a family are compared with: the selectors of a revision or a tag follow from it. */
+/** The inputs from which the selectors of a revision or a tag are generated. */
 export interface SelectorTerms {
-  /** The revision, or the tag: the value of the revision label. `default` also answers to the injection label, and to pods that opt in without naming one. */
+  /** The revision or tag name. `default` also selects by the injection labels. */
   readonly revision: string;
   readonly keys: WebhookKeys;
-  /** Whether it also takes pods without any label, in namespaces without any; of the default only. */
+  /** Whether `default` also selects pods without labels in namespaces without labels. */
   readonly enableNamespacesByDefault: boolean;
 }
 
 /**
- * The selectors of an owner's webhooks: Istio's, see {@link selectorsOf}, for the revision or, of a tag, for a revision of its name in the family of the
- * InjectorConfig; for `selection: Custom` the ones given, as they are.
- * @param excluded namespaces whose pods are taken by none of them
+ * Returns the selectors of an owner's webhooks: Istio's for the revision or the name of the tag,
+ * see {@link selectorsOf}, or those of the spec for `selection: Custom`.
+ * @param excluded namespaces whose pods none of them selects
  */
 export function webhookSelectors({ config, tag }: WebhookOwner, excluded: readonly string[]): WebhookSelectors[] {
   const { injection, webhook } = config.spec;
@@ -42,15 +42,15 @@ export function webhookSelectors({ config, tag }: WebhookOwner, excluded: readon
   return selectorsOf({ revision, keys: webhook.keys, enableNamespacesByDefault }, excluded);
 }
 
-/** {@link webhookSelectors} as they are written. @param ownNamespace the operator's, whose pods no webhook takes */
+/** Returns {@link webhookSelectors} without the pods of system namespaces and of `ownNamespace`. */
 export function selectorsFor(owner: WebhookOwner, ownNamespace: string): WebhookSelectors[] {
   return webhookSelectors(owner, excludedNamespaces(owner.config, ownNamespace));
 }
 
 /**
- * Istio's selectors: a namespace's injection label beats its revision label, which beats the pod's; the webhooks of one family never take the same
- * pod twice, for as long as each revision and tag has one of them.
- * @param excluded namespaces whose pods are taken by none of them
+ * Returns Istio's selectors: the injection label of a namespace overrides its revision label, which
+ * overrides the pod's. Webhooks of one family with different revisions never select the same pod.
+ * @param excluded namespaces whose pods none of them selects
  */
 export function selectorsOf(terms: SelectorTerms, excluded: readonly string[]): WebhookSelectors[] {
   const { revision, keys } = terms;
@@ -91,8 +91,8 @@ function without(selector: LabelSelector, excluded: readonly string[]): LabelSel
 }
 
 /**
- * The namespaces whose pods no webhook of an InjectorConfig takes, and no tag that leads to it.
- * @param ownNamespace the operator's
+ * Returns the namespaces whose pods no webhook of an InjectorConfig, or of a tag for it, selects.
+ * @param ownNamespace of the operator
  */
 export function excludedNamespaces({ spec }: Pick<InjectorConfig, 'spec'>, ownNamespace: string): string[] {
   return [...new Set([...systemNamespaces, ownNamespace, ...spec.webhook.excludedNamespaces])].sort();

@@ -6,14 +6,14 @@ import { planRestarts, type RestartPlan } from '../restarts.ts';
 import { workloadKey } from '../../routing/workload-key.ts';
 import { at, boundsOf, start } from './situation.ts';
 
-/** One at a time. */
+/** Bounds of one workload at a time. */
 export const one = boundsOf({});
-/** Ten at a time. */
+/** Bounds of ten workloads at a time. */
 export const wide = boundsOf({ maxUnavailableWorkloads: 10, perNamespace: 10 });
 export const target = 'new.00000002';
 export const older = 'old.00000001';
 
-/** A complete Deployment with stale pods. */
+/** Returns a complete Deployment with stale pods. */
 export function candidate(name: string, fields: Partial<RestartCandidate> = {}): RestartCandidate {
   const workload = { namespace: 'shop', kind: 'Deployment', name };
   return {
@@ -28,20 +28,20 @@ export function candidate(name: string, fields: Partial<RestartCandidate> = {}):
   };
 }
 
-/** Without a completeSince. */
+/** Returns a candidate without completeSince. */
 export function incomplete(name: string, fields: Partial<RestartCandidate> = {}): RestartCandidate {
   const rest = { ...candidate(name, fields) };
   delete (rest as { completeSince?: number }).completeSince;
   return rest;
 }
 
-/** Restarted for another tag ten seconds ago, and not complete. */
+/** Returns a workload restarted for another tag at 990 s and not complete. */
 export function restartedForLogs(name: string): OtherRestart {
   const workload = { namespace: 'shop', kind: 'Deployment', name };
   return { key: workloadKey(workload), ...workload, tag: 'logs', at: at(990).getTime(), budgets: [] };
 }
 
-/** The plan so many seconds after the start; its status is one that the API server takes. */
+/** Plans at some seconds after the start, and validates the status with its schema. */
 export function plan(
   own: readonly RestartCandidate[],
   bounds = one,

@@ -3,23 +3,23 @@ import type { CanaryStrategy, RestartStrategy } from '../../api/revision-tag/rol
 import type { RolloutRevision } from '../../api/revision-tag/revision-tag.ts';
 import type { ObservedPod, ObservedWorkload, RolloutObservation } from '../observation.ts';
 
-/** 2026-01-01, in milliseconds. */
+/** 2026-01-01, in milliseconds since 1970. */
 export const start = Date.UTC(2026, 0, 1);
 export const second = 1000;
 
-/** Some moment after the start. */
+/** Returns the time some seconds after the start. */
 export function at(seconds: number): Date {
   return new Date(start + seconds * second);
 }
 
-/** A canary strategy with the defaults of the schema. */
+/** Returns a canary strategy with the defaults of the schema. */
 export function strategyOf(steps: readonly object[], analysis: object = {}): CanaryStrategy {
   const strategy = specOf({ canary: { steps, analysis } });
   if (strategy?.canary === undefined) throw new Error('no canary');
   return strategy.canary;
 }
 
-/** Bounds with the defaults of the schema. */
+/** Returns restart bounds with the defaults of the schema. */
 export function boundsOf(restart: object): RestartStrategy {
   const strategy = specOf({ restart });
   if (strategy?.restart === undefined) throw new Error('no bounds');
@@ -30,11 +30,11 @@ function specOf(strategy: object) {
   return revisionTag('prod', { revision: '1-25', strategy }).spec.strategy;
 }
 
-export function place(revision: string, hash = '00000001'): RolloutRevision {
+export function ref(revision: string, hash = '00000001'): RolloutRevision {
   return { revision, injectorConfig: `config-${revision}`, hash };
 }
 
-/** `count` workloads with ranks in even distances, `pods` pods each. */
+/** Returns `count` workloads with evenly spaced ranks and `pods` pods each. */
 export function workloads(count: number, pods = 1): ObservedWorkload[] {
   return Array.from({ length: count }, (_, index) => {
     const rank = ((1n << 64n) * BigInt(index)) / BigInt(count);
@@ -42,25 +42,25 @@ export function workloads(count: number, pods = 1): ObservedWorkload[] {
   });
 }
 
-/** Pods that are ready since some seconds after the start. */
+/** Returns pods that have been ready since some seconds after the start. */
 export function readyPods(count: number, since = 0): ObservedPod[] {
   const time = start + since * second;
   return Array.from({ length: count }, (_, index) => ({ name: `shop/pod-${index}`, ready: true, since: time, createdAt: time, restarts: 0, crashing: false }));
 }
 
-/** Pods that are not ready since some seconds after the start. */
+/** Returns pods that have been unready since some seconds after the start. */
 export function unreadyPods(count: number, since = 0): ObservedPod[] {
   return readyPods(count, since).map((pod) => ({ ...pod, ready: false }));
 }
 
-/** A tag that is to lead from 1-24 to 1-25, seen in health: a hundred workloads. */
+/** Returns a healthy tag with 100 workloads whose spec moves from 1-24 to 1-25. */
 export function observation(fields: Partial<RolloutObservation> = {}): RolloutObservation {
   return {
     revision: '1-25',
     generation: 2,
-    before: place('1-24'),
-    wanted: place('1-25'),
-    stable: place('1-24'),
+    before: ref('1-24'),
+    wanted: ref('1-25'),
+    stable: ref('1-24'),
     workloads: workloads(100),
     pods: { stable: readyPods(100), canary: [] },
     injectionErrors: 0,

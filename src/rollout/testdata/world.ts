@@ -5,14 +5,14 @@ import { rolloutStatusSchema, type RolloutRevision, type RolloutState } from '..
 import type { ObservedPod, RolloutObservation } from '../observation.ts';
 import { advanceRollout, type RolloutPass } from '../rollout.ts';
 import { getsCanary, rankOf } from '../../routing/workload-key.ts';
-import { place, second, start, strategyOf } from './situation.ts';
+import { ref, second, start, strategyOf } from './situation.ts';
 
 interface WorldPod extends ObservedPod {
-  /** What injected it. */
-  readonly place: RolloutRevision;
+  /** The configuration that injected it. */
+  readonly configuration: RolloutRevision;
 }
 
-/** What may happen. */
+/** A simulated change of the world. */
 export type Happening =
   | { readonly kind: 'pass' | 'lostPass' | 'takeOver' | 'create' | 'resume' | 'abort' | 'retry' | 'promote' }
   | { readonly kind: 'wait'; readonly seconds: number }
@@ -24,10 +24,10 @@ export type Happening =
   | { readonly kind: 'known'; readonly isKnown: boolean }
   | { readonly kind: 'compare'; readonly failed: boolean };
 
-/** For so long a workload without pods counts, and a new leader does not know which ones there are. Milliseconds. */
+/** How long a workload without pods counts, and a new leader waits, in milliseconds. */
 const lingerMs = 60 * second;
 
-/** A tag, its workloads and their pods, and a controller that passes over them; every pass is held to what a rollout promises. */
+/** Simulates a tag, its workloads and its controller, and checks the invariants of every pass. */
 export class World {
   now = start;
   state: RolloutState | undefined;
@@ -41,16 +41,15 @@ export class World {
   #created = 0;
   #isKnown = true;
   #shadow = { compared: 0, failed: 0, differing: 0, changed: [] as string[] };
-  /** When the process that leads now began to look, long ago at first. */
+  /** When the current leader started; long ago at first. */
   #looksSince = -Infinity;
-  /** Since when each workload has no pods. */
   readonly #downSince = new Map<string, number>();
-  /** Whether what the state says was known when a leader took over is all there is: none came since it was written. */
+  /** Whether the state has the right number of workloads for the current leader. */
   #isCountTrue = true;
   #cameSincePass = false;
-  /** Shares that began while a new leader could not know all by itself, and were those of all the same. */
+  /** Shares that a new leader measured exactly, although it could not see all workloads. */
   provenAfterTakeOver = 0;
-  readonly #places = new Map([...['1-24', '1-25', '1-26']].map((revision) => [revision, place(revision)]));
+  readonly #configurations = new Map([...['1-24', '1-25', '1-26']].map((revision) => [revision, ref(revision)]));
   readonly #workloads = new Map<string, WorldPod[]>();
 
   constructor(workloads: number, steps: readonly object[], analysis: object = {}) {
@@ -77,7 +76,7 @@ export class World {
         this.#forget(this.#pick(happening.which));
         break;
       case 'down': {
-        // Its pods are gone, new ones may come: what a restart looks like.
+        // A restart: all pods are gone, and new ones follow.
         const rank = this.#pick(happening.which);
         if ((this.#workloads.get(rank)?.length ?? 0) > 0) {
           this.#workloads.set(rank, []);
@@ -111,7 +110,7 @@ export class World {
         this.#revision = happening.revision;
         break;
       case 'configuration':
-        this.#places.set(happening.revision, place(happening.revision, String(this.now % 1e8).padStart(8, '0')));
+        this.#configurations.set(happening.revision, ref(happening.revision, String(this.now % 1e8).padStart(8, '0')));
         break;
       case 'steps':
         this.#strategy = strategyOf(happening.steps, this.#analysis);
@@ -130,27 +129,26 @@ export class World {
     }
   }
 
-  /** A pass whose state is written. */
   pass(): void {
     const before = this.state;
     const pass = this.#advance();
     if (before !== undefined && pass.state !== undefined) this.#judge(before, pass.state);
     if (pass.at !== undefined && pass.at.getTime() <= this.now) {
-      assert.ok(!isDeepStrictEqual(before, pass.state), 'it wants to be called again at once, and has done nothing');
+      assert.ok(!isDeepStrictEqual(before, pass.state), 'the pass is due immediately, but changed nothing');
     }
     this.state = pass.state && rolloutStatusSchema.parse(JSON.parse(JSON.stringify(pass.state)));
     this.last = pass;
     this.#cameSincePass = false;
   }
 
-  /** In health, with somebody who restarts and resumes, every rollout comes to its end. */
+  /** Checks that a rollout completes when all pods are healthy, restarted and resumed. */
   settle(): void {
     this.#isKnown = true;
     this.#action = undefined;
     for (let round = 0; round < 200; round += 1) {
       if (this.state?.canary === undefined && round > 2) return;
       for (const [rank, pods] of this.#workloads) {
-        if (pods.length === 0 || !pods.every((pod) => pod.ready && isDeepStrictEqual(pod.place, this.#placeOf(rank)))) this.#make(rank);
+        if (pods.length === 0 || !pods.every((pod) => pod.ready && isDeepStrictEqual(pod.configuration, this.#configurationOf(rank)))) this.#make(rank);
       }
       this.#shadow.compared += 1;
       this.now += second;
@@ -159,10 +157,10 @@ export class World {
       this.now = Math.max(this.now, this.last?.at?.getTime() ?? 0);
       if (this.#workloads.size === 0) this.happen({ kind: 'create' });
     }
-    assert.fail(`no end: ${JSON.stringify(this.state)}`);
+    assert.fail(`the rollout does not end: ${JSON.stringify(this.state)}`);
   }
 
-  /** A workload comes that nobody has counted: a new one, or one that was down when whoever leads began to look. */
+  /** Records a workload that the state does not count. */
   #comes(): void {
     this.#cameSincePass = true;
     if (this.#isNewLeader) this.#isCountTrue = false;
@@ -176,35 +174,35 @@ export class World {
     for (const [rank, since] of this.#downSince) if (this.now - since >= lingerMs) this.#forget(rank);
     const situation = { state: this.state, strategy: this.#strategy, observed: this.#observe(), now: new Date(this.now) };
     const pass = advanceRollout(situation);
-    assert.deepEqual(advanceRollout(structuredClone(situation)), pass, 'the same for the same');
+    assert.deepEqual(advanceRollout(structuredClone(situation)), pass, 'not deterministic');
     return pass;
   }
 
-  /** What a rollout promises, told by what was seen and not by what it says. */
+  /** Checks the invariants by the observed workloads, not by the messages. */
   #judge(before: RolloutState, after: RolloutState): void {
     const ranks = [...this.#workloads.keys()];
     const taken = (state: RolloutState): string[] => ranks.filter((rank) => getsCanary(rank, state.threshold));
     const isSame = before.canary !== undefined && after.canary !== undefined && before.startedAt === after.startedAt && before.canary.hash === after.canary.hash && before.canary.revision === after.canary.revision;
-    // Where one workload came and another was down while nobody led, a new leader cannot know that: its share is exactly that of those it sees, who are as many as there were.
+    // A new leader counts only the workloads that it sees, unless their number is proven right.
     const isNewLeader = this.#isNewLeader;
     const isProven = !isNewLeader || this.#isCountTrue;
     const counted = isProven ? ranks : ranks.filter((rank) => this.#isSeen(rank));
     const among = (state: RolloutState): number => taken(state).filter((rank) => counted.includes(rank)).length;
-    // A step that is edited keeps its place and, when no time has passed, its beginning.
+    // An edited step keeps its index and may keep its start.
     const isOtherStep = after.step !== before.step || after.weight !== before.weight || after.stepStartedAt !== before.stepStartedAt;
     if (isSame) {
-      assert.ok(after.threshold >= before.threshold, 'a workload flips back');
+      assert.ok(after.threshold >= before.threshold, 'a workload went back to stable');
       assert.ok(after.weight >= before.weight, 'the weight shrinks');
       assert.deepEqual(before.stable.revision, after.stable.revision);
-      // Where all of a share are gone, as far as whoever leads can see, it is measured again.
-      if (!isOtherStep && among(before) > 0) assert.equal(after.threshold, before.threshold, 'it moves within a weight');
+      // A share whose visible workloads are all gone is measured again.
+      if (!isOtherStep && among(before) > 0) assert.equal(after.threshold, before.threshold, 'the threshold changed within a step');
     }
     const begins = after.canary !== undefined && isOtherStep;
     if (begins && !after.shadow) {
       const share = Math.ceil((counted.length * after.weight) / 100);
-      assert.equal(among(after), Math.max(share, isSame ? among(before) : 0), 'not exactly the share');
+      assert.equal(among(after), Math.max(share, isSame ? among(before) : 0), 'the share is not exact');
       if (isNewLeader && after.weight < 100) {
-        assert.ok(counted.length >= before.knownWorkloads, 'a share of fewer than there were');
+        assert.ok(counted.length >= before.knownWorkloads, 'the share was measured with missing workloads');
         if (isProven) this.provenAfterTakeOver += 1;
       }
     }
@@ -223,10 +221,10 @@ export class World {
       this.#hasEvidence(before);
     }
     if (before.phase === 'RolledBack' && after.phase !== 'RolledBack' && before.generation === this.#generation) {
-      assert.ok(wasAsked('retry'), 'it left a rollback by itself');
+      assert.ok(wasAsked('retry'), 'the rollout left RolledBack without retry');
     }
     const failsNow = (pod: WorldPod): boolean => !pod.ready && pod.createdAt >= Date.parse(before.startedAt ?? '');
-    if (after.reason === 'PodsFailing' && before.canary !== undefined) assert.ok(this.#podsOf(before.canary).some(failsNow), 'rolled back by an earlier attempt');
+    if (after.reason === 'PodsFailing' && before.canary !== undefined) assert.ok(this.#podsOf(before.canary).some(failsNow), 'rolled back by pods of an earlier attempt');
     if (after.stable.revision !== before.stable.revision) assert.equal(after.phase, 'Promoted', 'stable moved without promotion');
   }
 
@@ -240,12 +238,12 @@ export class World {
     const ready = this.#podsOf(state.canary).filter(
       (pod) => pod.ready && this.now - Math.max(pod.since, Date.parse(state.stepStartedAt ?? '')) >= minReadySeconds * second,
     );
-    assert.ok(ready.length >= Math.max(1, Math.min(minimumPods, share.length || minimumPods)), 'no evidence');
+    assert.ok(ready.length >= Math.max(1, Math.min(minimumPods, share.length || minimumPods)), 'the step ended without evidence');
   }
 
   #observe(): RolloutObservation {
-    const wanted = this.#places.get(this.#revision);
-    const stable = this.#places.get(this.state?.stable.revision ?? '');
+    const wanted = this.#configurations.get(this.#revision);
+    const stable = this.#configurations.get(this.state?.stable.revision ?? '');
     return {
       revision: this.#revision,
       generation: this.#generation,
@@ -262,13 +260,13 @@ export class World {
     };
   }
 
-  /** One that went down before this process led is not known to it. */
+  /** A leader does not see a workload that lost its pods before it started. */
   #isSeen(rank: string): boolean {
     return (this.#workloads.get(rank)?.length ?? 0) > 0 || (this.#downSince.get(rank) ?? 0) >= this.#looksSince;
   }
 
   #podsOf(of: RolloutRevision | undefined): WorldPod[] {
-    return [...this.#workloads.values()].flat().filter((pod) => isDeepStrictEqual(pod.place, of));
+    return [...this.#workloads.values()].flat().filter((pod) => isDeepStrictEqual(pod.configuration, of));
   }
 
   #pick(which: number): string {
@@ -276,11 +274,11 @@ export class World {
     return ranks[which % Math.max(ranks.length, 1)] ?? '';
   }
 
-  /** A workload's pods, made anew as the path says. */
+  /** Recreates a workload's pods with the published configuration. */
   #make(rank: string): void {
-    const chosen = this.#placeOf(rank);
+    const chosen = this.#configurationOf(rank);
     if (rank === '' || chosen === undefined) return;
-    const pod = { name: rank, ready: true, since: this.now, createdAt: this.now, restarts: 0, crashing: false, place: chosen };
+    const pod = { name: rank, ready: true, since: this.now, createdAt: this.now, restarts: 0, crashing: false, configuration: chosen };
     this.#workloads.set(rank, [pod, { ...pod }]);
     this.#downSince.delete(rank);
   }
@@ -290,8 +288,8 @@ export class World {
     this.#downSince.delete(rank);
   }
 
-  /** What the webhook's path gives to a workload now. */
-  #placeOf(rank: string): RolloutRevision | undefined {
+  /** The configuration that the webhook's path gives to a workload. */
+  #configurationOf(rank: string): RolloutRevision | undefined {
     const { state } = this;
     return state?.canary !== undefined && getsCanary(rank, state.threshold) ? state.canary : state?.stable;
   }

@@ -2,7 +2,7 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 
 export const rules = [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }];
 
-/** As Istio installs it for its default revision. */
+/** Returns the webhook configuration that Istio installs for its default revision. */
 export function istio(fields: Record<string, unknown> = {}, metadata: Record<string, unknown> = {}): KubernetesObject {
   const namespaceSelector = { matchExpressions: [{ key: 'istio-injection', operator: 'In', values: ['enabled'] }] };
   const webhook = {

@@ -1,6 +1,6 @@
 import type { LabelSelector, LabelSelectorRequirement } from '../../api/kubernetes/kubernetes.ts';
 
-/** Whether labels match a selector by Kubernetes' rules: all requirements hold; NotIn also holds where there is no label. */
+/** Reports whether labels match a selector by the rules of Kubernetes. */
 export function matches(selector: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
   const exact = Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
   return exact && (selector.matchExpressions ?? []).every((requirement) => holds(requirement, labels[requirement.key]));
