@@ -238,12 +238,12 @@ const refusals: readonly (readonly [string, RegExp, number])[] = [
   ['tag set 1-25 --revision 1-24', /InjectorConfig 1-25 has the revision 1-25/, 1],
   ['tag set prod-new --revision 1-99', /no InjectorConfig has this revision; there are: 1-24, 1-25/, 1],
   ['tag set prod-new --revision prod-stable', /this is a tag, not a revision/, 1],
-  ['tag set prod-stable --revision 1-25', /exists and leads to revision 1-24; --overwrite moves it/, 1],
+  ['tag set prod-stable --revision 1-25', /exists and points to revision 1-24; use --overwrite to move it/, 1],
   ['tag set prod-stable --revision unreached --overwrite', /unreached is not ready: NotReachable/, 1],
   ['tag set prod-stable --revision 1-25 --overwrite --auto-inject-namespaces', /only on tag default/, 2],
-  ['tag set odd --revision 1-25', /nobody is at the terminal to be asked: -y says yes/, 2],
-  ['tag set prod-stable --revision odd --overwrite', /selectors of its own/, 1],
-  ['tag remove prod-stable', /followed by 2 namespaces \(app-ns-1,app-ns-2\) with 2 pods.*\n.*-y says yes/, 2],
+  ['tag set odd --revision 1-25', /cannot ask for confirmation without a terminal: use -y to agree/, 2],
+  ['tag set prod-stable --revision odd --overwrite', /custom selectors/, 1],
+  ['tag remove prod-stable', /followed by 2 namespaces \(app-ns-1,app-ns-2\) with 2 pods.*\n.*use -y to agree/, 2],
 ];
 
 async function checkRefusals(context: ScenarioContext): Promise<void> {

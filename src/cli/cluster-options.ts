@@ -3,27 +3,27 @@ import { ApiClient } from '../kube/api-client.ts';
 import { loadKubeConfig, type KubeConfig } from '../kube/kube-config.ts';
 import { version } from './version.ts';
 
-/** Under which name the API server records what the command line has set. */
+/** The field manager of the command line. */
 export const commandLineManager = 'injector-cli';
 
-/** Flags of every command that talks to a cluster. */
+/** The flags of every command that connects to a cluster. */
 export interface ClusterOptions {
   readonly kubeconfig?: string;
   readonly context?: string;
 }
 
-/** A command that talks to a cluster. */
+/** Returns a command that connects to a cluster. */
 export function clusterCommand(name: string, description: string): Command {
   return new Command(name)
     .description(description)
-    .option('--kubeconfig <file>', 'a kubeconfig (default: $KUBECONFIG, ~/.kube/config, the ServiceAccount of the pod)')
-    .option('--context <name>', 'a context of the kubeconfig instead of its current one');
+    .option(
+      '--kubeconfig <file>',
+      'the kubeconfig (default: $KUBECONFIG, ~/.kube/config, the ServiceAccount of the pod)',
+    )
+    .option('--context <name>', 'the context of the kubeconfig (default: its current context)');
 }
 
-/**
- * Runs `work` with a client of the chosen cluster, and lets go of its connections.
- * @throws ConfigurationError when there is no kubeconfig or it lacks the context.
- */
+/** Runs `work` with a client. @throws ConfigurationError without a kubeconfig or context */
 export async function withCluster<Result>(
   { kubeconfig, context }: ClusterOptions,
   work: (client: ApiClient, kubeConfig: KubeConfig) => Promise<Result>,

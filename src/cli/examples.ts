@@ -1,4 +1,4 @@
-/** Two calls of each command, by its name: what comes behind that. Its help ends with them. */
+/** Two examples for the help of each command: the text after the command name. */
 const examples: Readonly<Record<string, readonly [string, string]>> = {
   '': ['inject -f app.yaml --config examples/hello.yaml', 'check deployment/web --namespace shop'],
   install: ['', '--set image.registry=registry.example.com -f values.yaml'],
@@ -36,7 +36,7 @@ const examples: Readonly<Record<string, readonly [string, string]>> = {
   version: ['', '-o json'],
 };
 
-/** The end of a command's help. @param name `tag set`; empty for the program */
+/** Returns the examples for a help. @param name such as `tag set`; empty for the program */
 export function examplesOf(name: string): string {
   const calls = examples[name]?.map((rest) => `\n  ${['injector', name, rest].filter(Boolean).join(' ')}`);
   return calls === undefined ? '' : `\nExamples:${calls.join('')}`;

@@ -9,7 +9,7 @@ describe('files of the command line', () => {
   const { path } = temporaryFolder();
   const { terminal, seen } = recordingTerminal('typed');
 
-  it('writes a file and reads it; - and nothing are the terminal', async () => {
+  it('reads and writes files, and uses the terminal for - or no file', async () => {
     const file = path('a');
     writeNamedFile(terminal, '--output', file, 'text');
     assert.equal(await readNamedFile(terminal, '--filename', file), 'text');
@@ -20,7 +20,7 @@ describe('files of the command line', () => {
     assert.equal(await readNamedFile(terminal, '--filename', '-'), 'typed');
   });
 
-  it('names the option, the file and the reason', async () => {
+  it('reports the option, the file and the reason', async () => {
     const inNothing = path('none', 'a');
     const refused = (message: string) => (error: unknown) => error instanceof UsageError && error.message === message;
     assert.throws(
@@ -31,11 +31,11 @@ describe('files of the command line', () => {
     );
     assert.throws(
       () => writeNamedFile(terminal, '-o', 'yaml', 'x'),
-      refused('-o yaml: names a file here; ./yaml if that is meant'),
+      refused('-o yaml: names a file, not a format; use ./yaml for this file name'),
     );
     await assert.rejects(
       readNamedFile(terminal, '--filename', path()),
-      refused(`--filename ${path()}: is a directory, a file is needed`),
+      refused(`--filename ${path()}: is a directory, not a file`),
     );
   });
 
@@ -44,9 +44,9 @@ describe('files of the command line', () => {
     [Object.assign(new Error('too many'), { code: 'EMFILE' }), 'too many'],
     ['a text', 'a text'],
   ];
-  for (const [error, words] of errors) {
-    it(`in words: ${words}`, () => {
-      assert.equal(describeFileError(error), words);
+  for (const [error, message] of errors) {
+    it(`describes: ${message}`, () => {
+      assert.equal(describeFileError(error), message);
     });
   }
 });

@@ -5,15 +5,12 @@ import { type Terminal, UsageError } from './terminal.ts';
 
 export { messageOf };
 
-/**
- * Reads a file named on the command line; `-` is standard input.
- * @throws UsageError naming the option, the file and what is wrong with it.
- */
+/** Reads a file, or standard input for `-`. @throws UsageError naming the option and the file */
 export async function readNamedFile(terminal: Terminal, option: string, file: string): Promise<string> {
   return file === '-' ? terminal.readInput() : readFile(option, file);
 }
 
-/** The same where standard input is not meant. */
+/** Reads a file; `-` has no special meaning. */
 export function readFile(option: string, file: string): string {
   try {
     return readFileSync(file, 'utf8');
@@ -22,14 +19,14 @@ export function readFile(option: string, file: string): string {
   }
 }
 
-/** Writes to the file, or to standard output when there is none (or `-`). */
+/** Writes to a file, or to standard output for `-` or no file. */
 export function writeNamedFile(terminal: Terminal, option: string, file: string | undefined, text: string): void {
   if (file === undefined || file === '-') {
     terminal.out(text);
     return;
   }
   if (/^(?:yaml|json)$/.test(file))
-    throw new UsageError(`${option} ${file}: names a file here; ./${file} if that is meant`);
+    throw new UsageError(`${option} ${file}: names a file, not a format; use ./${file} for this file name`);
   try {
     writeFileSync(file, text);
   } catch (error) {
@@ -40,12 +37,12 @@ export function writeNamedFile(terminal: Terminal, option: string, file: string 
 
 const reasons: Record<string, string> = {
   ENOENT: 'no such file; check the path',
-  EISDIR: 'is a directory, a file is needed',
+  EISDIR: 'is a directory, not a file',
   EACCES: 'permission denied; change its mode, or name another file',
   ENOTDIR: 'a part of the path is not a directory; check the path',
 };
 
-/** What is wrong with a file, in words. */
+/** Describes a file error for users. */
 export function describeFileError(error: unknown): string {
   return reasons[(error as NodeJS.ErrnoException).code ?? ''] ?? messageOf(error);
 }

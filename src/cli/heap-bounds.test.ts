@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 describe('the heap', () => {
   const module = JSON.stringify(join(import.meta.dirname, 'heap-bounds.ts'));
-  /** MiB of the young generation of a fresh process that has made much that lives for a while. */
+  /** Returns the young generation of a new process after many allocations, in MiB. */
   function youngGeneration(preparation: string): number {
     const script = `
       import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
@@ -22,12 +22,12 @@ describe('the heap', () => {
     return Number(result.stdout);
   }
 
-  it('of a server has a young generation of 8 MiB, of any other command it grows as V8 likes', () => {
+  it('has a young generation of 8 MiB in a server, and one that grows in other commands', () => {
     assert.equal(youngGeneration('boundHeap();'), 8);
     assert.ok(youngGeneration('leaveHeapToGrow();') > 8);
   });
 
-  it('is collected when asked, young garbage only', () => {
+  it('collects only the young generation on request', () => {
     const script = `
       import { PerformanceObserver } from 'node:perf_hooks';
       const { boundHeap, youngCollector } = await import(${module});

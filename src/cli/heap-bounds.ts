@@ -1,31 +1,33 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Bytes of both halves of the young generation. Half of it costs a tenth more CPU for collections, twice of it 9 MiB and saves nothing that can be measured. */
+/** Both halves, in bytes. Half of it costs 10 % CPU in collections; twice of it gains nothing. */
 const youngGeneration = 8 * 1024 * 1024;
-/** The old generation may grow by so many percent before it is collected again: by V8's own choice by up to 300. */
+/** Growth of the old generation before a collection, in percent; V8 allows up to 300. */
 const growth = 20;
 /**
- * The thread collects its own garbage without helpers: with them it waits, in every collection, until the kernel has found each a core. On two cores that others use too the 99th
- * percentile of new pods at 70 % load is a third lower without (2.3 and 2.8 ms instead of 3.4 and 4.1). Full collections still mark beside the thread.
+ * Scavenges without helper threads: with them, each collection waits until the kernel has a core
+ * for each helper. On two shared cores, the 99th percentile of pod creations at 70 % load is a
+ * third lower (2.3 and 2.8 ms instead of 3.4 and 4.1). Full collections still mark concurrently.
  */
 const alone = ['--no-parallel-scavenge', '--no-parallel-compaction', '--no-parallel-pointer-update'];
-/** Of objects that are made to fill it. It takes about twenty. */
+/** The limit of rounds that fill the young generation; about twenty suffice. */
 const rounds = 500;
 
 /**
- * Bounds what the collector lets lie about in a process that runs for months: V8's defaults, made for browsers, take 60 MiB of garbage before they look. These are the settings
- * that V8 reads while it runs, so they hold however the process is started; `scripts/bundle/bundle.ts` keeps the young generation at its least until then.
+ * Bounds the heap of a process that runs for months: V8's defaults keep 60 MiB of garbage. V8 reads
+ * these settings at run time, so they do not depend on the command line; until then,
+ * `scripts/bundle/bundle.ts` keeps the young generation at its minimum.
  */
 export function boundHeap(): void {
   setFlagsFromString(`--heap-growing-percent=${growth}`);
   growYoungGeneration();
-  // V8 shrinks it when there is little to do, and by a factor of 1 it would stay small.
+  // V8 shrinks an idle young generation, and with a growth factor of 1 it would stay small.
   setInterval(growYoungGeneration, 2000).unref();
   for (const flag of alone) setFlagsFromString(flag);
 }
 
-/** Collections that find it too small double it. */
+/** Allocates objects, because a collection doubles a young generation that is too small. */
 function growYoungGeneration(): void {
   if (youngBytes() >= youngGeneration) return;
   setFlagsFromString('--semi-space-growth-factor=2');
@@ -37,8 +39,9 @@ function growYoungGeneration(): void {
 }
 
 /**
- * A function that collects the young generation at once. Nearly all of what loading a configuration makes stays alive: left to V8 it is copied when the young generation is full, which
- * takes 20 ms; after every millisecond of loading it takes one. Node has no other way to ask for it.
+ * Returns a function that collects the young generation immediately. Most objects of a loaded
+ * configuration survive: V8 would copy a full young generation, which takes 20 ms; collecting every
+ * millisecond takes one. Node has no other interface for it.
  */
 export function youngCollector(): () => void {
   setFlagsFromString('--expose-gc');
@@ -47,7 +50,7 @@ export function youngCollector(): () => void {
   return () => collect({ type: 'minor' });
 }
 
-/** V8's default again, for a command that ends by itself: what it needs, as fast as it can. */
+/** Restores V8's default growth for a command that ends soon. */
 export function leaveHeapToGrow(): void {
   setFlagsFromString('--semi-space-growth-factor=2');
 }

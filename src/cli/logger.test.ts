@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createLogger, type LogFormat } from './logger.ts';
 
-/** What the logger writes for the calls that `log` makes. */
+/** Returns the lines that the logger writes. */
 function written(format: LogFormat, log: (logger: ReturnType<typeof createLogger>) => void): string[] {
   const logger = createLogger('info', format);
   const lines: string[] = [];
@@ -16,21 +16,21 @@ function written(format: LogFormat, log: (logger: ReturnType<typeof createLogger
 }
 
 describe('the log', () => {
-  it('is one line for people, whatever it quotes', () => {
+  it('writes readable text in one line', () => {
     const [line = ''] = written('text', (logger) => {
       logger.warn('two\n  lines', { name: 'web', problem: 'a b', milliseconds: 1.23456, absent: undefined, list: [1] });
     });
     assert.match(line, /^\S+Z warn {2}two \| lines name=web problem="a b" milliseconds=1\.235 list=\[1\]$/);
   });
 
-  it('carries nothing to a terminal but text', () => {
+  it('escapes control characters', () => {
     const [line = ''] = written('text', (logger) => {
       logger.warn('bell \u0007', { name: '\u001b[2J', namespace: 'a b\u009b31m', uid: '\u202etxt' });
     });
     assert.match(line, / bell \\u\{7\} name=\\u\{1b\}\[2J namespace="a b\\u\{9b\}31m" uid=\\u\{202e\}txt$/);
   });
 
-  it('is one JSON object for collectors, without what is less important than its level', () => {
+  it('writes one JSON object per entry, and omits entries below its level', () => {
     const [line = '', ...more] = written('json', (logger) => {
       logger.debug('detail');
       logger.error('bad', { name: 'web' });

@@ -10,7 +10,7 @@ export type LogFormat = 'json' | 'text';
 export const logLevels = ['error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** A line a person reads: time, level, message, then the fields as key=value. One line, whatever it quotes. */
+/** Formats an entry as one line: time, level, message, then fields as key=value. */
 function readable(info: Logform.TransformableInfo): string {
   const { level, message, timestamp, ...fields } = info;
   const rest = Object.entries(fields)
@@ -26,7 +26,7 @@ function shown(value: unknown): string {
   return printable(typeof value === 'string' && !/[\s"=]/.test(value) ? value : JSON.stringify(value));
 }
 
-/** Names come from whoever creates a pod: none of them is to move a terminal's cursor, or to turn the direction of its text. */
+/** Escapes control characters: names of pods come from authors and must not control a terminal. */
 function printable(text: string): string {
   return text.replaceAll(
     /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
@@ -34,10 +34,7 @@ function printable(text: string): string {
   );
 }
 
-/**
- * Logs to standard error, so that standard output stays what a command returns: one JSON object a line for a cluster's collector,
- * or readable lines for a terminal.
- */
+/** Logs to standard error, because results go to standard output. */
 export function createLogger(level: LogLevel, logFormat: LogFormat): WinstonLogger {
   const { combine, timestamp, json, printf } = format;
   return createWinstonLogger({

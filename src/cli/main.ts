@@ -1,7 +1,7 @@
 import { run } from './program.ts';
 import { processTerminal } from './terminal.ts';
 
-// Whoever reads the output may stop: `injector crd | head`.
+// Ignore a closed pipe: `injector crd | head`.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { InvalidArgumentError } from 'commander';
 import { parseCount, parseDelimiters, parseFactor, parseIdentity, parsePort, parseSeconds } from './option-values.ts';
 
-const table: [parse: (text: string) => unknown, taken: [text: string, value: unknown][], refused: string[]][] = [
+const table: [parse: (text: string) => unknown, accepted: [text: string, value: unknown][], refused: string[]][] = [
   [parsePort, [['0', 0], ['65535', 65535]], ['65536', '-1', '1.5', '', 'http']], // prettier-ignore
   [parseIdentity, [['a', 'a'], ['a-1.b', 'a-1.b'], ['a'.repeat(200), 'a'.repeat(200)]], ['', 'A', '-a', 'a.', 'a'.repeat(201)]], // prettier-ignore
   [parseSeconds, [['0', 0], ['0.5', 0.5], ['3600', 3600]], ['3601', '-1', '.5', '', '5s']], // prettier-ignore
@@ -12,9 +12,9 @@ const table: [parse: (text: string) => unknown, taken: [text: string, value: unk
 ];
 
 describe('values of options', () => {
-  for (const [parse, taken, refused] of table) {
-    for (const [text, value] of taken) {
-      it(`${parse.name} ${text.slice(0, 20)}: taken`, () => {
+  for (const [parse, accepted, refused] of table) {
+    for (const [text, value] of accepted) {
+      it(`${parse.name} ${text.slice(0, 20)}: accepted`, () => {
         assert.deepEqual(parse(text), value);
       });
     }

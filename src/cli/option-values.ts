@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 
-/** A parser of numbers from `least` to `most` that are written as the pattern says. */
+/** Returns a parser of numbers from `least` to `most` with the given pattern. */
 function numberWithin(pattern: RegExp, least: number, most: number, message: string) {
   return (text: string): number => {
     const value = Number(text);
@@ -21,7 +21,7 @@ export const parseCount = numberWithin(/^[1-9]\d*$/, 1, 1_000_000, 'It must be a
 /** A number of at least 1. */
 export const parseFactor = numberWithin(decimal, 1, Infinity, 'It must be a number of at least 1.');
 
-/** What can be part of an object's name: a DNS subdomain (RFC 1123) that leaves room for a prefix. */
+/** Parses a part of an object name: a DNS subdomain (RFC 1123), short enough for a prefix. */
 export function parseIdentity(text: string): string {
   if (!/^[a-z0-9]([-a-z0-9.]{0,198}[a-z0-9])?$/.test(text)) {
     throw new InvalidArgumentError(
@@ -31,7 +31,7 @@ export function parseIdentity(text: string): string {
   return text;
 }
 
-/** `LEFT,RIGHT`, for example `[[,]]`. */
+/** Parses `LEFT,RIGHT`, for example `[[,]]`. */
 export function parseDelimiters(text: string): readonly [string, string] {
   const [left = '', right = '', ...rest] = text.split(',');
   if (left === '' || right === '' || rest.length > 0) {

@@ -9,15 +9,15 @@ import { temporaryFolder } from './testdata/temporary-folder.ts';
 
 describe('the command line', () => {
   const { path, write: file } = temporaryFolder();
-  /** The arguments of `inject` for an InjectorConfig with this spec. */
+  /** Returns the arguments of `inject` for an InjectorConfig with a spec. */
   const injecting = (spec: string, ...flags: string[]): string[] => {
     return ['inject', '-f', '-', '-c', file('i', injectorConfig(spec)), ...flags];
   };
 
-  describe('says what is wrong with a call, in one line, with exit status 2', () => {
+  describe('reports wrong arguments with exit status 2', () => {
     const emptyConfig = () => ['--inject-config-file', file('ic', '')];
     const noValues = /--values-file: name a file with key values of ConfigMap mesh\/istio-values/;
-    const beside = 'of ConfigMap istio-system/istio-sidecar-injector, which configFrom';
+    const beside = 'of ConfigMap istio-system/istio-sidecar-injector, to which configFrom';
     const noConfig = new RegExp(`--inject-config-file: name a file with key config ${beside}`);
     const noValuesBeside = new RegExp(`--values-file: name a file with key values ${beside}`);
     const scale = '--test-certificate-time-scale';
@@ -29,51 +29,55 @@ describe('the command line', () => {
       ['inject without a file', () => ['inject', '-c', 'x'], /required option '-f, --filename/],
       ['inject without an injector', () => ['inject', '-f', '-'], /--config FILE .* or --config-dir DIRECTORY/],
       ['annotations without an injector', () => ['annotations'], /--config FILE .* or --config-dir DIRECTORY/],
-      ['a file that is not there', () => ['inject', '-f', '-', '-c', '/nowhere'], /--config \/nowhere: no such file/],
-      ['a folder for a file', () => ['inject', '-f', '-', '-c', path()], /is a directory/],
+      ['a missing file', () => ['inject', '-f', '-', '-c', '/nowhere'], /--config \/nowhere: no such file/],
+      ['a directory instead of a file', () => ['inject', '-f', '-', '-c', path()], /is a directory/],
       ['an object of another kind', () => ['inject', '-f', '-', '-c', file('k', 'kind: Pod')], /expected apiVersion/],
-      ['text that is no YAML', () => ['inject', '-f', '-', '-c', file('y', 'a: [')], /not YAML/],
-      ['a field that does not exist', () => injecting('  injections: {}'), /spec\.injections: unknown field/],
-      ['rules between fields', () => injecting('  webhook: {selection: Custom}'), /spec\.webhook/],
+      ['invalid YAML', () => ['inject', '-f', '-', '-c', file('y', 'a: [')], /not YAML/],
+      ['an unknown field', () => injecting('  injections: {}'), /spec\.injections: unknown field/],
+      ['a violated rule between fields', () => injecting('  webhook: {selection: Custom}'), /spec\.webhook/],
       ['valuesFrom without its text', () => injecting(valuesFrom), noValues],
       ['configFrom without its text', () => injecting(configFrom), noConfig],
-      ['configFrom without the values beside it', () => injecting(configFrom, ...emptyConfig()), noValuesBeside],
+      ['configFrom without its values', () => injecting(configFrom, ...emptyConfig()), noValuesBeside],
       [
         'meshConfigFrom without its text',
         () => injecting(configFrom, '--values-file', file('iv', '{}'), ...emptyConfig()),
-        /--mesh-config-file: name a file with key mesh of ConfigMap istio-system\/istio, which meshConfigFrom/,
+        /--mesh-config-file: name a file with key mesh of ConfigMap istio-system\/istio, to which meshConfigFrom/,
       ],
       [
-        'a text that nothing refers to',
+        'a text without a reference',
         () => injecting(withTemplate('{}'), '--values-file', file('iv', '{}')),
-        /--values-file: the InjectorConfig refers to no such text/,
+        /--values-file: remove it; the InjectorConfig does not refer to such a text/,
       ],
       ['a template that does not parse', () => injecting(withTemplate('{{ if }}')), /templates\.sidecar.*line 1/s],
-      ['two InjectorConfigs', () => injecting(` {}\n---\n${injectorConfig(' {}')}`), /i: holds 2 InjectorConfigs/],
-      ['an empty file for an injector', () => ['inject', '-f', '-', '-c', file('e', '# nothing')], /e: is empty/],
+      ['two InjectorConfigs', () => injecting(` {}\n---\n${injectorConfig(' {}')}`), /i: contains 2 InjectorConfigs/],
+      ['an empty InjectorConfig file', () => ['inject', '-f', '-', '-c', file('e', '# nothing')], /e: is empty/],
       [
-        'an InjectorConfig for the config of Istio',
+        'an InjectorConfig instead of a config of Istio',
         () => ['kube-inject', '-f', '-', '--injectConfigFile', file('ic', injectorConfig(' {}'))],
         /use `injector inject --config`/,
       ],
       ['a directory without config', () => ['inject', '-f', '-', '--config-dir', path()], /config: missing/],
-      ['no template', () => ['template'], /--file, or many with --batch/],
-      ['delimiters that are one', () => ['template', '--file', '-', '--delims', '[['], /left and the right/],
-      ['data that is no JSON', () => ['template', '--file', '-', '--data', file('d', '{')], /not JSON/],
-      ['data with a batch', () => ['template', '--batch', '-', '--data', 'x'], /a batch brings its own data/],
-      ['a batch that is no list', () => ['template', '--batch', '-'], /--batch: .*JSON array/],
-      ['a port that is none', () => ['operator', '--webhook-port', '70000'], /from 0 .* to 65535/],
-      ['an advertised address', () => ['operator', '--advertise', '10.0.0.1:443'], /must be a DNS name/],
+      ['no template', () => ['template'], /--file, or several with --batch/],
+      ['a single delimiter', () => ['template', '--file', '-', '--delims', '[['], /left and the right/],
+      ['invalid JSON', () => ['template', '--file', '-', '--data', file('d', '{')], /not JSON/],
+      ['data with a batch', () => ['template', '--batch', '-', '--data', 'x'], /a batch contains its own data/],
+      ['a batch that is not a list', () => ['template', '--batch', '-'], /--batch: .*JSON array/],
+      ['an invalid port', () => ['operator', '--webhook-port', '70000'], /from 0 .* to 65535/],
+      ['an advertised IP address', () => ['operator', '--advertise', '10.0.0.1:443'], /must be a DNS name/],
       ['an advertised host without port', () => ['operator', '--advertise', 'localhost'], /must be HOST:PORT/],
-      ['a factor that lengthens lives', () => ['operator', scale, '0.5'], new RegExp(`${scale}.*at least 1`)],
-      ['an identity that no Lease can bear', () => ['operator', '--identity', 'Me'], /must be a name: lower-case/],
-      ['half a request', () => ['operator', '--requests-per-connection', '0.5'], /whole number from 1 to 1000000/],
-      ['a drain of no length', () => ['operator', '--drain-seconds', 'long'], /number of seconds/],
-      ['labels that are none', () => ['operator', '--pod-selector', 'app'], /must be key=value/],
-      ['a kubeconfig that is not there', () => ['operator', '--kubeconfig', '/nowhere'], /there is no such file/],
+      ['a factor below 1', () => ['operator', scale, '0.5'], new RegExp(`${scale}.*at least 1`)],
+      ['an invalid identity', () => ['operator', '--identity', 'Me'], /must be a name: lower-case/],
+      [
+        'a fraction of a request',
+        () => ['operator', '--requests-per-connection', '0.5'],
+        /whole number from 1 to 1000000/,
+      ],
+      ['an invalid drain time', () => ['operator', '--drain-seconds', 'long'], /number of seconds/],
+      ['invalid labels', () => ['operator', '--pod-selector', 'app'], /must be key=value/],
+      ['a missing kubeconfig', () => ['operator', '--kubeconfig', '/nowhere'], /there is no such file/],
     ];
-    for (const [what, argv, expected] of rows) {
-      it(what, async () => {
+    for (const [title, argv, expected] of rows) {
+      it(title, async () => {
         const seen = await runCommand(argv(), '{}');
         assert.match(seen.errors, expected);
         assert.equal(seen.code, 2);
@@ -82,7 +86,7 @@ describe('the command line', () => {
     }
   });
 
-  it('prints its version, for people and for programs', async () => {
+  it('prints its version as text and JSON', async () => {
     const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
     assert.equal((await runCommand(['--version'])).out, `${(JSON.parse(manifest) as { version: string }).version}\n`);
     assert.match((await runCommand(['version'])).out, /^injector \d+\.\d+\.\d+ \(node v/);
@@ -90,7 +94,7 @@ describe('the command line', () => {
     assert.deepEqual(Object.keys(JSON.parse(out) as object), ['version', 'node', 'platform']);
   });
 
-  it('prints the CustomResourceDefinitions as crds/ has them', async () => {
+  it('prints the CustomResourceDefinitions of crds/', async () => {
     const written = ['injectorconfigs', 'revisiontags'].map((plural) => {
       const path = new URL(`../../crds/${plural}.sidecar-injector.io.yaml`, import.meta.url);
       return readFileSync(path, 'utf8').replace(/^#.*\n/, '');
@@ -100,7 +104,7 @@ describe('the command line', () => {
     assert.deepEqual([list.kind, list.items.length], ['List', 2]);
   });
 
-  it('ends the help of each command with two examples that the command takes, in 80 columns', async () => {
+  it('ends each help with two valid examples, within 80 columns', async () => {
     const program = await createProgram(recordingTerminal().terminal);
     const ends = ({ commands }: Command): Command[] => commands.flatMap((each) => [each, ...ends(each)]);
     for (const command of ends(program)) command.action(() => undefined);
@@ -117,7 +121,7 @@ describe('the command line', () => {
     }
   });
 
-  describe('completes', () => {
+  describe('completion', () => {
     const cluster = new RevisionCluster();
     before(async () => {
       await cluster.start();
@@ -139,13 +143,13 @@ describe('the command line', () => {
       ['', ['tag', 'watch', '--context', 'nowhere'], []],
     ];
     for (const [current, words, expected] of rows) {
-      it(`${words.join(' ')} ${current}…`, async () => {
+      it(`completes ${words.join(' ')} ${current}…`, async () => {
         const seen = await runCommand(['__complete', `--current=${current}`, '--', ...words]);
         assert.deepEqual([seen.out.split('\n').slice(0, -1), seen.errors, seen.code], [expected, '', 0]);
       });
     }
 
-    it('by a script for each shell', async () => {
+    it('prints the script of a shell', async () => {
       assert.match((await runCommand(['completion', 'powershell'])).out, /__complete "--current=/);
     });
   });
@@ -157,20 +161,20 @@ describe('the command line', () => {
       assert.deepEqual(seen, { out: 'port 1e+06\n', errors: '', code: 0, questions: [] });
     });
 
-    it('takes other delimiters and another family of functions', async () => {
+    it('supports other delimiters and function families', async () => {
       const argv = ['template', '--file', '-', '--delims', '[[,]]', '--functions', 'builtin'];
       assert.equal((await runCommand(argv, '[[ len "abc" ]] {{ }}')).out, '3 {{ }}');
       assert.match((await runCommand(argv, '[[ upper "abc" ]]')).errors, /function "upper" not defined/);
     });
 
-    it('points at the mistake with a caret, and exits 1', async () => {
+    it('marks the error with a caret, and exits with 1', async () => {
       const path = file('broken.tpl', 'one\ntwo {{ nil.x }}');
       const seen = await runCommand(['template', '--file', path]);
       assert.match(seen.errors, /broken\.tpl:2:\d+: .*\ntwo \{\{ nil\.x \}\}\n +\^$/);
       assert.equal(seen.code, 1);
     });
 
-    it('renders a batch, errors among the results', async () => {
+    it('renders a batch with errors', async () => {
       const rows = [{ template: '{{ .a }}', data: { a: 1.5 } }, { template: '{{ end }}' }];
       const output = path('batch.json');
       await runCommand(['template', '--batch', '-', '-o', output], JSON.stringify(rows));
@@ -184,7 +188,7 @@ describe('the command line', () => {
     const deployment =
       'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {template: {spec: {containers: [{name: web, image: web}]}}}\n';
 
-    it('writes what the webhook would make of a workload, and leaves the rest as it is written', async () => {
+    it('injects workloads, and keeps other documents unchanged', async () => {
       const service = 'kind: Service # mine\nmetadata: {name: web}\n';
       const argv = injecting(withTemplate('spec: {containers: [{name: side, image: side}]}'));
       const seen = await runCommand(argv, `${service}---\n${deployment}`);
@@ -197,7 +201,7 @@ describe('the command line', () => {
       assert.deepEqual(names, ['side', 'web']);
     });
 
-    it("reads the texts of an InjectorConfig's references from files", async () => {
+    it('reads the references of an InjectorConfig from files', async () => {
       const templates =
         'policy: enabled\ntemplates:\n  sidecar: "metadata: {labels: {from: {{ .Values.x }}, trust: {{ .MeshConfig.TrustDomain }}}}"\n';
       const texts = ['--inject-config-file', file('ic', templates), '--values-file', file('iv', '{"x": "values"}')];
@@ -208,23 +212,26 @@ describe('the command line', () => {
       assert.match(seen.out, /trust: mesh\.example/);
     });
 
-    it("reads Istio's keys from a directory", async () => {
+    it("reads Istio's files from a directory", async () => {
       file('config', 'policy: disabled\ntemplates: {sidecar: "spec: {}"}\n');
       const seen = await runCommand(['inject', '-f', '-', '--config-dir', path(), '--delims', '[[,]]'], deployment);
       assert.equal(seen.out, deployment);
       assert.match(seen.errors, /Skipping injection because Deployment "?.*web.* is not selected/);
     });
 
-    it('takes the one InjectorConfig of a file that holds other objects too, and says when there is nothing to inject', async () => {
+    it('reads the InjectorConfig of a file with other objects, and warns about empty input', async () => {
       const config = file('m', `kind: Namespace\n---\n${injectorConfig(withTemplate('metadata: {labels: {a: b}}'))}`);
       const seen = await runCommand(['inject', '-f', '-', '-c', config], '\n');
       assert.deepEqual([seen.errors, seen.code], ['warning: -: is empty, so nothing was injected', 0]);
     });
 
-    it('names the object that cannot be injected, writes nothing and exits 1', async () => {
+    it('reports an object that cannot be injected, writes nothing and exits with 1', async () => {
       const argv = injecting(withTemplate('spec: {containers: [{{ index .Values "a" "b" }}]}'));
       const seen = await runCommand(argv, deployment);
-      assert.match(seen.errors, /^warning: this would not be published: .*\nerror: -: Deployment .*web/);
+      assert.match(
+        seen.errors,
+        /^warning: the operator would not publish this configuration: .*\nerror: -: Deployment .*web/,
+      );
       assert.deepEqual([seen.out, seen.code], ['', 1]);
     });
   });

@@ -11,12 +11,13 @@ import { boundHeap, leaveHeapToGrow } from './heap-bounds.ts';
 import { widthOf } from './report/write-report.ts';
 import { version } from './version.ts';
 
-/** Commands that serve until they are told to stop. */
+/** Commands that run until they get a signal. */
 const longRunning = new Set(['operator', 'serve']);
 
 /**
- * Each command, loaded when it is called: `serve` would hold the operator's libraries for months (8 MB). `serve` itself, with the engine, is loaded in any case: V8 makes faster code of
- * modules that the bundle need not load later.
+ * The commands, loaded on use, because `serve` would keep the operator's libraries in memory (8
+ * MB). `serve` and the engine are loaded immediately, because V8 optimizes modules of the bundle
+ * better that are not loaded later.
  */
 const commands: Readonly<Record<string, (terminal: Terminal) => Command | Promise<Command>>> = {
   install: async (terminal) => (await import('./install/install.ts')).installCommand(terminal),
@@ -40,18 +41,18 @@ const commands: Readonly<Record<string, (terminal: Terminal) => Command | Promis
   version: versionCommand,
 };
 
-/** The command that the scripts of `completion` call. */
+/** Creates the command for completion scripts. */
 async function completer(terminal: Terminal): Promise<Command> {
   const { completeCommand } = await import('./completion/complete.ts');
   return completeCommand(terminal, Object.keys(commands), (name) => createProgram(terminal, name));
 }
 
-/** The command line as far as this call needs it, talking to the given terminal. */
+/** Creates the part of the command line that a call needs. */
 export async function createProgram(terminal: Terminal, name = ''): Promise<Command> {
   const program = new Command('injector')
-    .description('Sidecar injectors for Kubernetes: the operator, and its engine for files.')
+    .description('Sidecar injectors for Kubernetes: run the operator, manage it, and inject files.')
     .version(version, '--version', 'print the version number')
-    .showHelpAfterError('(injector COMMAND --help says more)')
+    .showHelpAfterError('(run injector COMMAND --help for help)')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.out(text),
@@ -67,26 +68,26 @@ export async function createProgram(terminal: Terminal, name = ''): Promise<Comm
   return program;
 }
 
-/** Without the program's settings commander would end the process itself; the help ends with examples. */
+/** Copies settings, so that commander does not end the process, and adds examples. */
 function inherit(command: Command, program: Command, name: string): void {
   if (command !== program) command.copyInheritedSettings(program);
   command.addHelpText('after', examplesOf(name));
   for (const below of command.commands) inherit(below, program, `${name} ${below.name()}`.trim());
 }
 
-/** Adds to the message that a value is none of the choices which one was probably meant. */
+/** Suggests the nearest choice for an invalid value. */
 function suggest(message: string, value: string, choices: string): string {
   const meant = nearestName(value, choices.split(', '));
   return meant === undefined ? message : `${message}\n(Did you mean ${meant}?)`;
 }
 
-/** What to do next where the API server does not answer (0), or knows nobody of these credentials. */
+/** Advice when the API server does not answer (0) or does not accept the credentials. */
 const adviceByStatus: Readonly<Record<number, string>> = {
-  0: '; is the cluster up? --context names another',
+  0: '; check that the cluster is running, or name another one with --context',
   401: '; log in again, or name other credentials with --kubeconfig',
 };
 
-/** Runs the command line to its end; a failure is one line on standard error and the exit status. */
+/** Runs the command line; prints a failure on standard error and sets the exit status. */
 export async function run(terminal: Terminal, argv: readonly string[]): Promise<void> {
   try {
     const program = await createProgram(terminal, argv[0]);
@@ -97,7 +98,7 @@ export async function run(terminal: Terminal, argv: readonly string[]): Promise<
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) {
-      // Commander has printed the help or the mistake already.
+      // Commander has already printed the help or the error.
       terminal.setExitCode(error.exitCode === 0 ? exitCodes.success : exitCodes.usage);
       return;
     }
@@ -108,11 +109,11 @@ export async function run(terminal: Terminal, argv: readonly string[]): Promise<
   }
 }
 
-/** `injector version`: what a bug report needs. */
+/** `injector version`: prints the facts for a bug report. */
 function versionCommand(terminal: Terminal): Command {
   return new Command('version')
     .description('print the version')
-    .addOption(new Option('-o, --output <format>', 'json for programs').choices(['text', 'json']).default('text'))
+    .addOption(new Option('-o, --output <format>', 'the output format').choices(['text', 'json']).default('text'))
     .action((options: { output: string }) => {
       const facts = { version, node: process.version, platform: `${process.platform}/${process.arch}` };
       terminal.out(
@@ -123,11 +124,11 @@ function versionCommand(terminal: Terminal): Command {
     });
 }
 
-/** `injector crd`: the CustomResourceDefinitions this version works with, for `kubectl apply --server-side -f -`. */
+/** `injector crd`: prints the CustomResourceDefinitions, for `kubectl apply --server-side -f -`. */
 function crdCommand(terminal: Terminal): Command {
   return new Command('crd')
     .description('print the CustomResourceDefinitions')
-    .addOption(new Option('-o, --output <format>', 'how to print').choices(['yaml', 'json']).default('yaml'))
+    .addOption(new Option('-o, --output <format>', 'the output format').choices(['yaml', 'json']).default('yaml'))
     .action(async (options: { output: string }) => {
       const { customResourceDefinitions } = await import('../api/crd.ts');
       const items = customResourceDefinitions();

@@ -4,26 +4,26 @@ import type { LogLevel } from './logger.ts';
 import { switchLogLevelOnSignal } from './switch-log-level.ts';
 
 describe('SIGUSR2', () => {
-  function levels(configured: LogLevel, signals: number): { seen: string[]; said: string[] } {
+  function levels(configured: LogLevel, signals: number): { seen: string[]; lines: string[] } {
     const source = new EventEmitter();
-    const said: string[] = [];
-    const logger = { level: configured as string, warn: ((line: string) => said.push(line)) as never };
+    const lines: string[] = [];
+    const logger = { level: configured as string, warn: ((line: string) => lines.push(line)) as never };
     switchLogLevelOnSignal(logger, configured, source);
     const seen = Array.from({ length: signals }, () => {
       source.emit('SIGUSR2');
       return logger.level;
     });
-    return { seen, said };
+    return { seen, lines };
   }
 
-  it('switches the log to debug and back, and says so', () => {
-    const { seen, said } = levels('warn', 3);
+  it('switches the log level to debug and back, and logs the change', () => {
+    const { seen, lines } = levels('warn', 3);
     assert.deepEqual(seen, ['debug', 'warn', 'debug']);
-    assert.equal(said.length, 3);
-    assert.match(said[0] ?? '', /is debug now; SIGUSR2 sets it to warn again/);
+    assert.equal(lines.length, 3);
+    assert.match(lines[0] ?? '', /is now debug; the next SIGUSR2 sets it back to warn/);
   });
 
-  it('changes nothing where debug is what was asked for', () => {
-    assert.deepEqual(levels('debug', 2), { seen: ['debug', 'debug'], said: [] });
+  it('changes nothing if the configured level is debug', () => {
+    assert.deepEqual(levels('debug', 2), { seen: ['debug', 'debug'], lines: [] });
   });
 });

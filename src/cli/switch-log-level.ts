@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events';
 import type { Logger as WinstonLogger } from 'winston';
 import type { LogLevel } from './logger.ts';
 
-/** From now on SIGUSR2 switches the log to debug, and the next one back, so that what is wrong now can be watched without a restart. */
+/** Switches the log level to debug at SIGUSR2 and back at the next, to debug without a restart. */
 export function switchLogLevelOnSignal(
   logger: Pick<WinstonLogger, 'level' | 'warn'>,
   configured: LogLevel,
@@ -12,11 +12,11 @@ export function switchLogLevelOnSignal(
     const before = logger.level;
     logger.level = before === 'debug' ? configured : 'debug';
     if (logger.level === before) return;
-    logger.warn(`SIGUSR2: the log level is ${logger.level} now; SIGUSR2 sets it to ${before} again`);
+    logger.warn(`SIGUSR2: the log level is now ${logger.level}; the next SIGUSR2 sets it back to ${before}`);
   });
 }
 
-/** Resolves at SIGTERM or SIGINT; from then on a second signal ends the process at once. */
+/** Resolves at SIGTERM or SIGINT; then a second signal ends the process immediately. */
 export async function untilSignal(onSignal: (signal: NodeJS.Signals) => void): Promise<void> {
   const signal = await new Promise<NodeJS.Signals>((resolve) => {
     process.once('SIGTERM', resolve);

@@ -11,7 +11,7 @@ interface Ended {
   readonly code: number | null;
 }
 
-/** Runs statements in a process of its own, where `terminal` is the process's terminal; standard input is a pipe that ends after the text. */
+/** Runs statements in a new process with its `terminal`; standard input is a pipe. */
 async function inProcess(statements: string, input = ''): Promise<Ended> {
   const script = `import { processTerminal as terminal } from ${JSON.stringify(terminalModule)};\n${statements}`;
   const argv = [...process.execArgv, '--input-type=module', '--eval', script];
@@ -21,11 +21,11 @@ async function inProcess(statements: string, input = ''): Promise<Ended> {
   return { out, errors, code: child.exitCode };
 }
 
-/** As if a person sat at standard input. */
+/** Simulates a user at standard input. */
 const atTerminal = 'process.stdin.isTTY = true;\n';
 
 describe('processTerminal', () => {
-  it('reads all of standard input, writes texts as they are in UTF-8, errors as lines, and ends with the exit code', async () => {
+  it('reads standard input, writes text and error lines, and sets the exit code', async () => {
     const input = 'ä€😀'.repeat(50_000);
     const statements = `terminal.out(await terminal.readInput()); terminal.out('b'); terminal.error('c'); terminal.setExitCode(3);`;
     const { out, errors, code } = await inProcess(statements, input);
@@ -33,40 +33,40 @@ describe('processTerminal', () => {
     assert.deepEqual([errors, code], ['c\n', 3]);
   });
 
-  const answers: [what: string, statements: string, input: string, out: string, errors: string][] = [
-    ['the line of the person who sits there', atTerminal, 'y\nmore\n', '"y"', 'Go on? '],
-    ['nothing when the person closes the input', atTerminal, '', '""', 'Go on? '],
-    ['undefined, and no question, when nobody sits there', '', 'y\n', 'undefined', ''],
+  const answers: [title: string, statements: string, input: string, out: string, errors: string][] = [
+    ['returns the line of the user', atTerminal, 'y\nmore\n', '"y"', 'Go on? '],
+    ['returns an empty line when the user closes the input', atTerminal, '', '""', 'Go on? '],
+    ['returns undefined without a question when standard input is not a terminal', '', 'y\n', 'undefined', ''],
   ];
-  for (const [what, statements, input, out, errors] of answers) {
-    it(`asks on standard error: ${what}`, async () => {
+  for (const [title, statements, input, out, errors] of answers) {
+    it(`ask: ${title}`, async () => {
       const ask = `terminal.out(String(JSON.stringify(await terminal.ask('Go on? '))));`;
       assert.deepEqual(await inProcess(statements + ask, input), { out, errors, code: 0 });
     });
   }
 
-  it('knows the screen, and that a pipe is none', async () => {
+  it('returns the screen, and undefined for a pipe', async () => {
     const print = 'terminal.out(JSON.stringify(terminal.screen() ?? null));';
     assert.equal((await inProcess(print)).out, 'null');
     const screen = 'Object.assign(process.stdout, { isTTY: true, columns: 80, rows: 24 });';
     assert.equal((await inProcess(screen + print)).out, '{"columns":80,"rows":24}');
   });
 
-  const interruptions: [what: string, interrupt: string][] = [
+  const interruptions: [title: string, interrupt: string][] = [
     ['SIGINT', `process.kill(process.pid, 'SIGINT');`],
     ['SIGTERM', `process.kill(process.pid, 'SIGTERM');`],
-    ['the end of the program that reads', `process.stdout.emit('error', new Error('EPIPE'));`],
+    ['a closed pipe', `process.stdout.emit('error', new Error('EPIPE'));`],
   ];
   const waiting = `const alive = setTimeout(() => process.exit(9), 10_000);\n`;
-  for (const [what, interrupt] of interruptions) {
-    it(`calls back once at ${what}`, async () => {
+  for (const [title, interrupt] of interruptions) {
+    it(`calls back once at ${title}`, async () => {
       const statements = `${waiting}terminal.onInterrupt(() => { clearTimeout(alive); terminal.error('interrupted'); });\n${interrupt}`;
       const { errors, code } = await inProcess(statements);
       assert.deepEqual([errors, code], ['interrupted\n', 0]);
     });
   }
 
-  it('does not call back any more when it is told to stop', async () => {
+  it('does not call back after it was stopped', async () => {
     const statements = `process.stdout.on('error', () => terminal.error('broken'));
       const stop = terminal.onInterrupt(() => terminal.error('interrupted'));
       stop();

@@ -1,32 +1,28 @@
 import { createInterface } from 'node:readline';
 
-/** What a command talks to: handed in by main, so that a test can read what a person would see. */
+/** The interface of a command to the user; tests read what a user would see. */
 export interface Terminal {
-  /** Writes to standard output exactly what it is given. */
+  /** Writes text to standard output. */
   out(text: string): void;
   /** Writes one line to standard error. */
   error(line: string): void;
   /** Reads all of standard input as UTF-8. */
   readInput(): Promise<string>;
-  /** Asks the person at the terminal a question and returns the line; undefined when nobody sits there (standard input is no terminal). */
+  /** Asks the user a question; returns undefined when standard input is not a terminal. */
   ask(question: string): Promise<string | undefined>;
-  /** The screen on which `out` appears; undefined when that goes to a file or another program. */
+  /** Returns the size of the screen; undefined when `out` goes to a file or a pipe. */
   screen(): Screen | undefined;
-  /**
-   * Calls back once when the command is to end: SIGINT, SIGTERM, or the program that reads `out` has gone.
-   * @returns stops listening
-   */
+  /** Calls back once at SIGINT, SIGTERM or a closed pipe; returns a function that stops this. */
   onInterrupt(callback: () => void): () => void;
   setExitCode(code: number): void;
 }
 
-/** In characters. */
+/** The size of a screen in characters. */
 export interface Screen {
   readonly columns: number;
   readonly rows: number;
 }
 
-/** The process's own terminal. */
 export const processTerminal: Terminal = {
   out: (text) => void process.stdout.write(text),
   error: (line) => void process.stderr.write(`${line}\n`),
@@ -37,7 +33,7 @@ export const processTerminal: Terminal = {
   },
   async ask(question) {
     if (!process.stdin.isTTY) return undefined;
-    // On standard error: standard output is for what the command prints, and may go elsewhere.
+    // On standard error, because standard output may be redirected.
     const lines = createInterface({ input: process.stdin, output: process.stderr });
     try {
       return await new Promise<string>((resolve) => {
@@ -53,7 +49,7 @@ export const processTerminal: Terminal = {
     return isTTY ? { columns, rows } : undefined;
   },
   onInterrupt(callback) {
-    // Once: a second SIGINT ends the process at once.
+    // Only once: a second SIGINT ends the process immediately.
     process.once('SIGINT', callback).once('SIGTERM', callback);
     process.stdout.once('error', callback);
     return () => {
@@ -66,21 +62,21 @@ export const processTerminal: Terminal = {
   },
 };
 
-/** The call is wrong, not the cluster or the configuration: exit status 2. */
+/** Wrong arguments: exit status 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** What the command line's exit status says. */
+/** The exit statuses of the command line. */
 export const exitCodes = { success: 0, failure: 1, usage: 2, negative: 3, refused: 4, unknown: 5 } as const;
 
-/** What each means, for people; `make generate` writes the page of reference from it. */
+/** The meanings of exit statuses; `make generate` writes them to the reference. */
 export const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
-  success: 'done, and nothing is wrong',
-  failure: 'the answer is no, or something failed: a template, a cluster that refuses, no operator that is alive',
-  usage: 'the call is wrong: an unknown option, value or object, options that exclude each other, a missing file',
+  success: 'success without problems',
+  failure: 'a failure or a negative answer: an invalid template, a refusal by the cluster, no running operator',
+  usage: 'wrong arguments: an unknown option, value or object, conflicting options, a missing file',
   negative:
-    'found what nobody wants: `status` stale or missing pods; `analyze` anything; `check` not injected, or twice; `tag watch` rolled back, or restarts that stopped',
-  refused: '`check`: the pod would be refused',
-  unknown: '`check`: what becomes of the pod cannot be told',
+    'an unwanted state: `status` found stale or missing pods; `analyze` found a problem; `check` found a pod not injected, or injected twice; `tag watch` saw a rollback or stopped restarts',
+  refused: '`check`: a webhook would refuse the pod',
+  unknown: '`check`: the result is unknown',
 };

@@ -1,2 +1,2 @@
-/** The version of package.json; a test holds the two together, so that the bundle needs no file beside it. */
+/** The version in package.json, which a test compares; the bundle has no package.json. */
 export const version = '0.1.0';

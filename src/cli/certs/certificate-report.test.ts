@@ -16,7 +16,7 @@ describe('certs status', () => {
   let authority: CertifiedKey;
   let other: CertifiedKey;
   let leaf: string;
-  /** Of a day. */
+  /** Valid for a day. */
   let shortLived: string;
   before(async () => {
     const keys = await generateRsaKeyPair(2048);
@@ -30,7 +30,7 @@ describe('certs status', () => {
   const fingerprint = (): string => readCertificate(leaf).fingerprint;
   const short = (pem: string): string => readCertificate(pem).fingerprint.slice(0, 8);
 
-  /** One with a webhook for each bundle. */
+  /** Returns a configuration with one webhook per bundle. */
   function configuration(bundles: readonly string[], way: object = { service }): KubernetesObject {
     const ours = bundles.map((bundle, index) => {
       const clientConfig = { caBundle: Buffer.from(bundle).toString('base64'), ...way };
@@ -62,7 +62,7 @@ describe('certs status', () => {
     };
   }
 
-  it('says what is served, and which authorities every webhook trusts', () => {
+  it('reports the serving certificate, and the authorities that every webhook trusts', () => {
     const { name, phase, bundles, notAfter, problems, replicas } = certificateReport(observation());
     assert.deepEqual(problems, []);
     assert.deepEqual([name, phase, notAfter], ['a', 'Stable', '2026-03-08T00:00:00Z']);
@@ -74,48 +74,48 @@ describe('certs status', () => {
   const after = (days: number): Date => new Date(now.getTime() + days * day);
   const serving = (served: string | undefined) => ({ replicas: new Map([['r2', served]]) });
   const rows: [string, () => Partial<CertificateObservation>, RegExp][] = [
-    ['no operator', () => ({ config: { metadata: { name: 'a' } } }), /no operator has looked at it yet/],
+    ['no operator', () => ({ config: { metadata: { name: 'a' } } }), /no operator has reconciled it yet/],
     [
-      'a bundle of somebody else',
+      'a bundle with another authority',
       () => ({ configurations: [configuration([other.certificatePem])] }),
       /sidecar-injector-a: the API server refuses the certificate: no valid chain/,
     ],
     ['an empty bundle', () => ({ configurations: [configuration([''])] }), /the API server refuses/],
-    ['a leaf that has expired', () => ({ now: after(8) }), /has expired: is the operator running/],
+    ['a leaf that has expired', () => ({ now: after(8) }), /has expired: check that the operator is running/],
     [
       'a leaf that is not renewed',
       () => ({ now: after(5.3) }),
-      /should have been renewed since 2026-03-05T00:00:00Z and ends at 2026-03-08T00:00:00Z/,
+      /should have been renewed at 2026-03-05T00:00:00Z and expires at 2026-03-08T00:00:00Z/,
     ],
     ['no serving Secret', () => ({ certificatePem: undefined }), /there is no Secret sidecar-injector-a-serving/],
-    ['a serving Secret without a certificate', () => ({ certificatePem: 'x' }), /holds no certificate/],
+    ['a serving Secret without a certificate', () => ({ certificatePem: 'x' }), /contains no certificate/],
     [
-      'what may not be read',
-      () => ({ certificatePem: undefined, unreadable: 'the serving Secret was not looked at: x' }),
-      /not looked at/,
+      'a Secret that may not be read',
+      () => ({ certificatePem: undefined, unreadable: 'the serving Secret was not read: x' }),
+      /was not read/,
     ],
-    ['a replica that is behind', () => serving('ab'.repeat(32)), /replica r2 serves abababab, not /],
+    ['a replica with an old certificate', () => serving('ab'.repeat(32)), /replica r2 serves abababab, not /],
     ['a replica without a certificate', () => serving(undefined), /replica r2 serves no certificate/],
     [
-      'a condition that does not hold',
+      'a condition that is False',
       () => ({ config: withCondition('CertificateReady', 'False') }),
       /CertificateReady is False \(Why\): what/,
     ],
-    ['a foreign writer', () => ({ config: withCondition('Conflict', 'True') }), /somebody else writes too: what/],
+    ['another writer', () => ({ config: withCondition('Conflict', 'True') }), /another client writes too: what/],
   ];
   for (const [name, changed, problem] of rows) {
-    it(`complains of ${name}`, () => {
+    it(`reports ${name}`, () => {
       assert.match(certificateReport(observation(changed())).problems.join('\n'), problem);
     });
   }
 
-  it('leaves the operator its time to renew, however short the life is beside the day by which a certificate is backdated', () => {
+  it('allows time for the renewal of a short-lived certificate, which is backdated by a day', () => {
     const { config } = observation();
     const certificate = { ...config.status?.certificate, renewAt: '2026-03-01T16:00:00Z' } as const;
     const renewed = { ...config, status: { ...config.status, certificate } };
     const replicas = new Map<string, string>();
-    const given = { config: renewed, certificatePem: shortLived, now: after(0.75), replicas };
-    assert.deepEqual(certificateReport(observation(given)).problems, []);
+    const overdue = { config: renewed, certificatePem: shortLived, now: after(0.75), replicas };
+    assert.deepEqual(certificateReport(observation(overdue)).problems, []);
   });
 
   it('checks the host of a url instead of a Service', () => {

@@ -4,16 +4,16 @@ import { bundleFingerprints, parseBundle } from '../../certs/read-certificate.ts
 import { verifyChain } from '../../certs/verify-chain.ts';
 import { caBundleOf, ourWebhooksOf, type Webhook } from '../../operator/webhooks/published-webhook.ts';
 
-/** What was read of an InjectorConfig's certificates. */
+/** The observed certificates of one InjectorConfig. */
 export interface CertificateObservation {
   readonly config: Pick<InjectorConfig, 'metadata' | 'status'>;
   /** Every webhook configuration that sends admissions to this InjectorConfig. */
   readonly configurations: readonly KubernetesObject[];
   /** `tls.crt` of the serving Secret; undefined when it is missing or may not be read. */
   readonly certificatePem: string | undefined;
-  /** Why it could not be read, when it could not. */
+  /** Why the Secret could not be read. */
   readonly unreadable?: string;
-  /** The fingerprint that each live replica says it serves. */
+  /** The fingerprint that each live replica reports. */
   readonly replicas: ReadonlyMap<string, string | undefined>;
   readonly now: Date;
 }
@@ -22,11 +22,11 @@ export interface CertificateObservation {
 export interface BundleReport {
   readonly configuration: string;
   readonly webhooks: number;
-  /** The first 8 hex digits of each authority that every webhook of it trusts. */
+  /** The first 8 hex digits of each authority that all of its webhooks trust. */
   readonly authorities: readonly string[];
 }
 
-/** What `injector certs status` says of one InjectorConfig. Times are RFC 3339 in UTC. */
+/** The entry of `injector certs status` for one InjectorConfig. Times are RFC 3339 in UTC. */
 export interface CertificateReport {
   readonly name: string;
   readonly phase: string;
@@ -36,13 +36,13 @@ export interface CertificateReport {
   readonly renewAt?: string;
   readonly caNotAfter?: string;
   readonly bundles: readonly BundleReport[];
-  /** Replicas and the first 8 hex digits of what each serves. */
+  /** The first 8 hex digits of the certificate that each replica serves. */
   readonly replicas: Readonly<Record<string, string>>;
-  /** Each with what to do; empty when all is well. */
+  /** Problems, each with what to do. */
   readonly problems: readonly string[];
 }
 
-/** Looks at the certificates of one InjectorConfig as the API server will: what is wrong, and what to do about it. */
+/** Checks the certificates of one InjectorConfig as the API server does. */
 export function certificateReport(observation: CertificateObservation): CertificateReport {
   const { config, configurations, certificatePem, replicas } = observation;
   const { phase, fingerprint, notAfter, renewAt, caNotAfter } = config.status?.certificate ?? {};
@@ -64,33 +64,32 @@ function certificateProblems({ config, certificatePem, unreadable, now }: Certif
   const problems: string[] = [];
   const secret = `Secret sidecar-injector-${config.metadata.name}-serving`;
   const ready = config.status?.conditions?.find(({ type }) => type === 'CertificateReady');
-  if (ready === undefined) problems.push('no operator has looked at it yet: is one of its operatorClass running?');
+  if (ready === undefined)
+    problems.push('no operator has reconciled it yet: check that an operator of its operatorClass is running');
   else if (ready.status !== 'True')
     problems.push(`CertificateReady is ${ready.status} (${ready.reason}): ${ready.message}`);
   const conflict = config.status?.conditions?.find(({ type }) => type === 'Conflict');
-  if (conflict?.status === 'True') problems.push(`somebody else writes too: ${conflict.message}`);
+  if (conflict?.status === 'True') problems.push(`another client writes too: ${conflict.message}`);
   if (unreadable !== undefined) return [...problems, unreadable];
-  if (certificatePem === undefined) return [...problems, `there is no ${secret}: nothing can be served`];
+  if (certificatePem === undefined)
+    return [...problems, `there is no ${secret}: replicas have no certificate to serve`];
   const [leaf] = parseBundle(certificatePem);
-  if (leaf === undefined) return [...problems, `${secret} holds no certificate`];
+  if (leaf === undefined) return [...problems, `${secret} contains no certificate`];
   const renewAt = config.status?.certificate?.renewAt;
-  if (leaf.notAfter <= now) problems.push('the serving certificate has expired: is the operator running?');
+  if (leaf.notAfter <= now) problems.push('the serving certificate has expired: check that the operator is running');
   else if (renewAt !== undefined && isOverdue(new Date(renewAt), leaf.notAfter, now)) {
-    const problem = `the serving certificate should have been renewed since ${renewAt} and ends at ${rfc3339(leaf.notAfter)}: renewal does not work; the operator's log says why`;
+    const problem = `the serving certificate should have been renewed at ${renewAt} and expires at ${rfc3339(leaf.notAfter)}: read the operator's log to find out why the renewal fails`;
     problems.push(problem);
   }
   return problems;
 }
 
-/**
- * Whether two fifths of the time between renewal and end have passed without one (of a certificate that is renewed at two thirds of its life a fifth is
- * left then). Its life by notBefore says nothing: certificates begin long before they are made.
- */
+/** Reports whether 2/5 of the time from renewal to expiry have passed (notBefore is backdated). */
 function isOverdue(renewAt: Date, notAfter: Date, now: Date): boolean {
   return now.getTime() > renewAt.getTime() + 0.4 * (notAfter.getTime() - renewAt.getTime());
 }
 
-/** The serving certificate against the bundle of each webhook, as the API server checks it. */
+/** Verifies the serving certificate against the bundle of each webhook, as the API server does. */
 function bundleProblems({ configurations, certificatePem, now }: CertificateObservation): string[] {
   if (certificatePem === undefined) return [];
   return configurations.flatMap((configuration) => {
@@ -110,7 +109,7 @@ function replicaProblems({ config, certificatePem, replicas }: CertificateObserv
   return [...replicas].flatMap(([name, served]) => {
     if (served === fingerprint) return [];
     const what = `${served?.slice(0, 8) ?? 'no certificate'}, not ${fingerprint.slice(0, 8)}`;
-    return [`replica ${name} serves ${what}: it follows within seconds, or cannot reach the API server`];
+    return [`replica ${name} serves ${what}: it follows within seconds unless it cannot reach the API server`];
   });
 }
 

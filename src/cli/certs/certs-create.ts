@@ -24,37 +24,39 @@ interface CreateOptions {
   readonly force?: true;
 }
 
-/** `injector certs create`: what webhook-create-signed-cert.sh of Istio 1.x did, without a cluster. For users of `injector serve`. */
+/** `injector certs create`: replaces webhook-create-signed-cert.sh of Istio 1.x. */
 export function certsCreateCommand(terminal: Terminal): Command {
   return (
     new Command('create')
       .description(
-        'make an authority and a serving certificate for injector serve; the key of the authority is not kept',
+        'create an authority and a serving certificate for injector serve; the key of the authority is not kept',
       )
       .requiredOption('--service <name>', 'the Service that the API server calls')
-      .requiredOption('--namespace <name>', 'its namespace')
-      .option('--host <name...>', 'further DNS names or IP addresses, for a webhook by url', [])
-      // The default is given as text so that the help shows it as people write it.
+      .requiredOption('--namespace <name>', 'the namespace of the Service')
+      .option('--host <name...>', 'more DNS names or IP addresses, for a webhook with a url', [])
+      // The default has a text, so that the help shows a duration.
       .addOption(
-        new Option('--duration <duration>', 'how long both are valid')
+        new Option('--duration <duration>', 'how long both certificates are valid')
           .argParser(parseDuration)
           .default(8760 * 3_600_000, '8760h'),
       )
       .addOption(
-        new Option('--key-size <bits>', 'bits of the RSA keys').choices(['2048', '3072', '4096']).default('2048'),
+        new Option('--key-size <bits>', 'the size of the RSA keys in bits')
+          .choices(['2048', '3072', '4096'])
+          .default('2048'),
       )
       .option(
         '--previous <file>',
-        'the ca.crt that is trusted now: its authorities stay in the new ca.crt, so nothing fails meanwhile',
+        'the ca.crt that is trusted now; its authorities stay in the new ca.crt, so that no request fails during the change',
       )
-      .option('--out <directory>', 'where tls.crt, tls.key and ca.crt are written', '.')
+      .option('--out <directory>', 'the directory for tls.crt, tls.key and ca.crt', '.')
       .addOption(
         new Option(
           '--secret <name>',
           'print a Secret of type kubernetes.io/tls with this name instead of writing files',
         ).conflicts(['out', 'force']),
       )
-      .option('--force', 'overwrite files that are there')
+      .option('--force', 'overwrite existing files')
       .action(async (options: CreateOptions) => {
         const { namespace, previous, secret } = options;
         const trusted = previous === undefined ? undefined : await readNamedFile(terminal, '--previous', previous);
@@ -66,7 +68,7 @@ export function certsCreateCommand(terminal: Terminal): Command {
   );
 }
 
-/** The three texts of a `kubernetes.io/tls` Secret, by their keys. */
+/** The contents of a `kubernetes.io/tls` Secret, by key. */
 interface CreatedCertificates {
   readonly 'tls.crt': string;
   readonly 'tls.key': string;
@@ -76,17 +78,18 @@ interface CreatedCertificates {
 }
 
 /**
- * Makes an authority, lets it sign one serving certificate, and forgets its key: nobody can sign with it later. Both end at the same time, so that
- * there is one date to remember.
- * @param previous authorities that are trusted already and must stay so while the old certificate is served; PEM
- * @throws UsageError when `previous` holds no certificate; CertificatePolicyError when a name cannot stand in a certificate.
+ * Creates an authority, signs one serving certificate, and discards the authority's key, so that
+ * nothing can be signed with it later. Both certificates expire at the same time.
+ * @param previous PEM authorities that must stay trusted while the old certificate is served
+ * @throws UsageError when `previous` contains no certificate; CertificatePolicyError for an invalid
+ *   name
  */
 async function createCertificates(options: CreateOptions, previous?: string): Promise<CreatedCertificates> {
   if (previous !== undefined && parseBundle(previous).length === 0)
-    throw new UsageError('--previous: the file holds no certificate in PEM; give the ca.crt that is trusted now');
+    throw new UsageError('--previous: the file contains no PEM certificate; name the ca.crt that is trusted now');
   const { service, namespace, host: hosts, duration, keySize } = options;
   const names = { service, namespace, hosts };
-  // Names that cannot be are refused before keys are made, which takes a second.
+  // Refuse invalid names before the keys are generated, which takes a second.
   subjectAltNames(names);
   const bits = Number(keySize);
   const [authorityKeys, leafKeys] = await Promise.all([generateRsaKeyPair(bits), generateRsaKeyPair(bits)]);
@@ -103,7 +106,7 @@ async function createCertificates(options: CreateOptions, previous?: string): Pr
 
 function summary({ service, namespace, secret, out }: CreateOptions, { notAfter }: CreatedCertificates): string {
   const where = secret === undefined ? `${out}: tls.crt, tls.key, ca.crt` : `Secret ${namespace}/${secret}`;
-  return `${where}; for ${service}.${namespace}.svc, valid until ${notAfter.toISOString()}; nobody renews it: create the next one before, with --previous`;
+  return `${where}; for ${service}.${namespace}.svc, valid until ${notAfter.toISOString()}; it is not renewed automatically: create the next one before that time, with --previous`;
 }
 
 function parseDuration(text: string): number {
@@ -114,7 +117,7 @@ function parseDuration(text: string): number {
   return milliseconds;
 }
 
-/** A Secret of type kubernetes.io/tls (core/v1 SecretTypeTLS) with the authority beside the pair, as YAML. */
+/** Formats a Secret of type kubernetes.io/tls (core/v1 SecretTypeTLS) with the authority. */
 function tlsSecretYaml(name: string, namespace: string, created: CreatedCertificates): string {
   const keys = ['ca.crt', 'tls.crt', 'tls.key'] as const;
   const data = Object.fromEntries(keys.map((key) => [key, Buffer.from(created[key]).toString('base64')]));
@@ -122,7 +125,7 @@ function tlsSecretYaml(name: string, namespace: string, created: CreatedCertific
   return stringify(secret, { lineWidth: 0 });
 }
 
-/** The order in which a server that follows the files may see them change: the authority concerns only whoever calls it. */
+/** In the order in which a server that watches the files may see them change. */
 const files = [
   ['ca.crt', 0o644],
   ['tls.key', 0o600],
@@ -130,13 +133,14 @@ const files = [
 ] as const;
 
 /**
- * Writes the three files, each whole (a reader never meets half of one); the key is for its owner alone.
- * @throws UsageError when one is there and `overwrite` is not given, or the directory cannot be written; nothing is written in the first case.
+ * Writes each file atomically; only its owner can read the key.
+ * @throws UsageError when a file exists and `overwrite` is false, before anything is written; or
+ *   when the directory cannot be written
  */
 function writeCertificateFiles(directory: string, created: CreatedCertificates, overwrite: boolean): void {
   const present = files.map(([name]) => join(directory, name)).filter((file) => existsSync(file));
   if (present.length > 0 && !overwrite) {
-    const message = `--out ${directory}: ${present.join(', ')} would be overwritten; name another directory, or say --force (and --previous, to keep what is trusted now)`;
+    const message = `--out ${directory}: ${present.join(', ')} would be overwritten; name another directory, or use --force (and --previous, to keep the trusted authorities)`;
     throw new UsageError(message);
   }
   try {

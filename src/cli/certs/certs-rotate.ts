@@ -18,23 +18,20 @@ interface RotateOptions extends ClusterOptions {
   readonly timeout: number;
 }
 
-/** How often the status is read while it is waited for. Milliseconds. */
+/** How often --wait reads the status, in milliseconds. */
 const interval = 500;
 
-/** `injector certs rotate`: asks the operator for a renewal by an annotation; the operator does it as it does every renewal. */
+/** `injector certs rotate`: requests a renewal from the operator by an annotation. */
 export function certsRotateCommand(terminal: Terminal): Command {
-  return clusterCommand(
-    'rotate',
-    'ask for a new serving certificate now, or for a new authority, without losing an admission',
-  )
+  return clusterCommand('rotate', 'request a new serving certificate, or a new authority, without failing a request')
     .argument('<name>', 'the InjectorConfig')
-    .option('--ca', 'a new authority too, with overlap')
+    .option('--ca', 'also request a new authority; both are trusted for a while')
     .option(
       '--force',
-      'with --ca, after a theft: drop the old authority once replicas could follow, not only when its last certificate ends',
+      'with --ca, after a theft of the key: stop trusting the old authority once replicas could follow, not when its last certificate expires',
     )
-    .option('--wait', 'until it is done, showing the phases')
-    .option('--timeout <seconds>', 'with --wait: how long at most', parseSeconds, 300)
+    .option('--wait', 'wait until the rotation is complete, and print its phases')
+    .option('--timeout <seconds>', 'with --wait: the time limit', parseSeconds, 300)
     .action(async (name: string, options: RotateOptions) => {
       const target = targetOf(options);
       const nonce = randomUUID();
@@ -44,9 +41,10 @@ export function certsRotateCommand(terminal: Terminal): Command {
         await client.patch({ apiVersion, kind: injectorConfigKind, metadata: { name } }, 'merge', {
           metadata: { annotations },
         });
-        terminal.out(`InjectorConfig ${name}: asked for ${described[target]}\n`);
+        terminal.out(`InjectorConfig ${name}: requested ${described[target]}\n`);
         const health = await readOperatorHealth(client, [config?.spec?.operatorClass ?? defaultOperatorClass]);
-        if (!isAlive(health)) terminal.error(`${healthLines(health).join('; ')}; it waits for an operator that leads`);
+        if (!isAlive(health))
+          terminal.error(`${healthLines(health).join('; ')}; the request is carried out when an operator leads`);
         if (options.wait !== true) return;
         const deadline = performance.now() + options.timeout * 1000;
         const failure = await followRotation({
@@ -67,29 +65,27 @@ export function certsRotateCommand(terminal: Terminal): Command {
 const described: Record<RotateTarget, string> = {
   leaf: 'a new serving certificate',
   authority: 'a new authority',
-  'authority-force': 'a new authority; the old one is dropped as soon as replicas could follow',
+  'authority-force': 'a new authority; the old one is no longer trusted once replicas could follow',
 };
 
 function targetOf({ ca, force }: RotateOptions): RotateTarget {
   if (ca === true) return force === true ? 'authority-force' : 'authority';
-  if (force === true) throw new UsageError('--force: goes with --ca; a serving certificate is always renewed at once');
+  if (force === true)
+    throw new UsageError('--force: use it only with --ca; a serving certificate is always renewed immediately');
   return 'leaf';
 }
 
 interface FollowOptions {
   readonly nonce: string;
-  /** Reads the InjectorConfig as it is now; undefined when it is gone. */
+  /** Reads the InjectorConfig; undefined when it is gone. */
   readonly read: () => Promise<ReadConfig | undefined>;
-  /** Told each time that the phase or the answer has changed. */
+  /** Receives a line whenever the phase or the answer has changed. */
   readonly onProgress: (line: string) => void;
-  /** Waits before the next look; false when there is no time left. */
+  /** Waits before the next read; false when the time is over. */
   readonly pause: () => Promise<boolean>;
 }
 
-/**
- * Follows a request for a renewal to its end, by `status.certificate.rotateRequest` alone.
- * @returns why it was not done; undefined when it was
- */
+/** Follows a rotation request. @returns why it failed; undefined when it is complete */
 export async function followRotation({ nonce, read, onProgress, pause }: FollowOptions): Promise<string | undefined> {
   let before = '';
   for (;;) {
@@ -104,7 +100,7 @@ export async function followRotation({ nonce, read, onProgress, pause }: FollowO
     if (answer?.state === 'Refused') return answer.message ?? 'the operator refused';
     if (await pause()) continue;
     return answer === undefined
-      ? 'no operator has answered in time: is one of its operatorClass running, and not paused? The request stays and is carried out when there is one'
-      : `still in phase ${phase}; the rotation goes on without this command, injector certs status shows it`;
+      ? 'no operator has answered in time: check that an operator of its operatorClass is running and not paused. The request remains and is carried out later'
+      : `still in phase ${phase}; the rotation continues without this command, \`injector certs status\` shows its progress`;
   }
 }

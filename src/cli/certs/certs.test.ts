@@ -18,7 +18,7 @@ describe('injector certs', () => {
     runCommand(['certs', 'create', '--service', 's', '--namespace', 'n', ...flags]);
 
   describe('create', () => {
-    it('makes a pair that the API server accepts, with a key for its owner alone', async () => {
+    it('creates a pair that the API server accepts, with a key that only its owner can read', async () => {
       sees(await create('--out', path('one'), '--host', '192.0.2.1', '--duration', '2h'), 0, {
         errors: /for s\.n\.svc, valid until /,
       });
@@ -32,7 +32,7 @@ describe('injector certs', () => {
       assert.equal(statSync(path('one', 'tls.key')).mode & 0o777, 0o600);
     });
 
-    it('overwrites nothing unless told, and keeps what is trusted', async () => {
+    it('overwrites files only with --force, and keeps the previous authorities', async () => {
       const before = read('one', 'tls.crt');
       const refused = await create('--out', path('one'));
       assert.equal(refused.code, 2);
@@ -53,11 +53,11 @@ describe('injector certs', () => {
     });
 
     const rows: [string, string[], RegExp][] = [
-      ['a duration that is none', ['--duration', 'soon'], /It must be a duration such as 8760h/],
-      ['a duration beyond reason', ['--duration', '999999h'], /from a minute to 100 years/],
-      ['a host that is none', ['--host', 'https://x'], /neither a DNS name nor an IP address/],
-      ['a key size', ['--key-size', '1024'], /Allowed choices are 2048/],
-      ['an earlier authority that is none', ['--previous', '/dev/null'], /--previous: the file holds no certificate/],
+      ['an invalid duration', ['--duration', 'soon'], /It must be a duration such as 8760h/],
+      ['a duration that is too long', ['--duration', '999999h'], /from a minute to 100 years/],
+      ['an invalid host', ['--host', 'https://x'], /neither a DNS name nor an IP address/],
+      ['an unknown key size', ['--key-size', '1024'], /Allowed choices are 2048/],
+      ['an invalid previous authority', ['--previous', '/dev/null'], /--previous: the file contains no PEM cert/],
     ];
     for (const [name, flags, message] of rows) {
       it(`refuses ${name}`, async () => {
@@ -70,14 +70,14 @@ describe('injector certs', () => {
   });
 
   describe('patch-ca-bundle', () => {
-    it('writes what create has made', async () => {
+    it('writes the authority from create', async () => {
       const text = 'kind: MutatingWebhookConfiguration\nwebhooks:\n- clientConfig: {caBundle: X, url: https://x}\n';
       const ca = path('one', 'ca.crt');
       const { out, errors } = await runCommand(['certs', 'patch-ca-bundle', '--ca', ca], text);
       assert.equal(out, text.replace('X', `"${Buffer.from(read('one', 'ca.crt')).toString('base64')}"`));
-      assert.equal(errors, 'caBundle written into 1 webhook');
+      assert.equal(errors, 'wrote caBundle into 1 webhook');
       const dash = await runCommand(['certs', 'patch-ca-bundle', '--ca', '-'], text);
-      assert.match(dash.errors, /standard input holds the webhooks/);
+      assert.match(dash.errors, /standard input contains the webhooks/);
     });
   });
 
@@ -125,7 +125,7 @@ describe('injector certs', () => {
     });
     const call = (...argv: string[]) => runCommand(['certs', ...argv, '--kubeconfig', path('kubeconfig')]);
 
-    it('status prints a table, and 0 when all is well', async () => {
+    it('status prints a table, and exits with 0 without problems', async () => {
       const { out, errors, code } = await call('status');
       assert.deepEqual([errors, code], ['', 0]);
       assert.match(
@@ -134,7 +134,7 @@ describe('injector certs', () => {
       );
     });
 
-    it('status says as JSON and YAML what programs want, and 1 when something is wrong', async () => {
+    it('status prints JSON and YAML, and exits with 1 on problems', async () => {
       objects[leases] = { items: [lease('live', new Date().toISOString()), lease('gone', '2020-01-01T00:00:00Z')] };
       const json = await call('status', 'a', '-o', 'json');
       const [report] = JSON.parse(json.out) as CertificateReport[];
@@ -144,53 +144,56 @@ describe('injector certs', () => {
       assert.deepEqual(parse((await call('status', '-o', 'yaml')).out), JSON.parse(json.out));
     });
 
-    it('status says that nobody leads, and ends with 1', async () => {
+    it('status reports a missing leader, and exits with 1', async () => {
       objects[allLeases] = { items: [], metadata: {} };
       const { errors, code } = await call('status');
-      const nobody =
-        'a: no operator runs here, so pods that webhooks select are refused; injector install installs one';
-      assert.deepEqual([errors, code], [nobody, 1]);
+      const missing =
+        'a: no operator is running, so the API server refuses pods that webhooks select; run `injector install`';
+      assert.deepEqual([errors, code], [missing, 1]);
     });
 
-    for (const [what, now, said] of [
-      ['beside one that lives', () => operatorLeases(new Date(), 'n'), /^$/],
-      ['alone', () => [], /^a: no replica is live: [^\n]*$/],
+    for (const [where, now, problem] of [
+      ['next to a live installation', () => operatorLeases(new Date(), 'n'), /^$/],
+      ['without a live installation', () => [], /^a: no replica is live: [^\n]*$/],
     ] as const) {
-      it(`status does not look where an operator was before, whose Leases are there ${what}`, async () => {
+      it(`status ignores the Leases of an earlier installation ${where}`, async () => {
         const before = operatorLeases(new Date(), 'before').map((lease) => ({ ...lease, spec: {} }));
         objects[allLeases] = { items: [...before, ...now()], metadata: {} };
-        assert.match((await call('status')).errors, said);
+        assert.match((await call('status')).errors, problem);
       });
     }
 
-    it('status looks where an operator was heard of last, not where one has just died', async () => {
+    it('status reads the namespace with the newest Lease', async () => {
       const died = operatorLeases(new Date(Date.now() - 5000), 'before');
       objects[allLeases] = { items: [...died, ...operatorLeases(new Date(), 'n')], metadata: {} };
       assert.match((await call('status')).errors, /^$/);
     });
 
-    it('status says what it may not read', async () => {
+    it('status reports the objects that it may not read', async () => {
       objects[secret] = 403;
       objects[leases] = 403;
-      assert.match((await call('status')).errors, /a: the serving Secret was not looked at: you may not/);
+      assert.match((await call('status')).errors, /a: the serving Secret was not read: you may not/);
       objects[webhooks] = { items: [], metadata: {} };
       objects[allLeases] = 403;
-      assert.match((await call('status')).errors, /namespace is not known.*--namespace/);
+      assert.match((await call('status')).errors, /namespace of the operator is unknown.*--namespace/);
       objects[configs] = { items: [], metadata: {} };
       assert.match((await call('status')).errors, /there is no InjectorConfig/);
     });
 
-    it('export-ca prints what is trusted', async () => {
+    it('export-ca prints the trusted authorities', async () => {
       assert.equal((await call('export-ca', 'a')).out, read('one', 'ca.crt'));
       objects[webhooks] = { items: [], metadata: {} };
-      assert.match((await call('export-ca', 'a')).errors, /has no webhook with a caBundle yet/);
+      assert.match(
+        (await call('export-ca', 'a')).errors,
+        /has no webhook with a caBundle; see `injector certs status`/,
+      );
     });
 
-    it('names what does not exist, and refuses --force without --ca', async () => {
+    it('reports an unknown InjectorConfig, and refuses --force without --ca', async () => {
       for (const command of ['export-ca', 'rotate', 'status']) {
         sees(await call(command, 'b'), 2, { errors: /InjectorConfig b does not exist; there are: a/ });
       }
-      assert.match((await call('rotate', 'a', '--force')).errors, /--force: goes with --ca/);
+      assert.match((await call('rotate', 'a', '--force')).errors, /--force: use it only with --ca/);
       assert.equal(patches.length, 0);
     });
 
@@ -200,7 +203,7 @@ describe('injector certs', () => {
       [['--ca', '--force'], 'authority-force'],
     ];
     for (const [flags, target] of targets) {
-      it(`rotate ${flags.join(' ')} asks for ${target}`, async () => {
+      it(`rotate ${flags.join(' ')} requests ${target}`, async () => {
         const { code, errors } = await call('rotate', 'a', ...flags);
         assert.deepEqual([code, errors], [0, '']);
         const patch = JSON.parse(patches[0]?.body ?? '') as KubernetesObject;
@@ -210,15 +213,15 @@ describe('injector certs', () => {
       });
     }
 
-    it('rotate says when nobody is there to do it', async () => {
+    it('rotate reports a missing operator', async () => {
       objects[allLeases] = { items: [], metadata: {} };
       assert.match(
         (await call('rotate', 'a')).errors,
-        /^no operator runs here.*; it waits for an operator that leads$/,
+        /^no operator is running.*; the request is carried out when an operator leads$/,
       );
     });
 
-    it('rotate --wait follows the status to the end', async () => {
+    it('rotate --wait follows the status until the rotation is complete', async () => {
       const whole = await call('rotate', 'a', '--wait', '--timeout', '0');
       assert.equal(whole.code, 1);
       const late = /^waiting for the operator, phase Stable\nerror: InjectorConfig a: no operator has answered/;

@@ -12,10 +12,10 @@ import { formatUntil, outputOption, writeReport, type OutputFormat } from '../re
 import { healthLines, isAlive, readOperatorHealth } from '../usage/operator-health.ts';
 import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-options.ts';
 
-/** `injector certs`: what is served and trusted, a renewal by hand, and certificates for `injector serve`. */
+/** `injector certs`: shows and renews certificates, and creates them for `injector serve`. */
 export function certsCommand(terminal: Terminal): Command {
   return new Command('certs')
-    .description('the certificates of webhooks: look, renew, export, make')
+    .description('show, renew, export and create the certificates of webhooks')
     .addCommand(certsStatusCommand(terminal))
     .addCommand(certsRotateCommand(terminal))
     .addCommand(certsExportCommand(terminal))
@@ -23,35 +23,35 @@ export function certsCommand(terminal: Terminal): Command {
     .addCommand(certsPatchCommand(terminal));
 }
 
-/** `injector certs patch-ca-bundle < in > out`: what webhook-patch-ca-bundle.sh of Istio 1.x did, for any YAML or JSON. */
+/** `injector certs patch-ca-bundle`: replaces webhook-patch-ca-bundle.sh of Istio 1.x. */
 function certsPatchCommand(terminal: Terminal): Command {
   return new Command('patch-ca-bundle')
-    .description('write an authority into every webhook of the YAML on standard input; the rest stays as it is written')
-    .option('--ca <file>', 'the authority as PEM, as certs create writes it', 'ca.crt')
+    .description('write an authority into every webhook of the YAML on standard input, and change nothing else')
+    .option('--ca <file>', 'the authority as PEM, as written by certs create', 'ca.crt')
     .action(async ({ ca }: { ca: string }) => {
-      if (ca === '-') throw new UsageError('--ca -: standard input holds the webhooks; name a file');
+      if (ca === '-') throw new UsageError('--ca -: standard input contains the webhooks; name a file');
       const caPem = await readNamedFile(terminal, '--ca', ca);
       const { text, webhooks } = patchCaBundle(await terminal.readInput(), caPem);
       terminal.out(text);
-      terminal.error(`caBundle written into ${webhooks} webhook${webhooks === 1 ? '' : 's'}`);
+      terminal.error(`wrote caBundle into ${webhooks} webhook${webhooks === 1 ? '' : 's'}`);
     });
 }
 
-/** `injector certs export-ca`: what API servers trust now, read back from the webhook. */
+/** `injector certs export-ca`: prints the authorities in the webhook. */
 function certsExportCommand(terminal: Terminal): Command {
   return clusterCommand(
     'export-ca',
-    "the authorities that API servers trust for an InjectorConfig's webhook now, as PEM",
+    'print the authorities that API servers trust for the webhook of an InjectorConfig, as PEM',
   )
     .argument('<name>', 'the InjectorConfig')
-    .option('-o, --output <file>', 'where to write (default: standard output)')
+    .option('-o, --output <file>', 'the output file (default: standard output)')
     .action(async (name: string, options: ClusterOptions & { readonly output?: string }) => {
       const bundle = await withCluster(options, async (client) => {
         await readConfigs(client, [name]);
         return joinBundle((await readConfigurations(client, name)).flatMap(caBundlesOf));
       });
       if (parseBundle(bundle).length === 0)
-        throw new Error(`InjectorConfig ${name} has no webhook with a caBundle yet; injector certs status says why`);
+        throw new Error(`InjectorConfig ${name} has no webhook with a caBundle; see \`injector certs status\``);
       writeNamedFile(terminal, '--output', options.output, bundle);
     });
 }
@@ -63,11 +63,11 @@ interface StatusOptions extends ClusterOptions {
 
 /** `injector certs status`: exit status 1 when there is a problem. */
 function certsStatusCommand(terminal: Terminal): Command {
-  return clusterCommand('status', 'what is served and what API servers trust; exit status 1 when something is wrong')
+  return clusterCommand('status', 'show serving certificates and trusted authorities; exit status 1 on problems')
     .argument('[name...]', 'InjectorConfigs (default: all)')
     .option(
       '-n, --namespace <name>',
-      "the operator's namespace (default: that of its replicas, or of the webhook's Service)",
+      "the operator's namespace (default: the namespace of its replicas, or of the webhook's Service)",
     )
     .addOption(outputOption())
     .action(async (names: string[], options: StatusOptions) => {
@@ -77,13 +77,13 @@ function certsStatusCommand(terminal: Terminal): Command {
           client,
           configs.map(({ spec }) => spec?.operatorClass ?? 'default'),
         );
-        // Of a certificate that nobody keeps valid all else may be right.
+        // Without an operator, valid certificates are not renewed.
         const unattended = isAlive(health) ? [] : healthLines(health);
         return Promise.all(
           configs.map(async (config) => {
             const { operatorClass = 'default' } = config.spec ?? {};
             const replicas = health.replicas.filter((each) => each.operatorClass === operatorClass);
-            // Heard of last: another installation may have died a moment ago.
+            // Take the newest, because another installation may have died a moment ago.
             const [live] = replicas
               .filter(({ isLive }) => isLive)
               .sort((one, other) => ((one.last ?? '') < (other.last ?? '') ? 1 : -1));
@@ -98,7 +98,7 @@ function certsStatusCommand(terminal: Terminal): Command {
         row: (report) => rowOf(report, Date.now()),
         notes: ({ bundles }) => {
           const trusted = bundles.map(({ configuration, authorities }) => `${configuration}=${authorities.join('+')}`);
-          return [`trusted: ${trusted.join(' ') || 'by no webhook'}`];
+          return [`trusted: ${trusted.join(' ') || 'no authority, because there is no webhook'}`];
         },
         empty: 'there is no InjectorConfig',
       });

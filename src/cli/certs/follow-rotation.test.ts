@@ -4,7 +4,7 @@ import type { ReadConfig } from './read-certificates.ts';
 
 type Seen = NonNullable<NonNullable<ReadConfig['status']>['certificate']>;
 
-describe('a request for a renewal, followed', () => {
+describe('followRotation', () => {
   async function follow(
     history: readonly (Seen | undefined)[],
   ): Promise<{ lines: string[]; failure: string | undefined }> {
@@ -23,7 +23,7 @@ describe('a request for a renewal, followed', () => {
     return { lines, failure };
   }
 
-  it('shows each phase once and ends when it is done', async () => {
+  it('prints each phase once and ends when the rotation is complete', async () => {
     const accepted = { nonce: 'n', state: 'Accepted' } as const;
     const seen = await follow([
       { phase: 'Stable', rotateRequest: { nonce: 'older', state: 'Done' } },
@@ -38,18 +38,18 @@ describe('a request for a renewal, followed', () => {
   });
 
   const rows: [string, readonly (Seen | undefined)[], RegExp][] = [
-    ['nobody answers', [{ phase: 'Stable' }, { phase: 'Stable' }], /no operator has answered in time/],
+    ['no operator answers', [{ phase: 'Stable' }, { phase: 'Stable' }], /no operator has answered in time/],
     [
       'it takes too long',
       [{ phase: 'Confirming', rotateRequest: { nonce: 'n', state: 'Accepted' } }],
       /still in phase Confirming/,
     ],
     ['it is refused', [{ rotateRequest: { nonce: 'n', state: 'Refused', message: 'no' } }], /^no$/],
-    ['it is refused without a word', [{ rotateRequest: { nonce: 'n', state: 'Refused' } }], /refused/],
-    ['the object goes', [{}, undefined], /was deleted/],
+    ['it is refused without a message', [{ rotateRequest: { nonce: 'n', state: 'Refused' } }], /refused/],
+    ['the object is deleted', [{}, undefined], /was deleted/],
   ];
   for (const [name, history, message] of rows) {
-    it(`says so when ${name}`, async () => {
+    it(`reports when ${name}`, async () => {
       assert.match((await follow(history)).failure ?? '', message);
     });
   }

@@ -17,23 +17,26 @@ describe('certs patch-ca-bundle', () => {
     value = Buffer.from(ca).toString('base64');
   });
 
-  /** `<before|after>` stands for what is replaced, and what by. */
+  /** `<before|after>` marks a text and its replacement. */
   const rows: [string, string][] = [
     [
-      'a placeholder, and comments stay',
+      'replaces a placeholder and keeps comments',
       `# a comment\n${head}webhooks:\n- name: a # why\n  clientConfig:\n    caBundle: <\${CA_BUNDLE}|VALUE> # later\n    service: {name: s}\n`,
     ],
-    ['a value in quotes', `${head}webhooks:\n  - clientConfig:\n      caBundle: <""|VALUE>\n      url: https://x\n`],
-    ['a key without a value', `${head}webhooks:\n- clientConfig:\n    caBundle:<| VALUE>\n    url: https://x\n`],
     [
-      'no key at all, in every webhook of two documents',
+      'replaces a quoted value',
+      `${head}webhooks:\n  - clientConfig:\n      caBundle: <""|VALUE>\n      url: https://x\n`,
+    ],
+    ['adds a missing value', `${head}webhooks:\n- clientConfig:\n    caBundle:<| VALUE>\n    url: https://x\n`],
+    [
+      'adds a missing key to every webhook of two documents',
       `${head}webhooks:\n- clientConfig:\n<|    caBundle: VALUE\n>    url: https://x\n- clientConfig:\n<|    caBundle: VALUE\n>    url: https://y\n---\n${head.replace('Mutating', 'Validating')}webhooks:\n- clientConfig: {<|"caBundle": "VALUE", >url: https://z}\n`,
     ],
     [
-      'JSON, in a List, beside an object that is none',
+      'replaces a value in a JSON List with another object',
       '{"kind":"List","items":[{"kind":"Service"},{"kind":"MutatingWebhookConfiguration","webhooks":[{"clientConfig":{"caBundle":"<Cg==|VALUE>","url":"https://x"}}]}]}',
     ],
-    ['an empty clientConfig', `${head}webhooks: [{clientConfig: {<|"caBundle": "VALUE">}}]\n`],
+    ['fills an empty clientConfig', `${head}webhooks: [{clientConfig: {<|"caBundle": "VALUE">}}]\n`],
   ];
   for (const [name, both] of rows) {
     it(name, () => {
@@ -48,18 +51,18 @@ describe('certs patch-ca-bundle', () => {
     });
   }
 
-  it('keeps every authority, on lines of its own', () => {
+  it('separates authorities by line breaks', () => {
     const text = `${head}webhooks: [{clientConfig: {caBundle: a}}]\n`;
     const twice = patchCaBundle(text, `${ca.trimEnd()}${ca}`).text;
     assert.equal(twice, patchCaBundle(text, ca).text);
   });
 
   const refusals: [name: string, text: string, message: RegExp, pem?: string][] = [
-    ['text without a webhook', 'kind: Pod\n', /^standard input: holds no webhook/],
-    ['an empty text', '', /^standard input: holds no webhook/],
-    ['what is no YAML', 'a: [', /^standard input: not YAML/],
+    ['text without a webhook', 'kind: Pod\n', /^standard input: contains no webhook/],
+    ['an empty text', '', /^standard input: contains no webhook/],
+    ['invalid YAML', 'a: [', /^standard input: not YAML/],
     ['a webhook without clientConfig', `${head}webhooks: [{name: a}]`, /webhooks\[0\] of one has no clientConfig/],
-    ['a file without a certificate', `${head}webhooks: [{clientConfig: {}}]`, /^--ca: the file holds no cert/, 'x'],
+    ['a file without a certificate', `${head}webhooks: [{clientConfig: {}}]`, /^--ca: the file contains no PEM/, 'x'],
   ];
   for (const [name, text, message, pem] of refusals) {
     it(`refuses ${name}`, () => {

@@ -2,7 +2,7 @@ import { isMap, isScalar, isSeq, parseAllDocuments, type Document, type Node, ty
 import { joinBundle, parseBundle } from '../../certs/read-certificate.ts';
 import { UsageError } from '../terminal.ts';
 
-/** One change of the text. */
+/** A replacement of a range of the text. */
 interface Edit {
   readonly from: number;
   readonly to: number;
@@ -12,14 +12,15 @@ interface Edit {
 const kinds = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'];
 
 /**
- * Writes the authorities of a PEM text into every webhook's `clientConfig.caBundle`; whatever else is in the text stays as it is, to the byte.
- * A placeholder such as `${CA_BUNDLE}` is a value like any other.
- * @returns the text, and how many webhooks have the caBundle now
- * @throws UsageError when the text is no YAML, holds no webhook, or the PEM no certificate.
+ * Writes PEM authorities into every webhook's `clientConfig.caBundle` and keeps all other bytes. A
+ * placeholder such as `${CA_BUNDLE}` is replaced like any value.
+ * @returns the text and the number of changed webhooks
+ * @throws UsageError when the text is not YAML or has no webhook, or when the PEM has no
+ *   certificate
  */
 export function patchCaBundle(text: string, caPem: string): { text: string; webhooks: number } {
   if (parseBundle(caPem).length === 0)
-    throw new UsageError('--ca: the file holds no certificate in PEM; give the authority that signed the webhook');
+    throw new UsageError('--ca: the file contains no PEM certificate; name the certificate of the authority');
   const caBundle = Buffer.from(joinBundle([caPem])).toString('base64');
   const clientConfigs = parseAllDocuments(text, { version: '1.1' }).flatMap((document) => {
     const [error] = document.errors;
@@ -27,7 +28,7 @@ export function patchCaBundle(text: string, caPem: string): { text: string; webh
     return clientConfigsOf(document);
   });
   if (clientConfigs.length === 0)
-    throw new UsageError(`standard input: holds no webhook; give a ${kinds.join(' or ')} with webhooks`);
+    throw new UsageError(`standard input: contains no webhook; provide a ${kinds.join(' or ')} with webhooks`);
   const edits = clientConfigs.map((clientConfig) => editOf(clientConfig, text, caBundle));
   const edited = edits.reduceRight((result, { from, to, text: written }) => {
     return result.slice(0, from) + written + result.slice(to);
@@ -62,7 +63,7 @@ function editOf(clientConfig: YAMLMap, text: string, caBundle: string): Edit {
   if (value?.range && value.range[1] > value.range[0])
     return { from: value.range[0], to: value.range[1], text: written };
   if (pair !== undefined) {
-    // `caBundle:` without a value: it follows the colon behind the key.
+    // `caBundle:` without a value: insert the value after the colon.
     const end = rangeOf(pair.key)[1];
     const colon = text.indexOf(':', end) + 1;
     return { from: colon, to: colon, text: ` ${written}` };

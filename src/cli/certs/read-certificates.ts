@@ -12,20 +12,17 @@ import type { CertificateObservation } from './certificate-report.ts';
 import { ourWebhooksOf } from '../../operator/webhooks/published-webhook.ts';
 import { injectorConfigs, leases, mutatingWebhooks, secrets } from '../../operator/cluster-view.ts';
 
-/** How long after its last sign of life a replica is left out. Milliseconds. */
+/** How long after its last heartbeat a replica is ignored, in milliseconds. */
 const silentAfter = 60_000;
 
 type Lease = KubernetesObject & { spec?: { renewTime?: string } };
 
-/** Whose certificates: one InjectorConfig as it is read, defaults or not. */
+/** An InjectorConfig as the API server returns it, without defaults. */
 export type ReadConfig = Pick<InjectorConfig, 'metadata' | 'status'> & {
   readonly spec?: { readonly operatorClass?: string };
 };
 
-/**
- * The InjectorConfigs of these names, or all of them.
- * @throws UsageError for a name that does not exist.
- */
+/** Returns the named InjectorConfigs, or all. @throws UsageError for an unknown name */
 export async function readConfigs(client: Pick<ApiClient, 'listAll'>, names: readonly string[]): Promise<ReadConfig[]> {
   const items = (await listWhereKnown(client, injectorConfigs)) as ReadConfig[];
   const missing = names.filter((name) => items.every(({ metadata }) => metadata.name !== name));
@@ -40,7 +37,7 @@ export async function readConfigs(client: Pick<ApiClient, 'listAll'>, names: rea
   return items.filter(({ metadata }) => names.length === 0 || names.includes(metadata.name));
 }
 
-/** The webhook configurations that send admissions to an InjectorConfig: its own, and those of tags. */
+/** Returns the webhook configurations for an InjectorConfig: its own, and those of tags. */
 export async function readConfigurations(
   client: Pick<ApiClient, 'listAll'>,
   name: string,
@@ -50,8 +47,8 @@ export async function readConfigurations(
 }
 
 /**
- * Everything that `certs status` looks at. Rights on Secrets and Leases are not needed: what may not be read is said.
- * @param namespaces the operator's: as it is known, without that as the webhook's Service tells, or else the last that is heard of
+ * Reads the inputs of `certs status`. Without rights on Secrets and Leases, the report says so.
+ * @param namespaces `known` if set, else the namespace of the webhook's Service, else `otherwise`
  */
 export async function observeCertificates(
   client: Pick<ApiClient, 'listAll' | 'find'>,
@@ -65,7 +62,7 @@ export async function observeCertificates(
   const seen = { config, configurations, now };
   if (where === undefined) {
     const unreadable =
-      "the operator's namespace is not known, so its Secrets were not looked at: name it with --namespace";
+      'the namespace of the operator is unknown, so its Secrets were not read: name it with --namespace';
     return { ...seen, certificatePem: undefined, unreadable, replicas: new Map() };
   }
   const replicas = await unlessForbidden(readReplicas(client, where, name, now));
@@ -74,11 +71,11 @@ export async function observeCertificates(
     ...seen,
     replicas: replicas instanceof ApiError ? new Map<string, string | undefined>() : replicas,
     certificatePem: secret === undefined || secret instanceof ApiError ? undefined : secretText(secret)['tls.crt'],
-    ...(secret instanceof ApiError ? { unreadable: `the serving Secret was not looked at: ${secret.message}` } : {}),
+    ...(secret instanceof ApiError ? { unreadable: `the serving Secret was not read: ${secret.message}` } : {}),
   };
 }
 
-/** Where the Service lives that the webhooks call; undefined when they call a url. */
+/** Returns the namespace of the Service in the webhooks; undefined when they have a url. */
 function operatorNamespace(configurations: readonly KubernetesObject[]): string | undefined {
   const services = configurations.flatMap(ourWebhooksOf).map(({ clientConfig }) => clientConfig?.service);
   return services.find((service) => service !== undefined)?.namespace;
@@ -91,7 +88,7 @@ async function readReplicas(
   now: Date,
 ): Promise<Map<string, string | undefined>> {
   const { items } = await client.listAll<Lease>(leases, { namespace, labelSelector: labelNames.replica });
-  // The clocks are those of other machines: what counts here is only that a replica which is long gone is not complained of.
+  // Clocks of other machines may differ. This only drops replicas that are long gone.
   const isLive = ({ spec }: Lease): boolean => now.getTime() - Date.parse(spec?.renewTime ?? '') < silentAfter;
   const live = items.filter(isLive).map((lease) => ({ replica: replicaOf(lease), ...readReplicaLease(lease) }));
   return new Map(

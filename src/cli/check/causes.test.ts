@@ -25,7 +25,7 @@ function tag(name: string, status?: object): RevisionTag {
   return { ...revisionTag(name), ...(status && { status }) };
 }
 
-interface Given {
+interface Existing {
   readonly configs?: readonly InjectorConfig[];
   readonly tags?: readonly RevisionTag[];
   readonly published?: Facts['configurations'];
@@ -34,15 +34,15 @@ interface Given {
 function causesFor(
   namespace: Record<string, string>,
   metadata: unknown,
-  { configs = [], tags = [], published = [] }: Given,
+  { configs = [], tags = [], published = [] }: Existing,
 ): Cause[] {
   const facts: Facts = {
     configurations: published,
     namespaces: new Map(),
-    filesOf: () => ({ unavailable: 'nobody asks' }),
+    filesOf: () => ({ unavailable: 'not used' }),
     injectorConfigs: configs,
     revisionTags: tags,
-    health: { asked: [], replicas: [], leaders: [], readAt: 0, unreadable: 'who leads is not asked here' },
+    health: { asked: [], replicas: [], leaders: [], readAt: 0, unreadable: 'not used' },
     notes: [],
   };
   const creation = { pod: { metadata }, namespace: { name: 'shop', labels: namespace } };
@@ -55,29 +55,29 @@ const old = config('1-24');
 const webhook = webhookConfiguration({ config: old, hash: '00000000', caBundlePem: '' }, context);
 const tagged = webhookConfiguration({ tag: tag('prod'), config: old, hash: '00000000', caBundlePem: '' }, context);
 const away = 'InjectorConfig 1-24 has no webhook: ';
-const unseen = 'NotLookedAt: no operator has looked at it; is one running?';
+const unseen = 'NotLookedAt: no operator has reconciled it; check that one is running';
 const describeOld = 'kubectl describe injectorconfig 1-24';
 const paused = `InjectorConfig 1-24 is paused (spec.paused)`;
 const enable = 'injector enable --revision 1-24';
 
 describe('causesOf', () => {
   const one = { configs: [old] };
-  const twins = { configs: [old, config('twin', { revision: '1-24' })], tags: [tag('prod')] };
+  const doubled = { configs: [old, config('other', { revision: '1-24' })], tags: [tag('prod')] };
   const off = { configs: [config('1-24', { paused: true }, notReady)], tags: [tag('prod', notReady)] };
   const lost = { configs: [old], tags: [{ ...tag('lost'), spec: { ...tag('lost').spec, revision: '1-23' } }] };
   const configs = [old, config('logs', { webhook: { keys: logs } })];
   const family = { configs, tags: [tag('prod')], published: [webhook] };
   const none = (label: string, value: string, there: string, whose = 'namespace'): string =>
     `the ${whose}'s label ${label}=${value} has no effect: there is no revision or tag ${value}; there are: ${there}`;
-  type Row = [string, Record<string, string>, unknown, Given, message?: string, command?: string];
+  type Row = [string, Record<string, string>, unknown, Existing, message?: string, command?: string];
   const table: Row[] = [
     ['no label', {}, {}, one],
-    ['a value that is none', {}, { labels: { 'istio.io/rev': 7 } }, one],
-    ['no InjectorConfig: no label counts', names('1-24'), {}, {}],
+    ['a label that is not a string', {}, { labels: { 'istio.io/rev': 7 } }, one],
+    ['no InjectorConfig, so that no label has a meaning', names('1-24'), {}, {}],
     ['a revision with a webhook', names('1-24'), {}, { ...one, published: [webhook] }],
-    ['a revision that nothing has reported on', names('1-24'), {}, one, `${away}${unseen}`, describeOld],
+    ['a revision without a status', names('1-24'), {}, one, `${away}${unseen}`, describeOld],
     [
-      'one that is not ready',
+      'a revision that is not ready',
       names('1-24'),
       {},
       { configs: [config('1-24', {}, notReady)] },
@@ -85,23 +85,34 @@ describe('causesOf', () => {
       describeOld,
     ],
     [
-      'one that says it is ready',
+      'a revision that is ready',
       names('1-24'),
       {},
       { configs: [config('1-24', {}, isReady)] },
-      `${away}somebody has deleted it; if the operator does not write it again soon, its log says why`,
+      `${away}it was deleted; if the operator does not write it again soon, read the log of the operator`,
       describeOld,
     ],
-    ['a paused one, whatever else is said of it', names('1-24'), {}, off, `${away}${paused}`, enable],
-    ['a tag that leads to it', names('prod'), {}, off, `RevisionTag prod has no webhook: ${paused}`, enable],
+    ['a paused revision with other problems', names('1-24'), {}, off, `${away}${paused}`, enable],
+    ['a tag for a paused revision', names('prod'), {}, off, `RevisionTag prod has no webhook: ${paused}`, enable],
     ["a pod's own label", {}, { labels: names('1-24') }, one, `${away}${unseen}`, describeOld],
-    ["the namespace's beats it", names('1-24'), { labels: names('1-99') }, { ...one, published: [webhook] }],
-    ['an unknown revision: all, each once', names('1-99'), {}, twins, none('istio.io/rev', '1-99', '1-24, prod')],
-    ['a tag of an unknown revision counts', names('1-99'), {}, lost, none('istio.io/rev', '1-99', '1-24, lost')],
-    ['of a pod', {}, { labels: names('1-99') }, one, none('istio.io/rev', '1-99', '1-24', 'pod')],
+    [
+      "the namespace's label overrides the pod's",
+      names('1-24'),
+      { labels: names('1-99') },
+      { ...one, published: [webhook] },
+    ],
+    ['an unknown revision: lists all once', names('1-99'), {}, doubled, none('istio.io/rev', '1-99', '1-24, prod')],
+    [
+      'an unknown revision: lists a tag without a target',
+      names('1-99'),
+      {},
+      lost,
+      none('istio.io/rev', '1-99', '1-24, lost'),
+    ],
+    ['an unknown revision of a pod', {}, { labels: names('1-99') }, one, none('istio.io/rev', '1-99', '1-24', 'pod')],
     ['a tag with a webhook', names('prod'), {}, { ...one, tags: [tag('prod')], published: [tagged] }],
     [
-      "a tag without one: its revision's is not enough",
+      'a tag without a webhook, whose revision has one',
       names('prod'),
       {},
       { ...one, tags: [tag('prod', notReady)], published: [webhook] },
@@ -110,9 +121,9 @@ describe('causesOf', () => {
     ],
     ['a label of another family', { 'logs/rev': '1-24' }, {}, family, none('logs/rev', '1-24', 'logs')],
   ];
-  for (const [what, namespace, metadata, given, message, command] of table) {
-    it(what, () => {
-      const found = causesFor(namespace, metadata, given).map((cause) => [cause.message, cause.command]);
+  for (const [title, namespace, metadata, existing, message, command] of table) {
+    it(title, () => {
+      const found = causesFor(namespace, metadata, existing).map((cause) => [cause.message, cause.command]);
       assert.deepEqual(found, message === undefined ? [] : [[message, command]]);
     });
   }

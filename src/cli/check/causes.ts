@@ -12,7 +12,7 @@ import { staleSince } from '../usage/operator-health.ts';
 import { readinessOf } from '../usage/readiness.ts';
 import type { Facts } from './facts.ts';
 
-/** What is behind an unwanted answer, and what mends it: changes of labels, or a command. */
+/** The cause of an unwanted result, and its remedy: changes of labels, or a command. */
 export interface Cause {
   /** An identifier. */
   readonly reason: string;
@@ -21,7 +21,7 @@ export interface Cause {
   readonly command?: string;
 }
 
-/** Why labels select no webhook although they should, or two injectors; the surest first. */
+/** Returns why labels select no webhook although they should, or two injectors; surest first. */
 export function causesOf(creation: PodCreation, finding: CreationFinding, facts: Facts, around: Surroundings): Cause[] {
   if (finding.outcome === 'Injected') return injectedTwice(finding, facts);
   if (finding.reason !== 'NotSelected' && finding.reason !== 'NoWebhook') return [];
@@ -29,7 +29,7 @@ export function causesOf(creation: PodCreation, finding: CreationFinding, facts:
   const labels = Object.entries(objectAt(creation.pod, ['metadata', 'labels']));
   const pod = Object.fromEntries(labels.filter((each): each is [string, string] => typeof each[1] === 'string'));
   const families = labelFamilies(facts.injectorConfigs, facts.revisionTags);
-  // What a namespace says beats its pods' labels.
+  // The labels of a namespace override those of its pods.
   const silent = families.filter(({ keys }) => [keys.injection, keys.revision].every((key) => !(key in namespace)));
   const away = families.flatMap(({ keys }) => {
     const name = namedByPod(keys, namespace, pod) ?? '';
@@ -40,7 +40,7 @@ export function causesOf(creation: PodCreation, finding: CreationFinding, facts:
   return [...away, ...labelMistakes(namespace, families), ...labelMistakes(pod, silent, 'Pod')];
 }
 
-/** Another injector that is asked about a pod which ours inject, and chooses by the same labels. */
+/** Finds another injector that is called for the same pod and selects it by the same labels. */
 function injectedTwice({ webhooks }: CreationFinding, { injectorConfigs, configurations }: Facts): Cause[] {
   const ours = webhooks.find(({ outcome }) => outcome === 'Injected')?.target?.injectorConfig;
   const called = webhooks.filter(({ outcome }) => outcome === 'Called').map(({ configuration }) => configuration);
@@ -49,11 +49,11 @@ function injectedTwice({ webhooks }: CreationFinding, { injectorConfigs, configu
   const config = injectorConfigs.find(({ metadata }) => metadata.name === ours);
   const other = config && foreignOverlap({ ...claimOfConfig(config), selectors }, others);
   if (config === undefined || other === undefined) return [];
-  const message = `injected twice: ${other.configuration} of another injector takes the pod by the same labels; remove that, or take ours out of the way`;
+  const message = `injected twice: ${other.configuration} of another injector selects the pod by the same labels; remove it, or disable ours`;
   return [{ reason: 'ForeignWebhook', message, command: `injector disable --revision ${revisionOf(config)}` }];
 }
 
-/** Why an object has no webhook; undefined when it has one, or comes from a file without status. */
+/** Returns why an object has no webhook; undefined with a webhook, or for a file without status. */
 export function whyWithoutWebhook(
   owner: InjectorConfig | RevisionTag | undefined,
   { health, injectorConfigs: configs }: Facts,
@@ -71,7 +71,7 @@ export function whyWithoutWebhook(
   }
   if (health === undefined && owner.status === undefined) return undefined;
   const { ready, reason, message } = readinessOf(owner, health && staleSince(health, spec.operatorClass));
-  const gone = 'somebody has deleted it; if the operator does not write it again soon, its log says why';
+  const gone = 'it was deleted; if the operator does not write it again soon, read the log of the operator';
   const command = `kubectl describe ${kind.toLowerCase()} ${metadata.name}`;
   return { reason: 'NotPublished', message: `${none}: ${ready ? gone : `${reason}: ${message}`}`, command };
 }

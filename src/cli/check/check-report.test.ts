@@ -23,36 +23,36 @@ function check(labels: Record<string, string>, dryRun?: DryRunAnswer): CheckRepo
 
 const optsOut = { 'sidecar.istio.io/inject': 'false', 'logs/inject': 'false' };
 
-describe('checkSubject with the answer of the API server', () => {
+describe('checkSubject with a dry run', () => {
   const both = check({}).injectedBy;
   const reversed = [...both].reverse();
 
-  it('is a pod that two families inject, in the examples', () => {
+  it('starts from a pod that two families inject', () => {
     assert.deepEqual(both.map((entry) => entry.split('.')[0]).sort(), ['logs', 'mesh']);
     assert.equal(check({}).dryRun, undefined);
   });
 
-  const said = (result: DryRunAnswer['result'], injectedBy: readonly string[] = []): DryRunAnswer => {
-    return { result, injectedBy, message: 'said' };
+  const answerOf = (result: DryRunAnswer['result'], injectedBy: readonly string[] = []): DryRunAnswer => {
+    return { result, injectedBy, message: 'answer' };
   };
-  const table: [what: string, labels: Record<string, string>, answer: DryRunAnswer, foreseen: boolean][] = [
-    ['the same', {}, said('Injected', both), true],
-    ['the same, in another order', {}, said('Injected', reversed), true],
-    ['one of two', {}, said('Injected', both.slice(1)), false],
-    ['another configuration', {}, said('Injected', ['mesh.00000000']), false],
-    ['not injected', {}, said('NotInjected'), false],
-    ['refused', {}, said('Refused'), false],
-    ['a pod that opts out is not injected', optsOut, said('NotInjected'), true],
-    ['a pod that opts out is injected all the same', optsOut, said('Injected', both), false],
+  const table: [title: string, labels: Record<string, string>, answer: DryRunAnswer, foreseen: boolean][] = [
+    ['the same result', {}, answerOf('Injected', both), true],
+    ['the same result in another order', {}, answerOf('Injected', reversed), true],
+    ['one of two injectors', {}, answerOf('Injected', both.slice(1)), false],
+    ['another configuration', {}, answerOf('Injected', ['mesh.00000000']), false],
+    ['not injected', {}, answerOf('NotInjected'), false],
+    ['refused', {}, answerOf('Refused'), false],
+    ['a pod that opts out and is not injected', optsOut, answerOf('NotInjected'), true],
+    ['a pod that opts out but is injected', optsOut, answerOf('Injected', both), false],
   ];
-  for (const [what, labels, answer, foreseen] of table) {
-    it(`${what}: ${foreseen ? 'as foreseen' : 'its word is the result'}`, () => {
+  for (const [title, labels, answer, foreseen] of table) {
+    it(`${title}: ${foreseen ? 'matches the explanation' : 'replaces the explanation'}`, () => {
       const alone = check(labels);
       const report = check(labels, answer);
       assert.deepEqual(report.dryRun, { ...answer, foreseen });
       const { result, reason, message, injectedBy } = foreseen
         ? alone
-        : { ...answer, reason: 'DryRun', message: 'said', injectedBy: answer.injectedBy };
+        : { ...answer, reason: 'DryRun', message: 'answer', injectedBy: answer.injectedBy };
       assert.deepEqual(
         [report.result, report.reason, report.message, report.injectedBy],
         [result, reason, message, injectedBy],

@@ -12,15 +12,15 @@ import type { Subject } from './subject.ts';
 import { causesOf } from './causes.ts';
 import type { Change } from '../../explain/changes.ts';
 
-/** What the API server said to a dry run of the same creation. */
+/** The API server's answer to a dry run of the creation. */
 export interface DryRunAnswer {
   readonly result: Exclude<CreationOutcome, 'Unknown'>;
   readonly injectedBy: readonly string[];
-  /** Of a refusal the API server's own words. */
+  /** For a refusal, the API server's message. */
   readonly message: string;
 }
 
-/** The answer to `injector check` for one object; what `-o json` prints. */
+/** The result of `injector check` for one object, as printed by `-o json`. */
 export interface CheckReport {
   readonly kind: string;
   readonly namespace: string;
@@ -29,16 +29,16 @@ export interface CheckReport {
   /** An identifier, as in metrics and Events. */
   readonly reason: string;
   readonly message: string;
-  /** Mends what the message says, as far as one command does. */
+  /** A command that solves the problem. */
   readonly command?: string;
   /** `N.<hash8>` of each configuration that injects the pod. */
   readonly injectedBy: readonly string[];
   readonly webhooks: readonly WebhookFinding[];
-  /** Webhooks that are asked a second time. */
+  /** The webhooks that the API server calls a second time. */
   readonly reinvoked: readonly string[];
-  /** Of a pod that exists: what it has now. */
+  /** The state of an existing pod. */
   readonly existing?: StoredPodFinding;
-  /** With --dry-run: the API server's answer, which is then the result, and whether it was foreseen. */
+  /** With --dry-run: the API server's answer, and whether the explanation predicted it. */
   readonly dryRun?: DryRunAnswer & { readonly foreseen: boolean };
   readonly advice: readonly (Advice & { readonly commands: readonly string[]; readonly sentence: string })[];
   readonly notes: readonly string[];
@@ -46,7 +46,7 @@ export interface CheckReport {
 
 /**
  * Explains one subject.
- * @param surroundings of the facts; handed in, so that configurations are loaded once for many subjects
+ * @param surroundings of the facts; shared by many subjects, so that each configuration loads once
  */
 export function checkSubject(
   subject: Subject,
@@ -85,35 +85,35 @@ export function checkSubject(
       ...others.map((other) => other.message),
       ...subject.notes,
       ...facts.notes,
-      ...(stands ? [] : [`namespace ${namespace} was not found: it is taken for one without labels`]),
-      ...(outcome === 'Unknown' && dryRun === undefined ? ['--dry-run asks the API server itself'] : []),
+      ...(stands ? [] : [`namespace ${namespace} was not found: it is treated as a namespace without labels`]),
+      ...(outcome === 'Unknown' && dryRun === undefined ? ['use --dry-run to ask the API server'] : []),
     ],
   };
 }
 
-/** Advice as a sentence, with the commands that do it. */
+/** Formats advice as a sentence and commands. */
 function adviceInWords(advice: Advice, subject: Subject): CheckReport['advice'][number] {
   const { outcome, injectedBy, changes } = advice;
-  const then = outcome === 'Injected' ? `injected by ${injectedBy.join(', ')}` : 'left without a sidecar';
+  const then = outcome === 'Injected' ? `get it injected by ${injectedBy.join(', ')}` : 'leave it without a sidecar';
   const commands = changes.map((change) => changeInWords(change, subject));
-  return { ...advice, commands, sentence: `to have it ${then}: ${commands.join(', and ')}` };
+  return { ...advice, commands, sentence: `to ${then}: ${commands.join(', and ')}` };
 }
 
-/** The command that makes a change, or what a person has to do. */
+/** Returns the command that makes a change, or an instruction. */
 export function changeInWords(change: Change, subject: Subject): string {
-  if (change.field === 'hostNetwork') return `do without the host network (spec.hostNetwork of the pod)`;
+  if (change.field === 'hostNetwork') return `remove spec.hostNetwork from the pod`;
   const { key, value } = change;
   const what = value === null ? `${key}-` : `${key}=${value}`;
   if (change.of === 'Namespace')
     return `kubectl label namespace ${subject.namespace} ${what}${value === null ? '' : ' --overwrite'}`;
   const { template } = subject;
-  // A Job's template cannot be changed.
+  // The pod template of a Job is immutable.
   if (template !== undefined && template.kind !== 'Job') {
     const ofPods = { template: { metadata: { [`${change.field}s`]: { [key]: value } } } };
     const patch = JSON.stringify({ spec: template.kind === 'CronJob' ? { jobTemplate: { spec: ofPods } } : ofPods });
     return `kubectl patch ${template.kind.toLowerCase()} ${template.name} -n ${subject.namespace} --type merge -p '${patch}'`;
   }
   const words = value === null ? `without the ${change.field} ${key}` : `with the ${change.field} ${key}=${value}`;
-  if (template !== undefined) return `make the ${template.kind} ${template.name} again ${words} in its pod template`;
-  return `make the pod ${words} (what an existing pod is changed to later does not count)`;
+  if (template !== undefined) return `recreate the ${template.kind} ${template.name} ${words} in its pod template`;
+  return `recreate the pod ${words} (changing an existing pod has no effect)`;
 }

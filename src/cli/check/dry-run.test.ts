@@ -20,7 +20,7 @@ function subject(object: KubernetesObject, stored = false): Subject {
 
 type RequestOptions = NonNullable<Parameters<ApiClient['request']>[2]>;
 
-/** An API server that gives one answer, or fails. */
+/** Returns an API server that gives one answer, or fails. */
 function answering(answer: KubernetesObject | Error) {
   const asked: { method: string; path: string; query: RequestOptions['query']; body: KubernetesObject }[] = [];
   const request = (method: string, path: string, { query, body = '' }: RequestOptions = {}): Promise<unknown> => {
@@ -33,7 +33,7 @@ function answering(answer: KubernetesObject | Error) {
 const plain = pod({ name: 'web' });
 
 describe('askByDryRun', () => {
-  it('creates nothing: a dry run in the namespace of the pod', async () => {
+  it('sends a dry run to the namespace of the pod', async () => {
     const server = answering(plain);
     await askByDryRun(server, subject(plain));
     const asked = server.asked.map(({ method, path, query }) => [method, path, query]);
@@ -41,58 +41,58 @@ describe('askByDryRun', () => {
   });
 
   const ofServer = { uid: '1', resourceVersion: '7', creationTimestamp: '2026-01-01T00:00:00Z', generation: 1 };
-  const sent: [what: string, object: KubernetesObject, stored: boolean, metadata: unknown][] = [
+  const sent: [title: string, object: KubernetesObject, stored: boolean, metadata: unknown][] = [
     [
-      'a pod of a file under its name, with its labels',
+      'a pod of a file with its name and labels',
       pod({ name: 'web', labels: { a: 'b' } }),
       false,
       { name: 'web', namespace: 'shop', labels: { a: 'b' }, annotations: {} },
     ],
     [
-      'without what the API server writes, and without the mark of an earlier injection',
+      'a pod without fields of the API server and of an earlier injection',
       pod({ name: 'web', ...ofServer, annotations: { [injectedBy]: '1-24.00000000', team: 'a' } }),
       false,
       { name: 'web', namespace: 'shop', annotations: { team: 'a' } },
     ],
     [
-      'a pod that exists under a name that is free',
+      'an existing pod with a generated name',
       pod({ name: 'web' }),
       true,
       { generateName: 'web-', namespace: 'shop', annotations: {} },
     ],
     [
-      'one of a controller under the name that the controller would generate',
+      'the pod of a controller with the generateName of the controller',
       pod({ name: 'web-abc-1', generateName: 'web-abc-' }),
       true,
       { generateName: 'web-abc-', namespace: 'shop', annotations: {} },
     ],
   ];
-  for (const [what, object, stored, metadata] of sent) {
-    it(`sends ${what}`, async () => {
+  for (const [title, object, stored, metadata] of sent) {
+    it(`sends ${title}`, async () => {
       const server = answering(plain);
       await askByDryRun(server, subject(object, stored));
       assert.deepEqual(server.asked[0]?.body, { apiVersion: 'v1', kind: 'Pod', metadata, spec });
     });
   }
 
-  it('sends a pod whose metadata nobody wrote', async () => {
+  it('sends a pod without metadata', async () => {
     const server = answering(plain);
     await askByDryRun(server, { ...subject(plain), pod: { spec } });
     assert.deepEqual(server.asked[0]?.body.metadata, { annotations: {} });
   });
 
-  it('injected: by what the stored pod says', async () => {
+  it('reports Injected by the annotation of the stored pod', async () => {
     const stored = pod({ name: 'web', annotations: { [injectedBy]: '1-24.00000000,logs.11111111' } });
     assert.deepEqual(await askByDryRun(answering(stored), subject(plain)), {
       result: 'Injected',
       injectedBy: ['1-24.00000000', 'logs.11111111'],
-      message: 'it would be stored injected by 1-24.00000000, logs.11111111',
+      message: 'it would be stored with the sidecar of 1-24.00000000, logs.11111111',
     });
   });
 
-  it('not injected', async () => {
+  it('reports NotInjected', async () => {
     const { result, message } = await askByDryRun(answering(plain), subject(plain));
-    assert.deepEqual([result, message], ['NotInjected', 'it would be stored without a sidecar of ours']);
+    assert.deepEqual([result, message], ['NotInjected', 'it would be stored without our sidecar']);
   });
 
   const refused = (code: number, message: string): ApiError => new ApiError({ code, reason: 'x', message });
@@ -102,20 +102,20 @@ describe('askByDryRun', () => {
     [500, 'failed calling webhook "x": context deadline exceeded'],
   ];
   for (const [code, message] of refusals) {
-    it(`refused with ${code}: ${message}`, async () => {
+    it(`reports Refused for ${code}: ${message}`, async () => {
       const answer = await askByDryRun(answering(refused(code, message)), subject(plain));
       assert.deepEqual(answer, { result: 'Refused', injectedBy: [], message });
     });
   }
 
-  const silent: [what: string, error: Error][] = [
+  const silent: [title: string, error: Error][] = [
     ['no connection', refused(0, 'ECONNREFUSED')],
     ['no right to create pods', refused(403, 'User "ann" cannot create resource "pods"')],
     ['no such namespace', refused(404, 'namespaces "shop" not found')],
-    ['a mistake of this program', new TypeError('x')],
+    ['a programming error', new TypeError('x')],
   ];
-  for (const [what, error] of silent) {
-    it(`${what} is no answer`, async () => {
+  for (const [title, error] of silent) {
+    it(`fails for ${title}`, async () => {
       await assert.rejects(askByDryRun(answering(error), subject(plain)), error);
     });
   }

@@ -14,25 +14,25 @@ import { getsCanary, rankOf, workloadOfPod } from '../../routing/workload-key.ts
 import { messageOf } from '../files.ts';
 import type { Subject } from './subject.ts';
 
-/** Where a configuration is read from: its texts, or why they cannot be had. */
+/** The files of a configuration, or why they are unavailable. */
 export type FoundFiles = ConfigurationFiles | { readonly unavailable: string };
 
-/** Everything that a check depends on, read once: from a cluster or from files. */
+/** The inputs of a check, read once from a cluster or from files. */
 export interface Facts {
-  /** MutatingWebhookConfigurations, everybody's. */
+  /** All MutatingWebhookConfigurations, including those of other injectors. */
   readonly configurations: readonly KubernetesObject[];
   readonly namespaces: ReadonlyMap<string, KubernetesObject>;
   readonly filesOf: (target: WebhookTarget) => FoundFiles;
-  /** What has no webhook is explained by these. */
+  /** InjectorConfigs and RevisionTags explain missing webhooks. */
   readonly injectorConfigs: readonly InjectorConfig[];
   readonly revisionTags: readonly RevisionTag[];
-  /** Who answers admissions; absent without a cluster. */
+  /** The health of the operator; absent without a cluster. */
   readonly health?: OperatorHealth;
-  /** What is odd about all of it, for the person who asked. */
+  /** Remarks for the user. */
   readonly notes: readonly string[];
 }
 
-/** The facts as the engine takes them; configurations are loaded when they are first asked for, and once. */
+/** Converts facts for the explain engine. Each configuration is loaded once, on first use. */
 export function surroundingsOf({ configurations, filesOf }: Pick<Facts, 'configurations' | 'filesOf'>): Surroundings {
   const loaded = new Map<string, Injector | { unavailable: string }>();
   return {
@@ -57,11 +57,11 @@ function load(files: FoundFiles): Injector | { unavailable: string } {
   try {
     return loadInjector(files);
   } catch (error) {
-    return { unavailable: `it cannot be loaded: ${messageOf(error)}` };
+    return { unavailable: `its configuration cannot be loaded: ${messageOf(error)}` };
   }
 }
 
-/** The creation of a subject's pod in its namespace. A namespace that is not among the facts has no labels but its name. */
+/** Returns the creation of a subject's pod. An unknown namespace has no labels except its name. */
 export function creationOf(subject: Subject, namespaces: Facts['namespaces'], creator?: Creator): PodCreation {
   const { labels = {}, annotations = {} } = namespaces.get(subject.namespace)?.metadata ?? {};
   return {

@@ -40,7 +40,7 @@ describe('parseTargets', () => {
     ['deploy web cart', 'Deployment web, Deployment cart'],
   ];
   for (const [text, targets] of known) {
-    it(`${text}: ${targets}`, () => {
+    it(`reads ${text} as ${targets}`, () => {
       const found = parseTargets(text.split(' ')).map(({ resource, name }) => `${resource.kind} ${name}`);
       assert.equal(found.join(', '), targets);
     });
@@ -52,11 +52,11 @@ describe('parseTargets', () => {
     ['pod/a/b', /TYPE\/NAME/],
     ['', /TYPE\/NAME/],
     ['deployment', /or TYPE NAME/],
-    ['deployment web pod/x', /say TYPE\/NAME for every object, or TYPE NAME \[NAME…\], not both/],
+    ['deployment web pod/x', /use TYPE\/NAME for every object, or TYPE NAME \[NAME…\], not both/],
     ['pod/x web', /not both/],
   ];
   for (const [text, mention] of refused) {
-    it(`${JSON.stringify(text)} is refused`, () => {
+    it(`refuses ${JSON.stringify(text)}`, () => {
       assert.throws(() => parseTargets(text.split(' ')), mention);
     });
   }
@@ -71,7 +71,7 @@ describe('findSubjects', () => {
     ['cronjob/cron', 'CronJob', 'cron'],
   ];
   for (const [target, kind, name] of workloads) {
-    it(`${target}: templates see the pod of ${kind} ${name}, and that is what is changed`, async () => {
+    it(`${target}: the pod belongs to ${kind} ${name}, whose template is to change`, async () => {
       const [subject] = await subjectsOf(target);
       assert.ok(subject);
       const workload = workloadOf(readPod(subject.pod, 'shop'));
@@ -80,7 +80,7 @@ describe('findSubjects', () => {
     });
   }
 
-  it('a pod with a controller is asked about as the template is now', async () => {
+  it('checks a pod with a controller by the current pod template', async () => {
     const [subject] = await subjectsOf('pod/web-abc-1');
     assert.ok(subject);
     assert.equal(subject.stored?.metadata.name, 'web-abc-1');
@@ -88,18 +88,18 @@ describe('findSubjects', () => {
     assert.deepEqual(subject.template, { kind: 'Deployment', name: 'web' });
   });
 
-  it('one whose controller is gone is taken as it is, which is said', async () => {
+  it('checks a pod whose controller is gone unchanged, with a note', async () => {
     const [subject] = await subjectsOf('pod/orphan');
-    assert.match(subject?.notes.join() ?? '', /ReplicaSet gone, which made it, is not there/);
+    assert.match(subject?.notes.join() ?? '', /ReplicaSet gone, which created it, does not exist/);
   });
 
-  it('a namespace: a pod that says nothing, then what nobody controls', async () => {
+  it('checks for a namespace a pod without labels, then all objects without a controller', async () => {
     const subjects = await subjectsOf('namespace/shop', 'elsewhere');
     const found = subjects.map(({ kind, name }) => `${kind}/${name}`);
     assert.deepEqual(found, ['Namespace/shop', 'Deployment/web', 'CronJob/cron', 'Pod/bare']);
   });
 
-  it('what is not there is an error that names what is there', async () => {
+  it('lists the existing names for an unknown name', async () => {
     await assert.rejects(
       subjectsOf('deployment/none'),
       /^UsageError: there is no Deployment none in namespace shop; there are: web/,

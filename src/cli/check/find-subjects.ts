@@ -6,13 +6,13 @@ import { UsageError } from '../terminal.ts';
 import { controllerOf, plainSubject, subjectOf, type Subject } from './subject.ts';
 import { namespaces, pods } from '../../operator/cluster-view.ts';
 
-/** What a person named: `deployment/web`. */
+/** An object named by the user: `deployment/web`. */
 export interface CheckTarget {
   readonly resource: ResourceKind;
   readonly name: string;
 }
 
-/** By kubectl's abbreviations. */
+/** The types with kubectl's abbreviations. */
 const types: readonly (readonly [short: string, resource: ResourceKind])[] = [
   ['po', pods],
   ['ns', namespaces],
@@ -30,16 +30,13 @@ function typeNamed(text: string): ResourceKind | undefined {
   return types.find(([short, { plural, kind }]) => [short, plural, kind.toLowerCase()].includes(type))?.[1];
 }
 
-/**
- * Reads `TYPE/NAME…`, `TYPE NAME…` or `NAME…`, which are pods.
- * @throws UsageError that says how to name objects
- */
+/** Parses `TYPE/NAME…`, `TYPE NAME…`, or `NAME…` for pods. @throws UsageError */
 export function parseTargets(texts: readonly string[]): CheckTarget[] {
   const [type = '', ...names] = texts;
   const pairs = texts.filter((text) => text.includes('/'));
   const isTyped = pairs.length === 0 && typeNamed(type) !== undefined;
   if ((pairs.length > 0 && pairs.length < texts.length) || (isTyped && names.length === 0))
-    throw new UsageError(`${texts.join(' ')}: say TYPE/NAME for every object, or TYPE NAME [NAME…], not both`);
+    throw new UsageError(`${texts.join(' ')}: use TYPE/NAME for every object, or TYPE NAME [NAME…], not both`);
   return (isTyped ? names.map((name) => `${type}/${name}`) : texts).map(parseTarget);
 }
 
@@ -49,14 +46,15 @@ function parseTarget(text: string): CheckTarget {
   const name = text.slice(slash + 1);
   if (resource === undefined || name === '' || name.includes('/')) {
     const words = types.map(([, { kind }]) => kind.toLowerCase()).join(', ');
-    throw new UsageError(`${JSON.stringify(text)}: say TYPE/NAME, where TYPE is one of ${words}`);
+    throw new UsageError(`${JSON.stringify(text)}: use TYPE/NAME, where TYPE is one of ${words}`);
   }
   return { resource, name };
 }
 
 /**
- * The pods that a target stands for: of a namespace one that says nothing, then those of every workload and of every pod that nobody controls.
- * @throws ApiError when it does not exist or may not be read
+ * Returns the pods to check for a target: for a namespace, a pod without labels, then the pods of
+ * each object without a controller.
+ * @throws ApiError when the target does not exist or cannot be read
  */
 export async function findSubjects(
   client: Pick<ApiClient, 'find' | 'listAll'>,
@@ -72,7 +70,7 @@ export async function findSubjects(
   return subject === undefined ? [] : [subject];
 }
 
-/** @throws UsageError that names those there are */
+/** @throws UsageError with the existing names */
 async function existing(
   client: Pick<ApiClient, 'find' | 'listAll'>,
   resource: ResourceKind,
@@ -82,16 +80,15 @@ async function existing(
   const found = await client.find(resource, name, { namespace });
   if (found !== undefined) return found;
   const { items } = await client.listAll(resource, { namespace });
-  const place = namespace === undefined || resource === namespaces ? '' : ` in namespace ${namespace}`;
+  const where = namespace === undefined || resource === namespaces ? '' : ` in namespace ${namespace}`;
   const there = namesThere(
     name,
     items.map(({ metadata }) => metadata.name ?? ''),
   );
-  throw new UsageError(`there is no ${resource.kind} ${name}${place}; ${there}`);
+  throw new UsageError(`there is no ${resource.kind} ${name}${where}; ${there}`);
 }
 
 async function subjectsIn(client: Pick<ApiClient, 'listAll'>, namespace: string): Promise<Subject[]> {
-  // Pods last.
   const [, , ...workloads] = types.map(([, resource]) => resource);
   const lists = await Promise.all(
     [...workloads, pods].map(async (resource) => {
@@ -106,7 +103,7 @@ async function subjectsIn(client: Pick<ApiClient, 'listAll'>, namespace: string)
   });
 }
 
-/** A pod that a controller made is made again from the controller's template, not from itself. */
+/** Returns the pod that the controller of a stored pod would create now. */
 async function storedPod(client: Pick<ApiClient, 'find'>, stored: KubernetesObject): Promise<Subject | undefined> {
   const { namespace = 'default', name = '' } = stored.metadata;
   const own = subjectOf(stored, namespace);
@@ -117,14 +114,14 @@ async function storedPod(client: Pick<ApiClient, 'find'>, stored: KubernetesObje
   const controller = await client.find(resource, owner.name, { namespace });
   const made = controller && subjectOf(typed(controller, resource), namespace);
   if (made === undefined) {
-    const notes = [`${owner.kind} ${owner.name}, which made it, is not there: the pod is taken as it is`];
+    const notes = [`${owner.kind} ${owner.name}, which created it, does not exist: the pod is checked unchanged`];
     return { ...own, stored, notes };
   }
-  const notes = [`asked for a pod of ${owner.kind} ${owner.name} as its template is now`];
+  const notes = [`checked as a new pod of ${owner.kind} ${owner.name}`];
   return { ...made, kind: 'Pod', name, stored, notes };
 }
 
-/** The items of a list carry neither. */
+/** Adds apiVersion and kind, which the items of a list do not have. */
 function typed(object: KubernetesObject, resource: ResourceKind): KubernetesObject {
   return { ...object, apiVersion: apiVersionOf(resource), kind: resource.kind };
 }

@@ -26,7 +26,7 @@ const called: WebhookFinding = {
   reinvocationPolicy: 'Never',
   outcome: 'Called',
   reason: 'Foreign',
-  message: 'it is asked',
+  message: 'it is called',
   steps: [],
   unmet: { namespace: [], pod: [] },
 };
@@ -40,12 +40,12 @@ function printed(reports: readonly CheckReport[], withSteps = false): string {
 describe('printChecks', () => {
   const both = ['a.00000000', 'b.00000000'];
   const injected: Partial<CheckReport> = { result: 'Injected', injectedBy: both, existing: state('Stale') };
-  const rows: [what: string, report: Partial<CheckReport>, row: RegExp][] = [
-    ['nobody injects, and there is no pod', {}, /\nshop +pod\/web +NotInjected +- +-\n {2}none is published\n/],
-    ['several inject it', injected, /\nshop +pod\/web +Injected +a\.0{8},b\.0{8} +Stale\n {2}none is published\n/],
+  const rows: [title: string, report: Partial<CheckReport>, row: RegExp][] = [
+    ['no injector and no pod', {}, /\nshop +pod\/web +NotInjected +- +-\n {2}none is published\n/],
+    ['several injectors', injected, /\nshop +pod\/web +Injected +a\.0{8},b\.0{8} +Stale\n {2}none is published\n/],
   ];
-  for (const [what, report, row] of rows) {
-    it(`the table: ${what}`, () => {
+  for (const [title, report, row] of rows) {
+    it(`prints a table: ${title}`, () => {
       assert.match(printed([{ ...plain, ...report }, plain]), row);
     });
   }
@@ -53,41 +53,40 @@ describe('printChecks', () => {
   const step = { step: 'MatchCondition', result: 'No', name: 'x', message: 'matchCondition x: false' } as const;
   const finding = (webhook: Partial<WebhookFinding>): WebhookFinding => ({ ...called, ...webhook });
   const far = { target, outcome: 'NotCalled', reason: 'NotSelected' } as const;
-  const long = 'the API server says a word that is longer than what fits into one line of a terminal';
-  const do_ = { changes: [], outcome: 'Injected', injectedBy: [], sentence: 'to have it so: do this' } as const;
-  const details: [what: string, report: Partial<CheckReport>, lines: string[]][] = [
-    ['no webhook', {}, ['  no webhook is asked about pods']],
+  const long = 'the API server sends a message that is longer than one whole line of a terminal';
+  const do_ = { changes: [], outcome: 'Injected', injectedBy: [], sentence: 'to get it so: do this' } as const;
+  const details: [title: string, report: Partial<CheckReport>, lines: string[]][] = [
+    ['no webhook', {}, ['  no webhook is called for pods']],
     [
-      "another injector's webhook without steps: what it says",
+      "another injector's webhook with its message",
       { webhooks: [called] },
-      ['  a/x.example.com (another injector, Ignore): asked', '    it is asked'],
+      ['  a/x.example.com (another injector, Ignore): called', '    it is called'],
     ],
     [
-      'ours, with its steps',
+      'our webhook with its steps',
       { webhooks: [finding({ target, outcome: 'NotCalled', failurePolicy: 'Fail', steps: [step] })] },
-      ['  a/x.example.com (InjectorConfig 1-24, Fail): not asked', '    no      matchCondition    x: false'],
+      ['  a/x.example.com (InjectorConfig 1-24, Fail): not called', '    no      matchCondition    x: false'],
     ],
     [
-      'ours, by a tag, folded at 80 columns',
+      'the webhook of a tag, wrapped at 80 columns',
       { webhooks: [finding({ target: { ...target, tag: 'prod' }, outcome: 'Unknown', message: long })] },
       [
-        '  a/x.example.com (RevisionTag prod, InjectorConfig 1-24, Ignore): cannot be',
-        '    told',
-        '    the API server says a word that is longer than what fits into one line of',
-        '      a terminal',
+        '  a/x.example.com (RevisionTag prod, InjectorConfig 1-24, Ignore): unknown',
+        '    the API server sends a message that is longer than one whole line of a',
+        '      terminal',
       ],
     ],
     [
-      'those that do not match in one line',
+      'webhooks that do not match in one line',
       { webhooks: [called, finding(far), finding(far), finding({ ...far, configuration: 'b' })] },
       [
-        '  a/x.example.com (another injector, Ignore): asked',
-        '    it is asked',
-        '  webhooks that do not match (--steps says why): 3, of a, b',
+        '  a/x.example.com (another injector, Ignore): called',
+        '    it is called',
+        '  webhooks that do not match (--steps shows why): 3, of a, b',
       ],
     ],
     [
-      'everything else, in this order',
+      'all other lines in this order',
       {
         webhooks: [called],
         reinvoked: ['a/x.example.com', 'b/y.example.com'],
@@ -101,47 +100,47 @@ describe('printChecks', () => {
         ],
       },
       [
-        '  to change that:',
+        '  to change this:',
         '    do that',
-        '  to have it so:',
+        '  to get it so:',
         '    do this',
-        '  to have it so:',
+        '  to get it so:',
         '    this',
         '    or that',
         '  now: it is Missing',
-        '  the API server, by a dry run: no (not what was foreseen here)',
+        '  dry run by the API server: no (this differs from the explanation)',
         '  note: a note',
-        '  a/x.example.com (another injector, Ignore): asked',
-        '    it is asked',
-        '  asked a second time (reinvocationPolicy): a/x.example.com, b/y.example.com',
+        '  a/x.example.com (another injector, Ignore): called',
+        '    it is called',
+        '  called a second time (reinvocationPolicy): a/x.example.com, b/y.example.com',
       ],
     ],
     [
-      'a dry run that was foreseen, and a command that is advised',
+      'a dry run with the same result, and a command that is also advice',
       {
         dryRun: { result: 'NotInjected', injectedBy: [], message: 'plain', foreseen: true },
         command: 'do this',
         advice: [{ ...do_, commands: ['do this'] }],
       },
-      ['  to have it so:', '    do this', '  the API server, by a dry run: plain', '  no webhook is asked about pods'],
+      ['  to get it so:', '    do this', '  dry run by the API server: plain', '  no webhook is called for pods'],
     ],
   ];
-  for (const [what, report, lines] of details) {
-    it(`of one object: ${what}`, () => {
+  for (const [title, report, lines] of details) {
+    it(`prints one object: ${title}`, () => {
       const text = printed([{ ...plain, ...report }]);
       const answer = ['pod/web in namespace shop: NotInjected', '  why: none is published'];
       assert.deepEqual(text.trimEnd().split('\n'), [...answer, ...lines]);
     });
   }
 
-  it('of several objects only the table, unless asked', () => {
+  it('prints several objects only as a table, except with --steps', () => {
     const both = [plain, { ...plain, name: 'other' }];
     assert.ok(!printed(both).includes('in namespace'));
     assert.match(printed(both, true), /\n\npod\/web in namespace shop: .*\n(.*\n)+\npod\/other in namespace shop: /);
   });
 
-  it('nothing to tell of', () => {
-    assert.equal(printed([]), 'nothing that makes pods was found');
+  it('reports an empty result', () => {
+    assert.equal(printed([]), 'no pods or workloads found');
   });
 });
 

@@ -4,7 +4,7 @@ import { wrap } from '../rollout/wrap.ts';
 import type { Terminal } from '../terminal.ts';
 import type { CheckReport } from './check-report.ts';
 
-/** Prints the answers: of one object the whole of it, of several a line each. */
+/** Prints one object with all details, or several as a table. */
 export function printChecks(
   terminal: Terminal,
   format: OutputFormat,
@@ -23,7 +23,7 @@ export function printChecks(
         report.existing?.state ?? '-',
       ],
       notes: ({ message }) => [message],
-      empty: 'nothing that makes pods was found',
+      empty: 'no pods or workloads found',
     });
   if (format !== 'table' || !(isOne || withSteps)) return;
   const columns = widthOf(terminal);
@@ -31,7 +31,7 @@ export function printChecks(
   terminal.out(details.map((lines, index) => `${isOne && index === 0 ? '' : '\n'}${lines.join('\n')}\n`).join(''));
 }
 
-/** A line and what does not fit into it, further in; a command stays whole. */
+/** Wraps a line with an indent; a command stays on one line. */
 function folded(line: string, columns: number): string[] {
   const indent = ' '.repeat(line.length - line.trimStart().length);
   if (/^ +(?:kubectl|injector) /.test(line)) return [line];
@@ -39,7 +39,7 @@ function folded(line: string, columns: number): string[] {
   return lines.map((text, index) => `${indent}${index === 0 ? '' : '  '}${text}`);
 }
 
-/** The answer, its cause and the commands that change it, the notes, and the webhooks. */
+/** Returns the answer, its cause and remedies, the notes, and the webhooks. */
 function detailsOf(report: CheckReport, withSteps: boolean): string[] {
   const { kind, namespace, name, injectedBy, command, webhooks, existing, dryRun, advice, notes, reinvoked } = report;
   const others = webhooks.filter(({ reason }) => reason === 'NotSelected' && !withSteps);
@@ -49,7 +49,7 @@ function detailsOf(report: CheckReport, withSteps: boolean): string[] {
   return [
     `${kind.toLowerCase()}/${name} in namespace ${namespace}: ${[report.result, ...injectedBy].join(' ')}`,
     `  why: ${report.message}`,
-    ...(command === undefined || isAdvised ? [] : ['  to change that:', `    ${command}`]),
+    ...(command === undefined || isAdvised ? [] : ['  to change this:', `    ${command}`]),
     ...advice.flatMap(({ sentence, commands }) => [
       `  ${sentence.slice(0, sentence.indexOf(':'))}:`,
       ...commands.map((each) => `    ${each}`),
@@ -57,25 +57,27 @@ function detailsOf(report: CheckReport, withSteps: boolean): string[] {
     ...(existing === undefined ? [] : [`  now: ${existing.message}`]),
     ...(dryRun === undefined
       ? []
-      : [`  the API server, by a dry run: ${dryRun.message}${dryRun.foreseen ? '' : ' (not what was foreseen here)'}`]),
+      : [
+          `  dry run by the API server: ${dryRun.message}${dryRun.foreseen ? '' : ' (this differs from the explanation)'}`,
+        ]),
     ...notes.map((note) => `  note: ${note}`),
     ...shown.flatMap(({ configuration, webhook, target, outcome, steps, message, failurePolicy }) => [
       `  ${configuration}/${webhook} (${ownerOf(target)}, ${failurePolicy}): ${outcomes[outcome]}`,
       ...(steps.length === 0 ? [`    ${message}`] : steps.map(stepText)),
     ]),
-    ...(others.length === 0 ? [] : [`  webhooks that do not match (--steps says why): ${others.length}, of ${names}`]),
-    ...(webhooks.length === 0 ? ['  no webhook is asked about pods'] : []),
-    ...(reinvoked.length === 0 ? [] : [`  asked a second time (reinvocationPolicy): ${reinvoked.join(', ')}`]),
+    ...(others.length === 0 ? [] : [`  webhooks that do not match (--steps shows why): ${others.length}, of ${names}`]),
+    ...(webhooks.length === 0 ? ['  no webhook is called for pods'] : []),
+    ...(reinvoked.length === 0 ? [] : [`  called a second time (reinvocationPolicy): ${reinvoked.join(', ')}`]),
   ];
 }
 
 const outcomes: Record<CheckReport['webhooks'][number]['outcome'], string> = {
-  NotCalled: 'not asked',
-  Called: 'asked',
-  Injected: 'asked, injects',
-  Skipped: 'asked, leaves the pod alone',
+  NotCalled: 'not called',
+  Called: 'called',
+  Injected: 'called, injects the pod',
+  Skipped: 'called, does not inject the pod',
   Refused: 'refuses the pod',
-  Unknown: 'cannot be told',
+  Unknown: 'unknown',
 };
 
 function ownerOf(target: CheckReport['webhooks'][number]['target']): string {

@@ -22,7 +22,7 @@ const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', namespace:
 const labels = { 'istio.io/rev': '1-24' };
 const shop: KubernetesObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels } };
 
-/** What the operator would have put into a cluster for one InjectorConfig. */
+/** Returns the objects of the operator for one InjectorConfig. */
 function installed(webhook: Record<string, unknown> = {}, name = '1-24') {
   const config = injectorConfig(name, { webhook });
   const files = configurationFiles(config);
@@ -53,12 +53,12 @@ describe('readClusterFacts', () => {
     assert.equal((await check([shop, webhooks, configMap, config])).result, 'Injected');
   });
 
-  it('finds it by its labels where the webhook is a URL', async () => {
+  it('finds the configuration by its labels for a webhook with a url', async () => {
     const byUrl = installed({ url: 'https://example.com/hooks' });
     assert.equal((await check([shop, byUrl.webhooks, byUrl.configMap, byUrl.config])).result, 'Injected');
   });
 
-  it('reads both configurations of a rollout, and tells which one a workload gets', async () => {
+  it('reads both configurations of a rollout, and selects by the rank of the workload', async () => {
     const next = installed({}, '1-25');
     const [stable, canary] = [configMap, next.configMap].map(({ metadata: { name = '' } }) => {
       const [, revision = '', hash = ''] = /^sidecar-injector-(.*)-([0-9a-f]{8})$/.exec(name) ?? [];
@@ -79,45 +79,45 @@ describe('readClusterFacts', () => {
     assert.deepEqual(await ask('ffffffffffffffff', true), [`1-24.${stable.hash}`]);
   });
 
-  const unknown: [what: string, objects: KubernetesObject[], forbidden: string[], mention: RegExp][] = [
+  const unknown: [title: string, objects: KubernetesObject[], forbidden: string[], mention: RegExp][] = [
     ['is missing', [shop, webhooks, config], [], /sidecar-injector-1-24-[0-9a-f]{8} does not exist/],
     ['may not be read', [shop, webhooks, configMap, config], ['ConfigMap'], /cannot be read: user "ann"/],
     [
-      'is not what its label says',
+      'differs from its hash label',
       [shop, webhooks, { ...configMap, data: { config: '', values: '', mesh: '', settings: '' } }, config],
       [],
-      /not what its label says/,
+      /differs from its hash label/,
     ],
   ];
-  for (const [what, objects, forbidden, mention] of unknown) {
-    it(`a configuration that ${what}: Unknown, with the reason`, async () => {
+  for (const [title, objects, forbidden, mention] of unknown) {
+    it(`reports Unknown with the reason for a configuration that ${title}`, async () => {
       const { result, message } = await check(objects, forbidden);
       assert.equal(result, 'Unknown');
       assert.match(message, mention);
     });
   }
 
-  it('without the right to read InjectorConfigs the answer is the same, with a note', async () => {
+  it('adds a note without the right to read InjectorConfigs', async () => {
     const { result, notes } = await check([shop, webhooks, configMap], ['InjectorConfig', 'RevisionTag']);
     assert.equal(result, 'Injected');
     assert.match(notes.join(), /InjectorConfigs cannot be read/);
   });
 
-  it('an InjectorConfig that is not understood here costs only explanations', async () => {
+  it('adds a note for an invalid InjectorConfig', async () => {
     const strange: KubernetesObject = { ...config, metadata: { name: 'strange' }, spec: { injection: 7 } };
     const { result, notes } = await check([shop, webhooks, configMap, config, strange]);
     assert.equal(result, 'Injected');
-    const note = /InjectorConfig strange is not understood here: InjectorConfig strange: spec\.injection/;
+    const note = /InjectorConfig strange is invalid for this version: InjectorConfig strange: spec\.injection/;
     assert.match(notes.join(), note);
   });
 
-  const failing: [what: string, kind: string, error: Error, result: string | RegExp][] = [
-    ['no definition', 'InjectorConfig', new ApiError({ code: 404, reason: 'NotFound', message: 'none' }), 'Injected'],
-    ['no connection', 'RevisionTag', new ApiError({ code: 0, reason: 'Unreachable', message: 'gone' }), /gone/],
-    ['a mistake of this program', 'ConfigMap', new TypeError('mistake'), /mistake/],
+  const failing: [title: string, kind: string, error: Error, result: string | RegExp][] = [
+    ['without the CRD', 'InjectorConfig', new ApiError({ code: 404, reason: 'NotFound', message: 'none' }), 'Injected'],
+    ['without a connection', 'RevisionTag', new ApiError({ code: 0, reason: 'Unreachable', message: 'gone' }), /gone/],
+    ['with a programming error', 'ConfigMap', new TypeError('mistake'), /mistake/],
   ];
-  for (const [what, kind, error, expected] of failing) {
-    it(`${what}, asked for ${kind}: ${String(expected)}`, async () => {
+  for (const [title, kind, error, expected] of failing) {
+    it(`${title}, reading ${kind}: ${String(expected)}`, async () => {
       class Failing extends MemoryClient {
         override find<T>(...argv: Parameters<MemoryClient['find']>): Promise<T | undefined> {
           return argv[0].kind === kind ? Promise.reject(error) : super.find<T>(...argv);
@@ -132,13 +132,13 @@ describe('readClusterFacts', () => {
     });
   }
 
-  it('what is asked about a configuration that no webhook named is unknown', async () => {
+  it('has no files of a configuration that no webhook names', async () => {
     const facts = await readClusterFacts(new MemoryClient([]), []);
     const target = { injectorConfig: '1-24', hash: '00000000', namespace: home };
     assert.deepEqual(facts.filesOf(target), { unavailable: 'it was not read' });
   });
 
-  it('the webhook configurations must be readable', async () => {
+  it('fails without the right to read webhook configurations', async () => {
     await assert.rejects(check([shop], ['MutatingWebhookConfiguration']), /cannot read MutatingWebhookConfiguration/);
   });
 });

@@ -16,9 +16,9 @@ import { keyOf, type Facts, type FoundFiles } from './facts.ts';
 type Reader = Pick<ApiClient, 'find' | 'listAll'>;
 
 /**
- * Reads what a check depends on. The webhook configurations and the namespaces must be readable; what else may not be read makes answers `Unknown`,
- * with the reason.
- * @param names the namespaces that are asked about; all of them where none is named
+ * Reads the inputs of a check. Webhook configurations and namespaces must be readable; other
+ * objects that may not be read make results `Unknown`, with the reason.
+ * @param names the namespaces of the subjects; all namespaces if undefined
  */
 export async function readClusterFacts(client: Reader, names?: readonly string[]): Promise<Facts> {
   const [{ items: configurations }, there, injectorConfigs, revisionTags] = await Promise.all([
@@ -47,7 +47,7 @@ export async function readClusterFacts(client: Reader, names?: readonly string[]
   };
 }
 
-/** Reads the configurations to which webhooks lead. */
+/** Reads the configurations that webhooks name. */
 export async function readConfigurations(client: Reader, configurations: Facts['configurations']) {
   const webhooks = podWebhooks(configurations);
   const targets = webhooks.flatMap(({ target, canary }) => [target ?? [], canary?.target ?? []].flat());
@@ -57,7 +57,7 @@ export async function readConfigurations(client: Reader, configurations: Facts['
   return (target: WebhookTarget): FoundFiles => files.get(keyOf(target)) ?? { unavailable: 'it was not read' };
 }
 
-/** The immutable ConfigMap of a configuration, in the namespace of the webhook's Service; found by its labels where the webhook has none. */
+/** Reads the immutable ConfigMap of a configuration, by labels if the webhook has no namespace. */
 async function readFiles(client: Reader, { injectorConfig, hash, namespace }: WebhookTarget): Promise<FoundFiles> {
   const name = hashedConfigMapName(injectorConfig, hash);
   const where = namespace === undefined ? name : `${namespace}/${name}`;
@@ -68,14 +68,14 @@ async function readFiles(client: Reader, { injectorConfig, hash, namespace }: We
         ? (await client.listAll(kinds.configMaps, { labelSelector })).items[0]
         : await client.find(kinds.configMaps, name, { namespace });
     if (configMap === undefined) return { unavailable: `ConfigMap ${where} does not exist` };
-    return verifiedFiles(configMap)?.files ?? { unavailable: `ConfigMap ${where} is not what its label says` };
+    return verifiedFiles(configMap)?.files ?? { unavailable: `ConfigMap ${where} differs from its hash label` };
   } catch (error) {
     if (error instanceof ApiError) return { unavailable: `ConfigMap ${where} cannot be read: ${error.message}` };
     throw error;
   }
 }
 
-/** What is only needed for explanations may be missing: the definition, or the right; and what another version wrote may not be understood. */
+/** Lists objects for explanations; a missing CRD or right and invalid objects are not fatal. */
 async function listIfAllowed<T>(
   client: Reader,
   resource: ResourceKind,
@@ -89,14 +89,14 @@ async function listIfAllowed<T>(
     objects = await listWhereKnown(client, resource);
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 403) throw error;
-    return { items, notes: [`${kind}s cannot be read, so those without a webhook are not named: ${error.message}`] };
+    return { items, notes: [`${kind}s cannot be read, so missing webhooks are not explained: ${error.message}`] };
   }
   for (const object of objects) {
     try {
       items.push(parse({ ...object, apiVersion: apiVersionOf(resource), kind }));
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
-      notes.push(`${kind} ${object.metadata.name ?? ''} is not understood here: ${error.message}`);
+      notes.push(`${kind} ${object.metadata.name ?? ''} is invalid for this version: ${error.message}`);
     }
   }
   return { items, notes };

@@ -47,32 +47,32 @@ function names({ configurations }: Facts): string[] {
 }
 
 describe('readFileFacts', () => {
-  it('makes the webhooks of each InjectorConfig and each tag that leads to one', () => {
+  it('generates the webhooks of each InjectorConfig and each tag with a target', () => {
     const facts = read(config('1-24'), tag('prod', '1-24'));
     assert.deepEqual(names(facts), ['sidecar-injector-1-24', 'sidecar-injector-tag-prod']);
     assert.deepEqual(facts.notes, []);
   });
 
-  it('a tag that leads nowhere is named', () => {
+  it('adds a note for a tag without a target', () => {
     const facts = read(config('1-24'), tag('prod', '1-99'));
     assert.deepEqual(names(facts), ['sidecar-injector-1-24']);
-    const note = 'RevisionTag prod leads to revision 1-99, which no InjectorConfig of the files has';
+    const note = 'RevisionTag prod points to revision 1-99, which no InjectorConfig in the files has';
     assert.deepEqual(facts.notes, [note]);
   });
 
-  it('a webhook configuration that is given stands as it is', () => {
+  it('keeps a webhook configuration of the files unchanged', () => {
     const given = webhooks('sidecar-injector-1-24', '/revisions/1-24/00000000/inject');
     assert.deepEqual(read(config('1-24'), given).configurations, [given]);
   });
 
-  it('the namespaces are those of the files, without others', () => {
+  it('reads the namespaces of the files', () => {
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } };
     const odd = { apiVersion: 'other/v1', kind: 'Namespace', metadata: { name: 'odd' } };
     const nameless = { apiVersion: 'v1', kind: 'Namespace', metadata: {} };
     assert.deepEqual([...namespacesIn([namespace, odd, nameless]).keys()], ['shop', '']);
   });
 
-  it('reads what an InjectorConfig refers to from the ConfigMaps of the files', () => {
+  it('reads the references of an InjectorConfig from the ConfigMaps of the files', () => {
     const from = { configFrom: { namespace: 'mesh', name: 'istio', key: 'config' }, values: {} };
     const text = JSON.stringify({ templates });
     const found = (...maps: KubernetesObject[]): string => {
@@ -81,16 +81,16 @@ describe('readFileFacts', () => {
       return 'unavailable' in files ? files.unavailable : files.config;
     };
     assert.equal(found(configMap('istio', { config: 'other' }), configMap('istio', { config: text }, 'mesh')), text);
-    const absent: [what: string, maps: KubernetesObject[]][] = [
+    const absent: [title: string, maps: KubernetesObject[]][] = [
       ['another namespace', [configMap('istio', { config: text }, 'elsewhere')]],
-      ['no namespace, which is default', [configMap('istio', { config: text })]],
+      ['namespace default', [configMap('istio', { config: text })]],
       ['another key', [configMap('istio', { values: text }, 'mesh')]],
-      ['none', []],
+      ['no ConfigMap', []],
     ];
-    for (const [what, maps] of absent) assert.throws(() => found(...maps), /mesh\/istio/, what);
+    for (const [title, maps] of absent) assert.throws(() => found(...maps), /mesh\/istio/, title);
   });
 
-  it('a configuration of a given webhook comes from its ConfigMap, or is missing by name', () => {
+  it('reads the configuration of a webhook from its ConfigMap, or names the missing ConfigMap', () => {
     const own = read(config('1-24'));
     const files = own.filesOf(targetOf(own));
     assert.ok(!('unavailable' in files));
@@ -105,14 +105,14 @@ describe('readFileFacts', () => {
     assert.match(why, /neither the ConfigMap sidecar-injector-1-24-[0-9a-f]{8} nor an InjectorConfig 1-24/);
   });
 
-  const refused: [what: string, object: KubernetesObject, mention: RegExp][] = [
-    ['an InjectorConfig with a field that there is not', config('a', { paussed: true }), /spec\.paussed/],
-    ['one that the schema takes and the operator does not', config('a', { revision: 'A_b' }), /spec\.revision/],
-    ['a tag that leads to itself', tag('prod', 'prod'), /own name/],
-    ['a tag with a field that there is not', { ...tag('prod', 'x'), spec: { revison: 'x' } }, /revis/],
+  const refused: [title: string, object: KubernetesObject, mention: RegExp][] = [
+    ['an InjectorConfig with an unknown field', config('a', { paussed: true }), /spec\.paussed/],
+    ['an InjectorConfig that only the operator refuses', config('a', { revision: 'A_b' }), /spec\.revision/],
+    ['a tag that points to itself', tag('prod', 'prod'), /own name/],
+    ['a tag with an unknown field', { ...tag('prod', 'x'), spec: { revison: 'x' } }, /revis/],
   ];
-  for (const [what, object, mention] of refused) {
-    it(`${what} is refused`, () => {
+  for (const [title, object, mention] of refused) {
+    it(`refuses ${title}`, () => {
       assert.throws(() => read(object), mention);
     });
   }

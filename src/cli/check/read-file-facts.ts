@@ -17,21 +17,21 @@ import type { Facts } from './facts.ts';
 
 const webhookKind = 'MutatingWebhookConfiguration';
 
-/** Whether files bring webhooks of their own, so that no cluster is asked. */
+/** Reports whether files contain webhooks or their sources, so that no cluster is needed. */
 export function bringWebhooks(objects: readonly KubernetesObject[]): boolean {
   return objects.some(({ kind }) => kind === webhookKind || kind === injectorConfigKind || kind === revisionTagKind);
 }
 
-/** The namespaces among objects, by name. */
+/** Returns the namespaces among objects, by name. */
 export function namespacesIn(objects: readonly KubernetesObject[]): Map<string, KubernetesObject> {
   const namespaces = objects.filter(({ apiVersion, kind }) => apiVersion === 'v1' && kind === 'Namespace');
   return new Map(namespaces.map((namespace) => [namespace.metadata.name ?? '', namespace]));
 }
 
 /**
- * The facts of files alone: webhook configurations as they stand there, and for each InjectorConfig and RevisionTag without one what the operator
- * would make of it.
- * @param operatorNamespace where the operator would live: it is never injected
+ * Reads facts from files alone: the webhook configurations in them, and those that the operator
+ * would generate for the other InjectorConfigs and RevisionTags.
+ * @param operatorNamespace of the operator, whose pods are never injected
  * @throws ConfigurationError naming the object and the field
  */
 export function readFileFacts(objects: readonly KubernetesObject[], operatorNamespace: string): Facts {
@@ -43,7 +43,7 @@ export function readFileFacts(objects: readonly KubernetesObject[], operatorName
   };
   const configs = objects.filter(({ kind }) => kind === injectorConfigKind).map(readConfig);
   const tags = objects.filter(({ kind }) => kind === revisionTagKind).map(readTag);
-  const given = objects.filter(({ kind }) => kind === webhookKind);
+  const existing = objects.filter(({ kind }) => kind === webhookKind);
   const compiled = new Map(
     configs.map((config) => {
       const files = configurationFiles(config, referencedTexts(config, objects));
@@ -53,7 +53,7 @@ export function readFileFacts(objects: readonly KubernetesObject[], operatorName
   const targetOf = (tag: RevisionTag): InjectorConfig | undefined =>
     configs.find((config) => revisionOf(config) === tag.spec.revision);
   const notes: string[] = [];
-  const made: KubernetesObject[] = [];
+  const generated: KubernetesObject[] = [];
   const all = podClaims({ configs, tags, targetOf });
   for (const claim of all) {
     const { config, tag } = ownerOf(claim, { configs, tags, targetOf }) ?? {};
@@ -62,26 +62,26 @@ export function readFileFacts(objects: readonly KubernetesObject[], operatorName
     const winner = winningClaim(claim, all);
     const why = config.spec.paused
       ? `InjectorConfig ${config.metadata.name} is paused`
-      : winner && `it yields to ${nameOf(winner)}, which would take the same pods`;
+      : winner && `it yields to ${nameOf(winner)}, which selects the same pods`;
     if (why !== undefined) {
       notes.push(`${nameOf(claim)} has no webhook: ${why}`);
       continue;
     }
     const webhook = webhookConfiguration({ config, hash: published.hash, caBundlePem: '', tag }, context);
-    if (given.every(({ metadata }) => metadata.name !== webhook.metadata.name)) made.push(webhook);
+    if (existing.every(({ metadata }) => metadata.name !== webhook.metadata.name)) generated.push(webhook);
   }
   for (const { metadata, spec } of tags.filter((tag) => targetOf(tag) === undefined)) {
-    const way = `RevisionTag ${metadata.name} leads to revision ${spec.revision}`;
-    notes.push(`${way}, which no InjectorConfig of the files has`);
+    const target = `RevisionTag ${metadata.name} points to revision ${spec.revision}`;
+    notes.push(`${target}, which no InjectorConfig in the files has`);
   }
   return {
-    configurations: [...given, ...made],
+    configurations: [...existing, ...generated],
     namespaces: namespacesIn(objects),
     filesOf: ({ injectorConfig, hash }) => {
       const own = compiled.get(injectorConfig);
       if (own?.hash === hash) return own.files;
       const name = hashedConfigMapName(injectorConfig, hash);
-      const unavailable = `neither the ConfigMap ${name} nor an InjectorConfig ${injectorConfig} that makes it is in the files`;
+      const unavailable = `neither the ConfigMap ${name} nor an InjectorConfig ${injectorConfig} with this hash is in the files`;
       return filesOf(configMapIn(objects, undefined, name)) ?? { unavailable };
     },
     injectorConfigs: configs,
@@ -96,7 +96,7 @@ function readTag(object: KubernetesObject): RevisionTag {
   return tag;
 }
 
-/** The texts that an InjectorConfig refers to, as far as the files hold them; what is missing is said by who needs it. */
+/** Returns the referenced texts in the files. Compiling the InjectorConfig reports missing ones. */
 function referencedTexts(config: InjectorConfig, objects: readonly KubernetesObject[]): Record<string, string> {
   const texts: Record<string, string> = {};
   for (const [part, { namespace, name, key }] of Object.entries({

@@ -11,7 +11,7 @@ function made(apiVersion: string, kind: string, more: Record<string, unknown> = 
   return { apiVersion, kind, metadata: { name: 'web', uid: '7', ...(more.metadata as object) }, spec: { template } };
 }
 
-/** What its controller adds to the metadata of a pod: name or generateName, labels beside the template's. */
+/** The name and the added labels of each workload's pod, and the workload of its rank. */
 const table: [object: KubernetesObject, name: string, labels: string[], workload: string][] = [
   [made('apps/v1', 'Deployment'), 'web-0000000000-', ['pod-template-hash'], 'Deployment/web'],
   [made('apps/v1', 'ReplicaSet'), 'web-', [], 'ReplicaSet/web'],
@@ -32,13 +32,13 @@ const table: [object: KubernetesObject, name: string, labels: string[], workload
 ];
 
 describe('subjectOf', () => {
-  it('takes the namespace that is asked for where a manifest names none behind `namespace:`', () => {
+  it('uses the given namespace for a manifest with an empty `namespace:`', () => {
     const metadata = { name: 'web', namespace: null as unknown as string };
     assert.equal(subjectOf({ apiVersion: 'v1', kind: 'Pod', metadata, spec: {} }, 'shop')?.namespace, 'shop');
   });
 
   for (const [object, name, labels, workload] of table) {
-    it(`${object.kind}: its pod is ${name}, of ${workload}`, () => {
+    it(`returns for a ${object.kind} a pod ${name} of ${workload}`, () => {
       const subject = subjectOf(object, 'shop');
       assert.ok(subject);
       const metadata = subject.pod.metadata as KubernetesObject['metadata'];
@@ -52,15 +52,15 @@ describe('subjectOf', () => {
   }
 
   const kind = { apiVersion: 'v1', kind: 'Pod' };
-  const odd: [what: string, object: KubernetesObject, name: string, namespace: string][] = [
+  const odd: [title: string, object: KubernetesObject, name: string, namespace: string][] = [
     ['a pod', { ...kind, metadata: { name: 'web' }, spec }, 'web', 'shop'],
     ['a pod of another namespace', { ...kind, metadata: { name: 'web', namespace: 'other' }, spec }, 'web', 'other'],
     ['a pod whose name is generated', { ...kind, metadata: { generateName: 'web-' } }, 'web-', 'shop'],
     ['a pod without a name', { ...kind, metadata: {} }, '', 'shop'],
     ['a Deployment without a template', { apiVersion: 'apps/v1', kind: 'Deployment', metadata: {} }, '', 'shop'],
   ];
-  for (const [what, object, name, namespace] of odd) {
-    it(`${what}: called ${JSON.stringify(name)} in ${namespace}`, () => {
+  for (const [title, object, name, namespace] of odd) {
+    it(`returns for ${title} the name ${JSON.stringify(name)} in ${namespace}`, () => {
       const subject = subjectOf(object, 'shop');
       assert.deepEqual([subject?.name, subject?.namespace], [name, namespace]);
       assert.equal((subject?.pod.metadata as KubernetesObject['metadata']).namespace, namespace);
@@ -68,7 +68,7 @@ describe('subjectOf', () => {
     });
   }
 
-  it('the template of what is controlled itself is its controller', () => {
+  it('names the controller of a controlled object as the template', () => {
     const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'above', uid: '1', controller: true };
     const owned = made('apps/v1', 'ReplicaSet', { metadata: { ownerReferences: [owner] } });
     assert.deepEqual(subjectOf(owned, 'shop')?.template, { kind: 'Deployment', name: 'above' });
@@ -76,11 +76,11 @@ describe('subjectOf', () => {
     assert.deepEqual(subjectOf(adopted, 'shop')?.template, { kind: 'ReplicaSet', name: 'web' });
   });
 
-  it('nothing comes of what makes no pods', () => {
+  it('returns undefined for an object without pods', () => {
     assert.equal(subjectOf({ apiVersion: 'v1', kind: 'Service', metadata: { name: 'web' } }, 'shop'), undefined);
   });
 
-  it('a namespace stands for a pod that says nothing', () => {
+  it('returns for a namespace a pod without labels', () => {
     const { kind, namespace, pod } = plainSubject('shop');
     assert.deepEqual([kind, namespace], ['Namespace', 'shop']);
     assert.deepEqual(Object.keys(pod.metadata as object).sort(), ['name', 'namespace']);

@@ -2,41 +2,42 @@ import type { KubernetesObject, ObjectMeta, OwnerReference } from '../../api/kub
 import type { JsonObject } from '../../inject/patch/json-value.ts';
 import { objectAt, podTemplatePaths } from '../../inject/objects/workload-kinds.ts';
 
-/** What is asked about: an object, and the pod that comes of it. */
+/** An object to check, and the pod that it creates. */
 export interface Subject {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
-  /** As it would be sent to the API server. */
+  /** The pod as its controller would send it to the API server. */
   readonly pod: JsonObject;
-  /** The pod as it is stored, when it is one. */
+  /** The stored pod, when the subject is an existing pod. */
   readonly stored?: KubernetesObject;
-  /** The workload whose pod template it comes from; undefined for a pod that nobody controls. */
+  /** The workload with the pod template; undefined for a pod without a controller. */
   readonly template?: { readonly kind: string; readonly name: string };
-  /** What is to be known about how the pod was found. */
+  /** Remarks on how the pod was found. */
   readonly notes: readonly string[];
 }
 
-/** Stands for what a controller will choose. */
+/** A placeholder for a hash that a controller will generate. */
 const anyHash = '0000000000';
 
 /**
- * The pod that an object is or makes, with what its controller adds; undefined when it makes none.
+ * Returns the pod that an object is or creates, with the fields that its controller adds; undefined
+ * when it creates none.
  * @param namespace of an object that names none
  */
 export function subjectOf(object: KubernetesObject, namespace: string): Subject | undefined {
-  const place = podTemplatePaths(object);
-  if (place === undefined) return undefined;
+  const paths = podTemplatePaths(object);
+  if (paths === undefined) return undefined;
   const { kind } = object;
   const { name = '', generateName } = object.metadata;
-  // A manifest may say `namespace:` with nothing behind it.
+  // A manifest may contain `namespace:` without a value.
   const own = object.metadata.namespace ?? namespace;
-  const metadata = objectAt(object, place.metadata);
-  const spec = objectAt(object, place.spec);
+  const metadata = objectAt(object, paths.metadata);
+  const spec = objectAt(object, paths.spec);
   const subject = { kind, namespace: own, name: name === '' ? (generateName ?? '') : name, notes: [] };
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, namespace: own }, spec };
   if (kind === 'Pod') return { ...subject, pod };
-  // Where a person changes the pods: a controlled ReplicaSet's template is its Deployment's, a controlled Job's its CronJob's.
+  // The top-level owner has the template to change: a ReplicaSet's Deployment, a Job's CronJob.
   const owner = controllerOf(object.metadata) ?? { kind, name };
   const { labels, ...made } = controllerMetadata(object, name);
   const allLabels = { ...objectAt(metadata, ['labels']), ...labels };
@@ -47,7 +48,7 @@ export function subjectOf(object: KubernetesObject, namespace: string): Subject 
   };
 }
 
-/** A pod whose author says nothing. */
+/** Returns a pod without labels and annotations. */
 export function plainSubject(namespace: string): Subject {
   return {
     kind: 'Namespace',
@@ -59,11 +60,11 @@ export function plainSubject(namespace: string): Subject {
       metadata: { name: 'a-pod-without-labels', namespace },
       spec: { containers: [{ name: 'app', image: 'app' }] },
     },
-    notes: ['asked for a pod that has neither labels nor annotations'],
+    notes: ['checked as a pod without labels and annotations'],
   };
 }
 
-/** What the controllers of Kubernetes put into the metadata of their pods. */
+/** Returns the metadata that the controllers of Kubernetes add to their pods. */
 function controllerMetadata(
   { apiVersion, kind, metadata }: KubernetesObject,
   name: string,
@@ -105,7 +106,6 @@ function jobLabels(job: string, uid: string): JsonObject {
   };
 }
 
-/** The controller of an object; undefined for one that nobody controls. */
 export function controllerOf({ ownerReferences = [] }: ObjectMeta): OwnerReference | undefined {
   return ownerReferences.find(({ controller }) => controller === true);
 }

@@ -14,7 +14,7 @@ describe('injector analyze', () => {
   });
   afterEach(() => cluster.stop());
 
-  it('finds nothing where all is as it should be, and ends with 0, or with 1 while nobody leads', async () => {
+  it('finds no problem and exits with 0, or with 1 without a leader', async () => {
     const entry = `1-24.${cluster.addRevision('1-24')}`;
     cluster.addNamespace('shop', { 'istio.io/rev': '1-24' });
     cluster.addNamespace('plain');
@@ -26,13 +26,13 @@ describe('injector analyze', () => {
     const optsOut = { labels: { 'istio.io/rev': '1-24' }, annotations: { 'sidecar.istio.io/inject': 'false' } };
     cluster.addPod('plain', 'out', undefined, optsOut);
     const { out, errors, code } = await injector();
-    assert.match(`${code}${errors} ${out}`, /^0 1 replica live; web-1 leads.*\n\nnothing wrong was found\n$/);
+    assert.match(`${code}${errors} ${out}`, /^0 1 replica live; web-1 is the leader.*\n\nno problems found\n$/);
     cluster.memory.remove('leases', 'injector-leader-default', 'injection');
     const dead = await injector();
-    assert.match(`${dead.code} ${dead.out}`, /^1 1 replica live; nobody has led yet\n\n/);
+    assert.match(`${dead.code} ${dead.out}`, /^1 1 replica live; no leader yet\n\n/);
   });
 
-  it('says of each namespace and workload what is wrong and what mends it, and ends with 3', async () => {
+  it('reports the problem and the remedy of each namespace and workload, and exits with 3', async () => {
     const entry = `1-24.${cluster.addRevision('1-24')}`;
     cluster.addRevision('1-25', { paused: true });
     cluster.addTag('prod', '1-24');
@@ -80,7 +80,7 @@ describe('injector analyze', () => {
         `${namespace}/${kind}/${name} ${reason}: ${message} => ${command}`,
     );
     const expected = [
-      /^\/RevisionTag\/gone NotPublished: .*somebody has deleted it.* => kubectl describe revisiontag gone$/,
+      /^\/RevisionTag\/gone NotPublished: .*it was deleted.* => kubectl describe revisiontag gone$/,
       /^\/InjectorConfig\/1-25 Paused: .*is paused .* => injector enable --revision 1-25$/,
       /^\/InjectorConfig\/broken Why: Ready False: Why: so => kubectl describe injectorconfig broken$/,
       /^\/InjectorConfig\/odd Why: TemplatesDoubtful True: Why: so => kubectl describe injectorconfig odd$/,
@@ -91,7 +91,7 @@ describe('injector analyze', () => {
       /^own\/Deployment\/typo UnknownRevision: the pod's label .* => kubectl patch deployment typo -n own .*:"1-24"}}}}}'$/,
       /^own\/Deployment\/both ForeignWebhook: injected twice: istio-by-pod/,
       /^own\/Deployment\/bare Paused: .* => injector enable --revision 1-25$/,
-      /^off\/Deployment\/asks NotSelected: has no sidecar; made now: NotInjected.* => injector check pod\/asks-7d9-10 -n off$/,
+      /^off\/Deployment\/asks NotSelected: has no sidecar; a new pod: NotInjected.* => injector check pod\/asks-7d9-10 -n off$/,
       /^shop\/Deployment\/missing Missing: 0 stale, 1 missing: .* => kubectl rollout restart deployment\/missing -n shop$/,
       /^shop\/Deployment\/old Stale: 1 stale, 0 missing: .* => kubectl rollout restart deployment\/old -n shop$/,
       /^shop\/ReplicaSet\/refused Refused: .*request: no => injector check replicaset\/refused -n shop$/,

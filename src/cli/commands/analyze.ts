@@ -19,26 +19,26 @@ import { oneLine } from '../rollout/wrap.ts';
 import { namedByPod, readInstallation, requireNamespace } from '../usage/installation.ts';
 import { readUsage } from '../usage/read-usage.ts';
 
-/** One thing that nobody wants; the command mends it or says more. */
+/** A problem, and a command that solves or explains it. */
 type Finding = Pick<CheckReport, 'namespace' | 'kind' | 'name' | 'reason' | 'message'> & { readonly command: string };
 
-/** `injector analyze`: all of a cluster that nobody wants, as far as injection goes. */
+/** `injector analyze`: lists the problems of injection in a cluster. */
 export function analyzeCommand(terminal: Terminal): Command {
-  const description = 'what is wrong with injection, where, and what mends it; exit status 3 when anything is';
+  const description = 'list the problems of injection in the cluster, with remedies; exit status 3 if there are any';
   return clusterCommand('analyze', description)
-    .option('-n, --namespace <name>', 'this namespace only')
+    .option('-n, --namespace <name>', 'only this namespace')
     .addOption(outputOption())
     .action(async (options: ClusterOptions & { readonly namespace?: string; readonly output: OutputFormat }) => {
       const { findings, notes, health } = await withCluster(options, (client) => analyze(client, options.namespace));
       if (findings.length > 0) terminal.setExitCode(exitCodes.negative);
       tellHealth(terminal, options.output, health);
       if (options.output !== 'table') writeData(terminal, options.output, findings);
-      else terminal.out(findings.length === 0 ? 'nothing wrong was found\n' : findings.map(lineOf).join(''));
+      else terminal.out(findings.length === 0 ? 'no problems found\n' : findings.map(lineOf).join(''));
       for (const note of notes) terminal.error(note);
     });
 }
 
-/** Whole: commands are there to be copied. */
+/** Formats a finding without wrapping, so that commands can be copied. */
 function lineOf({ namespace, message, command, ...object }: Finding): string {
   return `${objectOf(object)}${namespace && ` in namespace ${namespace}`}: ${oneLine(message)}: ${command}\n`;
 }
@@ -56,21 +56,21 @@ async function analyze(client: ApiClient, only: string | undefined) {
   const tagged = new Set(tags.map(({ metadata }) => metadata.name));
   for (const owner of only === undefined ? [...tags, ...configs] : []) {
     const isReplaced = owner.kind !== 'RevisionTag' && tagged.has(revisionOf(owner));
-    const cause = (isReplaced ? undefined : whyWithoutWebhook(owner, facts, surroundings)) ?? notAsWanted(owner);
+    const cause = (isReplaced ? undefined : whyWithoutWebhook(owner, facts, surroundings)) ?? badCondition(owner);
     if (cause !== undefined) findings.push({ namespace: '', kind: owner.kind, name: owner.metadata.name, ...cause });
   }
-  // What is wrong with a namespace is not said of its pods again. Unwanted: outcomes and reasons.
-  const told = new Map<string, string>();
+  // A problem of a namespace is not repeated for its pods. `unwanted` lists outcomes and reasons.
+  const reported = new Map<string, string>();
   const look = (subject: Subject, at: string, unwanted: readonly string[]): void => {
     const { kind, namespace, name } = subject;
     const creation = creationOf(subject, facts.namespaces);
     const finding = explainCreation(creation, surroundings);
-    const missed: Cause = { ...finding, message: `has no sidecar; made now: ${finding.outcome}: ${finding.message}` };
+    const missed: Cause = { ...finding, message: `has no sidecar; a new pod: ${finding.outcome}: ${finding.message}` };
     const [found] = causesOf(creation, finding, facts, surroundings);
     const isMissed = unwanted.includes(finding.outcome) || unwanted.includes(finding.reason);
     const cause = found ?? (isMissed ? missed : undefined);
-    if (cause === undefined || told.get(namespace) === cause.message) return;
-    if (kind === 'Namespace') told.set(name, cause.message);
+    if (cause === undefined || reported.get(namespace) === cause.message) return;
+    if (kind === 'Namespace') reported.set(name, cause.message);
     const { reason, message, changes = [] } = cause;
     const change = changes.map((each) => changeInWords(each, subject)).join(' && ') || `injector check ${at}`;
     findings.push({ namespace, kind, name, reason, message, command: cause.command ?? change });
@@ -96,8 +96,8 @@ async function analyze(client: ApiClient, only: string | undefined) {
     const canRestart = ['Deployment', 'StatefulSet', 'DaemonSet'].includes(kind);
     const restart = `kubectl rollout restart ${objectOf({ kind, name })} -n ${namespace}`;
     const owner = [...tags, ...configs].find(({ metadata }) => metadata.name === (tag ?? injectorConfig));
-    // What has no webhook would be made again without a sidecar.
-    const { command = canRestart ? restart : 'make its pods again' } =
+    // Without a webhook, a restart would remove the sidecar.
+    const { command = canRestart ? restart : 'recreate its pods' } =
       whyWithoutWebhook(owner, facts, surroundings) ?? {};
     const message = `${stale} stale, ${missing} missing: ${Object.keys(reasons).join('; ')}`;
     findings.push({ namespace, kind, name, reason: stale > 0 ? 'Stale' : 'Missing', message, command });
@@ -105,8 +105,8 @@ async function analyze(client: ApiClient, only: string | undefined) {
   return { findings: [...findings, ...(await readRefusals(client, only))], notes: usage.notes, health };
 }
 
-/** Why the webhook of an object does not do what the object says, or does what was hardly meant. */
-function notAsWanted({
+/** Returns a condition of an object that is not as it should be. */
+function badCondition({
   kind,
   metadata,
   status,
@@ -124,7 +124,7 @@ function notAsWanted({
   };
 }
 
-/** The controllers that lack pods because a webhook of ours refused them, by their Events. */
+/** Returns the controllers that lack pods because a webhook of ours refused them, from Events. */
 async function readRefusals(client: Pick<ApiClient, 'listAll' | 'find'>, only: string | undefined): Promise<Finding[]> {
   const options = { namespace: only, fieldSelector: 'reason=FailedCreate' };
   const { items } = await client.listAll<FailedCreate>(resourceKind('v1', 'Event'), options);

@@ -16,24 +16,24 @@ describe('injector annotations', () => {
     write('allow.yaml', 'allow: [team]\n');
   });
 
-  it('lists what an InjectorConfig lets authors do', async () => {
+  it('lists what authors may do with an InjectorConfig', async () => {
     const file = injectorConfig({ templates: { sidecar: '{{ if .ObjectMeta.Labels.debug }}x{{ end }}' } });
     sees(await runCommand(['annotations', '-c', file]), 0, {
-      out: /^NAME {3,}OF {3,}KIND\ndebug {3,}label {3,}steering\n {2}an author may switch values on and off/,
+      out: /^NAME {3,}OF {3,}KIND\ndebug {3,}label {3,}steering\n {2}authors may switch values on and off/,
     });
   });
 
-  it('says for a directory what preset Safe would make of it', async () => {
+  it('applies preset Safe to a directory', async () => {
     const { out, errors } = await runCommand(['annotations', '--config-dir', path()]);
     assert.match(
       out,
-      /sidecar\.istio\.io\/userVolume +annotation +structural\n +an author may do nothing: it adds volumes; a pod that has it is refused/,
+      /sidecar\.istio\.io\/userVolume +annotation +structural\n +authors may not use it, since it adds volumes; a pod with it is refused/,
     );
-    assert.match(out, /team +annotation +scalar\n +an author may set a value/);
-    assert.match(errors, /preset Istio accepts all of these/);
+    assert.match(out, /team +annotation +scalar\n +authors may set a value/);
+    assert.match(errors, /preset Istio allows all of these/);
   });
 
-  it('knows what is allowed, and prints it for programs', async () => {
+  it('applies allowed annotations, and prints JSON', async () => {
     const overrides = ['--annotation-overrides', path('allow.yaml')];
     const { out, errors } = await runCommand(['annotations', '--config-dir', path(), ...overrides, '-o', 'json']);
     assert.equal(errors, '');
@@ -48,11 +48,11 @@ describe('injector annotations', () => {
     [
       '{{ .ObjectMeta.Annotations.team }}',
       ['team'],
-      /\nteam +annotation +scalar\n +an author may do anything: it is in allow\n/,
+      /\nteam +annotation +scalar\n +authors may do anything, since it is allowed \(.*\)\n/,
     ],
-    ['{{ .ObjectMeta.Annotations.team }}', [], /\nteam +annotation +scalar\n +an author may set a value/],
-    ['{{ fromJSON .ObjectMeta.Annotations.team }}', [], /\nteam +annotation +parsed\n +an author may change values/],
-    ['x', [], /^the templates read no annotations and no labels/],
+    ['{{ .ObjectMeta.Annotations.team }}', [], /\nteam +annotation +scalar\n +authors may set a value/],
+    ['{{ fromJSON .ObjectMeta.Annotations.team }}', [], /\nteam +annotation +parsed\n +authors may change values/],
+    ['x', [], /^the templates read no annotations or labels/],
   ];
   for (const [template, allow, line] of uses) {
     it(`${template} with ${String(allow.length)} allowed: ${line.source}`, async () => {
@@ -63,7 +63,7 @@ describe('injector annotations', () => {
     });
   }
 
-  it('names the option that is missing', async () => {
+  it('reports missing options', async () => {
     sees(await runCommand(['annotations']), 2, { errors: /--config FILE .* or --config-dir DIRECTORY/ });
   });
 });

@@ -12,10 +12,10 @@ import { inFile } from '../injection/read-injector-config.ts';
 import { type OutputFormat, outputOption, writeReport } from '../report/write-report.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** `injector annotations`: what a configuration's templates read of what authors of pods write, and what each may do. No cluster is asked. */
+/** `injector annotations`: lists what authors may do with the annotations that templates read. */
 export function annotationsCommand(terminal: Terminal): Command {
   const command = new Command('annotations').description(
-    'list the annotations and labels that the templates read, and what authors of pods may do with each',
+    'list the annotations and labels that the templates read, and what the authors of pods may do with each',
   );
   return addConfigurationOptions(command)
     .addOption(outputOption())
@@ -25,7 +25,7 @@ export function annotationsCommand(terminal: Terminal): Command {
       const { preset, allow } = settings.annotationOverrides ?? istioOverrides;
       if (preset === 'Istio') {
         terminal.error(
-          'annotationOverrides: preset Istio accepts all of these; this is what preset Safe would make of them',
+          'annotationOverrides: preset Istio allows all of these; the list shows the restrictions of preset Safe',
         );
       }
       const safe = { ...settings, annotationOverrides: { preset: 'Safe', allow } };
@@ -35,22 +35,22 @@ export function annotationsCommand(terminal: Terminal): Command {
       writeReport(terminal, options.output, authorUses(injector), {
         columns: ['NAME', 'OF', 'KIND'],
         row: (use) => [use.name, use.of, use.kind],
-        notes: (use) => [`an author may ${inWords(use)}`],
-        empty: 'the templates read no annotations and no labels',
+        notes: (use) => [`authors may ${inWords(use)}`],
+        empty: 'the templates read no annotations or labels',
       });
     });
 }
 
 function inWords({ kind, allowed, why }: AuthorUse): string {
-  if (allowed) return 'do anything: it is in allow';
+  if (allowed) return 'do anything, since it is allowed (annotationOverrides)';
   switch (kind) {
     case 'structural':
-      return `do nothing: ${why ?? 'it changes more than values'}; a pod that has it is refused`;
+      return `not use it, since ${why ?? 'it changes more than values'}; a pod with it is refused`;
     case 'parsed':
-      return 'change values: what comes of its parts is compared with the pod without it';
+      return 'change values; the effect of its parts is compared with the pod without it';
     case 'steering':
-      return 'switch values on and off: what it decides is compared with the pod without it';
+      return 'switch values on and off; its effect is compared with the pod without it';
     case 'scalar':
-      return 'set a value: an odd text is compared with a harmless one';
+      return 'set a value; an unusual value is compared with a harmless one';
   }
 }

@@ -45,7 +45,7 @@ describe('injector check against a cluster', () => {
   };
   const fileOf = (...objects: object[]): string =>
     write('objects.json', objects.map((object) => JSON.stringify(object)).join('\n---\n'));
-  /** The API server's answer to a dry run of the creation of a pod. */
+  /** Sets the API server's answer to a dry run of the creation of a pod. */
   const onDryRun = (answer: (pod: KubernetesObject) => KubernetesObject | string): void => {
     let asked = '';
     cluster.memory.faults.push({
@@ -61,40 +61,40 @@ describe('injector check against a cluster', () => {
     });
   };
 
-  it('a workload by name: injected, exit status 0, and nothing is written', async () => {
+  it('reports an injected workload with exit status 0, and writes nothing', async () => {
     sees(await check('deploy', 'web', '-n', 'shop'), 0, {
       out: /^deployment\/web in namespace shop: Injected 1-24\.[0-9a-f]{8}\n/,
     });
     assert.deepEqual(cluster.changes, []);
   });
 
-  it('a pod that exists: what it has now, and what it would get', async () => {
+  it('reports the current and the new configuration of an existing pod', async () => {
     const [report] = await reports('bare', '-n', 'shop');
     assert.deepEqual([report?.result, report?.injectedBy, report?.existing?.state], ['Injected', [entry], 'Stale']);
   });
 
-  it('a whole namespace: a line each, and its own row is no worse answer than theirs', async () => {
+  it('prints one line per object of a namespace, whose own row does not affect the exit status', async () => {
     const { out, code } = await check('namespace/shop');
     assert.equal(code, 0);
     assert.deepEqual(
       (await reports('namespace/shop')).map(({ kind, name, result }) => `${kind}/${name} ${result}`),
       ['Namespace/shop Injected', 'Deployment/web Injected', 'Pod/bare Injected'],
     );
-    assert.ok(!out.includes('namespaceSelector'), 'steps are printed only when asked');
+    assert.ok(!out.includes('namespaceSelector'), 'steps are printed only with --steps');
     assert.match((await check('namespace/shop', '--steps')).out, /namespaceSelector/);
   });
 
-  it('a namespace that holds nothing is answered for by its own row', async () => {
+  it('uses the row of an empty namespace for the exit status', async () => {
     sees(await check('ns/plain'), 3, { out: /^namespace\/plain in namespace plain: NotInjected\n/ });
   });
 
-  it('without -n: namespace default, or that of the context', async () => {
+  it('uses namespace default without -n', async () => {
     sees(await check('deployment/web'), 2, {
       errors: /there is no Deployment web in namespace default; there are none/,
     });
   });
 
-  it('a file with a workload alone is asked about on the cluster', async () => {
+  it('checks a workload of a file with the webhooks of the cluster', async () => {
     const { metadata, ...others } = deployment;
     const file = fileOf({ ...others, metadata: { name: metadata.name } });
     const [there] = await reports('-f', file, '-n', 'shop');
@@ -102,27 +102,27 @@ describe('injector check against a cluster', () => {
     assert.deepEqual([there?.result, elsewhere?.result], ['Injected', 'NotInjected']);
   });
 
-  it("a namespace of the file counts with the file's labels", async () => {
+  it('uses the labels of a namespace in the file', async () => {
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: {} } };
     const [report] = await reports('-f', fileOf(namespace, deployment));
     assert.equal(report?.result, 'NotInjected');
   });
 
-  it('--dry-run: the API server says the same', async () => {
+  it('--dry-run reports the same result from the API server', async () => {
     const annotations = { 'sidecar-injector.io/config': entry };
     onDryRun((pod) => ({ ...pod, metadata: { ...pod.metadata, annotations } }));
     sees(await check('deploy/web', '-n', 'shop', '--dry-run'), 0, {
-      out: /the API server, by a dry run: it would be stored injected by 1-24\.[0-9a-f]{8}\n/,
+      out: /dry run by the API server: it would be stored with the sidecar of\s+1-24\.[0-9a-f]{8}\n/,
     });
     const [report] = await reports('deploy/web', '-n', 'shop', '--dry-run');
     assert.deepEqual([report?.dryRun?.foreseen, report?.reason], [true, 'Injected']);
   });
 
-  it('--dry-run: what was not foreseen is the result all the same', async () => {
+  it('--dry-run reports a different result of the API server', async () => {
     onDryRun(() => 'quota');
     const { out, code } = await check('deploy/web', '-n', 'shop', '--dry-run');
     assert.equal(code, 4);
     assert.match(out, /^deployment\/web in namespace shop: Refused\n {2}why: quota\n/);
-    assert.match(out, /by a dry run: quota \(not what was foreseen here\)/);
+    assert.match(out, /dry run by the API server: quota \(this differs from the explanation\)/);
   });
 });

@@ -33,8 +33,8 @@ function workload(kind: string, apiVersion: string, name: string, labels = ''): 
   return `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: {name: ${name}, namespace: shop}\nspec: ${spec}\n`;
 }
 
-function pod(name: string, place: string, metadata = ''): string {
-  return `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}, namespace: ${place}${metadata}}\nspec: {containers: [{name: app, image: app}]}\n`;
+function pod(name: string, where: string, metadata = ''): string {
+  return `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}, namespace: ${where}${metadata}}\nspec: {containers: [{name: app, image: app}]}\n`;
 }
 
 function notesOf(report: CheckReport | undefined): string {
@@ -60,7 +60,7 @@ describe('injector check -f', () => {
     ['CronJob', 'batch/v1'],
   ];
   for (const [kind, apiVersion] of kinds) {
-    it(`a ${kind} in a namespace that follows a tag: injected, exit status 0`, async () => {
+    it(`reports a ${kind} in a namespace that follows a tag as injected, exit status 0`, async () => {
       const documents = [config, tag, shop, workload(kind, apiVersion, 'web')];
       const { code } = await check(documents);
       const [report] = await reports(documents);
@@ -70,7 +70,7 @@ describe('injector check -f', () => {
     });
   }
 
-  it('not injected: exit status 3, every step, and the commands that change it', async () => {
+  it('reports NotInjected with exit status 3, the steps and the remedies', async () => {
     const { code, out } = await check([config, namespace('shop', ''), workload('Deployment', 'apps/v1', 'web')]);
     assert.equal(code, 3);
     assert.match(out, /^deployment\/web in namespace shop: NotInjected\n {2}why: no webhook selects the pod;/);
@@ -82,18 +82,18 @@ describe('injector check -f', () => {
     );
   });
 
-  it('a pod is advised to be made again, a CronJob is patched deeper, a Job is made again', async () => {
+  it('advises to recreate a pod and a Job, and to patch a CronJob', async () => {
     const labels = namespace('shop', '');
     const { out } = await check(
       [config, labels, pod('one', 'shop'), workload('CronJob', 'batch/v1', 'cron'), workload('Job', 'batch/v1', 'job')],
       '--steps',
     );
-    assert.match(out, /make the pod with the label istio.io\/rev=1-24/);
+    assert.match(out, /recreate the pod with the label istio.io\/rev=1-24/);
     assert.match(out, /kubectl patch cronjob cron .*"jobTemplate":\{"spec":\{"template"/);
-    assert.match(out, /make the Job job again with the label istio.io\/rev=1-24/);
+    assert.match(out, /recreate the Job job with the label istio.io\/rev=1-24/);
   });
 
-  it('the worst of several answers is the exit status: refused is 4', async () => {
+  it('exits with the worst of several results: 4 for Refused', async () => {
     const annotated = pod('bad', 'shop', ', annotations: {inject.istio.io/templates: other}');
     const { code, out } = await check([config, tag, shop, pod('good', 'shop'), annotated]);
     assert.equal(code, 4);
@@ -104,50 +104,50 @@ describe('injector check -f', () => {
   const strange = (condition: string): string =>
     `${config}  webhook: {matchConditions: [{name: strange, expression: ${JSON.stringify(condition)}}]}\n`;
 
-  it('what cannot be told is 5, and says how to find out', async () => {
+  it('exits with 5 for Unknown, and suggests --dry-run', async () => {
     sees(await check([strange("quantity('1').isInteger()"), tag, shop, pod('one', 'shop')]), 5, {
-      out: /--dry-run asks the API server/,
+      out: /use --dry-run to ask the API server/,
     });
   });
 
-  it('--as says who creates the pod', async () => {
+  it('--as names the creator of the pod', async () => {
     const documents = [strange("request.userInfo.username == 'ann'"), tag, shop, pod('one', 'shop')];
     assert.equal((await check(documents)).code, 5);
     assert.equal((await check(documents, '--as', 'ann')).code, 0);
     assert.equal((await check(documents, '--as', 'bob')).code, 3);
   });
 
-  it('a namespace that is not in the files has no labels, which is said', async () => {
+  it('treats a namespace outside the files as one without labels, with a note', async () => {
     const [report] = await reports([config, tag, pod('one', 'elsewhere')]);
     assert.equal(report?.result, 'NotInjected');
     assert.match(notesOf(report), /namespace elsewhere was not found/);
   });
 
-  it('a paused InjectorConfig has no webhook', async () => {
+  it('explains that a paused InjectorConfig has no webhook', async () => {
     const paused = `${config}  paused: true\n`;
     const [report] = await reports([paused, namespace('shop', 'istio.io/rev: 1-24'), pod('one', 'shop')]);
     assert.deepEqual([report?.reason, report?.command], ['Paused', 'injector enable --revision 1-24']);
     assert.match(notesOf(report), /InjectorConfig 1-24 is paused/);
   });
 
-  it('of two that would take the same pods one has a webhook', async () => {
-    const twin = config.replace('"1-24"}', '"other"}').replace('spec:\n', 'spec:\n  revision: "1-24"\n');
-    const [report] = await reports([config, twin, namespace('shop', 'istio.io/rev: 1-24'), pod('one', 'shop')]);
+  it('uses one of two overlapping InjectorConfigs', async () => {
+    const other = config.replace('"1-24"}', '"other"}').replace('spec:\n', 'spec:\n  revision: "1-24"\n');
+    const [report] = await reports([config, other, namespace('shop', 'istio.io/rev: 1-24'), pod('one', 'shop')]);
     assert.match(notesOf(report), /InjectorConfig other has no webhook: it yields to InjectorConfig 1-24/);
     assert.equal(report?.injectedBy.length, 1);
   });
 
-  const foreigners: [what: string, selector: string, code: number, mention: RegExp][] = [
-    ['takes any pod, as no injector does', '', 0, /sidecar-injector.istio.io \(another injector, Fail\): asked /],
+  const foreigners: [title: string, selector: string, code: number, mention: RegExp][] = [
+    ['that selects every pod', '', 0, /sidecar-injector.istio.io \(another injector, Fail\): called /],
     [
-      'chooses by the same label',
+      'that selects by the same label',
       '  namespaceSelector: {matchLabels: {istio.io/rev: prod}}\n',
       3,
-      /^pod\/one in namespace shop: Injected \S+ why: injected twice: istio-sidecar-injector of another injector takes .* to change that: injector disable --revision 1-24 /,
+      /^pod\/one in namespace shop: Injected \S+ why: injected twice: istio-sidecar-injector of another injector selects .* to change this: injector disable --revision 1-24 /,
     ],
   ];
-  for (const [what, selector, status, mention] of foreigners) {
-    it(`another injector's webhook ${what}: exit status ${status}`, async () => {
+  for (const [title, selector, status, mention] of foreigners) {
+    it(`another injector's webhook ${title}: exit status ${status}`, async () => {
       const foreign = `apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingWebhookConfiguration
 metadata: {name: istio-sidecar-injector}
@@ -162,30 +162,34 @@ ${selector}`;
     });
   }
 
-  const wrong: [what: string, run: () => Promise<Seen>, mention: RegExp][] = [
-    ['nothing to check', () => runCommand(['check']), /say what to check/],
-    ['both', () => runCommand(['check', 'pod/x', '-f', '/nowhere.yaml']), /say what to check/],
+  const wrong: [title: string, run: () => Promise<Seen>, mention: RegExp][] = [
+    ['nothing to check', () => runCommand(['check']), /name what to check/],
+    ['names and files', () => runCommand(['check', 'pod/x', '-f', '/nowhere.yaml']), /name what to check/],
     ['an unknown type', () => runCommand(['check', 'secret/x']), /TYPE is one of pod, namespace, deployment/],
     ['no name', () => runCommand(['check', 'pod/']), /TYPE\/NAME/],
     [
-      'files without pods',
+      'files without pods or workloads',
       () => check([config, tag, config.replace('1-24', '1-25')]),
-      /neither pods nor workloads \(only InjectorConfig, RevisionTag\): add the Pod or the workload .* its Namespace/,
+      /no pods or workloads \(only InjectorConfig, RevisionTag\): add the Pod or the workload .* its Namespace/,
     ],
-    ['an empty file', () => check(['']), /neither pods nor workloads \(they are empty\): add the Pod/],
-    ['a file that is none', () => runCommand(['check', '-f', '/nowhere.yaml']), /\/nowhere.yaml: no such file/],
-    ['no Kubernetes object', () => check(['- 1\n']), /without apiVersion and kind/],
-    ['no YAML', () => check(['a: b: c\n']), /not YAML: line 1/],
-    ['a wrong InjectorConfig', () => check([config.replace('templates:', 'tempaltes:'), pod('a', 'b')]), /tempaltes/],
-    ['--dry-run without a cluster', () => check([config, pod('a', 'b')], '--dry-run'), /--dry-run needs a cluster/],
+    ['an empty file', () => check(['']), /no pods or workloads \(they are empty\): add the Pod/],
+    ['a missing file', () => runCommand(['check', '-f', '/nowhere.yaml']), /\/nowhere.yaml: no such file/],
+    ['a file without a Kubernetes object', () => check(['- 1\n']), /without apiVersion and kind/],
+    ['invalid YAML', () => check(['a: b: c\n']), /not YAML: line 1/],
+    [
+      'an invalid InjectorConfig',
+      () => check([config.replace('templates:', 'tempaltes:'), pod('a', 'b')]),
+      /tempaltes/,
+    ],
+    ['--dry-run without a cluster', () => check([config, pod('a', 'b')], '--dry-run'), /--dry-run: remove it; files/],
     [
       '--as-group alone',
       () => check([config, pod('a', 'b')], '--as-group', 'x'),
-      /--as-group: name the user as well, with --as/,
+      /--as-group: also name the user with --as/,
     ],
   ];
-  for (const [what, run, mention] of wrong) {
-    it(`${what}: exit status 2`, async () => {
+  for (const [title, run, mention] of wrong) {
+    it(`${title}: exit status 2`, async () => {
       sees(await run(), 2, { errors: mention });
     });
   }
@@ -203,37 +207,37 @@ const one = 'apiVersion: v1\nkind: Pod\nmetadata: {name: one}\n';
 const two = '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "two"}}\n';
 
 describe('readFileObjects', () => {
-  const found: [what: string, text: string, names: (string | undefined)[]][] = [
-    ['YAML and JSON', `${one}---\n${two}`, ['one', 'two']],
-    ['documents without anything', `---\n# nothing\n---\n${one}---\nnull\n`, ['one']],
-    ['the items of a List', `apiVersion: v1\nkind: List\nitems: [${two.trim()}, null]\n`, ['two']],
-    ['a List in a List', 'apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: List, items: []}]\n', []],
-    ['a List without items', 'apiVersion: v1\nkind: List\n', []],
-    ['an object with something else for metadata', 'apiVersion: v1\nkind: Pod\nmetadata: 7\n', [undefined]],
+  const found: [title: string, text: string, names: (string | undefined)[]][] = [
+    ['reads YAML and JSON', `${one}---\n${two}`, ['one', 'two']],
+    ['skips empty documents', `---\n# nothing\n---\n${one}---\nnull\n`, ['one']],
+    ['reads the items of a List', `apiVersion: v1\nkind: List\nitems: [${two.trim()}, null]\n`, ['two']],
+    ['reads a List in a List', 'apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: List, items: []}]\n', []],
+    ['reads a List without items', 'apiVersion: v1\nkind: List\n', []],
+    ['reads an object with invalid metadata', 'apiVersion: v1\nkind: Pod\nmetadata: 7\n', [undefined]],
   ];
-  for (const [what, text, names] of found) {
-    it(what, async () => {
+  for (const [title, text, names] of found) {
+    it(title, async () => {
       assert.deepEqual(namesOf(await read(text)), names);
     });
   }
 
-  const refused: [what: string, text: string, mention: RegExp][] = [
+  const refused: [title: string, text: string, mention: RegExp][] = [
     ['a list', '- 1\n', /without apiVersion and kind/],
-    ['a text', 'hello\n', /without apiVersion and kind/],
-    ['no kind', 'apiVersion: v1\n', /without apiVersion and kind/],
-    ['a number for a kind', 'apiVersion: v1\nkind: 7\n', /without apiVersion and kind/],
-    ['something else in a List', 'apiVersion: v1\nkind: List\nitems: [7]\n', /without apiVersion and kind/],
-    ['no YAML', `${one}---\na: b: c\n`, /-: not YAML: line \d+, column/],
+    ['a string', 'hello\n', /without apiVersion and kind/],
+    ['an object without kind', 'apiVersion: v1\n', /without apiVersion and kind/],
+    ['a number as kind', 'apiVersion: v1\nkind: 7\n', /without apiVersion and kind/],
+    ['a number in a List', 'apiVersion: v1\nkind: List\nitems: [7]\n', /without apiVersion and kind/],
+    ['invalid YAML', `${one}---\na: b: c\n`, /-: not YAML: line \d+, column/],
   ];
-  for (const [what, text, mention] of refused) {
-    it(`${what} is refused`, async () => {
+  for (const [title, text, mention] of refused) {
+    it(`refuses ${title}`, async () => {
       await assert.rejects(read(text), (error) => error instanceof UsageError && mention.test(error.message));
     });
   }
 
-  describe('of several files', () => {
+  describe('with several files', () => {
     const { write } = temporaryFolder();
-    it('reads one after the other', async () => {
+    it('reads them in order', async () => {
       const files = [one, two].map((text, index) => write(`${index}.yaml`, text));
       assert.deepEqual(namesOf(await readFileObjects(recordingTerminal().terminal, files)), ['one', 'two']);
     });

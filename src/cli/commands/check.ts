@@ -22,8 +22,10 @@ import { injectedByOf } from '../../explain/stored-pod.ts';
 import { ApiError } from '../../kube/api-error.ts';
 
 /**
- * Asks the API server by a dry run what it would store: nothing is stored. The pod of a name that exists is asked about under a generated one.
- * @throws ApiError for what is no answer: no connection, no right to create pods
+ * Sends the creation of a subject's pod to the API server as a dry run. An existing pod is sent
+ * with a generated name.
+ * @throws ApiError when the error says nothing about injection: no connection, no right to create
+ *   pods
  */
 export async function askByDryRun(client: Pick<ApiClient, 'request'>, subject: Subject): Promise<DryRunAnswer> {
   const path = `/api/v1/namespaces/${encodeURIComponent(subject.namespace)}/pods`;
@@ -32,11 +34,19 @@ export async function askByDryRun(client: Pick<ApiClient, 'request'>, subject: S
     const stored = (await client.request('POST', path, options)) as KubernetesObject;
     const injectedBy = injectedByOf(stored);
     return injectedBy.length === 0
-      ? { result: 'NotInjected', injectedBy, message: 'it would be stored without a sidecar of ours' }
-      : { result: 'Injected', injectedBy, message: `it would be stored injected by ${injectedBy.join(', ')}` };
+      ? {
+          result: 'NotInjected',
+          injectedBy,
+          message: 'it would be stored without our sidecar',
+        }
+      : {
+          result: 'Injected',
+          injectedBy,
+          message: `it would be stored with the sidecar of ${injectedBy.join(', ')}`,
+        };
   } catch (error) {
     if (!(error instanceof ApiError) || error.code < 400) throw error;
-    // The right to create pods, or the namespace, is missing: that says nothing about injection.
+    // A missing right to create pods or a missing namespace says nothing about injection.
     if ((error.code === 403 && error.message.includes(' cannot create ')) || error.code === 404) throw error;
     return { result: 'Refused', injectedBy: [], message: error.message };
   }
@@ -61,25 +71,25 @@ interface CheckOptions extends ClusterOptions {
   readonly operatorNamespace: string;
 }
 
-/** `injector check`: what becomes of a pod that is created now, and why; the exit status is the worst answer. */
+/** `injector check`: explains whether a new pod is injected; exits with the worst result. */
 export function checkCommand(terminal: Terminal): Command {
   return clusterCommand(
     'check',
-    'say step by step whether a pod would be injected, by which configuration, and what would change that',
+    'explain step by step whether a pod would be injected, by which configuration, and what would change that',
   )
     .argument('[object...]', 'TYPE/NAME or TYPE NAME… (pod, workload, namespace); a bare NAME is a pod')
-    .option('-n, --namespace <name>', "the namespace of objects that name none (default: the kubeconfig's, or default)")
+    .option('-n, --namespace <name>', "the namespace of objects without one (default: the kubeconfig's, or default)")
     .option(
       '-f, --filename <file...>',
-      'YAML files with pods or workloads (- for standard input); with InjectorConfigs, RevisionTags or webhook configurations beside them no cluster is asked',
+      'YAML files with pods or workloads (- for standard input); if they also contain InjectorConfigs, RevisionTags or webhook configurations, no cluster is used',
     )
-    .option('--steps', 'print every step, also for several objects')
-    .option('--dry-run', 'ask the API server too, by a dry run of the creation; its answer is the result')
-    .option('--as <user>', 'who creates the pod, for matchConditions that read request.userInfo')
-    .option('--as-group <group...>', 'with --as: the groups', [])
+    .option('--steps', 'print all steps, also for several objects')
+    .option('--dry-run', 'also send the creation to the API server as a dry run; its answer is the result')
+    .option('--as <user>', 'the user who creates the pod, for matchConditions that read request.userInfo')
+    .option('--as-group <group...>', 'with --as: the groups of the user', [])
     .option(
       '--operator-namespace <name>',
-      'without a cluster: where the operator would live',
+      'without a cluster: the namespace of the operator',
       'sidecar-injector-system',
     )
     .addOption(outputOption())
@@ -87,12 +97,12 @@ export function checkCommand(terminal: Terminal): Command {
       const { reports, health } = await check(terminal, targets, options);
       printChecks(terminal, options.output, reports, options.steps === true);
       terminal.setExitCode(exitCodeOf(reports));
-      // As for programs: only what is wrong, on standard error.
+      // As with JSON, only problems are printed, on standard error.
       if (health !== undefined) tellHealth(terminal, 'json', health);
     });
 }
 
-/** The worst answer; a namespace's own row counts only if it is alone, or injected twice. */
+/** Returns the worst result; the row of a namespace counts only alone, or when injected twice. */
 function exitCodeOf(reports: readonly CheckReport[]): number {
   const objects = reports.filter(({ kind }) => kind !== 'Namespace');
   const results = new Set((objects.length > 0 ? objects : reports).map(({ result }) => result));
@@ -105,15 +115,15 @@ function exitCodeOf(reports: readonly CheckReport[]): number {
 async function check(terminal: Terminal, targets: readonly string[], options: CheckOptions) {
   const files = options.filename ?? [];
   if ((targets.length === 0) === (files.length === 0))
-    throw new UsageError('say what to check: TYPE/NAME or TYPE NAME (pod/web, namespace/shop), or files by -f');
+    throw new UsageError('name what to check: TYPE/NAME or TYPE NAME (pod/web, namespace/shop), or files with -f');
   if (options.as === undefined && options.asGroup.length > 0)
-    throw new UsageError('--as-group: name the user as well, with --as');
-  const wanted = parseTargets(targets);
+    throw new UsageError('--as-group: also name the user with --as');
+  const requested = parseTargets(targets);
   const objects = await readFileObjects(terminal, files);
   if (files.length > 0) refuseWithoutPods(objects);
   if (bringWebhooks(objects)) {
     if (options.dryRun === true)
-      throw new UsageError('--dry-run needs a cluster; the files bring their own webhooks, so none is asked');
+      throw new UsageError('--dry-run: remove it; files with webhooks are checked without a cluster');
     const facts = readFileFacts(objects, options.operatorNamespace);
     const subjects = fileSubjects(objects, options.namespace ?? 'default');
     return { reports: await reportsOf(subjects, facts, options), health: undefined };
@@ -124,10 +134,10 @@ async function check(terminal: Terminal, targets: readonly string[], options: Ch
     const subjects =
       files.length > 0
         ? fileSubjects(objects, namespace)
-        : (await Promise.all(wanted.map((target) => findSubjects(client, target, namespace)))).flat();
-    const places = subjects.map((subject) => subject.namespace);
-    const facts = await readClusterFacts(client, places);
-    // A namespace that is about to be created with its pods has the labels of the file.
+        : (await Promise.all(requested.map((target) => findSubjects(client, target, namespace)))).flat();
+    const used = subjects.map((subject) => subject.namespace);
+    const facts = await readClusterFacts(client, used);
+    // A namespace in the files will be created with its labels.
     const namespaces = new Map([...facts.namespaces, ...namespacesIn(objects)]);
     return { reports: await reportsOf(subjects, { ...facts, namespaces }, options, client), health: facts.health };
   });
@@ -137,13 +147,13 @@ function fileSubjects(objects: readonly KubernetesObject[], namespace: string): 
   return objects.flatMap((object) => subjectOf(object, namespace) ?? []);
 }
 
-/** @throws UsageError that says what to add to files that ask about nothing */
+/** @throws UsageError when the files contain nothing to check */
 function refuseWithoutPods(objects: readonly KubernetesObject[]): void {
   if (fileSubjects(objects, '').length > 0) return;
   const kinds = [...new Set(objects.map(({ kind }) => kind))].sort().join(', ');
   throw new UsageError(
-    `--filename: the files hold neither pods nor workloads (${kinds === '' ? 'they are empty' : `only ${kinds}`}): ` +
-      'add the Pod or the workload (Deployment, CronJob …) that is asked about, and its Namespace with the labels that it has',
+    `--filename: the files contain no pods or workloads (${kinds === '' ? 'they are empty' : `only ${kinds}`}): ` +
+      'add the Pod or the workload (Deployment, CronJob …) to check, and its Namespace with labels',
   );
 }
 
@@ -163,10 +173,7 @@ async function reportsOf(
   return reports;
 }
 
-/**
- * The objects of YAML or JSON files, those of Lists one by one.
- * @throws UsageError naming the file, and the line or the object
- */
+/** Reads the objects of YAML or JSON files. @throws UsageError naming the file and line */
 export async function readFileObjects(terminal: Terminal, files: readonly string[]): Promise<KubernetesObject[]> {
   const objects: KubernetesObject[] = [];
   for (const file of files) {
@@ -185,7 +192,7 @@ export async function readFileObjects(terminal: Terminal, files: readonly string
 function objectsIn(value: unknown, file: string): KubernetesObject[] {
   if (value === null || value === undefined) return [];
   if (!isJsonObject(value) || typeof value.apiVersion !== 'string' || typeof value.kind !== 'string')
-    throw new UsageError(`--filename ${file}: holds something without apiVersion and kind; give Kubernetes objects`);
+    throw new UsageError(`--filename ${file}: contains a document without apiVersion and kind`);
   const items = listItems(value);
   if (items !== undefined) return items.flatMap((item) => objectsIn(item, file));
   const { apiVersion, kind } = value;

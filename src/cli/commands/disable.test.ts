@@ -14,13 +14,13 @@ describe('injector disable and enable', () => {
   });
   afterEach(() => cluster.stop());
 
-  it('disables one revision of two: the pause first, then the webhook', async () => {
+  it('disables one of two revisions: first pauses it, then deletes the webhook', async () => {
     assert.deepEqual(await cluster.run('disable', '--revision', 'green'), {
       code: 0,
       out: [
         'InjectorConfig second: paused',
         'MutatingWebhookConfiguration sidecar-injector-second: deleted',
-        'pods start without these injectors now; `injector enable`, with the same options, takes it back',
+        'new pods now start without these injectors; `injector enable` with the same options restores them',
       ],
     });
     assert.deepEqual(cluster.changes, [
@@ -31,15 +31,15 @@ describe('injector disable and enable', () => {
     assert.deepEqual(cluster.webhooks, ['sidecar-injector-blue', 'injector-operator']);
   });
 
-  it('disables all, and never what owns the webhooks', async () => {
+  it('disables all revisions, and keeps the owner of the webhooks', async () => {
     assert.equal((await cluster.run('disable', '--all')).code, 0);
     assert.deepEqual(cluster.webhooks, ['injector-operator']);
     const { out, code } = await cluster.run('disable', '--all');
     assert.equal(code, 0);
-    assert.deepEqual(out.slice(0, 2), ['InjectorConfig blue: paused already', 'InjectorConfig second: paused already']);
+    assert.deepEqual(out.slice(0, 2), ['InjectorConfig blue: already paused', 'InjectorConfig second: already paused']);
   });
 
-  it('finds what has lost its labels, and what an InjectorConfig left that is gone', async () => {
+  it('finds webhooks without labels and without an InjectorConfig', async () => {
     cluster.edit('mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined, (object) => {
       delete object.metadata.labels;
     });
@@ -48,7 +48,7 @@ describe('injector disable and enable', () => {
     assert.deepEqual(cluster.webhooks, ['injector-operator']);
   });
 
-  it('does nothing in a dry run but say what it would', async () => {
+  it('only prints the changes in a dry run', async () => {
     assert.deepEqual(await cluster.run('disable', '--all', '--dry-run'), {
       code: 0,
       out: [
@@ -61,7 +61,7 @@ describe('injector disable and enable', () => {
     assert.deepEqual(cluster.changes, []);
   });
 
-  it('goes on where it may not ask for rights, and where the kind of InjectorConfigs is gone; other errors end it', async () => {
+  it('continues without access reviews or the CRD, and fails on other errors', async () => {
     for (const [method, plural, code] of [
       ['POST', 'selfsubjectaccessreviews', 403],
       ['GET', 'injectorconfigs', 404],
@@ -75,18 +75,18 @@ describe('injector disable and enable', () => {
     }
   });
 
-  it('deletes the webhook even if the pause is refused, and says what that means', async () => {
+  it('deletes the webhook even if the pause is refused, and reports the consequence', async () => {
     cluster.faults.push(refusal('PATCH', 'injectorconfigs', 422, 'spec.webhook is invalid'));
     const { out, code } = await cluster.run('disable', '--revision', 'blue');
     assert.equal(code, 1);
     assert.deepEqual(out, [
       'InjectorConfig blue: not paused: spec.webhook is invalid',
       'MutatingWebhookConfiguration sidecar-injector-blue: deleted',
-      'not everything is done: what is not paused, a living operator installs again; what is not deleted, still stops pods',
+      'incomplete: a running operator restores the webhooks of InjectorConfigs that are not paused, and webhooks that are not deleted still refuse pods',
     ]);
   });
 
-  it('deletes again what an operator puts back that was writing it', async () => {
+  it('deletes a webhook again that an operator has just restored', async () => {
     cluster.faults.push(refusal('DELETE', 'blue', 404, 'gone', 1));
     const { out, code } = await cluster.run('disable', '--revision', 'blue');
     assert.equal(code, 0);
@@ -94,7 +94,7 @@ describe('injector disable and enable', () => {
     assert.ok(!cluster.webhooks.includes('sidecar-injector-blue'));
   });
 
-  it('names the finalizer that holds a webhook, and gives up on one that somebody makes again and again', async () => {
+  it('names the finalizer of a webhook, and gives up on one that is restored repeatedly', async () => {
     const failing = async (reason: string): Promise<void> => {
       const { out, code } = await cluster.run('disable', '--revision', 'blue');
       assert.equal(code, 1);
@@ -102,12 +102,12 @@ describe('injector disable and enable', () => {
     };
     const matches = (method: string, path: string): boolean => method === 'DELETE' && path.endsWith('blue');
     cluster.faults.push({ matches, answer: (response) => json(response, 200, {}) });
-    await failing('somebody makes it again');
+    await failing('another client restores it');
     cluster.faults.length = 0;
     cluster.edit('mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined, (object) => {
       object.metadata.finalizers = ['example.com/hold'];
     });
-    await failing('held by finalizers example.com/hold');
+    await failing('it has the finalizers example.com/hold');
   });
 
   describe('with tags', () => {
@@ -120,7 +120,7 @@ describe('injector disable and enable', () => {
     };
     const left = ['sidecar-injector-blue', 'injector-operator', 'sidecar-injector-tag-test'];
 
-    it('takes away those that lead to the revision, the default too, and no other; without labels by where they call', async () => {
+    it('deletes the webhooks of tags for the revision, including default, and without labels by their path', async () => {
       installTags();
       assert.equal((await cluster.run('disable', '--revision', 'green')).code, 0);
       assert.deepEqual(cluster.webhooks, left);
@@ -138,23 +138,23 @@ describe('injector disable and enable', () => {
       assert.deepEqual(cluster.webhooks, ['injector-operator']);
     });
 
-    it("leaves a tag of the revision's own name that leads elsewhere, and says where", async () => {
+    it('keeps a tag with the name of the revision and another target, and names the target', async () => {
       installTags();
       const { out } = await cluster.run('disable', '--revision', 'default');
       assert.ok(cluster.webhooks.includes('sidecar-injector-default'));
-      const elsewhere = 'tag default leads to revision green: name that to take it out of the way';
+      const elsewhere = 'tag default points to revision green: name that revision to disable the tag';
       assert.ok(out.includes(elsewhere), out.join('\n'));
       await assert.rejects(
         cluster.run('disable', '--revision', 'prod'),
-        /no webhook has the revision prod; .*tag prod leads to revision green: name that/,
+        /no webhook has the revision prod; .*tag prod points to revision green: name that/,
       );
     });
 
-    describe('on their way from one revision to another', () => {
+    describe('in a rollout', () => {
       const tag = 'sidecar-injector-tag-prod';
       const ways: [title: string, url?: string][] = [
-        ['by their Services'],
-        ['by a url', 'https://injector.example.com'],
+        ['with a Service'],
+        ['with a url', 'https://injector.example.com'],
       ];
       for (const [title, url] of ways) {
         describe(title, () => {
@@ -166,7 +166,7 @@ describe('injector disable and enable', () => {
             ['stable', 'blue', 'sidecar-injector-blue', [true, undefined]],
             ['the canary', 'green', 'sidecar-injector-second', [undefined, true]],
           ] as const) {
-            it(`takes away those whose pods may get ${side} from it, without labels too, and pauses nobody else`, async () => {
+            it(`deletes the webhook of a tag whose pods may get ${side}, also without labels, and pauses only the revision`, async () => {
               begin();
               if (side === 'the canary')
                 cluster.edit('mutatingwebhookconfigurations', tag, undefined, ({ metadata }) => delete metadata.labels);
@@ -177,7 +177,7 @@ describe('injector disable and enable', () => {
             });
           }
 
-          it('leaves those that only try the revision: it stops none of their pods', async () => {
+          it('keeps a tag with a shadow step for the revision', async () => {
             begin(true);
             assert.equal((await cluster.run('disable', '--revision', 'green')).code, 0);
             assert.deepEqual(cluster.webhooks, ['sidecar-injector-blue', 'injector-operator', tag]);
@@ -187,14 +187,14 @@ describe('injector disable and enable', () => {
         });
       }
 
-      it('leaves alone what leads neither from nor to it', async () => {
+      it('keeps the webhook of a rollout between other revisions', async () => {
         cluster.put('injectorconfigs', injectorConfig('third'));
         cluster.rollout('prod', 'blue', 'second', { revision: 'blue' });
         await cluster.run('disable', '--revision', 'third');
         assert.ok(cluster.webhooks.includes(tag));
       });
 
-      it('leaves what a living operator has brought back to stable meanwhile', async () => {
+      it('keeps a tag that the operator has returned to stable meanwhile', async () => {
         cluster.rollout('prod', 'blue', 'second', { revision: 'blue' });
         cluster.faults.push({
           matches: (method, path) => method === 'DELETE' && path.endsWith(tag),
@@ -213,13 +213,13 @@ describe('injector disable and enable', () => {
   });
 
   for (const command of ['disable', 'enable']) {
-    it(`${command} wants exactly one of --revision and --all`, async () => {
-      const message = /say which injectors: --revision NAME .* or --all/;
+    it(`${command} requires exactly one of --revision and --all`, async () => {
+      const message = /name the injectors: --revision NAME .* or --all/;
       await assert.rejects(cluster.run(command), { name: 'UsageError', message });
       await assert.rejects(cluster.run(command, '--all', '--revision', 'blue'), { name: 'UsageError', message });
     });
 
-    it(`${command} names the revisions there are and touches nothing, or says that there is nothing to do`, async () => {
+    it(`${command} lists the revisions without changes for an unknown one, and reports an empty cluster`, async () => {
       const message = '--revision: no InjectorConfig and no webhook has the revision red; there are: blue, green';
       await assert.rejects(cluster.run(command, '--revision', 'blue', 'red'), { message });
       assert.deepEqual(cluster.changes, []);
@@ -232,7 +232,7 @@ describe('injector disable and enable', () => {
       await empty.stop();
     });
 
-    it(`${command} names the rights that are missing before it touches anything`, async () => {
+    it(`${command} reports missing rights before any change`, async () => {
       cluster.faults.push({
         matches: (_, path, body) => path.includes('selfsubjectaccessreviews') && body.includes('"patch"'),
         answer: (response) => {
@@ -240,12 +240,12 @@ describe('injector disable and enable', () => {
         },
       });
       const message =
-        "the user of this kubeconfig lacks the right to patch injectorconfigs.sidecar-injector.io; nothing was changed; have it granted, or name another user's context with --context";
+        "the user of this kubeconfig lacks the right to patch injectorconfigs.sidecar-injector.io; nothing was changed; ask for the right, or name another user's context with --context";
       await assert.rejects(cluster.run(command, '--all'), { message });
       assert.deepEqual(cluster.changes, []);
     });
 
-    it(`${command} on the command line says what is wrong in one line`, async () => {
+    it(`${command} prints an error in one line`, async () => {
       const { errors, code } = await runCommand([command, '--all', '--kubeconfig', '/does/not/exist']);
       assert.match(errors, /^error: .*\/does\/not\/exist/);
       assert.ok(!errors.includes('\n'));

@@ -10,22 +10,23 @@ import { onCluster, switchCommand, type SwitchOptions } from '../kill-switch/swi
 import { switchTargets } from '../kill-switch/switch-targets.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** What became of one object. */
-interface Deed {
+/** A change of one object. */
+interface Change {
   readonly line: string;
   readonly failed?: true;
 }
 
-/** How often what was deleted is looked for, and how long between, in milliseconds: an operator may just have been writing it. */
+/** How often, and how many ms apart, to check that an operator does not restore webhooks. */
 const looks = 4;
 const betweenMs = 250;
 
 /**
- * `injector disable`: takes injectors out of the way with nothing but a kubeconfig, whether or not any operator or replica is alive: spec.paused first, so that
- * no operator puts the webhooks back, then the webhooks, which the API server lets nobody's webhook stop.
+ * `injector disable`: disables injectors with only a kubeconfig, without the operator. It sets
+ * spec.paused first, so that no operator restores the webhooks, then deletes them. No admission
+ * webhook can prevent that, since the API server does not call webhooks for webhook configurations.
  */
 export function disableCommand(terminal: Terminal): Command {
-  return switchCommand('disable', 'take injectors out of the way: pods start without them').action(
+  return switchCommand('disable', 'disable injectors, so that pods start without them').action(
     (options: SwitchOptions) => onCluster(options, terminal, disable),
   );
 }
@@ -37,43 +38,43 @@ async function disable(client: ApiClient, options: SwitchOptions, terminal: Term
     'list mutatingwebhookconfigurations.admissionregistration.k8s.io',
     'delete mutatingwebhookconfigurations.admissionregistration.k8s.io',
   ]);
-  const { configs, webhooks, isMeant, notes } = await switchTargets(client, options);
+  const { configs, webhooks, isSelected, notes } = await switchTargets(client, options);
   if (configs.length + webhooks.length === 0) {
     terminal.out('nothing to disable: the cluster has no InjectorConfig and no webhook of one\n');
     return true;
   }
   const isDryRun = options.dryRun === true;
-  const deeds = [
-    // Together: where the validating webhook hangs each of them takes its timeout.
+  const changes = [
+    // In parallel, because each write waits for the timeout if the validating webhook hangs.
     ...(await Promise.all(configs.map((config) => pause(client, config, isDryRun)))),
     ...(await Promise.all(webhooks.map((webhook) => withdraw(client, webhook, isDryRun)))),
   ];
-  if (!isDryRun) deeds.push(...(await leftovers(client, isMeant)));
-  for (const line of [...deeds.map((deed) => deed.line), ...notes]) terminal.out(`${line}\n`);
-  const hasFailed = deeds.some(({ failed }) => failed === true);
+  if (!isDryRun) changes.push(...(await leftovers(client, isSelected)));
+  for (const line of [...changes.map((deed) => deed.line), ...notes]) terminal.out(`${line}\n`);
+  const hasFailed = changes.some(({ failed }) => failed === true);
   if (!isDryRun) terminal.out(hasFailed ? failure : success);
   return !hasFailed;
 }
 
-const success = 'pods start without these injectors now; `injector enable`, with the same options, takes it back\n';
+const success = 'new pods now start without these injectors; `injector enable` with the same options restores them\n';
 const failure =
-  'not everything is done: what is not paused, a living operator installs again; what is not deleted, still stops pods\n';
+  'incomplete: a running operator restores the webhooks of InjectorConfigs that are not paused, and webhooks that are not deleted still refuse pods\n';
 
-async function pause(client: ApiClient, config: KubernetesObject, isDryRun: boolean): Promise<Deed> {
+async function pause(client: ApiClient, config: KubernetesObject, isDryRun: boolean): Promise<Change> {
   const what = `InjectorConfig ${config.metadata.name ?? ''}`;
-  if ((config.spec as { paused?: boolean } | undefined)?.paused === true) return { line: `${what}: paused already` };
+  if ((config.spec as { paused?: boolean } | undefined)?.paused === true) return { line: `${what}: already paused` };
   if (isDryRun) return { line: `${what}: would be paused` };
   const how = { fieldManager: commandLineManager };
   return attempt(what, 'paused', () => client.patch(config, 'merge', { spec: { paused: true } }, how));
 }
 
-export async function withdraw(client: ApiClient, webhook: KubernetesObject, isDryRun: boolean): Promise<Deed> {
+export async function withdraw(client: ApiClient, webhook: KubernetesObject, isDryRun: boolean): Promise<Change> {
   const what = `MutatingWebhookConfiguration ${webhook.metadata.name ?? ''}`;
   if (isDryRun) return { line: `${what}: would be deleted` };
   return attempt(what, 'deleted', () => client.delete(webhook).catch(ignoreNotFound));
 }
 
-async function attempt(what: string, done: string, act: () => Promise<unknown>): Promise<Deed> {
+async function attempt(what: string, done: string, act: () => Promise<unknown>): Promise<Change> {
   try {
     await act();
     return { line: `${what}: ${done}` };
@@ -82,21 +83,24 @@ async function attempt(what: string, done: string, act: () => Promise<unknown>):
   }
 }
 
-/** What is there all the same: put back by an operator that had not seen the pause yet, or held by a finalizer. */
-export async function leftovers(client: ApiClient, isMeant: (webhook: KubernetesObject) => boolean): Promise<Deed[]> {
-  const deeds: Deed[] = [];
+/** Deletes remaining webhooks again: an operator may have restored one before it saw the pause. */
+export async function leftovers(
+  client: ApiClient,
+  isSelected: (webhook: KubernetesObject) => boolean,
+): Promise<Change[]> {
+  const changes: Change[] = [];
   for (let look = 1; ; look += 1) {
-    const left = (await switchTargets(client, { all: true })).webhooks.filter(isMeant);
-    if (left.length === 0) return deeds;
-    if (look === looks) return [...deeds, ...left.map(stillThere)];
+    const left = (await switchTargets(client, { all: true })).webhooks.filter(isSelected);
+    if (left.length === 0) return changes;
+    if (look === looks) return [...changes, ...left.map(stillThere)];
     const again = left.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-    for (const webhook of again) deeds.push(await withdraw(client, webhook, false));
+    for (const webhook of again) changes.push(await withdraw(client, webhook, false));
     await sleep(betweenMs);
   }
 }
 
-function stillThere({ metadata }: KubernetesObject): Deed {
+function stillThere({ metadata }: KubernetesObject): Change {
   const holders = metadata.finalizers ?? [];
-  const why = holders.length === 0 ? 'somebody makes it again' : `held by finalizers ${holders.join(', ')}`;
+  const why = holders.length === 0 ? 'another client restores it' : `it has the finalizers ${holders.join(', ')}`;
   return { line: `MutatingWebhookConfiguration ${metadata.name ?? ''}: still there: ${why}`, failed: true };
 }

@@ -12,7 +12,7 @@ describe('injector enable', () => {
   });
   afterEach(() => cluster.stop());
 
-  it('does nothing in a dry run but say what it would', async () => {
+  it('only prints the changes in a dry run', async () => {
     await cluster.run('disable', '--all');
     cluster.writes.length = 0;
     assert.deepEqual((await cluster.run('enable', '--all', '--dry-run')).out, [
@@ -31,7 +31,7 @@ describe('injector enable', () => {
     });
   };
 
-  /** Whether InjectorConfigs have been read so often since the last write, or since now when there is none. */
+  /** Reports whether InjectorConfigs were read `times` times since the last write, or since now. */
   const looked = (times: number): (() => boolean) => {
     const { requests } = cluster.server;
     const from = requests.length;
@@ -43,7 +43,7 @@ describe('injector enable', () => {
     };
   };
 
-  it('enables, and waits until the operator has looked at it and it is Ready', async () => {
+  it('enables injectors, and waits until the operator has reconciled them and they are Ready', async () => {
     await cluster.run('disable', '--all');
     ready('second', 'True', 99);
     const isLookedAt = looked(4);
@@ -66,7 +66,7 @@ describe('injector enable', () => {
     assert.equal(cluster.paused('blue'), undefined);
   });
 
-  it('says why it is not Ready in time, and does not wait when told so', async () => {
+  it('reports why an injector is not Ready in time, and does not wait with --timeout 0', async () => {
     assert.deepEqual(await cluster.run('enable', '--revision', 'blue', '--timeout', '0'), {
       code: 0,
       out: ['InjectorConfig blue: not paused'],
@@ -75,7 +75,7 @@ describe('injector enable', () => {
       code: 1,
       out: [
         'InjectorConfig blue: not paused',
-        'InjectorConfig blue: not Ready after 0.1 s: no operator has looked at it; is one running?',
+        'InjectorConfig blue: not Ready after 0.1 s: no operator has reconciled it; check that one is running',
       ],
     });
     ready('blue', 'False');
@@ -85,10 +85,10 @@ describe('injector enable', () => {
       cluster.remove('injectorconfigs', 'blue');
     });
     const end = cluster.run('enable', '--revision', 'blue', '--timeout', '0.5');
-    assert.equal((await end).out.at(-1), 'InjectorConfig blue: not Ready after 0.5 s: it is gone');
+    assert.equal((await end).out.at(-1), 'InjectorConfig blue: not Ready after 0.5 s: it was deleted');
   });
 
-  it('waits for the tags that lead to what is enabled', async () => {
+  it('waits for the tags of enabled revisions', async () => {
     cluster.tag('prod', 'second', 'green');
     await cluster.run('disable', '--all');
     cluster.edit('injectorconfigs', 'second', undefined, (object) => {
@@ -96,7 +96,7 @@ describe('injector enable', () => {
     });
     const enableGreen = async (webhook?: 'True' | 'False'): Promise<[code: number, last: string[]]> => {
       const conditions = [
-        // One that is in a rollout, or was rolled back.
+        // A tag in a rollout, or after a rollback.
         { type: 'Ready', status: 'False', reason: 'Progressing', message: 'step 1 of 4' },
         { type: 'WebhookReady', status: webhook, reason: 'NotReachable', message: 'refused' },
       ];
@@ -106,11 +106,12 @@ describe('injector enable', () => {
       return [code, out.slice(-2)];
     };
     const ready = 'InjectorConfig second: Ready';
-    const late = 'RevisionTag prod: not WebhookReady after 1 s: no operator has looked at it; is one running?';
+    const late =
+      'RevisionTag prod: not WebhookReady after 1 s: no operator has reconciled it; check that one is running';
     assert.deepEqual(await enableGreen(), [1, [ready, late]]);
     const refused = 'RevisionTag prod: not WebhookReady after 1 s: NotReachable: refused';
     assert.deepEqual(await enableGreen('False'), [1, [ready, refused]]);
-    assert.equal((await enableGreen('True'))[0], 1, 'its webhook is not there yet');
+    assert.equal((await enableGreen('True'))[0], 1, 'its webhook does not exist yet');
     cluster.tag('prod', 'second', 'green');
     assert.deepEqual(await enableGreen('True'), [0, [ready, 'RevisionTag prod: WebhookReady']]);
   });

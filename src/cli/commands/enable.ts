@@ -20,16 +20,16 @@ import {
 import { listWhereKnown } from '../usage/installation.ts';
 
 interface EnableOptions extends SwitchOptions {
-  /** Seconds; 0: do not wait. */
+  /** Seconds; 0 to not wait. */
   readonly timeout: number;
 }
 
 const pollMs = 200;
 
-/** `injector enable`: takes `injector disable` and spec.paused back, and waits until the operator has installed the webhooks again. */
+/** `injector enable`: resumes InjectorConfigs and waits for their webhooks. */
 export function enableCommand(terminal: Terminal): Command {
-  return switchCommand('enable', 'bring injectors back that are disabled or paused')
-    .option('--timeout <seconds>', 'how long to wait until they are Ready (0: not at all)', parseSeconds, 60)
+  return switchCommand('enable', 'enable injectors that are disabled or paused')
+    .option('--timeout <seconds>', 'how long to wait until they are Ready (0: do not wait)', parseSeconds, 60)
     .action((options: EnableOptions) => onCluster(options, terminal, enable));
 }
 
@@ -42,15 +42,17 @@ async function enable(client: ApiClient, options: EnableOptions, terminal: Termi
   ]);
   const { configs } = await switchTargets(client, options);
   if (configs.length === 0) {
-    terminal.out('nothing to enable: there is no such InjectorConfig\n');
+    terminal.out('nothing to enable: there is no InjectorConfig\n');
     return true;
   }
-  const awaited = await Promise.all(configs.map((config) => resume(client, config, options.dryRun === true, terminal)));
+  const expected = await Promise.all(
+    configs.map((config) => resume(client, config, options.dryRun === true, terminal)),
+  );
   if (options.dryRun === true || options.timeout === 0) return true;
-  const revisions = new Set(awaited.map(revisionOf));
+  const revisions = new Set(expected.map(revisionOf));
   const tags = await listWhereKnown(client, revisionTags);
-  const led = tags.filter(({ spec }) => revisions.has((spec as { revision: string }).revision));
-  return untilReady(client, [...awaited, ...led], options.timeout, terminal);
+  const tagged = tags.filter(({ spec }) => revisions.has((spec as { revision: string }).revision));
+  return untilReady(client, [...expected, ...tagged], options.timeout, terminal);
 }
 
 async function resume(
@@ -70,55 +72,52 @@ async function resume(
   return patched;
 }
 
-/**
- * Prints each InjectorConfig once it is Ready at the generation that was asked for, each tag that leads to one once its webhook is there, and those
- * that are not in time.
- */
+/** Waits for ready InjectorConfigs and tags with a webhook; prints each, and those too late. */
 async function untilReady(
   client: ApiClient,
-  awaited: readonly KubernetesObject[],
+  expected: readonly KubernetesObject[],
   seconds: number,
   terminal: Terminal,
 ): Promise<boolean> {
   const readHealth = (): Promise<OperatorHealth> => {
-    const health = readOperatorHealth(client, awaited.map(classOf));
-    // It may fail before somebody waits for it.
+    const health = readOperatorHealth(client, expected.map(classOf));
+    // It may fail before it is expected.
     health.catch(() => undefined);
     return health;
   };
-  // Old Leases are looked at twice, which takes seconds; nothing else waits for that.
-  let looking = readHealth();
+  // Old Leases are read twice, seconds apart; the rest does not wait for that.
+  let readingHealth = readHealth();
   let health: OperatorHealth | undefined;
-  /** What is said of an object is true only while somebody leads, and of a webhook while it is there. */
-  const isTrueNow = async (found: KubernetesObject): Promise<boolean> => {
-    health = await looking;
+  /** A status is current only while a leader is live; a tag also needs its webhook. */
+  const isCurrent = async (found: KubernetesObject): Promise<boolean> => {
+    health = await readingHealth;
     if (staleSince(health, classOf(found)) !== undefined) return false;
     const { name = '' } = found.metadata;
     if (found.kind !== 'RevisionTag') return true;
     return (await client.find(mutatingWebhooks, tagWebhookConfiguration(name))) !== undefined;
   };
-  const waiting = new Map(awaited.map((object) => [nameOf(object), object.metadata.generation ?? 0]));
+  const waiting = new Map(expected.map((object) => [nameOf(object), object.metadata.generation ?? 0]));
   const end = performance.now() + seconds * 1000;
   for (;;) {
     const there = [...(await listWhereKnown(client, injectorConfigs)), ...(await listWhereKnown(client, revisionTags))];
     for (const [name, generation] of waiting) {
       const found = there.find((object) => nameOf(object) === name);
-      if (found === undefined || readiness(found, generation)?.status !== 'True' || !(await isTrueNow(found))) continue;
+      if (found === undefined || readiness(found, generation)?.status !== 'True' || !(await isCurrent(found))) continue;
       waiting.delete(name);
-      terminal.out(`${name}: ${awaitedOf(found)}\n`);
+      terminal.out(`${name}: ${expectedCondition(found)}\n`);
     }
     if (waiting.size === 0) return true;
     if (performance.now() >= end) {
-      health ??= await looking;
+      health ??= await readingHealth;
       if (!isHealthy(health)) for (const line of healthLines(health)) terminal.out(`${line}\n`);
       for (const [name, generation] of waiting) {
         const found = there.find((object) => nameOf(object) === name);
-        const type = found === undefined ? 'Ready' : awaitedOf(found);
+        const type = found === undefined ? 'Ready' : expectedCondition(found);
         terminal.out(`${name}: not ${type} after ${seconds} s: ${reason(found, generation)}\n`);
       }
       return false;
     }
-    if (health !== undefined && !isHealthy(health)) looking = readHealth();
+    if (health !== undefined && !isHealthy(health)) readingHealth = readHealth();
     await sleep(pollMs);
   }
 }
@@ -131,11 +130,8 @@ function nameOf({ kind, metadata }: KubernetesObject): string {
   return `${kind} ${metadata.name ?? ''}`;
 }
 
-/**
- * The condition that says that an object is back. A tag in a rollout, or one that was rolled back, is not Ready although its webhook is where it was, and
- * how that ends is not for us to wait for.
- */
-function awaitedOf({ kind }: KubernetesObject): string {
+/** Returns the condition to wait for; a tag in a rollout is not Ready with a live webhook. */
+function expectedCondition({ kind }: KubernetesObject): string {
   return kind === 'RevisionTag' ? 'WebhookReady' : 'Ready';
 }
 
@@ -144,11 +140,15 @@ function readiness(object: KubernetesObject, generation: number): Condition | un
     conditions?: Condition[];
     observedGeneration?: number;
   };
-  return observedGeneration < generation ? undefined : conditions.find(({ type }) => type === awaitedOf(object));
+  return observedGeneration < generation
+    ? undefined
+    : conditions.find(({ type }) => type === expectedCondition(object));
 }
 
 function reason(config: KubernetesObject | undefined, generation: number): string {
-  if (config === undefined) return 'it is gone';
+  if (config === undefined) return 'it was deleted';
   const ready = readiness(config, generation);
-  return ready === undefined ? 'no operator has looked at it; is one running?' : `${ready.reason}: ${ready.message}`;
+  return ready === undefined
+    ? 'no operator has reconciled it; check that one is running'
+    : `${ready.reason}: ${ready.message}`;
 }

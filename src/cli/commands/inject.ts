@@ -19,23 +19,24 @@ interface InjectOptions extends ConfigurationOptions {
   readonly kubeletVersion: readonly NodeFacts[];
 }
 
-/** `injector inject`: what the webhook would make of the workloads in files. No cluster is asked. */
+/** `injector inject`: injects the workloads of files as the webhook would, without a cluster. */
 export function injectCommand(terminal: Terminal): Command {
   const command = new Command('inject')
     .description(
-      'inject the workloads of YAML files as the webhook would, without a cluster; labels of namespaces are not asked (`check -f` does)',
+      'inject the workloads of YAML files as the webhook would, without a cluster; namespace labels are ignored (`check -f` evaluates them)',
     )
     .requiredOption('-f, --filename <file...>', 'YAML files with workloads (- for standard input)')
-    .option('-o, --output <file>', 'where to write (default: standard output)');
+    .option('-o, --output <file>', 'the output file (default: standard output)');
   return addConfigurationOptions(command)
     .addOption(nativeSidecarsOption().conflicts('config'))
-    .option('-n, --namespace <name>', 'the namespace of objects that name none')
+    .option('-n, --namespace <name>', 'the namespace of objects without one')
     .addOption(kubeletVersionOption())
     .action(async (options: InjectOptions) => {
       const files = await namedConfiguration(terminal, options);
       const injector = inFile(options.config ?? options.configDir ?? '', () => loadInjector(files));
       const { failure, warnings } = rehearse(injector, () => performance.now());
-      if (failure !== undefined) terminal.error(`warning: this would not be published: ${failure.message}`);
+      if (failure !== undefined)
+        terminal.error(`warning: the operator would not publish this configuration: ${failure.message}`);
       for (const warning of [...injector.warnings, ...warnings]) terminal.error(`warning: ${warning}`);
       const context = {
         nodes: options.kubeletVersion,

@@ -8,7 +8,7 @@ const deployment =
   'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {template: {spec: {containers: [{name: web, image: web}]}}}\n';
 const config = 'templates: {sidecar: "spec: {containers: [{name: istio-proxy, image: {{ .Values.image }}}]}"}';
 
-/** Runs the command with Deployment `web` on standard input, against a cluster that has these ConfigMaps. */
+/** Runs the command with Deployment `web` on standard input and these ConfigMaps in the cluster. */
 async function run(argv: readonly string[], configMaps: Record<string, Record<string, string>>): Promise<string> {
   const { terminal, seen } = recordingTerminal(deployment);
   const get = (_: unknown, name: string, { namespace }: { namespace?: string | undefined } = {}) => {
@@ -34,13 +34,13 @@ describe('kube-inject', () => {
   const renamed = { 'istio-system/a': { config, values: '{"image": "proxy:1"}' }, 'istio-system/b': { mesh: '' } };
   const good: [string, string[], Record<string, Record<string, string>>][] = [
     ["reads Istio's ConfigMaps", [], maps('')],
-    ['reads those of a revision', ['--revision', 'canary'], maps('-canary')],
-    ['takes revision default for none', ['-r', 'default'], maps('')],
-    ['reads those of another namespace', ['-i', 'mesh'], maps('', 'mesh')],
-    ['reads those it is told to', ['--injectConfigMapName', 'a', '--meshConfigMapName', 'b'], renamed],
+    ['reads the ConfigMaps of a revision', ['--revision', 'canary'], maps('-canary')],
+    ['treats revision default as no revision', ['-r', 'default'], maps('')],
+    ['reads the ConfigMaps of another namespace', ['-i', 'mesh'], maps('', 'mesh')],
+    ['reads the ConfigMaps of the flags', ['--injectConfigMapName', 'a', '--meshConfigMapName', 'b'], renamed],
   ];
-  for (const [what, argv, configMaps] of good) {
-    it(what, async () => {
+  for (const [title, argv, configMaps] of good) {
+    it(title, async () => {
       assert.match(await run(argv, configMaps), /image: proxy:1/);
     });
   }
@@ -55,8 +55,8 @@ describe('kube-inject', () => {
     ['a missing key', [], { 'istio-system/istio-sidecar-injector': { config } }, noValues],
     ['a missing mesh config of a revision', ['-r', 'x'], revision, noMesh],
   ];
-  for (const [what, argv, configMaps, message] of bad) {
-    it(`names ${what} and the flag that replaces it`, async () => {
+  for (const [title, argv, configMaps, message] of bad) {
+    it(`reports ${title} and the flag that replaces it`, async () => {
       await assert.rejects(run(argv, configMaps), { name: 'ConfigurationError', message });
     });
   }

@@ -36,32 +36,32 @@ interface KubeInjectOptions extends ClusterOptions {
   readonly kubeletVersion: readonly NodeFacts[];
 }
 
-/** How a command reaches a cluster; only called when a flag does not replace what the cluster would say. */
+/** Connects to a cluster; called only when the flags do not name all files. */
 export type Connect = (options: ClusterOptions) => Pick<ApiClient, 'get' | 'close'>;
 
-const connectForReal: Connect = ({ kubeconfig, context }) => new ApiClient(loadKubeConfig({ kubeconfig, context }));
+const connectToCluster: Connect = ({ kubeconfig, context }) => new ApiClient(loadKubeConfig({ kubeconfig, context }));
 
-/**
- * `injector kube-inject`: Istio's command of that name, with its flags, its semantics and its results. What no file supplies is read from Istio's ConfigMaps; with all files
- * given no cluster is asked.
- */
-export function kubeInjectCommand(terminal: Terminal, connect: Connect = connectForReal): Command {
+/** `injector kube-inject`: Istio's command; reads Istio's ConfigMaps if flags name no files. */
+export function kubeInjectCommand(terminal: Terminal, connect: Connect = connectToCluster): Command {
   return new Command('kube-inject')
     .description("inject the workloads of YAML files with the semantics of Istio's command")
     .requiredOption('-f, --filename <file...>', 'YAML files with workloads (- for standard input)')
-    .option('-o, --output <file>', 'where to write (default: standard output)')
+    .option('-o, --output <file>', 'the output file (default: standard output)')
     .option('--injectConfigFile <file>', 'the injector config, instead of the ConfigMap')
     .option('--meshConfigFile <file>', 'the mesh config, instead of the ConfigMap')
     .option('--valuesFile <file>', 'the values as JSON, instead of the ConfigMap')
-    .option('-r, --revision <name>', 'the revision whose ConfigMaps are read')
-    .option('--injectConfigMapName <name>', 'default: istio-sidecar-injector[-REVISION], keys config and values')
-    .option('--meshConfigMapName <name>', 'default: istio[-REVISION], key mesh')
+    .option('-r, --revision <name>', 'the revision of the ConfigMaps')
+    .option(
+      '--injectConfigMapName <name>',
+      'the ConfigMap with keys config and values (default: istio-sidecar-injector[-REVISION])',
+    )
+    .option('--meshConfigMapName <name>', 'the ConfigMap with key mesh (default: istio[-REVISION])')
     .option('-i, --istioNamespace <name>', 'the namespace of the ConfigMaps', 'istio-system')
     .addOption(nativeSidecarsOption())
     .addOption(annotationOverridesOption())
     .addOption(kubeletVersionOption())
-    .option('--kubeconfig <file>', 'a kubeconfig (default: $KUBECONFIG, ~/.kube/config)')
-    .option('--context <name>', 'a context of the kubeconfig')
+    .option('--kubeconfig <file>', 'the kubeconfig (default: $KUBECONFIG, ~/.kube/config)')
+    .option('--context <name>', 'the context of the kubeconfig (default: its current context)')
     .action(async (options: KubeInjectOptions) => {
       const files = await configurationOf(terminal, options, connect);
       const injector = inFile(options.injectConfigFile ?? 'the ConfigMaps', () =>
@@ -81,7 +81,7 @@ async function configurationOf(
   const injectMap = options.injectConfigMapName ?? `istio-sidecar-injector${suffix}`;
   const meshMap = options.meshConfigMapName ?? `istio${suffix}`;
   let client: ReturnType<Connect> | undefined;
-  /** A file when one is named, else a key of a ConfigMap; the connection is made when it is first needed. */
+  /** Reads a file if the flag names one, else a key of a ConfigMap; connects on first use. */
   const text = (flag: string, file: string | undefined, configMap: string, key: string): Promise<string> => {
     if (file !== undefined) return readNamedFile(terminal, flag, file);
     client ??= connect(options);
@@ -90,7 +90,7 @@ async function configurationOf(
   try {
     const config = await text('--injectConfigFile', options.injectConfigFile, injectMap, 'config');
     if (/^kind: *InjectorConfig\b/m.test(config))
-      throw new UsageError('--injectConfigFile: this is an InjectorConfig; use `injector inject --config` for it');
+      throw new UsageError('--injectConfigFile: this is an InjectorConfig; use `injector inject --config` instead');
     return {
       config,
       values: await text('--valuesFile', options.valuesFile, injectMap, 'values'),
@@ -103,8 +103,9 @@ async function configurationOf(
 }
 
 /**
- * Reads one key of a ConfigMap. The wording is Istio's, which people search for; what to do is ours.
- * @throws ConfigurationError naming the ConfigMap, the namespace, the key, and the flag with which a file replaces it.
+ * Reads one key of a ConfigMap. The first part of each error is Istio's text, which users search
+ * for.
+ * @throws ConfigurationError naming the ConfigMap, its namespace, the key, and the flag for a file
  */
 async function readConfigMapKey(
   client: Pick<ApiClient, 'get'>,

@@ -11,7 +11,7 @@ describe("the operator's own namespace", () => {
     else process.env['POD_NAMESPACE'] = before;
   });
 
-  it("is the flag's, then the pod's, then the context's", () => {
+  it('comes from the flag, else from the pod, else from the context', () => {
     process.env['POD_NAMESPACE'] = 'pod';
     assert.equal(ownNamespace('flag', config('context')), 'flag');
     assert.equal(ownNamespace(undefined, config('context')), 'pod');
@@ -19,9 +19,9 @@ describe("the operator's own namespace", () => {
     assert.equal(ownNamespace(undefined, config('context')), 'context');
   });
 
-  it('is never guessed', () => {
+  it('is required', () => {
     delete process.env['POD_NAMESPACE'];
-    assert.throws(() => ownNamespace(undefined, config()), /--namespace: name the operator's own namespace/);
+    assert.throws(() => ownNamespace(undefined, config()), /--namespace: name the operator's namespace/);
     assert.throws(() => ownNamespace('', config()), /--namespace/);
   });
 });

@@ -7,9 +7,9 @@ import { startOperator } from '../operator/operator-process.ts';
 import { switchLogLevelOnSignal, untilSignal } from '../switch-log-level.ts';
 import { UsageError } from '../terminal.ts';
 
-/** `injector operator`: runs until SIGTERM or SIGINT; a second signal ends it at once. */
+/** `injector operator`: runs until SIGTERM or SIGINT; a second signal ends it immediately. */
 export function operatorCommand(): Command {
-  const command = new Command('operator').description('run the operator: controller and webhook');
+  const command = new Command('operator').description('run the operator: the controller, the webhook, or both');
   return addOperatorOptions(command).action(async (options: OperatorOptions) => {
     const logger = createLogger(options.logLevel, options.logFormat ?? (process.stderr.isTTY ? 'text' : 'json'));
     switchLogLevelOnSignal(logger, options.logLevel);
@@ -22,12 +22,13 @@ export function operatorCommand(): Command {
   });
 }
 
-/** Where Kubernetes mounts the namespace of a pod that has a ServiceAccount. */
+/** The file in which Kubernetes mounts the namespace of a pod with a ServiceAccount. */
 const mountedNamespace = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
 
 /**
- * The operator's own namespace: what the flag says, else the pod's, else that of the kubeconfig's context.
- * @throws UsageError when there is none; guessing would put Secrets where nobody expects them.
+ * Returns the operator's namespace: that of the flag, else the pod's, else the kubeconfig
+ * context's.
+ * @throws UsageError without one, since a default could put Secrets into the wrong namespace
  */
 export function ownNamespace(flag: string | undefined, kubeConfig: KubeConfig): string {
   const namespace =
@@ -36,6 +37,6 @@ export function ownNamespace(flag: string | undefined, kubeConfig: KubeConfig): 
     (existsSync(mountedNamespace) ? readFileSync(mountedNamespace, 'utf8').trim() : undefined) ??
     kubeConfig.getContextObject(kubeConfig.getCurrentContext())?.namespace;
   if (namespace === undefined || namespace === '')
-    throw new UsageError("--namespace: name the operator's own namespace; neither the pod nor the kubeconfig says it");
+    throw new UsageError("--namespace: name the operator's namespace; neither the pod nor the kubeconfig has one");
   return namespace;
 }

@@ -14,9 +14,9 @@ import { readClusterUsage } from '../usage/read-usage.ts';
 import { formatReadiness } from '../usage/readiness.ts';
 import { revisionReports, type RevisionReport } from '../usage/revision-report.ts';
 
-/** `injector revisions`: every injector of the cluster, somebody else's too, and who uses it. */
+/** `injector revisions`: lists all injectors of the cluster and their users. */
 export function revisionsCommand(terminal: Terminal): Command {
-  return clusterCommand('revisions', 'every injector of the cluster and who uses it')
+  return clusterCommand('revisions', 'list the injectors of the cluster and their tags, namespaces and pods')
     .addOption(outputOption())
     .action(async (options: ClusterOptions & { readonly output: OutputFormat }) => {
       const { installation, usage } = await readClusterUsage(options);
@@ -28,13 +28,13 @@ export function revisionsCommand(terminal: Terminal): Command {
           if (foreign) return [`MutatingWebhookConfiguration ${name} of another injector`];
           return ready === true || unknownSince !== undefined ? [] : [`${reason}: ${message}`];
         },
-        empty: 'there is no InjectorConfig, and no injector of somebody else',
+        empty: 'there is no InjectorConfig and no other injector',
       });
       for (const note of usage.notes) terminal.error(note);
     });
 }
 
-/** The certificate's time is how long it lasts. */
+/** Formats a row; CERT is the time until the certificate expires. */
 function rowOf(report: RevisionReport, now: number): string[] {
   const { revision, name, foreign, ready, hash, tags, namespaces, pods } = report;
   return [

@@ -30,12 +30,12 @@ describe('injector serve', () => {
     for (const child of running.splice(0)) child.kill('SIGKILL');
   });
 
-  /** All at once, as a volume is exchanged: a reader must never meet half a file. */
+  /** Replaces the file atomically, as a volume does. */
   function writeConfig(text: string): void {
     renameSync(write('new', text), at('config'));
   }
 
-  /** Starts it; the log lines appear in `lines`. */
+  /** Starts the server; its log lines appear in `lines`. */
   function start(...flags: string[]): { child: ChildProcess; lines: string[] } {
     const files = ['--config-dir', at(), '--tls-cert', at('cert'), '--tls-key', at('key')];
     const listen = ['--host', '127.0.0.1', '--port', '0', '--drain-seconds', '0', '--log-format', 'json'];
@@ -84,14 +84,14 @@ describe('injector serve', () => {
     return /"image":"([^"]+)"/.exec(Buffer.from(response.patch, 'base64').toString())?.[1] ?? '';
   }
 
-  it('injects, follows its files, keeps what works, and ends cleanly', async () => {
+  it('injects, reloads its files, keeps the last valid configuration, and ends cleanly', async () => {
     writeConfig(config('one'));
     const { child, lines } = start();
     const { port } = JSON.parse(await line(lines, /"serving"/)) as { port: number };
     assert.deepEqual(await ask(port, 'GET', '/readyz'), { status: 200, text: 'ok\n' });
     assert.equal(await injectedImage(port), 'one');
     writeConfig('templates: [');
-    await line(lines, /the configuration cannot be loaded; the last good one stays/);
+    await line(lines, /the configuration cannot be loaded; the last valid one stays in use/);
     assert.equal(await injectedImage(port), 'one');
     writeConfig(config('two'));
     while ((await injectedImage(port)) !== 'two') await setTimeout(50);
@@ -100,7 +100,7 @@ describe('injector serve', () => {
     assert.equal(code, 0);
   });
 
-  it('does not start on what it cannot load, and says what', async () => {
+  it('does not start with an invalid configuration, and reports the error', async () => {
     writeConfig('templates: {sidecar: "{{ if }}"}\n');
     const { child, lines } = start('--kubelet-version', 'v1.33.0', '--delims', '{{,}}', '--platform', 'openshift');
     const [code] = (await once(child, 'close')) as [number | null];

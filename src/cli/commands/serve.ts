@@ -44,32 +44,34 @@ interface ServeOptions {
   readonly logFormat?: LogFormat;
 }
 
-/** How often the files are looked at, in milliseconds. */
+/** How often to check the files for changes, in milliseconds. */
 const followInterval = 1000;
 
-/** `injector serve`: the webhook by itself, from a directory with Istio's keys, as the injector of Istio's 1.x days ran. No operator, no cluster. */
+/** `injector serve`: serves the webhook from a directory, as Istio 1.x's injector did. */
 export function serveCommand(): Command {
   return new Command('serve')
-    .description("serve POST /inject from a directory with Istio's keys config, values and mesh, without a cluster")
+    .description("serve POST /inject from a directory with Istio's files config, values and mesh, without a cluster")
     .requiredOption(
       '--config-dir <directory>',
-      'config, and values and mesh where there are any; followed when they change',
+      'the directory with file config and optional files values and mesh; changes are reloaded',
     )
     .option('--host <address>', 'the address to listen on', '0.0.0.0')
-    .option('--port <port>', 'the port; 0 for any free one', parsePort, 15017)
-    .requiredOption('--tls-cert <file>', 'the serving certificate as PEM; followed when it changes')
-    .requiredOption('--tls-key <file>', 'its private key as PEM')
+    .option('--port <port>', 'the port; 0 for any free port', parsePort, 15017)
+    .requiredOption('--tls-cert <file>', 'the serving certificate as PEM; changes are reloaded')
+    .requiredOption('--tls-key <file>', 'the private key of the certificate as PEM')
     .option('--revision <name>', 'the revision', 'default')
     .addOption(nativeSidecarsOption())
     .addOption(annotationOverridesOption())
     .addOption(kubeletVersionOption())
-    .option('--delims <left,right>', 'the delimiters of the templates', parseDelimiters)
+    .option('--delims <left,right>', 'the delimiters of template actions', parseDelimiters)
     .addOption(
-      new Option('--platform <name>', 'where the pods run').choices(['kubernetes', 'openshift']).default('kubernetes'),
+      new Option('--platform <name>', 'the platform of the pods')
+        .choices(['kubernetes', 'openshift'])
+        .default('kubernetes'),
     )
-    .option('--compliance-policy <name>', '.CompliancePolicy of the templates', '')
-    .option('--drain-seconds <seconds>', 'how long to go on serving after SIGTERM', parseSeconds, 5)
-    .addOption(new Option('--log-level <level>', 'the least important lines to log').choices(logLevels).default('info'))
+    .option('--compliance-policy <name>', 'the value of .CompliancePolicy in templates', '')
+    .option('--drain-seconds <seconds>', 'how long to continue serving after SIGTERM', parseSeconds, 5)
+    .addOption(new Option('--log-level <level>', 'the lowest level to log').choices(logLevels).default('info'))
     .addOption(
       new Option('--log-format <format>', 'json or text (default: text on a terminal)').choices(['json', 'text']),
     )
@@ -81,7 +83,7 @@ async function serve(options: ServeOptions): Promise<void> {
   switchLogLevelOnSignal(logger, options.logLevel);
   const settings = settingsOf(options);
   const onProblem = (what: string) => (problem: string) =>
-    logger.error(`${what} cannot be loaded; the last good one stays`, { problem });
+    logger.error(`${what} cannot be loaded; the last valid one stays in use`, { problem });
   const clock = (): number => performance.now();
   const worker = new ReviewWorker({ log: logger, clock });
   const trials = new ConfigurationTrials({ log: logger, clock });
@@ -105,7 +107,7 @@ async function serve(options: ServeOptions): Promise<void> {
   await configuration.check();
   await pair.check();
   if (configuration.value === undefined || pair.value === undefined)
-    throw new ConfigurationError('serve', 'there is nothing to serve; the lines above say what is wrong');
+    throw new ConfigurationError('serve', 'nothing to serve; the log lines above report the errors');
   const server = createAdmissionServer({
     bindAddress: options.host,
     port: options.port,

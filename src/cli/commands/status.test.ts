@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { refusal, RevisionCluster } from '../testdata/revision-cluster.ts';
 import { sees, type Seen } from '../testdata/recording-terminal.ts';
 
-/** Lines of a table, cut at its columns, without the sentences below them. */
+/** Splits the lines of a table into cells, without the indented notes. */
 const cells = (text: string): string[][] =>
   text
     .trimEnd()
@@ -42,14 +42,14 @@ describe('injector status and revisions', () => {
   });
   const injector = (...argv: string[]): Promise<Seen> => cluster.injector(argv);
 
-  it('counts by InjectorConfig, tag, namespace and workload, with reasons, and ends with 3', async () => {
+  it('counts by InjectorConfig, tag, namespace and workload, with reasons, and exits with 3', async () => {
     const { out, errors, code } = await injector('status');
     assert.deepEqual([errors, code], ['', 3]);
     const [health, configs = '', tags = '', namespaces = '', workloads = '', total] = out.split('\n\n');
-    assert.match(health ?? '', /^1 replica live; web-1 leads; status as of \d+s ago$/);
+    assert.match(health ?? '', /^1 replica live; web-1 is the leader; status as of \d+s ago$/);
     assert.deepEqual(cells(configs), [
       ['INJECTORCONFIG', 'REVISION', 'CURRENT', 'STALE', 'MISSING'],
-      ['1-23', '(gone)', '0', '1', '0'],
+      ['1-23', '(deleted)', '0', '1', '0'],
       ['1-24', '1-24', '0', '3', '2'],
       ['1-25', '1-25', '2', '0', '0'],
     ]);
@@ -67,15 +67,15 @@ describe('injector status and revisions', () => {
       ['shop', 'Deployment/cart', '1-25', 'prod', '1', '0', '0'],
       ['shop', 'Deployment/web', '1-25', 'prod', '1', '1', '0'],
     ]);
-    assert.match(workloads, /db .*\n.* an earlier configuration [^]*the pod is older\n +than the webhook\n/);
+    assert.match(workloads, /db .*\n.* an earlier configuration [^]*pod is older than the webhook\n/);
     assert.match(workloads, /web .*\n {2}injected by InjectorConfig 1-24; it would get InjectorConfig 1-25/);
     assert.equal(total, '2 current, 4 stale, 2 missing\n');
   });
 
-  it('says since when nobody leads instead of what was true then, and ends with 1', async () => {
+  it('reports a missing leader instead of an old status, and exits with 1', async () => {
     const leases = ['injector-leader-default', 'injector-replica-web-1'];
     for (const name of leases) cluster.memory.remove('leases', name, 'injection');
-    const line = 'no operator runs here, so pods that webhooks select are refused; injector install installs one';
+    const line = 'no operator is running, so the API server refuses pods that webhooks select; run `injector install`';
     for (const command of [['status'], ['revisions'], ['tag', 'list']]) {
       const { out, code } = await injector(...command);
       assert.deepEqual([out.split('\n')[0], code], [line, 1], command.join(' '));
@@ -86,7 +86,7 @@ describe('injector status and revisions', () => {
     for (const lease of operatorLeases()) cluster.memory.put('leases', lease);
   });
 
-  it('shows only what is not current, on demand', async () => {
+  it('shows only stale and missing pods with --stale', async () => {
     const { out, code } = await injector('status', '--stale', '-o', 'json');
     const report = JSON.parse(out) as Record<string, { name?: string; workload?: string }[]>;
     assert.equal(code, 3);
@@ -95,7 +95,7 @@ describe('injector status and revisions', () => {
     assert.deepEqual(parse((await injector('status', '--stale', '-o', 'yaml')).out), report);
   });
 
-  it('looks at one namespace', async () => {
+  it('shows one namespace', async () => {
     const { out, code } = await injector('status', '-n', 'shop', '-o', 'json');
     const { workloads, total } = JSON.parse(out) as { workloads: { namespace: string }[]; total: object };
     assert.deepEqual(workloads.map(({ namespace }) => namespace).join(), 'shop,shop');
@@ -105,7 +105,7 @@ describe('injector status and revisions', () => {
     assert.deepEqual([unknown.errors, unknown.code], [`error: --namespace: there is no namespace shp; ${advice}`, 2]);
   });
 
-  it('ends with 0 when all is current', async () => {
+  it('exits with 0 when all pods are current', async () => {
     const whole = new RevisionCluster();
     await whole.start();
     const hash = whole.addRevision('1-24');
@@ -115,7 +115,7 @@ describe('injector status and revisions', () => {
     await whole.stop();
   });
 
-  it('counts those of a revision whose webhook is away as stale: they would get nothing', async () => {
+  it('counts pods of a revision without a webhook as stale', async () => {
     const configuration = cluster.memory.get('mutatingwebhookconfigurations', 'sidecar-injector-1-24');
     cluster.memory.remove('mutatingwebhookconfigurations', 'sidecar-injector-1-24');
     const { out } = await injector('status', '-n', 'early');
@@ -124,14 +124,14 @@ describe('injector status and revisions', () => {
     cluster.memory.put('mutatingwebhookconfigurations', configuration);
   });
 
-  it('calls nothing missing when it may not read by which rules', async () => {
+  it('does not count missing pods without the right to read configurations', async () => {
     cluster.memory.faults.push(refusal('GET', 'configmaps', 403, 'you may not'));
     const { out, errors } = await injector('status');
     assert.match(out, /\n2 current, 4 stale, 0 missing\n$/);
-    assert.match(errors, /which pods of sidecar-injector-1-24 are missing is not known: .* read: you may not/);
+    assert.match(errors, /cannot determine the pods without a sidecar of sidecar-injector-1-24: .* read: you may not/);
   });
 
-  it('lists revisions with who uses them', async () => {
+  it('lists revisions and their users', async () => {
     const { out, code } = await injector('revisions');
     assert.equal(code, 0);
     assert.match(out, / {2}CERT\n/);
@@ -145,23 +145,23 @@ describe('injector status and revisions', () => {
     ]);
   });
 
-  it('shows that tag default has taken what InjectorConfig default had', async () => {
+  it('shows that tag default replaces InjectorConfig default', async () => {
     const whole = new RevisionCluster();
     await whole.start();
     whole.addRevision('default');
     whole.addRevision('1-25');
     whole.addNamespace('shop', { 'istio-injection': 'enabled' });
-    const led = async (): Promise<string[][]> => {
+    const namespacesOf = async (): Promise<string[][]> => {
       const { out } = await whole.injector(['revisions', '-o', 'json']);
       return (JSON.parse(out) as { namespaces: string[] }[]).map(({ namespaces }) => namespaces);
     };
-    assert.deepEqual(await led(), [[], ['shop']]);
+    assert.deepEqual(await namespacesOf(), [[], ['shop']]);
     whole.addTag('default', '1-25');
-    assert.deepEqual(await led(), [['shop'], []]);
+    assert.deepEqual(await namespacesOf(), [['shop'], []]);
     await whole.stop();
   });
 
-  it("shows Istio's own injectors beside ours", async () => {
+  it("also shows Istio's injectors", async () => {
     cluster.memory.put('mutatingwebhookconfigurations', istio('istio-sidecar-injector-canary', {}));
     cluster.memory.put('mutatingwebhookconfigurations', istio('istio-revision-tag-try', { 'istio.io/tag': 'try' }));
     cluster.addNamespace('istios', { 'istio.io/rev': 'try' });

@@ -23,14 +23,11 @@ interface StatusOptions extends ClusterOptions {
   readonly output: OutputFormat;
 }
 
-/**
- * `injector status`: which pods are not what they would be if they were made now, and why. Exit status 3 when there are some, so that a script
- * can wait for the end of a roll-out.
- */
+/** `injector status`: a script can wait for the end of a rollout by its exit status. */
 export function statusCommand(terminal: Terminal): Command {
-  return clusterCommand('status', 'pods against what they would get now; exit status 3 when some are stale or missing')
-    .option('-n, --namespace <name>', 'pods of this namespace only')
-    .option('--stale', 'only what has stale or missing pods')
+  return clusterCommand('status', 'count current, stale and missing pods; exit status 3 if any is not current')
+    .option('-n, --namespace <name>', 'only pods of this namespace')
+    .option('--stale', 'only rows with stale or missing pods')
     .addOption(outputOption())
     .action(async (options: StatusOptions) => {
       const { report, mistakes, notes, health } = await withCluster(options, async (client) => {
@@ -56,20 +53,20 @@ interface Named extends PodCounts {
   readonly name: string;
 }
 
-/** What `injector status` says, whole. */
+/** The complete output of `injector status`. */
 interface StatusReport {
-  /** By the InjectorConfig that has injected the pods; `revision` is absent when it is gone. */
+  /** By the InjectorConfig that injected the pods; without `revision` if it was deleted. */
   readonly injectorConfigs: readonly (Named & { readonly revision?: string })[];
   readonly tags: readonly (Named & TagStanding)[];
-  /** Those with pods. */
+  /** The namespaces with pods. */
   readonly namespaces: readonly Named[];
   readonly workloads: readonly WorkloadUsage[];
   readonly total: PodCounts;
 }
 
-/** @param onlyStale leaves out whatever has neither stale nor missing pods */
+/** @param onlyStale omits rows without stale or missing pods */
 function statusReport({ configs, tags }: Installation, usage: UsageReport, onlyStale: boolean): StatusReport {
-  const isWanted = ({ stale, missing }: PodCounts): boolean => !onlyStale || stale + missing > 0;
+  const isShown = ({ stale, missing }: PodCounts): boolean => !onlyStale || stale + missing > 0;
   const revisions = new Map(configs.map((config) => [config.metadata.name, revisionOf(config)]));
   const injectors = new Set([...revisions.keys(), ...usage.injectorConfigs.keys()]);
   return {
@@ -80,24 +77,24 @@ function statusReport({ configs, tags }: Installation, usage: UsageReport, onlyS
         const counts = usage.injectorConfigs.get(name) ?? noPods;
         return { name, ...(revision === undefined ? {} : { revision }), ...counts };
       })
-      .filter(isWanted),
+      .filter(isShown),
     tags: tags
       .map((tag) => {
         const { name } = tag.metadata;
         return { name, ...standingOf(tag), ...(usage.tags.get(name) ?? noPods) };
       })
       .sort(byName)
-      .filter(isWanted),
+      .filter(isShown),
     namespaces: [...usage.namespaces]
       .map(([name, counts]) => ({ name, ...counts }))
       .sort(byName)
-      .filter(isWanted),
-    workloads: usage.workloads.filter(isWanted),
+      .filter(isShown),
+    workloads: usage.workloads.filter(isShown),
     total: [...usage.namespaces.values()].reduce(sum, noPods),
   };
 }
 
-/** What is wrong with the labels of namespaces: those that ask for injection and get none look like those that do not ask. */
+/** Returns mistakes in namespace labels, which otherwise look like namespaces without injection. */
 function namespaceMistakes({ configs, tags, namespaces }: Installation, only: string | undefined): string[] {
   const families = labelFamilies(configs, tags);
   return [...namespaces]
@@ -116,7 +113,7 @@ function sum(one: PodCounts, other: PodCounts): PodCounts {
 
 const countColumns = ['CURRENT', 'STALE', 'MISSING'];
 
-/** The tables that have rows, and a last line with all pods. */
+/** Returns the tables with rows, and a last line with the total. */
 function tables({ injectorConfigs, tags, namespaces, workloads, total }: StatusReport, width: number): string {
   const table = <Item>(
     columns: string[],
@@ -124,12 +121,12 @@ function tables({ injectorConfigs, tags, namespaces, workloads, total }: StatusR
     row: TableOf<Item>['row'],
     notes?: TableOf<Item>['notes'],
   ) => (items.length === 0 ? '' : formatTable(items, { columns, row, ...(notes && { notes }) }, width));
-  // Who restarts what is stale, where that is not a person.
+  // The column shows whether the operator restarts stale workloads.
   const hasRestarts = tags.some(({ restarts }) => restarts !== undefined);
   const parts = [
     table(['INJECTORCONFIG', 'REVISION', ...countColumns], injectorConfigs, (each) => [
       each.name,
-      each.revision ?? '(gone)',
+      each.revision ?? '(deleted)',
       ...counts(each),
     ]),
     table(['TAG', 'REVISION', ...countColumns, ...(hasRestarts ? ['RESTARTS'] : [])], tags, (each) => [

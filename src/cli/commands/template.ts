@@ -22,18 +22,20 @@ interface TemplateOptions {
   readonly output?: string;
 }
 
-/** `injector template`: renders one Go template, or a batch of them, exactly as Go would. */
+/** `injector template`: renders one Go template or a batch, with the same result as Go. */
 export function templateCommand(terminal: Terminal): Command {
   return new Command('template')
-    .description("render a Go template with Go's results, without a cluster")
+    .description('render a Go template exactly as Go does, without a cluster')
     .option('--file <file>', 'the template (- for standard input)')
-    .option('--data <file>', 'its data as JSON; numbers are float64, as Go decodes them (default: no data)')
+    .option('--data <file>', 'the data as JSON; numbers become float64, as in Go (default: no data)')
     .option('--batch <file>', 'a JSON array of {"template", "data"}; prints an array of {"out"} or {"error"}')
-    .option('--delims <left,right>', 'the delimiters of actions', parseDelimiters)
+    .option('--delims <left,right>', 'the delimiters of template actions', parseDelimiters)
     .addOption(
-      new Option('--functions <family>', 'the functions templates may call').choices(functionFamilies).default('istio'),
+      new Option('--functions <family>', 'the functions that templates may call')
+        .choices(functionFamilies)
+        .default('istio'),
     )
-    .option('-o, --output <file>', 'where to write (default: standard output)')
+    .option('-o, --output <file>', 'the output file (default: standard output)')
     .action((options: TemplateOptions) => render(terminal, options));
 }
 
@@ -44,9 +46,9 @@ async function render(terminal: Terminal, options: TemplateOptions): Promise<voi
     ...(delims === undefined ? {} : { delimiters: delims }),
   };
   if ((file === undefined) === (batch === undefined))
-    throw new UsageError('name a template with --file, or many with --batch');
+    throw new UsageError('name one template with --file, or several with --batch');
   if (batch !== undefined) {
-    if (data !== undefined) throw new UsageError('--data: a batch brings its own data; leave it out');
+    if (data !== undefined) throw new UsageError('--data: remove it; a batch contains its own data');
     const rows = await readNamedFile(terminal, '--batch', batch);
     writeNamedFile(terminal, '--output', output, `${rendered(rows, settings)}\n`);
     return;

@@ -5,11 +5,11 @@ import { type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { revisionOf } from '../kill-switch/switch-targets.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** How long the cluster may take to say which names there are. Milliseconds. */
+/** How long to wait for the names from the cluster, in milliseconds. */
 const patience = 1500;
 
 const nameOf = ({ metadata }: KubernetesObject): string => metadata.name ?? '';
-/** Arguments and options whose values are names of the cluster, by their own names; a bare name is an InjectorConfig's. */
+/** Arguments and options whose values are names of objects; `name` is an InjectorConfig. */
 const liveNames = new Map([
   ['tag', [revisionTags, nameOf]],
   ['revision', [injectorConfigs, revisionOf]],
@@ -17,14 +17,14 @@ const liveNames = new Map([
   ['namespace', [namespaces, nameOf]],
 ] as const);
 
-/** Makes the part of the program that belongs to a command; the whole for a name that is none. */
+/** Creates the part of the program for a command, or the whole program for an unknown one. */
 type Load = (command: string) => Promise<Command>;
 
-/** `injector __complete`: what the scripts of `injector completion` call; a word a line, nothing where none is known. */
+/** `injector __complete`: prints the possible next words, one per line, for completion scripts. */
 export function completeCommand(terminal: Terminal, names: readonly string[], load: Load): Command {
   return new Command('__complete')
-    .argument('[words...]', 'the words before')
-    .option('--current <word>', 'the beginning of the word that is wanted', '')
+    .argument('[words...]', 'the preceding words')
+    .option('--current <word>', 'the beginning of the word to complete', '')
     .action(async (words: string[], { current }: { current: string }) => {
       const [first] = words;
       const found = first === undefined ? names : await wordsAfter(words, current.startsWith('-'), await load(first));
@@ -32,32 +32,31 @@ export function completeCommand(terminal: Terminal, names: readonly string[], lo
     });
 }
 
-/** The words that may come after these. */
 async function wordsAfter(words: readonly string[], wantsOption: boolean, program: Command): Promise<string[]> {
   let command = program;
   let option: Option | undefined;
   let operands = 0;
-  const given: Record<string, string> = {};
+  const values: Record<string, string> = {};
   for (const word of words) {
     const below = command.commands.find((each) => [each.name(), ...each.aliases()].includes(word));
     if (word.startsWith('-')) {
       option = command.options.find(({ short, long }) => [short, long].includes(word));
       if (option?.isBoolean() === true || option?.negate === true) option = undefined;
     } else if (option !== undefined) {
-      given[option.attributeName()] = word;
+      values[option.attributeName()] = word;
       if (!option.variadic) option = undefined;
     } else if (below !== undefined) command = below;
     else operands += 1;
   }
   if (wantsOption) return ['--help', ...command.options.flatMap(({ hidden, long }) => (hidden ? [] : (long ?? [])))];
-  if (option !== undefined) return valuesOf(option, option.attributeName(), given);
+  if (option !== undefined) return valuesOf(option, option.attributeName(), values);
   const { registeredArguments: known, commands } = command;
   const argument = known[operands] ?? (known.at(-1)?.variadic === true ? known.at(-1) : undefined);
   if (argument === undefined) return commands.map((each) => each.name());
-  return valuesOf(argument, argument.name(), given);
+  return valuesOf(argument, argument.name(), values);
 }
 
-/** The values of an option or argument: its choices, or names that the cluster has. */
+/** Returns the choices of an option or argument, or names from the cluster. */
 async function valuesOf({ argChoices }: Option | Argument, name: string, options: ClusterOptions): Promise<string[]> {
   if (argChoices !== undefined) return argChoices;
   const live = liveNames.get(name as 'tag');
@@ -69,7 +68,7 @@ async function valuesOf({ argChoices }: Option | Argument, name: string, options
       return items.map(text);
     });
   } catch {
-    // A shell that completes has no place for errors.
+    // A completion script cannot show errors.
     return [];
   }
 }

@@ -1,10 +1,7 @@
 import { Argument, Command } from 'commander';
 import type { Terminal } from '../terminal.ts';
 
-/**
- * Each asks `injector __complete` for the words that fit: given are the word under the cursor, and
- * behind `--` those before it. Where none fits, the shell completes names of files.
- */
+/** The scripts call `injector __complete`; without a match, the shell completes file names. */
 const scripts = {
   bash: `# Load it with: source <(injector completion bash)
 _injector() {
@@ -46,11 +43,11 @@ Register-ArgumentCompleter -Native -CommandName injector -ScriptBlock {
 `,
 } as const;
 
-/** `injector completion SHELL`: what a shell loads to complete commands, options and names. */
+/** `injector completion SHELL`: prints the completion script of a shell. */
 export function completionCommand(terminal: Terminal): Command {
-  const shell = new Argument('<shell>', 'the shell that loads it').choices(Object.keys(scripts));
+  const shell = new Argument('<shell>', 'the shell').choices(Object.keys(scripts));
   return new Command('completion')
-    .description('print the script by which a shell completes commands, options and live names')
+    .description('print the completion script of a shell, for commands, options and names of objects')
     .addArgument(shell)
     .action((name: keyof typeof scripts) => terminal.out(scripts[name]));
 }

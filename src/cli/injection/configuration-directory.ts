@@ -6,14 +6,15 @@ import type { InjectionSettings } from '../../api/injector-config/injection-sett
 import { messageOf } from '../files.ts';
 
 /**
- * Reads Istio's three keys from a directory, as a projected volume of its ConfigMaps has them: `config`, and `values` and `mesh` where they exist.
- * @throws ConfigurationError naming the file.
+ * Reads Istio's files `config` and, if they exist, `values` and `mesh` from a directory, such as a
+ * volume projected from its ConfigMaps.
+ * @throws ConfigurationError naming the file
  */
 export function readConfigurationDirectory(directory: string, settings: InjectionSettings): ConfigurationFiles {
   const config = readKey(directory, 'config');
   if (config === undefined) {
     const file = join(directory, 'config');
-    throw new ConfigurationError('config', `${file}: missing; it holds Istio's injector config (policy, templates …)`);
+    throw new ConfigurationError('config', `${file}: missing; it must contain Istio's injector config`);
   }
   return {
     config,

@@ -4,10 +4,7 @@ import type { FileContext } from '../../inject/objects/inject-object.ts';
 import { exitCodes, type Terminal } from '../terminal.ts';
 import { readNamedFile, writeNamedFile } from '../files.ts';
 
-/**
- * Injects the workloads of the named files and writes all of it, joined by `---`, or nothing when one of them fails.
- * Skips are lines on standard error.
- */
+/** Injects the workloads of files; writes the results joined by `---`, or none if one fails. */
 export async function injectFiles(
   terminal: Terminal,
   injector: Injector,

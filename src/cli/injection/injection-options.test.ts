@@ -6,15 +6,15 @@ describe('--annotation-overrides', () => {
   const { path, write } = temporaryFolder();
   const file = (text: string): string => write('overrides.yaml', text);
 
-  it('is preset Istio without a file, and Safe with one that does not say', () => {
+  it('is preset Istio without a file, and Safe for a file without a preset', () => {
     assert.deepEqual(annotationOverridesOf(undefined), { preset: 'Istio', allow: [] });
-    const given = file('allow: [example.com/team]\n');
-    assert.deepEqual(annotationOverridesOf(given), { preset: 'Safe', allow: ['example.com/team'] });
+    const overrides = file('allow: [example.com/team]\n');
+    assert.deepEqual(annotationOverridesOf(overrides), { preset: 'Safe', allow: ['example.com/team'] });
     assert.deepEqual(annotationOverridesOf(file('')), { preset: 'Safe', allow: [] });
   });
 
   const wrong: [title: string, text: string, message: RegExp][] = [
-    ['no YAML', 'a: [', /overrides\.yaml: not YAML: /],
+    ['invalid YAML', 'a: [', /overrides\.yaml: not YAML: /],
     ['another preset', 'preset: Unsafe', /overrides\.yaml: preset: /],
   ];
   for (const [title, text, message] of wrong) {
@@ -23,7 +23,7 @@ describe('--annotation-overrides', () => {
     });
   }
 
-  it('names a file that is not there', () => {
+  it('reports a missing file', () => {
     assert.throws(() => annotationOverridesOf(path('none.yaml')), {
       name: 'UsageError',
       message: /--annotation-overrides .*none\.yaml: no such file/,

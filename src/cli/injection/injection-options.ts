@@ -9,14 +9,14 @@ import type { NodeFacts } from '../../inject/injection-request.ts';
 import type { InjectionSettings } from '../../api/injector-config/injection-settings.ts';
 import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 
-/** `--annotation-overrides FILE`, for the commands that read Istio's own format, which has no place for it. */
+/** `--annotation-overrides FILE`, for commands that read Istio's format without such a field. */
 export function annotationOverridesOption(): Option {
   const description =
-    'YAML with preset (Safe, Istio) and allow: the annotations with which pods may steer the templates (default: preset Istio)';
+    'YAML with preset (Safe, Istio) and allow: the annotations by which pods may change the templates (default: preset Istio)';
   return new Option('--annotation-overrides <file>', description);
 }
 
-/** What the file says; preset Istio without one. @throws UsageError naming the file and the field */
+/** Reads the file, or returns preset Istio. @throws UsageError naming the file and the field */
 export function annotationOverridesOf(file: string | undefined): AnnotationOverrides {
   if (file === undefined) return istioOverrides;
   const text = readFile('--annotation-overrides', file);
@@ -31,21 +31,21 @@ export function annotationOverridesOf(file: string | undefined): AnnotationOverr
 const modes = { auto: 'Auto', enabled: 'Enabled', disabled: 'Disabled' } as const;
 export type NativeSidecarsChoice = keyof typeof modes;
 
-/** `--native-sidecars auto|enabled|disabled`, as `serve` and the commands for files spell it. */
+/** `--native-sidecars auto|enabled|disabled`. */
 export function nativeSidecarsOption(): Option {
   return new Option(
     '--native-sidecars <mode>',
-    'whether the proxy becomes an init container that keeps running; auto decides by the kubelets',
+    'whether the proxy becomes a native sidecar (a restartable init container); auto decides by the kubelets',
   )
     .choices(Object.keys(modes))
     .default('auto');
 }
 
-/** `--kubelet-version VERSION…`: what the nodes would be. */
+/** `--kubelet-version VERSION…`: the simulated nodes. */
 export function kubeletVersionOption(): Option {
   return new Option(
     '--kubelet-version <version...>',
-    "the nodes' kubelets, which decide on native sidecars in mode auto: v1.33.0 …",
+    'the kubelet versions of the nodes, which decide on native sidecars in mode auto: v1.33.0 …',
   )
     .argParser((text: string, nodes: NodeFacts[]): NodeFacts[] => {
       if (!/^v?\d{1,3}\.\d{1,3}([.+-].*)?$/.test(text))
@@ -55,7 +55,7 @@ export function kubeletVersionOption(): Option {
     .default([], 'none');
 }
 
-/** The settings of a configuration in Istio's own format, which has no place for them, as flags say them. */
+/** Returns the settings of flags, which Istio's configuration format does not contain. */
 export function istioSettings(flags: {
   readonly revision: string;
   readonly nativeSidecars: NativeSidecarsChoice;

@@ -10,7 +10,7 @@ import { annotationOverridesOption, istioSettings, type NativeSidecarsChoice } f
 import { readConfigurationDirectory } from './configuration-directory.ts';
 import { readInjectorConfig } from './read-injector-config.ts';
 
-/** How a call names an injector without a cluster: an InjectorConfig and what it refers to, or a directory with Istio's keys. */
+/** The options that name an injector: an InjectorConfig with its references, or a directory. */
 export interface ConfigurationOptions {
   readonly config?: string;
   readonly injectConfigFile?: string;
@@ -23,24 +23,27 @@ export interface ConfigurationOptions {
   readonly delims?: readonly [string, string];
 }
 
-/** Adds the options of {@link ConfigurationOptions}, but for `--native-sidecars`, which only matters where there are pods. */
+/** Adds the options of {@link ConfigurationOptions} except `--native-sidecars`. */
 export function addConfigurationOptions(command: Command): Command {
   return (
     command
-      .option('-c, --config <file>', 'the injector: a YAML file with an InjectorConfig')
-      .option('--inject-config-file <file>', "with --config: the text that the InjectorConfig's configFrom refers to")
-      .option('--values-file <file>', "with --config: the text of valuesFrom, or of the key values beside configFrom's")
-      .option('--mesh-config-file <file>', "with --config: the text that the InjectorConfig's meshConfigFrom refers to")
+      .option('-c, --config <file>', 'a YAML file with the InjectorConfig')
+      .option('--inject-config-file <file>', "with --config: the text to which the InjectorConfig's configFrom refers")
+      .option('--values-file <file>', 'with --config: the text of valuesFrom, or of the key values next to configFrom')
+      .option(
+        '--mesh-config-file <file>',
+        "with --config: the text to which the InjectorConfig's meshConfigFrom refers",
+      )
       .addOption(
         new Option(
           '--config-dir <directory>',
-          "the injector: a directory with Istio's keys config, values and mesh",
+          "a directory with Istio's files config, values and mesh, instead of an InjectorConfig",
         ).conflicts(['config', 'injectConfigFile', 'valuesFile', 'meshConfigFile']),
       )
-      // An InjectorConfig says these itself.
+      // An InjectorConfig contains these settings.
       .addOption(new Option('--revision <name>', 'with --config-dir: the revision').conflicts('config'))
       .addOption(
-        new Option('--delims <left,right>', 'with --config-dir: the delimiters of the templates')
+        new Option('--delims <left,right>', 'with --config-dir: the delimiters of template actions')
           .argParser(parseDelimiters)
           .conflicts('config'),
       )
@@ -48,7 +51,7 @@ export function addConfigurationOptions(command: Command): Command {
   );
 }
 
-/** Reads the configuration that a call names. @throws UsageError naming the flag and the file */
+/** Reads the named configuration. @throws UsageError naming the flag and the file */
 export async function namedConfiguration(
   terminal: Terminal,
   options: ConfigurationOptions,
@@ -66,7 +69,7 @@ export async function namedConfiguration(
   return configurationFiles(parsed, await readReferences(terminal, parsed, options));
 }
 
-/** The texts that the InjectorConfig refers to, from the files that stand for them. */
+/** Reads the texts to which the InjectorConfig refers from the files that replace them. */
 async function readReferences(
   terminal: Terminal,
   { spec }: InjectorConfig,
@@ -82,11 +85,11 @@ async function readReferences(
     const reference = references[part];
     if (file !== undefined) {
       if (reference === undefined)
-        throw new UsageError(`${flag}: the InjectorConfig refers to no such text; leave it out`);
+        throw new UsageError(`${flag}: remove it; the InjectorConfig does not refer to such a text`);
       texts[part] = await readNamedFile(terminal, flag, file);
     } else if (reference !== undefined) {
       const { field, namespace, name, key } = reference;
-      const message = `${flag}: name a file with key ${key} of ConfigMap ${namespace}/${name}, which ${field.split('.').at(-1) ?? field} refers to`;
+      const message = `${flag}: name a file with key ${key} of ConfigMap ${namespace}/${name}, to which ${field.split('.').at(-1) ?? field} refers`;
       throw new UsageError(message);
     }
   }

@@ -8,8 +8,9 @@ import { validateInjectorConfig } from '../../api/injector-config/validate-injec
 import { UsageError } from '../terminal.ts';
 
 /**
- * Reads the one InjectorConfig of a YAML file, which may hold other objects beside it, and checks it as the API server does; unlike there, an unknown field is a mistake.
- * @throws UsageError or ConfigurationError naming the file, the field and what to do.
+ * Reads the only InjectorConfig of a YAML file, which may contain other objects, and validates it
+ * as the API server does; an unknown field is also an error.
+ * @throws UsageError or ConfigurationError naming the file, the field and what to do
  */
 export function readInjectorConfig(file: string, text: string): InjectorConfig {
   const documents = parseAllDocuments(text, { version: '1.1' });
@@ -18,26 +19,26 @@ export function readInjectorConfig(file: string, text: string): InjectorConfig {
   const objects = documents.map((document) => document.toJS() as unknown).filter((object) => object !== null);
   const configs = objects.filter((object) => isJsonObject(object) && object.kind === injectorConfigKind);
   if (configs.length > 1)
-    throw new UsageError(`--config ${file}: holds ${configs.length} InjectorConfigs; give a file with one of them`);
-  if (objects.length === 0) throw new UsageError(`--config ${file}: is empty; it must hold an InjectorConfig`);
+    throw new UsageError(`--config ${file}: contains ${configs.length} InjectorConfigs; name a file with only one`);
+  if (objects.length === 0) throw new UsageError(`--config ${file}: is empty; it must contain an InjectorConfig`);
   const [config = objects[0]] = configs;
   return inFile(file, () => readConfig(config));
 }
 
-/** Parses and checks an InjectorConfig of a file. @throws ConfigurationError naming the field */
+/** Parses and validates an InjectorConfig. @throws ConfigurationError naming the field */
 export function readConfig(object: unknown): InjectorConfig {
   const config = parseInjectorConfig(object, { unknownFields: 'refuse' });
   refuse(validateInjectorConfig(config));
   return config;
 }
 
-/** @throws ConfigurationError with all that is wrong, if anything is */
+/** @throws ConfigurationError with all mistakes, if there are any */
 export function refuse(mistakes: readonly Mistake[]): void {
   const [first] = mistakes;
   if (first !== undefined) throw new ConfigurationError(first.field, mistakes.map(({ message }) => message).join('; '));
 }
 
-/** Says in which file a mistake is. */
+/** Adds the file to a ConfigurationError. */
 export function inFile<Value>(file: string, read: () => Value): Value {
   try {
     return read();

@@ -1,11 +1,10 @@
 import { isPlainMap } from '../../template/value-kind.ts';
 
-/** Values of a chart: JSON, and integers of `--set` as bigint, which templates print with all digits. */
+/** The values of a chart: JSON, with integers of `--set` as bigint so that no digit is lost. */
 export type Values = Record<string, unknown>;
 
 /**
- * Merges maps key by key, anything else as a whole, as helm does with files.
- * @param dropsNulls null takes away what is there, as helm does with a chart's defaults
+ * Merges maps by key, as helm does; with `dropsNulls`, null removes a key of a chart's defaults.
  */
 export function mergeValues(base: Values, over: Values, dropsNulls = false): Values {
   const known = new Map(Object.entries(base));
@@ -17,22 +16,19 @@ export function mergeValues(base: Values, over: Values, dropsNulls = false): Val
   return Object.fromEntries([...known, ...merged]);
 }
 
-/** A key with indices behind it; a backslash makes the next character part of the key. */
+/** A key with indices; a backslash escapes the next character. */
 const step = /((?:\\[^]|[^\\=[,.])+)((?:\[\d{1,5}\])*)([.=])/y;
 const list = /\{((?:\\[^]|[^\\}])*)\}(?:,|$)/y;
 const single = /((?:\\[^]|[^\\,])*)(?:,|$)/y;
 
-/**
- * The values with one `--set` carried out, in helm's syntax: `a.b=c,d[0]=e,f={g,h}`.
- * @throws Error saying what is wrong with the text
- */
+/** Applies a `--set` in helm's syntax: `a.b=c,d[0]=e,f={g,h}`. @throws Error for invalid syntax */
 export function setValues(values: Values, text: string): Values {
   let result: unknown = values;
   let at = 0;
   const take = (pattern: RegExp): string[] => {
     pattern.lastIndex = at;
     const match = pattern.exec(text);
-    if (match === null) throw new Error(`"${text.slice(at)}" is no KEY=VALUE such as a.b=c, d[0]=e or f={g,h}`);
+    if (match === null) throw new Error(`"${text.slice(at)}" is not KEY=VALUE such as a.b=c, d[0]=e or f={g,h}`);
     at += match[0].length;
     return match.slice(1);
   };
@@ -59,7 +55,7 @@ function unescape(text: string): string {
   return text.replaceAll(/\\([^])/g, '$1');
 }
 
-/** A value's type is what it looks like: true, false, null, an integer of 64 bits without leading zeros, or a text. */
+/** Infers the type as helm does: boolean, null, 64-bit integer without leading zeros, or text. */
 function typed(escaped: string): unknown {
   const text = unescape(escaped);
   if (/^(?:true|false|null)$/i.test(text)) return JSON.parse(text.toLowerCase());
@@ -68,7 +64,7 @@ function typed(escaped: string): unknown {
   return BigInt.asIntN(64, integer) === integer ? integer : text;
 }
 
-/** A copy of a value with another one at a place in it: keys of maps and indices of lists, from the outermost on. */
+/** Returns a copy of a value with the value at a path (keys of maps, indices of lists) replaced. */
 function put(old: unknown, [first, ...rest]: readonly (string | number)[], value: unknown): unknown {
   if (first === undefined) return value;
   const isIndex = typeof first === 'number';
@@ -80,7 +76,7 @@ function put(old: unknown, [first, ...rest]: readonly (string | number)[], value
     );
     return items.with(first, put(items[first], rest, value));
   }
-  if (isIndex || !isPlainMap(known)) throw new Error(`${first}: there is another kind of value in this place`);
+  if (isIndex || !isPlainMap(known)) throw new Error(`${first}: the existing value has another type`);
   const inner = Object.hasOwn(known, first) ? known[first] : undefined;
   return { ...known, [first]: put(inner, rest, value) };
 }

@@ -16,7 +16,7 @@ describe('injector install and uninstall', () => {
     availableReplicas = 9;
     const quota = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'no quota' };
     const conditions = [{ type: 'Established', status: 'True' }, quota];
-    // As controllers do.
+    // Simulate the controllers.
     cluster.memory.changed = () => {
       const status = { observedGeneration: 99, updatedReplicas: 9, availableReplicas, conditions };
       for (const [kind, namespace] of [['customresourcedefinitions'], ['deployments', home]] as const)
@@ -26,7 +26,7 @@ describe('injector install and uninstall', () => {
   });
   afterEach(() => cluster.stop());
 
-  it('applies the chart, again without a change, and removes what another mode no longer has', async () => {
+  it('applies the chart, changes nothing the second time, and removes obsolete objects', async () => {
     assert.match(
       (await injector('install')).out,
       /Namespace .*: created\nC[^]*-webhook: 9 of 3 available[^]*runs in namespace/,
@@ -34,12 +34,12 @@ describe('injector install and uninstall', () => {
     assert.doesNotMatch((await injector('install')).out, /: (?:created|configured|deleted)/);
     assert.match(
       (await injector('install --set mode=all --timeout 0')).out,
-      /is applied to namespace sidecar-injector-system\n$/,
+      /was applied to namespace sidecar-injector-system\n$/,
     );
     assert.deepEqual(names('deployments'), ['injector-operator']);
   });
 
-  it('says what keeps it, and what somebody else holds', async () => {
+  it('reports why a Deployment is not available, and conflicts', async () => {
     availableReplicas = 1;
     const labels = Object.fromEntries(
       ['name', 'instance'].map((key) => [`app.kubernetes.io/${key}`, 'injector-operator']),
@@ -55,35 +55,38 @@ describe('injector install and uninstall', () => {
     );
     cluster.memory.faults.push(refusal('PATCH', 'serviceaccounts', 409, 'conflict with "kubectl"'));
     const held = await injector('install');
-    assert.match(held.errors, /ServiceAccount .*: conflict with "kubectl"; --take-ownership takes these fields over/);
+    assert.match(
+      held.errors,
+      /ServiceAccount .*: conflict with "kubectl"; use --take-ownership to take over these fields/,
+    );
     assert.deepEqual([code, held.code], [1, 1]);
   });
 
-  it('refuses what helm has, says how to move, and takes it over', async () => {
+  it('refuses a helm release with advice, and takes it over with --take-ownership', async () => {
     const text = gzipSync(JSON.stringify({ chart: { metadata: { name: 'injector-operator' } } })).toString('base64');
     const metadata = { name: 'sh.helm.release.v1.mine.v1', namespace: home, labels: { name: 'mine' } };
     const data = { release: Buffer.from(text).toString('base64') };
     cluster.memory.put('secrets', { apiVersion: 'v1', kind: 'Secret', type: 'helm.sh/release.v1', metadata, data });
     const { errors } = await injector('install');
-    assert.match(errors, /helm release mine in [^]*helm upgrade mine [^]*--take-ownership -f -\n[^]*move it back/);
+    assert.match(errors, /helm release mine in [^]*helm upgrade mine [^]*--take-ownership -f -\n[^]*back to helm/);
     const elsewhere = await injector('install -n other --take-ownership');
     assert.match(
       elsewhere.errors,
-      /class default has an operator: helm release mine in namespace sidecar-injector-system/,
+      /class default already has an operator: helm release mine in namespace sidecar-injector-system/,
     );
     assert.deepEqual([elsewhere.code, cluster.changes], [1, []]);
     assert.equal((await injector('install --take-ownership')).code, 0);
     assert.deepEqual([names('secrets'), (await injector('install')).code], [[], 0]);
   });
 
-  it('prints the objects of values from files and flags; refuses what is none', async () => {
+  it('prints the objects for values of files and flags, and refuses invalid values', async () => {
     const print = (flags: string, file: string) => runCommand(['install', '-o', 'yaml', ...flags.split(' ')], file);
     const { out } = await print('-f - --set image.tag=v2', 'mode: all\nimage: {tag: v1}');
     assert.match(out, /^apiVersion: v1\nkind: Namespace[^]*image: sidecar-injector:v2\n/);
     const none = await Promise.all(['-f -', '--set a', '--set mode=x'].map((flags) => print(flags, '[]')));
     assert.match(
       none.map(({ errors }) => errors).join(),
-      /--values -: .*must hold a map.*--set a: "a" is no KEY.*mode: the chart/s,
+      /--values -: .*must be a map.*--set a: "a" is not KEY.*mode: the chart/s,
     );
     assert.deepEqual(
       none.map(({ code }) => code),
@@ -91,7 +94,7 @@ describe('injector install and uninstall', () => {
     );
   });
 
-  it('uninstalls after a yes, leaves what people made without a finalizer, and with --purge nothing', async () => {
+  it('uninstalls after confirmation, keeps custom resources without their finalizer, and removes everything with --purge', async () => {
     await injector('install --timeout 0');
     const hash = cluster.addRevision('used');
     const held = cluster.memory.get('injectorconfigs', 'used')!;
@@ -106,7 +109,7 @@ describe('injector install and uninstall', () => {
     const { out } = await injector('uninstall', 'y');
     assert.match(
       out,
-      /^Mutating\S+ injector-operator-\S+: deleted\n[^]*: finalizer removed[^]*; 2 Custom\S+ and 1 object of theirs are kept\n$/,
+      /^Mutating\S+ injector-operator-\S+: deleted\n[^]*: finalizer removed[^]*; 2 Custom\S+ and 1 custom resource are kept\n$/,
     );
     const kinds = ['deployments', 'clusterroles', 'mutatingwebhookconfigurations', 'secrets', 'namespaces'];
     assert.deepEqual(kinds.flatMap(names), ['shop']);
@@ -116,12 +119,12 @@ describe('injector install and uninstall', () => {
     assert.deepEqual(names('customresourcedefinitions'), []);
   });
 
-  it('uninstalls one of two, and asks which', async () => {
+  it('uninstalls one of two operators, which must be named', async () => {
     await injector('install --timeout 0');
     await injector('install -n blue --set operator.class=blue --timeout 0');
     cluster.addRevision('used');
     const { errors, code } = await injector('uninstall -y');
-    assert.match(errors, /say which one with --namespace.*: injector-operator in namespace blue, injector-operator in/);
+    assert.match(errors, /name one with --namespace.*: injector-operator in namespace blue, injector-operator in/);
     assert.deepEqual([code, (await injector('uninstall -y -n blue')).code], [2, 0]);
     assert.deepEqual(names('namespaces'), [home]);
     assert.ok(names('mutatingwebhookconfigurations').includes('sidecar-injector-used'));

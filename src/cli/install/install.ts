@@ -36,20 +36,33 @@ interface InstallOptions extends ClusterOptions {
   readonly output?: 'yaml';
   readonly dryRun?: boolean;
   readonly takeOwnership?: boolean;
-  /** Seconds; 0: do not wait. */
+  /** Seconds; 0 to not wait. */
   readonly timeout: number;
 }
 
-/** `injector install`: our chart with the user's values, server-side applied, and what keeps it from running. */
+/** `injector install`: applies our chart with the user's values, and waits for its Deployments. */
 export function installCommand(terminal: Terminal): Command {
-  return clusterCommand('install', 'install the operator, or upgrade what this command has installed')
-    .option('-n, --namespace <name>', 'where it runs; made when it is not there', 'sidecar-injector-system')
-    .option('-f, --values <file...>', 'values of the chart, later files over earlier ones (- for standard input)', [])
-    .option('--set <key=value...>', "values over those of files, in helm's syntax: a.b=c,d[0]=e,f={g,h}", [])
-    .addOption(new Option('-o, --output <format>', 'print the objects; asks no cluster').choices(['yaml']))
-    .option('--dry-run', 'let the API server try it, and change nothing')
-    .option('--take-ownership', "take over fields and objects of others, a helm release's too")
-    .option('--timeout <seconds>', 'how long to wait until it runs (0: not at all)', parseSeconds, 300)
+  return clusterCommand('install', 'install the operator, or upgrade an installation of this command')
+    .option(
+      '-n, --namespace <name>',
+      'the namespace of the operator; created if it does not exist',
+      'sidecar-injector-system',
+    )
+    .option(
+      '-f, --values <file...>',
+      'files with values of the chart; later files override earlier ones (- for standard input)',
+      [],
+    )
+    .option('--set <key=value...>', "values that override those of files, in helm's syntax: a.b=c,d[0]=e,f={g,h}", [])
+    .addOption(new Option('-o, --output <format>', 'print the objects without a cluster').choices(['yaml']))
+    .option('--dry-run', 'send the changes to the API server as a dry run')
+    .option('--take-ownership', 'take over fields and objects of other managers, including a helm release')
+    .option(
+      '--timeout <seconds>',
+      'how long to wait until the operator is available (0: do not wait)',
+      parseSeconds,
+      300,
+    )
     .action(async (options: InstallOptions) => {
       const values = await readValues(options, terminal);
       if (options.output === 'yaml') {
@@ -72,7 +85,7 @@ async function readValues({ values: files, set }: InstallOptions, terminal: Term
     const file = option === '--values' ? await readNamedFile(terminal, option, text) : undefined;
     try {
       const read = file === undefined ? setValues(values, text) : (parseYaml(file) ?? {});
-      if (!isPlainMap(read)) throw new Error('it must hold a map of values');
+      if (!isPlainMap(read)) throw new Error('it must be a map of values');
       values = file === undefined ? read : mergeValues(values, read);
     } catch (error) {
       throw new UsageError(`${option} ${text}: ${messageOf(error)}`, { cause: error });
@@ -81,13 +94,13 @@ async function readValues({ values: files, set }: InstallOptions, terminal: Term
   return values;
 }
 
-/** The objects, the namespace first, each with whose it is. */
+/** Renders the objects, the namespace first, with annotations that name the release. */
 function render(namespace: string, name: string, values: Values) {
   const { objects, version, notes } = renderChart(readChart(), { name, namespace, service: installer }, values);
   const annotations = { [releaseAnnotations.release]: `${namespace}/${name}`, [releaseAnnotations.version]: version };
   const labels = { [labelNames.managedBy]: installer, [chartLabel]: `${chartName}-${version}` };
   const home: KubernetesObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } };
-  // Resource definitions are everybody's, and outlive a release.
+  // CRDs are shared by all releases, and remain after a release.
   for (const { metadata, kind } of [home, ...objects]) {
     if (kind !== 'CustomResourceDefinition') metadata.annotations = { ...metadata.annotations, ...annotations };
   }
@@ -111,7 +124,7 @@ async function install(
   for (const object of isForeign ? objects.slice(1) : objects) {
     const isHomeless = dryRun && home === undefined && object.metadata.namespace === namespace;
     const outcome = isHomeless ? 'created' : await apply(client, object, { dryRun, takeOwnership });
-    const tried = isHomeless ? ' (not tried: its namespace is not there)' : '';
+    const tried = isHomeless ? ' (not checked: its namespace does not exist)' : '';
     terminal.out(`${nameOf(object)}: ${dryRun && outcome !== 'unchanged' ? 'would be ' : ''}${outcome}${tried}\n`);
     if (!dryRun && object.kind === 'CustomResourceDefinition') await untilEstablished(client, object);
   }
@@ -123,47 +136,49 @@ async function install(
   }
   const deployments = timeout === 0 ? [] : objects.filter(({ kind }) => kind === 'Deployment');
   const waiting = deployments.map((each) => untilAvailable(client, each, timeout, terminal));
-  // What it replaces goes on serving until it runs.
+  // Obsolete objects are deleted last, so that they serve until the new ones are available.
   if ((await Promise.all(waiting)).includes(false)) {
-    terminal.error(`not available after ${timeout} s: mend what keeps it and install again, or \`injector uninstall\``);
+    terminal.error(
+      `not available after ${timeout} s: fix the problem above and install again, or run \`injector uninstall\``,
+    );
     return false;
   }
   for (const object of obsolete) {
-    // The owner of the webhooks must not take them along.
+    // Orphan the webhooks of their owner, so that they are not deleted with it.
     const isOwner = object.kind === 'MutatingWebhookConfiguration';
     await client.delete(object, { propagationPolicy: isOwner ? 'Orphan' : 'Background' });
     terminal.out(`${nameOf(object)}: deleted\n`);
   }
-  const state = timeout === 0 ? 'is applied to' : 'runs in';
+  const state = timeout === 0 ? 'was applied to' : 'runs in';
   terminal.out(`\n${notes.trim()}\n\n${chartName} ${version} ${state} namespace ${namespace}\n`);
   return true;
 }
 
-/** @throws Error when somebody else has the chart, with how to move either way */
+/** @throws Error when another release exists, with the commands to move it */
 function refuseOthers(
   releases: readonly InstalledRelease[],
   present: InstalledRelease | undefined,
-  wanted: { namespace: string; operatorClass: string | undefined; takeOwnership: boolean },
+  request: { namespace: string; operatorClass: string | undefined; takeOwnership: boolean },
 ): void {
-  const { namespace, operatorClass = '', takeOwnership } = wanted;
+  const { namespace, operatorClass = '', takeOwnership } = request;
   const rival = releases.find((each) => each !== present && (each.operatorClass ?? operatorClass) === operatorClass);
   if (rival !== undefined) {
     const where = `${rival.isHelms ? 'helm release' : 'release'} ${rival.name} in namespace ${rival.namespace}`;
-    const advice = `--namespace ${rival.namespace} means that one, --set operator.class=NAME makes another`;
-    throw new Error(`operator class ${operatorClass} has an operator: ${where}; ${advice}`);
+    const advice = `use --namespace ${rival.namespace} to upgrade it, or --set operator.class=NAME for a second operator`;
+    throw new Error(`operator class ${operatorClass} already has an operator: ${where}; ${advice}`);
   }
   if (present?.isHelms !== true || takeOwnership) return;
   const { name } = present;
   const release = `${name} charts/${chartName} --namespace ${namespace}`;
   throw new Error(
-    `helm release ${name} in namespace ${namespace} has this chart; nothing was changed\n` +
-      `  to upgrade it with helm: helm upgrade ${release}\n` +
-      `  to move it here:         helm get values ${name} -n ${namespace} -o yaml | injector install -n ${namespace} --take-ownership -f -\n` +
-      `  to move it back:         helm upgrade --install ${release} --take-ownership --force-conflicts (helm 4)`,
+    `helm release ${name} in namespace ${namespace} already installed this chart; nothing was changed\n` +
+      `  upgrade with helm:       helm upgrade ${release}\n` +
+      `  move to this command:    helm get values ${name} -n ${namespace} -o yaml | injector install -n ${namespace} --take-ownership -f -\n` +
+      `  move back to helm:       helm upgrade --install ${release} --take-ownership --force-conflicts (helm 4)`,
   );
 }
 
-/** Server-side apply of one object. Resource definitions are always taken over: they are of this version, whoever brought them. */
+/** Server-side applies one object; forces CRDs, because they must match this version. */
 async function apply(
   client: ApiClient,
   object: KubernetesObject,
@@ -175,13 +190,13 @@ async function apply(
     const live = await client.find(resourceKind(object.apiVersion, object.kind), name, { namespace });
     const applied = await client.apply(object, { fieldManager: 'injector-install', force, dryRun });
     if (live === undefined) return 'created';
-    // Without what the API server and controllers count and note.
+    // Ignore fields that the API server and controllers update.
     const [before, after] = [live, applied].map(({ metadata, ...rest }) => {
       return { ...rest, status: '', metadata: { ...metadata, managedFields: [], resourceVersion: '', generation: 0 } };
     });
     return isDeepStrictEqual(before, after) ? 'unchanged' : 'configured';
   } catch (error) {
-    const advice = isConflict(error) && !force ? '; --take-ownership takes these fields over' : '';
+    const advice = isConflict(error) && !force ? '; use --take-ownership to take over these fields' : '';
     throw new Error(`${nameOf(object)}: ${messageOf(error)}${advice}`, { cause: error });
   }
 }
@@ -189,10 +204,10 @@ async function apply(
 async function untilEstablished(client: ApiClient, { apiVersion, kind, metadata: { name = '' } }: KubernetesObject) {
   const isEstablished = await poll(30, async () => {
     const { status } = await client.get(resourceKind(apiVersion, kind), name);
-    // At first the API server writes null.
+    // The API server first writes null.
     const conditions = (status as { conditions?: Condition[] | null } | undefined)?.conditions ?? [];
     return conditions.some((each) => each.type === 'Established' && each.status === 'True');
   });
   if (!isEstablished)
-    throw new Error(`${kind} ${name}: not Established after 30 s; \`kubectl describe crd ${name}\` says why`);
+    throw new Error(`${kind} ${name}: not Established after 30 s; \`kubectl describe crd ${name}\` shows why`);
 }

@@ -6,36 +6,36 @@ import { renderChart } from './render-chart.ts';
 const release = { name: 'injector', namespace: 'system', service: 'Helm' };
 
 describe('install: values', () => {
-  const sets: [text: string, wanted: Values | RegExp][] = [
+  const sets: [text: string, expected: Values | RegExp][] = [
     ['a=1,b.c=x,d[1]=y,e={f,2,null}', { a: 1n, b: { c: 'x' }, d: [null, 'y'], e: ['f', 2n, null] }],
     ['a=TRUE,b=null,c=0,d=007,e=1.5,f=-3,g=', { a: true, b: null, c: 0n, d: '007', e: '1.5', f: -3n, g: '' }],
     ['a=9223372036854775807,b=9223372036854775808', { a: 9223372036854775807n, b: '9223372036854775808' }],
     [String.raw`a\.b=c\,d,e={x\,y}`, { 'a.b': 'c,d', e: ['x,y'] }],
     ['list[0].name=z,list[2]=q', { list: [{ name: 'z', old: 1 }, 'two', 'q'] }],
-    ['list.a=1', /a: there is another kind of value in this place/],
-    ['b', /"b" is no KEY=VALUE/],
-    ['a={b', /"\{b" is no KEY=VALUE/],
+    ['list.a=1', /a: the existing value has another type/],
+    ['b', /"b" is not KEY=VALUE/],
+    ['a={b', /"\{b" is not KEY=VALUE/],
   ];
-  for (const [text, wanted] of sets) {
+  for (const [text, expected] of sets) {
     it(`--set ${text}`, () => {
       const old = text.startsWith('list') ? { list: [{ name: 'a', old: 1 }, 'two'] } : {};
-      if (wanted instanceof RegExp) assert.throws(() => setValues(old, text), wanted);
-      else assert.deepEqual(setValues(old, text), wanted);
+      if (expected instanceof RegExp) assert.throws(() => setValues(old, text), expected);
+      else assert.deepEqual(setValues(old, text), expected);
     });
   }
 
-  it('are merged key by key, and null takes a default away', () => {
-    const given = mergeValues({ a: { b: 1 }, c: [1], e: 1 }, { a: { d: null }, c: [2], e: null });
-    assert.deepEqual(given, { a: { b: 1, d: null }, c: [2], e: null });
-    const whole = mergeValues({ a: { d: 1, x: {} }, c: [0], e: 2, f: 3 }, given, true);
+  it('are merged by key, and null removes a default', () => {
+    const merged = mergeValues({ a: { b: 1 }, c: [1], e: 1 }, { a: { d: null }, c: [2], e: null });
+    assert.deepEqual(merged, { a: { b: 1, d: null }, c: [2], e: null });
+    const whole = mergeValues({ a: { d: 1, x: {} }, c: [0], e: 2, f: 3 }, merged, true);
     assert.deepEqual(whole, { a: { b: 1, x: {} }, c: [2], f: 3 });
   });
 
-  // What helm makes of the same values is compared by scripts/baseline.ts.
+  // scripts/baseline.ts compares the results with helm.
   const refusals: [values: Values, problem: RegExp][] = [
     [
       { mode: 'both', replicas: 2 },
-      /^mode: the chart wants enum \["split","all"\]; replicas: the chart has no such value; there are: .*, mode, /,
+      /^mode: the chart requires enum \["split","all"\]; replicas: the chart has no such value; there are: .*, mode, /,
     ],
     [
       { operator: { webhookPort: 1023n, class: 'A' } },
@@ -58,13 +58,13 @@ describe('install: values', () => {
     });
   }
 
-  it('names what our engine does not have, by file and line', () => {
+  it('reports unsupported functions and keywords by file and line', () => {
     const other = (name: string, text: string) => () => renderChart({ ...readChart(), [name]: text }, release, {});
     assert.throws(other('templates/x.yaml', 'a: 1\nb: {{ lookup "v1" }}'), /templates\/x\.yaml:2: function "lookup"/);
-    assert.throws(other('values.schema.json', '{"if": {}}'), /keyword if is not known here/);
+    assert.throws(other('values.schema.json', '{"if": {}}'), /keyword if is not supported/);
   });
 
-  it('renders resource definitions first, and the rest in the order of helm', () => {
+  it("renders CRDs first, and the rest in helm's order", () => {
     const { objects } = renderChart(readChart(), release, { metrics: { serviceMonitor: { enabled: true } } });
     const kinds = [...new Set(objects.map(({ kind }) => kind))].join(' ');
     assert.match(kinds, /^Custom\w+ PodDis\w+ ServiceAccount ClusterRole .* Deployment Mut\w+ ServiceMonitor Val/);

@@ -19,30 +19,30 @@ import type { ChartFiles } from './chart-files.ts';
 import { mergeValues, type Values } from './chart-values.ts';
 import { schemaMistakes, type Schema } from './values-schema.ts';
 
-/** What templates know as `.Release`. */
+/** The values of `.Release` in templates. */
 interface Release {
   readonly name: string;
   readonly namespace: string;
-  /** Who applies it: `Helm`, or us. */
+  /** The manager that applies it: `Helm`, or `injector`. */
   readonly service: string;
 }
 
-/** The chart with its values. */
+/** The rendered chart. */
 interface RenderedChart {
   readonly version: string;
-  /** In the order in which they are applied: resource definitions, then as helm has it. */
+  /** In the order of application: CRDs, then helm's order. */
   readonly objects: KubernetesObject[];
-  /** What the chart says to people. */
+  /** The notes for users. */
   readonly notes: string;
 }
 
-/** Helm's order of kinds, as far as our chart has them, but for definitions; others follow by name. */
+/** Helm's order for the kinds of our chart, after CRDs; other kinds follow by name. */
 const installOrder = [
   ...['CustomResourceDefinition', 'NetworkPolicy', 'PodDisruptionBudget', 'ServiceAccount', 'ConfigMap', 'ClusterRole'],
   ...['ClusterRoleBinding', 'Role', 'RoleBinding', 'Service', 'Deployment'],
 ];
 
-/** The functions that our chart uses, of all that helm has; any other is a mistake of its templates. */
+/** The sprig functions that our chart uses; any other is an error. */
 const sprigNames = [
   ...['contains', 'default', 'dict', 'fail', 'has', 'int', 'list', 'lower', 'merge', 'mergeOverwrite'],
   ...['nindent', 'quote', 'replace', 'ternary', 'toJson', 'trim', 'trimSuffix', 'trunc', 'uniq'],
@@ -54,7 +54,6 @@ const functions: FunctionTable = {
   toYaml: meteredFunction([any], (meter, value) => encodeYaml(value, meter).replace(/\n$/, '')),
 };
 
-/** The type of `.Files`. */
 const filesType: StructType = {
   kind: 'struct',
   name: 'engine.files',
@@ -64,15 +63,16 @@ const filesType: StructType = {
 
 /**
  * Renders the chart as `helm template` does.
- * @throws ConfigurationError for values that the chart's schema refuses, TemplateError with file and line for what its templates refuse
+ * @throws ConfigurationError for values that violate the schema, TemplateError for a failing
+ *   template
  */
-export function renderChart(files: ChartFiles, release: Release, given: Values): RenderedChart {
+export function renderChart(files: ChartFiles, release: Release, userValues: Values): RenderedChart {
   const text = (name: string): string => files[name] ?? '';
   const chart = parseYaml(text('Chart.yaml')) as { name: string; version: string; appVersion: string };
-  const values = mergeValues(parseYaml(text('values.yaml')) as Values, given, true);
+  const values = mergeValues(parseYaml(text('values.yaml')) as Values, userValues, true);
   const mistakes = schemaMistakes(decodeJson(text('values.schema.json')) as Schema, values);
   if (mistakes.length > 0) throw new ConfigurationError('values', mistakes.join('; '));
-  // The text of files/crds, which scripts/generate.ts writes.
+  // Stands for files/crds, which scripts/generate.ts writes.
   const definitions = customResourceDefinitions().map(({ metadata: { name = '' }, spec }) => {
     return [`files/crds/${name}.yaml`, `spec: ${JSON.stringify(spec)}`];
   });
@@ -94,7 +94,7 @@ export function renderChart(files: ChartFiles, release: Release, given: Values):
     .filter((name) => /^templates\/.*\.yaml$/.test(name))
     .flatMap((name) => render(name).split(/^---[ \t]*/m))
     .flatMap((document) => (parseYaml(document) ?? []) as KubernetesObject);
-  // Kinds that helm does not know come last, by name.
+  // Kinds unknown to helm come last, by name.
   const rank = ({ kind }: KubernetesObject): string =>
     installOrder.includes(kind) ? String(installOrder.indexOf(kind)).padStart(2, '0') : kind;
   objects.sort((one, other) => (rank(one) < rank(other) ? -1 : Number(rank(one) > rank(other))));

@@ -11,7 +11,7 @@ interface Role extends KubernetesObject {
   rules: { apiGroups: string[]; resources: string[]; resourceNames?: string[]; verbs: string[] }[];
 }
 
-/** Every right that some values of the chart give, as the page's table says it. */
+/** Returns every right of the chart, in the format of the page's table. */
 function rightsOf(chart: ReturnType<typeof readChart>): string[] {
   const operator = { restartWorkloads: true, certificateSigningRequests: true, certManager: true };
   const some = [{ operator }, { mode: 'all', operator }, { operator, rbac: { configMapNamespaces: ['other'] } }];
@@ -29,17 +29,17 @@ function rightsOf(chart: ReturnType<typeof readChart>): string[] {
       ),
     ),
   );
-  // The controllers write this Role.
+  // The controller writes this Role at run time.
   return [...new Set([...rights, 'serving, own: list, watch secrets sidecar-injector-N-serving'])].sort();
 }
 
-function rightsSaid(text: string): string[] {
+function rightsOnPage(text: string): string[] {
   const [, section = ''] = text.split('\n## Permissions\n');
   const rows = [...section.matchAll(/^\| (\w+, \w+) \| `([^`]+)` \| [^|]+ \| [^|]+ \|$/gm)];
   return rows.map(([, who = '', right = '']) => `${who}: ${right}`).sort();
 }
 
-/** What the page says of tests that does not hold, and what it says without a test. */
+/** Returns references to missing tests, and list items without a test. */
 function mistakesOf(text: string): string[] {
   const files = { scenario: 'e2e/scenarios', gate: 'scripts/gates.ts', step: 'scripts/test.ts' };
   const read = (path: string): string =>
@@ -66,28 +66,28 @@ function mistakesOf(text: string): string[] {
 }
 
 describe('SECURITY.md', () => {
-  it('names every right of the chart, and no other', () => {
-    assert.deepEqual(rightsSaid(page), rightsOf(readChart()));
+  it('lists exactly the rights of the chart', () => {
+    assert.deepEqual(rightsOnPage(page), rightsOf(readChart()));
   });
 
-  it('would miss a right that the chart gives and it does not say', () => {
+  it('detects an additional right of the chart', () => {
     const file = 'templates/role.yaml';
     const chart = readChart();
     const more = { ...chart, [file]: chart[file]?.replace('[services, configmaps]', '[services, pods]') ?? '' };
-    assert.notDeepEqual(rightsSaid(page), rightsOf(more));
+    assert.notDeepEqual(rightsOnPage(page), rightsOf(more));
   });
 
-  it('names tests that there are, one at least for each of its lines', () => {
+  it('names at least one existing test in each list item', () => {
     assert.deepEqual(mistakesOf(page), []);
   });
 
   for (const part of ['scenario roles', 'believes no Lease', 'gate safe-templates', 'step linear time']) {
-    it(`would be found to name a test that is called otherwise than ${part}`, () => {
+    it(`detects a wrong name of the test ${part}`, () => {
       assert.notDeepEqual(mistakesOf(page.replaceAll(part, `${part} more`)), []);
     });
   }
 
-  it('would be found to say something without a test', () => {
+  it('detects a list item without a test', () => {
     assert.deepEqual(mistakesOf(`${page}\n- All is well.`), ['- All is well.']);
   });
 });

@@ -28,21 +28,21 @@ interface UninstallOptions extends ClusterOptions {
   readonly timeout: number;
 }
 
-/** Of what the operator has made, but for its mutating webhooks. */
+/** The kinds of objects that the operator creates, except mutating webhooks. */
 export const operatorKinds = [
   ...[kinds.validatingWebhooks, kinds.leases, kinds.configMaps, kinds.services, kinds.secrets],
   resourceKind('rbac.authorization.k8s.io/v1', 'Role'),
 ];
 const definitionKind = resourceKind('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
-/** An operator that is alive takes one or two. */
+/** How long to wait for a running operator, which needs 1 to 2 s. */
 const answerSeconds = 15;
 
-/** `injector uninstall`: what `install` or the chart has made, webhooks first, whether or not an operator is alive. */
+/** `injector uninstall`: removes an installation, with or without a running operator. */
 export function uninstallCommand(terminal: Terminal): Command {
-  return clusterCommand('uninstall', 'remove what install or the chart has made, and the webhooks first')
-    .option('-n, --namespace <name>', 'the one that runs there, of several')
-    .option('--purge', 'remove the CustomResourceDefinitions too, and with them every InjectorConfig and RevisionTag')
-    .option('-y, --yes', 'do not ask')
+  return clusterCommand('uninstall', 'remove the operator and its objects, webhooks first')
+    .option('-n, --namespace <name>', 'the namespace of the operator, if there are several')
+    .option('--purge', 'also remove the CustomResourceDefinitions, with all InjectorConfigs and RevisionTags')
+    .option('-y, --yes', 'do not ask for confirmation')
     .option('--timeout <seconds>', 'how long to wait until the pods of the operator have ended', parseSeconds, 60)
     .action(async (options: UninstallOptions) => {
       const isDone = await withCluster(options, (client) => uninstall(client, options, terminal));
@@ -57,23 +57,27 @@ async function uninstall(client: ApiClient, options: UninstallOptions, terminal:
   const remains = remainsOf(client, (object) => isOnly || classOf(object) === release?.operatorClass, terminal);
   const definitions = await remains.definitions();
   const resources = await remains.resources();
-  const webhooks = (await switchTargets(client, { all: true })).webhooks.filter(remains.isMeant);
-  const kept = `${plural(definitions.length, 'CustomResourceDefinition')} and ${plural(resources.length, 'object')} of theirs`;
-  const traces = [...objects, ...webhooks, ...(await remains.made()), ...resources.filter(isHeld)];
-  if (traces.length === 0 && (definitions.length === 0 || !purge)) {
-    terminal.out(`nothing to uninstall${definitions.length === 0 ? '' : `; ${kept} are kept, --purge removes them`}\n`);
+  const webhooks = (await switchTargets(client, { all: true })).webhooks.filter(remains.isSelected);
+  const kept = `${plural(definitions.length, 'CustomResourceDefinition')} and ${plural(resources.length, 'custom resource')}`;
+  const found = [...objects, ...webhooks, ...(await remains.made()), ...resources.filter(isHeld)];
+  if (found.length === 0 && (definitions.length === 0 || !purge)) {
+    terminal.out(
+      `nothing to uninstall${definitions.length === 0 ? '' : `; ${kept} are kept, use --purge to remove them`}\n`,
+    );
     return true;
   }
   const { isAnswered, losses } = await readLosses(client);
   const what =
-    release === undefined ? 'what an operator has left' : `${release.name} in namespace ${release.namespace}`;
-  const concerns = [...losses, `removes ${what} with its webhooks; ${kept} are ${purge ? 'removed too' : 'kept'}`];
+    release === undefined
+      ? 'the remaining objects of an operator'
+      : `${release.name} in namespace ${release.namespace}`;
+  const concerns = [...losses, `removes ${what} with its webhooks; ${kept} are ${purge ? 'also removed' : 'kept'}`];
   if (!(await agrees(terminal, concerns, yes))) return true;
 
-  // Without the owner of the webhooks an operator that is alive publishes none again.
+  // Without the owner of the webhooks, a running operator does not publish them again.
   await remains.remove(objects.filter(({ kind }) => kind === 'MutatingWebhookConfiguration'));
-  const deeds = await leftovers(client, remains.isMeant);
-  // What a live operator does not answer in time, and what nobody answers for a dead one, is answered below.
+  const changes = await leftovers(client, remains.isSelected);
+  // A running operator removes its finalizers. The code below removes those that remain.
   if (purge && isAnswered) await remains.removeResources();
   const isGoing = ({ metadata }: KubernetesObject): boolean => metadata.deletionTimestamp !== undefined;
   if (isAnswered) await poll(Math.min(timeout, answerSeconds), async () => !(await remains.resources()).some(isGoing));
@@ -81,39 +85,40 @@ async function uninstall(client: ApiClient, options: UninstallOptions, terminal:
   await remains.remove(deployments);
   const podsLeft = async () => (await Promise.all(deployments.map((each) => podsOf(client, each)))).flat();
   const hasEnded = await poll(timeout, async () => (await podsLeft()).length === 0);
-  if (!hasEnded) terminal.error(`pods of the operator are there after ${timeout} s: what they write stays behind`);
-  // Without an owner it has published them again until it ended.
-  deeds.push(...(await leftovers(client, remains.isMeant)));
-  for (const { line } of deeds) terminal.out(`${line}\n`);
+  if (!hasEnded)
+    terminal.error(`the pods of the operator have not ended after ${timeout} s: objects that they write now remain`);
+  // The operator may have restored webhooks before it ended.
+  changes.push(...(await leftovers(client, remains.isSelected)));
+  for (const { line } of changes) terminal.out(`${line}\n`);
   await remains.remove(await remains.made());
   await remains.answerFinalizers();
   if (purge) await remains.removeResources();
   const isHome = ({ kind }: KubernetesObject): boolean => kind === 'Namespace';
   const rest = objects.filter((each) => !/^(?:MutatingWebhookConfiguration|Deployment|Namespace)$/.test(each.kind));
   await remains.remove([...rest, ...(purge ? definitions : []), ...objects.filter(isHome)]);
-  const isDone = hasEnded && deeds.every(({ failed }) => failed !== true);
+  const isDone = hasEnded && changes.every(({ failed }) => failed !== true);
   terminal.out(
     isDone
       ? `uninstalled${purge ? '' : `; ${kept} are kept`}\n`
-      : 'something is left: mend what is said above and run this again\n',
+      : 'some objects remain: fix the problems above and run this command again\n',
   );
   return isDone;
 }
 
-/** @throws UsageError when several are there and none is named, or when they would lose their resource definitions */
+/** @throws UsageError when several exist and none is named, or for --purge while others remain */
 function chooseRelease(all: readonly InstalledRelease[], { namespace, purge }: UninstallOptions) {
   const release = all.find((each) => each.namespace === (namespace ?? each.namespace));
   const isOnly = all.length <= 1;
   if (namespace === undefined ? isOnly : release !== undefined && (isOnly || purge !== true))
     return { release, isOnly };
-  const there = all.map(({ name, namespace: home }) => `${name} in namespace ${home}`).join(', ') || 'there is none';
-  throw new UsageError(`say which one with --namespace, and --purge with the last one only: ${there}`);
+  const there = all.map(({ name, namespace: home }) => `${name} in namespace ${home}`).join(', ') || 'none exists';
+  throw new UsageError(`name one with --namespace, and use --purge only for the last one: ${there}`);
 }
 
-/** What an operator has made and looks after, and how it goes. */
-function remainsOf(client: ApiClient, isMeant: (object: KubernetesObject) => boolean, terminal: Terminal) {
+/** Returns functions that list and remove the objects of an operator. */
+function remainsOf(client: ApiClient, isSelected: (object: KubernetesObject) => boolean, terminal: Terminal) {
   const list = async (all: readonly ResourceKind[], labelSelector?: string): Promise<KubernetesObject[]> =>
-    (await Promise.all(all.map((kind) => listWhereKnown(client, kind, labelSelector)))).flat().filter(isMeant);
+    (await Promise.all(all.map((kind) => listWhereKnown(client, kind, labelSelector)))).flat().filter(isSelected);
   const remove = async (objects: readonly KubernetesObject[]): Promise<void> => {
     for (const object of objects) {
       await client.delete(object).catch((error: unknown) => {
@@ -124,10 +129,10 @@ function remainsOf(client: ApiClient, isMeant: (object: KubernetesObject) => boo
   };
   const resources = (): Promise<KubernetesObject[]> => list([kinds.revisionTags, kinds.injectorConfigs]);
   return {
-    isMeant,
+    isSelected,
     remove,
     resources,
-    /** But for mutating webhooks. The Lease of who leads has no label. */
+    /** All except mutating webhooks. The Lease of the leader has no label. */
     made: async (): Promise<KubernetesObject[]> => {
       const isLeader = ({ metadata }: KubernetesObject) => metadata.name?.startsWith(leaderLeaseName('')) === true;
       const labelled = await list(operatorKinds, `${labelNames.managedBy}=${managedBy}`);
@@ -137,7 +142,7 @@ function remainsOf(client: ApiClient, isMeant: (object: KubernetesObject) => boo
       const names = customResourceDefinitions().map(({ metadata }) => metadata.name);
       return (await client.listAll(definitionKind)).items.filter(({ metadata }) => names.includes(metadata.name));
     },
-    /** Whoever uses them. */
+    /** Removes custom resources even if they are in use. */
     removeResources: async (): Promise<void> => {
       for (const object of await resources()) {
         await client.patch(object, 'merge', { metadata: { annotations: { [forceDeleteAnnotation]: 'true' } } });
@@ -159,13 +164,13 @@ function isHeld({ metadata }: KubernetesObject): boolean {
   return metadata.finalizers?.includes(finalizer) === true;
 }
 
-/** The operator class of what an operator has made or looks after. */
+/** Returns the operator class of an object of an operator. */
 function classOf({ metadata: { labels = {}, name = '' }, spec, kind }: KubernetesObject): string | undefined {
   if (kind === 'Lease') return labels[labelNames.replica] ?? name.slice(leaderLeaseName('').length);
   return labels[labelNames.operatorClass] ?? (spec as { operatorClass?: string } | undefined)?.operatorClass;
 }
 
-/** Which workloads have injected pods, and whether an operator is there to answer. */
+/** Returns the workloads that lose injection, and whether an operator is running. */
 async function readLosses(client: ApiClient): Promise<{ isAnswered: boolean; losses: string[] }> {
   try {
     const installation = await readInstallation(client);
@@ -174,10 +179,10 @@ async function readLosses(client: ApiClient): Promise<{ isAnswered: boolean; los
       .filter(({ current, stale }) => current + stale > 0)
       .map(({ namespace, workload, injectorConfig, current, stale }) => {
         const pods = plural(current + stale, 'pod');
-        return `${namespace} ${workload} loses injection by ${injectorConfig}: ${pods}, once they are made again`;
+        return `${namespace} ${workload} loses injection by ${injectorConfig}: ${pods}, when they are recreated`;
       });
     return { isAnswered: isAlive(installation.health), losses: [...losses, ...notes] };
   } catch (error) {
-    return { isAnswered: false, losses: [`which workloads lose injection is not known: ${messageOf(error)}`] };
+    return { isAnswered: false, losses: [`cannot determine which workloads lose injection: ${messageOf(error)}`] };
   }
 }

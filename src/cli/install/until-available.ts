@@ -18,7 +18,7 @@ interface PodStatus {
   containerStatuses?: { state?: Partial<Record<'waiting' | 'terminated', Partial<Condition>>> }[];
 }
 
-/** Asks until it holds; false when the time is over. */
+/** Polls a condition; returns false when the time is over. */
 export async function poll(seconds: number, holds: () => Promise<boolean>): Promise<boolean> {
   const end = performance.now() + seconds * 1000;
   for (;;) {
@@ -29,8 +29,9 @@ export async function poll(seconds: number, holds: () => Promise<boolean>): Prom
 }
 
 /**
- * Waits until a Deployment is available at the template that it has now, and says what keeps it each time that this changes.
- * @returns false when it is not in time
+ * Waits until a Deployment is available with its current template, and prints obstacles as they
+ * change.
+ * @returns false after the time limit
  */
 export function untilAvailable(
   client: ApiClient,
@@ -38,7 +39,7 @@ export function untilAvailable(
   seconds: number,
   terminal: Terminal,
 ): Promise<boolean> {
-  let said = '';
+  let printed = '';
   return poll(seconds, async () => {
     const live = await client.get<Deployment>(resourceKind('apps/v1', 'Deployment'), name, { namespace });
     const { replicas = 1 } = live.spec;
@@ -48,20 +49,20 @@ export function untilAvailable(
     const obstacles = isAvailable ? [] : await obstaclesOf(client, live);
     const line = [`${nameOf(live)}: ${availableReplicas} of ${replicas} available`, ...obstacles].join('; ');
     if (isAvailable) terminal.out(`${line}\n`);
-    else if (line !== said) terminal.error(line);
-    said = line;
+    else if (line !== printed) terminal.error(line);
+    printed = line;
     return isAvailable;
   });
 }
 
-/** The pods that a Deployment selects. */
+/** Returns the pods that a Deployment selects. */
 export async function podsOf(client: ApiClient, { metadata, spec }: KubernetesObject): Promise<KubernetesObject[]> {
   const labels = Object.entries((spec as Deployment['spec']).selector.matchLabels);
   const labelSelector = labels.map((label) => label.join('=')).join(',');
   return (await client.listAll(pods, { namespace: metadata.namespace, labelSelector })).items;
 }
 
-/** What a Deployment and its pods say of why they are not ready, each sentence once. */
+/** Returns the reasons why a Deployment and its pods are not ready, without duplicates. */
 async function obstaclesOf(client: ApiClient, deployment: Deployment): Promise<string[]> {
   const statuses = (await podsOf(client, deployment)).map(({ status = {} }) => status as PodStatus);
   const conditions = [

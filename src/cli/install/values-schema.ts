@@ -17,7 +17,7 @@ const types: Readonly<Record<string, (value: unknown) => boolean>> = {
   null: (value) => value === null,
 };
 
-/** Whether a value is as a keyword says; most are about one type of values. */
+/** Checks a value by a keyword; most keywords apply to one type. */
 const keywords: Readonly<Record<string, (value: unknown, rule: never) => boolean>> = {
   type: (value, rule: string | string[]) => [rule].flat().some((name) => types[name]?.(value) === true),
   enum: (value, rule: unknown[]) => rule.includes(value),
@@ -32,20 +32,20 @@ const keywords: Readonly<Record<string, (value: unknown, rule: never) => boolean
   not: (value, rule: Schema) => !isValid(rule, value),
 };
 
-/** What is for people, or about what is below a value. */
+/** Keywords for documentation, or for nested values. */
 const others = new Set(['$schema', 'title', 'description', 'properties', 'additionalProperties', 'items']);
 
 /**
- * What is wrong with a value by a JSON schema, a sentence each.
- * @param at where it stands: `.a[0]`
+ * Returns the violations of a JSON schema.
+ * @param at the path of the value: `.a[0]`
  * @throws Error for a keyword that our chart's schema does not use
  */
 export function schemaMistakes(schema: Schema, value: unknown, at = ''): string[] {
   const own = Object.entries(schema).flatMap(([keyword, rule]) => {
     if (others.has(keyword)) return [];
-    if (!Object.hasOwn(keywords, keyword)) throw new Error(`values.schema.json: keyword ${keyword} is not known here`);
+    if (!Object.hasOwn(keywords, keyword)) throw new Error(`values.schema.json: keyword ${keyword} is not supported`);
     const holds = keywords[keyword]?.(value, rule as never) === true;
-    return holds ? [] : [`${at.slice(1) || 'the values'}: the chart wants ${keyword} ${JSON.stringify(rule)}`];
+    return holds ? [] : [`${at.slice(1) || 'the values'}: the chart requires ${keyword} ${JSON.stringify(rule)}`];
   });
   const { properties = {}, additionalProperties = true, items = true } = schema as Record<string, Schema | boolean>;
   const ruleOf = (key: string): Schema | boolean =>
@@ -55,10 +55,10 @@ export function schemaMistakes(schema: Schema, value: unknown, at = ''): string[
     : isList(value)
       ? value.map((each, index) => [`${at}[${index}]`, each, items] as const)
       : [];
-  const below = inner.flatMap(([place, each, rule]) => {
-    if (typeof rule !== 'boolean') return schemaMistakes(rule, each, place);
-    const key = place.slice(place.lastIndexOf('.') + 1);
-    return rule ? [] : [`${place.slice(1)}: the chart has no such value; ${namesThere(key, Object.keys(properties))}`];
+  const below = inner.flatMap(([path, each, rule]) => {
+    if (typeof rule !== 'boolean') return schemaMistakes(rule, each, path);
+    const key = path.slice(path.lastIndexOf('.') + 1);
+    return rule ? [] : [`${path.slice(1)}: the chart has no such value; ${namesThere(key, Object.keys(properties))}`];
   });
   return [...own, ...below];
 }

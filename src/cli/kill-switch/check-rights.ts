@@ -2,16 +2,18 @@ import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
 
 /**
- * Asks the API server (SelfSubjectAccessReview of authorization.k8s.io/v1, which everybody may create) for rights, before anything is touched.
- * @param rights each a verb and a resource of the whole cluster: `list pods`, `patch injectorconfigs.sidecar-injector.io`
- * @throws Error that names each one that is missing
+ * Checks cluster-wide rights with SelfSubjectAccessReviews (authorization.k8s.io/v1) before any
+ * change.
+ * @param rights each a verb and a resource: `list pods`, `patch
+ *   injectorconfigs.sidecar-injector.io`
+ * @throws Error that lists the missing rights
  */
 export async function checkRights(client: Pick<ApiClient, 'request'>, rights: readonly string[]): Promise<void> {
   const answers = await Promise.all(rights.map((right) => isMissing(client, right)));
   const missing = rights.filter((_, index) => answers[index]);
   if (missing.length === 0) return;
   const what = `the user of this kubeconfig lacks the right to ${missing.join(' and to ')}; nothing was changed`;
-  throw new Error(`${what}; have it granted, or name another user's context with --context`);
+  throw new Error(`${what}; ask for the right, or name another user's context with --context`);
 }
 
 async function isMissing(client: Pick<ApiClient, 'request'>, right: string): Promise<boolean> {
@@ -28,7 +30,7 @@ async function isMissing(client: Pick<ApiClient, 'request'>, right: string): Pro
     };
     return status?.allowed === false;
   } catch (error) {
-    // Where asking is not allowed, the deed itself will tell.
+    // Without access reviews, the change itself will fail.
     if (error instanceof ApiError && error.code === 403) return false;
     throw error;
   }

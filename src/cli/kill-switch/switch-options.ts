@@ -4,20 +4,19 @@ import { clusterCommand, type ClusterOptions, withCluster } from '../cluster-opt
 import { exitCodes, type Terminal } from '../terminal.ts';
 import { checkSelection, type SwitchSelection } from './switch-targets.ts';
 
-/** What `disable` and `enable` share: whom they mean, which cluster, and whether they only say what they would do. */
+/** The options of `disable` and `enable`. */
 export interface SwitchOptions extends SwitchSelection, ClusterOptions {
   readonly dryRun?: true;
 }
 
-/** A command with the flags that `disable` and `enable` share. */
 export function switchCommand(name: string, description: string): Command {
   return clusterCommand(name, description)
-    .option('-r, --revision <name...>', 'the revisions that are meant')
-    .option('--all', 'every injector of the cluster')
-    .option('--dry-run', 'say what would be done, and do nothing');
+    .option('-r, --revision <name...>', 'the revisions to select')
+    .option('--all', 'all injectors of the cluster')
+    .option('--dry-run', 'print the changes without making them');
 }
 
-/** Does one of the two, unless nobody is meant; exit status 1 when not everything is done. */
+/** Checks the options and runs the command; exit status 1 if a change failed. */
 export async function onCluster<Options extends SwitchOptions>(
   options: Options,
   terminal: Terminal,

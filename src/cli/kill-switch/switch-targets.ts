@@ -8,26 +8,27 @@ import { injectorConfigs, mutatingWebhooks } from '../../operator/cluster-view.t
 import { listWhereKnown } from '../usage/installation.ts';
 import { ourWebhooksOf, webhooksOf } from '../../operator/webhooks/published-webhook.ts';
 
-/** Which injectors are meant: some revisions, or all of them. */
+/** The selected injectors: some revisions, or all. */
 export interface SwitchSelection {
   readonly revision?: readonly string[];
   readonly all?: true;
 }
 
-/** What a selection comes to on a cluster. */
+/** The selected objects of a cluster. */
 export interface SwitchTargets {
   readonly configs: readonly KubernetesObject[];
-  /** The webhook configurations that lead to them, tags' too, also those of InjectorConfigs that are gone. */
+  /** Their webhook configurations, including those of tags and of deleted InjectorConfigs. */
   readonly webhooks: readonly KubernetesObject[];
-  /** Whether a webhook configuration of ours, as it is by now, is one of them: what a living operator has led elsewhere meanwhile is not. */
-  readonly isMeant: (webhook: KubernetesObject) => boolean;
-  /** What somebody may have meant as well, a sentence each. */
+  /** Reports whether a webhook configuration is still selected in its current version. */
+  readonly isSelected: (webhook: KubernetesObject) => boolean;
+  /** Hints about tags that may have been intended. */
   readonly notes: readonly string[];
 }
 
 /**
- * Finds what is meant, with nothing but the API server: by the labels of our webhook configurations, and by name where somebody took those off.
- * @throws UsageError naming the revisions there are, when one that is asked for is not among them
+ * Finds the selected objects by the labels of our webhook configurations, or by their names and
+ * paths if the labels are gone.
+ * @throws UsageError listing the revisions, when a requested one does not exist
  */
 export async function switchTargets(
   client: Pick<ApiClient, 'listAll'>,
@@ -36,7 +37,7 @@ export async function switchTargets(
   const configs = await listWhereKnown(client, injectorConfigs);
   const { items } = await client.listAll(mutatingWebhooks);
   const webhooks = items.filter((webhook) => isOurs(webhook, configs));
-  if (all === true) return { configs, webhooks, isMeant: () => true, notes: [] };
+  if (all === true) return { configs, webhooks, isSelected: () => true, notes: [] };
   const known = new Set([...configs.map(revisionOf), ...webhooks.flatMap((webhook) => revisionIn(webhook) ?? [])]);
   const unknown = revisions.filter((each) => !known.has(each));
   if (unknown.length > 0) {
@@ -46,49 +47,49 @@ export async function switchTargets(
   }
   const chosen = configs.filter((config) => revisions.includes(revisionOf(config)));
   const names = new Set(chosen.map(({ metadata }) => metadata.name ?? ''));
-  const isMeant = (webhook: KubernetesObject): boolean => isOfAny(webhook, names, revisions);
-  const others = webhooks.filter((webhook) => !isMeant(webhook));
-  return { configs: chosen, webhooks: webhooks.filter(isMeant), isMeant, notes: tagNotes(others, revisions) };
+  const isSelected = (webhook: KubernetesObject): boolean => isOfAny(webhook, names, revisions);
+  const others = webhooks.filter((webhook) => !isSelected(webhook));
+  return { configs: chosen, webhooks: webhooks.filter(isSelected), isSelected, notes: tagNotes(others, revisions) };
 }
 
-/** Of tags that are called like a revision that is meant, and lead elsewhere. */
+/** Returns hints about tags with the name of a requested revision and another target. */
 function tagNotes(webhooks: readonly KubernetesObject[], names: readonly string[]): string[] {
   return webhooks.flatMap((webhook) => {
     const tag = webhook.metadata.labels?.[labelNames.tag];
     const revision = revisionIn(webhook);
     if (tag === undefined || revision === undefined || !names.includes(tag)) return [];
-    return [`tag ${tag} leads to revision ${revision}: name that to take it out of the way`];
+    return [`tag ${tag} points to revision ${revision}: name that revision to disable the tag`];
   });
 }
 
 /** @throws UsageError unless the selection is one of the two */
 export function checkSelection({ revision = [], all }: SwitchSelection): void {
   if ((all === true) === revision.length > 0)
-    throw new UsageError('say which injectors: --revision NAME (as often as wanted) or --all, one of the two');
+    throw new UsageError('name the injectors: --revision NAME (repeatable) or --all, but not both');
 }
 
-/** The revision of an InjectorConfig as the API server stores it. */
+/** Returns the revision of a stored InjectorConfig. */
 export function revisionOf({ metadata, spec }: KubernetesObject): string {
   return (spec as { revision?: string } | undefined)?.revision ?? metadata.name ?? '';
 }
 
-/** By its label, or where it calls: tags' webhooks that lead to a revision stop pods as its own do. What leads to another one is that one's. */
+/** Matches by path, then by label, then by name; a tag matches the revisions in its path. */
 function isOfAny(webhook: KubernetesObject, names: ReadonlySet<string>, revisions: readonly string[]): boolean {
   const called = calledConfigs(webhook);
   if (called.some((name) => names.has(name))) return true;
   const revision = revisionIn(webhook);
   if (revision !== undefined) return revisions.includes(revision);
-  const isNamedSo = [...names].some((name) => ownNames(name).includes(webhook.metadata.name ?? ''));
-  return called.length === 0 && isNamedSo;
+  const hasName = [...names].some((name) => ownNames(name).includes(webhook.metadata.name ?? ''));
+  return called.length === 0 && hasName;
 }
 
-/** The InjectorConfigs that the webhooks of a configuration call, by their paths. */
+/** Returns the InjectorConfigs in the paths of a configuration. */
 function calledConfigs(configuration: KubernetesObject): string[] {
   return webhooksOf(configuration).flatMap(({ clientConfig }) => {
     const route = routeOf(clientConfig);
     if (route === undefined) return [];
     const { stable, canary } = route;
-    // While it is only tried, the canary stops nobody.
+    // In a shadow step the canary refuses no pod.
     return [stable, ...(canary === undefined || route.shadow ? [] : [canary])].map((ref) => ref.injectorConfig);
   });
 }
@@ -101,11 +102,11 @@ function ownNames(name: string): string[] {
   return [objectNames(name).webhookConfiguration, pathProbeName(name)];
 }
 
-/** What the operator has written; the empty configuration of the chart that owns these is not. */
+/** Excludes the empty configuration of the chart that owns the operator's webhooks. */
 function isOurs(webhook: KubernetesObject, configs: readonly KubernetesObject[]): boolean {
   const { labels = {}, name = '' } = webhook.metadata;
   if (labels[labelNames.managedBy] === managedBy) return true;
-  const isNamedSo = configs.some(({ metadata }) => ownNames(metadata.name ?? '').includes(name));
+  const hasName = configs.some(({ metadata }) => ownNames(metadata.name ?? '').includes(name));
   const isNamedAsTag = name.startsWith(tagWebhookConfiguration(''));
-  return (isNamedSo || isNamedAsTag) && ourWebhooksOf(webhook).length > 0;
+  return (hasName || isNamedAsTag) && ourWebhooksOf(webhook).length > 0;
 }

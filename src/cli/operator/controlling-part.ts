@@ -8,16 +8,16 @@ import type { LoadConfiguration, OperatorMetrics, RehearsePods } from '../../ope
 import type { OperatorSettings } from '../../operator/settings.ts';
 import type { OperatorOptions } from './operator-options.ts';
 
-/** What the parts of an operator process share. */
+/** The shared objects of the parts of an operator process. */
 export interface PartContext extends FollowingParts {
   readonly client: ApiClient;
   readonly namespace: string;
-  /** Names this process among candidates and replicas. */
+  /** The name of this process among candidates and replicas. */
   readonly identity: string;
   readonly metrics: OperatorMetrics;
 }
 
-/** What reconciles, in a process of role `controller` or `all`. */
+/** Creates the controller, in a process of role `controller` or `all`. */
 export function createControllingPart(
   options: OperatorOptions,
   context: PartContext,
@@ -34,16 +34,16 @@ export function createControllingPart(
     reports,
     ...trials,
   });
-  const check = (): string | undefined => (controller.synced ? undefined : 'the cluster has not been read yet');
+  const check = (): string | undefined => (controller.synced ? undefined : 'the caches are not filled yet');
   return {
     checks: [{ name: 'synced', check }],
-    /** Begins to follow the cluster and to stand for leader. @throws ConfigurationError when the API server is too old. */
+    /** Starts the watches and leader election. @throws ConfigurationError for an old API server */
     async start() {
       await requireServerVersion(client, logger);
       reports.start();
       await controller.start();
     },
-    /** Ends what is under way and releases the lease, so that another can lead at once. */
+    /** Ends the passes and releases the Lease, so that another process can lead immediately. */
     async stop() {
       controller.stop();
       await controller.stopped();

@@ -33,10 +33,10 @@ const dashboard = JSON.parse(readFileSync(fileURLToPath(new URL(file, import.met
 const panels = dashboard.panels.filter(({ type }) => type !== 'row');
 const offered = new Map(offeredMetrics().map((metric) => [metric.name, metric]));
 
-/** Labels that Prometheus adds to what it scrapes. */
+/** Labels that Prometheus adds to each sample. */
 const ofTarget = ['job', 'instance'];
 
-/** A metric where a query names it: with what is in front, its suffix, its selector's labels. */
+/** A use of a metric in a query, with its suffix and the labels of its selector. */
 interface Use {
   readonly metric: OfferedMetric;
   readonly isRate: boolean;
@@ -45,7 +45,7 @@ interface Use {
 }
 
 function usesIn(expression: string): Use[] {
-  // Every word that could be a metric: not a label, a function, a keyword or a variable, all of which have no such prefix.
+  // The prefix excludes labels, functions, keywords and variables.
   const found = expression.matchAll(
     /((?:rate|increase)\()?\b((?:injector|sidecar)_\w+?)(_bucket|_sum|_count)?(?!\w)(\{[^}]*\})?/g,
   );
@@ -84,19 +84,19 @@ describe('the alerts of the chart', () => {
   const alerts = groups.flatMap(({ rules }) => rules);
 
   for (const { alert, expr, labels, annotations } of alerts) {
-    it(`${alert} asks for metrics and labels that there are, and shows labels that are left`, () => {
+    it(`${alert} uses existing metrics and labels, and shows labels of the result`, () => {
       assert.match(labels.severity, /^(?:critical|warning|info)$/);
       const uses = usesIn(expr);
       assert.notEqual(uses.length, 0);
       for (const use of uses)
         for (const label of use.selected) assert.ok(labelsOf(use).includes(label), `${use.metric.name}: ${label}`);
-      const left = /\bby \(([^)]*)\)/.exec(expr)?.[1]?.split(', ') ?? [];
+      const kept = /\bby \(([^)]*)\)/.exec(expr)?.[1]?.split(', ') ?? [];
       const shown = [...JSON.stringify(annotations).matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label);
-      for (const label of shown) assert.ok(left.includes(label) || expr.startsWith('(up == 0)'), label);
+      for (const label of shown) assert.ok(kept.includes(label) || expr.startsWith('(up == 0)'), label);
     });
   }
 
-  it('have a section each in the runbook, and names that values may use', () => {
+  it('each have a section in the runbook, and a name in the values schema', () => {
     const names = alerts.map(({ alert }) => alert);
     const sections = [...read('docs/runbook-alerts.md').matchAll(/^## (Sidecar\w+)$/gm)].map(([, name]) => name);
     assert.deepEqual(sections, names);
@@ -108,7 +108,7 @@ describe('the alerts of the chart', () => {
 
 describe('the Grafana dashboard', () => {
   for (const { title, expr, legendFormat } of queries) {
-    it(`${title}: ${expr.slice(0, 60).replaceAll(/\s+/g, ' ')} asks for metrics and labels that there are`, () => {
+    it(`${title}: ${expr.slice(0, 60).replaceAll(/\s+/g, ' ')} uses existing metrics and labels`, () => {
       const uses = usesIn(expr);
       assert.notEqual(uses.length, 0, expr);
       for (const use of uses) {
@@ -116,19 +116,19 @@ describe('the Grafana dashboard', () => {
         for (const label of use.selected) assert.ok(labels.includes(label), `${use.metric.name} has no label ${label}`);
         assert.equal(use.isRate, use.metric.type !== 'gauge', `${use.metric.name} is a ${use.metric.type}`);
         assert.equal(use.suffix !== '', use.metric.type === 'histogram', expr);
-        assert.ok(use.selected.includes('job'), `${expr}: of which installation?`);
+        assert.ok(use.selected.includes('job'), `${expr}: the query has no job selector`);
       }
       const groups = [...expr.matchAll(/\bby \(([^)]*)\)/g)].map(([, group = '']) => group.split(/,\s*/));
       for (const label of groups.flat()) {
-        const isThere = uses.some((use) => labelsOf(use).includes(label));
-        assert.ok(isThere, `${expr}: nothing has a label ${label}`);
+        const exists = uses.some((use) => labelsOf(use).includes(label));
+        assert.ok(exists, `${expr}: nothing has a label ${label}`);
       }
-      // The outermost aggregation decides which labels are left.
-      const left = /^(?:topk\(\d+, )?\w+ by \(([^)]*)\)/.exec(expr)?.[1]?.split(/,\s*/) ?? [];
+      // The outermost aggregation determines the labels of the result.
+      const kept = /^(?:topk\(\d+, )?\w+ by \(([^)]*)\)/.exec(expr)?.[1]?.split(/,\s*/) ?? [];
       for (const [, label = ''] of legendFormat.matchAll(/\{\{(\w+)\}\}/g))
-        assert.ok(left.includes(label), `{{${label}}}`);
+        assert.ok(kept.includes(label), `{{${label}}}`);
       if (!expr.startsWith('histogram_quantile(')) {
-        for (const label of left) assert.ok(legendFormat.includes(`{{${label}}}`), `the legend lacks ${label}`);
+        for (const label of kept) assert.ok(legendFormat.includes(`{{${label}}}`), `the legend lacks ${label}`);
       }
       for (const [, variable = ''] of expr.matchAll(/\$(\w+)/g)) {
         const known = [...dashboard.templating.list.map(({ name }) => name), '__rate_interval'];
@@ -138,7 +138,7 @@ describe('the Grafana dashboard', () => {
     });
   }
 
-  it('fills its variables from metrics and labels that there are', () => {
+  it('fills its variables from existing metrics and labels', () => {
     assert.ok(variables.length >= 3);
     for (const definition of variables) {
       const [use, ...others] = usesIn(definition);
@@ -154,9 +154,9 @@ describe('the Grafana dashboard', () => {
         .flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => usesIn(expr)))
         .map(({ metric }) => metric.name),
     );
-    const wanted = [...offered.keys()].filter((name) => /^injector_(rollout|restart)/.test(name));
-    assert.ok(wanted.length >= 10);
-    const missing = wanted.filter((name) => !shown.has(name));
+    const expected = [...offered.keys()].filter((name) => /^injector_(rollout|restart)/.test(name));
+    assert.ok(expected.length >= 10);
+    const missing = expected.filter((name) => !shown.has(name));
     assert.deepEqual(missing, []);
   });
 
@@ -175,7 +175,7 @@ describe('the Grafana dashboard', () => {
     });
   }
 
-  it('has panels that can be told apart, beside each other, of the data source that is chosen', () => {
+  it('has unique panels that do not overlap and use the selected data source', () => {
     assert.equal(new Set(dashboard.panels.map(({ id }) => id)).size, dashboard.panels.length);
     assert.equal(new Set(panels.map(({ title }) => title)).size, panels.length);
     for (const { title, datasource, targets = [] } of panels) {

@@ -2,34 +2,34 @@ import { forceDeleteAnnotation, isDeletionForced } from '../../api/names.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { UsageStatus } from '../../api/injector-config/usage-status.ts';
 
-/** So many names of each kind are told; the status has more. */
-const toldNames = 10;
+/** The number of names per kind in the message; the status has more. */
+const listedNames = 10;
 
 /**
- * Why an InjectorConfig or RevisionTag must not be deleted now: who uses it, and what to do; undefined when it may be. What its status says is at most
- * half a minute old.
- * @param tags the RevisionTags that lead to it
+ * Returns why an object must not be deleted now and what to do; undefined when it may be deleted.
+ * The usage in the status is up to 30 s old.
+ * @param tags the RevisionTags that point to it
  */
 export function inUseRefusal(object: KubernetesObject, tags: readonly string[]): string | undefined {
   if (isDeletionForced(object) || object.metadata.deletionTimestamp !== undefined) return undefined;
   const { namespaces, pods } = (object.status ?? {}) as UsageStatus;
   const users = [
-    ...told(tags.length, tags, 'RevisionTag leads to it', 'RevisionTags lead to it'),
-    ...told(namespaces?.count, namespaces?.names, 'namespace leads to it', 'namespaces lead to it'),
-    ...told(pods?.count, pods?.names, 'pod was injected by it or would be', 'pods were injected by it or would be'),
+    ...listed(tags.length, tags, 'RevisionTag points to it', 'RevisionTags point to it'),
+    ...listed(namespaces?.count, namespaces?.names, 'namespace selects it', 'namespaces select it'),
+    ...listed(pods?.count, pods?.names, 'pod uses it or should use it', 'pods use it or should use it'),
   ];
   if (users.length === 0) return undefined;
   const named = `${object.kind} ${object.metadata.name ?? ''}`;
   const isByPods = (pods?.count ?? 0) > 0;
-  // An author can make any pod look as if it was injected: whoever deletes has to know that this alone may hold it up.
-  const hint = isByPods ? '; pods count by their labels and annotations, which their authors write' : '';
-  const advice = `move the labels and tags elsewhere and restart the pods, and it can be deleted within 30 s; or set the annotation ${forceDeleteAnnotation}: "true" on it`;
+  // Any author can make a pod look injected, which alone prevents the deletion.
+  const hint = isByPods ? '; pods are counted by their labels and annotations, which their authors control' : '';
+  const advice = `move the labels and tags to another revision and restart the pods, then delete it after 30 s; or set the annotation ${forceDeleteAnnotation}: "true" on it`;
   return `${named} is in use: ${users.join('; ')}${hint}; ${advice}`;
 }
 
-function told(count = 0, names: readonly string[] = [], one: string, many: string): string[] {
+function listed(count = 0, names: readonly string[] = [], one: string, many: string): string[] {
   if (count === 0) return [];
-  const shown = names.slice(0, toldNames);
+  const shown = names.slice(0, listedNames);
   const more = count > shown.length && shown.length > 0 ? ` and ${count - shown.length} more` : '';
   return [`${count} ${count === 1 ? one : many}${shown.length === 0 ? '' : ` (${shown.join(', ')}${more})`}`];
 }

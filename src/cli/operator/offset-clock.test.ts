@@ -6,7 +6,7 @@ import { offsetClock } from './operator-process.ts';
 describe('offsetClock', () => {
   const { path, write } = temporaryFolder();
 
-  it('is wrong by what the file says, and goes on by it while the file says nothing', async () => {
+  it('adds the offset of the file, and keeps it while the file is invalid', async () => {
     const base = new ManualClock();
     const warnings: unknown[] = [];
     const clock = offsetClock(base, path('offset'), { warn: (_, fields) => warnings.push(fields) });

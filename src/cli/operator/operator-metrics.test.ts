@@ -3,13 +3,13 @@ import { Registry } from 'prom-client';
 import { prometheusOperatorMetrics } from './operator-metrics.ts';
 
 describe("the controller's metrics", () => {
-  /** The samples that are scraped, without help texts, buckets and zeros. */
+  /** Returns the samples without help texts, buckets and sums. */
   async function samples(registry: Registry): Promise<string[]> {
     const text = await registry.metrics();
     return text.split('\n').filter((line) => line !== '' && !line.startsWith('#') && !/_bucket|_sum/.test(line));
   }
 
-  it('counts what is reported, by names that are bounded', async () => {
+  it('counts all reports', async () => {
     const registry = new Registry();
     const metrics = prometheusOperatorMetrics(registry);
     metrics.reconciled('a', 'Success', 0.01);
@@ -46,7 +46,7 @@ describe("the controller's metrics", () => {
     ]);
   });
 
-  it('shows who uses what, as it is when it is scraped', async () => {
+  it('reads the usage on each scrape', async () => {
     const registry = new Registry();
     const metrics = prometheusOperatorMetrics(registry);
     const samplesOfUsage = async () => (await samples(registry)).filter((line) => /^injector_\w*pods\{/.test(line));
@@ -72,7 +72,7 @@ describe("the controller's metrics", () => {
     assert.deepEqual(await samplesOfUsage(), []);
   });
 
-  it('shows the rollouts of tags, until they are over or somebody else leads', async () => {
+  it('shows the rollouts of tags while this process leads', async () => {
     const registry = new Registry();
     const metrics = prometheusOperatorMetrics(registry);
     const samplesOfRollouts = async () =>
@@ -100,7 +100,7 @@ describe("the controller's metrics", () => {
     const events = (await samplesOfRollouts()).filter(isEvent);
     assert.ok(events.includes('injector_rollout_events_total{tag="prod",reason="StepStarted"} 1'));
     const rolledBack = 'injector_rollout_events_total{tag="prod",reason="RolledBack"} 0';
-    assert.ok(events.includes(rolledBack), 'increase() needs it');
+    assert.ok(events.includes(rolledBack), 'increase() needs a zero');
     const figures = (await samplesOfRollouts()).filter((line) => !isEvent(line));
     assert.deepEqual(figures, [
       'injector_rollout_phase{tag="prod",phase="Progressing"} 1',
@@ -115,7 +115,7 @@ describe("the controller's metrics", () => {
     assert.deepEqual(await samplesOfRollouts(), events);
   });
 
-  it('shows the restarts for tags, until none are asked for or somebody else leads', async () => {
+  it('shows the restarts for tags while the spec requests them and this process leads', async () => {
     const registry = new Registry();
     const metrics = prometheusOperatorMetrics(registry);
     const samplesOfRestarts = async () => (await samples(registry)).filter((line) => line.includes('injector_restart'));
@@ -139,7 +139,7 @@ describe("the controller's metrics", () => {
     assert.deepEqual(await samplesOfRestarts(), counted);
   });
 
-  it('forgets an InjectorConfig that is gone, and no other', async () => {
+  it('removes only the series of a deleted InjectorConfig', async () => {
     const registry = new Registry();
     const metrics = prometheusOperatorMetrics(registry);
     for (const name of ['a', 'b']) {

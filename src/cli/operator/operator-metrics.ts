@@ -6,7 +6,7 @@ import { registerTagGauges, restartGauges, rolloutGauges } from './tag-gauges.ts
 import { registerMetrics } from '../../server/metrics/register-metrics.ts';
 import type { UsageFigures } from '../../operator/usage/usage-figures.ts';
 
-/** The controller's figures for Prometheus. Labels are bounded: names of InjectorConfigs and tags, kinds, conditions, outcomes, 100 namespaces. */
+/** Creates the controller's metrics. All labels have a bounded number of values. */
 export function prometheusOperatorMetrics(registry: Registry): Required<OperatorMetrics> {
   const registers = [registry];
   const { histogram, series } = registerMetrics(registry);
@@ -17,8 +17,8 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
   const reconciles = counter('injector_reconcile_total', ['injector', 'outcome'], 'Passes: Success, Conflict, Error.');
   const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
   const reconcileSeconds = histogram('injector_reconcile_duration_seconds', 'Time of a reconcile.', buckets);
-  const queueLength = gauge('injector_queue_length', [], 'Objects that wait to be reconciled.');
-  const leader = gauge('injector_leader', [], '1 while this process leads.');
+  const queueLength = gauge('injector_queue_length', [], 'Objects that wait for a pass.');
+  const leader = gauge('injector_leader', [], '1 while this process is the leader.');
   const applies = counter('injector_applies_total', ['kind', 'outcome'], 'Objects compared; differences are written.');
   const conditions = gauge('injector_condition', ['injector', 'type'], '1 while the condition is True.');
   const expiryHelp = 'When the serving certificate of an InjectorConfig expires unless it is renewed, in Unix time.';
@@ -31,26 +31,24 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
     authorityExpiryHelp,
   );
   const rotationsHelp =
-    'Certificates replaced (success), refused for what the spec or a Secret says (refused), or not written (failed).';
+    'Certificates replaced (success), refused because of the spec or a Secret (refused), or not written (failed).';
   const rotations = counter('injector_certificate_rotations_total', ['injector', 'subject', 'result'], rotationsHelp);
   const periods = [1, 5, 10, 30, 60, 65, 70, 90, 120, 300, 600, 3600];
-  const confirmationHelp =
-    'Time from when an authority was staged to when it signs: published, read back everywhere, and waited for.';
+  const confirmationHelp = 'Time until a new authority signs: published, confirmed by all replicas, and waited for.';
   const confirmation = histogram('injector_certificate_confirmation_seconds', confirmationHelp, periods);
-  const lists = counter('injector_lists_total', ['resource'], 'Complete lists: the first, and after broken watches.');
+  const lists = counter('injector_lists_total', ['resource'], 'Complete lists: initial, and after broken watches.');
   const objects = gauge('injector_watched_objects', ['resource'], 'Objects of a collection at its last complete list.');
   const watchEndsHelp = 'Watches that ended: Timeout (on time), Error, Expired, Hung.';
   const watchEnds = counter('injector_watch_ends_total', ['resource', 'reason'], watchEndsHelp);
   const podsNotInjectedHelp =
-    'New pods that asked for injection, or whose namespace did, and have none, by InjectorConfig (empty when none takes the pod) and reason. Of the leader.';
+    'New pods without a sidecar although they or their namespace requested one, by InjectorConfig (empty when none selects the pod) and reason. Reported by the leader.';
   const podsNotInjected = counter('injector_pods_not_injected_total', ['injector', 'reason'], podsNotInjectedHelp);
-  const podEventsOmittedHelp =
-    'Pods that were not injected and about which no Event was written, since there were too many.';
+  const podEventsOmittedHelp = 'Pods that were not injected and got no Event, because there were too many.';
   const podEventsOmitted = counter('injector_pod_events_omitted_total', [], podEventsOmittedHelp);
   const rolloutEventCountHelp =
-    'What happened in the rollouts of a tag: RolloutStarted, StepStarted, RolledBack, Promoted and others. Of the leader.';
+    'Events of the rollouts of a tag: RolloutStarted, StepStarted, RolledBack, Promoted and others. Reported by the leader.';
   const rolloutEventCount = counter('injector_rollout_events_total', ['tag', 'reason'], rolloutEventCountHelp);
-  const restarted = counter('injector_restarts_total', ['tag'], 'Workloads restarted for a tag. Of the leader.');
+  const restarted = counter('injector_restarts_total', ['tag'], 'Workloads restarted for a tag, by the leader.');
   /** By tag. */
   const rollouts = new Map<string, RolloutState>();
   const restarts = new Map<string, RestartFigures>();
@@ -59,7 +57,7 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
   let readUsage: () => UsageFigures | undefined = () => undefined;
   series(
     'injector_pods',
-    'Pods by the InjectorConfig that injected them (or would; empty: one that is gone), the tag that they follow and whether they have what they would get now: current, stale, missing. Of the leader.',
+    'Pods by the InjectorConfig that injected them or should have (empty if it was deleted), the tag that they follow, and their state compared with a new pod: current, stale, missing. Reported by the leader.',
     ['injector', 'tag', 'state'],
     () =>
       (readUsage()?.pods ?? []).flatMap(({ injectorConfig: injector, tag, counts }) =>
@@ -68,18 +66,18 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
   );
   series(
     'injector_namespace_pods',
-    'The same pods by namespace: the 100 in which most is to be done, and (others). Of the leader.',
+    'The same pods by namespace: the 100 namespaces with the most stale and missing pods, and (others). Reported by the leader.',
     ['namespace', 'state'],
     () =>
       (readUsage()?.namespaces ?? []).flatMap(({ namespace, counts }) =>
         Object.entries(counts).map(([state, pods]) => [{ namespace, state }, pods] as const),
       ),
   );
-  /** The condition types written per InjectorConfig, so that its series can be forgotten with it. */
+  /** The condition types of each InjectorConfig, whose series are removed with it. */
   const conditionTypes = new Map<string, Set<string>>();
   return {
     rollout(tag, state) {
-      // A counter that begins at its first event shows no increase.
+      // Without a zero, increase() would miss the first event.
       if (state !== undefined && !rollouts.has(tag)) {
         for (const reason of Object.keys(rolloutEvents)) rolloutEventCount.inc({ tag, reason }, 0);
       }
@@ -98,18 +96,18 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
     queued: (length) => queueLength.set(length),
     leading(isLeading) {
       leader.set(isLeading ? 1 : 0);
-      // Whoever leads tells how rollouts and restarts stand.
+      // Only the leader reports rollouts and restarts.
       if (isLeading) return;
       rollouts.clear();
       restarts.clear();
     },
     applied: (kind, outcome) => applies.inc({ kind, outcome }),
-    conditions(injector, held) {
+    conditions(injector, states) {
       const types = conditionTypes.get(injector) ?? new Set();
       conditionTypes.set(injector, types);
-      for (const [type, holds] of held) {
+      for (const [type, isTrue] of states) {
         types.add(type);
-        conditions.set({ injector, type }, holds ? 1 : 0);
+        conditions.set({ injector, type }, isTrue ? 1 : 0);
       }
     },
     certificateExpires(injector, notAfter, caNotAfter) {

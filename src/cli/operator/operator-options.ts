@@ -16,61 +16,63 @@ export interface OperatorOptions {
   readonly bindAddress: string;
   readonly webhookPort: number;
   readonly healthPort: number;
-  /** Seconds between going unready and closing. */
+  /** Seconds from unready to closed. */
   readonly drainSeconds: number;
-  /** Whether a leader follows the cluster's pods. */
+  /** Whether the leader watches pods. */
   readonly followPods: boolean;
-  /** Whether RevisionTags may ask for restarts of workloads. */
+  /** Whether RevisionTags may request restarts of workloads. */
   readonly restartWorkloads: boolean;
-  /** Whether certificates may come from signers, by CertificateSigningRequests. */
+  /** Whether certificates may come from CertificateSigningRequests. */
   readonly certificateSigningRequests: boolean;
   /** Whether certificates may come from cert-manager. */
   readonly certManager: boolean;
-  /** After so many answers a connection is ended; undefined: never. */
+  /** The number of responses after which a connection is closed; undefined for no limit. */
   readonly requestsPerConnection?: number;
   readonly logLevel: LogLevel;
   readonly logFormat?: LogFormat;
-  /** Not shown: for tests that cannot wait for a certificate to expire. */
+  /** Hidden; for tests that cannot wait for a certificate to expire. */
   readonly testCertificateTimeScale?: number;
-  /** Not shown: for tests that only wait for the Lease of a dead process to expire. */
+  /** Hidden; for tests that wait until the Lease of a dead process expires. */
   readonly testLeaseTimeScale?: number;
-  /** Not shown: for tests of clocks that are wrong. */
+  /** Hidden; for tests of wrong clocks. */
   readonly testClockOffsetFile?: string;
 }
 
 const servingPods = 'app.kubernetes.io/name=injector-operator';
 
-/** Adds the flags to the command; commander checks each value and says which flag is wrong. */
 export function addOperatorOptions(command: Command): Command {
   return command
     .addOption(
       new Option(
         '--role <role>',
-        'which part of the operator this process is: what leads and writes, what serves admission, or both',
+        'the part of the operator in this process: the controller, which writes objects; the webhook, which serves admission requests; or both',
       )
         .choices(['all', 'controller', 'webhook'])
         .default('all'),
     )
-    .option('--namespace <name>', "the operator's own namespace (default: the pod's, then the kubeconfig context's)")
-    .option('--kubeconfig <file>', 'a kubeconfig (default: $KUBECONFIG, ~/.kube/config, the ServiceAccount of the pod)')
-    .option('--context <name>', 'a context of the kubeconfig instead of its current one')
-    .option('--operator-class <name>', 'look after InjectorConfigs of this class only', 'default')
+    .option('--namespace <name>', "the operator's namespace (default: the pod's, then the kubeconfig context's)")
+    .option(
+      '--kubeconfig <file>',
+      'the kubeconfig (default: $KUBECONFIG, ~/.kube/config, the ServiceAccount of the pod)',
+    )
+    .option('--context <name>', 'the context of the kubeconfig (default: its current context)')
+    .option('--operator-class <name>', 'reconcile only InjectorConfigs and RevisionTags of this class', 'default')
     .option(
       '--owner <name>',
-      'the MutatingWebhookConfiguration that owns the webhooks, so that they go with the installation',
+      'the MutatingWebhookConfiguration that owns the webhooks, so that they are deleted with the installation',
     )
     .option(
       '--advertise <host:port>',
-      'where the API server reaches this process when it does not run in the cluster',
+      'the address at which the API server reaches this process outside the cluster',
       hostAndPort,
     )
     .option(
       '--identity <name>',
-      'the name of this replica, its pod (default: $POD_NAME, then the host name and process id)',
+      'the name of this replica (default: $POD_NAME, then the host name and process id)',
       parseIdentity,
     )
     .addOption(
-      new Option('--pod-selector <labels>', 'labels of the pods that serve admission: key=value,…')
+      new Option('--pod-selector <labels>', 'the labels of the pods that serve admission requests: key=value,…')
         .argParser(labels)
         .default(labels(servingPods), servingPods),
     )
@@ -79,39 +81,37 @@ export function addOperatorOptions(command: Command): Command {
     .option('--health-port <port>', 'the port of probes and metrics', parsePort, 8080)
     .option(
       '--drain-seconds <seconds>',
-      'how long to go on serving after SIGTERM while balancers take notice',
+      'how long to continue serving after SIGTERM, until load balancers stop sending requests',
       parseSeconds,
       5,
     )
     .option(
       '--requests-per-connection <count>',
-      'end each connection with its count-th answer, so that API servers come to new replicas too (default: never)',
+      'close each connection after so many responses, so that API servers also connect to new replicas (default: never)',
       parseCount,
     )
-    .option(
-      '--no-follow-pods',
-      "a leader does not follow the cluster's pods: no Events about pods, and no counts of who uses what",
-    )
+    .option('--no-follow-pods', 'do not watch pods: no Events about pods, and no usage counts')
     .option(
       '--restart-workloads',
-      'a leader restarts workloads whose pods are stale where a RevisionTag asks for it (spec.strategy.restart, spec.strategy.rollback.restart)',
+      'restart workloads with stale pods if a RevisionTag requests it (spec.strategy.restart, spec.strategy.rollback.restart)',
       false,
     )
     .option(
       '--certificate-signing-requests',
-      'a leader asks signers for certificates where an InjectorConfig wants it (spec.certificate.provider CertificateSigningRequest)',
+      'request certificates from signers if an InjectorConfig requests it (spec.certificate.provider CertificateSigningRequest)',
       false,
     )
     .option(
       '--cert-manager',
-      'a leader takes certificates from cert-manager where an InjectorConfig wants it (spec.certificate.provider CertManager)',
+      'request certificates from cert-manager if an InjectorConfig requests it (spec.certificate.provider CertManager)',
       false,
     )
-    .addOption(new Option('--log-level <level>', 'the least important lines to log').choices(logLevels).default('info'))
+    .addOption(new Option('--log-level <level>', 'the lowest level to log').choices(logLevels).default('info'))
     .addOption(
-      new Option('--log-format <format>', 'json for collectors, text for people (default: text on a terminal)').choices(
-        ['json', 'text'],
-      ),
+      new Option('--log-format <format>', 'json or text (default: text on a terminal, otherwise json)').choices([
+        'json',
+        'text',
+      ]),
     )
     .addOption(
       new Option('--test-certificate-time-scale <factor>', 'divides every duration of spec.certificate; for tests only')
@@ -129,7 +129,7 @@ export function addOperatorOptions(command: Command): Command {
     .addOption(
       new Option(
         '--test-clock-offset-file <file>',
-        'milliseconds by which the clock of this process is wrong, read again at every look; for tests only',
+        'a file with the offset of the clock of this process in milliseconds, read at every use; for tests only',
       ).hideHelp(),
     );
 }

@@ -19,14 +19,11 @@ import { createServingPart } from './serving-part.ts';
 
 /** A running operator. */
 export interface OperatorProcess {
-  /** Takes it out of service without losing an admission, and releases its leases. */
+  /** Drains the server without failing a request, and releases the Leases. */
   stop(): Promise<void>;
 }
 
-/**
- * The composition root: starts what the role asks for, with probes and metrics beside it.
- * @throws ConfigurationError when an address or port cannot be used, or the API server is too old.
- */
+/** Starts the role. @throws ConfigurationError for an invalid address or an old API server */
 export async function startOperator(
   options: OperatorOptions,
   kubeConfig: KubeConfig,
@@ -53,14 +50,14 @@ export async function startOperator(
   const health = createHealthServer({
     bindAddress: options.bindAddress,
     port: options.healthPort,
-    // A process that serves is ready when it can answer, whoever leads.
+    // A serving process is ready when it can answer, with or without a leader.
     checks: serving?.checks ?? controlling?.checks ?? [],
     metrics: registry,
     log: logger,
   });
   await health.listen();
   const stop = async (): Promise<void> => {
-    // Both at once: nobody needs a leader to be injected, and another candidate can take over meanwhile.
+    // In parallel: injection needs no leader, and another candidate can take over meanwhile.
     await Promise.all([trials.close(), controlling?.stop(), serving?.stop()]);
     await health.close();
     client.close();
@@ -69,7 +66,7 @@ export async function startOperator(
     await serving?.listen();
     await controlling?.start();
   } catch (error) {
-    // Left open it would keep the process alive, and nobody would be told to start another.
+    // An open server would keep the process alive, so that the kubelet would not restart it.
     await health.close();
     await trials.close();
     await serving?.close();
@@ -81,7 +78,7 @@ export async function startOperator(
   return { stop };
 }
 
-/** Outside a pod: the machine and the process, as far as a name of an object can say them. */
+/** Returns a name from the host name and the process id, valid as a part of an object name. */
 function defaultIdentity(): string {
   const host = hostname()
     .toLowerCase()
@@ -92,8 +89,8 @@ function defaultIdentity(): string {
 }
 
 /**
- * A clock that is wrong by as many milliseconds as a file says, for tests: a machine whose time of day jumps. Nothing else of time is changed,
- * as on such a machine. The file is read at every look; while it cannot be read or holds no number, what it said before counts.
+ * Returns a clock with the offset in a file, in milliseconds: for tests, a machine with a wrong
+ * time of day. The file is read at every use; while it is invalid, the last offset remains.
  */
 export function offsetClock(clock: Clock, file: string, logger: Pick<Logger, 'warn'>): Clock {
   let offset = 0;

@@ -12,7 +12,7 @@ describe('InjectorRegistry', () => {
   });
   const injector = loadInjector({ config: 'templates: {sidecar: ""}', values: '{}', mesh: '', settings });
 
-  it('holds several configurations of several InjectorConfigs, each until it is deleted', () => {
+  it('stores configurations of several InjectorConfigs until they are deleted', () => {
     const registry = new InjectorRegistry();
     registry.set('a', '11111111', injector);
     registry.set('a', '22222222', injector);
@@ -29,7 +29,7 @@ describe('InjectorRegistry', () => {
   });
 
   for (const name of ['__proto__', 'constructor']) {
-    it(`knows nobody called ${name}`, () => {
+    it(`has no entry named ${name}`, () => {
       assert.equal(new InjectorRegistry().get(name, 'toString'), undefined);
     });
   }

@@ -24,10 +24,7 @@ import type { PartContext } from './controlling-part.ts';
 import { validateReview } from './validate-review.ts';
 import type { Injector } from '../../inject/injector.ts';
 
-/**
- * What serves admission, in a process of role `webhook` or `all`. Hands the replica that follows the cluster and the server that answers from memory the same
- * registries.
- */
+/** Creates the serving part; the replica fills the registries from which the server answers. */
 export function createServingPart(
   options: OperatorOptions,
   context: PartContext,
@@ -58,7 +55,7 @@ export function createServingPart(
   );
   const reviewed = new ReviewedObjects({ ...shared, operatorClass, observer: metrics });
   const proxyConfigs = new ProxyConfigResources({ ...shared, observer: metrics });
-  // The engine picks those of the root namespace and of the pod's.
+  // The engine selects those of the root namespace and of the pod's namespace.
   const surroundings = () => ({ nodes: replica.nodes(), proxyConfigs: proxyConfigs.list() });
   const serverMetrics = new ServerMetrics(registry);
   const comparisonWorker = new ReviewWorker({ log: shared.logger, clock, bounds: comparisonBounds });
@@ -83,11 +80,11 @@ export function createServingPart(
   const valid = certificatesCheck(certificates, () => shared.clock.now());
   return {
     checks: [synced, servingCheck(server), listenerCheck(server), valid],
-    /** @throws ConfigurationError when the address or port cannot be used. */
+    /** @throws ConfigurationError for an address or port that cannot be used */
     listen: () => server.listen(),
-    /** Closes the listener when the process cannot go on. */
+    /** Closes the listener after a failed start. */
     close: () => server.close(0),
-    /** Begins to follow the cluster and to report; returns at once. */
+    /** Starts the watches and reports; returns immediately. */
     start() {
       replica.subscribe(() => reporter.changed());
       replica.start();
@@ -95,7 +92,7 @@ export function createServingPart(
       proxyConfigs.start();
       reviewed.start();
     },
-    /** Takes it out of service without losing an admission; its Lease goes last, since it answers until then. */
+    /** Drains the server, then releases the Lease, because it answers until then. */
     async stop() {
       reporter.drain();
       await shutDown(server, { ...defaultShutDownTimes, drain: options.drainSeconds * 1000 });
@@ -109,7 +106,7 @@ export function createServingPart(
   };
 }
 
-/** The compiled injectors of a replica by InjectorConfig and configuration hash: filled by the operator's replica, read by the server for each admission. */
+/** The loaded injectors of a replica, by InjectorConfig and configuration hash. */
 export class InjectorRegistry {
   readonly #byName = new Map<string, Map<string, Injector>>();
 

@@ -5,7 +5,7 @@ import { TagTargets } from '../../operator/tags/tag-targets.ts';
 import { validateReview } from './validate-review.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 
-/** The creation of InjectorConfig `trial` with this spec. */
+/** Returns the creation of InjectorConfig `trial` with a spec. */
 function creation(spec: unknown): AdmissionRequest {
   return {
     uid: 'a',
@@ -26,48 +26,48 @@ const validate = (request: AdmissionRequest) =>
 const sidecar = (text: string) => ({ injection: { templates: { sidecar: text } } });
 
 describe('the review of an InjectorConfig', () => {
-  it('lets a good one pass without a word', async () => {
+  it('accepts a valid InjectorConfig without warnings', async () => {
     assert.deepEqual(await validate(creation(sidecar('spec: {}'))), { mistakes: [], warnings: [] });
   });
 
-  it('refuses what breaks the schema, and what breaks a rule between fields', async () => {
+  it('refuses violations of the schema and of rules between fields', async () => {
     const field = async (spec: unknown): Promise<string | undefined> =>
       (await validate(creation(spec))).mistakes[0]?.field;
     assert.equal(await field({ webhook: { timeoutSeconds: 31 } }), 'spec.webhook.timeoutSeconds');
     assert.equal(await field({ injection: { templates: { other: '' } } }), 'spec.injection.defaultTemplates');
   });
 
-  it('warns of a template that does not compile, with the line', async () => {
+  it('warns about a template that does not compile, with the line', async () => {
     const { mistakes, warnings } = await validate(creation(sidecar('spec:\n  {{ if }}')));
     assert.deepEqual(mistakes, []);
     assert.match(warnings?.join() ?? '', /^not published: .*templates\.sidecar.*line 2/s);
   });
 
-  it('warns of what could not be tried, or not in time, and refuses nothing', async () => {
+  it('only warns when the trial fails or takes too long', async () => {
     const request = creation(sidecar('spec: {}'));
     const failing = await validateReview(() => Promise.reject(new Error('no process')), request);
     assert.deepEqual(failing, { mistakes: [], warnings: ['not published yet: no process'] });
     const late = await validateReview(() => new Promise(() => undefined), request);
     assert.deepEqual(late, {
       mistakes: [],
-      warnings: ['not published yet: trying it takes longer than 2 s; the condition TemplatesValid will say more'],
+      warnings: ['not published yet: the trial takes longer than 2 s; see condition TemplatesValid later'],
     });
   });
 
-  it('leaves what it cannot read to the operator', async () => {
+  it('does not compile an InjectorConfig with references', async () => {
     const valuesFrom = { namespace: 'a', name: 'b', key: 'c' };
     const spec = { injection: { templates: { sidecar: '{{ if }}' }, valuesFrom } };
     assert.deepEqual(await validate(creation(spec)), { mistakes: [], warnings: [] });
   });
 
-  it('has nothing against the deletion of what nobody uses', async () => {
+  it('accepts the deletion of an unused InjectorConfig', async () => {
     const { object } = creation({});
     const deletion = { ...creation({}), operation: 'DELETE', object: null } as const;
     assert.deepEqual(await validate({ ...deletion, oldObject: object }), { mistakes: [] });
     assert.deepEqual(await validate(deletion), { mistakes: [] });
   });
 
-  it('says who uses what is to be deleted, by its status and by tags', async () => {
+  it('lists the users of an InjectorConfig to delete, from its status and from tags', async () => {
     const status = { namespaces: { count: 1, names: ['shop'] } };
     const oldObject = { ...(creation({}).object as object), status };
     const deletion = { ...creation({}), operation: 'DELETE', object: null, oldObject } as const;
@@ -81,12 +81,12 @@ describe('the review of an InjectorConfig', () => {
     const sources = { configs, tags: { list: () => [tag] }, targetOf: () => undefined };
     const known = { targets: new TagTargets(sources, 'default'), synced: true };
     const { inUse } = await validateReview(() => Promise.reject(new Error('unused')), deletion, known);
-    assert.match(inUse ?? '', /^InjectorConfig trial is in use: 1 RevisionTag leads to it \(prod\); 1 namespace/);
+    assert.match(inUse ?? '', /^InjectorConfig trial is in use: 1 RevisionTag points to it \(prod\); 1 namespace/);
   });
 });
 
 const apiVersion = 'sidecar-injector.io/v1alpha1';
-const ready = { conditions: [condition('True', 'Serving', 'all well')] };
+const ready = { conditions: [condition('True', 'Serving', 'serving')] };
 
 const waiting = { conditions: [condition('False', 'WaitingForReplicas', 'a replica is missing')] };
 
@@ -105,7 +105,7 @@ function tag(name: string, revision: string, spec: object = {}, status: object =
 
 const logs = { keys: { injection: 'logs', revision: 'logs/rev', inject: 'logs/inject', status: 'logs/status' } };
 const custom = { webhook: { selection: 'Custom', namespaceSelector: { matchLabels: { team: 'a' } } } };
-/** One that is called by a url, with the certificate of a Secret if that is named. */
+/** Returns an InjectorConfig with a url, and optionally with the certificate of a Secret. */
 function at(name: string, url: string, secret?: string): KubernetesObject {
   const certificate = secret === undefined ? {} : { certificate: { provider: 'Secret', secretRef: { name: secret } } };
   return config(name, { webhook: { url }, ...certificate });
@@ -128,7 +128,7 @@ const stored: KubernetesObject[] = [
   prod,
 ];
 
-/** The first mistake about an object beside those that are stored, as `field: message`. */
+/** Returns the first mistake about an object next to stored objects, as `field: message`. */
 async function firstMistake(object: KubernetesObject, oldObject: unknown = null, objects = stored): Promise<string> {
   const list = (kind: string) => ({ list: () => objects.filter((each) => each.kind === kind) });
   const tags = list('RevisionTag');
@@ -162,73 +162,73 @@ describe('the review of a RevisionTag', () => {
   const otherKeys = /^spec\.revision: .*other spec\.webhook\.keys than InjectorConfig 1-24/;
   const sameName =
     /^metadata\.name: metadata\.name: InjectorConfig 1-25 selects the same pods, its revision is 1-25; give the tag another name$/;
-  const rows: [what: string, object: KubernetesObject, mistake: RegExp, old?: KubernetesObject][] = [
+  const rows: [title: string, object: KubernetesObject, mistake: RegExp, old?: KubernetesObject][] = [
     ['to a revision that is ready', tag('canary', '1-25'), /^none$/],
     ['default to a revision that is ready', tag('default', '1-25'), /^none$/],
     ['with an invalid spec', tag('canary', 'NO'), /^spec\.revision: RevisionTag canary/],
     ['that breaks a rule', tag('canary', 'canary'), /^spec\.revision: .*own name/],
     ['to an unknown revision', tag('canary', '1-26'), unknown],
-    ['to one of another class', tag('canary', 'elsewhere'), ofAnotherClass],
+    ['to a revision of another class', tag('canary', 'elsewhere'), ofAnotherClass],
     ['to a revision that is being deleted', tag('canary', 'leaving'), /^spec\.revision: .*no InjectorConfig/],
     ['to another tag', tag('canary', 'prod'), /^spec\.revision: .*no InjectorConfig/],
     ['to a revision that is not ready', tag('canary', 'unready'), notReady],
-    ['to a revision that serves, while replicas load an edit of it', tag('canary', 'edited'), /^none$/],
-    ['to a paused one', tag('canary', 'paused'), /^spec\.revision: .*paused \(spec\.paused\)/],
-    ['to selectors of its own', tag('canary', 'custom'), /^spec\.revision: .*selection Custom/],
+    ['to a revision that serves while replicas load an edit', tag('canary', 'edited'), /^none$/],
+    ['to a paused revision', tag('canary', 'paused'), /^spec\.revision: .*paused \(spec\.paused\)/],
+    ['to custom selectors', tag('canary', 'custom'), /^spec\.revision: .*selection Custom/],
     ['moved to another family', tag('prod', 'logs'), otherKeys, prod],
     ['moved to a revision that is ready', tag('prod', '1-25'), /^none$/, prod],
     ['moved to an unknown revision', tag('prod', '1-26'), /^spec\.revision: /, prod],
-    ['unchanged, wherever it leads', tag('prod', '1-26'), /^none$/, tag('prod', '1-26')],
-    ['named like a revision', tag('1-25', '1-24'), sameName],
-    ['named like a revision of another family', tag('logs', '1-24'), /^none$/],
+    ['unchanged, with any target', tag('prod', '1-26'), /^none$/, tag('prod', '1-26')],
+    ['with the name of a revision', tag('1-25', '1-24'), sameName],
+    ['with the name of a revision of another family', tag('logs', '1-24'), /^none$/],
   ];
-  for (const [what, object, mistake, old] of rows) {
-    it(`${what}: ${String(mistake)}`, async () => {
+  for (const [title, object, mistake, old] of rows) {
+    it(`${title}: ${String(mistake)}`, async () => {
       assert.match(await firstMistake(object, old), mistake);
     });
   }
 
-  it('is one beside selectors that could take its pods', async () => {
+  it('refuses a tag whose pods custom selectors could match', async () => {
     const objects = [...stored, config('wide', { webhook: { selection: 'Custom', objectSelector: {} } })];
     const wide = /^metadata\.name: .*InjectorConfig wide selects the same pods with its own selectors; change its/;
     assert.match(await firstMistake(tag('canary', '1-25'), null, objects), wide);
   });
 });
 
-describe('the review of an InjectorConfig beside others', () => {
+describe('the review of an InjectorConfig next to others', () => {
   const same = { revision: '1-24' };
-  const takenByConfig =
+  const overlapsConfig =
     /^spec\.revision: .*InjectorConfig 1-24 selects the same pods, its revision is 1-24; choose another revision/;
-  const takenByTag = /^spec\.revision: .*RevisionTag prod selects the same pods, its name is the revision prod/;
-  const wider = /^spec\.webhook\.selection: .*give one of the two its own spec\.webhook\.keys/;
+  const overlapsTag = /^spec\.revision: .*RevisionTag prod selects the same pods, its name is the revision prod/;
+  const wider = /^spec\.webhook\.selection: .*give one of the two separate spec\.webhook\.keys/;
   const ownHost =
     /^spec\.webhook\.url: .*InjectorConfig outside has the host outside\.example\.com too, .* use another host here/;
   const sharedHost = /^spec\.webhook\.url: .*InjectorConfig shared has/;
-  const rows: [what: string, object: KubernetesObject, mistake: RegExp, old?: KubernetesObject][] = [
-    ['of a revision of its own', config('1-26'), /^none$/],
-    ['of the revision of another', config('mine', same), takenByConfig],
-    ['of the revision of another family', config('mine', { revision: '1-24', webhook: logs }), /^none$/],
-    ['of the revision of one that is being deleted', config('mine', { revision: 'leaving' }), /^none$/],
-    ['whose revision is a tag', config('prod'), takenByTag],
-    ['with selectors of its own that could take the pods of others', config('mine', custom), wider],
-    ['that is the loser already, edited', config('mine', { ...same, paused: true }), /^none$/, config('mine', same)],
-    ['that becomes the loser', config('1-25', custom), /^spec\.webhook\.selection: /, config('1-25')],
-    ['on its way out', config('mine', same, ready, { deletionTimestamp: 'now' }), /^none$/],
+  const rows: [title: string, object: KubernetesObject, mistake: RegExp, old?: KubernetesObject][] = [
+    ['with a unique revision', config('1-26'), /^none$/],
+    ['with the revision of another', config('mine', same), overlapsConfig],
+    ['with the revision of another family', config('mine', { revision: '1-24', webhook: logs }), /^none$/],
+    ['with the revision of one that is being deleted', config('mine', { revision: 'leaving' }), /^none$/],
+    ['whose revision is a tag', config('prod'), overlapsTag],
+    ['with custom selectors that could match pods of others', config('mine', custom), wider],
+    ['that already yields, edited', config('mine', { ...same, paused: true }), /^none$/, config('mine', same)],
+    ['that would yield after the edit', config('1-25', custom), /^spec\.webhook\.selection: /, config('1-25')],
+    ['that is being deleted', config('mine', same, ready, { deletionTimestamp: 'now' }), /^none$/],
     ['that keeps its keys', stored[2]!, /^none$/, stored[2]!],
     ['with the host of another', at('a', `${outside}:8443/a`), ownHost],
-    ['with a host of its own', at('a', 'https://other.example.com'), /^none$/],
+    ['with a unique host', at('a', 'https://other.example.com'), /^none$/],
     ['with the host of another and the same certificate', at('a', shared, 'tls'), /^none$/],
     ['with the host of another and another certificate', at('a', shared, 'mine'), sharedHost],
-    ['that leaves the certificate that it shares', at('a', shared), sharedHost, at('a', shared, 'tls')],
-    ['that has the host of another already, edited', at('a', `${outside}/b`), /^none$/, at('a', outside)],
+    ['that no longer uses the shared certificate', at('a', shared), sharedHost, at('a', shared, 'tls')],
+    ['that already has the host of another, edited', at('a', `${outside}/b`), /^none$/, at('a', outside)],
   ];
-  for (const [what, object, mistake, old] of rows) {
-    it(`${what}: ${String(mistake)}`, async () => {
+  for (const [title, object, mistake, old] of rows) {
+    it(`${title}: ${String(mistake)}`, async () => {
       assert.match(await firstMistake(object, old), mistake);
     });
   }
 
-  it('lets the default exist beside tag default, which stands in for it', async () => {
+  it('accepts InjectorConfig default next to tag default, which replaces it', async () => {
     assert.equal(await firstMistake(config('default'), null, [...stored, tag('default', '1-24')]), 'none');
   });
 });

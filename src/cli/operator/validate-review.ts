@@ -18,14 +18,15 @@ import { inUseRefusal } from './in-use.ts';
 import { configMistakes, tagMistakes, tagsPointingTo } from '../../operator/controller/review-mistakes.ts';
 import type { ReviewedObjects } from '../../operator/controller/reviewed-objects.ts';
 
-/** How long an answer waits for a trial, of the 5 s that the webhook has. Milliseconds. */
+/** How long a review waits for a trial, in milliseconds. The webhook's timeout is 5 s. */
 const trialMs = 2000;
 
 /**
- * What the validating webhook says of an InjectorConfig or RevisionTag. It refuses objects that no reconcile could ever act on, and what would take the
- * pods of somebody else. A template that does not compile is a warning: the object may be applied before what it refers to, nothing broken is ever
- * published, and the condition TemplatesValid says the same for as long as it lasts.
- * @param known the other InjectorConfigs and RevisionTags; without them, and until they have been read, an object is looked at by itself
+ * Reviews an InjectorConfig or RevisionTag for the validating webhook. It refuses objects that
+ * cannot be reconciled, and overlaps. A template that does not compile is only a warning: its
+ * references may be applied later, nothing broken is published, and condition TemplatesValid
+ * reports the error.
+ * @param known the other objects; without them, or before they are listed, no overlaps are checked
  */
 export async function validateReview(
   load: LoadConfiguration,
@@ -47,9 +48,9 @@ async function validateWritten(
   { object, oldObject }: AdmissionRequest,
   targets: TagTargets | undefined,
 ): Promise<Validation> {
-  // What is on its way out is written once more, without our finalizer.
-  const isLeaving = isObject(object) && object.metadata.deletionTimestamp !== undefined;
-  const known = isLeaving ? undefined : targets;
+  // An object that is being deleted is written once more, without our finalizer.
+  const isDeleting = isObject(object) && object.metadata.deletionTimestamp !== undefined;
+  const known = isDeleting ? undefined : targets;
   if (isObject(object) && object.kind === revisionTagKind) {
     const tag = parseRevisionTag(object);
     const mistakes = validateRevisionTag(tag);
@@ -65,7 +66,7 @@ function isObject(value: unknown): value is KubernetesObject {
   return typeof value === 'object' && value !== null && 'metadata' in value && typeof value.metadata === 'object';
 }
 
-/** What is in use stays, unless somebody says that it may go. Of what the API server does not show (a collection as a whole) nothing can be said. */
+/** Refuses the deletion of an object in use. A deleted collection has no object to check. */
 function validateDeletion(object: unknown, targets: TagTargets | undefined): Validation {
   if (!isObject(object)) return { mistakes: [] };
   const refusal = inUseRefusal(object, targets === undefined ? [] : tagsPointingTo(object, targets));
@@ -73,11 +74,11 @@ function validateDeletion(object: unknown, targets: TagTargets | undefined): Val
 }
 
 async function compileWarnings(load: LoadConfiguration, config: InjectorConfig): Promise<string[]> {
-  // What it refers to is read by the operator, not here.
+  // The operator reads references, not this webhook.
   const { injection } = config.spec;
   if (Object.keys(injection).some((field) => field.endsWith('From'))) return [];
   try {
-    // What takes longer goes on, for whoever asks next.
+    // A slow trial continues; a later review gets its result.
     const late = setTimeout(trialMs, undefined, { ref: false });
     const loaded = await Promise.race([load(configurationFiles(config)), late]);
     if (loaded !== undefined) {
@@ -85,12 +86,12 @@ async function compileWarnings(load: LoadConfiguration, config: InjectorConfig):
       return [...loaded.warnings, ...(loaded.rehearsal?.warnings ?? [])];
     }
     const seconds = String(trialMs / 1000);
-    return [`not published yet: trying it takes longer than ${seconds} s; the condition TemplatesValid will say more`];
+    return [`not published yet: the trial takes longer than ${seconds} s; see condition TemplatesValid later`];
   } catch (error) {
     if (!(error instanceof ConfigurationError)) return [`not published yet: ${messageOf(error)}`];
     const { message } = inSpec(error);
     const [first = ''] = message.split('\n');
-    // A warning is one line, which has no use for the template's and its caret.
+    // A warning has one line, so drop the template's line and the caret.
     return [`not published: ${/: line \d+, column \d+: /.test(first) ? first : message}`];
   }
 }

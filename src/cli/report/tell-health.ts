@@ -2,10 +2,7 @@ import { exitCodes, type Terminal } from '../terminal.ts';
 import { healthLines, isAlive, type OperatorHealth } from '../usage/operator-health.ts';
 import type { OutputFormat } from './write-report.ts';
 
-/**
- * Says first who keeps true what follows; exit status 1 when nobody does.
- * @param format programs get the same by the fields `unknownSince`; they read standard output
- */
+/** Prints the health before a report, or only problems for other formats than table. */
 export function tellHealth(terminal: Terminal, format: OutputFormat, health: OperatorHealth): void {
   const text = healthLines(health)
     .map((line) => `${line}\n`)

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { formatTable, formatUntil } from './write-report.ts';
 
 describe('a table', () => {
-  it('has no line longer than the screen, and every cell whole', () => {
+  it('has no line longer than the screen, and loses no text', () => {
     const cell = fc.string({ unit: fc.constantFrom('a', 'B', '-', '/', ',', ' ') });
     const items = fc.integer({ min: 1, max: 8 }).chain((count) => {
       return fc.array(fc.tuple(...Array.from({ length: count }, () => cell)), { minLength: 1, maxLength: 4 });
@@ -20,7 +20,7 @@ describe('a table', () => {
     );
   });
 
-  it('breaks what is too wide by columns, after a comma or slash where it can, else after a hyphen', () => {
+  it('wraps wide columns after a comma or slash, else after a hyphen', () => {
     const row = ['shop', 'StatefulSet/a-name-that-is-quite-long', 'one,two,three,four,five,six,seven,eight,nine'];
     assert.equal(
       formatTable([row], { columns: ['NAMESPACE', 'WORKLOAD', 'TAGS'], row: (item) => item }, 60),
@@ -32,7 +32,7 @@ describe('a table', () => {
   });
 });
 
-describe('how long something lasts', () => {
+describe('formatUntil', () => {
   const now = Date.UTC(2026, 10, 23, 12);
   const table: [seconds: number, text: string][] = [
     [89.5 * 86_400, '89d'],
@@ -42,7 +42,7 @@ describe('how long something lasts', () => {
     [-3 * 86_400, '3d ago'],
   ];
   for (const [seconds, text] of table) {
-    it(text, () => {
+    it(`formats ${text}`, () => {
       assert.equal(formatUntil(new Date(now + seconds * 1000).toISOString(), now), text);
     });
   }

@@ -7,22 +7,22 @@ import { wrap } from '../rollout/wrap.ts';
 const formats = ['table', 'json', 'yaml'] as const;
 export type OutputFormat = (typeof formats)[number];
 
-/** `-o table|json|yaml`, as kubectl and istioctl spell it. */
+/** `-o table|json|yaml`, as in kubectl and istioctl. */
 export function outputOption(): Option {
-  return new Option('-o, --output <format>', 'how to print').choices(formats).default('table');
+  return new Option('-o, --output <format>', 'the output format').choices(formats).default('table');
 }
 
-/** How a list is shown to people. */
+/** The layout of a table. */
 export interface TableOf<Item> {
   readonly columns: readonly string[];
   readonly row: (item: Item) => readonly string[];
-  /** Sentences on an item, below its row. */
+  /** Remarks on an item, printed below its row. */
   readonly notes?: (item: Item) => readonly string[];
-  /** The line for people when there is nothing to list. */
+  /** The text for an empty list. */
   readonly empty: string;
 }
 
-/** Prints a list: a table for people, the items whole for programs. */
+/** Prints a list as a table, or the complete items as JSON or YAML. */
 export function writeReport<Item>(
   terminal: Terminal,
   format: OutputFormat,
@@ -34,22 +34,22 @@ export function writeReport<Item>(
   else terminal.out(formatTable(items, table, widthOf(terminal)));
 }
 
-/** How many columns a line may have: 80 where nobody says. */
+/** Returns the width of the terminal in columns; 80 if unknown. */
 export function widthOf(terminal: Terminal): number {
   return terminal.screen()?.columns ?? 80;
 }
 
-/** Prints something whole, for programs. */
+/** Prints data as JSON or YAML. */
 export function writeData(terminal: Terminal, format: 'json' | 'yaml', data: unknown): void {
   terminal.out(format === 'json' ? `${JSON.stringify(data, undefined, 2)}\n` : stringify(data));
 }
 
-/** Columns get no narrower for the sake of the screen. */
+/** The minimum width of a wrapped column. */
 const narrowest = 8;
 
 /**
- * Lines with columns three spaces apart, as kubectl prints them; the last column is not padded. Where that is wider than the screen, they are two apart, and
- * the widest columns are wrapped.
+ * Formats lines with columns three spaces apart, as kubectl does; the last column is not padded. If
+ * that is wider than the screen, columns are two spaces apart and the widest columns are wrapped.
  */
 export function formatTable<Item>(
   items: readonly Item[],
@@ -79,19 +79,19 @@ export function formatTable<Item>(
     .join('');
 }
 
-/** `15 (3 stale, 1 missing)`: how many pods have to do with something, and what is not as it would be now. */
+/** Formats `15 (3 stale, 1 missing)`: the total, and the pods that are not current. */
 export function formatPodCounts({ current, stale, missing }: PodCounts): string {
   const apart = [stale > 0 ? `${stale} stale` : '', missing > 0 ? `${missing} missing` : ''].filter(Boolean);
   return `${current + stale + missing}${apart.length === 0 ? '' : ` (${apart.join(', ')})`}`;
 }
 
-/** The first five names of a list, and how many there are when there are more. */
+/** Formats the first five names of a list, and the number if there are more. */
 export function formatNames(names: readonly string[]): string {
   if (names.length === 0) return '-';
   return names.length <= 5 ? names.join(',') : `${names.slice(0, 5).join(',')}… (${names.length})`;
 }
 
-/** `89d`, `5h`, `12m`, `8s` until then, as kubectl shows ages; `-` for no time, and `3d ago` for one that has passed. */
+/** Formats the time until `time` like kubectl (`89d`, `5h`), `3d ago` if it is past, or `-`. */
 export function formatUntil(time: string | undefined, now: number): string {
   if (time === undefined) return '-';
   const seconds = Math.abs(Date.parse(time) - now) / 1000;
@@ -105,7 +105,7 @@ export function formatUntil(time: string | undefined, now: number): string {
   return `${Math.floor((seconds * 2) / size)}${unit}${Date.parse(time) < now ? ' ago' : ''}`;
 }
 
-/** `2 namespaces`, `1 pod`. */
+/** Formats `2 namespaces`, `1 pod`. */
 export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -16,12 +16,12 @@ import { rolloutLine } from './rollout-lines.ts';
 const now = new Date('2026-01-01T01:03:05Z');
 const wide = { columns: 120, rows: 40 };
 
-describe('a rollout as a picture', () => {
-  it('shows way, news, share, pods and steps', () => {
+describe('drawRollout', () => {
+  it('shows revisions, message, share, pods and steps', () => {
     assert.deepEqual(drawRollout(rolloutTag(paused), wide, now), [
       'RevisionTag prod: revision 1-24 -> 1-25: Paused, for 1h03m',
       '',
-      'step 2 (25 percent) is paused until somebody resumes it',
+      'step 2 (25 percent) is paused until a user resumes it',
       '',
       'share    [########......................]  25 % = 53 of 212 workloads',
       'stable   150 of 159 pods ready, 1 failing (1-24)',
@@ -34,7 +34,7 @@ describe('a rollout as a picture', () => {
     ]);
   });
 
-  it('shows what a shadow step has found', () => {
+  it('shows the comparisons of a shadow step', () => {
     const changed = ['spec.containers[proxy].image', 'x'];
     const shadowReport = { compared: 12, failed: 1, differing: 2, changed, error: 'nil' };
     const lines = drawRollout(rolloutTag({ ...paused, step: 0, shadow: true, weight: 0, shadowReport }), wide, now);
@@ -46,7 +46,7 @@ describe('a rollout as a picture', () => {
     assert.match(lines[4] ?? '', /^share {4}\[\.{30}\] {2}shadow$/);
   });
 
-  it('marks steps that were done, failed or were skipped, and names the next command after a rollback', () => {
+  it('marks completed, failed and skipped steps, and prints the next command after a rollback', () => {
     const marks = (rollout: RolloutState): string =>
       drawRollout(rolloutTag(rollout), wide, now)
         .slice(-4)
@@ -54,14 +54,17 @@ describe('a rollout as a picture', () => {
         .join('');
     assert.equal(marks({ ...promoted, step: 4 }), '✓✓✓✓');
     assert.equal(marks({ ...promoted, step: 1 }), '✓---');
-    assert.equal(marks(promoted), '✓✓✓✓', 'by an operator of before');
+    assert.equal(marks(promoted), '✓✓✓✓', 'from an older operator');
     assert.equal(marks({ ...rolledBack, step: 1 }), '✓✗  ');
     assert.equal(drawRollout(rolloutTag({ ...promoted, step: 3 }), wide, now).at(-1), '-  4   100 %  skipped');
     const picture = drawRollout(rolloutTag(rolledBack), wide, now).join('\n');
-    assert.match(picture, /\n`injector tag retry prod` begins again, .*\n\n[^]*\ncanary .*\(1-25, configuration/);
+    assert.match(
+      picture,
+      /\nuse `injector tag retry prod` to start it again, [^]*\n\n[^]*\ncanary .*\(1-25, configuration/,
+    );
   });
 
-  it('shows restarts between pods and steps, with the first workloads that wait or are left alone', () => {
+  it('shows restarts with the first waiting and skipped workloads', () => {
     const spec = { strategy: { ...strategy, restart: {} } };
     const tag = rolloutTag(paused, { spec, status: { restarts: restarting } });
     assert.deepEqual(drawRollout(tag, wide, now).slice(6, 15), [
@@ -72,12 +75,12 @@ describe('a rollout as a picture', () => {
       '         waits shop/Deployment/a: 1 workloads are restarting (maxUnavailableWorkloads)',
       '         waits shop/Deployment/b: 1 workloads are restarting (maxUnavailableWorkloads)',
       '         waits shop/Deployment/c: 1 workloads are restarting (maxUnavailableWorkloads)',
-      '         left  shop/DaemonSet/agent: its pods are replaced only when somebody deletes them (OnDelete)',
+      '         skips shop/DaemonSet/agent: its pods are replaced only when they are deleted (OnDelete): delete them',
       '',
     ]);
   });
 
-  it('shows a tag that restarts and has no steps, and nothing of restarts that the spec does not ask for any more', () => {
+  it('shows restarts of a tag without steps, and hides restarts that the spec no longer requests', () => {
     const over = rolloutTag(paused, { status: { restarts: restarting } });
     assert.doesNotMatch(`${drawRollout(over, wide, now).join('')}${rolloutLine(over)}`, /restarts/);
     const spec = { strategy: { restart: {} } };
@@ -93,7 +96,7 @@ describe('a rollout as a picture', () => {
     ]);
   });
 
-  it('fits every screen, with the present step on it', () => {
+  it('fits every screen, and shows the current step', () => {
     const steps = Array.from({ length: 20 }, (_, index) => ({ weight: index * 5 }));
     const shadowReport = { compared: 1, failed: 0, differing: 1, changed: ['spec.containers[x].env'.repeat(9)] };
     const tag = rolloutTag(
@@ -115,7 +118,7 @@ describe('a rollout as a picture', () => {
     assert.equal(drawRollout(tag, { columns: 1, rows: 1 }, now).length, 1);
   });
 
-  it('lets nobody steer the terminal', () => {
+  it('escapes control characters', () => {
     const evil = { namespace: 'n', kind: 'Deployment', name: 'x', reason: 'Budget', message: '\u001B[2J\nb' };
     const tag = rolloutTag(
       {
@@ -128,23 +131,24 @@ describe('a rollout as a picture', () => {
         status: { restarts: { ...restarting, message: '\u009B1m', waiting: [evil], untouched: [evil] } },
       },
     );
-    // eslint-disable-next-line no-control-regex -- it is them that are looked for
+    // eslint-disable-next-line no-control-regex -- the test looks for control characters
     assert.doesNotMatch([...drawRollout(tag, wide, now), rolloutLine(tag)].join(''), /[\u0000-\u001F\u007F-\u009F]/);
   });
 
-  it('says how long in the two largest units', () => {
+  it('formats durations in the two largest units', () => {
     assert.deepEqual([-5, 59_999, 185_000, 3_785_000].map(duration), ['0s', '59s', '3m05s', '1h03m']);
   });
 });
 
-describe('a rollout in one line', () => {
-  const next = '`injector tag retry prod` begins again, `injector tag set prod -r 1-24 --overwrite` gives it up';
+describe('rolloutLine', () => {
+  const next =
+    'use `injector tag retry prod` to start it again, or `injector tag set prod -r 1-24 --overwrite` to give up';
   const trouble = { status: { conditions: [ready('False', 'NotReachable', 'refused')] } };
   const rows: [string, ReturnType<typeof rolloutTag>, string][] = [
     [
       'a step',
       rolloutTag(paused),
-      'Paused, step 2 of 4, 25 % = 53 of 212 workloads, canary 50 of 53 pods ready, 0 failing, stable 150 of 159 pods ready, 1 failing: step 2 (25 percent) is paused until somebody resumes it',
+      'Paused, step 2 of 4, 25 % = 53 of 212 workloads, canary 50 of 53 pods ready, 0 failing, stable 150 of 159 pods ready, 1 failing: step 2 (25 percent) is paused until a user resumes it',
     ],
     [
       'a shadow step',
@@ -152,7 +156,7 @@ describe('a rollout in one line', () => {
       'Shadowing, step 1 of 4, shadow, 0 pods compared, 0 failed, 0 differ: m',
     ],
     [
-      'steps that the spec has lost',
+      'a step that the spec no longer has',
       rolloutTag(
         { ...paused, step: 7, message: 'm' },
         { spec: { strategy: { canary: { steps: strategy.canary.steps } } } },
@@ -161,19 +165,19 @@ describe('a rollout in one line', () => {
     ],
     ['a rollback', rolloutTag(rolledBack), `RolledBack: ${rolledBack.message}; ${next}`],
     ['a promotion', rolloutTag(promoted), `Promoted: ${promoted.message}`],
-    ['what keeps it from beginning', rolloutTag(rolloutState(), trouble), 'Idle: NotReachable: refused'],
+    ['an obstacle before a rollout', rolloutTag(rolloutState(), trouble), 'Idle: NotReachable: refused'],
     [
-      'trouble with the webhook',
+      'a problem with the webhook',
       rolloutTag({ ...rolledBack, message: 'm' }, trouble),
       `RolledBack: m; NotReachable: refused; ${next}`,
     ],
     [
       'restarts',
       rolloutTag(paused, { spec: { strategy: { ...strategy, restart: {} } }, status: { restarts: restarting } }),
-      'Paused, step 2 of 4, 25 % = 53 of 212 workloads, canary 50 of 53 pods ready, 0 failing, stable 150 of 159 pods ready, 1 failing: step 2 (25 percent) is paused until somebody resumes it; restarts Restarting, 40 workloads stale, 1 restarting: 1 restarting, 38 to come',
+      'Paused, step 2 of 4, 25 % = 53 of 212 workloads, canary 50 of 53 pods ready, 0 failing, stable 150 of 159 pods ready, 1 failing: step 2 (25 percent) is paused until a user resumes it; restarts Restarting, 40 workloads stale, 1 restarting: 1 restarting, 38 to come',
     ],
     [
-      'restarts that the operator may not do, and nobody has counted',
+      'restarts that are not allowed or counted',
       rolloutTag(undefined, {
         spec: { strategy: { restart: {} } },
         status: {
@@ -183,26 +187,26 @@ describe('a rollout in one line', () => {
       'Waiting: NotObserved: ; restarts NotAllowed: m',
     ],
     [
-      'restarts without steps, before the tag is there',
+      'restarts without steps, before the tag has moved',
       rolloutTag(undefined, { spec: { strategy: { restart: {} } }, status: { restarts: restarting } }),
       'Waiting: NotObserved: ; restarts Restarting, 40 workloads stale, 1 restarting: 1 restarting, 38 to come',
     ],
     [
-      'that nobody has looked',
+      'a tag that was not reconciled',
       rolloutTag(undefined, { metadata: { generation: 2 } }),
-      'Waiting: NotLookedAt: no operator has looked at it; is one running?',
+      'Waiting: NotLookedAt: no operator has reconciled it; check that one is running',
     ],
     [
-      'a request that waits',
+      'a request without an answer',
       rolloutTag(
         { ...rolledBack, message: 'm' },
         { metadata: { annotations: { 'sidecar-injector.io/action': 'retry:1' } } },
       ),
-      'RolledBack: m; retry was asked for, and is not answered yet',
+      'RolledBack: m; retry was requested, but is not answered yet',
     ],
   ];
-  for (const [what, tag, line] of rows) {
-    it(`shows ${what}`, () => {
+  for (const [title, tag, line] of rows) {
+    it(`shows ${title}`, () => {
       assert.equal(rolloutLine(tag), line);
     });
   }

@@ -7,17 +7,18 @@ import { newsOf, phaseOf, podsOf, shareOf } from './rollout-lines.ts';
 import { afterRollback, rolloutUnderWay } from './rollout-standing.ts';
 import { cut, wrap } from './wrap.ts';
 
-/** Characters of the bar that shows the share. */
+/** The length of the bar of the share, in characters. */
 const barLength = 30;
-/** Lines of a message, and of fields in which shadow pods differ. */
+/** The maximum number of lines of a message, or of fields that differ. */
 const longestParagraph = 4;
 
-/** Steps that are shown before names of workloads are. */
+/** The number of steps that have priority over names of workloads. */
 const steadySteps = 3;
 
 /**
- * A rollout as a picture: what is said, the share, the pods, the restarts, and the steps with the present one marked. Every line fits the screen,
- * and there are fewer lines than it has, so that the picture can be drawn over itself.
+ * Draws a rollout: message, share, pods, restarts, and the steps with a mark at the current one.
+ * Lines are not wider than the screen, and fewer than its rows, so that the drawing can be
+ * overwritten.
  */
 export function drawRollout(tag: RevisionTag, { columns, rows }: Screen, now: Date): string[] {
   const rollout = tag.status?.rollout;
@@ -58,7 +59,7 @@ function figures(rollout: RolloutState, columns: number): string[] {
   return [...lines, ''];
 }
 
-/** @param room lines at most, an empty one at the end apart; one is shown in any case */
+/** @param room the maximum number of lines without the final empty line; at least one is shown */
 function restarts(tag: RevisionTag, columns: number, room: number): string[] {
   const lines = drawRestarts(tag, columns).slice(0, Math.max(1, room));
   return lines.length === 0 ? [] : [...lines, ''];
@@ -95,7 +96,7 @@ function stepLines(tag: RevisionTag, now: Date): string[] {
   });
 }
 
-/** The pause of a step, and what is left of it. */
+/** Formats the pause of a step, and how long it has been paused. */
 function pauseOf({ pause }: CanaryStep, current: RolloutState | undefined, now: Date): string {
   if (pause === undefined) return '';
   const text = pause === 'UntilResumed' ? '  pause until resumed' : `  pause ${pause}`;
@@ -104,14 +105,14 @@ function pauseOf({ pause }: CanaryStep, current: RolloutState | undefined, now: 
   return `${text}, paused for ${duration(now.getTime() - Date.parse(current.pausedAt))}`;
 }
 
-/** The lines around the present one, as many as there is room for. */
+/** Returns the lines around the current one that fit into the room. */
 function window(lines: readonly string[], current: number, room: number): readonly string[] {
   const size = Math.max(1, room);
   const start = Math.max(0, Math.min(current - Math.floor(size / 2), lines.length - size));
   return lines.slice(start, start + size);
 }
 
-/** `1h02m`, `3m05s`, `12s`. */
+/** Formats `1h02m`, `3m05s`, `12s`. */
 export function duration(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
   const two = (value: number): string => String(value).padStart(2, '0');

@@ -2,39 +2,39 @@ import { formatRoute } from '../../routing/route.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { isObserved, pendingAction, rolloutUnderWay } from './rollout-standing.ts';
 
-/** How what was watched has ended. */
+/** The end of a watched rollout. */
 export interface RolloutEnd {
-  /** Whether everybody gets the revision of the spec, by a promotion or because there was nothing to roll out. */
-  readonly isWanted: boolean;
-  /** A sentence for people. */
+  /** Whether all pods get the revision of the spec. */
+  readonly isSuccess: boolean;
   readonly message: string;
 }
 
 /**
- * How the rollout of a tag has ended, and the restarts that the spec asks for with it; undefined while it goes on, or is about to begin: until the
- * operator has looked at the spec and at what was asked for, while the tag is not where its spec says without having been rolled back, and while
- * workloads are being restarted or wait for it.
- * @param wasUnderWay whether the rollout was seen while it was under way
+ * Returns the end of a tag's rollout and of the restarts that its spec requests; undefined while
+ * they continue or are about to begin: until the operator has reconciled the spec and answered the
+ * action, while the tag is neither at its target nor rolled back, and while workloads restart or
+ * wait.
+ * @param wasUnderWay whether the rollout was seen in progress
  */
 export function rolloutEnd(tag: RevisionTag, wasUnderWay: boolean): RolloutEnd | undefined {
   const end = endOfMove(tag, wasUnderWay);
   if (end === undefined || !isRestarting(tag)) return end;
   const { phase, message, path } = tag.status?.restarts ?? {};
-  const said = `${end.message}; restarts: ${message ?? ''}`;
-  if (phase === 'NotAllowed') return { isWanted: false, message: said };
-  // What was counted before the tag moved says nothing of what is to be restarted now.
+  const withRestarts = `${end.message}; restarts: ${message ?? ''}`;
+  if (phase === 'NotAllowed') return { isSuccess: false, message: withRestarts };
+  // Counts from before a move say nothing about current restarts.
   if (path === undefined || path !== pathAtRest(tag)) return undefined;
-  if (phase === 'Stopped') return { isWanted: false, message: said };
-  return phase === 'Idle' ? { ...end, message: said } : undefined;
+  if (phase === 'Stopped') return { isSuccess: false, message: withRestarts };
+  return phase === 'Idle' ? { ...end, message: withRestarts } : undefined;
 }
 
-/** Whether the spec has workloads restarted where the tag stands now. */
+/** Reports whether the spec requests restarts in the current phase. */
 function isRestarting({ spec: { strategy }, status }: RevisionTag): boolean {
   if (strategy?.restart !== undefined) return true;
   return strategy?.rollback?.restart === 'Canary' && status?.rollout?.phase === 'RolledBack';
 }
 
-/** The webhook's path once no rollout is under way. */
+/** Returns the webhook's path after the rollout. */
 function pathAtRest({ metadata, status }: RevisionTag): string {
   const { injectorConfig = '', hash = '' } = status ?? {};
   return formatRoute({ tag: metadata.name, stable: { injectorConfig, hash } });
@@ -46,13 +46,13 @@ function endOfMove(tag: RevisionTag, wasUnderWay: boolean): RolloutEnd | undefin
   const rollout = status?.rollout;
   if (spec.strategy?.canary === undefined) {
     if (status?.stableRevision !== spec.revision) return undefined;
-    return { isWanted: true, message: `pods get revision ${spec.revision}; the tag has no canary strategy` };
+    return { isSuccess: true, message: `pods get revision ${spec.revision}; the tag has no canary strategy` };
   }
   if (rollout === undefined) return undefined;
   const { phase, stable, message } = rollout;
-  if (phase === 'RolledBack') return { isWanted: false, message };
+  if (phase === 'RolledBack') return { isSuccess: false, message };
   if (stable.revision !== spec.revision) return undefined;
-  if (phase === 'Promoted') return { isWanted: true, message };
-  if (wasUnderWay) return { isWanted: false, message: `the rollout was ended: ${message}` };
-  return { isWanted: true, message: `no rollout is under way: ${message}` };
+  if (phase === 'Promoted') return { isSuccess: true, message };
+  if (wasUnderWay) return { isSuccess: false, message: `the rollout was ended: ${message}` };
+  return { isSuccess: true, message: `no rollout is under way: ${message}` };
 }

@@ -4,7 +4,7 @@ import { restartLine, restartsOf } from './restart-lines.ts';
 import { afterRollback, pendingAction, rolloutUnderWay } from './rollout-standing.ts';
 import { oneLine } from './wrap.ts';
 
-/** What a program is told of a rollout, one JSON line a change: the fields of spec and status under their own names. */
+/** Returns the JSON record of a change: fields of spec and status with their own names. */
 export function rolloutRecord(tag: RevisionTag): object {
   const { metadata, spec, status } = tag;
   const { ready, reason, message } = readinessOf(tag);
@@ -20,7 +20,7 @@ export function rolloutRecord(tag: RevisionTag): object {
   };
 }
 
-/** What a person is told of a rollout in one line. */
+/** Formats the state of a rollout in one line. */
 export function rolloutLine(tag: RevisionTag): string {
   const underWay = rolloutUnderWay(tag);
   const restarts = restartLine(tag);
@@ -32,24 +32,24 @@ export function rolloutLine(tag: RevisionTag): string {
   return oneLine(`${parts.join(', ')}: ${news.join('; ')}`);
 }
 
-/** The phase of a rollout; without one `Ready` once the tag is where its spec says, and until then `Waiting`. */
+/** Returns the phase of a rollout; without a rollout `Ready` or `Waiting`. */
 export function phaseOf(tag: RevisionTag): string {
-  return tag.status?.rollout?.phase ?? (isThereAtOnce(tag) ? 'Ready' : 'Waiting');
+  return tag.status?.rollout?.phase ?? (isReadyWithoutSteps(tag) ? 'Ready' : 'Waiting');
 }
 
-/** Of a tag without steps: whether pods get the revision of the spec. */
-function isThereAtOnce(tag: RevisionTag): boolean {
+/** Reports whether a tag without steps has the revision of its spec. */
+function isReadyWithoutSteps(tag: RevisionTag): boolean {
   return tag.spec.strategy?.canary === undefined && readinessOf(tag).ready;
 }
 
-/** `2 of 5`. */
+/** Formats `2 of 5`. */
 export function stepOf(tag: RevisionTag): string {
   const { step } = rolloutUnderWay(tag) ?? { step: 0 };
   const { length } = tag.spec.strategy?.canary?.steps ?? [];
   return `${step + 1} of ${Math.max(length, step + 1)}`;
 }
 
-/** `25 % = 53 of 212 workloads`. */
+/** Formats `25 % = 53 of 212 workloads`. */
 export function shareOf({ shadow, weight, canaryWorkloads, knownWorkloads }: RolloutState): string {
   return shadow ? 'shadow' : `${weight} % = ${canaryWorkloads} of ${knownWorkloads} workloads`;
 }
@@ -60,27 +60,27 @@ function healthOf({ shadow, shadowReport, pods }: RolloutState): string {
   return `${compared} pods compared, ${failed} failed, ${differing} differ`;
 }
 
-/** `11 of 12 pods ready, 1 failing`. */
+/** Formats `11 of 12 pods ready, 1 failing`. */
 export function podsOf({ ready, failing, total }: PodCounts): string {
   return `${ready} of ${total} pods ready, ${failing} failing`;
 }
 
-/** What there is to say: of the rollout, or why there is none although the tag is not where its spec says. */
+/** Returns the message of the rollout, or why it has not begun. */
 export function newsOf(tag: RevisionTag): string {
   const rollout = tag.status?.rollout;
-  const asked = pendingAction(tag);
-  const waiting = asked === undefined ? '' : `; ${asked.verb} was asked for, and is not answered yet`;
+  const pending = pendingAction(tag);
+  const waiting = pending === undefined ? '' : `; ${pending.verb} was requested, but is not answered yet`;
   const obstacle = obstacleOf(tag);
-  const standing = rollout?.message ?? (isThereAtOnce(tag) ? readinessOf(tag).message : undefined);
+  const standing = rollout?.message ?? (isReadyWithoutSteps(tag) ? readinessOf(tag).message : undefined);
   const news = obstacle?.isBefore === true ? undefined : standing;
-  return `${[news, obstacle?.message].filter((part) => part !== undefined).join('; ') || 'nothing to tell'}${waiting}`;
+  return `${[news, obstacle?.message].filter((part) => part !== undefined).join('; ') || 'no message'}${waiting}`;
 }
 
-/** What the conditions say beside the rollout: that it cannot begin, or that something is wrong with the webhook. */
+/** Returns the problem in the conditions: the rollout cannot begin, or the webhook has an error. */
 function obstacleOf(tag: RevisionTag): { isBefore: boolean; message: string } | undefined {
   const { ready, reason, message } = readinessOf(tag);
   const rollout = tag.status?.rollout;
-  // A condition whose reason is the phase says what the rollout says.
+  // A condition with the phase as its reason repeats the message of the rollout.
   if (ready || reason === rollout?.phase) return undefined;
   const isResting = rolloutUnderWay(tag) === undefined && rollout?.phase !== 'RolledBack';
   return { isBefore: isResting, message: `${reason}: ${message}` };

@@ -5,29 +5,29 @@ import {
   type RolloutAction,
 } from '../../api/revision-tag/rollout-action.ts';
 
-/** A rollout under way: two revisions are in force. */
+/** A rollout in progress, with stable and canary. */
 export type RolloutUnderWay = RolloutState & Required<Pick<RolloutState, 'canary' | 'step'>>;
 
-/** The rollout of a tag that is under way; undefined at rest. */
+/** Returns the rollout in progress, if there is one. */
 export function rolloutUnderWay({ status }: Pick<RevisionTag, 'status'>): RolloutUnderWay | undefined {
   const { canary, step } = status?.rollout ?? {};
   return canary === undefined || step === undefined ? undefined : (status?.rollout as RolloutUnderWay);
 }
 
-/** The commands that come next after a rollback; undefined where there was none, or where somebody has asked for something since. */
+/** Returns the next commands after a rollback; undefined without one, or after another request. */
 export function afterRollback(tag: RevisionTag): string | undefined {
   const { name } = tag.metadata;
   const { phase, stable } = tag.status?.rollout ?? {};
   if (phase !== 'RolledBack' || stable === undefined || !isObserved(tag) || pendingAction(tag)) return undefined;
-  return `\`injector tag retry ${name}\` begins again, \`injector tag set ${name} -r ${stable.revision} --overwrite\` gives it up`;
+  return `use \`injector tag retry ${name}\` to start it again, or \`injector tag set ${name} -r ${stable.revision} --overwrite\` to give up`;
 }
 
-/** Whether the status is that of the spec as it is now. */
+/** Reports whether the operator has reconciled the current spec. */
 export function isObserved({ metadata, status }: RevisionTag): boolean {
   return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
 }
 
-/** What was asked for by annotation and not answered yet. What cannot be read is answered by the operator, and counts as nothing here. */
+/** Returns the unanswered action; the operator answers an invalid one. */
 export function pendingAction({ metadata, status }: RevisionTag): RolloutAction | undefined {
   const value = metadata.annotations?.[rolloutActionAnnotation];
   if (value === undefined) return undefined;

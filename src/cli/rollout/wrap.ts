@@ -1,9 +1,9 @@
-/** Text of others, in a terminal: without what would steer it. */
+/** Replaces control characters and line breaks of untrusted text. */
 export function oneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 }
 
-/** Words in lines of at most so many columns; what is beyond the last line is cut. */
+/** Wraps text at a number of columns, and cuts it after `most` lines. */
 export function wrap(text: string, columns: number, most = Infinity): string[] {
   const lines = [''];
   for (const word of oneLine(text).split(' ')) {
@@ -18,7 +18,7 @@ export function wrap(text: string, columns: number, most = Infinity): string[] {
   return kept;
 }
 
-/** A word that is longer than a line ends after a comma or slash if it can, else after a hyphen. */
+/** Splits a word that is longer than a line, after a comma or slash, else after a hyphen. */
 function piecesOf(word: string, most: number): string[] {
   const columns = Math.max(1, most);
   const pieces: string[] = [];
@@ -32,7 +32,7 @@ function piecesOf(word: string, most: number): string[] {
   return [...pieces, rest];
 }
 
-/** A line that is no longer than a screen is wide. */
+/** Cuts a line to a number of columns. */
 export function cut(line: string, columns: number): string {
   return line.length <= columns ? line : `${line.slice(0, Math.max(0, columns - 1))}…`;
 }

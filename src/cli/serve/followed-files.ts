@@ -1,20 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
 import { messageOf } from '../files.ts';
 
-/** What follows the text of files, read again every so often. */
+/** The functions for files that are read repeatedly. */
 export interface FollowedFilesOptions<Text, Value> {
   /** Reads the files; throws when one is missing or unreadable. */
   readonly read: () => Text;
-  /** Makes of them what is served; throws when they are wrong. */
+  /** Loads the content; throws when it is invalid. */
   readonly load: (text: Text) => Value | Promise<Value>;
-  /** Told when something new is served, and when something that changed cannot be. */
+  /** Called for each new value, and for each new problem. */
   readonly onLoaded: (value: Value) => void;
   readonly onProblem: (problem: string) => void;
 }
 
 /**
- * A value made from files that may be exchanged at any time, as the kubelet exchanges a projected volume. What fails to load never replaces what works, and is not tried again
- * before the files change. The content is compared, not times or inodes: a volume is exchanged by a symbolic link above the files.
+ * A value loaded from files that may be replaced at any time, as the kubelet does in a projected
+ * volume. Invalid content does not replace a valid value, and is not loaded again until it changes.
+ * The content is compared, because a volume changes by a symbolic link above the files.
  */
 export class FollowedFiles<Text, Value> {
   readonly #options: FollowedFilesOptions<Text, Value>;
@@ -27,12 +28,12 @@ export class FollowedFiles<Text, Value> {
     this.#options = options;
   }
 
-  /** What was loaded last without a mistake. */
+  /** The last valid value. */
   get value(): Value | undefined {
     return this.#value;
   }
 
-  /** Reads once; loads when the content has changed. Does nothing while an earlier check is still loading. */
+  /** Reads the files and loads changed content; does nothing while an earlier check is loading. */
   async check(): Promise<void> {
     if (this.#isChecking) return;
     this.#isChecking = true;
@@ -45,7 +46,7 @@ export class FollowedFiles<Text, Value> {
       this.#problem = undefined;
       onLoaded(this.#value);
     } catch (error) {
-      // Once for each problem, not once a second.
+      // Report each problem once, not every second.
       const problem = messageOf(error);
       if (problem !== this.#problem) onProblem(problem);
       this.#problem = problem;

@@ -5,7 +5,7 @@ import { temporaryFolder } from '../testdata/temporary-folder.ts';
 import type { CertifiedKey } from '../../certs/key-pair.ts';
 import { loadPair, onePair, readPair } from './serving-pair.ts';
 
-describe('the serving pair of files', () => {
+describe('loadPair', () => {
   let pair: CertifiedKey;
   let otherKey: string;
   const { path, write } = temporaryFolder();
@@ -24,7 +24,7 @@ describe('the serving pair of files', () => {
     otherKey = caKeys.privateKeyPem;
   });
 
-  it('is read from its two files and served for every name', () => {
+  it('loads a pair from two files and serves it for every name', () => {
     const loaded = loadPair(readPair(write('cert', pair.certificatePem), write('key', pair.privateKeyPem)));
     const pairs = onePair(() => loaded);
     assert.equal(pairs.defaultPair(), loaded);
@@ -36,11 +36,19 @@ describe('the serving pair of files', () => {
 
   const refused: [string, () => CertifiedKey, RegExp][] = [
     ['a key of another pair', () => ({ ...pair, privateKeyPem: otherKey }), /--tls-key.*does not belong/],
-    ['no certificate', () => ({ ...pair, certificatePem: 'x' }), /--tls-cert: the file does not hold a certificate/],
-    ['no key', () => ({ ...pair, privateKeyPem: 'secret' }), /--tls-key: the file does not hold an unencrypted/],
+    [
+      'an invalid certificate',
+      () => ({ ...pair, certificatePem: 'x' }),
+      /--tls-cert: the file does not contain a certificate/,
+    ],
+    [
+      'an invalid key',
+      () => ({ ...pair, privateKeyPem: 'secret' }),
+      /--tls-key: the file does not contain an unencrypted/,
+    ],
   ];
-  for (const [what, texts, message] of refused) {
-    it(`refuses ${what}, and quotes nothing of it`, () => {
+  for (const [title, texts, message] of refused) {
+    it(`refuses ${title}, and does not quote it`, () => {
       const isQuiet = (error: Error) => message.test(error.message) && !error.message.includes('secret');
       assert.throws(() => loadPair(texts()), isQuiet);
     });

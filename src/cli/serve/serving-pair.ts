@@ -4,7 +4,7 @@ import type { ServingPairs } from '../../server/http/tls-server.ts';
 import type { CertifiedKey } from '../../certs/key-pair.ts';
 import { readFile } from '../files.ts';
 
-/** A pair that can be served, and the end of its validity. */
+/** A valid pair and its expiry. */
 export interface LoadedPair extends CertifiedKey {
   readonly notAfter: Date;
 }
@@ -13,10 +13,7 @@ export function readPair(certificateFile: string, keyFile: string): CertifiedKey
   return { certificatePem: readFile('--tls-cert', certificateFile), privateKeyPem: readFile('--tls-key', keyFile) };
 }
 
-/**
- * Checks that the two belong together.
- * @throws ConfigurationError naming the flag; never with anything of the key.
- */
+/** Checks that both match. @throws ConfigurationError naming the flag, without key material */
 export function loadPair({ certificatePem, privateKeyPem }: CertifiedKey): LoadedPair {
   const leaf = parse('--tls-cert', 'a certificate', () => new X509Certificate(certificatePem));
   const key = parse('--tls-key', 'an unencrypted private key', () => createPrivateKey(privateKeyPem));
@@ -28,7 +25,7 @@ export function loadPair({ certificatePem, privateKeyPem }: CertifiedKey): Loade
   return { certificatePem, privateKeyPem, notAfter: new Date(leaf.validTo) };
 }
 
-/** One pair, whatever name a client asks for. */
+/** Serves one pair for any server name. */
 export function onePair(current: () => LoadedPair | undefined): ServingPairs {
   return {
     forServerName: () => undefined,
@@ -44,8 +41,8 @@ function parse<Value>(flag: string, what: string, read: () => Value): Value {
   try {
     return read();
   } catch {
-    // OpenSSL's reason could quote what it read.
-    const message = `${flag}: the file does not hold ${what} in PEM; \`injector certs create\` makes both`;
+    // Omit OpenSSL's message, which could quote the key.
+    const message = `${flag}: the file does not contain ${what} in PEM; \`injector certs create\` creates both files`;
     throw new ConfigurationError(flag, message);
   }
 }

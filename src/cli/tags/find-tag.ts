@@ -5,13 +5,13 @@ import type { ApiClient } from '../../kube/api-client.ts';
 import { revisionTags } from '../../operator/cluster-view.ts';
 import { UsageError } from '../terminal.ts';
 
-/** A tag as it is now; undefined when there is none of this name. */
+/** Reads a tag; undefined when it does not exist. */
 export async function readTag(client: Pick<ApiClient, 'find'>, name: string): Promise<RevisionTag | undefined> {
   const found = await client.find(revisionTags, name);
   return found && parseRevisionTag(found);
 }
 
-/** A tag that has to be there. @throws UsageError that names those there are */
+/** Reads a tag. @throws UsageError listing the existing tags */
 export async function findTag(client: Pick<ApiClient, 'find' | 'listAll'>, name: string): Promise<RevisionTag> {
   const tag = await readTag(client, name);
   if (tag !== undefined) return tag;
@@ -19,7 +19,7 @@ export async function findTag(client: Pick<ApiClient, 'find' | 'listAll'>, name:
   throw noSuchTag(name, items);
 }
 
-/** That there is no tag of this name, and which there are. */
+/** Returns the error for an unknown tag. */
 export function noSuchTag(name: string, tags: readonly { readonly metadata: { name?: string } }[]): Error {
   const known = tags.map(({ metadata }) => metadata.name ?? '');
   return new UsageError(`there is no tag ${name}; ${namesThere(name, known)}; \`injector tag set\` creates one`);

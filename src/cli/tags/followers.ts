@@ -11,17 +11,17 @@ import {
   forEachPod,
 } from '../usage/installation.ts';
 
-/** Who would lose an injector with a tag: what names it by labels, injected or not. */
+/** The namespaces and pods that select a tag by labels, injected or not. */
 export interface Followers {
-  /** Whose labels name it, sorted. */
+  /** The namespaces with the label, sorted. */
   readonly namespaces: readonly string[];
-  /** How many pods live there that do not opt out. */
+  /** The number of their pods that do not opt out. */
   readonly podsThere: number;
-  /** `namespace/name` of pods that name it by labels of their own, in namespaces that name nothing. */
+  /** The `namespace/name` of pods with their own label, in namespaces without one. */
   readonly pods: readonly string[];
 }
 
-/** Reads who follows a tag, from the live namespaces and pods. */
+/** Reads the followers of a tag from the live namespaces and pods. */
 export async function readFollowers(
   client: Pick<ApiClient, 'list'>,
   installation: Installation,
@@ -50,12 +50,12 @@ export function hasFollowers({ namespaces, pods }: Followers): boolean {
   return namespaces.length + pods.length > 0;
 }
 
-/** `2 namespaces (a,b) with 12 pods, and 1 pod by its own label (c/x)`. */
+/** Formats `2 namespaces (a,b) with 12 pods, and 1 pod by pod label (c/x)`. */
 export function describeFollowers({ namespaces, podsThere, pods }: Followers): string {
   const parts = [
     namespaces.length > 0 &&
       `${plural(namespaces.length, 'namespace')} (${formatNames(namespaces)}) with ${plural(podsThere, 'pod')}`,
-    pods.length > 0 && `${plural(pods.length, 'pod')} by labels of their own (${formatNames(pods)})`,
+    pods.length > 0 && `${plural(pods.length, 'pod')} by pod label (${formatNames(pods)})`,
   ];
   return parts.filter((part) => part !== false).join(', and ');
 }

@@ -11,7 +11,7 @@ import { formatStanding, standingOf } from '../usage/tag-report.ts';
 import { afterRollback } from '../rollout/rollout-standing.ts';
 import { tagManifest, type TagRequest } from './tag-manifest.ts';
 
-/** What `tag set` would do, told before anything is touched. */
+/** The result of planning `tag set`, before any change. */
 export type TagPlan =
   | { readonly action: 'refuse'; readonly message: string }
   | { readonly action: 'nothing'; readonly tag: RevisionTag }
@@ -19,13 +19,13 @@ export type TagPlan =
       readonly action: 'create' | 'move';
       readonly tag: RevisionTag;
       readonly config: InjectorConfig;
-      /** Where it leads before; undefined for a new tag. */
+      /** The existing tag; undefined for a new one. */
       readonly before: RevisionTag | undefined;
-      /** What a person should know and agree to first. */
+      /** Consequences that the user must confirm. */
       readonly concerns: readonly string[];
     };
 
-/** Decides what a request comes to, with Istio's refusals, from what is on the cluster. */
+/** Plans a request from the state of the cluster, with the same refusals as istioctl. */
 export function planTag(request: TagRequest, overwrite: boolean, installation: Installation): TagPlan {
   const { name, revision } = request;
   const before = installation.tags.find(({ metadata }) => metadata.name === name);
@@ -35,24 +35,24 @@ export function planTag(request: TagRequest, overwrite: boolean, installation: I
   const written = before === undefined ? tag : { ...tag, metadata: before.metadata };
   const { namesake, concerns } = tagRivals(written, config, installation);
   if (name !== defaultRevision && namesake !== undefined) {
-    const problem = `tag ${name}: ${nameOf(namesake)} has the revision ${name}: what follows ${name} could mean either; name the tag otherwise`;
+    const problem = `tag ${name}: ${nameOf(namesake)} has the revision ${name}, so labels with this value would be ambiguous; choose another name for the tag`;
     return refuse(problem);
   }
   if (before !== undefined && isSame(before, tag)) {
     const next = afterRollback(before);
     if (next === undefined) return { action: 'nothing', tag: before };
-    return refuse(`tag ${name} asks for ${revision} already: ${before.status?.rollout?.message ?? ''}; ${next}`);
+    return refuse(`tag ${name} already names revision ${revision}: ${before.status?.rollout?.message ?? ''}; ${next}`);
   }
   if (before !== undefined && !overwrite) {
-    const problem = `tag ${name} exists and leads to revision ${formatStanding(standingOf(before))}; --overwrite moves it`;
+    const problem = `tag ${name} exists and points to revision ${formatStanding(standingOf(before))}; use --overwrite to move it`;
     return refuse(problem);
   }
   if (before !== undefined && before.spec.operatorClass !== config.spec.operatorClass) {
-    const problem = `tag ${name} is looked after by operator class ${before.spec.operatorClass}, InjectorConfig ${config.metadata.name} by ${config.spec.operatorClass}: remove the tag and set it again`;
+    const problem = `tag ${name} belongs to operator class ${before.spec.operatorClass}, but InjectorConfig ${config.metadata.name} to ${config.spec.operatorClass}: remove the tag and set it again`;
     return refuse(problem);
   }
-  const stranger = whyOfOtherKind(config, before, installation);
-  if (stranger !== undefined) return refuse(`--revision ${revision}: ${stranger}`);
+  const incompatible = whyIncompatible(config, before, installation);
+  if (incompatible !== undefined) return refuse(`--revision ${revision}: ${incompatible}`);
   const unready = whyUnready(config);
   if (unready !== undefined) return refuse(`--revision ${revision}: ${unready}`);
   return { action: before === undefined ? 'create' : 'move', tag, config, before, concerns };
@@ -65,7 +65,7 @@ function refuse(message: string): TagPlan {
 function unknownRevision(revision: string, { configs, tags }: Installation): string {
   const tag = tags.find(({ metadata }) => metadata.name === revision);
   if (tag !== undefined)
-    return `--revision ${revision}: this is a tag, not a revision; it leads to revision ${formatStanding(standingOf(tag))}; name a revision`;
+    return `--revision ${revision}: this is a tag, not a revision; it points to revision ${formatStanding(standingOf(tag))}; name a revision`;
   return `--revision ${revision}: no InjectorConfig has this revision; ${namesThere(revision, configs.map(revisionOf))}`;
 }
 
@@ -74,8 +74,8 @@ function isSame(before: RevisionTag, { spec }: RevisionTag): boolean {
   return revision === spec.revision && enableNamespacesByDefault === spec.enableNamespacesByDefault;
 }
 
-/** What the operator would not publish either. */
-function whyOfOtherKind(
+/** Returns why the operator would not publish the tag. */
+function whyIncompatible(
   config: InjectorConfig,
   before: RevisionTag | undefined,
   installation: Installation,
@@ -83,24 +83,26 @@ function whyOfOtherKind(
   const { name } = config.metadata;
   const { selection, keys } = config.spec.webhook;
   if (selection === 'Custom')
-    return `InjectorConfig ${name} has selectors of its own (selection: Custom), which no tag changes; name another revision`;
+    return `InjectorConfig ${name} has custom selectors (selection: Custom), so a tag cannot point to it; name another revision`;
   const now = before && configOfTag(installation, before);
   if (now === undefined || isDeepStrictEqual(now.spec.webhook.keys, keys)) return undefined;
-  return `InjectorConfig ${name} goes by other labels (spec.webhook.keys) than ${now.metadata.name}: remove the tag and set it again`;
+  return `InjectorConfig ${name} uses other labels (spec.webhook.keys) than ${now.metadata.name}: remove the tag and set it again`;
 }
 
 function whyUnready(config: InjectorConfig): string | undefined {
   const named = `InjectorConfig ${config.metadata.name}`;
   if (config.spec.paused) return `${named} is paused (spec.paused); \`injector enable\` resumes it`;
   const { ready, reason, message } = readinessOf(config);
-  return ready ? undefined : `${named} is not ready: ${reason}: ${message}; set the tag when it is`;
+  return ready ? undefined : `${named} is not ready: ${reason}: ${message}; set the tag when it is ready`;
 }
 
 /**
- * Who else would take pods that the tag would take, as the operator will find.
- * @param tag as it would be; without creationTimestamp when it is new, so that everybody is older
- * @param config where it would lead
- * @returns an InjectorConfig whose revision has the tag's name, so that labels could not tell them apart; and what a person should know before
+ * Finds the objects that overlap with the tag.
+ * @param tag the desired tag; without creationTimestamp when it is new, so that all others are
+ *   older
+ * @param config its target
+ * @returns an InjectorConfig whose revision has the name of the tag, and the consequences to
+ *   confirm
  */
 function tagRivals(
   tag: RevisionTag,
@@ -121,15 +123,15 @@ function tagRivals(
 
 function concern(rival: PodClaim, winner: PodClaim | undefined): string {
   const loses = winner === undefined ? `${nameOf(rival)} would lose its webhook` : 'the tag would publish nothing';
-  return `the tag and ${nameOf(rival)} would take the same pods: ${loses}, since the older one stays (Overlap)`;
+  return `the tag and ${nameOf(rival)} would select the same pods: ${loses}, since the older object keeps its webhook (Overlap)`;
 }
 
-/** Somebody else's injector. What is in force already is not withdrawn because of it. */
+/** Returns the overlap with another injector, unless the tag is already published. */
 function foreignConcern(mine: PodClaim, { spec }: InjectorConfig, { configurations, tags }: Installation): string[] {
-  const isInForce = tags.some(({ metadata, status }) => metadata.name === mine.name && status?.hash !== undefined);
-  const foreign = spec.webhook.takeover || isInForce ? undefined : foreignOverlap(mine, configurations);
+  const isPublished = tags.some(({ metadata, status }) => metadata.name === mine.name && status?.hash !== undefined);
+  const foreign = spec.webhook.takeover || isPublished ? undefined : foreignOverlap(mine, configurations);
   if (foreign === undefined) return [];
   return [
-    `MutatingWebhookConfiguration ${foreign.configuration} (webhook ${foreign.webhook}) of another injector takes the same pods by the same labels: the tag would publish nothing while it is there, unless spec.webhook.takeover of the InjectorConfig is set (ForeignOverlap)`,
+    `MutatingWebhookConfiguration ${foreign.configuration} (webhook ${foreign.webhook}) of another injector selects the same pods by the same labels: the tag would publish nothing while it exists, unless spec.webhook.takeover of the InjectorConfig is set (ForeignOverlap)`,
   ];
 }

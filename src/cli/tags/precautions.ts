@@ -1,6 +1,6 @@
 import { exitCodes, type Terminal, UsageError } from '../terminal.ts';
 
-/** What changing a tag needs: to see who follows it, and the verbs on the tag itself. */
+/** Returns the rights to change a tag and to read its followers. */
 export function tagRights(...verbs: readonly string[]): string[] {
   return [
     'list injectorconfigs.sidecar-injector.io',
@@ -12,16 +12,16 @@ export function tagRights(...verbs: readonly string[]): string[] {
 }
 
 /**
- * Shows what somebody should know and asks whether to go on; anything but yes is no, which is exit status 1.
- * @param isAgreed -y was given: it is shown and not asked
- * @throws UsageError when nobody is there to be asked
+ * Prints consequences and asks for confirmation; returns false, with exit status 1, without a yes.
+ * @param isAgreed whether -y was given: print without asking
+ * @throws UsageError when standard input is not a terminal
  */
 export async function agrees(terminal: Terminal, concerns: readonly string[], isAgreed: boolean): Promise<boolean> {
   for (const concern of concerns) terminal.error(concern);
   if (isAgreed) return true;
-  const answer = await terminal.ask('Go on? [y/N] ');
+  const answer = await terminal.ask('Continue? [y/N] ');
   if (answer === undefined)
-    throw new UsageError('nobody is at the terminal to be asked: -y says yes; nothing was changed');
+    throw new UsageError('cannot ask for confirmation without a terminal: use -y to agree; nothing was changed');
   if (/^y(es)?$/i.test(answer.trim())) return true;
   terminal.error('nothing was changed');
   terminal.setExitCode(exitCodes.failure);

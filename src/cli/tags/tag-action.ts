@@ -15,25 +15,25 @@ import { afterRollback, isObserved, rolloutUnderWay } from '../rollout/rollout-s
 import { readinessOf } from '../usage/readiness.ts';
 
 interface ActionOptions extends ClusterOptions {
-  /** Seconds; 0: do not wait. */
+  /** Seconds; 0 to not wait. */
   readonly timeout: number;
 }
 
 const described: Record<RolloutVerb, string> = {
-  promote: 'end a rollout now: every workload gets the canary, whatever steps are left',
-  abort: 'end a rollout now: every workload gets the stable revision again',
-  resume: 'end the pause of the present step',
-  retry: 'begin a rollout again that was rolled back',
+  promote: 'complete a rollout now: all workloads get the canary, and the remaining steps are skipped',
+  abort: 'abort a rollout now: all workloads get the stable revision again',
+  resume: 'end the pause of the current step',
+  retry: 'start a rollout again after a rollback',
 };
 
-/** How often the status is read while the answer is waited for. Milliseconds. */
+/** How often to read the status while waiting for the answer, in milliseconds. */
 const interval = 200;
 
-/** `injector tag promote|abort|resume|retry`: asks the operator by an annotation, and waits until it has answered. */
+/** `injector tag promote|abort|resume|retry`: requests an action and waits for the answer. */
 export function tagActionCommand(verb: RolloutVerb, terminal: Terminal): Command {
   return clusterCommand(verb, described[verb])
     .argument('<tag>', 'the tag')
-    .option('--timeout <seconds>', 'how long to wait for the answer (0: not at all)', parseSeconds, 60)
+    .option('--timeout <seconds>', 'how long to wait for the answer (0: do not wait)', parseSeconds, 60)
     .action((name: string, options: ActionOptions) =>
       withCluster(options, async (client) => {
         await checkRights(client, ['get revisiontags.sidecar-injector.io', 'patch revisiontags.sidecar-injector.io']);
@@ -43,7 +43,7 @@ export function tagActionCommand(verb: RolloutVerb, terminal: Terminal): Command
         const action = { verb, nonce: randomUUID() };
         await annotateTag(client, tag, { [rolloutActionAnnotation]: formatRolloutAction(action) });
         if (options.timeout === 0) {
-          terminal.out(`RevisionTag ${name}: asked for ${verb}\n`);
+          terminal.out(`RevisionTag ${name}: requested ${verb}\n`);
           return;
         }
         const { state, message } = await answerTo(action, client, name, options.timeout);
@@ -53,14 +53,11 @@ export function tagActionCommand(verb: RolloutVerb, terminal: Terminal): Command
     );
 }
 
-/**
- * Why nothing would come of a request, by the status as it was read; undefined when something may. While the operator has not looked at the spec as
- * it is now, only it can tell.
- */
+/** Returns why the operator would refuse an action; undefined if it may accept it. */
 function whyNotNow(tag: RevisionTag, verb: RolloutVerb): string | undefined {
   const { name } = tag.metadata;
   if (tag.spec.strategy?.canary === undefined)
-    return `tag ${name} moves at once, since it has no canary strategy (spec.strategy.canary): there is nothing to ${verb}`;
+    return `tag ${name} moves immediately, because it has no canary strategy (spec.strategy.canary): there is nothing to ${verb}`;
   if (!isObserved(tag)) return undefined;
   const rollout = tag.status?.rollout;
   const underWay = rolloutUnderWay(tag);
@@ -79,11 +76,11 @@ function whyNotNow(tag: RevisionTag, verb: RolloutVerb): string | undefined {
   const step = `step ${underWay.step + 1}`;
   if (underWay.pausedAt === undefined) return `tag ${name}: ${step} is not paused: ${underWay.message}`;
   return underWay.resumed === true
-    ? `tag ${name}: the pause of ${step} was ended already: ${underWay.message}`
+    ? `tag ${name}: the pause of ${step} has already ended: ${underWay.message}`
     : undefined;
 }
 
-/** Waits until the operator has answered a request, by the status alone; without an answer the message says why. */
+/** Waits for the operator's answer in the status; without an answer, the message explains why. */
 async function answerTo(
   { verb, nonce }: RolloutAction,
   client: ApiClient,
@@ -93,7 +90,7 @@ async function answerTo(
   const deadline = performance.now() + seconds * 1000;
   for (;;) {
     const tag = await readTag(client, name);
-    if (tag === undefined) return { message: 'somebody has deleted the tag' };
+    if (tag === undefined) return { message: 'the tag was deleted' };
     const answer = tag.status?.rollout?.action;
     if (answer?.nonce === nonce && answer.verb === verb) return answer;
     await sleep(interval);
@@ -104,5 +101,5 @@ async function answerTo(
 function unanswered(tag: RevisionTag): string {
   const { ready, reason, message } = readinessOf(tag);
   const state = ready ? '' : ` (${reason}: ${message})`;
-  return `no operator has answered in time${state}: is one of operatorClass ${tag.spec.operatorClass} running? The request stays and is carried out when there is one`;
+  return `no operator has answered in time${state}: check that one of operatorClass ${tag.spec.operatorClass} is running. The request remains and is carried out later`;
 }

@@ -4,18 +4,18 @@ import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
 import { revisionTagKind, type RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { validateRevisionTag } from '../../api/revision-tag/revision-tag-rules.ts';
 
-/** What a person asks for. */
+/** A request to create or move a tag. */
 export interface TagRequest {
   readonly name: string;
   readonly revision: string;
-  /** Undefined: as it is, and off for a new tag. */
+  /** Undefined to keep the value; off for a new tag. */
   readonly autoInjectNamespaces: boolean | undefined;
 }
 
 /**
- * The RevisionTag of a request.
- * @param before the tag as it is; what the request does not speak of stays
- * @throws ConfigurationError when no cluster could take it: a name that is none, a field that does not belong to this tag
+ * Returns the RevisionTag for a request.
+ * @param before the existing tag, whose other fields are kept
+ * @throws ConfigurationError for an invalid name, or a field that is not allowed for this tag
  */
 export function tagManifest(
   { name, revision, autoInjectNamespaces }: TagRequest,
@@ -30,7 +30,7 @@ export function tagManifest(
   return tag;
 }
 
-/** The manifest without what is as it would be anyway, for people and files. */
+/** Returns the manifest without default values. */
 export function briefTagManifest({ metadata: { name }, spec }: RevisionTag): object {
   const { revision, operatorClass, enableNamespacesByDefault } = spec;
   return {

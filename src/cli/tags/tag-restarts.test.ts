@@ -15,7 +15,7 @@ describe('injector, with a tag that restarts workloads', () => {
   });
   afterEach(() => cluster.stop());
 
-  /** A tag at revision 1-25 that is asked to restart, in whatever steps `spec` says. */
+  /** Returns a tag at revision 1-25 with restarts. */
   const atRest = (restarts: RestartStatus | undefined, spec: object): ReturnType<typeof rolloutTag> =>
     rolloutTag(undefined, {
       spec,
@@ -30,7 +30,7 @@ describe('injector, with a tag that restarts workloads', () => {
   const put = (object: ReturnType<typeof rolloutTag>): void => {
     cluster.memory.put('revisiontags', object);
   };
-  /** The operator writes how restarts go on. */
+  /** Writes the status of restarts as the operator does. */
   const write = (restarts: RestartStatus): void => {
     cluster.memory.edit('revisiontags', 'prod', undefined, (object) => {
       object.status = { ...(object.status as object), restarts };
@@ -40,7 +40,7 @@ describe('injector, with a tag that restarts workloads', () => {
     cluster.injector(argv.split(' '), undefined, surroundings);
 
   describe('tag watch', () => {
-    /** What the command prints and how it ends when the operator writes one status after the other. */
+    /** Runs the command while the operator writes one status after the other. */
     const watched = (later: readonly RestartStatus[], format = 'text'): Promise<Seen> => {
       let lines = 0;
       return injector(`tag watch prod -o ${format}`, {
@@ -52,9 +52,9 @@ describe('injector, with a tag that restarts workloads', () => {
       });
     };
 
-    it('shows a tag without steps until there is nothing more to restart', async () => {
+    it('shows a tag without steps until all workloads are restarted', async () => {
       put(atRest(restarting, restartOnly));
-      const waiting: RestartStatus = { ...restarting, phase: 'Waiting', inProgress: 0, message: '39 wait' };
+      const waiting: RestartStatus = { ...restarting, phase: 'Waiting', inProgress: 0, message: '39 waiting' };
       const { out, code } = await watched([waiting, restartStatus('1-25')]);
       assert.deepEqual(
         out
@@ -63,14 +63,14 @@ describe('injector, with a tag that restarts workloads', () => {
           .map((line) => line.replace(/^\S+Z /, '')),
         [
           'Ready: pods get revision 1-25; restarts Restarting, 40 workloads stale, 1 restarting: 1 restarting, 38 to come',
-          'Ready: pods get revision 1-25; restarts Waiting, 40 workloads stale, 0 restarting: 39 wait',
+          'Ready: pods get revision 1-25; restarts Waiting, 40 workloads stale, 0 restarting: 39 waiting',
           'Ready: pods get revision 1-25; restarts Idle, 0 workloads stale, 0 restarting: nothing to restart',
         ],
       );
       assert.equal(code, 0);
     });
 
-    it('waits for what was counted after the move, whatever was said before it', async () => {
+    it('waits for counts from after the move', async () => {
       put(atRest(restartStatus('1-24'), restartOnly));
       const { out, code } = await watched([restarting, restartStatus('1-25')]);
       assert.equal(out.trim().split('\n').length, 3);
@@ -86,7 +86,7 @@ describe('injector, with a tag that restarts workloads', () => {
       });
     }
 
-    it('goes on after a rollback that restarts, and ends with exit status 3', async () => {
+    it('shows restarts after a rollback, and ends with exit status 3', async () => {
       const spec = { strategy: { ...strategy, rollback: { restart: 'Canary' } } };
       const path = restartStatus('1-24').path ?? '';
       put(rolloutTag(rolledBack, { spec, status: { restarts: { ...restarting, path } } }));
@@ -95,22 +95,22 @@ describe('injector, with a tag that restarts workloads', () => {
       });
     });
 
-    it('tells programs all of it', async () => {
+    it('prints complete JSON records', async () => {
       put(atRest(restarting, restartOnly));
       const { out } = await watched([restartStatus('1-25')], 'json');
       const records = out
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line) as { restarts?: object; steps?: object });
-      const told = records.map(({ restarts, steps }) => [restarts, steps]);
-      assert.deepEqual(told, [
+      const printed = records.map(({ restarts, steps }) => [restarts, steps]);
+      assert.deepEqual(printed, [
         [restarting, []],
         [restartStatus('1-25'), []],
       ]);
     });
   });
 
-  it('tag list and status say how restarts go on, where a tag asks for them', async () => {
+  it('tag list and status show restarts if a tag requests them', async () => {
     put(atRest(restarting, restartOnly));
     const list = await injector('tag list');
     assert.match(list.out, /PODS +RESTARTS +READY\nprod +1-25 .* Restarting \(40 workloads stale\) +True/);
@@ -127,36 +127,36 @@ describe('injector, with a tag that restarts workloads', () => {
   describe('tag set', () => {
     const rows: [string, RolloutState | undefined, object, RestartStatus | undefined, RegExp][] = [
       [
-        'at once',
+        'without steps',
         undefined,
         { strategy: { restart: { maxUnavailableWorkloads: 5, perNamespace: 2 } } },
         restartStatus('1-25'),
-        /with 1 pod; workloads with pods that run already are restarted, 5 workloads at a time, 2 of one namespace \(spec\.strategy\.restart\): `injector tag watch prod`\n$/,
+        /with 1 pod; workloads with running pods are restarted, 5 workloads at a time, 2 per namespace \(spec\.strategy\.restart\): `injector tag watch prod`\n$/,
       ],
       [
-        'which the operator may not',
+        'if restarts are not allowed',
         undefined,
         restartOnly,
         restartStatus('1-25', { phase: 'NotAllowed', message: 'start it with --restart-workloads' }),
-        /1 workload at a time, 1 of one namespace \(spec\.strategy\.restart\); for now they are not: start it with --restart-workloads: `/,
+        /1 workload at a time, 1 per namespace \(spec\.strategy\.restart\); currently not allowed: start it with --restart-workloads: `/,
       ],
       [
-        'in steps',
+        'with steps',
         promoted,
         { strategy: { ...strategy, restart: {} } },
         undefined,
-        /begins, .*\nworkloads are restarted as the share comes to them, 1 workload at a time, .*\n`injector tag watch/,
+        /begins, .*\nworkloads are restarted when they enter the share, 1 workload at a time, .*\n`injector tag watch/,
       ],
       [
-        'in steps, for a rollback alone',
+        'with steps, only after a rollback',
         promoted,
         { strategy: { ...strategy, rollback: { restart: 'Canary' } } },
         undefined,
-        /\nif it is rolled back, workloads that have got the canary are restarted, .* \(spec\.strategy\.rollback\)\n/,
+        /\nif it is rolled back, workloads with the canary are restarted, .* \(spec\.strategy\.rollback\)\n/,
       ],
     ];
-    for (const [what, rollout, spec, restarts, message] of rows) {
-      it(`says what will be restarted, ${what}`, async () => {
+    for (const [title, rollout, spec, restarts, message] of rows) {
+      it(`announces restarts ${title}`, async () => {
         put(rollout === undefined ? atRest(restarts, spec) : rolloutTag(rollout, { spec }));
         cluster.addNamespace('shop', { 'istio.io/rev': 'prod' });
         cluster.addPod('shop', 'web');
@@ -164,14 +164,17 @@ describe('injector, with a tag that restarts workloads', () => {
       });
     }
 
-    it('says nothing of restarts that can come after a rollback only, where there is no rollout', async () => {
+    it('does not announce restarts after a rollback without a rollout', async () => {
       put(rolloutTag(rolledBack, { spec: { strategy: { ...strategy, rollback: { restart: 'Canary' } } } }));
       assert.doesNotMatch((await injector('tag set prod -r 1-24 --overwrite --timeout 0')).out, /restarted, /);
     });
 
-    it('says how restarts go on where the tag is there already', async () => {
+    it('shows restarts if the tag already has the revision', async () => {
       put(atRest(restarting, restartOnly));
-      assert.match((await injector('tag set prod -r 1-25')).out, /to revision 1-25 already; restarts Restarting, 40 /);
+      assert.match(
+        (await injector('tag set prod -r 1-25')).out,
+        /already points to revision 1-25; restarts Restarting, 40 /,
+      );
     });
   });
 });

@@ -24,7 +24,7 @@ describe('injector tag, with a rollout', () => {
   const prod = (): RevisionTag => cluster.memory.get('revisiontags', 'prod') as RevisionTag;
   const tag = (argv: string, surroundings?: Surroundings): Promise<Seen> =>
     cluster.injector(['tag', ...argv.split(' ')], undefined, surroundings);
-  /** The operator writes a state. */
+  /** Writes a state as the operator does. */
   const write = (state: RolloutState): void => {
     cluster.memory.edit('revisiontags', 'prod', undefined, (object) => {
       object.status = { ...rolloutTag(state).status, observedGeneration: object.metadata.generation };
@@ -43,12 +43,12 @@ describe('injector tag, with a rollout', () => {
 
   describe('promote, abort, resume, retry', () => {
     for (const verb of ['promote', 'abort', 'resume', 'retry'] as const) {
-      it(`${verb} asks by one write with a fresh nonce, and shows the answer`, async () => {
+      it(`${verb} requests the action by one write with a new nonce, and prints the answer`, async () => {
         const state = verb === 'retry' ? rolledBack : paused;
-        put({ ...state, action: { verb, nonce: 'old', state: 'Done', message: 'the last time' } });
-        answer('Done', 'it is done');
+        put({ ...state, action: { verb, nonce: 'old', state: 'Done', message: 'an earlier answer' } });
+        answer('Done', 'done');
         const { out, code } = await tag(`${verb} prod`);
-        assert.deepEqual([out, code], ['RevisionTag prod: it is done\n', 0]);
+        assert.deepEqual([out, code], ['RevisionTag prod: done\n', 0]);
         assert.deepEqual(cluster.changes, ['PATCH revisiontags prod']);
         const asked = parseRolloutAction(prod().metadata.annotations?.[rolloutActionAnnotation] ?? '');
         assert.equal(asked.verb, verb);
@@ -56,63 +56,78 @@ describe('injector tag, with a rollout', () => {
       });
     }
 
-    it('fails with what the operator refuses', async () => {
+    it('fails with the refusal of the operator', async () => {
       put(paused);
       answer('Refused', 'promote: no');
       const { errors, code } = await tag('promote prod');
       assert.deepEqual([errors, code], ['error: RevisionTag prod: promote: promote: no', 1]);
     });
 
-    it('says that nobody answers, and that the request stays', async () => {
+    it('reports that no operator answers, and that the request remains', async () => {
       put(paused);
       sees(await tag('abort prod --timeout 0.3'), 1, {
         errors:
-          /prod: abort: no operator has answered in time \(Paused: .*operatorClass default running\? The request stays/,
+          /prod: abort: no operator has answered in time \(Paused: .*operatorClass default is running\. The request remains/,
       });
     });
 
-    it('does not wait when told', async () => {
+    it('does not wait with --timeout 0', async () => {
       put(paused);
-      assert.equal((await tag('abort prod --timeout 0')).out, 'RevisionTag prod: asked for abort\n');
+      assert.equal((await tag('abort prod --timeout 0')).out, 'RevisionTag prod: requested abort\n');
     });
 
-    it('asks although the operator writes its status at the same moment', async () => {
+    it('retries when the operator writes the status at the same time', async () => {
       put(paused);
       cluster.memory.faults.push(refusal('PATCH', 'revisiontags/prod', 409, 'modified', 2));
       assert.equal((await tag('abort prod --timeout 0')).code, 0);
     });
 
-    it('leaves it to the operator while that has not looked at the spec', async () => {
+    it('sends the request if the operator has not reconciled the spec', async () => {
       put(rolledBack, { metadata: { generation: 2 } });
       assert.equal((await tag('promote prod --timeout 0')).code, 0);
     });
 
     const refusals: [string, string, RolloutState | undefined, RegExp][] = [
       ['an unknown tag', 'promote prd', paused, /there is no tag prd; there are: prod; prod was probably meant/],
-      ['a promotion of nothing', 'promote prod', rolloutState(), /no rollout is under way; nothing was changed/],
-      ['an end of nothing', 'abort prod', promoted, /no rollout is under way; nothing was changed/],
-      ['a promotion before the operator knows of any', 'promote prod', undefined, /no rollout is under way/],
-      ['promoting a rollback', 'promote prod', rolledBack, /under way: .*9 of 53.*`injector tag retry prod` begins/],
-      ['ending no pause', 'resume prod', { ...paused, pausedAt: undefined as never }, /step 2 is not paused: step 2/],
-      ['ending an old pause', 'resume prod', { ...paused, resumed: true }, /the pause of step 2 was ended already/],
-      ['retrying what runs', 'retry prod', paused, /rollout to revision 1-25 is under way, nothing was rolled back/],
+      ['promote without a rollout', 'promote prod', rolloutState(), /no rollout is under way; nothing was changed/],
+      ['abort without a rollout', 'abort prod', promoted, /no rollout is under way; nothing was changed/],
+      ['promote without a status', 'promote prod', undefined, /no rollout is under way/],
       [
-        'another try of nothing',
+        'promote after a rollback',
+        'promote prod',
+        rolledBack,
+        /under way: .*9 of 53.*`injector tag retry prod` to start it again/,
+      ],
+      [
+        'resume without a pause',
+        'resume prod',
+        { ...paused, pausedAt: undefined as never },
+        /step 2 is not paused: step 2/,
+      ],
+      ['resume after a resume', 'resume prod', { ...paused, resumed: true }, /the pause of step 2 has already ended/],
+      [
+        'retry during a rollout',
+        'retry prod',
+        paused,
+        /rollout to revision 1-25 is under way, nothing was rolled back/,
+      ],
+      [
+        'retry without a rollback',
         'retry prod',
         promoted,
         /nothing was rolled back; a rollout begins when spec\.revision changes/,
       ],
     ];
-    for (const [what, argv, state, message] of refusals) {
-      it(`refuses ${what}, and writes nothing`, async () => {
+    for (const [title, argv, state, message] of refusals) {
+      it(`refuses ${title}, and writes nothing`, async () => {
         put(state && (JSON.parse(JSON.stringify(state)) as RolloutState));
         const { errors, out, code } = await tag(argv);
         assert.match(errors, message);
-        assert.deepEqual([out, code, cluster.changes], ['', what === 'an unknown tag' ? 2 : 1, []]);
+        assert.deepEqual([out, code, cluster.changes], ['', title === 'an unknown tag' ? 2 : 1, []]);
       });
     }
 
-    it('refuses anything for a tag that moves at once', async () => {
+    it('refuses every action for a tag without steps', async () => {
       put(rolledBack, { isAtOnce: true });
       const { errors } = await tag('retry prod');
       assert.match(errors, /no canary strategy \(spec\.strategy\.canary\): there is nothing to retry/);
@@ -120,7 +135,7 @@ describe('injector tag, with a rollout', () => {
   });
 
   describe('watch', () => {
-    /** What the command prints of a paused rollout, and how it ends, when the operator writes one state after the other. */
+    /** Runs the command on a paused rollout while the operator writes one state after the other. */
     const watched = (later: readonly RolloutState[], flags = '', screen?: Screen): Promise<Seen> => {
       put(paused);
       let lines = 0;
@@ -131,7 +146,7 @@ describe('injector tag, with a rollout', () => {
       return tag(`watch prod${flags}`, { onOut, ...(screen && { screen }) });
     };
 
-    it('tells each change in a line, and ends well with the promotion', async () => {
+    it('prints each change in a line, and exits with 0 after the promotion', async () => {
       const { out, code } = await watched([{ ...paused, message: 'news' }, promoted]);
       const [first, second, third, ...rest] = out.split('\n').map((line) => line.replace(/^\S+Z /, ''));
       assert.match(first ?? '', /^Paused, step 2 of 4, 25 % = 53 of 212 workloads, .*: step 2 .* paused/);
@@ -140,11 +155,11 @@ describe('injector tag, with a rollout', () => {
       assert.deepEqual([rest, code], [[''], 0]);
     });
 
-    it('ends with exit status 3 with the rollback', async () => {
+    it('exits with 3 after the rollback', async () => {
       sees(await watched([rolledBack]), 3, { out: /RolledBack: revision 1-25 was rolled back to 1-24 .*\n$/ });
     });
 
-    it('tells programs in JSON lines', async () => {
+    it('prints JSON lines', async () => {
       const { out } = await watched([promoted], ' -o json');
       const records = out
         .trim()
@@ -153,10 +168,10 @@ describe('injector tag, with a rollout', () => {
       assert.equal(records.length, 2);
       const { time, ready, steps, ...first } = records[0] ?? {};
       assert.deepEqual(first, { tag: 'prod', revision: '1-25', stableRevision: '1-24', rollout: paused });
-      for (const told of [time, ready, steps]) assert.ok(told);
+      for (const field of [time, ready, steps]) assert.ok(field);
     });
 
-    it('draws over itself on a terminal', async () => {
+    it('redraws the screen on a terminal', async () => {
       const { out, code } = await watched([promoted], '', { columns: 80, rows: 24 });
       const [first = '', ...others] = out.split('\u001B[12A\r\u001B[J');
       assert.equal(first.split('\n').length, 13);
@@ -166,7 +181,7 @@ describe('injector tag, with a rollout', () => {
       assert.equal(code, 0);
     });
 
-    it('ends well when it is interrupted', async () => {
+    it('exits with 0 when it is interrupted', async () => {
       put(paused);
       const { code } = await tag('watch prod', {
         onOut: (_, interrupt) => {
@@ -176,7 +191,7 @@ describe('injector tag, with a rollout', () => {
       assert.equal(code, 0);
     });
 
-    it('outlives a restart of the API server', async () => {
+    it('survives a restart of the API server', async () => {
       put(paused);
       const { errors, code } = await tag('watch prod', {
         onOut: () => {
@@ -188,7 +203,7 @@ describe('injector tag, with a rollout', () => {
       assert.equal(code, 0);
     });
 
-    it('says that somebody has deleted the tag', async () => {
+    it('reports a deleted tag', async () => {
       put(paused);
       const { errors, code } = await tag('watch prod', {
         onOut: () => {
@@ -197,19 +212,19 @@ describe('injector tag, with a rollout', () => {
       });
       assert.deepEqual(
         [errors, code],
-        ['error: RevisionTag prod: somebody has deleted it; `injector tag set` creates it again', 1],
+        ['error: RevisionTag prod: it was deleted; `injector tag set` creates it again', 1],
       );
     });
 
-    it('refuses a tag that moves at once, and one that is not there', async () => {
+    it('refuses a tag without steps, and an unknown tag', async () => {
       put(undefined, { isAtOnce: true });
-      assert.match((await tag('watch prod')).errors, /moves at once, .*`injector tag list` shows where it leads/);
+      assert.match((await tag('watch prod')).errors, /moves immediately, .*`injector tag list` shows its revision/);
       assert.match((await tag('watch x')).errors, /there is no tag x; there are: prod/);
     });
   });
 
   describe('set', () => {
-    it('keeps the strategy, says that a rollout begins, and waits until it has', async () => {
+    it('keeps the strategy, announces the rollout, and waits until it is under way', async () => {
       put(promoted);
       const { stable } = promoted;
       const isWritten = (): boolean => prod().spec.revision === '1-26';
@@ -219,39 +234,49 @@ describe('injector tag, with a rollout', () => {
       });
       const { out, code } = await tag('set prod -r 1-26 --overwrite --timeout 20');
       const begins = 'a rollout from revision 1-25 to 1-26 begins, in 4 steps (spec.strategy.canary)';
-      const shows = 'the rollout is under way\n`injector tag watch prod` shows it';
+      const shows = 'the rollout is under way\n`injector tag watch prod` shows its progress';
       assert.deepEqual([out, code], [`RevisionTag prod: ${begins}\n${shows}\n`, 0]);
       assert.equal(prod().spec.revision, '1-26');
       assert.equal(prod().spec.strategy?.canary?.steps.length, strategy.canary.steps.length);
     });
 
-    it('says that a rollout is not under way in time', async () => {
+    it('reports that a rollout is not under way in time', async () => {
       put(promoted);
       sees(await tag('set prod -r 1-26 --overwrite --timeout 0.1'), 1, {
-        errors: /not in force after 0\.1 s, .*: NotLookedAt/,
+        errors: /not published after 0\.1 s; .*: NotLookedAt/,
       });
     });
 
     const cases: [string, RolloutState, string, RegExp][] = [
-      ['another', paused, '1-26', /: the rollout to revision 1-25 ends; a rollout from revision 1-24 to 1-26 begins/],
       [
-        'the way back',
+        'another revision',
+        paused,
+        '1-26',
+        /: the rollout to revision 1-25 ends; a rollout from revision 1-24 to 1-26 begins/,
+      ],
+      [
+        'the stable revision',
         paused,
         '1-24',
-        /: the rollout to revision 1-25 ends; moved from revision 1-25, leads to revision 1-24/,
+        /: the rollout to revision 1-25 ends; moved from revision 1-25 to revision 1-24/,
       ],
-      ['what is under way', paused, '1-25', /: the rollout to revision 1-25 is under way; `injector tag watch prod`/],
+      ['the canary', paused, '1-25', /: the rollout to revision 1-25 is under way; `injector tag watch prod`/],
       [
-        'what was rolled back',
+        'a canary that was rolled back',
         rolledBack,
         '1-25',
-        /^error: tag prod asks for 1-25 already: revision 1-25 was rolled back .*; `injector tag retry prod` begins again, /,
+        /^error: tag prod already names revision 1-25: revision 1-25 was rolled back .*; use `injector tag retry prod` to start it again, /,
       ],
-      ['what is not there yet', rolloutState(), '1-25', /: asks for revision 1-25 already, pods get 1-24: Idle: pods/],
-      ['what is there', promoted, '1-25', /: leads to revision 1-25 already/],
+      [
+        'the revision of the spec',
+        rolloutState(),
+        '1-25',
+        /: the spec already has revision 1-25, but pods get 1-24: Idle: pods/,
+      ],
+      ['the promoted revision', promoted, '1-25', /: already points to revision 1-25/],
     ];
-    for (const [what, state, revision, message] of cases) {
-      it(`says what becomes of the rollout when it asks for ${what}`, async () => {
+    for (const [title, state, revision, message] of cases) {
+      it(`describes the rollout after a request for ${title}`, async () => {
         put(state);
         const { out, errors, code } = await tag(`set prod -r ${revision} --overwrite --timeout 0`);
         assert.match(errors + out, message);
@@ -259,14 +284,14 @@ describe('injector tag, with a rollout', () => {
       });
     }
 
-    it('moves at once where there is no strategy', async () => {
+    it('moves immediately without a strategy', async () => {
       put(promoted, { isAtOnce: true });
       const { out } = await tag('set prod -r 1-26 --overwrite --timeout 0');
       assert.match(out, /^RevisionTag prod: moved from revision 1-25/);
     });
   });
 
-  it('list shows what pods get, the phase and the share; status and revisions agree', async () => {
+  it('list, status and revisions show the revisions, the phase and the share', async () => {
     put(paused);
     assert.match((await tag('list')).out, /prod +1-24 \(1-25: Paused 25 %\) +- +0 +False \(Paused\)/);
     assert.match((await cluster.injector(['revisions'])).out, /\n1-24 .* prod .*\n1-25 .* prod /);

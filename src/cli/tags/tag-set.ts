@@ -24,24 +24,24 @@ interface SetOptions extends ClusterOptions {
   readonly overwrite?: true;
   readonly skipConfirmation?: true;
   readonly autoInjectNamespaces?: boolean;
-  /** Seconds; 0: do not wait. */
+  /** Seconds; 0 to not wait. */
   readonly timeout: number;
 }
 
-/** `injector tag set`: everything is found out and asked before the one write that creates or moves the tag. */
+/** `injector tag set`: checks and asks everything before the only write. */
 export function tagSetCommand(terminal: Terminal): Command {
-  return clusterCommand('set', 'create a tag, or move it')
-    .argument('<tag>', 'the name that namespaces follow')
-    .requiredOption('-r, --revision <revision>', 'the revision that it leads to')
+  return clusterCommand('set', 'create or move a tag')
+    .argument('<tag>', 'the name of the tag')
+    .requiredOption('-r, --revision <revision>', 'the revision of the tag')
     .option('--overwrite', 'move the tag if it exists')
-    .option('-y, --skip-confirmation', 'answer yes to what would be asked')
-    .option('--auto-inject-namespaces', 'with tag default: also pods without any label, in namespaces without any')
-    .option('--no-auto-inject-namespaces', 'no longer')
-    .option('--timeout <seconds>', 'how long to wait until new pods get the revision (0: not at all)', parseSeconds, 60)
+    .option('-y, --skip-confirmation', 'do not ask for confirmation')
+    .option('--auto-inject-namespaces', 'with tag default: also inject unlabeled pods in unlabeled namespaces')
+    .option('--no-auto-inject-namespaces', 'with tag default: no longer inject them')
+    .option('--timeout <seconds>', 'how long to wait until new pods get it (0: do not wait)', parseSeconds, 60)
     .action(async (name: string, options: SetOptions) => {
       const { revision, autoInjectNamespaces } = options;
       const request = { name, revision, autoInjectNamespaces };
-      // What no cluster would take is told without one.
+      // Refuse invalid requests before connecting to the cluster.
       tagManifest(request);
       await withCluster(options, (client) => setTag(client, request, options, terminal));
     });
@@ -66,32 +66,32 @@ async function setTag(client: ApiClient, request: TagRequest, options: SetOption
   terminal.out(`RevisionTag ${name}: ${describeMove(tag, before, isRollout)}\n`);
   if (options.timeout > 0) {
     const { timeout } = options;
-    const why = await untilInForce(client, name, written.metadata.generation ?? 0, isRollout, timeout);
+    const why = await untilPublished(client, name, written.metadata.generation ?? 0, isRollout, timeout);
     if (why !== undefined)
-      throw new Error(`RevisionTag ${name}: not in force after ${timeout} s, pods get what they got before: ${why}`);
+      throw new Error(`RevisionTag ${name}: not published after ${timeout} s; pods get the previous revision: ${why}`);
     terminal.out(isRollout ? 'the rollout is under way\n' : 'new pods get it now\n');
   }
   const restarts = before && describeRestarts(before, isRollout);
   if (isRollout) {
     if (restarts !== undefined) terminal.out(`${restarts}\n`);
-    terminal.out(`\`injector tag watch ${name}\` shows it\n`);
+    terminal.out(`\`injector tag watch ${name}\` shows its progress\n`);
     return;
   }
   const keys = keysOfTag(installation, tag);
   const label = name === defaultRevision ? `${keys.injection}=enabled` : `${keys.revision}=${name}`;
   if (!hasFollowers(followers)) {
-    terminal.out(`namespaces follow it by their label: kubectl label namespace NAME ${label}\n`);
+    terminal.out(`to let a namespace follow it: kubectl label namespace NAME ${label}\n`);
     return;
   }
-  const then = restarts ?? 'pods that run already get it when they are restarted';
+  const then = restarts ?? 'running pods get it when they are restarted';
   const command = restarts === undefined ? 'injector status --stale' : `injector tag watch ${name}`;
   terminal.out(`it is followed by ${describeFollowers(followers)}; ${then}: \`${command}\`\n`);
 }
 
 /**
- * What the operator will restart after a move, by the spec, and by the status whether it may; undefined where the spec asks for nothing that can
- * come now.
- * @param isRollout the tag does not move at once
+ * Describes the restarts after a move, and whether they are allowed; undefined when the spec
+ * requests none.
+ * @param isRollout whether the tag moves in steps
  */
 function describeRestarts(
   { spec: { strategy }, status }: Pick<RevisionTag, 'spec' | 'status'>,
@@ -101,65 +101,65 @@ function describeRestarts(
   if (strategy === undefined || (isAfterRollback && !(isRollout && strategy.rollback?.restart === 'Canary')))
     return undefined;
   const what = isAfterRollback
-    ? 'if it is rolled back, workloads that have got the canary are restarted'
+    ? 'if it is rolled back, workloads with the canary are restarted'
     : isRollout
-      ? 'workloads are restarted as the share comes to them'
-      : 'workloads with pods that run already are restarted';
+      ? 'workloads are restarted when they enter the share'
+      : 'workloads with running pods are restarted';
   const { maxUnavailableWorkloads, perNamespace } = restartBounds(strategy);
   const field = isAfterRollback ? 'spec.strategy.rollback' : 'spec.strategy.restart';
-  const bounds = `${plural(maxUnavailableWorkloads, 'workload')} at a time, ${perNamespace} of one namespace (${field})`;
+  const bounds = `${plural(maxUnavailableWorkloads, 'workload')} at a time, ${perNamespace} per namespace (${field})`;
   const restarts = status?.restarts;
-  const obstacle = restarts?.phase === 'NotAllowed' ? `; for now they are not: ${restarts.message}` : '';
+  const obstacle = restarts?.phase === 'NotAllowed' ? `; currently not allowed: ${restarts.message}` : '';
   return `${what}, ${bounds}${obstacle}`;
 }
 
-/** Whether a tag gets to a revision in steps: it has a strategy that says so, and leads somewhere else now. */
+/** Reports whether a move begins a rollout: the tag has a canary strategy and another revision. */
 function beginsRollout({ spec, status }: RevisionTag, revision: string): boolean {
   const stable = status?.rollout?.stable.revision ?? status?.stableRevision;
   return spec.strategy?.canary !== undefined && stable !== undefined && stable !== revision;
 }
 
-/** What a write of the tag has come to. */
+/** Describes the result of a write. */
 function describeMove(
   { spec: { revision } }: RevisionTag,
   before: RevisionTag | undefined,
   isRollout: boolean,
 ): string {
-  if (before === undefined) return `created, leads to revision ${revision}`;
+  if (before === undefined) return `created; points to revision ${revision}`;
   const underWay = rolloutUnderWay(before);
-  if (underWay?.canary.revision === revision) return `changed; the rollout to revision ${revision} goes on`;
+  if (underWay?.canary.revision === revision) return `changed; the rollout to revision ${revision} continues`;
   const ended = underWay === undefined ? '' : `the rollout to revision ${underWay.canary.revision} ends; `;
-  if (!isRollout) return `${ended}moved from revision ${before.spec.revision}, leads to revision ${revision}`;
+  if (!isRollout) return `${ended}moved from revision ${before.spec.revision} to revision ${revision}`;
   const { stableRevision = '?', rollout } = before.status ?? {};
   const steps = plural(before.spec.strategy?.canary?.steps.length ?? 0, 'step');
   return `${ended}a rollout from revision ${rollout?.stable.revision ?? stableRevision} to ${revision} begins, in ${steps} (spec.strategy.canary)`;
 }
 
-/** Where a tag stands whose spec says already what was asked for. */
+/** Describes a tag whose spec already has the requested revision. */
 function describeStanding(tag: RevisionTag): string {
   const { name } = tag.metadata;
   const { revision } = tag.spec;
   if (rolloutUnderWay(tag) !== undefined)
-    return `the rollout to revision ${revision} is under way; \`injector tag watch ${name}\` shows it`;
+    return `the rollout to revision ${revision} is under way; \`injector tag watch ${name}\` shows its progress`;
   const { stableRevision = 'nothing' } = tag.status ?? {};
   const { reason, message } = readinessOf(tag);
   if (stableRevision !== revision)
-    return `asks for revision ${revision} already, pods get ${stableRevision}: ${reason}: ${message}`;
+    return `the spec already has revision ${revision}, but pods get ${stableRevision}: ${reason}: ${message}`;
   const restarts = restartLine(tag);
-  return `leads to revision ${revision} already${restarts === undefined ? '' : `; ${restarts}`}`;
+  return `already points to revision ${revision}${restarts === undefined ? '' : `; ${restarts}`}`;
 }
 
-/** Milliseconds between two looks. */
+/** How often to read the tag, in milliseconds. */
 const interval = 200;
 
 /**
- * Waits until new pods get what a tag asks for, or until the rollout to it is under way.
- * @param generation of the tag as it was written
- * @param isRollout whether the tag gets there in steps
- * @param seconds how long at most
- * @returns why they do not yet; undefined when they do
+ * Waits until new pods get the revision of a tag, or until its rollout is under way.
+ * @param generation of the written tag
+ * @param isRollout whether the tag moves in steps
+ * @param seconds the time limit
+ * @returns why new pods do not get it; undefined when they do
  */
-export async function untilInForce(
+export async function untilPublished(
   client: Pick<ApiClient, 'find'>,
   name: string,
   generation: number,
@@ -169,9 +169,9 @@ export async function untilInForce(
   const end = performance.now() + seconds * 1000;
   for (;;) {
     const tag = await client.find<RevisionTag>(revisionTags, name);
-    if (tag === undefined) return 'somebody has deleted it';
+    if (tag === undefined) return 'it was deleted';
     if (isRollout && hasBegun(tag, generation)) return undefined;
-    const why = whyNotInForce(tag, generation);
+    const why = whyNotPublished(tag, generation);
     if (why === undefined || performance.now() >= end) return why;
     await sleep(interval);
   }
@@ -182,7 +182,7 @@ function hasBegun(tag: RevisionTag, generation: number): boolean {
   return isSeen && rolloutUnderWay(tag)?.canary.revision === tag.spec.revision;
 }
 
-function whyNotInForce({ metadata, spec, status }: RevisionTag, generation: number): string | undefined {
+function whyNotPublished({ metadata, spec, status }: RevisionTag, generation: number): string | undefined {
   const { ready, reason, message } = readinessOf({
     metadata: { generation: Math.max(generation, metadata.generation ?? 0) },
     ...(status === undefined ? {} : { status }),

@@ -17,22 +17,19 @@ interface WatchOptions extends ClusterOptions {
   readonly output: 'text' | 'json';
 }
 
-/** Milliseconds between two looks at the tag. */
+/** How often to read the tag, in milliseconds. */
 const interval = 500;
-/** How long the API server may be away before the command gives up. Milliseconds. */
+/** How long to retry when the API server does not answer, in milliseconds. */
 const patience = 60_000;
 
-/**
- * `injector tag watch`: shows a rollout until it is promoted (exit status 0) or rolled back (3), and the restarts that the spec asks for until there
- * is nothing more to restart (0), or nothing more is restarted (3).
- */
+/** `injector tag watch`: exit status 3 after a rollback or stopped restarts, otherwise 0. */
 export function tagWatchCommand(terminal: Terminal): Command {
   return clusterCommand(
     'watch',
-    'show a rollout until it is promoted, and restarts until they are done; exit status 3 when it is rolled back, or they stop',
+    'show a rollout until it is promoted, and restarts until they are complete; exit status 3 if the rollout is rolled back or restarts stop',
   )
     .argument('<tag>', 'the tag')
-    .addOption(new Option('-o, --output <format>', 'how to print').choices(['text', 'json']).default('text'))
+    .addOption(new Option('-o, --output <format>', 'the output format').choices(['text', 'json']).default('text'))
     .action((name: string, { output, ...options }: WatchOptions) =>
       withCluster(options, async (client) => {
         const abort = new AbortController();
@@ -46,7 +43,7 @@ export function tagWatchCommand(terminal: Terminal): Command {
     );
 }
 
-/** @param signal ends it, which is nobody's failure */
+/** @param signal ends the command without a failure */
 async function watchTag(
   client: ApiClient,
   name: string,
@@ -57,7 +54,7 @@ async function watchTag(
   const show = shower(output, terminal);
   let tag = await findTag(client, name);
   if (tag.spec.strategy?.canary === undefined && !wantsRestarts(tag) && rolloutUnderWay(tag) === undefined) {
-    const message = `tag ${name} moves at once, since it has no canary strategy (spec.strategy.canary), and restarts nothing (spec.strategy.restart); \`injector tag list\` shows where it leads`;
+    const message = `tag ${name} moves immediately, because it has no canary strategy (spec.strategy.canary), and restarts no workloads (spec.strategy.restart); \`injector tag list\` shows its revision`;
     throw new Error(message);
   }
   let wasUnderWay = false;
@@ -66,7 +63,7 @@ async function watchTag(
     wasUnderWay ||= rolloutUnderWay(tag) !== undefined;
     const end = rolloutEnd(tag, wasUnderWay);
     if (end !== undefined) {
-      if (!end.isWanted) terminal.setExitCode(exitCodes.negative);
+      if (!end.isSuccess) terminal.setExitCode(exitCodes.negative);
       return;
     }
     await sleep(interval, undefined, { signal }).catch(() => undefined);
@@ -74,7 +71,7 @@ async function watchTag(
   }
 }
 
-/** The tag as it is now; an API server that is away for a while is waited for. Undefined when interrupted meanwhile. */
+/** Reads the tag and retries when the API server does not answer; undefined if interrupted. */
 async function readAgain(
   client: ApiClient,
   name: string,
@@ -86,23 +83,24 @@ async function readAgain(
     try {
       const tag = await readTag(client, name);
       if (tag === undefined)
-        throw new Error(`RevisionTag ${name}: somebody has deleted it; \`injector tag set\` creates it again`);
+        throw new Error(`RevisionTag ${name}: it was deleted; \`injector tag set\` creates it again`);
       return tag;
     } catch (error) {
       const isPassing = error instanceof ApiError && (error.code === 0 || error.code === 429 || error.code >= 500);
       if (!isPassing || performance.now() >= end) throw error;
-      if (isFirst) terminal.error(`the API server does not answer (${error.message}): trying for ${patience / 1000} s`);
+      if (isFirst)
+        terminal.error(`the API server does not answer (${error.message}): retrying for ${patience / 1000} s`);
       await sleep(interval, undefined, { signal }).catch(() => undefined);
     }
   }
   return undefined;
 }
 
-/** Escape sequences of ECMA-48, which every terminal has: the cursor goes up so many lines; all below it is erased. */
+/** Escape sequences (ECMA-48) that move the cursor up and erase all lines below it. */
 const up = (lines: number): string => `\u001B[${lines}A`;
 const eraseBelow = '\u001B[J';
 
-/** Shows a tag each time that there is something new to show; on a screen as lines that are drawn over those before. */
+/** Returns a function that prints each change of a tag, or redraws the screen. */
 function shower(output: WatchOptions['output'], terminal: Terminal): (tag: RevisionTag) => void {
   let drawn: readonly string[] = [];
   let before: unknown;

@@ -26,25 +26,25 @@ describe('injector tag', () => {
   const specOf = (name: string): unknown => cluster.memory.get('revisiontags', name)?.spec;
 
   describe('set', () => {
-    it('creates a tag, for namespaces to follow', async () => {
+    it('creates a tag', async () => {
       const { out, code } = await tag('set canary -r 1-25 --timeout 0');
-      const label = 'namespaces follow it by their label: kubectl label namespace NAME istio.io/rev=canary';
-      assert.deepEqual([out, code], [`RevisionTag canary: created, leads to revision 1-25\n${label}\n`, 0]);
+      const label = 'to let a namespace follow it: kubectl label namespace NAME istio.io/rev=canary';
+      assert.deepEqual([out, code], [`RevisionTag canary: created; points to revision 1-25\n${label}\n`, 0]);
       assert.deepEqual(specOf('canary'), { revision: '1-25' });
       assert.deepEqual(cluster.changes, ['POST revisiontags canary']);
     });
 
-    it('moves a tag by one write, and says what follows it', async () => {
+    it('moves a tag by one write, and lists its followers', async () => {
       const { out, code } = await tag('set prod --revision 1-25 --overwrite --timeout 0');
       assert.equal(code, 0);
-      assert.match(out, /^RevisionTag prod: moved from revision 1-24, leads to revision 1-25\n/);
-      const follow = /followed by 1 namespace \(shop\) with 2 pods, and 1 pod by labels of their own \(plain\/cart-/;
+      assert.match(out, /^RevisionTag prod: moved from revision 1-24 to revision 1-25\n/);
+      const follow = /followed by 1 namespace \(shop\) with 2 pods, and 1 pod by pod label \(plain\/cart-/;
       assert.match(out, follow);
       assert.deepEqual(cluster.changes, ['PATCH revisiontags prod']);
       assert.equal((specOf('prod') as { revision: string }).revision, '1-25');
     });
 
-    it('moves it although the operator writes its status at the same moment', async () => {
+    it('retries when the operator writes the status at the same time', async () => {
       cluster.memory.faults.push(refusal('PATCH', 'revisiontags/prod', 409, 'modified', 2));
       assert.equal((await tag('set prod -r 1-25 --overwrite --timeout 0')).code, 0);
     });
@@ -61,19 +61,19 @@ describe('injector tag', () => {
       sees(await moved, 0, { out: /\nnew pods get it now\n/ });
     });
 
-    it('says why it is not in force in time, and that pods get what they got', async () => {
+    it('reports why the tag is not published in time', async () => {
       sees(await tag('set prod -r 1-25 --overwrite --timeout 0.1'), 1, {
-        errors: /prod: not in force after 0\.1 s, pods get what they got before: NotLookedAt: no operator/,
+        errors: /prod: not published after 0\.1 s; pods get the previous revision: NotLookedAt: no operator/,
       });
     });
 
-    it('does nothing when it leads there already', async () => {
+    it('does nothing if the tag already has the revision', async () => {
       const { out, code } = await tag('set prod -r 1-24');
-      assert.deepEqual([out, code], ['RevisionTag prod: leads to revision 1-24 already\n', 0]);
+      assert.deepEqual([out, code], ['RevisionTag prod: already points to revision 1-24\n', 0]);
       assert.deepEqual(cluster.changes, []);
     });
 
-    it('sets the flag of tag default, keeps it, and takes it back', async () => {
+    it('sets, keeps and removes the flag of tag default', async () => {
       const flag = (): unknown => (specOf('default') as Record<string, unknown>)['enableNamespacesByDefault'];
       await tag('set default -r 1-24 --auto-inject-namespaces --timeout 0');
       assert.equal(flag(), true);
@@ -92,19 +92,24 @@ describe('injector tag', () => {
         /125: no InjectorConfig has .*; there are: 1-24, 1-25; 1-25 was probably meant/,
         1,
       ],
-      ['a tag for a revision', 'set x -r prod', /this is a tag, not a revision; it leads to revision 1-24/, 1],
-      ['a tag that exists', 'set prod -r 1-25', /prod exists and leads to revision 1-24; --overwrite moves it/, 1],
+      ['a tag for a revision', 'set x -r prod', /this is a tag, not a revision; it points to revision 1-24/, 1],
+      [
+        'a tag that exists',
+        'set prod -r 1-25',
+        /prod exists and points to revision 1-24; use --overwrite to move it/,
+        1,
+      ],
       ['a revision that is not ready', 'set x -r 1-25', /1-25 is not ready: NotReachable: refused/, 1, unready('1-25')],
       ['a paused revision', 'set x -r 1-25', /1-25 is paused/, 1, spec('1-25', { paused: true })],
-      ['a name that is none', 'set X_ -r 1-25', /metadata\.name must be a DNS-1123 label/, 2],
-      ['a revision that is none', 'set x -r 1_25', /spec\.revision/, 2],
-      ["default's flag elsewhere", 'set x -r 1-25 --auto-inject-namespaces', /only on tag default/, 2],
+      ['an invalid name', 'set X_ -r 1-25', /metadata\.name must be a DNS-1123 label/, 2],
+      ['an invalid revision', 'set x -r 1_25', /spec\.revision/, 2],
+      ["default's flag for another tag", 'set x -r 1-25 --auto-inject-namespaces', /only on tag default/, 2],
       ['a call without a revision', 'set x', /required option '-r, --revision/, 2],
       ['an unready revision for a tag in use', 'set prod -r 1-25 --overwrite', /not ready/, 1, unready('1-25')],
-      ['another class', 'set prod -r 1-25 --overwrite', /operator class default, .* by blue/, 1, spec('1-25', blue)],
+      ['another class', 'set prod -r 1-25 --overwrite', /operator class default, .* to blue/, 1, spec('1-25', blue)],
     ];
-    for (const [what, argv, message, status, prepare] of refusals) {
-      it(`refuses ${what}, and leaves everything as it was`, async () => {
+    for (const [title, argv, message, status, prepare] of refusals) {
+      it(`refuses ${title}, and changes nothing`, async () => {
         prepare?.();
         cluster.memory.writes.length = 0;
         const { errors, out, code } = await tag(argv, 'y');
@@ -114,31 +119,34 @@ describe('injector tag', () => {
       });
     }
 
-    describe('where an InjectorConfig has selectors of its own that would take the same pods', () => {
+    describe('with an InjectorConfig whose custom selectors overlap', () => {
       beforeEach(() => {
         const namespaceSelector = { matchLabels: { 'istio.io/rev': 'x' } };
         cluster.addRevision('odd', { webhook: { selection: 'Custom', namespaceSelector } });
         cluster.memory.writes.length = 0;
       });
 
-      it('asks first', async () => {
+      it('asks for confirmation', async () => {
         const { errors, questions, code } = await tag('set x -r 1-25 --timeout 0', 'y');
-        assert.match(errors, /the tag and InjectorConfig odd would take the same pods: the tag would publish nothing/);
-        assert.deepEqual([questions, code], [['Go on? [y/N] '], 0]);
+        assert.match(
+          errors,
+          /the tag and InjectorConfig odd would select the same pods: the tag would publish nothing/,
+        );
+        assert.deepEqual([questions, code], [['Continue? [y/N] '], 0]);
         assert.deepEqual(cluster.changes, ['POST revisiontags x']);
       });
 
-      it('does not ask when told, and never leads there', async () => {
+      it('does not ask with -y, and refuses the InjectorConfig as a target', async () => {
         const { questions, code } = await tag('set x -r 1-25 --timeout 0 -y');
         assert.deepEqual([questions, code], [[], 0]);
-        assert.match((await tag('set y -r odd')).errors, /odd has selectors of its own \(selection: Custom\)/);
+        assert.match((await tag('set y -r odd')).errors, /odd has custom selectors \(selection: Custom\)/);
       });
 
       for (const [answer, status] of [
         ['n', 1],
         [undefined, 2],
       ] as const) {
-        it(`leaves everything as it was when the answer is ${answer ?? 'not given'}`, async () => {
+        it(`changes nothing when the answer is ${answer ?? 'missing'}`, async () => {
           const { out, code } = await tag('set x -r 1-25', answer);
           assert.deepEqual([out, code], ['', status]);
           assert.deepEqual(cluster.changes, []);
@@ -146,7 +154,7 @@ describe('injector tag', () => {
       }
     });
 
-    it("asks first where Istio's own injector takes the same pods, unless the InjectorConfig takes over", async () => {
+    it("asks for confirmation if Istio's injector overlaps, unless takeover is set", async () => {
       const rules = [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }];
       const namespaceSelector = { matchExpressions: [{ key: 'istio.io/rev', operator: 'In', values: ['mesh'] }] };
       cluster.memory.put('mutatingwebhookconfigurations', {
@@ -157,22 +165,22 @@ describe('injector tag', () => {
       });
       cluster.memory.writes.length = 0;
       sees(await tag('set mesh -r 1-25', 'n'), 1, {
-        errors: /istio-revision-tag-mesh .* takes the same pods .*\(ForeignOverlap\)/,
+        errors: /istio-revision-tag-mesh .* selects the same pods .*\(ForeignOverlap\)/,
       });
       assert.deepEqual(cluster.changes, []);
       cluster.addRevision('taking', { webhook: { takeover: true } });
       assert.deepEqual((await tag('set mesh -r taking --timeout 0')).questions, []);
     });
 
-    it('does not lead to another family', async () => {
+    it('refuses a revision of another family', async () => {
       const keys = { injection: 'logs', revision: 'logs/rev', inject: 'logs/inject', status: 'logs/status' };
       cluster.addRevision('logs', { webhook: { keys } });
-      assert.match((await tag('set prod -r logs --overwrite')).errors, /logs goes by other labels/);
-      // A name is taken within a family only.
+      assert.match((await tag('set prod -r logs --overwrite')).errors, /logs uses other labels/);
+      // Names are unique only within a family.
       assert.equal((await tag('set 1-25 -r logs --timeout 0')).code, 0);
     });
 
-    it('leaves everything as it was when the write is refused', async () => {
+    it('changes nothing when the write is refused', async () => {
       const before = cluster.memory.get('revisiontags', 'prod');
       cluster.memory.faults.push(refusal('PATCH', 'revisiontags', 422));
       const { errors, out, code } = await tag('set prod -r 1-25 --overwrite');
@@ -181,7 +189,7 @@ describe('injector tag', () => {
       assert.deepEqual(cluster.changes, []);
     });
 
-    it('does not overwrite what somebody else has changed meanwhile', async () => {
+    it('does not overwrite a change of another client', async () => {
       cluster.memory.faults.push({
         matches: (method, path) => {
           if (method === 'GET' && path.endsWith('/pods')) {
@@ -194,12 +202,12 @@ describe('injector tag', () => {
         answer: () => undefined,
       });
       sees(await tag('set prod -r 1-25 --overwrite'), 1, {
-        errors: /prod: somebody else has changed it meanwhile; nothing was changed/,
+        errors: /prod: another client has changed it meanwhile; nothing was changed/,
       });
       assert.deepEqual(specOf('prod'), { revision: '1-26' });
     });
 
-    it('names the rights that are missing before it touches anything', async () => {
+    it('reports missing rights before any change', async () => {
       cluster.memory.faults.push({
         matches: (_, path, body) => path.includes('selfsubjectaccessreviews') && body.includes('"pods"'),
         answer: (response) => {
@@ -212,7 +220,7 @@ describe('injector tag', () => {
   });
 
   describe('generate', () => {
-    it('prints what set would apply, and needs no cluster', async () => {
+    it('prints the manifest of set without a cluster', async () => {
       const { out, code } = await runCommand(['tag', 'generate', 'prod', '-r', '1-25', '--overwrite', '-y']);
       assert.equal(code, 0);
       const manifest = (name: string, spec: object) => {
@@ -225,7 +233,7 @@ describe('injector tag', () => {
       assert.deepEqual(JSON.parse(whole.out), manifest('default', spec));
     });
 
-    it('refuses what no cluster would take', async () => {
+    it('refuses an invalid tag', async () => {
       const { errors, out, code } = await runCommand(['tag', 'generate', '1-25', '-r', '1-25']);
       assert.match(errors, /must not be the tag's own name/);
       assert.deepEqual([out, code], ['', 2]);
@@ -233,7 +241,7 @@ describe('injector tag', () => {
   });
 
   describe('list', () => {
-    it('shows where tags lead and what follows them', async () => {
+    it('shows the revisions and followers of tags', async () => {
       cluster.addTag('canary', '1-25');
       const { out, code } = await tag('list');
       assert.equal(code, 0);
@@ -251,7 +259,7 @@ describe('injector tag', () => {
       );
     });
 
-    it('shows a tag that has not moved yet, and why', async () => {
+    it('shows why a tag has not moved yet', async () => {
       cluster.memory.edit('revisiontags', 'prod', undefined, (object) => {
         object.spec = { revision: '1-25' };
         const conditions = [ready('False', 'RevisionNotReady', 'wait')];
@@ -274,7 +282,7 @@ describe('injector tag', () => {
       assert.deepEqual(parse((await tag('list -o yaml')).out), [report]);
     });
 
-    it('says that there is none', async () => {
+    it('reports that there is no tag', async () => {
       cluster.memory.remove('revisiontags', 'prod');
       const { errors, code } = await tag('list');
       assert.deepEqual([errors, code], ['there is no RevisionTag', 0]);
@@ -282,7 +290,7 @@ describe('injector tag', () => {
   });
 
   describe('remove', () => {
-    it('removes one that nothing follows, without a question', async () => {
+    it('removes a tag without followers without confirmation', async () => {
       cluster.addTag('canary', '1-25');
       cluster.memory.writes.length = 0;
       const { out, code, questions } = await tag('remove canary');
@@ -290,7 +298,7 @@ describe('injector tag', () => {
       assert.deepEqual(cluster.changes, ['DELETE revisiontags canary']);
     });
 
-    it('removes one that its status still calls used, without a question', async () => {
+    it('removes a tag without confirmation that only its status calls used', async () => {
       cluster.addTag('canary', '1-25');
       cluster.memory.edit('revisiontags', 'canary', undefined, (object) => {
         object.status = { ...(object.status as object), namespaces: { count: 1, names: ['shop'] } };
@@ -301,23 +309,23 @@ describe('injector tag', () => {
       assert.deepEqual(cluster.changes, ['PATCH revisiontags canary', 'DELETE revisiontags canary']);
     });
 
-    it('asks while it is in use, naming namespaces and pods', async () => {
+    it('asks for confirmation if the tag has followers, and lists them', async () => {
       const { errors, questions, code } = await tag('remove prod', 'y');
       const used = /prod is followed by 1 namespace \(shop\) with 2 pods, and 1 pod .*\(plain\/cart-.*start without/;
       assert.match(errors, used);
-      assert.deepEqual([questions, code], [['Go on? [y/N] '], 0]);
-      // The validating webhook refuses what is in use unless told.
+      assert.deepEqual([questions, code], [['Continue? [y/N] '], 0]);
+      // The validating webhook refuses to delete a used tag without the annotation.
       assert.deepEqual(cluster.changes, ['PATCH revisiontags prod', 'DELETE revisiontags prod']);
     });
 
-    it('asks for pods alone, too', async () => {
+    it('asks for confirmation if only pods follow the tag', async () => {
       cluster.memory.remove('namespaces', 'shop');
       const { errors, questions } = await tag('remove prod', 'n');
-      assert.match(errors, /^tag prod is followed by 1 pod by labels of their own/);
+      assert.match(errors, /^tag prod is followed by 1 pod by pod label/);
       assert.equal(questions.length, 1);
     });
 
-    it('says who inherits what follows tag default', async () => {
+    it('names the InjectorConfig that the followers of tag default get', async () => {
       cluster.addRevision('default');
       cluster.addTag('default', '1-25');
       cluster.addNamespace('old', { 'istio-injection': 'enabled' });
@@ -326,13 +334,13 @@ describe('injector tag', () => {
       });
     });
 
-    for (const [what, answer, message, status] of [
+    for (const [title, answer, message, status] of [
       ['no', 'n', /nothing was changed$/, 1],
       ['nothing', '', /nothing was changed$/, 1],
-      ['in another language', 'oui', /nothing was changed$/, 1],
-      ['by nobody', undefined, /nobody is at the terminal to be asked: -y says yes; nothing was changed/, 2],
+      ['another word', 'oui', /nothing was changed$/, 1],
+      ['missing', undefined, /cannot ask for confirmation without a terminal: use -y to agree; nothing was changed/, 2],
     ] as const) {
-      it(`leaves everything as it was when the answer is ${what}`, async () => {
+      it(`changes nothing when the answer is ${title}`, async () => {
         const { errors, out, code } = await tag('remove prod', answer);
         assert.match(errors, message);
         assert.deepEqual([out, code], ['', status]);
@@ -340,7 +348,7 @@ describe('injector tag', () => {
       });
     }
 
-    it('leaves everything as it was when the API server refuses', async () => {
+    it('changes nothing when the API server refuses', async () => {
       const before = cluster.memory.get('revisiontags', 'prod');
       cluster.memory.faults.push(refusal('DELETE', 'revisiontags', 403));
       sees(await tag('remove prod -y'), 1, { errors: /error: no$/ });
@@ -348,7 +356,7 @@ describe('injector tag', () => {
       assert.deepEqual(after?.metadata.annotations, before?.metadata.annotations ?? {});
     });
 
-    it('names the tags there are', async () => {
+    it('lists the existing tags', async () => {
       assert.match((await tag('remove x')).errors, /there is no tag x; there are: prod/);
     });
   });

@@ -22,12 +22,12 @@ import { agrees, tagRights } from './precautions.ts';
 import { deleteTag } from './write-tag.ts';
 import { type Installation, readInstallation } from '../usage/installation.ts';
 
-/** `injector tag remove`: asks first while namespaces or pods follow the tag. */
+/** `injector tag remove`: asks for confirmation while the tag has followers. */
 function tagRemoveCommand(terminal: Terminal): Command {
   return clusterCommand('remove', 'remove a tag')
     .argument('<tag>', 'the tag')
     .alias('delete')
-    .option('-y, --skip-confirmation', 'answer yes to what would be asked')
+    .option('-y, --skip-confirmation', 'do not ask for confirmation')
     .action((name: string, options: ClusterOptions & { readonly skipConfirmation?: true }) =>
       withCluster(options, (client) => removeTag(client, name, options.skipConfirmation === true, terminal)),
     );
@@ -48,18 +48,18 @@ async function removeTag(client: ApiClient, name: string, isAgreed: boolean, ter
   terminal.out(`RevisionTag ${name}: removed\n`);
 }
 
-/** What becomes of the pods that follow a tag when it is gone. */
+/** Describes what happens to the followers of a removed tag. */
 function consequence({ metadata: { name } }: RevisionTag, { configs }: Installation): string {
   const heir = name === defaultRevision && configs.find((config) => revisionOf(config) === defaultRevision);
   return heir
     ? `their new pods get InjectorConfig ${heir.metadata.name} instead`
-    : 'their new pods start without an injector; those that run keep what they have until they are restarted';
+    : 'their new pods start without a sidecar; running pods keep theirs until they are restarted';
 }
 
-/** `injector tag`: names that namespaces follow from revision to revision, as with `istioctl tag`. */
+/** `injector tag`: manages tags, as `istioctl tag` does. */
 export function tagCommand(terminal: Terminal): Command {
   const tag = new Command('tag')
-    .description('names that namespaces follow from revision to revision')
+    .description('manage tags: names that namespaces follow from revision to revision')
     .addCommand(tagSetCommand(terminal))
     .addCommand(tagGenerateCommand(terminal))
     .addCommand(tagListCommand(terminal))
@@ -74,31 +74,31 @@ interface GenerateOptions {
   readonly output: 'yaml' | 'json';
 }
 
-/** `injector tag generate`: the RevisionTag for a repository. It asks no cluster: what a cluster would refuse, it refuses when it is applied. */
+/** `injector tag generate`: prints a RevisionTag without a cluster. */
 function tagGenerateCommand(terminal: Terminal): Command {
   return new Command('generate')
-    .description('print the RevisionTag that `tag set` would apply; needs no cluster')
-    .argument('<tag>', 'the name that namespaces follow')
-    .requiredOption('-r, --revision <revision>', 'the revision that it leads to')
-    .option('--auto-inject-namespaces', 'with tag default: also pods without any label, in namespaces without any')
-    .addOption(new Option('-o, --output <format>', 'how to print').choices(['yaml', 'json']).default('yaml'))
-    .addOption(new Option('--overwrite', 'nothing is written, so it means nothing; istioctl has it').hideHelp())
-    .addOption(new Option('-y, --skip-confirmation', 'nothing is asked; istioctl has it').hideHelp())
+    .description('print the RevisionTag that `tag set` would apply, without a cluster')
+    .argument('<tag>', 'the name of the tag')
+    .requiredOption('-r, --revision <revision>', 'the revision of the tag')
+    .option('--auto-inject-namespaces', 'with tag default: also inject unlabeled pods in unlabeled namespaces')
+    .addOption(new Option('-o, --output <format>', 'the output format').choices(['yaml', 'json']).default('yaml'))
+    .addOption(new Option('--overwrite', 'ignored; for compatibility with istioctl').hideHelp())
+    .addOption(new Option('-y, --skip-confirmation', 'ignored; for compatibility with istioctl').hideHelp())
     .action((name: string, { revision, autoInjectNamespaces, output }: GenerateOptions) => {
       const manifest = briefTagManifest(tagManifest({ name, revision, autoInjectNamespaces }));
       terminal.out(output === 'json' ? `${JSON.stringify(manifest, undefined, 2)}\n` : stringify(manifest));
     });
 }
 
-/** `injector tag list`: where each tag leads, and what follows it. */
+/** `injector tag list`: lists tags with their revisions and followers. */
 function tagListCommand(terminal: Terminal): Command {
-  return clusterCommand('list', 'tags, where they lead, and what follows them')
+  return clusterCommand('list', 'list tags with their revisions, and the namespaces and pods that follow them')
     .addOption(outputOption())
     .action(async (options: ClusterOptions & { readonly output: OutputFormat }) => {
       const { installation, usage } = await readClusterUsage(options);
       tellHealth(terminal, options.output, installation.health);
       const reports = tagReports(installation, usage);
-      // A column that most clusters would never fill.
+      // Most clusters have no restarts.
       const hasRestarts = reports.some(({ restarts }) => restarts !== undefined);
       writeReport(terminal, options.output, reports, {
         columns: ['TAG', 'REVISION', 'NAMESPACES', 'PODS', ...(hasRestarts ? ['RESTARTS'] : []), 'READY'],

@@ -10,13 +10,10 @@ import { briefTagManifest } from './tag-manifest.ts';
 import { revisionTags } from '../../operator/cluster-view.ts';
 
 const options = { fieldManager: commandLineManager };
-/** How often a write is tried again that met one of the operator's status. */
+/** How often a write is retried after a conflict with the operator's status. */
 const attempts = 5;
 
-/**
- * Creates a tag, or moves it unless somebody has changed it since it was read: one request, which is done or is not.
- * @throws Error saying that it was changed meanwhile
- */
+/** Creates or moves a tag by one request. @throws Error when another client has changed it */
 export async function writeTag(
   client: Pick<ApiClient, 'create' | 'patch' | 'find'>,
   tag: RevisionTag,
@@ -37,10 +34,7 @@ export async function writeTag(
   );
 }
 
-/**
- * Sets annotations of a tag unless somebody has changed its spec since it was read.
- * @throws Error saying that it was changed meanwhile
- */
+/** Sets annotations of a tag. @throws Error when another client has changed its spec */
 export async function annotateTag(
   client: Pick<ApiClient, 'patch' | 'find'>,
   tag: RevisionTag,
@@ -52,9 +46,9 @@ export async function annotateTag(
 }
 
 /**
- * Deletes a tag unless somebody has changed it since it was read.
- * @param isUsed whether it is in use, and somebody has agreed all the same, which the validating webhook must be told. It must be told too when the
- *   status, which it goes by and which is half a minute old, says so still.
+ * Deletes a tag, unless another client has changed it since it was read.
+ * @param isUsed whether the user confirmed the deletion of a used tag. The validating webhook needs
+ *   an annotation for that, also when only the status (up to 30 s old) calls the tag used.
  */
 export async function deleteTag(
   client: Pick<ApiClient, 'patch' | 'delete' | 'find'>,
@@ -66,19 +60,19 @@ export async function deleteTag(
     const metadata = { annotations: { [forceDeleteAnnotation]: value }, resourceVersion };
     return client.patch(target(name), 'merge', { metadata }, options);
   };
-  const said = annotations?.[forceDeleteAnnotation];
-  const mustSay = !isDeletionForced(tag) && (isUsed || inUseRefusal(tag, []) !== undefined);
-  if (mustSay) await asRead(client, tag, (resourceVersion) => annotate('true', resourceVersion));
+  const previous = annotations?.[forceDeleteAnnotation];
+  const needsAnnotation = !isDeletionForced(tag) && (isUsed || inUseRefusal(tag, []) !== undefined);
+  if (needsAnnotation) await asRead(client, tag, (resourceVersion) => annotate('true', resourceVersion));
   try {
     await asRead(client, tag, (resourceVersion) => client.delete(target(name), { uid, resourceVersion }));
   } catch (error) {
-    // Whoever deletes it later has to agree again.
-    if (mustSay) await annotate(said ?? null);
+    // A later deletion must be confirmed again.
+    if (needsAnnotation) await annotate(previous ?? null);
     throw error;
   }
 }
 
-/** Writes what is still as it was read: the operator's own writes, which change no generation, do not count. */
+/** Writes an object whose spec is unchanged; retries conflicts with writes of the status. */
 async function asRead<Result>(
   client: Pick<ApiClient, 'find'>,
   { metadata: { name, uid, generation } }: RevisionTag,
@@ -100,7 +94,10 @@ function target(name: string): { apiVersion: string; kind: string; metadata: { n
 }
 
 function changedMeanwhile(name: string, cause?: unknown): Error {
-  return new Error(`RevisionTag ${name}: somebody else has changed it meanwhile; nothing was changed, look again`, {
-    cause,
-  });
+  return new Error(
+    `RevisionTag ${name}: another client has changed it meanwhile; nothing was changed, check it and try again`,
+    {
+      cause,
+    },
+  );
 }

@@ -12,7 +12,7 @@ export interface OfferedMetric {
   readonly help: string;
 }
 
-/** Everything that a process of role `all` offers of its own. */
+/** Returns the metrics of a process of role `all`, without those of libraries. */
 export function offeredMetrics(): OfferedMetric[] {
   const registry = new Registry();
   new ServerMetrics(registry);

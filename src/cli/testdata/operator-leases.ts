@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames, leaderLeaseName, replicaLeaseName } from '../../api/names.ts';
 
-/** The Leases of a leader and a replica that were heard of at a time. */
+/** Returns the Leases of a leader and a replica with a last heartbeat. */
 export function operatorLeases(last = new Date(), namespace = 'injection'): KubernetesObject[] {
   return [
     { name: leaderLeaseName('default'), labels: {} },

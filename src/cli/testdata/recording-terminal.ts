@@ -2,27 +2,24 @@ import assert from 'node:assert/strict';
 import { run } from '../program.ts';
 import type { Screen, Terminal } from '../terminal.ts';
 
-/** What a person would see of one call. */
+/** The output of one call. */
 export interface Seen {
   readonly out: string;
   readonly errors: string;
   readonly code: number;
-  /** What it asked. */
+  /** The questions to the user. */
   readonly questions: readonly string[];
 }
 
-/** What else a terminal may be. */
+/** Optional features of the terminal. */
 export interface Surroundings {
-  /** Of standard output; without it that is a file. */
+  /** The screen of standard output; without it, standard output is a file. */
   readonly screen?: Screen;
-  /** Told all that is printed so far, each time that something is; calls `interrupt` to press Ctrl-C. */
+  /** Called with the output so far after each write; `interrupt` simulates Ctrl-C. */
   readonly onOut?: (out: string, interrupt: () => void) => void;
 }
 
-/**
- * A terminal with this standard input, and what a person has seen on it so far.
- * @param answer what the person answers to every question; without it nobody sits at the terminal
- */
+/** Returns a terminal, and its output. @param answer undefined if stdin is not a terminal */
 export function recordingTerminal(input = '', answer?: string, { screen, onOut }: Surroundings = {}) {
   let out = '';
   const errors: string[] = [];
@@ -57,14 +54,14 @@ export function recordingTerminal(input = '', answer?: string, { screen, onOut }
   return { terminal, seen: (): Seen => ({ out, errors: errors.join('\n'), code, questions }) };
 }
 
-/** Expects the exit status of a call, and what it printed. */
+/** Asserts the exit status of a call and its output. */
 export function sees(seen: Seen, code: number, printed: { out?: RegExp; errors?: RegExp }): void {
   if (printed.out !== undefined) assert.match(seen.out, printed.out);
   if (printed.errors !== undefined) assert.match(seen.errors, printed.errors);
   assert.equal(seen.code, code);
 }
 
-/** Runs the command line with the given arguments; see {@link recordingTerminal}. */
+/** Runs the command line with arguments; see {@link recordingTerminal}. */
 export async function runCommand(
   argv: readonly string[],
   input?: string,
@@ -76,7 +73,7 @@ export async function runCommand(
   return seen();
 }
 
-/** Does something once a condition holds, as somebody would who watches what a command writes; how fast the command is does not matter. */
+/** Runs `act` once when a condition holds, independent of the speed of the command. */
 export function asSoonAs(holds: () => boolean, act: () => void): void {
   const timer = setInterval(() => {
     if (!holds()) return;

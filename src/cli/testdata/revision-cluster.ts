@@ -15,7 +15,7 @@ import { type Fault, MemoryCluster } from '../../operator/testdata/memory-cluste
 import { operatorLeases } from './operator-leases.ts';
 import { runCommand, type Seen, type Surroundings } from './recording-terminal.ts';
 
-/** A cluster in memory with revisions and tags as the operator leaves them, and the command line in front of it. */
+/** A cluster in memory with revisions and tags as the operator writes them. */
 export class RevisionCluster {
   readonly memory = new MemoryCluster();
   readonly #folder = mkdtempSync(join(tmpdir(), 'injector-revisions-'));
@@ -35,17 +35,17 @@ export class RevisionCluster {
     rmSync(this.#folder, { recursive: true });
   }
 
-  /** Runs `injector` against it; without an answer nobody sits at the terminal. */
+  /** Runs `injector` against the cluster; without an answer, standard input is not a terminal. */
   injector(argv: readonly string[], answer?: string, surroundings?: Surroundings): Promise<Seen> {
     return runCommand([...argv, '--kubeconfig', this.kubeconfig], '', answer, surroundings);
   }
 
-  /** What was written, apart from questions about rights. */
+  /** The writes, without access reviews. */
   get changes(): string[] {
     return this.memory.writes.filter((write) => !write.includes('selfsubjectaccessreviews'));
   }
 
-  /** An InjectorConfig that is Ready and published; returns the hash. */
+  /** Adds an InjectorConfig that is Ready and published; returns its hash. */
   addRevision(name: string, spec: Record<string, unknown> = {}): string {
     const sidecar = `spec:\n  containers:\n  - name: proxy\n    image: ${name}\n`;
     const config = injectorConfig(name, { injection: { templates: { sidecar } }, ...spec });
@@ -75,7 +75,7 @@ export class RevisionCluster {
     return hash;
   }
 
-  /** A tag in force. */
+  /** Adds a published tag. */
   addTag(name: string, injectorConfigName: string, spec: Record<string, unknown> = {}): void {
     const stored = this.memory.get('injectorconfigs', injectorConfigName);
     const config = parseInjectorConfig(stored);
@@ -93,7 +93,7 @@ export class RevisionCluster {
     this.memory.put('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } });
   }
 
-  /** A pod of Deployment `app`, injected by `injectedBy` (`N.<hash8>`) unless that is undefined. */
+  /** Adds a pod of Deployment `app`, injected by `injectedBy` (`N.<hash8>`) if that is set. */
   addPod(namespace: string, app: string, injectedBy?: string, more: Partial<KubernetesObject['metadata']> = {}): void {
     const count = this.memory.names('pods').length;
     const status = JSON.stringify({ revision: injectedBy?.split('.')[0] });
@@ -120,7 +120,7 @@ export function ready(status: 'True' | 'False', reason: string, message = ''): R
   return { type: 'Ready', status, reason, message, lastTransitionTime: '2026-01-01T00:00:00Z' };
 }
 
-/** A refusal of what a method asks of a path with this part in it. */
+/** Returns a fault that refuses a method on paths that contain a text. */
 export function refusal(method: string, part: string, code: number, message = 'no', times = Infinity): Fault {
   const answer: Fault['answer'] = (response) => {
     failure(response, code, 'No', message);

@@ -3,16 +3,16 @@ import type { RevisionTag, RestartStatus, RolloutState } from '../../api/revisio
 import { formatRoute } from '../../routing/route.ts';
 import { ready } from './revision-cluster.ts';
 
-const place = (revision: string) => ({ revision, injectorConfig: revision, hash: '0'.repeat(8) });
+const ref = (revision: string) => ({ revision, injectorConfig: revision, hash: '0'.repeat(8) });
 const pods = { ready: 0, failing: 0, total: 0 };
 
-/** `status.rollout` of a tag that leads from 1-24 to 1-25, at rest unless told. */
+/** Returns `status.rollout` of a tag from 1-24 to 1-25, by default without a rollout. */
 export function rolloutState(more: Partial<RolloutState> = {}): RolloutState {
   return {
     phase: 'Idle',
     reason: 'Stable',
     message: 'pods get revision 1-24',
-    stable: place('1-24'),
+    stable: ref('1-24'),
     weight: 0,
     threshold: '0'.repeat(16),
     shadow: false,
@@ -24,12 +24,12 @@ export function rolloutState(more: Partial<RolloutState> = {}): RolloutState {
   };
 }
 
-/** At step 2 of 4, paused. */
+/** A rollout paused at step 2 of 4. */
 export const paused = rolloutState({
   phase: 'Paused',
   reason: 'UntilResumed',
-  message: 'step 2 (25 percent) is paused until somebody resumes it',
-  canary: place('1-25'),
+  message: 'step 2 (25 percent) is paused until a user resumes it',
+  canary: ref('1-25'),
   step: 1,
   weight: 25,
   threshold: `4${'0'.repeat(15)}`,
@@ -40,21 +40,21 @@ export const paused = rolloutState({
   pods: { stable: { ready: 150, failing: 1, total: 159 }, canary: { ready: 50, failing: 0, total: 53 } },
 });
 
-/** Rolled back from 1-25, by itself. */
+/** A rollout rolled back from 1-25 by the operator. */
 export const rolledBack = rolloutState({
   phase: 'RolledBack',
   reason: 'PodsFailing',
   message: 'revision 1-25 was rolled back to 1-24 at step 2 (25 percent): 9 of 53 pods of the canary are failing',
-  rolledBackFrom: place('1-25'),
+  rolledBackFrom: ref('1-25'),
   generation: 1,
 });
 
-/** Promoted to 1-25. */
+/** A rollout promoted to 1-25. */
 export const promoted = rolloutState({
   phase: 'Promoted',
   reason: 'Promoted',
-  message: 'revision 1-25 is stable now, in place of 1-24: all steps are done',
-  stable: place('1-25'),
+  message: 'revision 1-25 is stable now, in ref of 1-24: all steps are done',
+  stable: ref('1-25'),
   weight: 100,
 });
 
@@ -64,7 +64,7 @@ export const strategy = {
   },
 };
 
-/** `status.restarts` by the webhook of tag prod at rest, at `revision`; nothing is to be done unless told. */
+/** Returns `status.restarts` of tag prod at `revision`, by default with nothing to restart. */
 export function restartStatus(revision: string, more: Partial<RestartStatus> = {}): RestartStatus {
   return {
     phase: 'Idle',
@@ -78,8 +78,8 @@ export function restartStatus(revision: string, more: Partial<RestartStatus> = {
   };
 }
 
-const onDelete = 'its pods are replaced only when somebody deletes them (OnDelete)';
-/** Forty workloads of which one is restarting. */
+const onDelete = 'its pods are replaced only when they are deleted (OnDelete): delete them';
+/** Forty stale workloads; one is restarting. */
 export const restarting = restartStatus('1-25', {
   phase: 'Restarting',
   message: '1 restarting, 38 to come',
@@ -92,13 +92,13 @@ export const restarting = restartStatus('1-25', {
   untouched: [{ namespace: 'shop', kind: 'DaemonSet', name: 'agent', reason: 'OnDelete', message: onDelete }],
 });
 
-/** Tag prod that asks for 1-25, in steps unless told, as the operator leaves it. */
+/** Returns tag prod with revision 1-25, by default with steps, as the operator writes it. */
 export function rolloutTag(
   rollout: RolloutState | undefined,
   more: { metadata?: object; spec?: object; status?: object; isAtOnce?: true } = {},
 ): RevisionTag {
-  const isThere = rollout?.stable.revision === '1-25';
-  const finding = isThere ? ready('True', 'Published') : ready('False', rollout?.phase ?? 'NotObserved', rollout?.message);
+  const isAtTarget = rollout?.stable.revision === '1-25';
+  const finding = isAtTarget ? ready('True', 'Published') : ready('False', rollout?.phase ?? 'NotObserved', rollout?.message);
   return parseRevisionTag({
     apiVersion: 'sidecar-injector.io/v1alpha1',
     kind: 'RevisionTag',

@@ -13,9 +13,9 @@ import { recordingTerminal } from './recording-terminal.ts';
 
 const hash = '0123abcd';
 
-/** A cluster in memory with injectors, no operator, and `injector disable` and `enable` in front of it. */
+/** A cluster in memory with injectors and without an operator, for `disable` and `enable`. */
 export class SwitchCluster extends MemoryCluster {
-  /** Two injectors (`blue`; `second` of revision green) with their webhooks, and the configuration that owns those. */
+  /** Adds injectors `blue` and `second` (revision green) with webhooks, and their owner. */
   install(): void {
     this.put('injectorconfigs', injectorConfig('blue'));
     this.put('injectorconfigs', injectorConfig('second', { revision: 'green' }));
@@ -26,20 +26,20 @@ export class SwitchCluster extends MemoryCluster {
     this.writes.length = 0;
   }
 
-  /** The webhook of a tag that leads to InjectorConfig `name` of revision `revision`. */
+  /** Adds the webhook of a tag for InjectorConfig `name` of revision `revision`. */
   tag(tag: string, name: string, revision: string): void {
     const path = formatRoute({ tag, stable: { injectorConfig: name, hash } });
     this.#tagWebhook(tag, revision, { service: { path } });
   }
 
-  /** The webhook of a tag on its way from InjectorConfig `stable` to `canary`, by the Service or by a url. */
+  /** Adds the webhook of a tag in a rollout from `stable` to `canary`, with a Service or a url. */
   rollout(tag: string, stable: string, canary: string, way: { revision: string; shadow?: boolean; url?: string }): void {
     const sides = { stable: { injectorConfig: stable, hash }, canary: { injectorConfig: canary, hash } };
     const path = formatRoute({ tag, ...sides, threshold: '4000000000000000', shadow: way.shadow === true });
     this.#tagWebhook(tag, way.revision, way.url === undefined ? { service: { path } } : { url: way.url + path });
   }
 
-  /** Runs `injector disable` or `enable`: what it printed, line by line, and how it ended. Rejects as the command does. */
+  /** Runs `injector disable` or `enable`; returns its lines and exit code, or rejects. */
   async run(...argv: string[]): Promise<{ out: string[]; code: number }> {
     const { terminal, seen } = recordingTerminal();
     const kubeconfig = join(mkdtempSync(join(tmpdir(), 'injector-switch-')), 'kubeconfig');
@@ -55,12 +55,12 @@ export class SwitchCluster extends MemoryCluster {
     return { out: out.trimEnd().split('\n'), code };
   }
 
-  /** `spec.paused` of an InjectorConfig. */
+  /** Returns `spec.paused` of an InjectorConfig. */
   paused(name: string): unknown {
     return (this.get('injectorconfigs', name)?.spec as { paused?: boolean } | undefined)?.paused;
   }
 
-  /** What was written, but for the questions for rights. */
+  /** The writes, without access reviews. */
   get changes(): string[] {
     return this.writes.filter((write) => !write.includes('selfsubjectaccessreviews'));
   }

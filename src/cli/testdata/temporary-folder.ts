@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A folder for the files of the suite that calls this, gone at its end. */
+/** Creates a folder for the files of the calling suite, and removes it afterwards. */
 export function temporaryFolder(): { path: (...names: string[]) => string; write: (name: string, text: string) => string } {
   let folder = '';
   before(() => {

@@ -9,7 +9,7 @@ const inject = (value: string): Labels => ({ 'sidecar.istio.io/inject': value })
 const revision = (value: string): Labels => ({ 'istio.io/rev': value });
 const injection = (value: string): Labels => ({ 'istio-injection': value });
 
-describe('whom labels name', () => {
+describe('namedByPod', () => {
   const rows: [string, Labels, Labels, string | undefined][] = [
     ['an enabled namespace', injection('enabled'), {}, 'default'],
     ['an enabled namespace with revisions', { ...injection('enabled'), ...revision('x') }, revision('y'), 'default'],
@@ -17,20 +17,20 @@ describe('whom labels name', () => {
     ['a disabled namespace', injection('disabled'), { ...inject('true'), ...revision('x') }, undefined],
     ['a namespace with another value', { ...injection('on'), ...revision('x') }, {}, undefined],
     ['a namespace of a revision', revision('x'), revision('y'), 'x'],
-    ['a pod that opts out of that', revision('x'), inject('false'), undefined],
+    ['a pod that opts out of a revision', revision('x'), inject('false'), undefined],
     ['a pod of a revision', {}, revision('y'), 'y'],
     ['a pod of a revision that opts out', {}, { ...revision('y'), ...inject('false') }, undefined],
     ['a pod that opts in', {}, inject('true'), 'default'],
-    ['a pod that says something else', {}, inject('yes'), undefined],
-    ['nobody', {}, {}, undefined],
+    ['a pod with another value', {}, inject('yes'), undefined],
+    ['no labels', {}, {}, undefined],
   ];
-  for (const [what, namespace, pod, name] of rows) {
-    it(`${what}: ${name ?? 'nobody'}`, () => {
+  for (const [title, namespace, pod, name] of rows) {
+    it(`${title}: ${name ?? 'none'}`, () => {
       assert.equal(namedByPod(istioKeys, namespace, pod), name);
     });
   }
 
-  it('a namespace by itself, by the labels of its family', () => {
+  it('reads the labels of a namespace by family', () => {
     assert.equal(namedByNamespace(istioKeys, { ...injection('enabled'), ...revision('x') }), 'default');
     assert.equal(namedByNamespace({ ...istioKeys, revision: 'logs/rev' }, revision('x')), undefined);
     const namespaces = new Map(Object.entries({ b: revision('x'), a: revision('x'), c: injection('enabled') }));
@@ -38,7 +38,7 @@ describe('whom labels name', () => {
   });
 });
 
-describe('the InjectorConfig of a revision', () => {
+describe('configOfRevision', () => {
   const logs = { injection: 'l', revision: 'l/rev', inject: 'l/inject', status: 'l/status' };
   const config = (name: string, day: number, spec: object = {}): InjectorConfig =>
     parseInjectorConfig({
@@ -49,23 +49,23 @@ describe('the InjectorConfig of a revision', () => {
     });
   const chosen = (configs: InjectorConfig[], injectorConfig?: string): string | undefined => {
     const tag = revisionTag('t');
-    const led = injectorConfig === undefined ? undefined : { ...tag, status: { injectorConfig } };
-    return configOfRevision({ configs }, 'x', led)?.metadata.name;
+    const target = injectorConfig === undefined ? undefined : { ...tag, status: { injectorConfig } };
+    return configOfRevision({ configs }, 'x', target)?.metadata.name;
   };
 
-  it('is the oldest, unless one is called like it', () => {
+  it('returns the oldest, unless one has the name of the revision', () => {
     assert.equal(chosen([config('b', 2), config('a', 3), config('c', 1)]), 'c');
     assert.equal(chosen([config('c', 1), config('x', 2)]), 'x');
   });
 
-  it('is of the family and the class where the tag leads', () => {
+  it('prefers the family and class of the target of the tag', () => {
     const configs = [config('x', 1), config('l', 2, { webhook: { keys: logs } })];
     assert.equal(chosen(configs, 'x'), 'x');
     assert.equal(chosen(configs, 'l'), 'l');
     assert.equal(chosen([config('x', 1, { operatorClass: 'blue' }), config('z', 2)], 'z'), 'z');
   });
 
-  it('is none that is being deleted, or of another revision', () => {
+  it('ignores objects that are being deleted or have another revision', () => {
     const going = config('x', 1);
     going.metadata.deletionTimestamp = '2026-01-09T00:00:00Z';
     assert.equal(chosen([going, config('y', 1, { revision: 'y' })]), undefined);

@@ -22,22 +22,22 @@ import {
 export type Labels = Readonly<Record<string, string>>;
 type FamilyKeys = Omit<WebhookKeys, 'status'>;
 
-/** What revisions and tags there are on a cluster, as read at one moment. */
+/** The revisions and tags of a cluster, read at one time. */
 export interface Installation {
   readonly configs: readonly InjectorConfig[];
   readonly tags: readonly RevisionTag[];
   /** Every MutatingWebhookConfiguration of the cluster, ours or not. */
   readonly configurations: readonly KubernetesObject[];
-  /** Namespace → its labels. */
+  /** The labels of each namespace. */
   readonly namespaces: ReadonlyMap<string, Labels>;
-  /** Who keeps all of it true. */
+  /** The health of the operators. */
   readonly health: OperatorHealth;
 }
 
 /**
- * The InjectorConfig of a revision. Of several, as the operator chooses: one of the tag's class, of the family where the tag leads, called like the
- * revision, the oldest.
- * @param tag for which it is asked, if there is one already
+ * Returns the InjectorConfig of a revision. Of several it prefers, as the operator does, the tag's
+ * class, the family of the tag's target, the name of the revision, and the oldest.
+ * @param tag the existing tag, if there is one
  */
 export function configOfRevision(
   { configs }: Pick<Installation, 'configs'>,
@@ -58,19 +58,19 @@ export function configOfRevision(
     .sort((one, other) => (rank(one) < rank(other) ? -1 : 1))[0];
 }
 
-/** The InjectorConfig to which a tag leads now: what is in force, and what is asked for while nothing is. */
+/** Returns the InjectorConfig that a tag publishes, else the one that it requests. */
 export function configOfTag(installation: Pick<Installation, 'configs'>, tag: RevisionTag): InjectorConfig | undefined {
   const { injectorConfig } = tag.status ?? {};
-  const inForce = installation.configs.find(({ metadata }) => metadata.name === injectorConfig);
-  return inForce ?? configOfRevision(installation, tag.spec.revision, tag);
+  const published = installation.configs.find(({ metadata }) => metadata.name === injectorConfig);
+  return published ?? configOfRevision(installation, tag.spec.revision, tag);
 }
 
-/** The label names by which a tag is followed. */
+/** Returns the label names by which a tag is followed. */
 export function keysOfTag(installation: Pick<Installation, 'configs'>, tag: RevisionTag): WebhookKeys {
   return configOfTag(installation, tag)?.spec.webhook.keys ?? istioKeys;
 }
 
-/** The revision or tag that a namespace's labels name; undefined when they name none, or turn injection off. */
+/** Returns the revision or tag in a namespace's labels; undefined without injection. */
 export function namedByNamespace(keys: FamilyKeys, namespace: Labels): string | undefined {
   const injection = namespace[keys.injection];
   if (injection !== undefined) return injection === 'enabled' ? defaultRevision : undefined;
@@ -78,8 +78,8 @@ export function namedByNamespace(keys: FamilyKeys, namespace: Labels): string | 
 }
 
 /**
- * The revision or tag that the labels of a pod and its namespace name, with Istio's precedence: the namespace's injection label beats its
- * revision label, which beats the pod's; a pod that opts out names none.
+ * Returns the revision or tag that the labels of a pod and its namespace select. As in Istio, the
+ * namespace's injection label overrides its revision label, which overrides the pod's.
  */
 export function namedByPod(keys: FamilyKeys, namespace: Labels, pod: Labels): string | undefined {
   if (pod[keys.inject] === 'false') return undefined;
@@ -88,7 +88,7 @@ export function namedByPod(keys: FamilyKeys, namespace: Labels, pod: Labels): st
   return pod[keys.revision] ?? (pod[keys.inject] === 'true' ? defaultRevision : undefined);
 }
 
-/** The names of the namespaces whose labels name a revision or tag, sorted. */
+/** Returns the sorted names of the namespaces whose labels name a revision or tag. */
 export function namespacesNaming(
   { namespaces }: Pick<Installation, 'namespaces'>,
   keys: WebhookKeys,
@@ -97,13 +97,13 @@ export function namespacesNaming(
   return [...namespaces].flatMap(([each, labels]) => (namedByNamespace(keys, labels) === name ? [each] : [])).sort();
 }
 
-/** @throws UsageError unless the namespace of `--namespace` is there, or none is named */
+/** @throws UsageError when the namespace of `--namespace` does not exist */
 export function requireNamespace(name: string | undefined, { namespaces }: Pick<Installation, 'namespaces'>): void {
   if (name === undefined || namespaces.has(name)) return;
   throw new UsageError(`--namespace: there is no namespace ${name}; ${namesThere(name, namespaces.keys())}`);
 }
 
-/** Reads what revisions and tags there are. */
+/** Reads the revisions and tags of a cluster. */
 export async function readInstallation(client: Pick<ApiClient, 'listAll'>): Promise<Installation> {
   const [configs, tags, { items: configurations }, { items: namespaces }] = await Promise.all([
     listWhereKnown(client, injectorConfigs),
@@ -124,7 +124,7 @@ export async function readInstallation(client: Pick<ApiClient, 'listAll'>): Prom
   };
 }
 
-/** Reads pods page by page and keeps none of them. */
+/** Visits pods page by page. */
 export async function forEachPod(
   client: Pick<ApiClient, 'list'>,
   namespace: string | undefined,
@@ -138,7 +138,7 @@ export async function forEachPod(
   } while (token !== undefined);
 }
 
-/** All objects of a kind of ours; none where the cluster does not know it: there may still be webhooks. */
+/** Lists all objects of a kind; none if the CRD does not exist. */
 export async function listWhereKnown(
   client: Pick<ApiClient, 'listAll'>,
   kind: ResourceKind,

@@ -11,44 +11,45 @@ type Lease = KubernetesObject & {
   spec?: { holderIdentity?: string; renewTime?: string; leaseDurationSeconds?: number };
 };
 
-/** A process of an operator, as its Lease says. */
+/** A process of an operator, from its Lease. */
 interface Sign {
   readonly operatorClass: string;
   readonly namespace: string;
-  /** A replica's name, or who leads. */
+  /** The name of a replica, or of the leader. */
   readonly name: string;
   readonly version: string | undefined;
-  /** RFC 3339, seconds: when it was heard of last; undefined when never, or when it has given the Lease back. */
+  /** The last heartbeat, RFC 3339 in seconds; undefined for none or a released Lease. */
   readonly last: string | undefined;
   readonly isLive: boolean;
 }
 
-/** Which operators are alive. What an operator has written of the cluster is true while it leads, and of the last moment in which it did. */
+/** The live operators. A status is current only while the leader is live. */
 export interface OperatorHealth {
-  /** Classes of the objects that are looked at. */
+  /** The operator classes of the objects in the report. */
   readonly asked: readonly string[];
   readonly replicas: readonly Sign[];
   readonly leaders: readonly Sign[];
-  /** By our clock, milliseconds. */
+  /** The local time of the read, in milliseconds since 1970. */
   readonly readAt: number;
-  /** Why nothing is known: Leases may not be read. */
+  /** Why Leases could not be read. */
   readonly unreadable?: string;
 }
 
-/** That what an operator has written may have changed. */
+/** The time since when a status may be outdated. */
 export interface Stale {
-  /** RFC 3339; undefined when nobody has ever led. */
+  /** RFC 3339; undefined when there was never a leader. */
   readonly since: string | undefined;
 }
 
-/** A Lease that has not been renewed for so long by our clock is looked at twice: clocks of machines differ. Milliseconds. */
+/** The age after which a Lease is read twice, because clocks differ, in milliseconds. */
 const doubtfulAfter = 20_000;
-/** Longer than a replica (5 s) or a leader (2 s) takes to renew. Milliseconds. */
+/** Longer than the heartbeat of a replica (5 s) or a leader (2 s), in milliseconds. */
 const secondLookAfter = 6_000;
 
 /**
- * Reads who is alive. A Lease that seems old is read again a little later: one that has changed until then is somebody's.
- * @param operatorClasses of the objects that are looked at
+ * Reads the live processes. An old Lease is read again later: if it has changed, its holder is
+ * live.
+ * @param operatorClasses of the objects in the report
  */
 export async function readOperatorHealth(
   client: Pick<ApiClient, 'listAll'>,
@@ -108,29 +109,29 @@ function signOf(lease: Lease, isLive: boolean): Sign {
   };
 }
 
-/** Since when nobody keeps an object of this class true; undefined while somebody does, and where that is not known. */
+/** Returns since when a class has no leader; undefined while it has one, or if that is unknown. */
 export function staleSince({ leaders, unreadable }: OperatorHealth, operatorClass: string): Stale | undefined {
   const leader = leaders.find((each) => each.operatorClass === operatorClass);
   return leader?.isLive === true || unreadable !== undefined ? undefined : { since: leader?.last };
 }
 
-/** Whether somebody answers admissions and somebody leads, for each class that was asked for; also where that is not known. */
+/** Reports whether each class has a live replica and a leader; true if that is unknown. */
 export function isAlive({ asked, replicas, leaders, unreadable }: OperatorHealth): boolean {
   const isLiveIn = (signs: readonly Sign[], operatorClass: string): boolean =>
     signs.some((sign) => sign.operatorClass === operatorClass && sign.isLive);
   return unreadable !== undefined || asked.every((each) => isLiveIn(replicas, each) && isLiveIn(leaders, each));
 }
 
-/** One line for each operator class: `2 replicas live, version 0.1.0; web-1 leads; status as of 2s ago`. */
+/** Formats a line per class: `2 replicas live; web-1 is the leader; status as of 2s ago`. */
 export function healthLines({ asked, replicas, leaders, readAt, unreadable }: OperatorHealth): string[] {
-  if (unreadable !== undefined) return [`whether an operator is running is not known: ${unreadable}`];
+  if (unreadable !== undefined) return [`cannot determine whether an operator is running: ${unreadable}`];
   const classes = [...new Set([...asked, ...replicas.map(({ operatorClass }) => operatorClass)])].sort();
   return classes.map((operatorClass) => {
     const own = replicas.filter((each) => each.operatorClass === operatorClass);
     const leader = leaders.find((each) => each.operatorClass === operatorClass);
     const prefix = classes.length === 1 ? '' : `operator class ${operatorClass}: `;
     if (own.length === 0 && leader === undefined)
-      return `${prefix}no operator runs here, so pods that webhooks select are refused; injector install installs one`;
+      return `${prefix}no operator is running, so the API server refuses pods that webhooks select; run \`injector install\``;
     return `${prefix}${replicaText(own)}; ${leaderText(leader, readAt)}`;
   });
 }
@@ -144,11 +145,11 @@ function replicaText(replicas: readonly Sign[]): string {
     .map((each) => each.last ?? '')
     .sort()
     .reverse();
-  return `no replica is live${last === undefined || last === '' ? '' : ` since ${last}`}: pods that webhooks select are refused`;
+  return `no replica is live${last === undefined || last === '' ? '' : ` since ${last}`}: the API server refuses pods that webhooks select`;
 }
 
 function leaderText(leader: Sign | undefined, now: number): string {
-  if (leader === undefined) return 'nobody has led yet';
-  if (leader.isLive) return `${leader.name} leads; status as of ${formatUntil(leader.last, now)}`;
-  return `nobody leads since ${leader.last ?? 'an unknown time'}: what is said of objects is of then`;
+  if (leader === undefined) return 'no leader yet';
+  if (leader.isLive) return `${leader.name} is the leader; status as of ${formatUntil(leader.last, now)}`;
+  return `no leader since ${leader.last ?? 'an unknown time'}: statuses may be outdated`;
 }

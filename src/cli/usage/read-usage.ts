@@ -13,13 +13,13 @@ import { withCluster, type ClusterOptions } from '../cluster-options.ts';
 import { configOfTag, type Installation, forEachPod, readInstallation } from './installation.ts';
 import { type UsageReport, UsageTally } from './usage-report.ts';
 
-/** Pods against what they would get now, and what could not be found out. */
+/** The usage of a cluster, with remarks on data that could not be read. */
 export interface ReadUsage extends UsageReport {
-  /** Sentences for people. */
+  /** Remarks for users. */
   readonly notes: readonly string[];
 }
 
-/** Reads a cluster, and judges its pods. */
+/** Reads a cluster and judges its pods. */
 export function readClusterUsage(options: ClusterOptions): Promise<{ installation: Installation; usage: ReadUsage }> {
   return withCluster(options, async (client) => {
     const installation = await readInstallation(client);
@@ -28,9 +28,9 @@ export function readClusterUsage(options: ClusterOptions): Promise<{ installatio
 }
 
 /**
- * Judges the pods of the cluster, or of one namespace, from what the API server says now: no operator has to be alive for it.
- * Without the right to read the operator's ConfigMaps nothing is called missing, and a note says so.
- * @param visit is told of each pod as it is read
+ * Judges the pods of the cluster or of one namespace from live objects, without a running operator.
+ * If the operator's ConfigMaps cannot be read, no pod counts as missing, and a note says so.
+ * @param visit called for each pod
  */
 export async function readUsage(
   client: Pick<ApiClient, 'list' | 'listAll' | 'find'>,
@@ -52,12 +52,12 @@ export async function readUsage(
   const notes: string[] = [];
   const targetOf = (tag: RevisionTag): InjectorConfig | undefined => configOfTag(installation, tag);
   const reader = new SelectingWebhookReader(ownNamespace);
-  // Everybody who takes pods, or will once there is a webhook.
+  // Includes the desired webhooks of owners without a live one.
   for (const webhook of reader.read(configurations, { configs, tags, targetOf }).values()) {
     selectingWebhooks.set(webhook);
     const injector = webhook.hash === undefined ? undefined : injectorAt(webhook);
     if (injector !== undefined && 'unavailable' in injector)
-      notes.push(`which pods of ${webhook.id} are missing is not known: ${injector.unavailable}`);
+      notes.push(`cannot determine the pods without a sidecar of ${webhook.id}: ${injector.unavailable}`);
   }
   const rulesOf = (webhook: SelectingWebhook): DecisionRules | undefined => {
     const injector = injectorAt(webhook);

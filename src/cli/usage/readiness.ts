@@ -6,33 +6,30 @@ interface Observed {
   readonly status?: { readonly observedGeneration?: number; readonly conditions?: readonly Condition[] };
 }
 
-/** What an operator says of an object as it is now. */
+/** The readiness of an object, from its conditions. */
 export interface Readiness {
   readonly ready: boolean;
   readonly reason: string;
   readonly message: string;
-  /** RFC 3339: since when nobody has looked at it; what it says is of then. Present only while nobody leads; null when nobody ever has. */
+  /** Since when there is no leader, RFC 3339; null if never; absent with a leader. */
   readonly unknownSince?: string | null;
 }
 
-/**
- * Whether an object is Ready at its present generation; with the condition's reason, or that no operator has looked at it.
- * @param stale nobody keeps it true
- */
+/** Returns the Ready condition at the current generation. @param stale without a leader */
 export function readinessOf({ metadata, status }: Observed, stale?: Stale): Readiness {
   if (stale !== undefined) {
-    const when = stale.since === undefined ? 'no operator leads' : `nobody leads since ${stale.since}`;
-    const message = `${when}: start the operator; until then nothing is known of it`;
+    const when = stale.since === undefined ? 'there is no leader' : `no leader since ${stale.since}`;
+    const message = `${when}: start the operator; until then the state is unknown`;
     return { ready: false, reason: 'Unknown', message, unknownSince: stale.since ?? null };
   }
   const condition = status?.conditions?.find(({ type }) => type === 'Ready');
   const isSeen = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
   if (condition === undefined || !isSeen)
-    return { ready: false, reason: 'NotLookedAt', message: 'no operator has looked at it; is one running?' };
+    return { ready: false, reason: 'NotLookedAt', message: 'no operator has reconciled it; check that one is running' };
   return { ready: condition.status === 'True', reason: condition.reason, message: condition.message };
 }
 
-/** `True`, `False (Paused)`, `False` where the reason stands elsewhere, or `unknown since 2026-11-22T10:00:00Z`. */
+/** Formats `True`, `False (Paused)`, `False`, or `unknown since 2026-11-22T10:00:00Z`. */
 export function formatReadiness({ ready, reason, unknownSince }: Omit<Readiness, 'message'>): string {
   if (unknownSince !== undefined) return unknownSince === null ? 'unknown' : `unknown since ${unknownSince}`;
   if (ready) return 'True';

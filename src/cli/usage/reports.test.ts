@@ -20,7 +20,11 @@ const usage: UsageReport = {
 const condition = (status: 'True' | 'False') => {
   return { type: 'Ready', status, reason: 'Said', message: 'so', lastTransitionTime: '2026-01-01T00:00:00Z' };
 };
-const unseen = { ready: false, reason: 'NotLookedAt', message: 'no operator has looked at it; is one running?' };
+const unseen = {
+  ready: false,
+  reason: 'NotLookedAt',
+  message: 'no operator has reconciled it; check that one is running',
+};
 
 const kind = { apiVersion: 'admissionregistration.k8s.io/v1', kind: 'MutatingWebhookConfiguration' };
 
@@ -33,7 +37,7 @@ const served = parseInjectorConfig({
   status: { config: { hash: '00000000' }, certificate: { notAfter: '2027-01-01T00:00:00Z' } },
 });
 const installation: Installation = {
-  health: { asked: [], replicas: [], leaders: [], readAt: 0, unreadable: 'not looked at' },
+  health: { asked: [], replicas: [], leaders: [], readAt: 0, unreadable: 'not read' },
   configs: [served, injectorConfig('1-23')],
   tags: [{ ...revisionTag('prod'), status: { stableRevision: '1-23' } }, revisionTag('lost', { revision: '1-99' })],
   configurations: [
@@ -54,14 +58,14 @@ const installation: Installation = {
 };
 
 describe('readinessOf', () => {
-  const table: [what: string, generation: number | undefined, observed: number | undefined, ready: string][] = [
-    ['seen as it is', 2, 2, 'Said'],
-    ['changed since', 3, 2, 'NotLookedAt'],
+  const table: [title: string, generation: number | undefined, observed: number | undefined, ready: string][] = [
+    ['a reconciled generation', 2, 2, 'Said'],
+    ['a changed spec', 3, 2, 'NotLookedAt'],
     ['a condition without a generation', 1, undefined, 'NotLookedAt'],
-    ['no generation at all', undefined, undefined, 'Said'],
+    ['no generation', undefined, undefined, 'Said'],
   ];
-  for (const [what, generation, observedGeneration, reason] of table) {
-    it(`${what}: ${reason}`, () => {
+  for (const [title, generation, observedGeneration, reason] of table) {
+    it(`${title}: ${reason}`, () => {
       const found = readinessOf({
         metadata: generation === undefined ? {} : { generation },
         status: {
@@ -73,12 +77,12 @@ describe('readinessOf', () => {
     });
   }
 
-  it('is what the condition says', () => {
-    const said = { ready: false, reason: 'Said', message: 'so' };
-    assert.deepEqual(readinessOf({ metadata: {}, status: { conditions: [condition('False')] } }), said);
+  it('returns the condition', () => {
+    const expected = { ready: false, reason: 'Said', message: 'so' };
+    assert.deepEqual(readinessOf({ metadata: {}, status: { conditions: [condition('False')] } }), expected);
   });
 
-  it('of an object without a status: nobody has looked', () => {
+  it('reports an object without a status', () => {
     assert.deepEqual(readinessOf({ metadata: {} }), unseen);
   });
 });
@@ -86,23 +90,23 @@ describe('readinessOf', () => {
 describe('revisionReports', () => {
   const reports = revisionReports(installation, usage);
 
-  it('ours by name, then those of Istio', () => {
+  it("lists our injectors by name, then Istio's", () => {
     const names = reports.map(({ name, foreign }) => `${name}${foreign ? ' of Istio' : ''}`);
     assert.deepEqual(names, ['1-23', '1-24', 'istio-default of Istio', 'istio-canary of Istio']);
   });
 
-  it('one that nobody uses, serves or has looked at', () => {
+  it('reports an unused InjectorConfig without a status', () => {
     const bare = { revision: '1-23', name: '1-23', foreign: false, tags: [], namespaces: [], pods: none };
     assert.deepEqual(reports[0], { ...bare, ...unseen });
   });
 
-  it('one in use: by its own name and by a tag', () => {
+  it('reports the users of the revision and of its tags', () => {
     const { tags, namespaces, pods, hash, certificateExpires } = reports[1] ?? {};
     assert.deepEqual([tags, namespaces, pods], [['prod'], ['shop', 'z'], counts]);
     assert.deepEqual([hash, certificateExpires], ['00000000', '2027-01-01T00:00:00Z']);
   });
 
-  it("Istio's: without a label the default; tags sorted", () => {
+  it("reports Istio's injectors with their tags", () => {
     assert.deepEqual(
       reports.slice(2).map(({ revision, tags, namespaces }) => [revision, tags, namespaces]),
       [
@@ -114,7 +118,7 @@ describe('revisionReports', () => {
 });
 
 describe('tagReports', () => {
-  it('by name: one that leads nowhere, and one that still leads elsewhere than it is asked to', () => {
+  it('lists tags by name, including one without a target and one that has not moved yet', () => {
     assert.deepEqual(tagReports(installation, usage), [
       { tag: 'lost', revision: '1-99', namespaces: ['lost'], pods: none, ...unseen },
       {

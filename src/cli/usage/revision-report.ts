@@ -9,25 +9,25 @@ import { staleSince } from './operator-health.ts';
 import { readinessOf, type Readiness } from './readiness.ts';
 import { noPods, type PodCounts, type UsageReport } from './usage-report.ts';
 
-/** One injector of the cluster, as `injector revisions` lists it. */
+/** An injector of the cluster, as `injector revisions` lists it. */
 export interface RevisionReport extends Partial<Readiness> {
   readonly revision: string;
-  /** The InjectorConfig; for a foreign injector its MutatingWebhookConfiguration. */
+  /** The InjectorConfig, or the MutatingWebhookConfiguration of another injector. */
   readonly name: string;
-  /** An injector of somebody else, seen by its webhooks. */
+  /** Whether it is another injector, found by its webhooks. */
   readonly foreign: boolean;
-  /** Of the configuration that is served: 8 hex digits. */
+  /** The hash of the published configuration, 8 hex digits. */
   readonly hash?: string;
-  /** The tags that lead to it. */
+  /** The tags that point to it. */
   readonly tags: readonly string[];
-  /** Whose labels lead to it, by its revision or a tag. */
+  /** The namespaces that select it by its revision or a tag. */
   readonly namespaces: readonly string[];
   readonly pods?: PodCounts;
   /** RFC 3339, UTC. */
   readonly certificateExpires?: string;
 }
 
-/** All revisions, ours first, by name. */
+/** Returns all revisions by name, our own first. */
 export function revisionReports(installation: Installation, usage: UsageReport): RevisionReport[] {
   const byName = [...installation.configs].sort((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1));
   return [...byName.map((config) => ownRevision(config, installation, usage)), ...foreignRevisions(installation)];
@@ -58,7 +58,7 @@ function ownRevision(config: InjectorConfig, installation: Installation, usage: 
   };
 }
 
-/** Istio's own injectors: labelled with their revision, their tags in configurations of their own. */
+/** Returns Istio's injectors. Their tags are separate webhook configurations. */
 function foreignRevisions(installation: Installation): RevisionReport[] {
   const istios = installation.configurations.filter(isIstios);
   const labelOf = ({ metadata }: KubernetesObject, label: string): string | undefined => metadata.labels?.[label];

@@ -7,28 +7,28 @@ import { staleSince } from './operator-health.ts';
 import { readinessOf, type Readiness } from './readiness.ts';
 import { noPods, type PodCounts, type UsageReport } from './usage-report.ts';
 
-/** One tag, as `injector tag list` shows it. */
+/** A tag, as `injector tag list` shows it. */
 export interface TagReport extends Readiness, TagStanding {
   readonly tag: string;
   readonly injectorConfig?: string;
   readonly namespaces: readonly string[];
-  /** Those that follow it now. */
+  /** The pods that follow it. */
   readonly pods: PodCounts;
 }
 
-/** Where a tag leads. */
+/** The revisions of a tag. */
 export interface TagStanding {
-  /** What is asked for. */
+  /** The revision of the spec. */
   readonly revision: string;
-  /** What pods get now; absent while the tag leads nowhere. */
+  /** The revision that pods get; absent without a target. */
   readonly stableRevision?: string;
-  /** While a rollout is under way, in short; `injector tag watch` shows it whole. */
+  /** The rollout in progress, in short. */
   readonly rollout?: Pick<RolloutState, 'phase' | 'weight' | 'shadow'> & { readonly canaryRevision: string };
-  /** While the spec asks for restarts, as far as the operator has looked, in short. */
+  /** The restarts that the spec requests, in short, if the operator has reconciled them. */
   readonly restarts?: Pick<RestartStatus, 'phase' | 'stale' | 'inProgress'>;
 }
 
-/** All tags, by name. */
+/** Returns all tags by name. */
 export function tagReports(installation: Installation, usage: UsageReport): TagReport[] {
   return [...installation.tags]
     .sort((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1))
@@ -57,7 +57,6 @@ export function standingOf(tag: RevisionTag): TagStanding {
   return { ...standing, rollout: { phase, weight, shadow, canaryRevision: canary.revision } };
 }
 
-/** Nothing where nothing is asked for. */
 function restartReport(tag: RevisionTag): Pick<TagStanding, 'restarts'> {
   const restarts = restartsOf(tag);
   if (restarts === undefined) return {};
@@ -65,14 +64,14 @@ function restartReport(tag: RevisionTag): Pick<TagStanding, 'restarts'> {
   return { restarts: { phase, stale, inProgress } };
 }
 
-/** What pods get, and what is asked for where that differs: `1-24`, `1-24 (spec: 1-25)`, `1-24 (1-25: Paused 25 %)`. */
+/** Formats the revisions: `1-24`, `1-24 (spec: 1-25)`, `1-24 (1-25: Paused 25 %)`. */
 export function formatStanding({ revision, stableRevision = '-', rollout }: TagStanding): string {
   if (rollout === undefined) return stableRevision === revision ? revision : `${stableRevision} (spec: ${revision})`;
   const share = rollout.shadow ? '' : ` ${rollout.weight} %`;
   return `${stableRevision} (${rollout.canaryRevision}: ${rollout.phase}${share})`;
 }
 
-/** `Restarting (40 workloads stale)`, `Idle`; `-` where nothing is asked for. */
+/** Formats `Restarting (40 workloads stale)`, `Idle`, or `-` without restarts. */
 export function formatRestarts({ restarts }: Pick<TagStanding, 'restarts'>): string {
   if (restarts === undefined) return '-';
   return restarts.stale === 0 ? restarts.phase : `${restarts.phase} (${plural(restarts.stale, 'workload')} stale)`;

@@ -10,30 +10,30 @@ import {
 import { type PodTraits, type RelevantNames, traitsOf } from '../../operator/usage/pod-traits.ts';
 import type { Labels } from '../../selection/label-selector.ts';
 
-/** How many pods are in each state. */
+/** The number of pods in each state. */
 export interface PodCounts {
   readonly current: number;
   readonly stale: number;
   readonly missing: number;
 }
 
-/** The pods of one workload that have to do with one InjectorConfig. */
+/** The pods of one workload and one InjectorConfig. */
 export interface WorkloadUsage extends PodCounts {
   readonly namespace: string;
   /** `Deployment/web`. */
   readonly workload: string;
-  /** The InjectorConfig that its pods would get now; with none, the one that they have. */
+  /** The InjectorConfig that new pods would get, else the one that injected the pods. */
   readonly injectorConfig: string;
   readonly tag?: string;
-  /** Why pods are not current, and how many for that reason. */
+  /** Why pods are not current, and the number of pods for each reason. */
   readonly reasons: Readonly<Record<string, number>>;
 }
 
-/** Pods of the cluster against what they would get now. */
+/** The pods of the cluster compared with new pods. */
 export interface UsageReport {
-  /** By the InjectorConfig that has injected them, for missing ones that would. */
+  /** By the InjectorConfig that injected them, or should have. */
   readonly injectorConfigs: ReadonlyMap<string, PodCounts>;
-  /** By the tag that they follow now. */
+  /** By the tag that they follow. */
   readonly tags: ReadonlyMap<string, PodCounts>;
   readonly namespaces: ReadonlyMap<string, PodCounts>;
   /** Sorted by namespace and name. */
@@ -45,7 +45,7 @@ type WorkloadTally = Omit<WorkloadUsage, keyof PodCounts | 'reasons'> & Tally & 
 
 export const noPods: PodCounts = { current: 0, stale: 0, missing: 0 };
 
-/** Counts pods one after the other, so that a page of them can be let go before the next is read. The judgement is the operator's own. */
+/** Counts pods one by one, so that pages need not be kept; judges them as the operator does. */
 export class UsageTally {
   readonly #sources: JudgementSources;
   readonly #names: Pick<RelevantNames, 'annotations' | 'statuses'>;
@@ -54,13 +54,13 @@ export class UsageTally {
   readonly #namespaces = new Map<string, Tally>();
   readonly #workloads = new Map<string, WorkloadTally>();
 
-  /** @param names the annotations that count */
+  /** @param names the annotations that matter */
   constructor(sources: JudgementSources, names: Pick<RelevantNames, 'annotations' | 'statuses'>) {
     this.#sources = sources;
     this.#names = names;
   }
 
-  /** @returns what is to be said of the pod; undefined where nobody asks, since it has ended */
+  /** Adds a pod. @returns its judgements; undefined for a pod that has ended */
   add(pod: KubernetesObject, namespaceLabels: Labels): readonly PodJudgement[] | undefined {
     const labels = new Set(Object.keys(pod.metadata.labels ?? {}));
     const traits = traitsOf(pod, { labels, ...this.#names });

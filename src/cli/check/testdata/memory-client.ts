@@ -3,7 +3,7 @@ import { ApiError } from '../../../kube/api-error.ts';
 import type { ListOptions, ListPage } from '../../../kube/request-options.ts';
 import type { ResourceKind } from '../../../kube/resource-kinds.ts';
 
-/** As much of an ApiClient as a check reads with, over objects in memory; kinds may be forbidden. */
+/** An ApiClient that reads objects in memory; some kinds may be forbidden. */
 export class MemoryClient {
   readonly #objects: readonly KubernetesObject[];
   readonly #forbidden: readonly string[];
@@ -38,7 +38,7 @@ export class MemoryClient {
     return found;
   }
 
-  /** Items of lists carry neither apiVersion nor kind, as the API server's. */
+  /** Lists items without apiVersion and kind, as the API server does. */
   listAll<T = KubernetesObject>(
     { kind }: ResourceKind,
     { namespace, labelSelector = '', fieldSelector = '' }: ListOptions = {},
