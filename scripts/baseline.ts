@@ -1,11 +1,11 @@
 /**
- * What users can see and must not lose by rebuilding: the help of every command, metrics, resource definitions, chart renders, and the sentence of
- * every check of every scenario.
+ * Compares the command help, metrics, CRDs, chart renders, and sentences of scenario checks, which
+ * a rewrite must keep, with scripts/baseline/*.txt. `--record` writes these files.
  *
  *     baseline.ts [--record] [LOG…]
  *
- * Compares with scripts/baseline/*.txt; with `--record` it writes them. Checks are read from logs of e2e/run.ts, as far as some are given. A sentence
- * that went for a reason stands in scripts/baseline/gone.txt, with that reason behind `#`.
+ * LOG is output of e2e/run.ts; without it, the sentences of checks are not compared. gone.txt lists
+ * the lines that were removed on purpose, each with a reason after `#`.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -31,18 +31,18 @@ const {
   positionals: logs,
 } = parseArgs({ allowPositionals: true, options: { record: { type: 'boolean', default: false } } });
 
-/** `injector A B --help` of every command, whole: `generate.ts --check` holds the page to the code. */
+/** Returns the help of all commands, from a page that `generate.ts --check` verifies. */
 function commands(): string[] {
   return readFileSync(path.join(root, 'docs/reference/commands.md'), 'utf8').split('\n');
 }
 
-/** Names of metrics. */
+/** Returns the names of metrics. */
 function metrics(): string[] {
   const page = readFileSync(path.join(root, 'docs/reference/metrics.md'), 'utf8');
   return [...new Set(page.match(/\b(?:injector|sidecar_injection)_[a-z_]*[a-z]\b/g))].sort();
 }
 
-/** Value sets of the chart's own, and what only a comparison with helm is about. */
+/** The value sets of the chart, and further sets for the comparison with helm. */
 const comparedValues: Readonly<Record<string, Record<string, unknown>>> = {
   default: {},
   ...Object.fromEntries(
@@ -55,7 +55,7 @@ const comparedValues: Readonly<Record<string, Record<string, unknown>>> = {
   'a user of OpenShift': { runAsUser: 1_000_650_000, operator: { extraArgs: ['--x=yes', '--y=: #'] } },
 };
 
-/** Digests of resource definitions. Renders of the chart, of which scripts/baseline/chart has the text, must be those of `helm template`. */
+/** Returns digests of the CRDs. Also compares our renders of the chart with `helm template`. */
 async function manifests(): Promise<string[]> {
   const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
   const crds = readdirSync(path.join(root, 'crds')).sort();
@@ -73,8 +73,8 @@ async function manifests(): Promise<string[]> {
         maxBuffer: 64 << 20,
       });
       const isLater = ({ kind }: KubernetesObject): number => Number(kind !== 'CustomResourceDefinition');
-      const theirs = parseObjects(stdout).sort((one, other) => isLater(one) - isLater(other));
-      assert.deepEqual(objects, theirs, `chart, ${name}: we render something else than helm`);
+      const expected = parseObjects(stdout).sort((one, other) => isLater(one) - isLater(other));
+      assert.deepEqual(objects, expected, `chart, ${name}: our render differs from helm's`);
     }
   } finally {
     rmSync(scratch, { recursive: true });
@@ -82,14 +82,14 @@ async function manifests(): Promise<string[]> {
   return lines;
 }
 
-/** Without numbers, words with a digit, and the moments at which somebody was killed: those are of one run. */
+/** Removes the parts of a sentence that differ by run: words with a digit, and the kills. */
 function constantPart(sentence: string): string {
   return sentence
     .replaceAll(/[\w-]*\d(?:[\w-]|\.\d)*/g, 'N')
     .replace(/, (?:killed|nobody was killed)[^]*: ended/, ': ended');
 }
 
-/** Sentences of checks by scenario. */
+/** Returns `SCENARIO: SENTENCE` of all checks in the logs. */
 function checks(): string[] {
   const known = new Set(scenarios.map(({ name }) => name));
   const found = new Set<string>();
@@ -134,6 +134,6 @@ for (const [name, lines] of Object.entries(parts)) {
 }
 if (lost > 0)
   console.log(
-    'bring it back, or write it into scripts/baseline/gone.txt with the reason; for what was changed on purpose, --record',
+    'restore it, or add it to scripts/baseline/gone.txt with a reason; after deliberate changes, use --record',
   );
 process.exitCode = lost === 0 ? 0 : 1;

@@ -1,6 +1,6 @@
 /**
- * Counts the lines of each room and the files of each folder, and fails above the limits of scripts/budget.json: `budget.ts [--before COMMIT]`.
- * With `--before` the table has a column of that commit. Limits go down with what is deleted; raising one is a decision of an issue.
+ * Counts lines by room and files by folder, and fails above the limits of scripts/budget.json.
+ * `--before COMMIT` also shows COMMIT. Lower a limit after deletions; only an issue may raise it.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -8,21 +8,21 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 
 interface Budget {
-  /** Lines of each room, and of several rooms together. */
+  /** The limits of lines for one or more rooms. */
   readonly lines: readonly {
     readonly name: string;
     readonly rooms: readonly string[];
     readonly limit: number;
     readonly goal?: number;
   }[];
-  /** Source files in one folder, tests and folders below it apart. */
+  /** The limit of source files in one folder, without tests and subfolders. */
   readonly flatFiles: number;
 }
 
 const { values } = parseArgs({ options: { before: { type: 'string' } } });
 const budget = JSON.parse(readFileSync(path.join(import.meta.dirname, 'budget.json'), 'utf8')) as Budget;
 
-/** `src` has a room for each folder, its tests and their data rooms of their own; beside it e2e, bench, scripts and packaging are one each. */
+/** Returns the room of a file: a folder of `src`, `tests`, `test data`, or a top-level folder. */
 function roomOf(file: string): string {
   const [top = '', room = ''] = file.split('/');
   if (top !== 'src') return top;
@@ -56,12 +56,12 @@ function linesAt(commit: string): Map<string, number> {
 }
 
 function sum(lines: ReadonlyMap<string, number>, rooms: readonly string[]): number {
-  const isMeant = (room: string): boolean =>
+  const isIncluded = (room: string): boolean =>
     rooms.some((each) => (each === 'src' ? room.startsWith('src/') : each === room));
-  return [...lines].reduce((total, [room, count]) => total + (isMeant(room) ? count : 0), 0);
+  return [...lines].reduce((total, [room, count]) => total + (isIncluded(room) ? count : 0), 0);
 }
 
-/** Source files of each folder of `src` that has more than its limit. */
+/** Returns the folders of `src` with too many source files. */
 function flatFolders(): string[] {
   const counts = new Map<string, number>();
   for (const file of readdirSync('src', { recursive: true, encoding: 'utf8' })) {
@@ -71,7 +71,7 @@ function flatFolders(): string[] {
   }
   return [...counts]
     .filter(([, count]) => count > budget.flatFiles)
-    .map(([folder, count]) => `${folder} has ${count} source files, ${budget.flatFiles} are allowed`);
+    .map(([folder, count]) => `${folder} has ${count} source files, the limit is ${budget.flatFiles}`);
 }
 
 const now = linesNow();
@@ -92,13 +92,13 @@ for (const cells of [header, ...rows.map((row) => row.cells)]) {
 const mistakes = [
   ...rows
     .filter(({ count, limit }) => count > limit)
-    .map(({ name, count, limit }) => `${name} has ${count} lines, ${limit} are allowed`),
+    .map(({ name, count, limit }) => `${name} has ${count} lines, the limit is ${limit}`),
   ...flatFolders(),
 ];
 for (const mistake of mistakes) console.log(`ABOVE ${mistake}`);
 console.log(
   mistakes.length === 0
     ? 'within the budget'
-    : 'delete or merge something, or let an issue raise the limit in scripts/budget.json',
+    : 'delete or merge code, or open an issue to raise the limit in scripts/budget.json',
 );
 process.exitCode = mistakes.length === 0 ? 0 : 1;

@@ -1,4 +1,4 @@
-/** Bundles the command line into dist/injector.cjs, the one file that is published. */
+/** Bundles the command line into dist/injector.cjs, the only program file of a release. */
 import { chmod, writeFile } from 'node:fs/promises';
 import { bundledPackages, licenceTexts } from '../packaging/bundled-packages.ts';
 import { bundle } from './bundle/bundle.ts';

@@ -1,6 +1,6 @@
 /**
- * Completes in real shells: loads what `injector completion` prints into each shell of this machine and asks for words, names of a cluster among
- * them. CI installs the shells first (.ci/run).
+ * Tests the scripts of `injector completion` in each installed shell, including the completion of
+ * object names from a fake cluster. CI installs the shells first (.ci/run).
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -9,11 +9,11 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { FakeApiServer, json } from '../src/kube/testdata/fake-api-server.ts';
 
-/** What each shell runs to print the completions of a line. */
+/** The script with which each shell prints the completions of a line. */
 const shells: Readonly<Record<string, (words: string, count: number, line: string) => string>> = {
   bash: (words, count) =>
     `alias ij='node injector'; source <(injector completion bash); COMP_WORDS=(${words}); COMP_CWORD=${count - 1}; _injector; printf '%s\\n' "\${COMPREPLY[@]}"`,
-  // Outside an editor there is no list of matches: what the function adds to it is printed.
+  // zsh has no match list outside its line editor, so compadd prints the matches.
   zsh: (words, count) =>
     `alias ij='node injector'; autoload -U compinit; compinit -D; source <(injector completion zsh); _files() { }; compadd() { print -l -- \${(P)2} }
      words=(${words}); CURRENT=${count}; $_comps[injector]`,
@@ -40,8 +40,8 @@ const names: Readonly<Record<string, readonly string[]>> = {
   namespaces: ['default', 'shop'],
 };
 
-const server = new FakeApiServer(({ path: asked }, response) => {
-  const items = names[asked.split('/').at(-1) ?? ''] ?? [];
+const server = new FakeApiServer(({ path: url }, response) => {
+  const items = names[url.split('/').at(-1) ?? ''] ?? [];
   json(response, 200, { metadata: {}, items: items.map((name) => ({ metadata: { name } })) });
 });
 await server.start();
@@ -58,7 +58,7 @@ const count = { passed: 0, failed: 0 };
 for (const [shell, script] of Object.entries(shells)) {
   const run = (text: string) => promisify(execFile)(shell, ['-c', text], { env, cwd: folder });
   if (!(await run('exit 0').then(Boolean, () => false))) {
-    console.log(`${shell}: is not installed, so nothing is tried in it`);
+    console.log(`${shell} is not installed, so its completion is not tested`);
     continue;
   }
   for (const [line, expected] of rows) {
@@ -67,7 +67,7 @@ for (const [shell, script] of Object.entries(shells)) {
     const found = stdout.split(/\s+/).filter(Boolean).sort().join(' ');
     const isRight = found === expected && stderr === '';
     count[isRight ? 'passed' : 'failed'] += 1;
-    if (!isRight) console.log(`FAIL  ${shell}: ${line}: ${expected} is expected, not ${found} ${stderr}`);
+    if (!isRight) console.log(`FAIL  ${shell}: ${line}: expected "${expected}", got "${found}" ${stderr}`);
   }
 }
 rmSync(folder, { recursive: true });

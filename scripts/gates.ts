@@ -1,6 +1,6 @@
 /**
- * `make gates [GATE=name]`: the long gates in full size, one after the other. Each writes docs/measurements/NAME.json with the commit, the machine and its figures.
- * A gate that fails leaves its old file as it was. `--list` names them.
+ * `make gates [GATE=name]`: runs the long gates in full size. A gate that passes writes its figures
+ * to docs/measurements/NAME.json; a gate that fails keeps the old file. `--list` lists the gates.
  */
 import { spawn } from 'node:child_process';
 import { benchmarks, goldenFolder } from '../bench/benchmarks.ts';
@@ -11,7 +11,7 @@ interface Gate {
   readonly name: string;
   readonly about: string;
   readonly command: readonly string[];
-  /** Its measurement is the lines it prints, or those of them that match; other gates write theirs themselves. */
+  /** Whether to record the printed lines, or those that match. Other gates write their own file. */
   readonly keepPrinted?: true | RegExp;
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -26,7 +26,7 @@ const gates: readonly Gate[] = [
   },
   {
     name: 'istio-differential',
-    about: '100,000 random pods against Istio’s own injector, some minutes',
+    about: '100,000 random pods against Istio’s injector, some minutes',
     command: ['scripts/istio-differential.ts', '--count=100000', '--seed=11'],
     keepPrinted: true,
   },
@@ -35,31 +35,31 @@ const gates: readonly Gate[] = [
     : [
         {
           name: 'istio-differential-templates',
-          about: '50,000 random pods against Istio’s own injector with its own templates, some minutes',
+          about: '50,000 random pods against Istio’s injector with Istio’s templates, some minutes',
           command: ['scripts/istio-differential.ts', '--count=50000', `--setups=${golden}/_random/setups`],
           keepPrinted: true as const,
         },
       ]),
   {
     name: 'mutation',
-    about: 'small mistakes in what mirrors Istio, which the unit tests must notice, half an hour',
+    about: 'mutants of the code that mirrors Istio, which the unit tests must kill, half an hour',
     command: ['scripts/mutation.ts'],
     keepPrinted: true,
   },
   {
     name: 'safe-templates',
-    about: '1,000,000 random templates with hostile authors against preset Safe, half an hour',
+    about: '1,000,000 random templates and hostile authors against preset Safe, half an hour',
     command: ['scripts/safe-templates.ts', '--count=1000000', '--planted', '--record'],
   },
   {
     name: 'linear-time',
-    about: 'every expression, function and field with hostile texts of growing length, some minutes',
+    about: 'all expressions, functions and fields with hostile texts of growing length, some minutes',
     command: ['scripts/linear-time.ts', '--full'],
     keepPrinted: true,
   },
   {
     name: 'kubernetes-1.33',
-    about: 'the core scenarios on Kubernetes 1.33.13, which takes minutes to compile once, then 3 minutes',
+    about: 'the core scenarios on Kubernetes 1.33.13, 3 minutes after a first compilation of some minutes',
     command: ['e2e/run.ts', '--core'],
     environment: { KUBERNETES: '1.33' },
     keepPrinted: /^using|^[\w-]+: \d+ checks in|passed, /,
@@ -69,13 +69,13 @@ const gates: readonly Gate[] = [
     about: `${file}, as in npm run bench`,
     command: golden === undefined ? [file] : [file, golden],
   })),
-  // Every scenario that has a full size is a gate.
+  // Every scenario with a full size is a gate.
   ...scenarios.flatMap(({ name, full }) =>
     full === undefined ? [] : [{ name, about: full, command: ['e2e/run.ts', '--full', '--record', name] }],
   ),
 ];
 
-/** Runs one gate with its output shown; its exit status and what it printed. */
+/** Runs a gate and shows its output. Returns the exit status and the printed lines. */
 async function run(gate: Gate): Promise<{ code: number; lines: string[] }> {
   const child = spawn(process.execPath, [...process.execArgv, ...gate.command], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -114,15 +114,15 @@ async function runAll(chosen: readonly Gate[]): Promise<{ passed: number; failed
   return total;
 }
 
-const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => name !== '--list' && !gates.some((gate) => gate.name === name));
+const selected = process.argv.slice(2);
+const unknown = selected.filter((name) => name !== '--list' && !gates.some((gate) => gate.name === name));
 if (unknown.length > 0) {
-  console.error(`no such gate: ${unknown.join(', ')}; there are ${gates.map(({ name }) => name).join(', ')}`);
+  console.error(`unknown gate ${unknown.join(', ')}; the gates are ${gates.map(({ name }) => name).join(', ')}`);
   process.exitCode = 2;
-} else if (wanted.includes('--list')) {
+} else if (selected.includes('--list')) {
   for (const { name, about } of gates) console.log(`${name.padEnd(24)} ${about}`);
 } else {
-  const { passed, failed } = await runAll(gates.filter(({ name }) => wanted.length === 0 || wanted.includes(name)));
+  const { passed, failed } = await runAll(gates.filter(({ name }) => selected.length === 0 || selected.includes(name)));
   console.log(`${passed} passed, ${failed} failed`);
   process.exitCode = failed === 0 ? 0 : 1;
 }

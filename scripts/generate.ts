@@ -1,6 +1,6 @@
 /**
- * Writes the files that are made from the source: `crds/*.yaml`, what the chart has of them, its table of values, `charts/install.yaml`, the renders of scripts/baseline/chart, the pages of fields in
- * `docs/` and those of `docs/reference/`. With `--check` writes nothing and fails when a file is not what it would write (`npm run verify`).
+ * Generates from the source: CRDs, the chart's CRDs and table of values, `charts/install.yaml`,
+ * scripts/baseline/chart, and pages of docs. `--check` (`npm run verify`) fails if a file differs.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -25,7 +25,7 @@ interface Schema {
   readonly additionalProperties?: Schema | boolean;
 }
 
-/** A Markdown page with every field of a resource, from its CustomResourceDefinition: what the API server checks is what the page says. */
+/** Returns a Markdown page with all fields of a resource, from its CustomResourceDefinition. */
 function resourceReference(definition: KubernetesObject): string {
   const { names, versions } = definition.spec as {
     names: { kind: string; shortNames?: string[] };
@@ -72,7 +72,7 @@ function typeOf(field: Schema): string {
   return field.type ?? 'any';
 }
 
-/** A default that is a whole object only says that the fields below have theirs. */
+/** Returns the default of a field; empty for an object, whose fields have their own defaults. */
 function defaultOf(field: Schema): string {
   if (field.default === undefined || (field.properties !== undefined && typeof field.default === 'object')) return '';
   return `\`${JSON.stringify(field.default)}\``;
@@ -83,8 +83,8 @@ function escape(text: string): string {
 }
 
 /**
- * The chart's README with its table of values: defaults from values.yaml, the rest from values.schema.json.
- * @throws Error when one of the two has what the other lacks, or a value has no description
+ * Returns the chart's README with its table of values, from values.yaml and values.schema.json.
+ * @throws Error if one of the files lacks a value of the other, or a value has no description
  */
 function chartReadme(chart: string): string {
   const read = (name: string): string => readFileSync(join(chart, name), 'utf8');
@@ -107,7 +107,7 @@ function valueRows(path: string, schema: Schema, value: unknown): string[] {
   return Object.entries(properties).flatMap(([key, inner]) => valueRows(`${below}${key}`, inner, known[key]));
 }
 
-/** What `injector install --output yaml` prints. */
+/** Returns the output of `injector install --output yaml`. */
 async function installManifest(): Promise<string> {
   let text = '';
   const terminal = { out: (part: string) => (text += part) } as unknown as Terminal;
@@ -115,7 +115,7 @@ async function installManifest(): Promise<string> {
   return text;
 }
 
-/** A render for people who review a change: without definitions, and without long texts that are files of their own. */
+/** Renders the chart for reviews, without CRDs, and without long texts that are separate files. */
 function reviewedRender(values: Values): string {
   const { objects, notes } = renderChart(
     readChart(),
@@ -159,7 +159,7 @@ const pages: Readonly<Record<string, string>> = {
 };
 for (const definition of definitions) {
   const page = pages[definition.metadata.name ?? ''];
-  if (page === undefined) throw new Error(`no page is named for ${definition.metadata.name ?? ''}`);
+  if (page === undefined) throw new Error(`scripts/generate.ts names no page for ${definition.metadata.name ?? ''}`);
   files.push({ path: join(root, 'docs', page), text: resourceReference(definition) });
 }
 
@@ -177,7 +177,7 @@ const names = stale.map(({ path }) => relative(root, path));
 if (process.argv.includes('--check')) {
   if (stale.length > 0) {
     console.error(
-      `generated files differ from their source: ${names.join(', ')}; run npm run generate and commit them`,
+      `generated files differ from their source: ${names.join(', ')}; run npm run generate, and commit them`,
     );
     process.exitCode = 1;
   }

@@ -1,6 +1,7 @@
 /**
- * Hostile annotations, labels and names against the templates of examples/: every value is refused by name or changes nothing but values. The same
- * run over templates that are unsafe on purpose must find added containers, volumes and privileges with the check off, and none with it on.
+ * Tries hostile annotations, labels and names on the templates of examples/: the engine must refuse
+ * each by name, or inject it only as a value. With deliberately unsafe templates, it must add
+ * containers, volumes and privileges without the check of preset Safe, and none with the check.
  *
  *     hostile-annotations.ts [--count 100000] [--seed 1]
  */
@@ -14,7 +15,7 @@ import { authorFields } from './hostile/author-fields.ts';
 import { noFigures, runHostile, type HostileFigures, type Target } from './hostile/hostile-run.ts';
 import { Random } from './template-recorder/random.ts';
 
-/** Templates that are unsafe on purpose. */
+/** Deliberately unsafe templates. */
 const unsafeTemplates = parse(
   readFileSync(new URL('hostile/unsafe-templates.yaml', import.meta.url), 'utf8'),
 ) as Readonly<Record<string, string>>;
@@ -42,12 +43,12 @@ console.log(`unsafe templates, checked: ${describe(on)}`);
 
 const checks: [name: string, holds: boolean][] = [
   [
-    'every value against the examples is refused by name or changes values only',
+    'the examples refuse each hostile value by name, or inject it as a value only',
     figures.different + figures.unnamed === 0,
   ],
-  ['some are refused and some are not', figures.refused > 0 && figures.equal > 0],
-  ['without the check the unsafe templates add containers, volumes or privileges', off.escalated > 10],
-  ['with the check they let none through', on.different + on.unnamed === 0 && on.refused > 100 && on.equal > 0],
+  ['the examples refuse some values and accept some', figures.refused > 0 && figures.equal > 0],
+  ['without the check, the unsafe templates add containers, volumes or privileges', off.escalated > 10],
+  ['with the check, they add none of these', on.different + on.unnamed === 0 && on.refused > 100 && on.equal > 0],
 ];
 for (const [name, holds] of checks) if (!holds) console.log(`FAIL ${name}`);
 for (const example of [...figures.examples, ...on.examples]) console.log(example);
@@ -66,7 +67,7 @@ function targetOf(name: string, injector: Injector): Target {
   return { name, injector, fields: authorFields(injector, reads) };
 }
 
-/** The InjectorConfigs of examples/, those that take over Istio's ConfigMaps too, as if they said preset Safe. */
+/** Returns the InjectorConfigs of examples/. Those with Istio's ConfigMaps also get preset Safe. */
 function exampleTargets(): Target[] {
   const found: Target[] = [];
   for (const file of readdirSync('examples').filter((name) => name.endsWith('.yaml'))) {
@@ -93,7 +94,7 @@ interface ExampleObject {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** What the InjectorConfig of a file may refer to: the keys of the ConfigMaps in it. */
+/** Returns the keys of all ConfigMaps in a file, to which its InjectorConfig may refer. */
 function references(objects: readonly ExampleObject[]): ReferencedTexts {
   return Object.assign(
     {},

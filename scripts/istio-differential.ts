@@ -1,7 +1,7 @@
 /**
- * Compares src/inject with Istio's own injector on random pods: `istio-differential.ts [--count 20000] [--seed 1] [--setups DIR] [--show 20] [--record FILE --choose 1600]`.
- * Builds scripts/istio-recorder (Go), which makes the pods and prints Istio's answers. Exits with 1 when an answer of ours differs. `--record` writes
- * the answers that are the same, as the table that the unit tests replay.
+ * Compares src/inject with Istio's injector on random pods of scripts/istio-recorder (Go), and exits
+ * with 1 if an answer differs. `--record FILE` writes equal answers for the unit tests. Other flags:
+ * `[--count 20000] [--seed 1] [--setups DIR] [--show 20] [--choose 1600]`
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -60,7 +60,7 @@ function load({ name, revision, nativeSidecars, config, values: yaml, mesh }: Se
   injectors.set(name, { injector: loadInjector(files, { semantics: 'Webhook', limits: mainThreadLimits }), mesh });
 }
 
-/** @returns whether the answers are the same */
+/** Reports whether the answers are equal, and prints the difference. */
 function compare({ setup, group, path: url, namespace, pod, outcome, result, message }: IstioCase): boolean {
   if (outcome === 'panic') {
     counts.panics += 1;
@@ -101,7 +101,7 @@ try {
 if (values.record !== undefined) writeFileSync(values.record, gzipSync(recorded.join(''), { level: 9 }));
 const { compared, panics, explained, differing } = counts;
 console.log(
-  `seed ${values.seed}: ${compared} answers compared in ${injectors.size} configurations, ${explained} differ on purpose, ${panics} make Istio panic`,
+  `seed ${values.seed}: ${compared} answers compared in ${injectors.size} configurations, ${explained} deliberately different, ${panics} panics of Istio`,
 );
 console.log(`${compared - differing} passed, ${differing} failed`);
 if (differing > 0 || compared === 0) process.exitCode = 1;

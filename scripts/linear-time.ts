@@ -1,6 +1,7 @@
 /**
- * Nothing that an author writes may take more than linear time: checks every regular expression of `src`, measures every function of templates and
- * the whole engine with hostile texts and lists of 1, 2, 4 and 8 times a length, and finds two planted mistakes to show that it finds mistakes.
+ * Checks that no input of an author takes more than linear time: analyses the regular expressions
+ * of `src`, and measures template functions and the engine with hostile input of growing length. It
+ * must also find two planted mistakes.
  *
  *     linear-time.ts [--full] [--only expressions|functions|engine]
  */
@@ -14,29 +15,29 @@ import { findExpressions, sourceFiles, type FoundExpression } from './linear-tim
 import { functionCalls } from './linear-time/function-calls.ts';
 import { superlinear, tooLong, type Slow } from './linear-time/growth.ts';
 
-/** The part of the package that is JavaScript only: no Java, no binary. */
+/** The JavaScript part of recheck, which needs neither Java nor a binary. */
 const { checkSync } = createRequire(import.meta.url)('recheck/lib/browser.js') as typeof Recheck;
 
-/** Expressions that are made of other texts than a literal, or that are not linear, by file and how they begin; each with why no author's text stops them. */
+/** Exceptions: non-literal or superlinear expressions by file and start, and why each is safe. */
 const exceptions: readonly (readonly [file: string, beginning: string, reason: string])[] = [
-  ['src/cli/install/values-schema.ts', '', 'the patterns of our own chart; reads what the one who installs has typed'],
-  ['src/api/revision-tag/rollout-strategy.ts', '', 'made of constants; its texts have at most 24 characters'],
-  ['src/inject/configuration/family.ts', '', 'made of a constant; reads templates when they are loaded'],
+  ['src/cli/install/values-schema.ts', '', 'patterns of our own chart; reads the values of the installing user'],
+  ['src/api/revision-tag/rollout-strategy.ts', '', 'built from constants; its texts have at most 24 characters'],
+  ['src/inject/configuration/family.ts', '', 'built from a constant; reads templates at load time'],
   [
     'src/template/functions/sprig/version-constraint.ts',
     '(v?',
-    'a constraint of more than 512 bytes is refused before',
+    'constraints of more than 512 bytes are refused before',
   ],
 ];
 
 interface Checked {
   readonly safe: number;
-  /** Not decided in the time there was; the full size has more. */
+  /** The number of expressions without a result before the timeout; `--full` has a longer one. */
   readonly undecided: number;
   readonly slow: readonly Slow[];
 }
 
-/** What is said of regular expressions. @param milliseconds the most that one may take */
+/** Checks regular expressions. `milliseconds` is the timeout for each. */
 function check(expressions: readonly FoundExpression[], milliseconds: number, undecidedIsSlow: boolean): Checked {
   const verdicts = new Map<string, string>();
   const slow: Slow[] = [];
@@ -65,24 +66,24 @@ const { full } = values;
 const slow: Slow[] = [];
 let passed = 0;
 
-function wanted(part: string): boolean {
+function isSelected(part: string): boolean {
   return values.only === undefined || values.only === part;
 }
 
-if (wanted('expressions')) {
+if (isSelected('expressions')) {
   const expressions = sourceFiles().flatMap((file) => findExpressions(file));
   const checked = check(expressions, full ? 30_000 : 50, full);
   passed += checked.safe;
   slow.push(...checked.slow);
-  console.log(`expressions: ${checked.safe} linear, ${checked.undecided} left to --full, ${checked.slow.length} not`);
+  console.log(`expressions: ${checked.safe} linear, ${checked.undecided} undecided, ${checked.slow.length} not linear`);
 }
 
-if (wanted('functions')) {
+if (isSelected('functions')) {
   const figures = measure(functionCalls(full));
   console.log(`functions: ${figures.measured} calls with hostile arguments, ${figures.found} more than linear`);
 }
 
-if (wanted('engine')) {
+if (isSelected('engine')) {
   let measured = 0;
   let longest = { name: 'none', milliseconds: 0 };
   for (const { name, run } of engineInjections(full)) {
@@ -98,13 +99,13 @@ if (wanted('engine')) {
 const planted = plantedFound();
 console.log(`planted: ${planted} of 2 found`);
 if (planted === 2) passed += 1;
-else slow.push({ name: 'planted', reason: 'a mistake that was put in was not found' });
+else slow.push({ name: 'planted', reason: 'a planted mistake was not found' });
 
 for (const { name, reason } of slow) console.log(`FAIL ${name}: ${reason}`);
 console.log(`${passed} passed, ${slow.length} failed`);
 process.exitCode = slow.length === 0 ? 0 : 1;
 
-/** Measures calls one after the other; one position of a function that was slow twice is not tried on. */
+/** Measures calls. Skips an argument position that was slow twice. */
 function measure(calls: Iterable<{ name: string; prepare: (length: number) => () => unknown; length: number }>): {
   measured: number;
   found: number;
@@ -128,7 +129,7 @@ function measure(calls: Iterable<{ name: string; prepare: (length: number) => ()
   return { measured, found };
 }
 
-/** The gate on mistakes that are put in on purpose: a quadratic expression, and a quadratic function. */
+/** Returns how many planted mistakes are found: a quadratic expression and a quadratic function. */
 function plantedFound(): number {
   const expressions = findExpressions('planted.ts', 'export const planted = /^(\\d+)*x|,+$/;');
   const functions: FunctionTable = { planted: goFunction([string], (text) => text.replace(/ *x/g, '')) };

@@ -1,7 +1,7 @@
 /**
- * Whether the unit tests notice small mistakes in what mirrors Istio: `mutation.ts [--only TEXT] [--sample N]`. Makes mutants (scripts/mutation/mutants.ts),
- * runs the tests of src/inject that reach each, and prints a table and the survivors. Survivors that do no harm stand in scripts/mutation/survivors.json
- * with the reason. Exits with 1 below 85 % killed, for a survivor without a reason and for a reason without a survivor.
+ * Tests whether the unit tests kill mutants of the code that mirrors Istio: `mutation.ts [--only
+ * TEXT] [--sample N]`. mutation/survivors.json lists harmless survivors by reason. Exits with 1
+ * below 85 % killed, for a survivor without reason, and for a reason without survivor.
  */
 import { fork } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,10 +13,10 @@ import type { MutationAnswer, MutationTask } from './mutation/worker.ts';
 const targets =
   /^(?:decide|(?:annotations|pod|finish|probes|merge|configuration)\/.*|template-data\/proxy-image|mesh\/.*proxy-config.*|render\/run-templates)\.ts$/;
 const [leastPercent, workers] = [85, 2];
-/** Milliseconds to load all tests, and for one test: after these a mutant has made it endless. */
+/** Timeouts for loading all tests and for one test, in milliseconds. A mutant may loop forever. */
 const [loading, oneTest] = [120_000, 15_000];
 const { values } = parseArgs({ options: { only: { type: 'string', default: '' }, sample: { type: 'string' } } });
-/** Survivors that may live, by why. */
+/** The harmless survivors by reason. */
 const reasons = JSON.parse(readFileSync(new URL('mutation/survivors.json', import.meta.url), 'utf8')) as Record<
   string,
   string[]
@@ -25,7 +25,7 @@ const excused = new Set(Object.values(reasons).flat());
 const root = path.join(import.meta.dirname, '..');
 const copy = path.join(root, '.build/mutation', String(process.pid));
 
-/** Copies `src` with mutants in it. */
+/** Copies `src` and adds the mutants. */
 function plant(): Mutant[] {
   cpSync(path.join(root, 'src'), copy, { recursive: true });
   const mutants: Mutant[] = [];
@@ -44,8 +44,8 @@ function filesOfEngine(): string[] {
   return readdirSync(path.join(copy, 'inject'), { recursive: true, encoding: 'utf8' }).sort();
 }
 
-/** Tries mutants in one process after the other, until each has an answer. */
-async function work(task: MutationTask, tell: (answer: Exclude<MutationAnswer, 'alive'>) => void): Promise<void> {
+/** Tries mutants in a process, and starts another process if that one ends early. */
+async function work(task: MutationTask, report: (answer: Exclude<MutationAnswer, 'alive'>) => void): Promise<void> {
   for (const left = [...task.ids]; left.length > 0;) {
     const argument = JSON.stringify({ ...task, ids: left } satisfies MutationTask);
     const child = fork(path.join(import.meta.dirname, 'mutation/worker.ts'), [argument], {
@@ -58,28 +58,28 @@ async function work(task: MutationTask, tell: (answer: Exclude<MutationAnswer, '
       [timer, isReady] = [watch(oneTest), true];
       if (message === 'alive') return;
       left.shift();
-      tell(message);
+      report(message);
     });
     const status = await new Promise<number | null>((resolve) => child.on('exit', resolve));
     clearTimeout(timer);
-    if (status === 2 || !isReady) throw new Error('the unit tests fail as they are, or take too long');
-    // It was stopped, or it died of the mutant.
+    if (status === 2 || !isReady) throw new Error('the unit tests fail without a mutant, or take too long');
+    // The process timed out, or the mutant ended it.
     const id = status === 0 ? undefined : left.shift();
-    if (id !== undefined) tell({ id, killed: true, files: [] });
+    if (id !== undefined) report({ id, killed: true, files: [] });
   }
 }
 
-/** The mutants that no test notices: tried in a process with others first, and those that survive in a process of their own. */
+/** Returns the mutants that no test kills. Tries survivors of a shared process again separately. */
 async function survivorsOf(mutants: readonly Mutant[]): Promise<Mutant[]> {
-  // Random tests take long, and find now this, now that.
+  // Random tests take long, and their results vary.
   const names = filesOfEngine().filter((file) => file.endsWith('.test.ts') && !file.includes('properties'));
-  // What real Istio answers finds most.
+  // The tests with Istio's results kill most mutants.
   names.sort((one, other) => Number(other.includes('istio-results')) - Number(one.includes('istio-results')));
   const files = names.map((file) => path.join(copy, 'inject', file));
   const again: { id: number; files: readonly string[] }[] = [];
-  const lanes = Array.from({ length: workers }, (_, lane) => lane);
-  const first = lanes.map((lane) => {
-    const ids = mutants.map(({ id }) => id).filter((_, index) => index % workers === lane);
+  const shares = Array.from({ length: workers }, (_, share) => share);
+  const first = shares.map((share) => {
+    const ids = mutants.map(({ id }) => id).filter((_, index) => index % workers === share);
     return work({ files, ids, fresh: false }, (answer) => {
       if (!answer.killed) again.push(answer);
     });
@@ -94,7 +94,7 @@ async function survivorsOf(mutants: readonly Mutant[]): Promise<Mutant[]> {
       await work({ files: reaching, ids: [id], fresh: true }, ({ killed }) => killed && surviving.delete(id));
     }
   };
-  await Promise.all(lanes.map(tryNext));
+  await Promise.all(shares.map(tryNext));
   return mutants.filter(({ id }) => surviving.has(id));
 }
 

@@ -11,7 +11,7 @@ import { rolloutEvents } from '../src/rollout/transitions.ts';
 
 type Rows = Readonly<Record<string, string>>;
 
-/** A table of names, in order; columns between the first and the last are what stands before a colon. */
+/** Returns a sorted table of names. Texts before `: ` fill the columns between first and last. */
 function table(columns: string, rows: Rows): string {
   const between = columns.split('|').length - 4;
   const lines = Object.entries(rows).map(([name, text]) => {
@@ -25,7 +25,7 @@ function prefixed(prefix: string, rows: Rows): Rows {
   return Object.fromEntries(Object.entries(rows).map(([name, text]) => [name, prefix + text]));
 }
 
-/** The help of a command, as a terminal of 80 columns shows it, and of those below it. */
+/** Returns the help of a command and its subcommands, formatted for 80 columns. */
 function helpOf(command: Command, above = ''): string[] {
   const name = `${above}${command.name()}`;
   let text = '';
@@ -41,7 +41,7 @@ const metrics = offeredMetrics().map(({ name, type, labels, help }) => [
 const codes = Object.entries(exitMeanings).map(([name, text]) => [exitCodes[name as keyof typeof exitCodes], text]);
 const names = Object.entries(ownNames).map(([name, text]) => [`${group}/${name}`, text]);
 
-/** The pages of docs/reference by name. Each is made of the one table in the code that the program itself goes by. */
+/** The pages of docs/reference by name, from the tables that the program itself uses. */
 export const pages: Readonly<Record<string, readonly string[]>> = {
   commands: ['# Commands', ...helpOf(await createProgram(processTerminal))],
   'exit-status': ['# Exit status of commands', table('| exit status | meaning |', Object.fromEntries(codes) as Rows)],

@@ -1,6 +1,6 @@
 /**
- * Random templates and hostile authors against preset Safe: what the check accepts is compared with what is injected without the author's annotations and labels, by the rule of docs/annotation-safety.md
- * written a second time (scripts/safe-templates/compare-pods.ts). With `--planted` the same for engines with planted mistakes, in each of which a leak must be found.
+ * Tests preset Safe with random templates and hostile authors. compare-pods.ts compares accepted
+ * pods with pods without an author. `--planted` must find a leak for each planted mistake.
  *
  *     safe-templates.ts [--count 20000] [--seed 1] [--shards 2] [--show 10] [--planted] [--record]
  */
@@ -14,19 +14,19 @@ import { missingFunctions } from './safe-templates/functions.ts';
 import type { WorkerResult, WorkerTask } from './safe-templates/worker.ts';
 
 const repository = path.join(import.meta.dirname, '..');
-/** What the engine consists of. */
+/** The folders of the engine. */
 const parts = ['api', 'inject', 'routing', 'selection', 'template'];
 
-/** Below the repository, so that libraries are found. */
+/** A folder in the repository, so that Node finds the libraries. */
 const copies = path.join(repository, '.build/safe-templates', String(process.pid));
 
-/** A deliberate mistake in the check: a text in a file of src that stands there once, and another. Whoever changes the code adapts them. */
+/** A deliberate mistake: it replaces a text that must occur once in a file of src. */
 type PlantedMistake = Readonly<Record<'title' | 'file' | 'from' | 'to', string>>;
 
 const mistakesFile = new URL('safe-templates/planted-mistakes.json', import.meta.url);
 const plantedMistakes = JSON.parse(readFileSync(mistakesFile, 'utf8')) as PlantedMistake[];
 
-/** A copy of the engine with a mistake; @returns its folder. @throws Error when the text that it replaces is not there, once */
+/** Copies the engine with a mistake. @throws Error if the text to replace does not occur once */
 function mistakenCopy({ title, file, from, to }: PlantedMistake, index: number): string {
   const folder = path.join(copies, String(index));
   mkdirSync(folder, { recursive: true });
@@ -38,7 +38,7 @@ function mistakenCopy({ title, file, from, to }: PlantedMistake, index: number):
   }
   const target = path.join(folder, file);
   const halves = readFileSync(target, 'utf8').split(from);
-  if (halves.length !== 2) throw new Error(`${title}: ${file} must have the text that is replaced, once`);
+  if (halves.length !== 2) throw new Error(`${title}: the text to replace must occur once in ${file}`);
   writeFileSync(target, halves.join(to));
   return folder;
 }
@@ -63,11 +63,11 @@ const [count, seed, shards, show] = [values.count, values.seed, values.shards, v
   number,
   number,
 ];
-/** Of how many templates one at the latest must show a planted mistake. */
+/** The number of templates within which a planted mistake must show. */
 const enoughForMistakes = 100_000;
 const source = path.join(import.meta.dirname, '../src');
 
-/** Tasks in processes of their own, as many at a time as there are shards. */
+/** Runs each task in its own process, `shards` at a time. */
 async function runAll(tasks: readonly WorkerTask[]): Promise<WorkerResult[]> {
   const results: WorkerResult[] = [];
   const waiting = [...tasks.entries()];
@@ -88,7 +88,7 @@ async function run(task: WorkerTask): Promise<WorkerResult> {
     output += chunk.toString();
   });
   const code = await new Promise((resolve) => child.on('close', resolve));
-  if (code !== 0) throw new Error(`a worker ended with ${String(code)}: ${JSON.stringify(task)}`);
+  if (code !== 0) throw new Error(`a worker exited with ${String(code)}: ${JSON.stringify(task)}`);
   return JSON.parse(output) as WorkerResult;
 }
 
@@ -108,8 +108,8 @@ const seconds = (performance.now() - started) / 1000;
 const figures = sum(results);
 const leaks = results.reduce((total, result) => total + result.leaks, 0);
 const errors = results.flatMap((result) => result.errors);
-for (const { index, place, author, template } of results.flatMap(({ shown }) => shown).slice(0, show)) {
-  console.log(`LEAK seed ${seed}, template ${index}: ${place} for ${author}
+for (const { index, path: at, author, template } of results.flatMap(({ shown }) => shown).slice(0, show)) {
+  console.log(`LEAK seed ${seed}, template ${index}: ${at} for ${author}
 ${template}
 `);
 }
@@ -124,7 +124,7 @@ console.log(
   `${figures.templates} templates, ${figures.pods} pods in ${seconds.toFixed(1)} s (${Math.round(figures.templates / seconds)} templates/s): ${shares.renderedPercent} % render; ` +
     `${figures.forbidden} forbidden differences; ${figures.checked} pods checked, ${figures.refused} refused, ${leaks} leaks; ` +
     `of a sample of ${figures.sampled} pods ${shares.acceptedPercent} % are accepted, ${shares.acceptedAndVisiblePercent} % with the text in a value; ` +
-    `${figures.named} pods with a hostile name, owner or spec, ${figures.namedAccepted} accepted, ${figures.namedMerged} merged with what has that name`,
+    `${figures.named} pods with a hostile name, owner or spec, ${figures.namedAccepted} accepted, ${figures.namedMerged} merged with an element of that name`,
 );
 
 const mistakes = (values.planted ? plantedMistakes : []).map((mistake, index) => ({
@@ -150,18 +150,18 @@ try {
 }
 for (const [index, { title }] of mistakes.entries()) {
   const { figures: tried, leaks: count, shown } = found[index]!;
-  const first = shown[0] === undefined ? '' : `: ${shown[0].place}`;
+  const first = shown[0] === undefined ? '' : `: ${shown[0].path}`;
   console.log(`planted: ${title}: ${count > 0 ? `found after ${tried.templates} templates${first}` : 'NOT found'}`);
 }
 
 const checks: [name: string, holds: boolean][] = [
-  ['nothing leaks', leaks === 0],
-  ['a pod is refused or injected as it is without the check', errors.length === 0],
-  ['all functions are used', missingFunctions().length === 0],
+  ['no template leaks', leaks === 0],
+  ['each pod is refused, or injected as without the check', errors.length === 0],
+  ['the templates use all functions', missingFunctions().length === 0],
   ['half of the templates render', shares.renderedPercent >= 50],
-  // Safe refuses pods whose templates fail without annotations: of random templates that is a twentieth.
-  ['a sixth of what is checked is accepted with the text in a value', shares.acceptedAndVisiblePercent >= 100 / 6],
-  ['some are refused, and some names are accepted', figures.refused > 0 && figures.namedAccepted > 0],
+  // Safe refuses pods whose templates fail without annotations: a twentieth of random templates.
+  ['a sixth of the checked pods is accepted with the text in a value', shares.acceptedAndVisiblePercent >= 100 / 6],
+  ['some pods are refused, and some names are accepted', figures.refused > 0 && figures.namedAccepted > 0],
   ...mistakes.map(({ title }, index): [string, boolean] => [`a leak is found with: ${title}`, found[index]!.leaks > 0]),
 ];
 for (const [name, holds] of checks) if (!holds) console.log(`FAIL ${name}`);

@@ -1,10 +1,10 @@
 /**
- * Compares src/template with Go's text/template and sprig: the same bytes, or both fail.
+ * Compares src/template with Go's text/template and sprig: same bytes, or both fail.
  *
  *     template-differential.ts [--count 100000] [--seed 1] [--show 20] [--record FILE]
  *
- * Builds scripts/template-recorder (Go), generates templates, renders each with both, prints what differs and what was covered. Exits
- * with 1 when anything differs. `--record` writes Go's results as the table that the unit tests replay.
+ * Builds scripts/template-recorder (Go), renders templates with both, and prints the differences
+ * and coverage. Exits with 1 if results differ. `--record` writes Go's results for the unit tests.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ import { randomCases, systematic } from './template-recorder/generator.ts';
 import type { TemplateCase } from './template-recorder/generator.ts';
 import { Random } from './template-recorder/random.ts';
 
-/** What the recorder lets Go write (`largest` in main.go): ours may write as much here. */
+/** The limit of output, the same as Go's in the recorder (`largest` in main.go). */
 const mostBytes = 64 * 1024 * 1024;
 
 interface GoResult {
@@ -42,9 +42,9 @@ const { values } = parseArgs({
     record: { type: 'string' },
   },
 });
-/** Characters of a row of the recorded table. */
+/** The limit of a recorded row, in characters. */
 const longestRow = 1200;
-/** How the recorder ends when a template takes too long. */
+/** The exit status of the recorder if a template takes too long. */
 const timeoutStatus = 3;
 const recorderFolder = path.join(import.meta.dirname, 'template-recorder');
 const functionTables = {
@@ -53,11 +53,11 @@ const functionTables = {
   istio: functionsOfFamily('istio'),
 };
 
-/** The curated cases first, the systematic ones, as many as fit half of the count, then random ones. */
+/** Returns the curated cases, then systematic ones for half of the count, then random ones. */
 function generate(count: number, seed: number): TemplateCase[] {
   const random = new Random(seed);
   const all = [...systematic(random)];
-  // A small table takes a part of them, spread over all functions.
+  // A small count takes a part of the systematic cases, spread over all functions.
   const step = Math.max(1, all.length / (count / 2));
   const chosen = Array.from({ length: Math.floor(all.length / step) }, (_, index) => all[Math.floor(index * step)]!);
   const cases = [...curated, ...chosen];
@@ -94,10 +94,11 @@ function comparable({ document }: TemplateCase, text: string | undefined): strin
 }
 
 /**
- * The one known deviation: Go lets `slice` reach beyond a list's end into its spare capacity, which depends on how the list came to be.
+ * Detects the only known deviation: in Go, `slice` may reach beyond the end of a list into its
+ * spare capacity, which depends on how the list was made.
  */
-function isSpareCapacity(wanted: GoResult, ours: GoResult): boolean {
-  return wanted.error === undefined && /slice index out of bounds|index out of range: [0-9]+$/.test(ours.error ?? '');
+function isSpareCapacity(go: GoResult, ours: GoResult): boolean {
+  return go.error === undefined && /slice index out of bounds|index out of range: [0-9]+$/.test(ours.error ?? '');
 }
 
 function buildRecorder(folder: string): string {
@@ -107,12 +108,12 @@ function buildRecorder(folder: string): string {
   return binary;
 }
 
-/** What Go gives for each case, in order. A template that does not end ends the process: another takes the rest. */
+/** Returns Go's results in order. If a template ends the process, another process continues. */
 async function* goResults(cases: readonly TemplateCase[], binary: string): AsyncGenerator<GoResult> {
   for (let next = 0; next < cases.length;) {
     // The local zone is UTC, as in Istio's container.
     const go = spawn(binary, [], { stdio: ['pipe', 'pipe', 'ignore'], env: { ...process.env, TZ: 'UTC' } });
-    // Feeding a process that has ended fails; the rest is for another.
+    // Writing to an exited process fails; the next process gets the rest.
     go.stdin.on('error', () => undefined);
     const ended = once(go, 'exit') as Promise<[number | null]>;
     const fed = feed(cases.slice(next), go.stdin);
@@ -121,10 +122,10 @@ async function* goResults(cases: readonly TemplateCase[], binary: string): Async
       yield JSON.parse(line) as GoResult;
     }
     const [status] = await ended;
-    // A map that holds itself overflows Go's stack, which nothing catches there.
+    // A map that contains itself overflows Go's stack, which ends the process.
     if (status !== 0 && status !== timeoutStatus) {
       next += 1;
-      yield { error: `Go ended (${String(status)})` };
+      yield { error: `Go exited with ${String(status)}` };
     }
     go.stdin.destroy();
     await fed;
@@ -140,7 +141,7 @@ async function feed(cases: readonly TemplateCase[], input: Writable): Promise<vo
   input.end();
 }
 
-/** Waits until the stream takes more, or is closed. */
+/** Waits until the stream accepts more, or closes. */
 async function drained(stream: Writable): Promise<void> {
   await new Promise<void>((resolve) => {
     const finish = (): void => {
@@ -161,13 +162,13 @@ async function compareAll(cases: readonly TemplateCase[], binary: string): Promi
   let sameMessage = 0;
   let spareCapacity = 0;
   for (const one of cases) {
-    const wanted = (await results.next()).value as GoResult;
+    const go = (await results.next()).value as GoResult;
     const ours = renderOurs(one);
-    coverage.add(one, wanted.error !== undefined);
-    if (wanted.error !== undefined && wanted.error === ours.error) sameMessage += 1;
+    coverage.add(one, go.error !== undefined);
+    if (go.error !== undefined && go.error === ours.error) sameMessage += 1;
     const same =
-      wanted.error === undefined ? comparable(one, wanted.out) === comparable(one, ours.out) : ours.error !== undefined;
-    if (!same && isSpareCapacity(wanted, ours)) {
+      go.error === undefined ? comparable(one, go.out) === comparable(one, ours.out) : ours.error !== undefined;
+    if (!same && isSpareCapacity(go, ours)) {
       spareCapacity += 1;
       continue;
     }
@@ -178,7 +179,7 @@ async function compareAll(cases: readonly TemplateCase[], binary: string): Promi
           `${JSON.stringify(one.template)} (${one.document}, ${one.functions}, ${one.missingKey ?? 'default'})`,
         );
         console.log(
-          `    Go   ${wanted.error ?? JSON.stringify(wanted.out)}\n    ours ${ours.error ?? JSON.stringify(ours.out)}`,
+          `    Go   ${go.error ?? JSON.stringify(go.out)}\n    ours ${ours.error ?? JSON.stringify(ours.out)}`,
         );
       }
     }
@@ -186,16 +187,16 @@ async function compareAll(cases: readonly TemplateCase[], binary: string): Promi
       JSON.stringify({
         ...one,
         covers: undefined,
-        out: wanted.error === undefined ? comparable(one, wanted.out) : undefined,
+        out: go.error === undefined ? comparable(one, go.out) : undefined,
       }),
     );
   }
   console.log(`seed ${values.seed}: ${coverage.summary()}`);
   console.log(
-    `${differing} of ${cases.length} differ; ${sameMessage} failures have Go's very message; ${spareCapacity} reach into a list's spare capacity`,
+    `${differing} of ${cases.length} differ; ${sameMessage} failures have exactly Go's message; ${spareCapacity} reach into a list's spare capacity`,
   );
   if (values.record !== undefined) {
-    // Long outputs only repeat what shorter ones show.
+    // Long outputs repeat what shorter ones show.
     const table = [...new Set(recorded)].filter((row) => row.length < longestRow);
     const text = `{"documents":${JSON.stringify(documents)},\n"rows":[\n${table.join(',\n')}\n]}\n`;
     writeFileSync(values.record, text);

@@ -1,7 +1,7 @@
 /**
- * `make test`: what a contributor runs, at most ten minutes; `make test-all` (`--all`) is every check, and `--rest` what that has beyond `make test`.
- * All in order, with progress, one result a line, the slowest ten of what ran, and a last line that adds up.
- * Output goes to .build/test/STEP.log and is shown when the step fails.
+ * Runs the steps of `make test` (at most ten minutes); with `--all` all steps (`make test-all`);
+ * with `--rest` the steps that `make test` lacks. Prints one line per step, the ten slowest, and
+ * the totals. A step's output goes to .build/test/STEP.log, and is printed if the step fails.
  */
 import { spawn } from 'node:child_process';
 import { createWriteStream, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -12,8 +12,8 @@ interface Counted {
 }
 
 /**
- * Reads how much ran from a step's output.
- * A step that exits non-zero has failed at least once, whatever it printed; a counting step that printed no figures has failed too.
+ * Returns the numbers of checks from a step's output. Counts at least one failure if the step exits
+ * with another status than 0, or should print figures but did not.
  */
 function countResults(counts: 'one' | 'mocha' | 'summary', output: string, exitCode: number): Counted {
   if (counts === 'one') return exitCode === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
@@ -31,28 +31,28 @@ function last(output: string, pattern: RegExp): number | undefined {
 interface Step {
   name: string;
   command: string[];
-  /** Runs in `make test-all` only. */
+  /** Whether only `make test-all` runs the step. */
   rest?: boolean;
-  /** How many checks the step's output stands for: one, mocha's tests, or what its last `N passed, N failed` says. */
+  /** How to count checks: one per step, mocha's summary, or the last `N passed, N failed`. */
   counts: 'one' | 'mocha' | 'summary';
   needsGo?: true;
 }
 
 const typescript = ['node', ...process.execArgv];
-/** The control plane is compiled while the checks that need one core only are running; seconds when Go's cache is warm. */
+/** Compiles the control plane during the single-threaded checks. */
 const build: Step = {
   name: 'control plane',
   command: [...typescript, 'e2e/harness/build.ts'],
   counts: 'one',
   needsGo: true,
 };
-/** What reads the source and runs none of it: beside the unit tests, on the second core. */
+/** Checks that only read the source. They run on the second core, beside the unit tests. */
 const reading: Step[] = [
   { name: 'types', command: ['npx', 'tsc', '--noEmit'], counts: 'one' },
   { name: 'lint', command: ['npx', 'eslint', '.'], counts: 'one' },
   { name: 'documents', command: ['npm', 'run', '--silent', 'lint:documents'], counts: 'one' },
   {
-    // Subjects of at most 72 characters, since the rule has been checked.
+    // At most 72 characters, for commits since this rule exists.
     name: 'commit subjects',
     command: ['bash', '-c', "! git log --since=2026-11-25T00:00:00Z --format='%h %s' | grep -E '^[^ ]+ .{73}'"],
     counts: 'one',
@@ -66,10 +66,10 @@ const reading: Step[] = [
 ];
 const apiDependent = ['resource-validation', 'label-truth-table', 'roles'];
 const steps: Step[] = [
-  // Half of the tests wait for a process, a thread or a timer: four at a time keep two cores busy.
+  // Half of the tests wait for a process, thread or timer, so four jobs keep two cores busy.
   { name: 'unit', command: ['npx', 'c8', 'mocha', '--parallel', '--jobs', '4', '--reporter', 'spec'], counts: 'mocha' },
   {
-    // Fresh templates against real Go, beside the recorded ones of the unit tests; `make gates` has 100,000.
+    // New templates against real Go. The unit tests replay recorded ones.
     name: 'templates against Go',
     command: [...typescript, 'scripts/template-differential.ts', '--count=5000', '--seed=7'],
     counts: 'one',
@@ -90,7 +90,7 @@ const steps: Step[] = [
     rest: true,
   },
   {
-    // Two processes; `make gates` has 1,000,000 templates.
+    // Runs two processes. `make gates` runs 1,000,000 templates.
     name: 'safe templates',
     command: [...typescript, 'scripts/safe-templates.ts', '--count=8000', '--planted'],
     counts: 'summary',
@@ -100,7 +100,7 @@ const steps: Step[] = [
   { name: 'bundle', command: [...typescript, 'scripts/build.ts'], counts: 'one' },
   { name: 'bills of materials', command: [...typescript, 'packaging/check-sboms.ts'], counts: 'summary', rest: true },
   { name: 'completion', command: [...typescript, 'scripts/completion.ts'], counts: 'summary', rest: true },
-  // Makes the release twice, and has npm, kubectl, krew and helm use it.
+  // Makes a release twice. npm, kubectl, krew and helm use its files.
   {
     name: 'release',
     command: [...typescript, 'packaging/check-release.ts'],
@@ -116,7 +116,7 @@ const steps: Step[] = [
     rest: true,
   },
   {
-    // The first command of the README, on a cluster of its own.
+    // The first command of the README, on its own cluster.
     name: 'demo',
     command: ['env', '-u', 'CLUSTER', '-u', 'KEEP', ...typescript, 'e2e/demo.ts'],
     counts: 'one',
@@ -124,7 +124,7 @@ const steps: Step[] = [
     rest: true,
   },
   {
-    // Help, metrics, resource definitions and the chart, which helm renders: where helm is not on PATH, it takes minutes to compile.
+    // Needs helm; compiling it takes minutes if it is not on the PATH.
     name: 'baseline',
     command: [...typescript, 'scripts/baseline.ts'],
     counts: 'one',
@@ -133,7 +133,7 @@ const steps: Step[] = [
   },
   { name: 'core scenarios', command: [...typescript, 'e2e/run.ts', '--core'], counts: 'summary', needsGo: true },
   {
-    // By the Node of the image, at the oldest version that the embedded API server can act as; docs/upgrade.md.
+    // With the image's Node, and the oldest version that the API server emulates (docs/upgrade.md).
     name: 'image node and Kubernetes 1.33, core scenarios',
     command: ['env', 'KUBERNETES_EMULATED=1.33', ...typescript, 'packaging/image-node.ts'],
     counts: 'summary',
@@ -141,7 +141,7 @@ const steps: Step[] = [
     rest: true,
   },
   ...['1.34', '1.35'].map((version): Step => ({
-    // What depends on the API server: CRDs and their rules, selection, admission policies, server-side apply.
+    // Features of the API server: CRD rules, selection, admission policies, server-side apply.
     name: `as Kubernetes ${version}, three scenarios`,
     command: ['env', `KUBERNETES_EMULATED=${version}`, ...typescript, 'e2e/run.ts', ...apiDependent],
     counts: 'summary',
@@ -162,7 +162,7 @@ mkdirSync(logs, { recursive: true });
 const [withoutCluster, all, onlyRest] = ['--without-cluster', '--all', '--rest'].map((flag) =>
   process.argv.includes(flag),
 );
-/** Seconds of steps, scenarios and unit tests. */
+/** The durations of steps, scenarios and unit tests, in seconds. */
 const durations: [name: string, seconds: number][] = [];
 const total: Counted = { passed: 0, failed: 0 };
 
@@ -210,7 +210,7 @@ async function run(step: Step): Promise<void> {
     return;
   }
   if (!live) console.log(output.split('\n').slice(-60).join('\n'));
-  console.log(`FAIL  ${step.name} (${seconds} s, ${counted.failed} failed; all of it in ${file})`);
+  console.log(`FAIL  ${step.name} (${seconds} s, ${counted.failed} failed; output in ${file})`);
 }
 
 async function oneByOne(some: readonly Step[]): Promise<void> {
@@ -218,16 +218,16 @@ async function oneByOne(some: readonly Step[]): Promise<void> {
 }
 
 const started = Date.now();
-const isWanted = ({ rest = false, name }: Step): boolean => {
+const isSelected = ({ rest = false, name }: Step): boolean => {
   if (withoutCluster && name.endsWith('scenarios')) return false;
   return onlyRest ? rest || name === 'bundle' : all || withoutCluster || !rest;
 };
 const compiled = withoutCluster ? undefined : run(build);
 const read = onlyRest ? undefined : oneByOne(reading);
-for (const step of steps.filter(isWanted)) {
+for (const step of steps.filter(isSelected)) {
   if (step.needsGo) {
     if (withoutCluster) continue;
-    // What is measured on the way must not be disturbed.
+    // Wait, so that the other checks do not disturb measurements.
     await Promise.all([compiled, read]);
   }
   await run(step);

@@ -1,6 +1,6 @@
 /**
- * Checks the walks of docs/architecture.md: each function exists in its file, is called by the function above it that stands further left, and no walk
- * has more than 15 hops. What another turn begins (a queue, a handler that was registered) is marked `later:`.
+ * Checks the walks of docs/architecture.md: at most 15 hops; each function exists in its file, and
+ * its parent in the list calls it. `later:` marks a hop through a queue or a registered handler.
  */
 import { existsSync, readFileSync } from 'node:fs';
 
@@ -22,7 +22,7 @@ let checked = 0;
 for (const section of sections) {
   const [title = ''] = section.split('\n');
   const hops = hopsOf(section);
-  if (hops.length < 3 || hops.length > mostHops) mistakes.push(`${title}: ${hops.length} hops, from 3 to ${mostHops}`);
+  if (hops.length < 3 || hops.length > mostHops) mistakes.push(`${title}: ${hops.length} hops, not 3 to ${mostHops}`);
   for (const [index, hop] of hops.entries()) {
     checked += 1;
     const where = `${title}: ${hop.name} (${hop.file})`;
@@ -31,7 +31,7 @@ for (const section of sections) {
     const caller = hops.slice(0, index).findLast(({ depth }) => depth < hop.depth);
     const body = caller && bodyOf(caller);
     if (body?.includes(`${hop.name}(`) !== true)
-      mistakes.push(`${where} is not called by ${caller?.name ?? 'anything'}`);
+      mistakes.push(`${where} is not called by ${caller?.name ?? 'any function'}`);
   }
 }
 
@@ -46,7 +46,7 @@ function hopsOf(section: string): Hop[] {
   });
 }
 
-/** The text of a function or method, from its name to the brace that closes it. */
+/** Returns the text of a function or method, from its name to its closing brace. */
 function bodyOf({ name, file }: Hop): string | undefined {
   if (!existsSync(file)) return undefined;
   const lines = readFileSync(file, 'utf8').split('\n');

@@ -5,16 +5,16 @@ import { readChart } from '../../src/cli/install/chart-files.ts';
 import { leanLibraries } from './lean-libraries.ts';
 
 export interface BundleOptions {
-  /** For what calls `boundHeap` (src/cli/heap-bounds.ts): loading the bundle must not let the young generation grow to where it never comes back from. */
+  /** For callers of `boundHeap`: stops loading from growing the young generation for good. */
   readonly boundedHeap: boolean;
-  /** Beside our own: what a test has replaced. */
+  /** Additional plugins, with which tests replace modules. */
   readonly plugins?: readonly Plugin[];
 }
 
 /**
- * Bundles one entry into one file without runtime dependencies, for Node ≥ 20.19. CommonJS because one of the libraries (the Operator base class) is, and npm's
- * overrides act in the root project only.
- * @returns its size in bytes, and the files of which something is in it, the worker's program included
+ * Bundles one entry into one file without runtime dependencies, for Node ≥ 20.19. The format is
+ * CommonJS, as in the library of class Operator. npm's overrides only work in the root project.
+ * @returns the size in bytes, and the bundled files, including those of the worker program
  */
 export async function bundle(entryPoint: string, outfile: string, { boundedHeap, plugins = [] }: BundleOptions) {
   const inputs = new Set<string>();
@@ -28,7 +28,7 @@ export async function bundle(entryPoint: string, outfile: string, { boundedHeap,
     format: 'cjs',
     sourcemap: 'linked',
     legalComments: 'external',
-    // The text stays in memory. Names stay as written; `keepNames` would cost a call for every function that is made.
+    // The text stays in memory. `keepNames` would cost a call for each created function.
     minifyWhitespace: true,
     keepNames: false,
     banner: { js: `#!/usr/bin/env node${prelude}` },
@@ -48,8 +48,8 @@ function addInputs({ outputs }: Metafile, inputs: Set<string>): void {
 }
 
 /**
- * Writes characters beyond ASCII as escapes: esbuild does so in strings, but leaves them in regular expressions (where the escape means the same) and comments.
- * A single one makes V8 hold the whole text of the bundle at two bytes a character.
+ * Escapes non-ASCII characters that esbuild leaves in regular expressions and comments. A single
+ * one makes V8 keep the whole text of the bundle with two bytes per character.
  */
 function inAscii(text: string): string {
   return text.replaceAll(/[^\p{ASCII}]/gu, (character) =>
@@ -60,7 +60,7 @@ function inAscii(text: string): string {
   );
 }
 
-/** How the program of the worker's thread is bundled. */
+/** The options with which esbuild bundles the worker program. */
 export const workerOptions = {
   bundle: true,
   platform: 'node',
@@ -73,8 +73,8 @@ export const workerOptions = {
 } satisfies BuildOptions;
 
 /**
- * Puts the program of the worker's thread into the bundle, as a text (see src/server/worker/worker-program.ts). It is a bundle of its own, since a thread that loaded the
- * whole bundle would hold all of it once more. It is packed, since most of the time there is no thread.
+ * Adds the worker program to the bundle as a compressed text (src/server/worker/worker-program.ts).
+ * It is a separate bundle, because a thread that loads the whole bundle doubles its memory.
  */
 const workerText = (inputs: Set<string>): Plugin => ({
   name: 'worker-text',
@@ -89,7 +89,7 @@ const workerText = (inputs: Set<string>): Plugin => ({
   },
 });
 
-/** Puts our chart into the bundle (see src/cli/install/chart-files.ts), so that `injector install` needs no file beside it. */
+/** Adds the chart to the bundle, so that `injector install` needs no other file. */
 const chartText: Plugin = {
   name: 'chart-text',
   setup(outer) {
@@ -99,7 +99,7 @@ const chartText: Plugin = {
   },
 };
 
-/** The expression that unpacks a text. */
+/** Returns the JavaScript expression that unpacks a text. */
 function packed(text: string | Uint8Array): string {
   return `inflateRawSync(Buffer.from('${deflateRawSync(text).toString('base64')}', 'base64')).toString()`;
 }

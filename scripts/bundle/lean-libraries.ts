@@ -2,13 +2,13 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Plugin } from 'esbuild';
 
-/** A module that is left out of a bundle, and what stands in its place. */
+/** A module that a bundle omits, and its replacement. */
 interface Replacement {
-  /** How it is imported. */
+  /** The specifier by which the module is imported. */
   readonly path: RegExp;
-  /** Who imports it. */
+  /** The files that import the module. */
   readonly importer: RegExp;
-  /** JavaScript; its own imports are resolved from `folder`. */
+  /** JavaScript whose imports are resolved from `folder`. */
   readonly contents: string;
   readonly folder: string;
 }
@@ -17,15 +17,15 @@ const clientNode = dirname(createRequire(import.meta.url).resolve('@kubernetes/c
 
 const replacements: readonly Replacement[] = [
   {
-    // Of 18 MiB, most of them classes generated for each kind of the API, we use how a kubeconfig becomes credentials. The library's Operator makes a client in its
-    // constructor, which only its own watching asks for anything (a `basePath` that clients no longer have), and we override that.
+    // We only use the conversion of a kubeconfig to credentials; the rest is 18 MiB of generated
+    // classes. Operator creates a client, which only its own watches use, and we override these.
     path: /^@kubernetes\/client-node$/,
     importer: /./,
     contents: "export { KubeConfig } from './config.js'; export class CoreV1Api {}",
     folder: clientNode,
   },
   {
-    // The same for what the kubeconfig makes clients of.
+    // The same for the imports of KubeConfig.
     path: /^\.\/gen\/index\.js$/,
     importer: /client-node[\\/]dist[\\/]config\.js$/,
     contents:
@@ -33,14 +33,14 @@ const replacements: readonly Replacement[] = [
     folder: join(clientNode, 'gen'),
   },
   {
-    // node-fetch takes it only where Node has no URL of its own; 0.4 MiB of tables.
+    // node-fetch uses it only if Node has no URL class; 0.4 MiB of tables.
     path: /^whatwg-url$/,
     importer: /[\\/]node-fetch[\\/]/,
     contents: 'module.exports = require("node:url");',
     folder: '.',
   },
   {
-    // Messages in fifty languages; English is set elsewhere.
+    // Messages in fifty languages; another module sets English.
     path: /locales\/index\.js$/,
     importer: /[\\/]zod[\\/]/,
     contents: 'export {};',
@@ -50,7 +50,7 @@ const replacements: readonly Replacement[] = [
 
 const namespace = 'replacement';
 
-/** Leaves out of a bundle what libraries bring and nothing here reaches: code that is never run is read, held in memory and looked through at every start. */
+/** Omits unused library code from a bundle, which would cost memory and time at every start. */
 export const leanLibraries: Plugin = {
   name: 'lean-libraries',
   setup(build) {

@@ -1,44 +1,44 @@
-/** One comparison with a recorded result of Istio's. */
+/** A comparison with a recorded result of Istio. */
 export interface ConformanceCase {
-  /** Unique and stable: it is what .ci/conformance-pending.txt names. */
+  /** A unique and stable id, by which .ci/conformance-pending.txt names the case. */
   readonly id: string;
-  /** What is counted together: `webhook`, `cross/default`, `tables/parseStatus` … */
+  /** The group for totals: `webhook`, `cross/default`, `tables/parseStatus` … */
   readonly group: string;
-  /** `undefined` when the results are equal, else where they part. */
+  /** Returns the first mismatch; undefined if the results are equal. */
   readonly run: () => Mismatch | undefined;
 }
 
 export interface Mismatch {
   /** One line: the path and both values. */
   readonly summary: string;
-  /** The names of the deliberate differences that explain it, if they do. */
+  /** The names of the deliberate differences that explain the mismatch, if any. */
   readonly differences?: readonly string[];
 }
 
-/** A mismatch unless both are equal. */
-export function expectEqual(actual: unknown, wanted: unknown): Mismatch | undefined {
-  const place = firstDifference(actual, wanted, '');
-  return place === undefined ? undefined : { summary: place };
+/** Returns a mismatch unless both are equal. */
+export function expectEqual(actual: unknown, expected: unknown): Mismatch | undefined {
+  const summary = firstDifference(actual, expected, '');
+  return summary === undefined ? undefined : { summary };
 }
 
-/** Where two JSON values part, as `path: got … want …`; the order of members does not matter. */
-export function firstDifference(actual: unknown, wanted: unknown, path: string): string | undefined {
-  if (Object.is(actual, wanted)) return undefined;
-  if (Array.isArray(actual) && Array.isArray(wanted)) {
-    for (let index = 0; index < Math.max(actual.length, wanted.length); index += 1) {
-      const place = firstDifference(actual[index], wanted[index], `${path}/${index}`);
-      if (place !== undefined) return place;
+/** Returns the first difference of two JSON values as `path: got … want …`. Ignores field order. */
+export function firstDifference(actual: unknown, expected: unknown, path: string): string | undefined {
+  if (Object.is(actual, expected)) return undefined;
+  if (Array.isArray(actual) && Array.isArray(expected)) {
+    for (let index = 0; index < Math.max(actual.length, expected.length); index += 1) {
+      const difference = firstDifference(actual[index], expected[index], `${path}/${index}`);
+      if (difference !== undefined) return difference;
     }
     return undefined;
   }
-  if (isObject(actual) && isObject(wanted)) {
-    for (const name of new Set([...Object.keys(wanted), ...Object.keys(actual)])) {
-      const place = firstDifference(own(actual, name), own(wanted, name), `${path}/${name}`);
-      if (place !== undefined) return place;
+  if (isObject(actual) && isObject(expected)) {
+    for (const name of new Set([...Object.keys(expected), ...Object.keys(actual)])) {
+      const difference = firstDifference(own(actual, name), own(expected, name), `${path}/${name}`);
+      if (difference !== undefined) return difference;
     }
     return undefined;
   }
-  return `${path}: got ${show(actual)} want ${show(wanted)}`;
+  return `${path}: got ${show(actual)}, expected ${show(expected)}`;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -6,24 +6,24 @@ import { isJsonObject, type JsonObject } from '../../src/inject/patch/json-value
 import { firstDifference, type Mismatch } from './conformance-case.ts';
 import type { Setting } from './golden.ts';
 
-/** What a deliberate difference may look at. */
+/** The inputs of a deliberate difference. */
 export interface PodContext {
   readonly setting: Setting;
   /** The pod of the request. */
   readonly pod: JsonObject;
-  /** Whether a template of the configuration brings Istio's proxy. */
+  /** Whether a template of the configuration contains Istio's proxy. */
   readonly proxy: boolean;
 }
 
-/** A class of rows in which the engine differs from Istio on purpose. */
+/** A class of rows in which the engine deliberately differs from Istio. */
 export interface PodDifference {
   readonly name: string;
   readonly reason: string;
-  /** It was agreed that the class may be large. */
+  /** Whether the class may contain many rows. */
   readonly common?: true;
-  /** Whether a row is of the class; what came of it does not count. */
+  /** Reports whether a row belongs to the class, independent of its result. */
   readonly applies: (context: PodContext) => boolean;
-  /** A result, Istio's or ours, without that in which they differ: a pod, or `{ message }` of a denial. */
+  /** Returns a result, a pod or `{ message }` of a denial, without the differing parts. */
   readonly without: (result: JsonObject, context: PodContext) => JsonObject;
 }
 
@@ -31,21 +31,21 @@ export const podDifferences: readonly PodDifference[] = [
   {
     name: 'no-mesh-configuration',
     reason:
-      'Without any mesh configuration (only a test can do that) Istio leads Prometheus to port 0; we take the defaults, as Istio does when its ConfigMap is empty.',
+      'Without a mesh configuration, which only tests can omit, Istio directs Prometheus to port 0. This project uses the defaults, as Istio does for an empty ConfigMap.',
     applies: ({ setting }) => setting.mesh === '',
     without: (result) => withoutAnnotations(result, (name) => name === 'prometheus.io/port'),
   },
   {
     name: 'metrics-without-proxy',
     reason:
-      'Istio leads Prometheus to the proxy’s agent even when no template brings a proxy (again only in a test). We reroute metrics where there is something to reroute them to.',
+      'Istio directs Prometheus to the proxy’s agent even if no template contains a proxy, which only occurs in tests. This project does so only if a template contains a proxy.',
     applies: ({ proxy }) => !proxy,
     without: (result) => withoutAnnotations(result, (name) => name.startsWith('prometheus.io/')),
   },
   {
     name: 'unknown-fields-move',
     reason:
-      'A field of a container that Istio’s Kubernetes types do not know is out of sight of its patch, which goes by index: when containers move, the field ends up on another one. Ours stays where it is.',
+      'Istio’s Kubernetes types lack some fields of containers, and its patch addresses containers by index. When containers move, such a field stays at its index, on another container. In this project the field stays with its container.',
     applies: ({ pod }) => unknownFields(pod).size > 0,
     without: (result, { pod }) => {
       const unknown = unknownFields(pod);
@@ -56,7 +56,7 @@ export const podDifferences: readonly PodDifference[] = [
   {
     name: 'quoted-probe-ports',
     reason:
-      'A probe whose port is a number in quotes is valid: the kubelet reads the number. Istio rewrites such a probe to its agent and does not tell the agent the target, so the probe fails for ever. We tell it.',
+      'A probe whose port is a number in quotes is valid: the kubelet parses the number. Istio redirects such a probe to its agent without telling the agent the target, so the probe always fails. This project passes the target to the agent.',
     common: true,
     applies: ({ pod }) => quotedPorts(pod).size > 0,
     without: (result, { pod }) => {
@@ -67,14 +67,14 @@ export const podDifferences: readonly PodDifference[] = [
   {
     name: 'unreadable-overrides',
     reason:
-      'When proxy.istio.io/overrides cannot be read, Istio denies the pod with the text of Go’s JSON decoder, which names neither the annotation nor the pod. Ours names the annotation.',
+      'If proxy.istio.io/overrides is invalid JSON, Istio denies the pod with the message of Go’s JSON decoder, which names neither the annotation nor the pod. The message of this project names the annotation.',
     applies: ({ pod }) => hasUnreadableOverrides(pod),
     without: (result) => (result.message === undefined ? result : { message: '' }),
   },
   {
     name: 'spelled-twice',
     reason:
-      'Prometheus takes prometheus.io/port, prometheus.io.port and prometheus_io_port for one. When a pod has two of them, Istio reads either, by chance, from call to call. We read the last one, always.',
+      'For Prometheus, prometheus.io/port, prometheus.io.port and prometheus_io_port are the same annotation. If a pod has two of them, Istio reads a random one in each call. This project always reads the last one.',
     applies: ({ pod }) => {
       const names = Object.keys(annotationsOf(pod)).map((name) => name.replace(/[^a-zA-Z0-9_]/g, '_'));
       return names.some((name, index) => name.startsWith('prometheus_') && names.indexOf(name) < index);
@@ -106,7 +106,7 @@ function withSpec(result: JsonObject, changes: JsonObject): JsonObject {
   return isJsonObject(result.spec) ? { ...result, spec: { ...result.spec, ...changes } } : result;
 }
 
-/** A pod whose containers have other environment variables. */
+/** Returns the pod with changed environment variables. */
 function withVariables(result: JsonObject, change: (variable: JsonObject) => JsonObject[]): JsonObject {
   const changed = (container: JsonObject): JsonObject => {
     const env = Array.isArray(container.env) ? container.env.filter(isJsonObject).flatMap(change) : [];
@@ -121,7 +121,7 @@ function containersOf({ spec }: JsonObject, list: 'containers' | 'initContainers
   return Array.isArray(containers) ? containers.filter(isJsonObject) : [];
 }
 
-/** The members of containers that reading them as Go's type drops. */
+/** Returns the fields of containers that Go's type lacks. */
 function unknownFields(pod: JsonObject): Set<string> {
   return new Set(
     containersOf(pod).flatMap((container) => {
@@ -131,7 +131,7 @@ function unknownFields(pod: JsonObject): Set<string> {
   );
 }
 
-/** The agent's paths for handlers whose port is a number in quotes that is not the name of a port. */
+/** Returns the agent's paths for handlers whose port is a number in quotes. */
 function quotedPorts(pod: JsonObject): Set<string> {
   const paths = new Set<string>();
   const saved = { spec: parseObject(annotationsOf(pod)[overridesAnnotation]) ?? {} };
@@ -157,14 +157,14 @@ function quotedPorts(pod: JsonObject): Set<string> {
   return paths;
 }
 
-/** The list of probers without those of some paths; nothing when it is empty then. */
+/** Returns the list of probers without some paths; an empty array if no prober remains. */
 function unlist(variable: JsonObject, paths: ReadonlySet<string>): JsonObject[] {
   if (variable.name !== 'ISTIO_KUBE_APP_PROBERS') return [variable];
   const [canonical] = addProbers(true, [variable as EnvironmentVariable], new Map());
   const probers = parseObject(canonical?.value);
   if (probers === undefined) return [variable];
-  const left = withoutMembers(probers, (path) => paths.has(path));
-  return Object.keys(left).length === 0 ? [] : [{ ...variable, value: left }];
+  const rest = withoutMembers(probers, (path) => paths.has(path));
+  return Object.keys(rest).length === 0 ? [] : [{ ...variable, value: rest }];
 }
 
 function hasUnreadableOverrides(pod: JsonObject): boolean {
@@ -180,7 +180,7 @@ function hasUnreadableOverrides(pod: JsonObject): boolean {
   }
 }
 
-/** A text's JSON object; `undefined` when it is none. */
+/** Parses a JSON object; undefined if the text is not one. */
 function parseObject(text: unknown): JsonObject | undefined {
   try {
     const value: unknown = typeof text === 'string' ? JSON.parse(text) : undefined;
@@ -190,18 +190,18 @@ function parseObject(text: unknown): JsonObject | undefined {
   }
 }
 
-/** Compares two results, and tells which deliberate differences explain where they part: those without which something is left. */
-export function explainResult(actual: JsonObject, wanted: JsonObject, context: PodContext): Mismatch | undefined {
-  const summary = firstDifference(actual, wanted, '');
+/** Compares two results. Returns the mismatch with the deliberate differences that explain it. */
+export function explainResult(actual: JsonObject, expected: JsonObject, context: PodContext): Mismatch | undefined {
+  const summary = firstDifference(actual, expected, '');
   if (summary === undefined) return undefined;
   const applicable = podDifferences.filter(({ applies }) => applies(context));
-  const left = (differences: readonly PodDifference[]): string | undefined => {
+  const remaining = (differences: readonly PodDifference[]): string | undefined => {
     const without = (result: JsonObject): JsonObject =>
       differences.reduce((rest, difference) => difference.without(rest, context), result);
-    return firstDifference(without(actual), without(wanted), '');
+    return firstDifference(without(actual), without(expected), '');
   };
-  const unexplained = left(applicable);
+  const unexplained = remaining(applicable);
   if (unexplained !== undefined) return { summary: unexplained };
-  const needed = applicable.filter((each) => left(applicable.filter((other) => other !== each)) !== undefined);
+  const needed = applicable.filter((each) => remaining(applicable.filter((other) => other !== each)) !== undefined);
   return { summary, differences: needed.map(({ name }) => name) };
 }

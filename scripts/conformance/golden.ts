@@ -8,7 +8,7 @@ import type { NamespaceMetadata, NodeFacts } from '../../src/inject/injection-re
 import { loadInjector, type Injector, type InjectionSemantics } from '../../src/inject/injector.ts';
 import { mainThreadLimits } from '../../src/server/worker/limits.ts';
 
-/** What the recorder ran the injector with: a case or a set-up of the cross product. */
+/** The recorder's configuration of the injector: of a case or of a set-up. */
 export interface Setting {
   readonly config: string;
   readonly values: string;
@@ -30,7 +30,7 @@ const nativeSidecars: Readonly<Record<string, InjectionSettings['nativeSidecars'
   false: 'Disabled',
 };
 
-/** The recorded data, read as needed. */
+/** The recorded data, read on demand. */
 export class Golden {
   readonly directory: string;
   readonly #injectors = new Map<string, Injector>();
@@ -47,12 +47,12 @@ export class Golden {
     return readFileSync(join(this.directory, path), 'utf8');
   }
 
-  /** A file of JSON, of the type the caller knows it to have. */
+  /** Reads a JSON file. The caller knows the type. */
   json(path: string): unknown {
     return JSON.parse(this.text(path));
   }
 
-  /** A gzipped file of one JSON value per line. */
+  /** Reads a gzipped file with one JSON value per line. */
   lines(path: string): unknown[] {
     const text = gunzipSync(readFileSync(join(this.directory, path))).toString('utf8');
     return text
@@ -61,7 +61,7 @@ export class Golden {
       .map((line): unknown => JSON.parse(line));
   }
 
-  /** The injector of a setting; loaded once. */
+  /** Returns the injector of a setting, and loads it only once. */
   injector(setting: Setting, revision: string, semantics: InjectionSemantics): Injector {
     const { config, values, mesh, features } = setting;
     const key = JSON.stringify([config, values, mesh, features, revision, semantics]);
@@ -72,7 +72,7 @@ export class Golden {
     return injector;
   }
 
-  /** The texts of a setting, preset Istio. */
+  /** Returns the texts of a setting, with preset Istio. */
   files({ config, values, mesh, features }: Setting, revision: string): ConfigurationFiles {
     const settings: InjectionSettings = {
       revision,

@@ -4,7 +4,7 @@ import { noFigures, runHostile } from '../hostile/hostile-run.ts';
 import { Random } from '../template-recorder/random.ts';
 import type { Golden, Setting } from './golden.ts';
 
-/** What the templates' readers of text may be given when an administrator allows it: what Istio itself checks. */
+/** Annotations that Istio validates, so that an administrator may allow them. */
 const checkedByIstio = [
   'traffic.sidecar.istio.io/*',
   'sidecar.istio.io/interceptionMode',
@@ -12,8 +12,8 @@ const checkedByIstio = [
 ];
 
 /**
- * Istio's templates under preset Safe, which Istio's own injector does not have: hostile values are refused by name or change nothing but values.
- * @returns A line with the figures, and what was wrong.
+ * Tries hostile values on Istio's templates with preset Safe, which must refuse them by name, or
+ * inject them only as values. Returns a line with figures, and problems.
  */
 export function hostileAnnotations(
   golden: Golden,
@@ -35,11 +35,11 @@ export function hostileAnnotations(
   for (const target of targets) runHostile(target, random, Math.ceil(count / targets.length), 6, figures);
   const { values, pods, refused, equal, unnamed, different, examples } = figures;
   return {
-    line: `hostile values over Istio's templates, preset Safe: ${values} in ${pods} pods: ${refused} pods refused by name, ${equal} equal to benign ones, ${different} different, ${unnamed} refused without a name`,
+    line: `hostile values over Istio's templates, preset Safe: ${values} in ${pods} pods: ${refused} pods refused by name, ${equal} equal to harmless ones, ${different} different, ${unnamed} refused without a name`,
     problems:
       different + unnamed === 0 && refused > 0 && equal > 0
         ? []
-        : ['hostile values: not all are refused by name or equal', ...examples],
+        : ['hostile values: some are neither refused by name nor equal to harmless ones', ...examples],
   };
 }
 

@@ -11,23 +11,24 @@ interface HttpRow {
   readonly response?: string;
 }
 
-/** The one class of answers that differ on purpose here. */
+/** The only deliberate difference in these answers. */
 export const missingObject = {
   name: 'missing-object',
-  reason: 'A review without a pod is refused with what is missing; Istio says “unexpected end of JSON input”.',
+  reason:
+    'For a review without a pod, our message names the missing object; Istio’s is “unexpected end of JSON input”.',
 };
 
 /**
- * What Istio's HTTP handler answered to reviews that reach the engine, well-formed or not. How a request gets that far (versions, content
- * types, limits) is the server's, and differs on purpose.
+ * Returns cases with the answers of Istio's HTTP handler to reviews that reach the engine. The
+ * checks of our server before that (versions, content types, limits) differ deliberately.
  */
 export function* httpCases(golden: Golden): Generator<ConformanceCase> {
   const [setting] = golden.json('_cross/setups.json') as Setting[];
   if (setting === undefined) throw new Error('_cross/setups.json is empty');
   for (const row of golden.json('_tables/http.json') as HttpRow[]) {
     const request = requestOf(row.body);
-    const wanted = responseOf(row.response);
-    if (request === undefined || wanted === undefined) continue;
+    const expected = responseOf(row.response);
+    if (request === undefined || expected === undefined) continue;
     yield {
       id: `_tables/http/${row.name}`,
       group: 'tables/http',
@@ -37,15 +38,15 @@ export function* httpCases(golden: Golden): Generator<ConformanceCase> {
           namespace: String(request.namespace),
         });
         const message = result.outcome === 'failed' ? result.message.split('\n')[0] : undefined;
-        const mismatch = expectEqual({ allowed: result.outcome !== 'failed', message }, wanted);
-        const missing = request.object === null && result.outcome === 'failed' && !wanted.allowed;
+        const mismatch = expectEqual({ allowed: result.outcome !== 'failed', message }, expected);
+        const missing = request.object === null && result.outcome === 'failed' && !expected.allowed;
         return mismatch === undefined || !missing ? mismatch : { ...mismatch, differences: [missingObject.name] };
       },
     };
   }
 }
 
-/** The request of a review that can be read; the recorder has not kept the largest bodies. */
+/** Returns the request of a valid review; undefined if invalid, or omitted by the recorder. */
 function requestOf(body: string): JsonObject | undefined {
   let review: unknown;
   try {
@@ -56,7 +57,7 @@ function requestOf(body: string): JsonObject | undefined {
   return isJsonObject(review) && isJsonObject(review.request) ? review.request : undefined;
 }
 
-/** Only an answer to the request's own uid comes from the injector. */
+/** Returns the injector's answer; undefined without a uid, which only the injector sets. */
 function responseOf(text = ''): { allowed: boolean; message: string | undefined } | undefined {
   if (!text.startsWith('{')) return undefined;
   const { response } = JSON.parse(text) as {

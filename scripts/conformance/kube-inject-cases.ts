@@ -9,16 +9,16 @@ interface GoldenCase extends Setting {
   readonly kubeInject?: { readonly error: string | null; readonly warnings: readonly string[] };
 }
 
-/** The cases of Istio's own tests, through its command. */
+/** Returns the cases of Istio's tests, recorded with `istioctl kube-inject`. */
 export function* kubeInjectCases(golden: Golden, names: readonly string[]): Generator<ConformanceCase> {
   for (const name of names) {
     const setting = golden.json(`${name}/case.json`) as GoldenCase;
-    const { kubeInject: wanted } = setting;
-    if (wanted === undefined) continue;
+    const { kubeInject: expected } = setting;
+    if (expected === undefined) continue;
     yield {
       id: `${name}/kube-inject`,
       group: 'kube-inject',
-      run: () => compareFile(golden, name, setting, wanted.error),
+      run: () => compareFile(golden, name, setting, expected.error),
     };
   }
 }
@@ -27,11 +27,11 @@ function compareFile(golden: Golden, name: string, setting: Setting, error: stri
   const injector = golden.injector(setting, '', 'KubeInject');
   const result = kubeInject(injector, golden.text(`${name}/input.yaml`), { nodes: setting.cluster.nodes ?? [] });
   if (result.outcome === 'failed') return expectEqual(result.message.split('\n')[0], error?.split('\n')[0]);
-  if (error !== null) return { summary: `done, wanted ${error}` };
+  if (error !== null) return { summary: `succeeded, expected ${error}` };
   return expectEqual(readObjects(result.text), readObjects(golden.text(`${name}/want.yaml`)));
 }
 
-/** The objects of a file. Istio writes out the zero values of its types; they are taken away from both sides. */
+/** Returns the objects of a file without zero values, which Istio writes. */
 function readObjects(text: string): unknown[] {
   const objects: unknown[] = [];
   for (const document of parseAllDocuments(text, { version: '1.1' })) {
@@ -58,7 +58,7 @@ function withoutZeros(object: JsonObject): JsonObject {
   );
 }
 
-/** The status of what is to be created says nothing. */
+/** Reports whether a field has a zero value. The status of new objects is ignored. */
 function isZero(name: string, member: unknown): boolean {
   if (name === 'status' || member === null || member === false || member === 0 || member === '') return true;
   return isJsonObject(member) && Object.keys(member).length === 0;

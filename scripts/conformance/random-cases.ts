@@ -21,12 +21,12 @@ interface RandomCase {
   }[];
 }
 
-/** Random reviews with the answers of Istio's injector; a second step sends the first result again. */
+/** Returns random reviews with Istio's answers. A second step injects the first result again. */
 export function* randomCases(golden: Golden): Generator<ConformanceCase> {
   const setups = new Map((golden.json('_random/setups.json') as RandomSetup[]).map((setup) => [setup.name, setup]));
   for (const { id, setup: name, path, steps } of golden.lines('_random/cases.jsonl.gz') as RandomCase[]) {
     const setup = setups.get(name);
-    if (setup === undefined) throw new Error(`_random: no set-up for ${id}`);
+    if (setup === undefined) throw new Error(`_random: the set-up of ${id} is missing`);
     const folder = `_random/setups/${name}`;
     const setting: Setting = {
       config: `${folder}/config`,

@@ -1,10 +1,10 @@
 import { readFileSync, existsSync } from 'node:fs';
 import type { ConformanceCase, Mismatch } from './conformance-case.ts';
 
-/** What a run came to. */
+/** The results of a run. */
 export interface Report {
   readonly groups: ReadonlyMap<string, GroupTotals>;
-  /** Cases whose results differ as they should, by the name of the difference. */
+  /** The ids of cases with deliberate differences, by the name of the difference. */
   readonly differences: ReadonlyMap<string, readonly string[]>;
   readonly lines: readonly string[];
 }
@@ -16,14 +16,14 @@ export interface GroupTotals {
   differing: number;
 }
 
-/** The ids of cases that are known to fail, one per line; `#` begins a comment. */
+/** Returns the ids of cases that are known to fail, one per line; `#` begins a comment. */
 export function readPending(path: string): ReadonlySet<string> {
   if (!existsSync(path)) return new Set();
   const lines = readFileSync(path, 'utf8').split('\n');
   return new Set(lines.map((line) => line.replace(/#.*/, '').trim()).filter((line) => line !== ''));
 }
 
-/** Runs the cases. A pending case that passes fails the run: the list only shrinks. */
+/** Runs the cases. A pending case that passes fails the run, so that the list only shrinks. */
 export function runCases(cases: Iterable<ConformanceCase>, pending: ReadonlySet<string>): Report {
   const groups = new Map<string, GroupTotals>();
   const differences = new Map<string, string[]>();
@@ -36,7 +36,7 @@ export function runCases(cases: Iterable<ConformanceCase>, pending: ReadonlySet<
       totals.passed += 1;
       if (!pending.has(id)) continue;
       totals.failed += 1;
-      lines.push(`${id}: passes; take it off the pending list`);
+      lines.push(`${id} passes: remove it from the pending list`);
     } else if (mismatch.differences !== undefined) {
       totals.passed += 1;
       totals.differing += 1;
@@ -61,7 +61,7 @@ function attempt(run: () => Mismatch | undefined): Mismatch | undefined {
   }
 }
 
-/** The totals of each group and the last line. */
+/** Returns lines with the totals of each group, and a last line with the sum. */
 export function formatTotals({ groups }: Report): string[] {
   const sum = { passed: 0, failed: 0, pending: 0, differing: 0 };
   const lines: string[] = [];
@@ -76,7 +76,7 @@ export function formatTotals({ groups }: Report): string[] {
 }
 
 function describe({ passed, failed, pending, differing }: GroupTotals): string {
-  const parts = [`${passed - differing} equal`, `${differing} differ on purpose`, `${failed} failed`];
+  const parts = [`${passed - differing} equal`, `${differing} deliberately different`, `${failed} failed`];
   if (pending > 0) parts.push(`${pending} pending`);
   return parts.join(', ');
 }

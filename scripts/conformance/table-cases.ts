@@ -60,7 +60,7 @@ const compareDecision: RowComparison = (row) => {
 
 const modes = { auto: 'Auto', true: 'Enabled', false: 'Disabled' } as const;
 
-/** Whether a pod is injected, and how. */
+/** Tables about whether and how a pod is injected. */
 const decisionTables: Readonly<Record<string, RowComparison>> = {
   injectRequired: compareDecision,
   injectRequiredMatrix: compareDecision,
@@ -81,7 +81,7 @@ const decisionTables: Readonly<Record<string, RowComparison>> = {
   },
 };
 
-/** How the agent takes over probes and hooks. */
+/** Tables about the redirection of probes and hooks to the agent. */
 const probeTables: Readonly<Record<string, RowComparison>> = {
   dumpAppProbers: (row) => {
     const { pod, out, targetPort } = row as { pod: JsonObject; out: string; targetPort: number };
@@ -112,7 +112,7 @@ const probeTables: Readonly<Record<string, RowComparison>> = {
   },
 };
 
-/** What is read of pods and of paths. */
+/** Tables about the parsing of pods and webhook paths. */
 const podTables: Readonly<Record<string, RowComparison>> = {
   deployMeta: (row) => {
     const { deploymentMeta, metadata, typeMeta } = row as {
@@ -146,37 +146,37 @@ const podTables: Readonly<Record<string, RowComparison>> = {
   },
 };
 
-interface Wanted {
+interface ErrorRow {
   readonly error: string | null;
 }
 
-/** The validation of annotations. YAML's own errors are the parser's. */
+/** Tables about the validation of annotations. */
 const annotationTables: Readonly<Record<string, RowComparison>> = {
   validateAnnotationMatrix: (row) => {
-    const { annotation, value, error } = row as Wanted & { annotation: string; value: string };
+    const { annotation, value, error } = row as ErrorRow & { annotation: string; value: string };
     return compareErrors(annotationProblems({ [annotation]: value }), error);
   },
   validateAnnotations: (row) => {
-    const { annotations, error } = row as Wanted & { annotations: Record<string, string> };
+    const { annotations, error } = row as ErrorRow & { annotations: Record<string, string> };
     return compareErrors(annotationProblems(annotations), error);
   },
   validateResourceQuantity: (row) => {
-    const { value, error } = row as Wanted & { value: string };
+    const { value, error } = row as ErrorRow & { value: string };
     return expectEqual(quantityProblem(value) ?? null, error);
   },
   validatedAnnotations: (row) => expectEqual(validatedAnnotations.includes(row as string), true),
 };
 
-/** What YAML says of a text that is none differs from parser to parser. */
-function compareErrors(actual: string | undefined, wanted: string | null): Mismatch | undefined {
+/** Compares errors without the messages of YAML parsers, which differ by parser. */
+function compareErrors(actual: string | undefined, expected: string | null): Mismatch | undefined {
   const yaml = /(failed to convert to apply proxy config: yaml: )[^]*$/;
-  return expectEqual(actual?.replace(yaml, '$1') ?? null, wanted?.replace(yaml, '$1') ?? null);
+  return expectEqual(actual?.replace(yaml, '$1') ?? null, expected?.replace(yaml, '$1') ?? null);
 }
 
-/** Compares one row of a recorded table with what the engine does. */
+/** Compares one row of a recorded table with the engine's result. */
 export type RowComparison = (row: unknown) => Mismatch | undefined;
 
-/** The tables by name, each a list of rows. */
+/** The comparisons of rows, by the name of the table. */
 const tables: Readonly<Record<string, RowComparison>> = {
   ...annotationTables,
   ...decisionTables,
@@ -186,7 +186,7 @@ const tables: Readonly<Record<string, RowComparison>> = {
   ...probeTables,
 };
 
-/** One table per behaviour, inputs with Istio's outputs. */
+/** Returns the rows of all tables, which contain inputs and Istio's outputs. */
 export function* tableCases(golden: Golden): Generator<ConformanceCase> {
   for (const [name, compare] of Object.entries(tables)) {
     const rows = golden.json(`_tables/${name}.json`) as unknown[];

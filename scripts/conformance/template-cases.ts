@@ -17,7 +17,7 @@ interface TypedFile {
   readonly rows: readonly TemplateRow[];
 }
 
-/** Template snippets over plain data and over Istio's own. */
+/** Returns template snippets with plain data and with Istio's data. */
 export function* templateCases(golden: Golden): Generator<ConformanceCase> {
   const generic = golden.json('_conformance/generic.json') as { data: unknown; rows: TemplateRow[] };
   yield* rowCases('generic', generic.rows, () => structuredClone(generic.data));
@@ -58,10 +58,10 @@ function render(template: string, data: unknown): TemplateResult {
   }
 }
 
-/** Go has written part of the output when an execution fails; nobody uses it. */
+/** Compares a row. Ignores the partial output that Go writes before an execution fails. */
 function explainRow(row: TemplateRow, actual: TemplateResult): Mismatch | undefined {
-  const wanted = row.error === null ? row.output : '';
-  const mismatch = expectEqual(actual, { output: wanted, error: row.error });
+  const expected = row.error === null ? row.output : '';
+  const mismatch = expectEqual(actual, { output: expected, error: row.error });
   if (mismatch === undefined) return undefined;
   const summary = `${row.template} ${mismatch.summary}`;
   const difference = templateDifferences.find(({ explains }) => explains(row, actual));

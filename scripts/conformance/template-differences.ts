@@ -11,7 +11,7 @@ export interface TemplateResult {
   readonly error: string | null;
 }
 
-/** A class of rows in which the template engine differs from Go on purpose, or in which Go does not agree with itself. */
+/** A class of rows in which the engine deliberately differs from Go, or Go's results vary. */
 export interface TemplateDifference {
   readonly name: string;
   readonly reason: string;
@@ -23,17 +23,17 @@ const address = /0x[0-9a-f]+/g;
 export const templateDifferences: readonly TemplateDifference[] = [
   {
     name: 'template-pointer-address',
-    reason: 'Go prints the address of a pointer, which is another one in every process.',
+    reason: 'Go prints the address of a pointer, which differs in every process.',
     explains: (row, actual) => row.output.replace(address, '0x') === actual.output.replace(address, '0x'),
   },
   {
     name: 'template-unstable-text',
-    reason: 'Go prints the text form of protobuf, whose spaces are random on purpose; the recorder marks these rows.',
+    reason: 'Go prints the text form of protobuf, which contains random spaces. The recorder marks these rows.',
     explains: (row, actual) => (row.note ?? '').includes('do not compare') && actual.error === row.error,
   },
   {
     name: 'template-quantity-internals',
-    reason: 'Printing a quantity by value shows the private fields of Go’s struct, which depend on how it was read.',
+    reason: 'Go prints the private fields of a quantity, which depend on how the quantity was parsed.',
     explains: (row, actual) =>
       row.output.replace(/\{\{\d+ -?\d+\} \{<nil>\} \S* DecimalSI\}/g, '{DecimalSI}') === actual.output,
   },

@@ -20,19 +20,19 @@ interface WebhookRun {
   readonly revision: string;
 }
 
-/** What Istio's webhook answered to one pod. */
+/** The answer of Istio's webhook to one pod. */
 export interface WebhookAnswer {
   readonly allowed: boolean;
   readonly message?: string;
-  /** The pod afterwards; absent when it was left alone. */
+  /** The injected pod; undefined if Istio did not inject it. */
   readonly podOut?: JsonObject;
-  /** The pod after a second pass, where that differs from the first. */
+  /** The pod after a second injection, if that differs from the first. */
   readonly reinjectPodOut?: JsonObject;
-  /** No second pass was recorded. */
+  /** Whether only one injection was recorded. */
   readonly once?: true;
 }
 
-/** The cases of Istio's own tests, through the webhook. */
+/** Returns the cases of Istio's tests, recorded with the webhook. */
 export function* webhookCases(golden: Golden, names: readonly string[]): Generator<ConformanceCase> {
   for (const name of names) {
     const setting = golden.json(`${name}/case.json`) as GoldenCase;
@@ -57,7 +57,7 @@ export function* webhookCases(golden: Golden, names: readonly string[]): Generat
   }
 }
 
-/** The request of one recorded admission. */
+/** Returns the request of a recorded admission. */
 export function requestFor(
   setting: Setting,
   pod: JsonObject,
@@ -78,7 +78,7 @@ export function requestFor(
   };
 }
 
-/** Compares one admission, the patch with the pod, and a second pass over the result. */
+/** Compares an admission, the patch with the pod, and a second injection of the result. */
 export function compareAnswer(
   injector: Injector,
   request: InjectionRequest,
@@ -91,25 +91,25 @@ export function compareAnswer(
   if (JSON.stringify(request.pod) !== before) return { summary: 'the request was changed' };
   if (result.outcome === 'failed') {
     if (answer.allowed) return { summary: `failed: ${result.reason}: ${result.message}` };
-    const [ours, wanted] = [result.message, answer.message ?? ''].map((text) => ({ message: firstLine(text) }));
-    return explainResult(ours ?? {}, wanted ?? {}, context);
+    const [ours, expected] = [result.message, answer.message ?? ''].map((text) => ({ message: firstLine(text) }));
+    return explainResult(ours ?? {}, expected ?? {}, context);
   }
-  if (!answer.allowed) return { summary: `${result.outcome}, wanted a denial: ${answer.message ?? ''}` };
+  if (!answer.allowed) return { summary: `${result.outcome}, expected a denial: ${answer.message ?? ''}` };
   if (result.outcome === 'skipped') {
     return answer.podOut === undefined ? undefined : { summary: `skipped: ${result.message}` };
   }
-  if (answer.podOut === undefined) return { summary: 'injected, wanted it left alone' };
+  if (answer.podOut === undefined) return { summary: 'injected, expected no injection' };
   const applied = firstDifference(applyJsonPatch(request.pod, result.patch), result.pod, 'patched');
   if (applied !== undefined) return { summary: applied };
   const first = explainResult(result.pod, answer.podOut, context);
   if (first !== undefined || answer.once) return first;
   const again = inject(injector, { ...request, pod: result.pod });
-  if (again.outcome !== 'injected') return { summary: `second pass: ${again.outcome}: ${again.message}` };
+  if (again.outcome !== 'injected') return { summary: `second injection: ${again.outcome}: ${again.message}` };
   const second = explainResult(again.pod, answer.reinjectPodOut ?? answer.podOut, context);
-  return second === undefined ? undefined : { ...second, summary: `second pass: ${second.summary}` };
+  return second === undefined ? undefined : { ...second, summary: `second injection: ${second.summary}` };
 }
 
-/** The first line says what went wrong; the rest of it, and lists in it, come in Go's random order. */
+/** Returns the first line of a message, with sorted lists. Go's order of the rest is random. */
 function firstLine(message: string): string {
   const line = message.split('\n')[0] ?? '';
   return line.replace(/; have (.*)$/, (_, names: string) => `; have ${names.split(', ').sort().join(', ')}`);

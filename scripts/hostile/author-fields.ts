@@ -2,18 +2,18 @@ import type { AuthorReads } from '../../src/inject/safety/author-reads.ts';
 import type { Injector } from '../../src/inject/injector.ts';
 import type { JsonObject } from '../../src/inject/patch/json-value.ts';
 
-/** Something that the author of a pod writes. */
+/** A field that the author of a pod writes. */
 export interface AuthorField {
-  /** What a refusal calls it. */
+  /** The name of the field in a refusal. */
   readonly name: string;
-  /** What it hides in an outline: the author's own. */
+  /** The key that outlines omit, because the author writes it. */
   readonly key: string;
   readonly put: (pod: JsonObject, value: string) => JsonObject;
-  /** Values that nobody objects to, and that lead to all outlines a value may lead to; the pod without the field comes first. */
+  /** Harmless values that lead to all allowed outlines. The pod without the field counts first. */
   readonly benign: readonly string[];
 }
 
-/** Istio checks these; other texts are benign by their letters. */
+/** Harmless values of annotations that Istio validates. For others, any plain word is harmless. */
 const benignValues: readonly (readonly [pattern: RegExp, values: readonly string[]])[] = [
   [/proxyCPU|proxyMemory/, ['100m']],
   [/interceptionMode$/, ['REDIRECT', 'NONE', 'TPROXY']],
@@ -25,7 +25,7 @@ const benignValues: readonly (readonly [pattern: RegExp, values: readonly string
   [/proxy\.istio\.io\/config$|overrides$|\/status$|templates$|env$|userVolume/, []],
 ];
 
-/** Every annotation, label and name that the templates or the engine read, for pods of {@link ordinaryPod}. */
+/** Returns the fields of {@link ordinaryPod} that the templates or the engine read. */
 export function authorFields({ family }: Injector, reads: AuthorReads): AuthorField[] {
   const engineAnnotations = [
     family.templatesKey,
@@ -52,7 +52,7 @@ export function authorFields({ family }: Injector, reads: AuthorReads): AuthorFi
   ];
 }
 
-/** A pod of a Deployment, with everything that {@link authorFields} can change. */
+/** A pod of a workload, with all fields of {@link authorFields}. */
 export const ordinaryPod: JsonObject = {
   apiVersion: 'v1',
   kind: 'Pod',

@@ -7,35 +7,35 @@ import type { Random } from '../template-recorder/random.ts';
 import { ordinaryPod, type AuthorField } from './author-fields.ts';
 import { HostileTexts } from './hostile-texts.ts';
 
-/** What became of hostile values: the last two must be 0 where the check is on. */
+/** Counts of results. With the check, `unnamed` and `different` must be 0. */
 export type HostileFigures = ReturnType<typeof noFigures>;
 
 export function noFigures() {
   return {
     values: 0,
     pods: 0,
-    /** Refused, naming what the author wrote. */
+    /** Refused with the name of a field that the author wrote. */
     refused: 0,
-    /** Injected, with the outline of a pod with benign values. */
+    /** Injected, with the same outline as a pod with harmless values. */
     equal: 0,
     /** Refused without a name. */
     unnamed: 0,
     /** Injected with another outline. */
     different: 0,
-    /** Of these: with an added container, volume or privilege. */
+    /** The part of `different` with an added container, volume or privilege. */
     escalated: 0,
     examples: [] as string[],
   };
 }
 
-/** An injector and what its pods' authors can write. */
+/** An injector, and the fields that the authors of its pods can write. */
 export interface Target {
   readonly name: string;
   readonly injector: Injector;
   readonly fields: readonly AuthorField[];
 }
 
-/** Injects pods with hostile values until `values` have been tried: half of the pods with one, the others with up to `most`. */
+/** Tries `values` hostile values: half of the pods get one value, the others up to `most`. */
 export function runHostile(target: Target, random: Random, values: number, most: number, figures: HostileFigures) {
   const texts = new HostileTexts(random);
   for (const end = figures.values + values; figures.values < end;) {
@@ -44,7 +44,7 @@ export function runHostile(target: Target, random: Random, values: number, most:
     while (chosen.size < Math.min(count, end - figures.values, target.fields.length)) {
       const field = random.pick(target.fields);
       const text = texts.next();
-      // Names and harmless words are what names are for.
+      // A harmless word is valid in the name fields, so it is made hostile.
       chosen.set(field, field.name.includes('/') || benignCounterpart(text) !== text ? text : `${text}"\n`);
     }
     figures.values += chosen.size;
@@ -104,7 +104,7 @@ function outlineOf(
 
 const known = new WeakMap<Injector, Map<string, InjectionResult[]>>();
 
-/** The results for every combination of benign values, the fields' absence among them. */
+/** Returns the results for all combinations of harmless or absent values. */
 function benignOutlines(injector: Injector, fields: readonly AuthorField[]): InjectionResult[] {
   const results = known.get(injector) ?? new Map<string, InjectionResult[]>();
   known.set(injector, results);
@@ -127,17 +127,17 @@ function benignOutlines(injector: Injector, fields: readonly AuthorField[]): Inj
   return found;
 }
 
-/** What two pods may differ in without one being more than the other: the texts that authors write, and where annotations go as values. */
+/** The differences that an outline ignores. */
 interface OutlineOptions {
-  /** The names of the author's own containers, as they are in any of the pods. */
+  /** The names of the author's containers in all compared pods. */
   readonly ownContainers: ReadonlySet<string>;
-  /** Annotations, labels and members of the spec that the author writes in one of the pods. */
+  /** The keys of annotations, labels and spec fields that the author writes. */
   readonly ownKeys: ReadonlySet<string>;
-  /** Texts that may stand anywhere: those of annotations that an administrator allows. */
+  /** Texts that may occur anywhere, because an administrator allows their annotations. */
   readonly allowedTexts: ReadonlySet<string>;
 }
 
-/** Everything about a pod that says what runs, as whom and with what, as text that can be compared. */
+/** Returns a comparable text of a pod's structure and privileges, without values of authors. */
 function outline(pod: JsonObject, { ownContainers, ownKeys, allowedTexts }: OutlineOptions): string {
   const metadata = (pod.metadata ?? {}) as JsonObject;
   const spec = (pod.spec ?? {}) as JsonObject;
@@ -179,7 +179,7 @@ function containerOutline(container: JsonObject, own: boolean): unknown {
   };
 }
 
-/** A value without its leaves. */
+/** Returns a value without its leaves. */
 function shape(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shape);
   if (isJsonObject(value))

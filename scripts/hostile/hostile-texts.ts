@@ -1,22 +1,22 @@
 import { readFileSync } from 'node:fs';
 import type { Random } from '../template-recorder/random.ts';
 
-/** What hostile texts are made of: data, for all scripts that need some. */
+/** The parts of hostile texts, for all scripts. */
 export const hostileData = JSON.parse(readFileSync(new URL('texts.json', import.meta.url), 'utf8')) as {
-  /** What somebody would add to a pod, as lines of YAML that begin where the text stands. */
+  /** YAML lines with which an attacker extends a pod. */
   readonly additions: readonly (readonly string[])[];
   readonly fragments: Readonly<Record<string, readonly string[]>>;
-  /** Texts that mean something to somebody: YAML, Go, JSON, a shell, the kubelet, a template. */
+  /** Texts with a meaning in YAML, Go, JSON, a shell, the kubelet, or a template. */
   readonly words: readonly string[];
-  /** Ordinary texts of ordinary people. */
+  /** Ordinary texts. */
   readonly plain: readonly string[];
-  /** What makes a text hard to read when it comes again and again, and enough of that to find most mistakes. */
+  /** Texts that are slow to parse when repeated. The `usual` ones find most mistakes. */
   readonly repeated: readonly string[];
   readonly usual: readonly string[];
-  /** Texts as a template writes them, and formats of `printf`. */
+  /** Literals of templates, and formats of `printf`. */
   readonly literals: readonly string[];
   readonly formats: readonly string[];
-  /** Annotations that the engine or another family reads, what stands in some, and those that may be long. */
+  /** Annotations that the engine or another family reads, values, and those with long values. */
   readonly engineAnnotations: readonly string[];
   readonly engineTexts: readonly string[];
   readonly longAnnotations: readonly string[];
@@ -24,7 +24,7 @@ export const hostileData = JSON.parse(readFileSync(new URL('texts.json', import.
 const { additions, fragments } = hostileData;
 const kinds = Object.keys(fragments);
 
-/** A source of texts that try to be more than a text. */
+/** A source of texts that try to escape from their field. */
 export class HostileTexts {
   readonly #random: Random;
 
@@ -59,7 +59,7 @@ export class HostileTexts {
     return this.#random.pick(fragments[this.#random.pick(kinds)] ?? []);
   }
 
-  /** Lines that begin at a depth where a template may be. */
+  /** Returns YAML lines with a random indentation. */
   #lines(): string {
     const indent = ' '.repeat(2 * this.#random.below(9));
     const end = this.#random.pick(['\n', '\n', '\n', '\r\n', '\r', '\u0085', '\u2028']);

@@ -10,16 +10,16 @@ import { hostileData } from '../hostile/hostile-texts.ts';
 import { hostilePods } from './hostile-pods.ts';
 
 const { longAnnotations } = hostileData;
-/** The largest body that the main thread decides is 128 KiB; this leaves room for the review around the pod. */
+/** The size of a pod in bytes. With its review, it is below 128 KiB, the main thread's limit. */
 const longest = 127_000;
 
-/** One injection of a pod with something as large as it can be. */
+/** One injection of a pod with one part as large as possible. */
 export interface EngineInjection {
   readonly name: string;
   readonly run: () => unknown;
 }
 
-/** @param full with every text for every annotation, and with both presets of every configuration */
+/** Returns injections. `full` adds all texts for all annotations, and preset Safe. */
 export function* engineInjections(full: boolean): Generator<EngineInjection> {
   for (const [configuration, files] of configurations()) {
     for (const preset of full ? (['Istio', 'Safe'] as const) : (['Istio'] as const)) {
@@ -36,7 +36,7 @@ export function* engineInjections(full: boolean): Generator<EngineInjection> {
   }
 }
 
-/** The project's own, and Istio's real template where the recorded results are. */
+/** Returns our configurations, and Istio's template if the golden data exist. */
 function* configurations(): Generator<[string, ConfigurationFiles]> {
   yield ['a proxy', proxyFiles];
   yield ['a log collector', logFiles];
@@ -69,7 +69,7 @@ function annotationsIn(config: string): string[] {
   return [...config.matchAll(/["`]([a-z0-9.]*io\/[A-Za-z-]+)["`]/g)].map(([, name = '']) => name);
 }
 
-/** The first pods are slow in every process. */
+/** Injects some pods, because the first ones are slow in every process. */
 function warmUp(injector: Injector): void {
   for (let index = 0; index < 300; index += 1) {
     const pod = {

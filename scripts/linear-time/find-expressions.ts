@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 
-/** A regular expression as it stands in the source. */
+/** A regular expression in the source. */
 export interface FoundExpression {
   readonly file: string;
   readonly line: number;
-  /** `undefined` for `new RegExp` of something that is not a text in the source. */
+  /** Undefined for `new RegExp` of a value that is not a literal. */
   readonly source: string | undefined;
   readonly flags: string;
 }
 
-/** The source files that are checked: not the tests, nor what only they use. */
+/** Returns the source files without tests and test data. */
 export function sourceFiles(): string[] {
   return readdirSync('src', { recursive: true, encoding: 'utf8' })
     .map((file) => `src/${file}`)
@@ -18,7 +18,7 @@ export function sourceFiles(): string[] {
     .sort();
 }
 
-/** The regular expressions of a file: literals, and what is made with RegExp. */
+/** Returns the regular expressions of a file: literals and calls of RegExp. */
 export function findExpressions(file: string, text = readFileSync(file, 'utf8')): FoundExpression[] {
   const tree = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const found: FoundExpression[] = [];

@@ -6,7 +6,7 @@ import type { GoType } from '../../src/template/go-type.ts';
 import type { Prepared } from './growth.ts';
 import { searchFamilies, textFamilies } from './hostile-families.ts';
 
-/** A call of a function with something hostile for one argument, or two. */
+/** A call of a function with one or two hostile arguments. */
 export interface FunctionCall {
   readonly name: string;
   readonly prepare: Prepared;
@@ -15,10 +15,10 @@ export interface FunctionCall {
 
 const longestText = 131_072;
 const longestList = 8192;
-/** The short size takes an eighth of both. */
+/** The short size divides both lengths by this. */
 const shortened = 8;
 
-/** Lists and maps of a number of elements. */
+/** Lists and maps with a number of elements. */
 const collections: Readonly<Record<string, (length: number) => unknown>> = {
   'different texts': (length) => Array.from({ length }, (_, index) => `a${index}`),
   'equal texts': (length) => Array.from({ length }, () => 'a'),
@@ -27,14 +27,14 @@ const collections: Readonly<Record<string, (length: number) => unknown>> = {
   'a map': (length) => Object.fromEntries(Array.from({ length }, (_, index) => [`a${index}`, `b${index}`])),
 };
 
-/** Calls that are more than linear by what they mean, each with its reason. */
+/** Calls that must take more than linear time, each with its reason. */
 const inherent: ReadonlyMap<string, string> = new Map([
-  ['replace, arguments 2 and 3', 'the result is as long as the product: bounded by what an execution may produce'],
+  ['replace, arguments 2 and 3', 'the result is as long as the product; the limit of an execution bounds it'],
   ['mustRegexReplaceAll, arguments 2 and 3', 'the same'],
   ['mustRegexReplaceAllLiteral, arguments 2 and 3', 'the same'],
 ]);
 
-/** All functions of templates, each argument in turn. @param planted functions that are not the project's */
+/** Returns calls of all template functions, or of `planted` ones, for each argument in turn. */
 export function* functionCalls(thorough: boolean, planted: FunctionTable = {}): Generator<FunctionCall> {
   const families = textFamilies(thorough);
   const [textLength, listLength] = thorough
@@ -61,9 +61,9 @@ export function* functionCalls(thorough: boolean, planted: FunctionTable = {}): 
     for (const [index, type] of types.entries()) {
       const isText = type.kind === 'string';
       const isAny = type.kind === 'interface' || type.kind === 'reflected';
-      const others = (given: Record<string, unknown>): Record<string, unknown> => ({
+      const others = (hostile: Record<string, unknown>): Record<string, unknown> => ({
         ...plainArguments(types),
-        ...given,
+        ...hostile,
       });
       if (isText || isAny) {
         for (const family of families)
@@ -107,7 +107,7 @@ export function* functionCalls(thorough: boolean, planted: FunctionTable = {}): 
   }
 }
 
-/** What the other arguments are. */
+/** Returns ordinary arguments. */
 function plainArguments(types: readonly GoType[]): Record<string, unknown> {
   return Object.fromEntries(types.map(({ kind }, index) => [`a${index}`, plainArgument(kind)]));
 }

@@ -2,16 +2,16 @@ import { hostileData } from '../hostile/hostile-texts.ts';
 
 const { repeated, usual } = hostileData;
 
-/** What follows the repetition: with a letter, a reader which has come that far has to give up. */
+/** The end of a text. A letter makes an expression fail after it has matched the repetition. */
 const ends: readonly string[] = ['', 'x'];
 
-/** Texts of a length, by a name. */
+/** A kind of text, of any length. */
 export interface TextFamily {
   readonly name: string;
   readonly text: (length: number) => string;
 }
 
-/** @param thorough with everything that can be repeated and all that can follow */
+/** Returns families of texts; if `thorough`, with all repeated parts. */
 export function textFamilies(thorough: boolean): TextFamily[] {
   return repeated
     .filter((part) => thorough || usual.includes(part))
@@ -23,7 +23,7 @@ export function textFamilies(thorough: boolean): TextFamily[] {
     );
 }
 
-/** Pairs of a short and a long text where searching for the one in the other is hardest. */
+/** Pairs of a pattern and a text for which the search is slowest. */
 export const searchFamilies: readonly {
   readonly name: string;
   readonly texts: (length: number) => [string, string];

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../src/inject/patch/json-value.ts';
 import { textFamilies } from './hostile-families.ts';
 
-/** A pod whose size is all in one place. */
+/** A pod with all its size in one part. */
 export interface HostilePod {
   readonly name: string;
   readonly pod: (length: number) => JsonObject;
@@ -22,7 +22,7 @@ function podOf({ metadata = {}, spec = {}, container = {} }: PodParts): JsonObje
   };
 }
 
-/** As many elements as fit into a length. */
+/** Returns as many elements as fit into a length of JSON. */
 function listOf(length: number, make: (index: number) => unknown): unknown[] {
   const each = JSON.stringify(make(1000)).length + 1;
   return Array.from({ length: Math.max(1, Math.floor(length / each)) }, (_, index) => make(index));
@@ -46,7 +46,7 @@ const probes = {
   lifecycle: { preStop: { httpGet: { port: 80 } } },
 };
 
-/** Lists and maps of a pod, each as long as fits. */
+/** Pods with a list or map of maximum length. */
 const structures: Readonly<Record<string, (length: number) => PodParts>> = {
   annotations: (length) => ({ metadata: { annotations: mapOf(length, (index) => `a.b/c${index}`) } }),
   'annotations of Prometheus': (length) => ({
@@ -141,7 +141,7 @@ const structuredAnnotations: Readonly<Record<string, (length: number) => string>
   'prometheus.istio.io/scrape-targets': (length) => listOf(length, (index) => `${80 + (index % 9)}:/a`).join(','),
 };
 
-/** Ways to make a YAML or JSON text hard to read. */
+/** YAML or JSON texts that are slow to parse. */
 const documents: Readonly<Record<string, (length: number) => string>> = {
   'nested flow lists': (length) => nested(length / 2, '[', ']'),
   'nested flow maps': (length) => nested(Math.floor(length / 6), '{"a":', '}').replace('{"a":}', '{"a":1}'),
@@ -174,7 +174,7 @@ const documents: Readonly<Record<string, (length: number) => string>> = {
   'an address': (length) => `discoveryAddress: "${'a.'.repeat(length / 2)}:80"`,
 };
 
-/** Texts that an author writes elsewhere than into an annotation. */
+/** The fields beside annotations in which an author writes texts. */
 const texts: Readonly<Record<string, (text: string) => PodParts>> = {
   'the name': (text) => ({ metadata: { name: text, generateName: '' } }),
   'the generated name': (text) => ({
@@ -204,7 +204,7 @@ const texts: Readonly<Record<string, (text: string) => PodParts>> = {
   'the service account': (text) => ({ spec: { serviceAccountName: text, nodeName: text } }),
 };
 
-/** Pods with something as large as it can be, of the kinds that authors can make. @param annotations the names that are read */
+/** Returns pods with one part of maximum size. `annotations` are names that the engine reads. */
 export function* hostilePods(annotations: readonly string[], thorough: boolean): Generator<HostilePod> {
   for (const [name, parts] of Object.entries(structures)) yield { name, pod: (length) => podOf(parts(length)) };
   const annotated = (name: string, value: string): JsonObject =>

@@ -1,11 +1,11 @@
 import ts from 'typescript';
 
-/** One small mistake in a file. */
+/** A small mistake in a file. */
 export interface Mutant {
   readonly id: number;
   readonly file: string;
   readonly line: number;
-  /** The line, and what is changed in it to what: by these and the file a mutant is known. */
+  /** The line of code, and the change. With the file, these identify a mutant. */
   readonly text: string;
   readonly mutation: string;
 }
@@ -26,8 +26,8 @@ const operators: ReadonlyMap<ts.SyntaxKind, readonly string[]> = new Map([
 ]);
 
 /**
- * A file with all its mutants in it: each is chosen by `$m(id)` when it is run, so that one process can try many.
- * @param first the number of its first mutant
+ * Returns a file with all its mutants. `$m(id)` selects one at run time, so a process can try many.
+ * @param first the id of the first mutant
  */
 export function withMutants(file: string, source: string, first: number): { mutants: Mutant[]; text: string } {
   const tree = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true);
@@ -36,13 +36,13 @@ export function withMutants(file: string, source: string, first: number): { muta
   const add = (node: ts.Node, mutation: string): string => {
     const line = tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1;
     const id = first + mutants.length;
-    const what = raw(node).replace(/\s+/g, ' ').slice(0, 80);
+    const original = raw(node).replace(/\s+/g, ' ').slice(0, 80);
     const text = source.split('\n', line).at(-1)!.trim();
-    mutants.push({ id, file, line, text, mutation: `${what} → ${mutation}` });
+    mutants.push({ id, file, line, text, mutation: `${original} → ${mutation}` });
     return `$m(${id})`;
   };
 
-  /** What an expression becomes: a name of the change and the changed text. */
+  /** Returns the changes of an expression: their names and the changed texts. */
   const changes = (node: ts.Node): (readonly [mutation: string, text: string])[] => {
     if (isName(node)) return [];
     const found: [string, string][] = isCondition(node) ? [['negated', `!(${raw(node)})`]] : [];
@@ -98,13 +98,13 @@ export function withMutants(file: string, source: string, first: number): { muta
   return { mutants, text: inside(tree) };
 }
 
-/** Whether a literal names a member, or stands for text that a function takes apart. */
+/** Reports whether a literal is the name of a property, or a tagged template. */
 function isName(node: ts.Node): boolean {
   const { parent } = node;
   return (ts.isPropertyAssignment(parent) && parent.name === node) || ts.isTaggedTemplateExpression(parent);
 }
 
-/** A condition that is not negated by another change already. */
+/** Reports whether an expression is a condition that no other change negates. */
 function isCondition(node: ts.Node): boolean {
   if (ts.isPrefixUnaryExpression(node) || (ts.isBinaryExpression(node) && isComparison(node))) return false;
   const { parent } = node;
@@ -119,7 +119,7 @@ function isComparison({ operatorToken: { kind } }: ts.BinaryExpression): boolean
   );
 }
 
-/** Statements without which the rest can be run, to another end. A function of nothing but a return is changed elsewhere. */
+/** Reports whether the rest can run without a statement. Other changes cover a sole return. */
 function canBeDropped(node: ts.Node): boolean {
   if (ts.isReturnStatement(node)) {
     const { statements } =

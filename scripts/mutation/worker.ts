@@ -1,24 +1,24 @@
 /**
- * Runs unit tests of a copy of `src` with one mutant after the other, as scripts/mutation.ts asks, and tells it what became of each. The tests have no
- * hooks and no context: they are called here, since Mocha takes longer to begin than most of them to run.
+ * Runs the unit tests of a copy of `src` with one mutant at a time, and sends each result to
+ * mutation.ts. Calls the tests directly, because they have no hooks, and Mocha starts slowly.
  */
 import Mocha from 'mocha';
 
-/** What a worker is asked. */
+/** The task of a worker. */
 export interface MutationTask {
   readonly files: readonly string[];
   readonly ids: readonly number[];
-  /** The only mutant is there while the files are loaded. */
+  /** Whether the only mutant is active while the files load. */
   readonly fresh: boolean;
 }
 
-/** That it is alive, or what became of a mutant, and the files whose tests reach it. */
+/** A sign of life, or the result of a mutant with the files whose tests reach it. */
 export type MutationAnswer =
   'alive' | { readonly id: number; readonly killed: boolean; readonly files: readonly string[] };
 
 const { files, ids, fresh } = JSON.parse(process.argv[2]!) as MutationTask;
 let active = fresh ? ids[0] : undefined;
-/** Mutants that are reached while files are loaded. */
+/** The mutants that are reached while the files load. */
 const atLoading = new Set<number>();
 let reached = atLoading;
 const isActive = (id: number): boolean => id === active;
@@ -46,14 +46,14 @@ async function fails(test: Mocha.Test): Promise<boolean> {
   }
 }
 
-/** The first test that fails with a mutant. */
+/** Returns the first test that fails with a mutant. */
 async function firstFailing(tests: readonly Mocha.Test[], mutant: number): Promise<Mocha.Test | undefined> {
   active = mutant;
-  let told = Date.now();
+  let reported = Date.now();
   for (const test of tests) {
     if (await fails(test)) return test;
-    if (Date.now() - told < 1000) continue;
-    told = Date.now();
+    if (Date.now() - reported < 1000) continue;
+    reported = Date.now();
     process.send!('alive');
   }
   return undefined;
@@ -69,7 +69,7 @@ async function tryAll(): Promise<void> {
   for (const [test, own] of tests) {
     reached = own;
     if (!(await fails(test))) continue;
-    console.error(`without a mutant this fails: ${test.fullTitle()}`);
+    console.error(`a test fails without a mutant: ${test.fullTitle()}`);
     process.exit(2);
   }
   Object.assign(globalThis, { $m: isActive });
@@ -80,7 +80,7 @@ async function tryAll(): Promise<void> {
     active = undefined;
     const reachingFiles = atLoading.has(id) ? files : [...new Set(reaching.map(({ file }) => file!))];
     await answer(id, failing !== undefined, reachingFiles);
-    // What failed must work without the mutant: else something remembers it, and another process goes on.
+    // If the test still fails without the mutant, the process has cached state: end it.
     if (failing !== undefined && (await fails(failing))) return;
   }
 }

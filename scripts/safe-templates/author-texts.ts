@@ -3,7 +3,7 @@ import type { Random } from '../template-recorder/random.ts';
 
 const { words, plain } = hostileData;
 
-/** What authors write: what is ordinary, what is hostile, and what the template itself says. */
+/** A source of authors' texts: ordinary ones, hostile ones, and constants of the template. */
 export class AuthorTexts {
   readonly #random: Random;
   readonly #hostile: HostileTexts;
@@ -13,7 +13,7 @@ export class AuthorTexts {
     this.#hostile = new HostileTexts(random);
   }
 
-  /** @param constants of the template at hand: to compare with, to look up */
+  /** @param constants the constants that the template compares with or looks up */
   next(constants: readonly string[]): string {
     const random = this.#random;
     const choice = random.next();
@@ -24,7 +24,7 @@ export class AuthorTexts {
     return random.pick(words);
   }
 
-  /** Something that passes a comparison with a constant, or nearly. */
+  /** Returns a text that equals a constant or nearly does. */
   #like(constant: string): string {
     const random = this.#random;
     switch (random.below(6)) {

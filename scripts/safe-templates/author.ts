@@ -3,7 +3,7 @@ import { hostileData } from '../hostile/hostile-texts.ts';
 import type { Random } from '../template-recorder/random.ts';
 import type { AuthorTexts } from './author-texts.ts';
 
-/** What an author writes into a pod. */
+/** The annotations and labels that an author writes into a pod. */
 export interface Author {
   readonly annotations: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ export interface Author {
 
 const { engineAnnotations, engineTexts } = hostileData;
 
-/** The pod without what its author writes into annotations and labels. */
+/** The pod without the author's annotations and labels. */
 export const barePod: JsonObject = {
   apiVersion: 'v1',
   kind: 'Pod',
@@ -42,27 +42,27 @@ export const barePod: JsonObject = {
   },
 };
 
-/** Words of the pod and of the engine that may come as names of variables. */
-export const givenWords = ['ISTIO_KUBE_APP_PROBERS', 'ISTIO_PROMETHEUS_ANNOTATIONS'] as const;
+/** The names of environment variables that the engine may add. */
+export const engineWords = ['ISTIO_KUBE_APP_PROBERS', 'ISTIO_PROMETHEUS_ANNOTATIONS'] as const;
 
 export function podOf({ annotations, labels }: Author): JsonObject {
   const metadata = barePod.metadata as JsonObject;
   return { ...barePod, metadata: { ...metadata, annotations, labels } };
 }
 
-/** Texts for the names that a template reads, each of which may be absent; at least one is there. */
+/** Returns texts for the names that a template reads. Each may be absent, but not all. */
 export function randomAuthor(random: Random, template: string, texts: AuthorTexts): Author {
   const constants = [...template.matchAll(/"([^"\\{}]{1,40})"/g)]
     .map(([, constant]) => constant!)
     .filter((constant) => !constant.startsWith('example.com'));
   const names = ['example.com/a', 'example.com/b', 'example.com/c'];
   const read = names.filter((name) => template.includes(name));
-  // A template that goes over all of them reads every name.
-  const wanted = read.length > 0 ? read : names;
+  // A template that iterates over all annotations reads every name.
+  const used = read.length > 0 ? read : names;
   const annotations: Record<string, string> = {};
   const labels: Record<string, string> = {};
   const all = /\.Annotations(?! ["`])/.test(template);
-  for (const name of all && random.chance(0.5) ? names : wanted) {
+  for (const name of all && random.chance(0.5) ? names : used) {
     if (random.chance(0.85)) annotations[name] = texts.next(constants);
   }
   for (const name of ['team', 'app']) {
@@ -72,7 +72,6 @@ export function randomAuthor(random: Random, template: string, texts: AuthorText
   if (/\.Labels(?!\.|")/.test(template) && random.chance(0.2)) labels[texts.next(constants)] = texts.next(constants);
   if (random.chance(template.includes('istio-proxy') ? 0.3 : 0.02))
     annotations[random.pick(engineAnnotations)] = random.pick(engineTexts);
-  if (Object.keys(annotations).length + Object.keys(labels).length === 0)
-    annotations[wanted[0]!] = texts.next(constants);
+  if (Object.keys(annotations).length + Object.keys(labels).length === 0) annotations[used[0]!] = texts.next(constants);
   return { annotations, labels };
 }

@@ -6,9 +6,9 @@ const probes: ReadonlySet<string> = new Set(['livenessProbe', 'readinessProbe', 
 const authorsMetadata: ReadonlySet<string> = new Set(['annotations', 'labels']);
 
 /**
- * The first place where a pod that was accepted differs from a reference in more than the values that docs/annotation-safety.md leaves to an author; `undefined` when it does not.
- * This is the rule written a second time, and shares nothing with src/inject/safety.
- * @param reference what is injected without the author's annotations and labels, or with other texts
+ * Returns the first path where an accepted pod differs from a reference, except for values that
+ * docs/annotation-safety.md leaves to authors. Shares no code with src/inject/safety.
+ * @param reference the pod without the author's annotations and labels, or with other texts
  */
 export function forbiddenDifference(
   accepted: JsonObject,
@@ -18,24 +18,24 @@ export function forbiddenDifference(
   return firstDifference(accepted, reference, '', (key, left, right) => {
     if (key === '.metadata') return members(left, right, key, (name) => authorsMetadata.has(name));
     if (key !== '.spec') return undefined;
-    return members(left, right, key, (name, one, other, place) =>
-      name === 'containers' || name === 'initContainers' ? containers(one, other, place, words) : false,
+    return members(left, right, key, (name, one, other, path) =>
+      name === 'containers' || name === 'initContainers' ? containers(one, other, path, words) : false,
     );
   });
 }
 
-/** Looks at a member first: `true` when it may differ, a place or none when that is decided, `false` when it must be the same. */
-type Rule = (name: string, left: unknown, right: unknown, place: string) => boolean | string | { readonly same: true };
+/** Decides on a field: true if it may differ, false if not; a path or `same` after a comparison. */
+type Rule = (name: string, left: unknown, right: unknown, path: string) => boolean | string | { readonly same: true };
 const same = { same: true } as const;
 
 function firstDifference(
   left: JsonObject,
   right: JsonObject,
-  place: string,
+  path: string,
   decide: (key: string, left: JsonObject, right: JsonObject) => string | { readonly same: true } | undefined,
 ): string | undefined {
   return found(
-    members(left, right, place, (name, one, other, at) =>
+    members(left, right, path, (name, one, other, at) =>
       name === 'metadata' || name === 'spec' ? (decide(at, objectOf(one), objectOf(other)) ?? same) : false,
     ),
   );
@@ -45,9 +45,9 @@ function found(result: string | { readonly same: true }): string | undefined {
   return typeof result === 'string' ? result : undefined;
 }
 
-function members(left: JsonObject, right: JsonObject, place: string, rule: Rule): string | { readonly same: true } {
+function members(left: JsonObject, right: JsonObject, path: string, rule: Rule): string | { readonly same: true } {
   for (const name of new Set([...Object.keys(left), ...Object.keys(right)])) {
-    const [one, other, at] = [left[name], right[name], `${place}.${name}`];
+    const [one, other, at] = [left[name], right[name], `${path}.${name}`];
     const decided = rule(name, one, other, at);
     if (typeof decided === 'string') return decided;
     if (decided === false) {
@@ -58,25 +58,25 @@ function members(left: JsonObject, right: JsonObject, place: string, rule: Rule)
   return same;
 }
 
-/** Any difference at all, but that null is absent: both are after a merge. */
-function strictDifference(left: unknown, right: unknown, place: string): string | undefined {
+/** Returns the path of any difference. Null equals absent, as after a merge. */
+function strictDifference(left: unknown, right: unknown, path: string): string | undefined {
   if (left === right || ((left ?? null) === null && (right ?? null) === null)) return undefined;
   if (Array.isArray(left) && Array.isArray(right)) {
     for (let index = 0; index < Math.max(left.length, right.length); index += 1) {
-      const different = strictDifference(left[index], right[index], `${place}[${index}]`);
+      const different = strictDifference(left[index], right[index], `${path}[${index}]`);
       if (different !== undefined) return different;
     }
-    return left.length === right.length ? undefined : place;
+    return left.length === right.length ? undefined : path;
   }
-  if (isJsonObject(left) && isJsonObject(right)) return found(members(left, right, place, () => false));
-  return place;
+  if (isJsonObject(left) && isJsonObject(right)) return found(members(left, right, path, () => false));
+  return path;
 }
 
-function containers(left: unknown, right: unknown, place: string, words: TemplateWords) {
+function containers(left: unknown, right: unknown, path: string, words: TemplateWords) {
   const [one, other] = [listOf(left), listOf(right)];
-  if (one.map(nameOf).join('\0') !== other.map(nameOf).join('\0')) return place;
+  if (one.map(nameOf).join('\0') !== other.map(nameOf).join('\0')) return path;
   for (const [index, container] of one.entries()) {
-    const result = members(container, other[index]!, `${place}[${nameOf(container)}]`, (name, mine, theirs, at) => {
+    const result = members(container, other[index]!, `${path}[${nameOf(container)}]`, (name, mine, theirs, at) => {
       if (name === 'args')
         return argumentsDiffer(textsOf(mine), textsOf(theirs), textsOf(container.command), words) ? at : true;
       if (name === 'env') return environment(listOf(mine), listOf(theirs), at, words);
@@ -90,52 +90,52 @@ function containers(left: unknown, right: unknown, place: string, words: Templat
   return same;
 }
 
-/** Entries with a value may come and go, under a name of the template's own; others may not change, nor may the order of those that stay. */
-function environment(left: readonly JsonObject[], right: readonly JsonObject[], place: string, words: TemplateWords) {
+/** Allows variables with a value to appear or vanish, if the template has the name. */
+function environment(left: readonly JsonObject[], right: readonly JsonObject[], path: string, words: TemplateWords) {
   const sources = (list: readonly JsonObject[]): JsonObject[] =>
     list.filter(({ valueFrom }) => isJsonObject(valueFrom));
-  const different = strictDifference(sources(left), sources(right), `${place}(valueFrom)`);
+  const different = strictDifference(sources(left), sources(right), `${path}(valueFrom)`);
   if (different !== undefined) return different;
   const [names, others] = [left.map(nameOf), right.map(nameOf)];
   const strange = names.find((name) => !others.includes(name) && !words.has(name));
-  if (strange !== undefined) return `${place}[${strange}](name)`;
+  if (strange !== undefined) return `${path}[${strange}](name)`;
   const stay = (list: readonly string[], from: readonly string[]): string =>
     list.filter((name) => from.includes(name) && isOnce(name, list) && isOnce(name, from)).join('\0');
-  return stay(names, others) === stay(others, names) ? same : `${place}(order)`;
+  return stay(names, others) === stay(others, names) ? same : `${path}(order)`;
 }
 
 function isOnce(name: string, list: readonly string[]): boolean {
   return list.indexOf(name) === list.lastIndexOf(name);
 }
 
-function resources(left: JsonObject, right: JsonObject, place: string, words: TemplateWords) {
-  return members(left, right, place, (name, one, other, at) => {
+function resources(left: JsonObject, right: JsonObject, path: string, words: TemplateWords) {
+  return members(left, right, path, (name, one, other, at) => {
     if (name !== 'limits' && name !== 'requests') return false;
     const strange = Object.keys(objectOf(one)).find((key) => !Object.hasOwn(objectOf(other), key) && !words.has(key));
     return strange === undefined ? true : `${at}.${strange}(name)`;
   });
 }
 
-/** What an author may not change of ports; ports of which nothing is left may come and go. */
+/** Returns the fields of ports that an author may not change, without empty ports. */
 function fixedPorts(ports: unknown): JsonObject[] {
   return listOf(ports)
     .map((port) => Object.fromEntries(Object.entries(port).filter(([name]) => !valueOfPort.has(name))))
     .filter((port) => Object.keys(port).length > 0);
 }
 
-/** The path of a probe that the engine leads through the proxy's agent, as Istio's injector does. */
+/** The path prefix of a probe that the engine redirects to the proxy's agent, as Istio does. */
 const appHealth = '/app-health/';
 
 /**
- * What an author may not change of a probe. Whether the engine leads it through the agent is a choice that Istio leaves to an annotation
- * (`sidecar.istio.io/rewriteAppHTTPProbers`): the agent asks the pod's own container then, whatever host the probe had.
+ * Compares the fields of a probe that an author may not change. If annotation
+ * `sidecar.istio.io/rewriteAppHTTPProbers` redirects a probe to the agent, its host has no effect.
  */
-function probesDiffer(left: unknown, right: unknown, place: string): string | undefined {
+function probesDiffer(left: unknown, right: unknown, path: string): string | undefined {
   const isRewritten = [left, right].some((probe) =>
     String(objectOf(objectOf(probe).httpGet).path).startsWith(appHealth),
   );
   const [one, other] = [fixedProbe(left), fixedProbe(right)];
-  return isRewritten ? strictDifference(one.exec, other.exec, place) : strictDifference(one, other, place);
+  return isRewritten ? strictDifference(one.exec, other.exec, path) : strictDifference(one, other, path);
 }
 
 function fixedProbe(probe: unknown): JsonObject {
@@ -159,29 +159,29 @@ function nameOf({ name }: JsonObject): string {
   return String(name);
 }
 
-/** The first place where a pod has a member or an element that the other does not have, whatever the leaves say. */
-export function addedStructure(left: unknown, right: unknown, place = ''): string | undefined {
+/** Returns the first path of a field or element that the other pod lacks. Ignores values. */
+export function addedStructure(left: unknown, right: unknown, path = ''): string | undefined {
   if (Array.isArray(left)) {
     const other: unknown[] = Array.isArray(right) ? right : [];
-    if (left.length > other.length) return place;
+    if (left.length > other.length) return path;
     for (const [index, item] of left.entries()) {
-      const added = addedStructure(item, other[index], `${place}[${index}]`);
+      const added = addedStructure(item, other[index], `${path}[${index}]`);
       if (added !== undefined) return added;
     }
   } else if (isJsonObject(left)) {
     const other = objectOf(right);
     for (const [name, item] of Object.entries(left)) {
-      // The engine notes there what it did; authors write them anyway.
-      if (place === '.metadata' && authorsMetadata.has(name)) continue;
-      if (item !== null && (other[name] ?? null) === null) return `${place}.${name}`;
-      const added = addedStructure(item, other[name], `${place}.${name}`);
+      // The engine records its changes there, and authors may write them anyway.
+      if (path === '.metadata' && authorsMetadata.has(name)) continue;
+      if (item !== null && (other[name] ?? null) === null) return `${path}.${name}`;
+      const added = addedStructure(item, other[name], `${path}.${name}`);
       if (added !== undefined) return added;
     }
   }
   return undefined;
 }
 
-/** How many elements all lists of a pod have. */
+/** Returns the number of elements of all lists in a pod. */
 export function elementsOf(value: unknown): number {
   if (Array.isArray(value)) return value.reduce((total: number, item) => total + 1 + elementsOf(item), 0);
   return isJsonObject(value) ? elementsOf(Object.values(value)) - Object.keys(value).length : 0;
@@ -194,19 +194,20 @@ const assignment = /^(--[A-Za-z0-9][\w.-]*)=/;
 const plainFlag = /^--[A-Za-z0-9][\w.-]*$/;
 const operandFlag = /^-[^-=][^=]*$|^-+$/;
 const plainWord = /^(?:[\w./][\w.:,/@+-]*)?$/;
-/** Nothing counts as no number. */
+/** A text that counts as a number. The empty text counts too. */
 const numbers = /^(?:[0-9]+(?:[-+._,:/]*[0-9]*)*)?$/;
 const longestNumber = 200;
-/** What the templates here start: another one would have to be known to take no plain words. */
+/** The interpreters in our templates. Plain words may be code for an interpreter. */
 const interpreters: ReadonlySet<string> = new Set(['sh', 'bash', 'busybox', 'tini', 'python', 'env', 'node', 'perl']);
 
 const aNumber = '\0number';
 
 /**
- * Whether arguments differ in more than what an author may decide: the value of a flag of the template's own, whether such a flag is there, and numbers.
- * @param accepted the arguments of the pod that was accepted
- * @param reference the same without the author's texts, or with others
- * @param command of the container
+ * Reports whether arguments differ in more than an author may decide: flags of the template, their
+ * values, and numbers.
+ * @param accepted the arguments of the accepted pod
+ * @param reference the arguments without the author's texts, or with other texts
+ * @param command the command of the container
  */
 function argumentsDiffer(
   accepted: readonly string[],
@@ -218,7 +219,7 @@ function argumentsDiffer(
   return left !== right;
 }
 
-/** The arguments without those that may come and go. */
+/** Returns the arguments that an author may not change. */
 function fixedArguments(args: readonly string[], command: readonly string[], words: TemplateWords): string[] {
   const programs = command.length > 0 ? command : args.slice(0, 1);
   const interpreted = programs.some((program) => interpreters.has(program.slice(program.lastIndexOf('/') + 1)));
@@ -229,7 +230,7 @@ function fixedArguments(args: readonly string[], command: readonly string[], wor
     const [whole, name] = assignment.exec(text) ?? [];
     const isOperand = operandFlag.test(before);
     before = text;
-    // `--flag=` or `--flag` stands in the template: what joins the two may be an action.
+    // The template contains `--flag=` or `--flag`: an action may produce the `=`.
     const isOwn = name !== undefined && (words.hasFlag(whole!) || words.has(name));
     if (isOwn && !isOperand && !codeFlag.test(name.slice(2))) continue;
     if (!isOperand && plainFlag.test(text) && words.has(text) && !codeFlag.test(text.slice(2))) {

@@ -18,13 +18,13 @@ const { formats } = hostileData;
 const patterns = ['^[a-z]+$', '[0-9]+', '.', '^$', 'x', '^x', 'true|yes', '[^a-z]', '(a)(b)?', '\\\\s', '[A-Z]'];
 const kinds: readonly Kind[] = ['text', 'text', 'text', 'bool', 'number', 'list', 'map'];
 
-/** What expressions may use beside functions. */
+/** The variables that expressions may use. */
 export interface Scope {
   /** Variables with an author's text, by kind. */
   readonly variables: { readonly name: string; readonly kind: Kind }[];
 }
 
-/** Random expressions over what a pod's author writes: each holds some of it, unless it is a mere constant. */
+/** A source of random expressions. Each contains a text of the author, unless it is a constant. */
 export class Expressions {
   readonly #random: Random;
   readonly scope: Scope = { variables: [] };
@@ -33,17 +33,17 @@ export class Expressions {
     this.#random = random;
   }
 
-  /** An expression that holds something of the author's, as an operand: in parentheses where it needs them. */
+  /** Returns an operand with a text of the author, in parentheses if necessary. */
   of(kind: Kind, depth: number): string {
     const random = this.#random;
     if (depth <= 0 || random.chance(0.25)) return this.#authors(kind);
-    const given = kind === 'any' ? random.pick(kinds) : kind;
-    // What gives anything gives this kind when its arguments are of it.
-    const name = random.pick(functionsGiving[random.chance(0.22) ? 'any' : given]);
-    return `(${this.call(name, given, depth - 1)})`;
+    const result = kind === 'any' ? random.pick(kinds) : kind;
+    // A function in `any` returns the kind of its arguments.
+    const name = random.pick(functionsGiving[random.chance(0.22) ? 'any' : result]);
+    return `(${this.call(name, result, depth - 1)})`;
   }
 
-  /** What `make` makes without variables. */
+  /** Calls `make` while no variables are in scope. */
   without<Result>(make: () => Result): Result {
     const kept = this.scope.variables.splice(0);
     const result = make();
@@ -51,7 +51,7 @@ export class Expressions {
     return result;
   }
 
-  /** A call with an author's text in at least one argument. */
+  /** Returns a call with an author's text in at least one argument. */
   call(name: string, kind: Kind, depth: number): string {
     const random = this.#random;
     if (name === 'annotation')
@@ -62,18 +62,18 @@ export class Expressions {
       const operands = [this.#rest(kind, depth), this.#rest(kind, depth)];
       return `ternary ${operands.join(' ')} ${this.of('bool', depth)}`;
     }
-    const wanted = this.#places(name);
-    const hot = random.below(Math.max(1, wanted.length));
+    const parameters = this.#parameters(name);
+    const hot = random.below(Math.max(1, parameters.length));
     const own = functionsGiving.any.includes(name);
-    const operands = wanted.map((one, place) =>
-      this.#argument(own && one === 'any' ? kind : one, depth, place === hot),
+    const operands = parameters.map((one, index) =>
+      this.#argument(own && one === 'any' ? kind : one, depth, index === hot),
     );
     const last = operands.at(-1);
     if (last === undefined || !random.chance(0.3)) return [name, ...operands].join(' ');
     return `${last} | ${[name, ...operands.slice(0, -1)].join(' ')}`;
   }
 
-  /** A constant, or something of the author's. */
+  /** Returns a constant, or an expression with a text of the author. */
   #rest(kind: Kind, depth: number): string {
     return this.#random.chance(0.65) ? this.literal(kind) : this.of(kind, depth);
   }
@@ -82,17 +82,17 @@ export class Expressions {
     return this.#random.pick(literals[kind]);
   }
 
-  #places(name: string): string[] {
+  #parameters(name: string): string[] {
     const signature = signatureOf(name);
     if (signature.at(-1) !== '…') return [...signature];
     const fixed = signature.slice(0, -1);
     return [...fixed, ...Array.from({ length: this.#random.below(2) }, () => fixed.at(-1)!)];
   }
 
-  #argument(wanted: string, depth: number, hot: boolean): string {
+  #argument(parameter: string, depth: number, hot: boolean): string {
     const random = this.#random;
     const some = (kind: Kind): string => (hot ? this.of(kind, depth) : this.#rest(kind, depth));
-    switch (wanted) {
+    switch (parameter) {
       case 'format':
         return `"${random.pick(formats)}"`;
       case 'expression':
@@ -137,27 +137,27 @@ export class Expressions {
       case 'number':
       case 'list':
       case 'map':
-        return some(wanted);
+        return some(parameter);
       default:
         return some(random.pick(kinds));
     }
   }
 
   #index(kind: Kind, depth: number): string {
-    const place = this.#random.below(3);
+    const index = this.#random.below(3);
     switch (this.#random.below(5)) {
       case 0:
-        return `index ${this.of('text', depth)} ${place}`;
+        return `index ${this.of('text', depth)} ${index}`;
       case 1:
         return `index (list ${this.literal(kind)} ${this.literal(kind)} ${this.literal(kind)}) (mod (len ${this.of('text', depth)}) 3 | int)`;
       case 2:
         return `index (dict "x" ${this.literal(kind)} "debug" ${this.literal(kind)} "" ${this.literal(kind)}) ${this.of('text', depth)}`;
       default:
-        return `index (list ${this.of(kind, depth)} ${this.#rest(kind, depth)}) ${place % 2}`;
+        return `index (list ${this.of(kind, depth)} ${this.#rest(kind, depth)}) ${index % 2}`;
     }
   }
 
-  /** Where an author's text comes in. */
+  /** Returns an expression that reads a text of the author. */
   #authors(kind: Kind): string {
     const random = this.#random;
     const variables = this.scope.variables.filter((one) => one.kind === kind);

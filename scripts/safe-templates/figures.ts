@@ -1,25 +1,25 @@
-/** What became of templates, and of the pods that were checked. */
+/** Counts of templates and of checked pods. */
 export type Figures = ReturnType<typeof noFigures>;
 
 export function noFigures() {
   return {
     templates: 0,
-    /** For at least one of the pods. */
+    /** Templates that render for at least one pod. */
     rendered: 0,
     pods: 0,
-    /** Pairs of pods of which the rule forbids the difference. */
+    /** Pairs of pods whose difference the rule forbids. */
     forbidden: 0,
     checked: 0,
     accepted: 0,
     refused: 0,
-    /** Of a sample of the templates all pods that were rendered are checked: those that were accepted, and those of them that show the author's text in a value. */
+    /** Rendered pods of a sample of templates; those accepted; those that also show the text. */
     sampled: 0,
     sampledAccepted: 0,
     sampledVisible: 0,
-    /** Pods whose own name, owner or spec is hostile, and those of them that were accepted. */
+    /** Pods with a hostile name, owner or spec, and the accepted ones. */
     named: 0,
     namedAccepted: 0,
-    /** Those of the accepted whose name equals an element's that is there anyway, so that both become one. */
+    /** Accepted pods whose name equals an injected element's name, so that the two are merged. */
     namedMerged: 0,
   };
 }

@@ -2,10 +2,10 @@ import { builtins } from '../../src/template/functions/go/builtins.ts';
 import { functionsOfFamily } from '../../src/template/functions/go/function-families.ts';
 import { signatures } from '../template-recorder/functions.ts';
 
-/** What an expression gives. */
+/** The kind of an expression's result. */
 export type Kind = 'text' | 'bool' | 'number' | 'list' | 'map' | 'any';
 
-/** Every function by what it gives; `any` is what one of its arguments is, or holds. */
+/** All functions by the kind of the result; `any` is the kind of an argument or of its elements. */
 const names: Readonly<Record<Kind, string>> = {
   text: `abbrev abbrevboth adler32sum annotation appendMultusNetwork applicationPorts b32dec b32enc b64dec b64enc base camelcase cat clean date dateInZone date_in_zone dir directory duration
     durationRound env excludeInboundPort excludeInterfaces ext formatDuration hello html htmlDate htmlDateInZone includeInboundPorts indent initials join js kebabcase kindOf kubevirtInterfaces
@@ -24,7 +24,7 @@ const names: Readonly<Record<Kind, string>> = {
     must_date_modify omitNil or ternary toDate valueOrDefault`,
 };
 
-/** The names of the functions that give a kind. */
+/** The names of the functions that return a kind. */
 export const functionsGiving: Readonly<Record<Kind, readonly string[]>> = {
   text: wordsOf(names.text),
   bool: wordsOf(names.bool),
@@ -38,10 +38,10 @@ function wordsOf(text: string): string[] {
   return text.split(/\s+/);
 }
 
-/** Those that give nothing: they stand alone. */
+/** The functions without a result. */
 export const statementFunctions: readonly string[] = ['fail'];
 
-/** What Go cannot be asked about is in no signature of the recorder. */
+/** The signatures of functions that the Go recorder does not have. */
 const furtherSignatures: Readonly<Record<string, readonly string[]>> = {
   annotation: ['meta', 'name', 'any'],
   appendMultusNetwork: ['string', 'string'],
@@ -56,13 +56,13 @@ const furtherSignatures: Readonly<Record<string, readonly string[]>> = {
   protoToJSON: ['message'],
 };
 
-/** What a function wants; a last `…` may be repeated. */
+/** Returns the parameters of a function. A last `…` means that the parameter before it repeats. */
 export function signatureOf(name: string): readonly string[] {
   const known = Object.hasOwn(furtherSignatures, name) ? furtherSignatures : signatures;
   return known[name] ?? [];
 }
 
-/** The functions that no list above has: a template with them would never be made. */
+/** Returns the functions that the lists above lack, so that no random template uses them. */
 export function missingFunctions(): string[] {
   const listed = new Set([...Object.values(functionsGiving).flat(), ...statementFunctions]);
   return [...Object.keys(functionsOfFamily('istio')), ...Object.keys(builtins)].filter((name) => !listed.has(name));

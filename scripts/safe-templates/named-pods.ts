@@ -9,7 +9,7 @@ import { LoadedTemplate, type Subject } from './subject.ts';
 import { podTemplate } from './template-parts.ts';
 import { TemplateSlots } from './template-slots.ts';
 
-/** A pod's own texts that are no annotation and no label: where templates find them, and the pod with another one. */
+/** The other texts of a pod: the expression that reads each, and a function that sets it. */
 const fields: readonly { readonly expression: string; readonly put: (pod: JsonObject, text: string) => JsonObject }[] =
   [
     { expression: '$.ObjectMeta.Name', put: (pod, name) => withMetadata(pod, { name }) },
@@ -52,7 +52,7 @@ function owner(changed: JsonObject): JsonObject {
   };
 }
 
-/** Positions that print a field, and decide nothing by it: then it may add nothing. */
+/** Positions that only print a field and have no conditions, so that the field may add nothing. */
 class PrintingSlots extends TemplateSlots {
   readonly #random: Random;
   readonly #field: string;
@@ -112,15 +112,15 @@ class PrintingSlots extends TemplateSlots {
   }
 }
 
-/** A pod whose name, owner or spec added to what is injected. */
+/** A pod whose name, owner or spec extends the injected content. */
 export interface NamedLeak {
   readonly template: string;
   readonly field: string;
   readonly text: string;
-  readonly place: string;
+  readonly path: string;
 }
 
-/** Tries a template that prints one field, for a pod with a hostile text in it against one with a harmless text. */
+/** Tries a template that prints one field. Compares a hostile text with a harmless one. */
 export function tryNamedPods(subject: Subject, random: Random, figures: Figures): NamedLeak | undefined {
   const { expression, put } = random.pick(fields);
   let slots: TemplateSlots;
@@ -138,19 +138,19 @@ export function tryNamedPods(subject: Subject, random: Random, figures: Figures)
     const unchecked = loaded.inject('Istio', pod);
     if (unchecked.outcome !== 'injected') continue;
     figures.named += 1;
-    // What the template refuses for a harmless text says nothing of a hostile one.
+    // Without a result for a harmless text, there is no reference.
     if (harmless.outcome !== 'injected') continue;
-    const place = addedStructure(unchecked.pod, harmless.pod);
+    const path = addedStructure(unchecked.pod, harmless.pod);
     const result = loaded.inject('Safe', pod);
     if (result.outcome === 'failed' && result.reason === 'Internal') throw new Error(result.message);
     if (result.outcome !== 'injected') continue;
     figures.namedAccepted += 1;
-    // Where the name equals another element's, the two are merged, as by Istio and by the API server: fewer elements, and more in one of them.
-    if (place !== undefined && elementsOf(unchecked.pod) < elementsOf(harmless.pod)) {
+    // Elements with equal names are merged, as by Istio and the API server.
+    if (path !== undefined && elementsOf(unchecked.pod) < elementsOf(harmless.pod)) {
       figures.namedMerged += 1;
       continue;
     }
-    if (place !== undefined) return { template, field: expression, text, place };
+    if (path !== undefined) return { template, field: expression, text, path };
   }
   return undefined;
 }

@@ -1,19 +1,19 @@
-/** What is the template's own and no author's. */
+/** The words of a template, which no author wrote. */
 export interface TemplateWords {
-  /** Whether the template has the word. */
+  /** Reports whether the template has the word. */
   readonly has: (word: string) => boolean;
-  /** Whether the template has `--flag=`, with whatever value. */
+  /** Reports whether the template has `--flag=`, with any value. */
   readonly hasFlag: (flag: string) => boolean;
 }
 
-/** What a template says itself: its texts between actions, and the string constants in actions. */
+/** The words in a template's texts between actions, and in the string constants of actions. */
 export class OwnWords implements TemplateWords {
   readonly #words = new Set<string>();
   readonly #flags = new Set<string>();
 
-  /** @param given further words that are not the author's: of the pod, of the engine */
-  constructor(template: string, given: readonly string[] = []) {
-    for (const word of given) this.#words.add(word);
+  /** @param further words that the engine may add */
+  constructor(template: string, further: readonly string[] = []) {
+    for (const word of further) this.#words.add(word);
     let end = 0;
     for (const action of template.matchAll(/\{\{[^]*?\}\}/g)) {
       this.#addText(template.slice(end, action.index));
@@ -21,7 +21,7 @@ export class OwnWords implements TemplateWords {
         const constant = quoted ?? raw ?? '';
         this.#words.add(constant.trim());
         this.#addFlags(constant);
-        // A list or a structure as text: its words are the template's too.
+        // A constant may be a list or structure: add its words.
         for (const word of constant.split(/[\s,"'[\]{}]+|\\n|%[a-z]/)) this.#words.add(word);
       }
       end = action.index + action[0].length;
@@ -37,7 +37,7 @@ export class OwnWords implements TemplateWords {
     return this.#flags.has(flag);
   }
 
-  /** Adds what is injected without any author: nobody else's words are in it. */
+  /** Adds arguments that are injected without an author, and so contain no text of an author. */
   addArguments(args: readonly string[]): void {
     for (const text of args) {
       this.#words.add(text);
@@ -49,7 +49,7 @@ export class OwnWords implements TemplateWords {
     this.#words.add(text.trim());
     this.#addFlags(text);
     const words = text.split(/[\s,"'[\]{}]|: /);
-    // A word that an action may complete is the template's own where nothing completes it.
+    // An action may extend the last word. Without an extension, the word is the template's.
     for (const word of words) this.#words.add(word.replace(/:$/, ''));
   }
 

@@ -1,12 +1,12 @@
 import type { Author } from './author.ts';
 import type { Leak } from './trial.ts';
 
-/** How many smaller templates are tried at most. */
+/** The limit of smaller templates to try. */
 const mostTrials = 1500;
 
 /**
- * Makes a leak smaller as long as it stays one: lines, actions, operands, then what the author writes.
- * @param leaks whether a template leaks for such authors
+ * Shrinks a leak while it remains a leak: lines, actions, operands, then the author's texts.
+ * @param leaks returns a leak of the template for the authors, if any
  */
 export function shrink(leak: Leak, leaks: (template: string, authors: readonly Author[]) => Leak | undefined): Leak {
   let trials = 0;
@@ -38,7 +38,7 @@ function* smallerTemplates(template: string): Generator<string> {
     const [before, after] = [template.slice(0, action.index), template.slice(action.index + action[0].length)];
     yield `${before}${after}`;
   }
-  // From an opening action to an end: a whole block.
+  // A whole block, from an opening action to an end.
   const actions = [...template.matchAll(/\{\{-? *(if|with|range|end|else)[^]*?\}\}/g)];
   for (const opening of actions.filter(([, word]) => word !== 'end' && word !== 'else')) {
     for (const end of actions.filter((one) => one[1] === 'end' && one.index > opening.index).slice(0, 2)) {
@@ -58,7 +58,7 @@ function* smallerTemplates(template: string): Generator<string> {
   }
 }
 
-/** Where expressions in parentheses begin and end. */
+/** Returns the offsets of expressions in parentheses. */
 function* groups(text: string): Generator<[start: number, end: number]> {
   const open: number[] = [];
   for (let at = 0; at < text.length; at += 1) {

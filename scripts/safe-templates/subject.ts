@@ -6,14 +6,14 @@ import type { ReadConfiguration } from '../../src/inject/configuration/read-conf
 import { pathToFileURL } from 'node:url';
 import path from 'node:path';
 
-/** The engine that is tried: ours, or a copy with a planted mistake. */
+/** The engine under test: ours, or a copy with a planted mistake. */
 export interface Subject {
   readonly loadInjector: (files: ConfigurationFiles, options?: InjectorOptions) => Injector;
   readonly inject: (injector: Injector, request: InjectionRequest) => InjectionResult;
   readonly readConfigurationAtOnce: (files: ConfigurationFiles) => ReadConfiguration;
 }
 
-/** @param folder that of `src`, or of a copy */
+/** Loads an engine. `folder` is `src` or a copy. */
 export async function loadSubject(folder: string): Promise<Subject> {
   const files = ['inject/injector.ts', 'inject/inject.ts', 'inject/configuration/read-configuration.ts'];
   const modules = await Promise.all(
@@ -22,7 +22,7 @@ export async function loadSubject(folder: string): Promise<Subject> {
   return Object.assign({}, ...modules) as Subject;
 }
 
-/** One template in an engine, with each preset. */
+/** A template in an engine, with both presets. */
 export class LoadedTemplate {
   readonly #subject: Subject;
   readonly #template: string;
@@ -55,7 +55,7 @@ interface Configuration {
 
 const configurations = new WeakMap<Subject, Map<string, Configuration>>();
 
-/** What all templates have in common is read once. */
+/** Returns the configuration that all templates share, and reads it only once. */
 function configuration(subject: Subject, preset: string): Configuration {
   const known = configurations.get(subject) ?? new Map<string, Configuration>();
   configurations.set(subject, known);

@@ -1,12 +1,12 @@
 import type { TemplateSlots } from './template-slots.ts';
 
-/** Some lines of a template. */
+/** Returns some lines of a template. */
 export type Part = (slots: TemplateSlots) => string;
 
-/** Variables that templates write; a walk writes others. */
+/** The variables that templates write, apart from walks. */
 const variables = ['TEAM', 'LEVEL', 'HOME_DIR', 'LD_PRELOAD', 'A'] as const;
 
-/** An argument, or a flag and its operand. */
+/** Returns an argument, or a flag and its operand. */
 function argument(slots: TemplateSlots): string[] {
   return slots.pick<() => string[]>([
     () => [slots.scalar('"start"')],
@@ -37,7 +37,7 @@ function argumentsOf(slots: TemplateSlots): string {
   return `\n${items.map((some) => slots.block(some.map((one) => `    - ${one}\n`).join(''))).join('')}`;
 }
 
-/** The value paths of a container: what an author may mostly change. */
+/** The parts of a container with values that an author may change. */
 const values: readonly Part[] = [
   (slots) =>
     `env:\n${slots.block(`    - name: ${slots.key(slots.pick(variables))}\n      value: ${slots.scalar('"none"')}\n`)}    - {name: ZONE, value: ${slots.scalar('z')} }\n`,
@@ -62,7 +62,7 @@ const values: readonly Part[] = [
   (slots) => `livenessProbe:\n      tcpSocket:\n        port: ${slots.scalar('80', 'number')}\n`,
 ];
 
-/** What decides on what runs, as whom and what it reaches. */
+/** The parts of a container that decide what runs, with which privileges and access. */
 const fixed: readonly Part[] = [
   (slots) => `command:${argumentsOf(slots)}`,
   (slots) =>
@@ -92,7 +92,7 @@ const fixed: readonly Part[] = [
   (slots) => `${slots.key('stdin')}: ${slots.scalar('true', 'bool')}\n`,
 ];
 
-/** Parts of the pod beside its containers. */
+/** The parts of a pod beside its containers. */
 const podParts: readonly Part[] = [
   (slots) => `hostNetwork: ${slots.scalar('false', 'bool')}\n`,
   (slots) => slots.block('  hostPID: true\n').trimStart(),
@@ -126,7 +126,7 @@ function container(slots: TemplateSlots, name: string, most: number, valueShare:
   const parts = new Map<string, string>();
   for (let count = 1 + Math.floor(most * 0.99); count > 0; count -= 1) {
     const part = slots.pick(slots.chance(valueShare) ? values : fixed)(slots);
-    // A field is written once: the YAML reader refuses it twice.
+    // Write each field once, because the YAML parser refuses duplicates.
     const field = /^\s*(?:\{\{[^]*?\}\}\s*)?([A-Za-z]+):/.exec(part)?.[1] ?? part;
     if (!parts.has(field) && !(field === 'command' && parts.has('args'))) parts.set(field, part);
     if (field === 'command' && part.includes('args:')) parts.set('args', '');
@@ -137,12 +137,12 @@ function container(slots: TemplateSlots, name: string, most: number, valueShare:
   );
 }
 
-/** The first line of a part stands where the part begins; an action that opens a block brings its line break itself. */
+/** Indents the first line of a part. An action that opens a block contains its own line break. */
 function indented(part: string, indent: string): string {
   return part.startsWith('{{-') ? part.replace(/^(\{\{-[^\n]*\n)(?! )/, `$1${indent}`) : `${indent}${part}`;
 }
 
-/** A part of a pod as a template. */
+/** Returns a random template. */
 export function podTemplate(slots: TemplateSlots, prelude: string): string {
   const valueShare = slots.pick([0, 0.5, 1, 1, 1]);
   const lines: string[] = [];

@@ -4,11 +4,11 @@ import type { Kind } from './functions.ts';
 
 const shownKinds: readonly Kind[] = ['text', 'text', 'text', 'text', 'text', 'bool', 'number', 'list', 'map', 'any'];
 
-/** The positions of a template: most hold the template's own text, some what an expression over an author's text gives. */
+/** The positions of a template. Most are fixed; some are expressions with an author's text. */
 export class TemplateSlots {
-  /** How many positions depend on an author. */
+  /** The number of positions that depend on an author. */
   hot = 0;
-  /** Templates that are defined beside. */
+  /** The `define` actions of further templates. */
   readonly definitions: string[] = [];
   readonly #random: Random;
   readonly #expressions: Expressions;
@@ -26,7 +26,7 @@ export class TemplateSlots {
     return expressions.of(random.pick(['bool', 'bool', 'bool', 'text', 'any', 'list', 'number']), random.below(3));
   }
 
-  /** A scalar. @param literal how the template writes it, quotes included, when no author has a say */
+  /** Returns a scalar. `literal` is its fixed text, with quotes. */
   scalar(literal: string, kind: Kind = 'text'): string {
     const random = this.#random;
     if (!random.chance(this.#heat)) return literal;
@@ -54,7 +54,7 @@ export class TemplateSlots {
       case 9:
         return `{{ printf "${inner.replace(/[%"\\]/g, '')}%v" ${this.#text()} | quote }}`;
       case 10:
-        // A definition does not see the variables of others.
+        // A definition does not see variables outside.
         this.definitions.push(
           `{{ define "t${this.definitions.length}" }}{{ ${this.#expressions.without(() => this.#text())} | quote }}{{ end }}`,
         );
@@ -96,7 +96,7 @@ export class TemplateSlots {
     }
   }
 
-  /** A key of a map. */
+  /** Returns a key of a map. */
   key(literal: string): string {
     if (!this.#random.chance(this.#heat / 4)) return literal;
     this.hot += 1;
@@ -108,7 +108,7 @@ export class TemplateSlots {
     ]);
   }
 
-  /** Lines of a block that may come and go, or come from a structure. */
+  /** Returns lines that an author may switch on or off. */
   block(lines: string): string {
     const random = this.#random;
     if (!random.chance(this.#heat / 2)) return lines;
@@ -124,7 +124,7 @@ export class TemplateSlots {
     }
   }
 
-  /** What an author gives as a structure of its own, at a depth. */
+  /** Returns an action that prints a whole structure from an author's text, at an indentation. */
   structure(depth: number): string {
     this.hot += 1;
     const random = this.#random;
@@ -137,7 +137,7 @@ export class TemplateSlots {
     ])();
   }
 
-  /** A walk over all annotations or labels. @param line with `KEY` and `VALUE` where theirs go */
+  /** Returns a loop over all annotations or labels. `line` contains `KEY` and `VALUE`. */
   walk(line: string): string {
     this.hot += 1;
     const random = this.#random;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../src/inject/patch/json-value.ts';
 import { Random } from '../template-recorder/random.ts';
 import { AuthorTexts } from './author-texts.ts';
-import { barePod, givenWords, podOf, randomAuthor, type Author } from './author.ts';
+import { barePod, engineWords, podOf, randomAuthor, type Author } from './author.ts';
 import { forbiddenDifference } from './compare-pods.ts';
 import { Expressions } from './expressions.ts';
 import type { Figures } from './figures.ts';
@@ -10,25 +10,25 @@ import { LoadedTemplate, type Subject } from './subject.ts';
 import { podTemplate } from './template-parts.ts';
 import { TemplateSlots } from './template-slots.ts';
 
-/** What the rule forbids and the check let pass. */
+/** A difference that the rule forbids but the check accepts. */
 export interface Leak {
   readonly template: string;
   readonly author: Author;
-  /** Absent: the pod without annotations and labels. */
+  /** The author of the reference; undefined for the pod without annotations and labels. */
   readonly other?: Author;
-  readonly place: string;
+  readonly path: string;
 }
 
 const podsPerTemplate = 3;
-/** Of how many templates one is checked also where nothing is forbidden. */
+/** One in this many templates is also checked without a forbidden difference. */
 const sample = 8;
 
-/** The choices of a number. */
+/** Returns the random choices of a template's number. */
 export function randomOf(seed: number, index: number): Random {
   return new Random((Math.imul(seed, 0x9e3779b1) + Math.imul(index + 1, 0x85ebca6b)) >>> 0);
 }
 
-/** The template of a number, and its pods: the same for the same seed. */
+/** Returns the template of a number and its authors, the same for the same seed. */
 export function casesOf(
   seed: number,
   index: number,
@@ -48,13 +48,13 @@ export function tryNumber(subject: Subject, seed: number, index: number, figures
   return trial.leak(authors);
 }
 
-/** An author, and what is injected without the check; absent when it is not. */
+/** An author, and the pod that is injected without the check. */
 interface Injected {
   readonly author: Author;
   readonly pod: JsonObject;
 }
 
-/** One template in one engine. */
+/** A template in an engine. */
 export class Trial {
   readonly #template: string;
   readonly #loaded: LoadedTemplate;
@@ -69,10 +69,10 @@ export class Trial {
     this.#figures = figures;
   }
 
-  /** The first leak for some authors, each against the pod without any author; where the template insists on one, against each other. */
+  /** Returns the first leak. The reference has no author, or another author if that fails. */
   leak(authors: readonly Author[]): Leak | undefined {
     const figures = this.#figures;
-    const words = new OwnWords(this.#template, givenWords);
+    const words = new OwnWords(this.#template, engineWords);
     const rendered = this.#rendered(authors);
     const reference = this.#withoutAuthor();
     if (reference !== undefined) words.addArguments(argumentsOf(reference));
@@ -82,25 +82,25 @@ export class Trial {
     for (const [index, one] of rendered.entries()) {
       const { author } = one;
       if (reference !== undefined) {
-        const place = this.#firstDifference(one, reference, words);
-        if (place === undefined) continue;
+        const path = this.#firstDifference(one, reference, words);
+        if (path === undefined) continue;
         figures.forbidden += 1;
-        if (this.#isAccepted(one)) return { template: this.#template, author, place };
+        if (this.#isAccepted(one)) return { template: this.#template, author, path };
         continue;
       }
       for (const other of rendered.slice(0, index)) {
-        const place = this.#firstDifference(one, other.pod, words);
-        if (place === undefined) continue;
+        const path = this.#firstDifference(one, other.pod, words);
+        if (path === undefined) continue;
         figures.forbidden += 1;
         if (this.#isAccepted(one) && this.#isAccepted(other)) {
-          return { template: this.#template, author, other: other.author, place };
+          return { template: this.#template, author, other: other.author, path };
         }
       }
     }
     return undefined;
   }
 
-  /** Asks the check about all pods, to see what it leaves possible. */
+  /** Counts how many of all pods the check accepts. */
   sample(authors: readonly Author[]): void {
     const figures = this.#figures;
     for (const one of this.#rendered(authors)) {
@@ -112,10 +112,7 @@ export class Trial {
     }
   }
 
-  /**
-   * A name that is no word of the template is its own all the same where it comes with quite other texts too: functions make words of constants
-   * (`3 | seq`).
-   */
+  /** Names that also occur with other texts belong to the template (a result of `3 | seq`). */
   #firstDifference({ author, pod }: Injected, reference: JsonObject, words: OwnWords): string | undefined {
     let made: ReadonlySet<string> | undefined;
     const has = (name: string): boolean => {
@@ -144,7 +141,7 @@ export class Trial {
     return result.outcome === 'injected' ? result.pod : undefined;
   }
 
-  /** @throws Error for what the check may not do: fail, or change what is injected */
+  /** @throws Error if the check fails internally, or changes the injected pod */
   #isAccepted({ author, pod }: Injected): boolean {
     const known = this.#accepted.get(author);
     if (known !== undefined) return known;
@@ -161,7 +158,7 @@ export class Trial {
   }
 }
 
-/** The same author with other texts: of letters that no template has, of digits, and empty ones. */
+/** Returns the author with other texts: letters that no template has, digits, and empty texts. */
 function counterpartsOf({ annotations, labels }: Author): Author[] {
   const withText = (record: Readonly<Record<string, string>>, text: string): Record<string, string> =>
     Object.fromEntries(Object.keys(record).map((name) => [name, text]));
@@ -171,7 +168,7 @@ function counterpartsOf({ annotations, labels }: Author): Author[] {
   }));
 }
 
-/** The names of variables and resources of all containers of some pods. */
+/** Returns the names of the variables and resources of all containers. */
 function namesOfAll(pods: readonly JsonObject[]): ReadonlySet<string> {
   const names = new Set<string>();
   for (const container of pods.flatMap(containersOf)) {
@@ -192,13 +189,13 @@ function argumentsOf(pod: JsonObject): string[] {
   return containersOf(pod).flatMap(({ args }) => (Array.isArray(args) ? args.map(String) : []));
 }
 
-/** Where an author's text may show: in the spec, in a label or an annotation that the template writes. */
+/** Returns the parts that may show an author's text: the spec, and metadata of the template. */
 function shownOf({ spec, metadata }: JsonObject): string {
   const { annotations, labels } = metadata as Readonly<Record<string, Readonly<Record<string, string>> | undefined>>;
   return JSON.stringify([spec, annotations?.['example.com/made'], labels?.['example.com/made']]);
 }
 
-/** A template in which something depends on the author of a pod. */
+/** Returns a template that depends on the author of a pod. */
 function randomTemplate(random: Random): string {
   for (;;) {
     const expressions = new Expressions(random);
@@ -209,7 +206,7 @@ function randomTemplate(random: Random): string {
   }
 }
 
-/** Variables that hold what an author wrote, in one of several ways. */
+/** Returns actions that assign a text of the author to a variable. */
 function prelude(random: Random, expressions: Expressions): string {
   const condition = expressions.of('bool', 1);
   const text = expressions.of('text', 1);

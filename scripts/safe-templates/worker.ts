@@ -1,4 +1,4 @@
-/** Tries the templates of some numbers, in a process of its own: `worker.ts '{"source": …}'`. Prints what it found as JSON. */
+/** Tries the templates of some numbers in a child process. Prints the results as JSON. */
 import type { Author } from './author.ts';
 import { noFigures, type Figures } from './figures.ts';
 import { shrink } from './shrink.ts';
@@ -6,45 +6,45 @@ import { loadSubject } from './subject.ts';
 import { tryNamedPods } from './named-pods.ts';
 import { randomOf, tryNumber, Trial, type Leak } from './trial.ts';
 
-/** What a worker is asked. */
+/** The task of a worker, as JSON in its only argument. */
 export interface WorkerTask {
-  /** The folder of the engine: `src`, or a copy. */
+  /** The folder of the engine: `src` or a copy. */
   readonly source: string;
-  /** The folder of another engine: what leaks there too does not count. */
+  /** The folder of another engine, whose leaks do not count. */
   readonly baseline?: string;
   readonly seed: number;
-  /** Every `step`th number from `from` to below `to`. */
+  /** The numbers: every `step`th one from `from` to below `to`. */
   readonly from: number;
   readonly to: number;
   readonly step: number;
-  /** How many leaks are shown and made small; after as many a search for planted mistakes ends. */
+  /** The limit of leaks to shrink and show. With `stop`, the search ends there. */
   readonly show: number;
   readonly stop: boolean;
 }
 
-/** A leak as it is printed. */
+/** A leak in the output. */
 export interface ShownLeak {
   readonly index: number;
-  readonly place: string;
+  readonly path: string;
   readonly template: string;
-  /** What the author wrote, and where it was compared with another author's. */
+  /** The texts of the author, and of the other author if two were compared. */
   readonly author: string;
 }
 
-/** What it answers. */
+/** The output of a worker. */
 export interface WorkerResult {
   readonly figures: Figures;
   readonly leaks: number;
-  /** One of each kind, as far as they are shown. */
+  /** One leak of each kind, up to the limit. */
   readonly shown: readonly ShownLeak[];
-  /** Results that are no refusal and no injection, or differ from the injection without the check. */
+  /** Internal errors, and pods that differ from the injection without the check. */
   readonly errors: readonly string[];
 }
 
-/** Of how many templates one is tried with hostile names instead of annotations. */
+/** One in this many templates is tried with hostile names instead of annotations. */
 const namedShare = 10;
 
-// Refusals are many, and nobody reads where they come from.
+// Refusals are frequent errors, and their stack traces are not read.
 Error.stackTraceLimit = 0;
 const task = JSON.parse(process.argv[2]!) as WorkerTask;
 const subject = await loadSubject(task.source);
@@ -65,7 +65,7 @@ for (let index = task.from; index < task.to && !(task.stop && leaks >= task.show
       ) {
         leaks += 1;
         if (shown.size < task.show)
-          shown.set(`named ${named.place}`, {
+          shown.set(`named ${named.path}`, {
             ...named,
             index,
             author: `${named.field} = ${JSON.stringify(named.text)}`,
@@ -80,7 +80,7 @@ for (let index = task.from; index < task.to && !(task.stop && leaks >= task.show
     )
       continue;
     leaks += 1;
-    const kind = leak.place.replace(/\[[^\]]*\]/g, '[]');
+    const kind = leak.path.replace(/\[[^\]]*\]/g, '[]');
     if (shown.size >= task.show || shown.has(kind)) continue;
     shown.set(kind, shownLeak(shrink(leak, leakOf), index));
   } catch (error) {
@@ -89,12 +89,12 @@ for (let index = task.from; index < task.to && !(task.stop && leaks >= task.show
 }
 process.stdout.write(JSON.stringify({ figures, leaks, shown: [...shown.values()], errors: errors.slice(0, 5) }));
 
-function shownLeak({ template, place, author, other }: Leak, index: number): ShownLeak {
+function shownLeak({ template, path, author, other }: Leak, index: number): ShownLeak {
   const against = other === undefined ? '' : `, against ${JSON.stringify(other)}`;
-  return { index, place, template, author: JSON.stringify(author) + against };
+  return { index, path, template, author: JSON.stringify(author) + against };
 }
 
-/** A template that cannot be loaded does not leak. */
+/** Returns the leak of a template; undefined if it does not load. */
 function leakOf(template: string, authors: readonly Author[]): Leak | undefined {
   try {
     return new Trial(subject, template, noFigures()).leak(authors);

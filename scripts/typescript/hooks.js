@@ -11,8 +11,8 @@ const version = JSON.parse(await readFile(manifest, 'utf8')).version;
 await mkdir(folder, { recursive: true });
 
 /**
- * Blanks the types out of a module (ts-blank-space), once for each text: whoever comes next reads the file. Every process and every thread has a loader of its own,
- * and reading TypeScript's compiler alone takes it longer than most tests take.
+ * Removes the types from a module (ts-blank-space), and caches the result in a file. Each process
+ * and thread has its own loader, and loading TypeScript's compiler takes longer than most tests.
  *
  * @type {import('node:module').LoadHook}
  */
@@ -26,7 +26,7 @@ export async function load(url, context, nextLoad) {
 }
 
 /**
- * Written beside its place and moved there: another process may read at this moment.
+ * Writes the file under another name and renames it, because another process may read it meanwhile.
  *
  * @param {string} text
  * @param {string} file

@@ -1,2 +1,2 @@
-/** For mocha: no unit test may find a cluster of the person who runs it. */
+/** For mocha: prevents unit tests from using a cluster of the developer. */
 process.env['KUBECONFIG'] = '/nowhere/no-kubeconfig';

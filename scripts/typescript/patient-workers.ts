@@ -1,6 +1,6 @@
 /**
- * For mocha's workers: a second after their last test they get SIGTERM, and on a busy machine they need longer than that to write what they have covered. Then
- * coverage is too low though every test passed.
+ * For mocha's workers: they ignore the SIGTERM that mocha sends a second after their last test. On
+ * a busy machine, writing the coverage takes longer, and incomplete coverage would fail the run.
  */
 export const mochaHooks = {
   beforeAll(): void {

@@ -28,13 +28,13 @@ const emptyData: TemplateData = {
   CompliancePolicy: '',
 };
 
-/** What a template gives over Istio's data, of which some parts are set. */
+/** Renders a template with Istio's data, of which some parts are set. */
 function render(template: string, data: Partial<TemplateData>): string {
   const compiled = compileTemplate(template, { name: 'inject', functions: functionsOfFamily('istio') });
   return compiled.execute(templateValue({ ...emptyData, ...data }));
 }
 
-/** Istio's template functions, called from templates. */
+/** Tables about Istio's template functions, called from templates. */
 export const functionTables: Readonly<Record<string, RowComparison>> = {
   appendMultusNetwork: (row) => {
     const { in: existing, network, out } = row as { in: string; network: string; out: string };

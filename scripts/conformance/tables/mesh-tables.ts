@@ -25,7 +25,7 @@ interface EffectiveRow {
   readonly proxyConfigCRs: string;
 }
 
-/** The effective configuration of mesh and proxy. */
+/** Tables about the effective configuration of mesh and proxy. */
 export const meshTables: Readonly<Record<string, RowComparison>> = {
   applyMeshConfig: (row) => {
     const { yaml, mesh, error } = row as { yaml: string; mesh?: unknown; error?: string };
@@ -70,12 +70,12 @@ function compareCommandLine(mesh: Message, row: EffectiveRow): Mismatch | undefi
     return expectEqual(JSON.stringify(applied), JSON.stringify(canonical(row.kubeInjectEffective)));
   } catch (error) {
     const message = `could not parse proxy config: ${error instanceof Error ? error.message : String(error)}`;
-    // What YAML says of a text that is none differs from parser to parser.
+    // Messages about invalid YAML differ by parser.
     return expectEqual(message.replace(/yaml: [^]*$/, 'yaml'), row.kubeInjectError?.replace(/yaml: .*$/, 'yaml'));
   }
 }
 
-/** The order of fields is part of the comparison; the recorder's keys of maps are sorted as Go sorts them. */
+/** Returns the message with fields in canonical order, because the comparison includes order. */
 function canonical(json: unknown): unknown {
   return applyToMessage(messageType('istio.mesh.v1alpha1.ProxyConfig'), {}, json);
 }
