@@ -2,7 +2,7 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
 {{- end }}
 
-{{/* At most 52 characters, so that suffixes fit into a label. */}}
+{{/* The full name, at most 52 characters, so that suffixes fit into a label. */}}
 {{- define "injector-operator.fullname" -}}
 {{- $name := include "injector-operator.name" . }}
 {{- if .Values.fullnameOverride }}
@@ -14,17 +14,17 @@
 {{- end }}
 {{- end }}
 
-{{/* For objects of the cluster: the same release name may be used in two namespaces. */}}
+{{/* The name of cluster-scoped objects; two namespaces can have releases of the same name. */}}
 {{- define "injector-operator.clusterName" -}}
 {{- printf "%s-%s" (include "injector-operator.fullname" .) .Release.Namespace }}
 {{- end }}
 
-{{/* The Deployments, by role: fromJsonArray it. */}}
+{{/* The roles, one for each Deployment, as a JSON array; use fromJsonArray. */}}
 {{- define "injector-operator.roles" -}}
 {{- ternary (list "all") (list "controller" "webhook") (eq .Values.mode "all") | toJson }}
 {{- end }}
 
-{{/* The roles that serve admission and those that lead are one Deployment in mode all. */}}
+{{/* The roles that serve admission and that lead; in mode all both are the same. */}}
 {{- define "injector-operator.servingRole" -}}
 {{- ternary "all" "webhook" (eq .Values.mode "all") }}
 {{- end }}
@@ -32,7 +32,7 @@
 {{- ternary "all" "controller" (eq .Values.mode "all") }}
 {{- end }}
 
-{{/* Of a role; call it and those below with (dict "root" $ "role" role). */}}
+{{/* The name of a role's objects. Call this and the following with (dict "root" $ "role" role). */}}
 {{- define "injector-operator.roleName" -}}
 {{- $fullname := include "injector-operator.fullname" .root }}
 {{- ternary $fullname (printf "%s-%s" $fullname .role) (eq .role "all") }}
@@ -48,23 +48,23 @@
 app.kubernetes.io/component: {{ .role }}
 {{- end }}
 
-{{/* Of the objects of one role. */}}
+{{/* The labels of a role's objects. */}}
 {{- define "injector-operator.roleLabels" -}}
 {{ include "injector-operator.labels" (dict "root" .root "labels" (merge (dict "app.kubernetes.io/component" .role) (default (dict) .labels))) }}
 {{- end }}
 
-{{/* Whether a HorizontalPodAutoscaler sets the number of pods: true, or nothing. The controllers have none. */}}
+{{/* "true" if a HorizontalPodAutoscaler sets the number of pods, else empty. Controllers have none. */}}
 {{- define "injector-operator.isScaled" -}}
 {{- with (index .root.Values .role).autoscaling }}{{ ternary "true" "" .enabled }}{{ end }}
 {{- end }}
 
-{{/* How many pods there are at least. */}}
+{{/* The minimum number of pods. */}}
 {{- define "injector-operator.fewestReplicas" -}}
 {{- $part := index .root.Values .role }}
 {{- if include "injector-operator.isScaled" . }}{{ $part.autoscaling.minReplicas }}{{ else }}{{ $part.replicas }}{{ end }}
 {{- end }}
 
-{{/* The Role that the operator maintains; src/api/names.ts has the same rule. */}}
+{{/* The name of the Role that the operator maintains; same rule as in src/api/names.ts. */}}
 {{- define "injector-operator.servingSecretsRole" -}}
 {{- ternary "sidecar-injector-serving" (printf "sidecar-injector-serving-%s" .Values.operator.class) (eq .Values.operator.class "default") }}
 {{- end }}
@@ -74,7 +74,7 @@ app.kubernetes.io/name: {{ include "injector-operator.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
-{{/* Labels of every object; call it with (dict "root" $ "labels" further) where there are more, which win over commonLabels. */}}
+{{/* The labels of every object. Call it with (dict "root" $ "labels" more) to add labels, which override commonLabels. */}}
 {{- define "injector-operator.labels" -}}
 {{- $root := default . .root }}
 {{- with $root }}
