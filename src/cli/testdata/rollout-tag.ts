@@ -53,7 +53,7 @@ export const rolledBack = rolloutState({
 export const promoted = rolloutState({
   phase: 'Promoted',
   reason: 'Promoted',
-  message: 'revision 1-25 is stable now, in ref of 1-24: all steps are done',
+  message: 'revision 1-25 is stable now, in place of 1-24: all steps are done',
   stable: ref('1-25'),
   weight: 100,
 });
