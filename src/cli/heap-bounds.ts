@@ -1,7 +1,7 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Both halves, in bytes. Half of it costs 10 % CPU in collections; twice of it gains nothing. */
+/** Both halves, in bytes. Half as much costs 10 % more CPU; twice as much gains nothing. */
 const youngGeneration = 8 * 1024 * 1024;
 /** Growth of the old generation before a collection, in percent; V8 allows up to 300. */
 const growth = 20;
@@ -40,8 +40,8 @@ function growYoungGeneration(): void {
 
 /**
  * Returns a function that collects the young generation immediately. Most objects of a loaded
- * configuration survive: V8 would copy a full young generation, which takes 20 ms; collecting every
- * millisecond takes one. Node has no other interface for it.
+ * configuration survive: V8 would copy a full young generation, which takes 20 ms; a collection
+ * after each millisecond of loading takes 1 ms. Node has no other interface for it.
  */
 export function youngCollector(): () => void {
   setFlagsFromString('--expose-gc');

@@ -16,8 +16,8 @@ const longRunning = new Set(['operator', 'serve']);
 
 /**
  * The commands, loaded on use, because `serve` would keep the operator's libraries in memory (8
- * MB). `serve` and the engine are loaded immediately, because V8 optimizes modules of the bundle
- * better that are not loaded later.
+ * MB). `serve` and the engine are loaded immediately, because V8 optimizes modules less that the
+ * bundle loads later.
  */
 const commands: Readonly<Record<string, (terminal: Terminal) => Command | Promise<Command>>> = {
   install: async (terminal) => (await import('./install/install.ts')).installCommand(terminal),

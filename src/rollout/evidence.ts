@@ -40,7 +40,7 @@ export function podEvidence(
   return { phase: 'Progressing', reason: 'WatchingPods', message, at };
 }
 
-/** Returns the evidence of a shadow step: `minimumPods` comparisons. Failures end it before. */
+/** Returns the evidence of a shadow step: `minimumPods` comparisons; a failure ends it before. */
 export function shadowEvidence(state: ActiveState, { analysis }: CanaryStrategy): Evidence {
   const compared = state.shadowReport?.compared ?? 0;
   const message = `step ${state.step + 1} (shadow): compared ${compared} of ${analysis.minimumPods} pods; pods are compared when they are created`;

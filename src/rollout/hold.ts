@@ -22,7 +22,9 @@ export function isIncomplete(
   return new Set(workloads.map(({ rank }) => rank)).size < knownWorkloads;
 }
 
-/** Returns why a share cannot be measured: workloads are missing. 0 and 100 percent always can. */
+/**
+ * Returns why a share other than 0 or 100 percent cannot be measured: workloads are missing.
+ */
 export function holdOf(
   state: Pick<RolloutState, 'knownWorkloads' | 'weight'>,
   step: CanaryStep,

@@ -95,20 +95,9 @@ describe('causesOf', () => {
     ['a paused revision with other problems', names('1-24'), {}, off, `${away}${paused}`, enable],
     ['a tag for a paused revision', names('prod'), {}, off, `RevisionTag prod has no webhook: ${paused}`, enable],
     ["a pod's own label", {}, { labels: names('1-24') }, one, `${away}${unseen}`, describeOld],
-    [
-      "the namespace's label overrides the pod's",
-      names('1-24'),
-      { labels: names('1-99') },
-      { ...one, published: [webhook] },
-    ],
+    ["an overriding namespace's label", names('1-24'), { labels: names('1-99') }, { ...one, published: [webhook] }],
     ['an unknown revision: lists all once', names('1-99'), {}, doubled, none('istio.io/rev', '1-99', '1-24, prod')],
-    [
-      'an unknown revision: lists a tag without a target',
-      names('1-99'),
-      {},
-      lost,
-      none('istio.io/rev', '1-99', '1-24, lost'),
-    ],
+    ['an unknown revision, and a tag for another', names('1-99'), {}, lost, none('istio.io/rev', '1-99', '1-24, lost')],
     ['an unknown revision of a pod', {}, { labels: names('1-99') }, one, none('istio.io/rev', '1-99', '1-24', 'pod')],
     ['a tag with a webhook', names('prod'), {}, { ...one, tags: [tag('prod')], published: [tagged] }],
     [

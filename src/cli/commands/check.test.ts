@@ -176,11 +176,7 @@ ${selector}`;
     ['a missing file', () => runCommand(['check', '-f', '/nowhere.yaml']), /\/nowhere.yaml: no such file/],
     ['a file without a Kubernetes object', () => check(['- 1\n']), /without apiVersion and kind/],
     ['invalid YAML', () => check(['a: b: c\n']), /not YAML: line 1/],
-    [
-      'an invalid InjectorConfig',
-      () => check([config.replace('templates:', 'tempaltes:'), pod('a', 'b')]),
-      /tempaltes/,
-    ],
+    ['a bad InjectorConfig', () => check([config.replace('templates:', 'tempaltes:'), pod('a', 'b')]), /tempaltes/],
     ['--dry-run without a cluster', () => check([config, pod('a', 'b')], '--dry-run'), /--dry-run: remove it; files/],
     [
       '--as-group alone',

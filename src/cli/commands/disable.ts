@@ -16,7 +16,7 @@ interface Change {
   readonly failed?: true;
 }
 
-/** How often, and how many ms apart, to check that an operator does not restore webhooks. */
+/** How often to check that no operator restores webhooks, and the interval in milliseconds. */
 const looks = 4;
 const betweenMs = 250;
 

@@ -81,7 +81,7 @@ async function untilReady(
 ): Promise<boolean> {
   const readHealth = (): Promise<OperatorHealth> => {
     const health = readOperatorHealth(client, expected.map(classOf));
-    // It may fail before it is expected.
+    // It may fail before it is awaited.
     health.catch(() => undefined);
     return health;
   };
@@ -130,7 +130,7 @@ function nameOf({ kind, metadata }: KubernetesObject): string {
   return `${kind} ${metadata.name ?? ''}`;
 }
 
-/** Returns the condition to wait for; a tag in a rollout is not Ready with a live webhook. */
+/** Returns the awaited condition; a tag in a rollout is not Ready although its webhook is live. */
 function expectedCondition({ kind }: KubernetesObject): string {
   return kind === 'RevisionTag' ? 'WebhookReady' : 'Ready';
 }

@@ -28,12 +28,9 @@ export function addConfigurationOptions(command: Command): Command {
   return (
     command
       .option('-c, --config <file>', 'a YAML file with the InjectorConfig')
-      .option('--inject-config-file <file>', "with --config: the text to which the InjectorConfig's configFrom refers")
+      .option('--inject-config-file <file>', 'with --config: the text to which its configFrom refers')
       .option('--values-file <file>', 'with --config: the text of valuesFrom, or of the key values next to configFrom')
-      .option(
-        '--mesh-config-file <file>',
-        "with --config: the text to which the InjectorConfig's meshConfigFrom refers",
-      )
+      .option('--mesh-config-file <file>', 'with --config: the text to which its meshConfigFrom refers')
       .addOption(
         new Option(
           '--config-dir <directory>',

@@ -43,26 +43,17 @@ interface InstallOptions extends ClusterOptions {
 /** `injector install`: applies our chart with the user's values, and waits for its Deployments. */
 export function installCommand(terminal: Terminal): Command {
   return clusterCommand('install', 'install the operator, or upgrade an installation of this command')
-    .option(
-      '-n, --namespace <name>',
-      'the namespace of the operator; created if it does not exist',
-      'sidecar-injector-system',
-    )
+    .option('-n, --namespace <name>', 'its namespace; created if it does not exist', 'sidecar-injector-system')
     .option(
       '-f, --values <file...>',
-      'files with values of the chart; later files override earlier ones (- for standard input)',
+      'values of the chart; later files override earlier ones (- for standard input)',
       [],
     )
     .option('--set <key=value...>', "values that override those of files, in helm's syntax: a.b=c,d[0]=e,f={g,h}", [])
     .addOption(new Option('-o, --output <format>', 'print the objects without a cluster').choices(['yaml']))
     .option('--dry-run', 'send the changes to the API server as a dry run')
     .option('--take-ownership', 'take over fields and objects of other managers, including a helm release')
-    .option(
-      '--timeout <seconds>',
-      'how long to wait until the operator is available (0: do not wait)',
-      parseSeconds,
-      300,
-    )
+    .option('--timeout <seconds>', 'how long to wait until it is available (0: do not wait)', parseSeconds, 300)
     .action(async (options: InstallOptions) => {
       const values = await readValues(options, terminal);
       if (options.output === 'yaml') {
@@ -139,7 +130,7 @@ async function install(
   // Obsolete objects are deleted last, so that they serve until the new ones are available.
   if ((await Promise.all(waiting)).includes(false)) {
     terminal.error(
-      `not available after ${timeout} s: fix the problem above and install again, or run \`injector uninstall\``,
+      `not available after ${timeout} s: fix the problem above, then install again or \`injector uninstall\``,
     );
     return false;
   }

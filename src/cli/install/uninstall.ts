@@ -61,16 +61,12 @@ async function uninstall(client: ApiClient, options: UninstallOptions, terminal:
   const kept = `${plural(definitions.length, 'CustomResourceDefinition')} and ${plural(resources.length, 'custom resource')}`;
   const found = [...objects, ...webhooks, ...(await remains.made()), ...resources.filter(isHeld)];
   if (found.length === 0 && (definitions.length === 0 || !purge)) {
-    terminal.out(
-      `nothing to uninstall${definitions.length === 0 ? '' : `; ${kept} are kept, use --purge to remove them`}\n`,
-    );
+    terminal.out(`nothing to uninstall${definitions.length === 0 ? '' : `; ${kept} are kept; --purge removes them`}\n`);
     return true;
   }
   const { isAnswered, losses } = await readLosses(client);
   const what =
-    release === undefined
-      ? 'the remaining objects of an operator'
-      : `${release.name} in namespace ${release.namespace}`;
+    release === undefined ? 'the objects of an operator' : `${release.name} in namespace ${release.namespace}`;
   const concerns = [...losses, `removes ${what} with its webhooks; ${kept} are ${purge ? 'also removed' : 'kept'}`];
   if (!(await agrees(terminal, concerns, yes))) return true;
 

@@ -58,10 +58,7 @@ describe('drawRollout', () => {
     assert.equal(marks({ ...rolledBack, step: 1 }), '✓✗  ');
     assert.equal(drawRollout(rolloutTag({ ...promoted, step: 3 }), wide, now).at(-1), '-  4   100 %  skipped');
     const picture = drawRollout(rolloutTag(rolledBack), wide, now).join('\n');
-    assert.match(
-      picture,
-      /\nuse `injector tag retry prod` to start it again, [^]*\n\n[^]*\ncanary .*\(1-25, configuration/,
-    );
+    assert.match(picture, /\nuse `injector tag retry prod` to start it[^]*\n\n[^]*\ncanary .*\(1-25, configuration/);
   });
 
   it('shows restarts with the first waiting and skipped workloads', () => {

@@ -24,10 +24,7 @@ describe('rolloutEnd', () => {
     ['the tag does not have the revision of its spec', rolloutTag(rolloutState())],
     ['only an earlier rollout was promoted', rolloutTag({ ...promoted, stable: paused.stable })],
     ['a retry is not answered yet', rolloutTag(rolledBack, asked('retry:1'))],
-    [
-      'another action was answered',
-      rolloutTag({ ...rolledBack, action: { ...answer, verb: 'abort' } }, asked('retry:1')),
-    ],
+    ['another was answered', rolloutTag({ ...rolledBack, action: { ...answer, verb: 'abort' } }, asked('retry:1'))],
   ];
   for (const [title, tag] of continuing) {
     it(`is undefined while ${title}`, () => {
@@ -39,13 +36,7 @@ describe('rolloutEnd', () => {
   const ends: [string, RevisionTag, boolean, boolean, RegExp][] = [
     ['it was promoted', rolloutTag(promoted), true, true, /1-25 is stable now/],
     ['it was rolled back', rolloutTag(rolledBack), false, false, /9 of 53 pods/],
-    [
-      'the action was answered',
-      rolloutTag({ ...rolledBack, action: answer }, asked('retry:1')),
-      true,
-      false,
-      /9 of 53/,
-    ],
+    ['it was answered', rolloutTag({ ...rolledBack, action: answer }, asked('retry:1')), true, false, /9 of 53/],
     ['the request is invalid', rolloutTag(rolledBack, asked('again')), true, false, /9 of 53/],
     ['the spec was set back', rolloutTag(rolloutState(), back), true, false, /ended: pods get revision 1-24/],
     ['there was nothing to do', rolloutTag(rolloutState(), back), false, true, /^no rollout is under way: pods get/],

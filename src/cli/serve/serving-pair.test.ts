@@ -39,13 +39,9 @@ describe('loadPair', () => {
     [
       'an invalid certificate',
       () => ({ ...pair, certificatePem: 'x' }),
-      /--tls-cert: the file does not contain a certificate/,
+      /--tls-cert: .* does not contain a certificate/,
     ],
-    [
-      'an invalid key',
-      () => ({ ...pair, privateKeyPem: 'secret' }),
-      /--tls-key: the file does not contain an unencrypted/,
-    ],
+    ['an invalid key', () => ({ ...pair, privateKeyPem: 'secret' }), /--tls-key: .* does not contain an unencrypted/],
   ];
   for (const [title, texts, message] of refused) {
     it(`refuses ${title}, and does not quote it`, () => {

@@ -171,10 +171,7 @@ describe('injector, with a tag that restarts workloads', () => {
 
     it('shows restarts if the tag already has the revision', async () => {
       put(atRest(restarting, restartOnly));
-      assert.match(
-        (await injector('tag set prod -r 1-25')).out,
-        /already points to revision 1-25; restarts Restarting, 40 /,
-      );
+      assert.match((await injector('tag set prod -r 1-25')).out, /points to revision 1-25; restarts Restarting, 40 /);
     });
   });
 });

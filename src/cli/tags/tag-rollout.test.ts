@@ -92,25 +92,10 @@ describe('injector tag, with a rollout', () => {
       ['promote without a rollout', 'promote prod', rolloutState(), /no rollout is under way; nothing was changed/],
       ['abort without a rollout', 'abort prod', promoted, /no rollout is under way; nothing was changed/],
       ['promote without a status', 'promote prod', undefined, /no rollout is under way/],
-      [
-        'promote after a rollback',
-        'promote prod',
-        rolledBack,
-        /under way: .*9 of 53.*`injector tag retry prod` to start it again/,
-      ],
-      [
-        'resume without a pause',
-        'resume prod',
-        { ...paused, pausedAt: undefined as never },
-        /step 2 is not paused: step 2/,
-      ],
+      ['promote after a rollback', 'promote prod', rolledBack, /under way: .*9 of 53.*`injector tag retry prod`/],
+      ['resume without a pause', 'resume prod', { ...paused, pausedAt: undefined as never }, /step 2 is not paused: s/],
       ['resume after a resume', 'resume prod', { ...paused, resumed: true }, /the pause of step 2 has already ended/],
-      [
-        'retry during a rollout',
-        'retry prod',
-        paused,
-        /rollout to revision 1-25 is under way, nothing was rolled back/,
-      ],
+      ['retry during a rollout', 'retry prod', paused, /revision 1-25 is under way, nothing was rolled back/],
       [
         'retry without a rollback',
         'retry prod',
@@ -248,31 +233,16 @@ describe('injector tag, with a rollout', () => {
     });
 
     const cases: [string, RolloutState, string, RegExp][] = [
-      [
-        'another revision',
-        paused,
-        '1-26',
-        /: the rollout to revision 1-25 ends; a rollout from revision 1-24 to 1-26 begins/,
-      ],
-      [
-        'the stable revision',
-        paused,
-        '1-24',
-        /: the rollout to revision 1-25 ends; moved from revision 1-25 to revision 1-24/,
-      ],
+      ['another', paused, '1-26', /: the rollout to revision 1-25 ends; a rollout from .* to 1-26 begins/],
+      ['the stable revision', paused, '1-24', /: the rollout to revision 1-25 ends; moved .* to revision 1-24/],
       ['the canary', paused, '1-25', /: the rollout to revision 1-25 is under way; `injector tag watch prod`/],
       [
         'a canary that was rolled back',
         rolledBack,
         '1-25',
-        /^error: tag prod already names revision 1-25: revision 1-25 was rolled back .*; use `injector tag retry prod` to start it again, /,
+        /^error: tag prod already names revision 1-25: .* was rolled back .*; use `injector tag retry prod`/,
       ],
-      [
-        'the revision of the spec',
-        rolloutState(),
-        '1-25',
-        /: the spec already has revision 1-25, but pods get 1-24: Idle: pods/,
-      ],
+      ['an unpublished revision', rolloutState(), '1-25', /: the spec already has .*, but pods get 1-24: Idle: p/],
       ['the promoted revision', promoted, '1-25', /: already points to revision 1-25/],
     ];
     for (const [title, state, revision, message] of cases) {

@@ -43,7 +43,7 @@ export interface Stale {
 
 /** The age after which a Lease is read twice, because clocks differ, in milliseconds. */
 const doubtfulAfter = 20_000;
-/** Longer than the heartbeat of a replica (5 s) or a leader (2 s), in milliseconds. */
+/** The time between both reads, longer than any heartbeat (5 s), in milliseconds. */
 const secondLookAfter = 6_000;
 
 /**

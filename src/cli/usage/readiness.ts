@@ -15,7 +15,7 @@ export interface Readiness {
   readonly unknownSince?: string | null;
 }
 
-/** Returns the Ready condition at the current generation. @param stale without a leader */
+/** Returns the Ready condition at the current generation. @param stale set without a leader */
 export function readinessOf({ metadata, status }: Observed, stale?: Stale): Readiness {
   if (stale !== undefined) {
     const when = stale.since === undefined ? 'there is no leader' : `no leader since ${stale.since}`;
