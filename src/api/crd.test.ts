@@ -41,7 +41,6 @@ function* walk(schema: Schema, path = '', named = true): Generator<{ path: strin
   if (schema.items) yield* walk(schema.items, `${path}[]`, false);
   if (schema.additionalProperties) yield* walk(schema.additionalProperties, `${path}.*`, false);
 }
-/** Returns the parts of a definition that the tests inspect. */
 function partsOf(definition: Definition) {
   const [version] = definition.spec.versions;
   const root = version!.schema.openAPIV3Schema;

@@ -1,4 +1,3 @@
-/** A mistake in an object. */
 export interface Mistake {
   /** The path of the field from the root of the object, e.g. `spec.injection.templates`. */
   readonly field: string;

@@ -54,7 +54,6 @@ export function servingRoleName(operatorClass: string): string {
   return operatorClass === 'default' ? `${prefix}-serving` : `${prefix}-serving-${operatorClass}`;
 }
 
-/** Returns the name of the Lease for leader election in an operator class. */
 export function leaderLeaseName(operatorClass: string): string {
   return `injector-leader-${operatorClass}`;
 }
@@ -64,7 +63,6 @@ export function replicaLeaseName(identity: string): string {
   return `injector-replica-${identity}`;
 }
 
-/** The URL path of the validating webhook. */
 export const validatePath = '/validate';
 
 /** Returns the names of the validating webhook's objects; each operator class has its own. */
@@ -97,7 +95,6 @@ export const labelNames = {
   managedBy: 'app.kubernetes.io/managed-by',
 } as const;
 
-/** The value of {@link labelNames.managedBy}. */
 export const managedBy = 'sidecar-injector';
 
 /** The annotation of an injected pod with the configuration that injected it, `<name>.<hash8>`. */
@@ -132,7 +129,6 @@ export const pathProbeKeys = {
   nonce: 'nonce',
   /** The nonce, returned by the replica. */
   answer: 'answer',
-  /** The name of the replica that answered. */
   replica: 'replica',
   /** The configuration hash in the path of the call. */
   configuration: 'configuration',

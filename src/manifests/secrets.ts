@@ -41,7 +41,6 @@ function secret(
   return { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace, labels: { ...labels } }, type, data };
 }
 
-/** Encodes a text as Kubernetes encodes bytes in JSON. */
 export function base64(text: string): string {
   return Buffer.from(text, 'utf8').toString('base64');
 }

@@ -13,7 +13,6 @@ import {
 const maximumTemplateLength = 600_000;
 const templateName = z.string().min(1).max(63);
 
-/** `spec.injection.annotationOverrides`. */
 export const annotationOverridesSchema = z.object({
   preset: z
     .enum(['Safe', 'Istio'])
@@ -28,7 +27,6 @@ export const annotationOverridesSchema = z.object({
     ),
 });
 
-/** `spec.injection`: the injected content, and which of the selected pods receive it. */
 export const injectionSchema = z.object({
   policy: z
     .enum(['enabled', 'disabled'])

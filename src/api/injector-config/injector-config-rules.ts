@@ -276,7 +276,6 @@ export function operatorClassIsImmutable(kind: string) {
   };
 }
 
-/** Returns a mistake for each rule that the value violates. */
 export function brokenRules<T>(rules: readonly ValidationRule<T>[], value: T): Mistake[] {
   return rules.filter((rule) => !rule.holds(value)).map(({ field, message }) => ({ field, message }));
 }

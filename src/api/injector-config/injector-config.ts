@@ -18,7 +18,6 @@ import type { KubernetesObject, ObjectMeta } from '../kubernetes/kubernetes.ts';
 import { webhookSchema } from './webhook-schema.ts';
 import { usageStatusFields } from './usage-status.ts';
 
-/** `spec.certificate`: the authority and serving certificate of the webhook. */
 const certificateSchema = z.object({
   provider: choice(
     ['SelfSigned', 'Secret', 'CertificateSigningRequest', 'CertManager'],
@@ -107,7 +106,6 @@ export const injectorConfigPlural = 'injectorconfigs';
 /** The operator class of operators and objects that set none. */
 export const defaultOperatorClass = 'default';
 
-/** `spec` of an InjectorConfig. */
 export const injectorConfigSpecSchema = z.object({
   revision: dnsLabel()
     .exactOptional()
@@ -130,7 +128,6 @@ export type InjectorConfigSpec = z.output<typeof injectorConfigSpecSchema>;
 /** `status`. The operator has not set a field that is absent. */
 export type InjectorConfigStatus = z.output<typeof injectorConfigStatusSchema>;
 
-/** A parsed object of our group. */
 export interface Resource<Kind extends string, Spec, Status> extends KubernetesObject {
   apiVersion: typeof apiVersion;
   kind: Kind;
@@ -147,7 +144,6 @@ export function revisionOf(config: Pick<InjectorConfig, 'metadata' | 'spec'>): s
   return config.spec.revision ?? config.metadata.name;
 }
 
-/** `status` of an InjectorConfig; only the operator writes it. */
 export const injectorConfigStatusSchema = z.object({
   observedGeneration: z.int().min(0).exactOptional().describe('The metadata.generation that this status describes.'),
   revision: z.string().max(63).exactOptional().describe('The revision of the injector.'),

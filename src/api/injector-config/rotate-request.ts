@@ -15,7 +15,6 @@ export interface RotateRequest {
   readonly nonce: string;
 }
 
-/** Formats a request as the value of {@link rotateAnnotation}. */
 export function formatRotateRequest({ target, nonce }: RotateRequest): string {
   return `${target}:${nonce}`;
 }

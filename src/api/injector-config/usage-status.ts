@@ -48,7 +48,6 @@ export const usageStatusFields = {
 
 export type UsageStatus = z.output<z.ZodObject<typeof usageStatusFields>>;
 
-/** Returns the usage fields of a status. */
 export function usageOf(status: UsageStatus | undefined): UsageStatus {
   return Object.fromEntries(Object.entries(status ?? {}).filter(([field]) => Object.hasOwn(usageStatusFields, field)));
 }

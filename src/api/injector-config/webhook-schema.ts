@@ -40,7 +40,6 @@ const webhookKeys = z.object({
   status: qualifiedName().default(istioKeys.status).describe('The pod annotation that records the injected content.'),
 });
 
-/** `spec.webhook`: the pods that the webhook selects, and how the API server calls it. */
 export const webhookSchema = z.object({
   failurePolicy: choice(
     ['Fail', 'Ignore'],

@@ -28,12 +28,10 @@ export function text(maximum: number, pattern: RegExp, message: string) {
   return z.string().min(1).max(maximum).regex(pattern, message);
 }
 
-/** Returns the schema of a DNS-1123 label of at most `maximum` characters. */
 export function dnsLabel(maximum = 63) {
   return text(maximum, dnsLabelPattern, 'must be a DNS-1123 label: lowercase letters, digits and -');
 }
 
-/** Returns the schema of a label or annotation name. */
 export function qualifiedName() {
   return text(317, qualifiedNamePattern, 'must be a label name such as example.com/inject or inject');
 }
@@ -53,17 +51,14 @@ export function flag(description: string) {
   return z.boolean().default(false).describe(description);
 }
 
-/** Returns the schema of an enum with a default. */
 export function choice<const Words extends readonly string[]>(words: Words, usual: Words[number], description: string) {
   return z.enum(words).default(usual).describe(description);
 }
 
-/** Returns the schema of an optional object. */
 export function optionalObject<Fields extends z.ZodRawShape>(description: string, fields: Fields) {
   return z.object(fields).exactOptional().describe(description);
 }
 
-/** Returns the schema of an optional time in RFC 3339. */
 export function optionalTime(description: string) {
   return z.string().meta({ format: 'date-time' }).exactOptional().describe(description);
 }

@@ -7,7 +7,6 @@ export const restartedAnnotation = ownName('restarted');
 /** The annotation of a workload that excludes it from all restarts, with value `"false"`. */
 export const restartChoiceAnnotation = ownName('restart');
 
-/** One restart in the annotation. */
 export interface WorkloadRestart {
   readonly tag: string;
   /** The configuration for the new pods, `<InjectorConfig>.<hash8>`. */

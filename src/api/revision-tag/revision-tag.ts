@@ -91,12 +91,10 @@ export const rolloutStatusSchema = z.object({
   }),
 });
 
-/** `status.rollout`. */
 export type RolloutState = z.output<typeof rolloutStatusSchema>;
 export type RolloutPhase = RolloutState['phase'];
 /** A revision and the hash of its configuration. */
 export type RolloutRevision = z.output<typeof rolloutRevision>;
-/** The number of pods of one revision. */
 export type PodCounts = z.output<typeof pods>;
 
 const reason = z.string().max(64).describe('The reason, as one CamelCase word.');
@@ -124,7 +122,6 @@ export const restartStatusSchema = z.object({
   ),
 });
 
-/** `status.restarts`. */
 export type RestartStatus = z.output<typeof restartStatusSchema>;
 
 export const revisionTagKind = 'RevisionTag';
@@ -133,7 +130,6 @@ export const revisionTagPlural = 'revisiontags';
 /** The name of the revision or tag that the injection label without a revision also selects. */
 export const defaultRevision = 'default';
 
-/** `spec` of a RevisionTag. */
 export const revisionTagSpecSchema = z.object({
   revision: dnsLabel().describe(
     'The desired revision of the tag. Change it to move all namespaces and pods that follow the tag.',
@@ -161,7 +157,6 @@ export type RevisionTagStatus = z.output<typeof revisionTagStatusSchema>;
 /** A RevisionTag with defaults; cluster-scoped. Labels select it by its metadata.name. */
 export type RevisionTag = Resource<typeof revisionTagKind, RevisionTagSpec, RevisionTagStatus>;
 
-/** `status` of a RevisionTag; only the operator writes it. */
 export const revisionTagStatusSchema = z.object({
   observedGeneration: z.int().min(0).exactOptional().describe('The metadata.generation that this status describes.'),
   stableRevision: z

@@ -15,7 +15,6 @@ export interface RolloutAction {
   readonly nonce: string;
 }
 
-/** Formats a request as the value of {@link rolloutActionAnnotation}. */
 export function formatRolloutAction({ verb, nonce }: RolloutAction): string {
   return `${verb}:${nonce}`;
 }

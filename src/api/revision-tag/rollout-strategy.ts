@@ -65,7 +65,6 @@ const restart = z.object({
     ),
 });
 
-/** `spec.strategy` of a RevisionTag: how the tag moves to another revision. */
 export const rolloutStrategySchema = z.object({
   canary: canary
     .exactOptional()
@@ -82,7 +81,6 @@ export const rolloutStrategySchema = z.object({
   }),
 });
 
-/** `spec.strategy` with defaults. */
 export type RolloutStrategy = z.output<typeof rolloutStrategySchema>;
 export type CanaryStrategy = NonNullable<RolloutStrategy['canary']>;
 export type CanaryStep = CanaryStrategy['steps'][number];

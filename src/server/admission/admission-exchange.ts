@@ -9,7 +9,6 @@ import type { ServerMetrics } from '../metrics/server-metrics.ts';
 import type { TrackedConnections } from '../http/track-connections.ts';
 import { refuseBody, writeAnswer } from '../http/write-answer.ts';
 
-/** The dependencies of all exchanges of a listener. */
 export interface ExchangeContext {
   readonly admit: (head: RequestHead) => AdmittedRequest;
   readonly limits: AdmissionLimits;
@@ -21,7 +20,6 @@ export interface ExchangeContext {
   leaving(): boolean;
   /** Reports whether to refuse new requests. */
   closing(): boolean;
-  /** Called at the end of the exchange. */
   ended(): void;
 }
 

@@ -35,7 +35,6 @@ export interface HeavyReview {
   readonly timeout: number | undefined;
 }
 
-/** A decided review. */
 export interface ReviewVerdict {
   readonly version: ReviewVersion;
   /** May lack its objects. */
@@ -61,7 +60,6 @@ export interface HeavyReviews {
 /** The target of a path: a handler, a page for GET and HEAD, or the reason for a 503. */
 export type RouteTarget = RouteHandler | { page(): HttpAnswer } | { readonly unavailable: string };
 
-/** An entry of the route table. */
 export interface AdmissionRoute {
   /** The kind of path, a label of metrics and logs. */
   readonly kind: string;

@@ -3,7 +3,6 @@ import { validatePath } from '../../api/names.ts';
 import { type AdmissionDecision, allowed, denied, type AdmissionRequest } from './admission-decision.ts';
 import type { AdmissionRoute } from './admission-handler.ts';
 
-/** The result of checking an object. */
 export interface Validation {
   readonly mistakes: readonly Mistake[];
   /** Problems that do not prevent the request, one sentence each. */
@@ -12,7 +11,6 @@ export interface Validation {
   readonly inUse?: string;
 }
 
-/** Checks an object on creation, update or deletion. */
 export type ValidateObject = (request: AdmissionRequest) => Validation | Promise<Validation>;
 
 /** Serves `/validate`. A refusal lists all mistakes in its message and as causes. */

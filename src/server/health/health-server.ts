@@ -47,7 +47,6 @@ export function createHealthServer(options: HealthServerOptions) {
   const guard = new ConnectionGuard({ maxConnections, maxUnprovenConnections: maxConnections }, () => undefined);
   server.on('connection', (socket: Socket) => guard.admit(socket));
 
-  /** Logs each change of readiness. */
   function noteReadiness(ready: boolean, report: string): void {
     if (ready === wasReady) return;
     wasReady = ready;

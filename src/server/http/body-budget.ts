@@ -26,7 +26,6 @@ export class BodyBudget {
     this.#limits = limits;
   }
 
-  /** The bytes that all bodies hold. */
   get used(): number {
     return this.#used;
   }

@@ -9,7 +9,6 @@ class SocketsByAddress {
     return this.#addresses.size;
   }
 
-  /** The number of addresses with connections. */
   get addresses(): number {
     return this.#sockets.size;
   }

@@ -58,7 +58,6 @@ export function createAdmissionObserver(
     malformed(kind: string, problem: string, uid?: string): void {
       warn('malformed admission review', { path: kind, problem, ...(uid === undefined ? {} : { uid }) });
     },
-    /** Logs an unexpected exception. */
     defect(thrown: unknown): void {
       const error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
       log.error('admission failed unexpectedly', { error });

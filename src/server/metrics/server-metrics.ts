@@ -70,7 +70,6 @@ export class ServerMetrics {
     this.#expiries = expiries;
   }
 
-  /** Counts an answered request. */
   answered(path: string, code: number, seconds: number, bodyBytes: number, answerBytes: number): void {
     this.#metrics.requests.inc({ path, code });
     this.#metrics.duration.observe({ path }, seconds);
@@ -107,7 +106,6 @@ export class ServerMetrics {
     this.#metrics.handshakes.inc({ result });
   }
 
-  /** Counts a connection that the listener closed. */
   dropped(reason: 'handshake' | 'headers' | 'pressure'): void {
     this.#metrics.losses.inc({ reason });
   }

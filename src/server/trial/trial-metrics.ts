@@ -2,7 +2,6 @@ import type { Registry } from 'prom-client';
 import { registerMetrics } from '../metrics/register-metrics.ts';
 import type { ConfigurationTrialsOptions } from './configuration-trials.ts';
 
-/** Returns an observer that counts trials. */
 export function trialMetrics(registry: Registry): NonNullable<ConfigurationTrialsOptions['observer']> {
   const { counter, histogram } = registerMetrics(registry);
   const trialsHelp =

@@ -85,7 +85,6 @@ export class ReviewWorker {
     return this.#thread !== undefined;
   }
 
-  /** The total size of waiting reviews. */
   get waitingBytes(): number {
     return this.#waitingBytes;
   }

@@ -4,7 +4,6 @@ import { ReviewWorker, type ReviewWorkerOptions } from './review-worker.ts';
 
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Creates a worker with metrics. */
 export function measuredWorker(registry: Registry, options: ReviewWorkerOptions): ReviewWorker {
   const { counter, histogram, gauge } = registerMetrics(registry);
   const jobsHelp = 'Large or slow reviews that the worker handled, by outcome.';
