@@ -22,9 +22,7 @@ export function isIncomplete(
   return new Set(workloads.map(({ rank }) => rank)).size < knownWorkloads;
 }
 
-/**
- * Returns why a share other than 0 or 100 percent cannot be measured: workloads are missing.
- */
+/** Returns why a share other than 0 or 100 percent cannot be measured: workloads are missing. */
 export function holdOf(
   state: Pick<RolloutState, 'knownWorkloads' | 'weight'>,
   step: CanaryStep,

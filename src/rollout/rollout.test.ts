@@ -185,10 +185,7 @@ describe('A shadow step', () => {
     const tag = TagHistory.begun(shadowFirst);
     const error = 'line 3: no such field';
     assert.equal(tag.see(1, { shadow: { ...report(2, 1), error } }), 'RolledBack/ShadowFailed');
-    assert.match(
-      tag.now.message,
-      /canary failed for 1 of 2 pods that the stable revision accepts: line 3: no such field$/,
-    );
+    assert.match(tag.now.message, /failed for 1 of 2 pods that the stable revision accepts: line 3: no such field$/);
     assert.equal(tag.now.shadowReport?.error, error);
     const silent = TagHistory.begun(shadowFirst);
     silent.see(1, { shadow: report(2, 2) });

@@ -36,12 +36,8 @@ describe('loadPair', () => {
 
   const refused: [string, () => CertifiedKey, RegExp][] = [
     ['a key of another pair', () => ({ ...pair, privateKeyPem: otherKey }), /--tls-key.*does not belong/],
-    [
-      'an invalid certificate',
-      () => ({ ...pair, certificatePem: 'x' }),
-      /--tls-cert: .* does not contain a certificate/,
-    ],
-    ['an invalid key', () => ({ ...pair, privateKeyPem: 'secret' }), /--tls-key: .* does not contain an unencrypted/],
+    ['a bad certificate', () => ({ ...pair, certificatePem: 'x' }), /--tls-cert: .* not contain a certificate/],
+    ['a bad key', () => ({ ...pair, privateKeyPem: 'secret' }), /--tls-key: .* not contain an unencrypted/],
   ];
   for (const [title, texts, message] of refused) {
     it(`refuses ${title}, and does not quote it`, () => {
