@@ -86,7 +86,7 @@ async function manifests(): Promise<string[]> {
 function constantPart(sentence: string): string {
   return sentence
     .replaceAll(/[\w-]*\d(?:[\w-]|\.\d)*/g, 'N')
-    .replace(/, (?:killed|nobody was killed)[^]*: ended/, ': ended');
+    .replace(/, (?:the leader was killed|without a kill)[^]*: it ended/, ': it ended');
 }
 
 /** Returns `SCENARIO: SENTENCE` of all checks in the logs. */

@@ -1,4 +1,5 @@
-// go-types writes what TypeScript has to know of Go's types: the structs of a Kubernetes pod and the messages of Istio's mesh configuration.
+// go-types writes Go's types for TypeScript: the structs of a Kubernetes pod, and the messages of
+// Istio's mesh configuration.
 //
 //	cd scripts/go-types && go run . ../../src/inject
 package main

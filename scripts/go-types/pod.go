@@ -28,7 +28,7 @@ export const podNamedTypes = ` + "`"
 type podTables struct {
 	structs map[string][]string
 	named   map[string]string
-	// Error messages and tables name a type without its import path: two packages must not use one name.
+	// Messages and tables name types without import paths, so two packages must not share a name.
 	packages map[string]string
 }
 
@@ -62,7 +62,7 @@ func podTypes() string {
 
 func (t *podTables) visit(typ reflect.Type) {
 	if other, seen := t.packages[typ.String()]; seen && other != typ.PkgPath() {
-		fail(fmt.Errorf("%s is a type of %s and of %s", typ, other, typ.PkgPath()))
+		fail(fmt.Errorf("packages %[2]s and %[3]s both have type %[1]s", typ, other, typ.PkgPath()))
 	}
 	t.packages[typ.String()] = typ.PkgPath()
 	switch {

@@ -21,7 +21,7 @@ import (
 	"istio.io/istio/pkg/kube/multicluster"
 )
 
-// Setup is one configuration of Istio's injector.
+// Setup is a configuration of Istio's injector.
 type Setup struct {
 	Name           string `json:"name"`
 	Revision       string `json:"revision"`
@@ -48,7 +48,7 @@ func readSetups(folder string) []Setup {
 	return setups
 }
 
-// load makes Istio's HTTP handler for a configuration.
+// load creates Istio's HTTP handler for a configuration.
 func (s *Setup) load() {
 	folder, err := os.MkdirTemp("", "istio-recorder")
 	check(err)
@@ -82,7 +82,7 @@ func (s *Setup) useNativeSidecars() {
 	}
 }
 
-// answer sends a pod to the handler and notes what came back.
+// answer sends a pod to the handler, and records the answer.
 func (s *Setup) answer(one *Case) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -90,7 +90,7 @@ func (s *Setup) answer(one *Case) {
 		}
 	}()
 	s.useNativeSidecars()
-	// The API server sends pods as Kubernetes' types write them.
+	// Encode the pod with Kubernetes' types, as the API server does.
 	var typed corev1.Pod
 	check(json.Unmarshal([]byte(encoded(one.Pod)), &typed))
 	pod, err := json.Marshal(typed)
@@ -129,7 +129,7 @@ func (s *Setup) answer(one *Case) {
 		check(err)
 		patched, err := patch.Apply(pod)
 		if err != nil {
-			// The API server refuses such an answer.
+			// The API server would refuse such an answer.
 			one.Outcome, one.Message = "panic", err.Error()
 			return
 		}

@@ -1,10 +1,11 @@
-// istio-recorder prints what Istio's own injector answers to random pods: JSON lines, the configurations first, then a case a line.
+// istio-recorder prints the answers of Istio's injector to random pods as JSON lines: first the
+// configurations, then one case per line.
 //
 //	go run . [-count 1000] [-seed 1] [-setups DIR] [-choose 0]
 //
-// DIR has a folder with config, values and mesh for each configuration; beside it setups.json names revisions and native sidecars. Without
-// -setups the configurations of setups.go are used. With -choose only as many cases are printed, chosen so that every group of every
-// configuration has its share and no two are alike.
+// DIR contains a folder with config, values and mesh for each configuration; setups.json beside DIR
+// has the revisions and native sidecars. The default is setups.go. -choose limits the printed cases
+// to different ones, spread over the groups of all configurations.
 package main
 
 import (
@@ -21,10 +22,10 @@ import (
 
 type object = map[string]any
 
-// Case is one pod and Istio's answer to it.
+// Case is a pod, and Istio's answer.
 type Case struct {
 	Setup string `json:"setup"`
-	// Group is Istio's function that the pod is meant for.
+	// Group is the function of Istio that the pod targets.
 	Group     string `json:"group"`
 	Path      string `json:"path"`
 	Namespace string `json:"namespace"`
@@ -36,10 +37,10 @@ type Case struct {
 }
 
 func main() {
-	count := flag.Int("count", 1000, "cases that are generated")
-	seed := flag.Int64("seed", 1, "of the random choices")
-	folder := flag.String("setups", "", "configurations to use instead of the own ones")
-	choose := flag.Int("choose", 0, "cases that are printed; 0 is all")
+	count := flag.Int("count", 1000, "number of cases to generate")
+	seed := flag.Int64("seed", 1, "seed of the random choices")
+	folder := flag.String("setups", "", "folder of configurations to use instead of setups.go")
+	choose := flag.Int("choose", 0, "number of cases to print; 0 prints all")
 	flag.Parse()
 	options := log.DefaultOptions()
 	options.SetDefaultOutputLevel(log.OverrideScopeName, log.NoneLevel)
@@ -78,7 +79,8 @@ func main() {
 	}
 }
 
-// chosen takes cases in turns from every group of every configuration, those with a message or a pod like none before first.
+// chosen selects cases in turns from all groups of all configurations. Cases with a new message or
+// a new shape of pod come first.
 func chosen(cases []Case, most int) []Case {
 	queues := map[string][]Case{}
 	var order []string
@@ -97,7 +99,7 @@ func chosen(cases []Case, most int) []Case {
 	for progress := true; progress && len(result) < most; {
 		progress = false
 		for _, key := range order {
-			// These have many values to check.
+			// These groups have many values to check.
 			taken, share := 0, 1
 			if group, _, _ := strings.Cut(key, " "); group == "validateAnnotations" || group == "MergeProxyConfig" {
 				share = 4
@@ -122,7 +124,8 @@ func chosen(cases []Case, most int) []Case {
 	return result
 }
 
-// shape is a value without its names and numbers: pods of one shape have the same fields and as many elements.
+// shape returns a value without names and numbers. Pods of one shape have the same fields and
+// numbers of elements.
 func shape(value any) any {
 	switch value := value.(type) {
 	case object:

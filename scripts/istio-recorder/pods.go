@@ -18,7 +18,7 @@ func (g *generator) chance(percent int) bool { return g.Intn(100) < percent }
 
 func pick[T any](g *generator, choices ...T) T { return choices[g.Intn(len(choices))] }
 
-// A change makes a pod reach the branches of one of Istio's functions.
+// A change modifies a pod so that it reaches the branches of one of Istio's functions.
 type change struct {
 	group string
 	apply func(g *generator, one *Case)
@@ -44,10 +44,10 @@ var changes = []change{
 	{"StrategicMergePatch", alike},
 }
 
-// newCase is a pod for one group, in turns, with now and then something of the others.
+// newCase returns a pod for one group, in turns, sometimes with changes of other groups.
 func (g *generator) newCase(number int, setup string) Case {
 	if setup == "odd-policy" {
-		// It injects nothing.
+		// This configuration injects nothing.
 		number = 0
 	}
 	one := Case{Setup: setup, Group: changes[number%len(changes)].group, Path: "/inject", Namespace: pick(g, "shop", "shop", "default")}
@@ -81,7 +81,7 @@ func (g *generator) newCase(number int, setup string) Case {
 	return one
 }
 
-// edited sends what Istio made once more, as it is or changed by somebody.
+// edited returns a pod that Istio has injected, unchanged or with changes of a user.
 func (g *generator) edited(before Case) Case {
 	one := Case{Setup: before.Setup, Group: "reinjection", Path: before.Path, Namespace: before.Namespace, Pod: clone(before.Result)}
 	annotations := entries(&one, "annotations")
@@ -102,7 +102,7 @@ func (g *generator) edited(before Case) Case {
 			}
 		}
 	case 4:
-		// Somebody takes the proxy away.
+		// A user removes the proxy.
 		for _, list := range []string{"containers", "initContainers"} {
 			var kept []any
 			all, _ := spec(&one)[list].([]any)
@@ -168,7 +168,7 @@ func decide(g *generator, one *Case) {
 	}
 }
 
-// annotated are Istio's checked annotations with values that it takes and values that it refuses.
+// annotated lists the annotations that Istio validates, with valid and invalid values.
 var annotated = map[string][]string{
 	"sidecar.istio.io/interceptionMode":                     {"REDIRECT", "TPROXY", "NONE", "redirect", "", "None"},
 	"status.sidecar.istio.io/port":                          {"0", "15021", "8080", " 80 ", "65535", "65536", "-1", "a", "", "+1", "0x10", "08"},
@@ -292,7 +292,7 @@ func (g *generator) handler() object {
 func probe(g *generator, one *Case) {
 	containers := containersOf(one)
 	if g.chance(30) {
-		// A native sidecar of the author's own.
+		// A native sidecar of the author.
 		helper := g.container("helper")
 		helper["restartPolicy"] = "Always"
 		list, _ := spec(one)["initContainers"].([]any)
@@ -329,7 +329,7 @@ func probe(g *generator, one *Case) {
 	}
 }
 
-// proxy is an author's own container of a name that a template has.
+// proxy returns a container of the author with the name of a template's container.
 func (g *generator) proxy(name string) object {
 	container := object{"name": name}
 	if g.chance(85) {
@@ -553,7 +553,7 @@ func order(g *generator, one *Case) {
 	}
 }
 
-// checkedConfigs meet the checks of ProxyConfig.
+// checkedConfigs exercise the validation of ProxyConfig.
 var checkedConfigs = []string{
 	"concurrency: 2", "concurrency: -1", "concurrency: x", "statusPort: 0", "statusPort: 70000", "statusPort: 15999", "proxyAdminPort: 0", "proxyAdminPort: 1",
 	"drainDuration: 0s", "drainDuration: 5s", "drainDuration: 1.5s", "drainDuration: 1ms", "drainDuration: 500us", "drainDuration: -1s", "drainDuration: 1h", "drainDuration: 5",
@@ -607,7 +607,7 @@ func securePort(g *generator, one *Case) {
 	}
 }
 
-// alike gives a pod what templates bring too, or what the merge treats in a way of its own.
+// alike adds parts to a pod that templates also contain, or that the merge treats specially.
 func alike(g *generator, one *Case) {
 	fields := spec(one)
 	if g.chance(50) {
@@ -652,7 +652,7 @@ func metadata(one *Case) object { return one.Pod["metadata"].(object) }
 
 func spec(one *Case) object { return one.Pod["spec"].(object) }
 
-// entries are a pod's labels or annotations.
+// entries returns a pod's labels or annotations.
 func entries(one *Case, name string) object {
 	known, found := metadata(one)[name].(object)
 	if !found {
@@ -673,7 +673,8 @@ func containersOf(one *Case) []object {
 	return result
 }
 
-// spellOnce leaves one spelling of each of Prometheus' annotations: Istio takes any of several, as Go's maps give them.
+// spellOnce keeps one spelling of each annotation of Prometheus. Of several spellings, Istio reads
+// a random one, because Go's maps have a random order.
 func spellOnce(one *Case) {
 	annotations, _ := metadata(one)["annotations"].(object)
 	names := make([]string, 0, len(annotations))

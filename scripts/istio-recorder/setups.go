@@ -1,6 +1,6 @@
 package main
 
-// ownSetups are configurations of our own: together they reach every branch of Istio's pipeline.
+// ownSetups are our configurations, which together reach all branches of Istio's pipeline.
 var ownSetups = []Setup{
 	{Name: "native", Revision: "canary", NativeSidecars: "enabled", Config: config("policy: enabled", sidecar), Values: `
 global:
@@ -70,7 +70,7 @@ sidecarInjectorWebhook: {rewriteAppHTTPProbe: false}
 `, Mesh: "enablePrometheusMerge: true\ninboundTrafficPolicy: {mode: PASSTHROUGH}\ndefaultConfig: {holdApplicationUntilProxyStarts: false}\n"},
 }
 
-// template is one of a configuration's templates.
+// template is a template of a configuration.
 type template struct{ name, text string }
 
 func config(head string, templates ...template) string {
@@ -81,7 +81,7 @@ func config(head string, templates ...template) string {
 	return result
 }
 
-// sidecar is a proxy with what post-processing looks at, native or not.
+// sidecar is a proxy with all parts that post-processing reads, native or not.
 var sidecar = template{"sidecar", `
 {{- $native := .NativeSidecars }}
 {{- $asked := annotation .ObjectMeta "sidecar.istio.io/nativeSidecar" "" }}
@@ -116,7 +116,7 @@ spec:
   securityContext: {fsGroup: 1337}
 `}
 
-// cni has the containers of a cluster with CNI, and core dumps.
+// cni is a template with the containers for CNI and core dumps.
 var cni = template{"check", `
 spec:
   initContainers:
@@ -126,7 +126,7 @@ spec:
   - {name: istio-proxy, image: {{ .ProxyImage | quote }}, args: [proxy]}
 `}
 
-// gateway is a pod whose author writes the proxy's container.
+// gateway is a template for pods whose author writes the proxy's container.
 var gateway = template{"gateway", `
 metadata:
   labels: {gateway: {{ .ObjectMeta.Namespace | default "none" | quote }}}
@@ -141,7 +141,7 @@ spec:
     ports: [{containerPort: 15090, protocol: TCP, name: metrics}]
 `}
 
-// extra adds everything that the status lists, and changes the author's containers.
+// extra is a template that adds all parts of the status, and changes the author's containers.
 var extra = template{"extra", `
 metadata: {labels: {extra: "yes"}, annotations: {extra: {{ .Revision | quote }}}}
 spec:
@@ -163,12 +163,12 @@ metadata:
 
 var broken = template{"broken", "spec: {containers: [{name: a, {{ .ObjectMeta.Name | quote }}]}\n"}
 
-// always has a native proxy, whatever the pod asks for.
+// always is a template with a native proxy, independent of the pod.
 var always = template{"always", `
 spec: {initContainers: [{name: istio-proxy, image: proxy, restartPolicy: Always, env: [{name: APPS, value: "{{ len .Spec.Containers }}"}]}]}
 `}
 
-// sparse is nothing for most pods, and fails for some.
+// sparse is a template that is empty for most pods, and fails for some.
 var sparse = template{"sparse", `{{ if eq (annotation .ObjectMeta "fail" "") "now" }}{{ fail "no such thing" }}{{ end }}`}
 
 func indented(text string) string {

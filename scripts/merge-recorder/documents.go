@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// documentRow is YAML and the JSON that sigs.k8s.io/yaml makes of it.
+// documentRow is a YAML text, and the JSON to which sigs.k8s.io/yaml converts it.
 type documentRow struct {
 	YAML  string          `json:"y"`
 	JSON  json.RawMessage `json:"j,omitempty"`

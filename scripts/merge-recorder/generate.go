@@ -13,16 +13,16 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// generator makes JSON for Go types: few names and values, so that two of its objects have much in common.
+// generator generates JSON for Go types, with few names and values, so that two objects overlap.
 type generator struct {
 	*rand.Rand
-	// How often, of 100, something is null, has another type than its field, or belongs to no field.
+	// The percentages of nulls, of values of a wrong type, and of unknown fields.
 	nulls, mistypes, unknowns int
-	// Whether quantities and the like are written in every way that Go reads, or only in the canonical one.
+	// Whether quantities and similar types use all formats that Go reads, or only the canonical one.
 	loose bool
 }
 
-// fields names those that matter to merging; a struct that is not listed has all of its fields, seldom.
+// fields lists the fields that matter to merging. An unlisted struct gets any field, rarely.
 var fields = map[string][]string{
 	"Pod":                {"metadata", "spec", "spec", "spec"},
 	"ObjectMeta":         {"name", "labels", "annotations", "finalizers", "ownerReferences", "creationTimestamp"},
@@ -38,7 +38,7 @@ var fields = map[string][]string{
 
 var names = []string{"a", "b", "c", "d"}
 
-// value gives JSON of the type; the depth bounds the size.
+// value returns JSON of the type. The depth limits the size.
 func (g *generator) value(typ reflect.Type, depth int) any {
 	if g.IntN(100) < g.nulls {
 		return nil
@@ -108,7 +108,7 @@ func (g *generator) object(typ reflect.Type, depth int) any {
 		}
 		result[name] = g.value(field.Type, depth-1)
 	}
-	// The keys by which lists are merged are there, as a rule.
+	// The keys by which lists are merged are usually present.
 	for _, key := range []string{"name", "containerPort", "mountPath", "devicePath", "ip", "topologyKey", "uid"} {
 		if field, has := available[key]; has && g.IntN(100) < 97 && typ.Name() != "ObjectMeta" {
 			if _, set := result[key]; !set {
@@ -140,7 +140,7 @@ func (g *generator) time() any {
 	return []any{"2026-01-02T03:04:05Z", "2026-01-02T03:04:05.678Z", "2026-01-02T03:04:05+02:00", "0001-01-01T00:00:00Z", "yesterday"}[g.IntN(5)]
 }
 
-// jsonFields are the fields of a struct and of those it embeds, by JSON name.
+// jsonFields returns the fields of a struct and of its embedded structs, by JSON name.
 func jsonFields(typ reflect.Type) map[string]reflect.StructField {
 	result := map[string]reflect.StructField{}
 	for i := range typ.NumField() {
@@ -161,7 +161,7 @@ func (g *generator) pod() map[string]any {
 	return g.object(reflect.TypeFor[corev1.Pod](), 7).(map[string]any)
 }
 
-// text is the JSON of a generated value: each use of it decodes its own copy.
+// text returns the JSON of a generated value, so that each user decodes a separate copy.
 func text(value any) json.RawMessage {
 	encoded, err := json.Marshal(value)
 	check(err)

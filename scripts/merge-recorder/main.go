@@ -1,4 +1,5 @@
-// merge-recorder writes what Kubernetes' own Go code answers to generated inputs; the tests replay the answers without Go.
+// merge-recorder writes the results of Kubernetes' Go code for generated inputs. The tests replay
+// the results without Go.
 //
 //	cd scripts/merge-recorder && go run . ../../src/inject
 package main
@@ -22,7 +23,7 @@ func main() {
 	write(filepath.Join(folder, "yaml", "testdata", "documents.jsonl.gz"), recordDocuments())
 }
 
-// write stores one JSON value per line, compressed; the same rows always give the same bytes.
+// write stores one JSON value per line, compressed. The same rows always give the same bytes.
 func write[Row any](file string, rows []Row) {
 	check(os.MkdirAll(filepath.Dir(file), 0o755))
 	out, err := os.Create(file)

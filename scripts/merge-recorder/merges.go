@@ -15,7 +15,7 @@ import (
 
 const wantedMerges = 6000
 
-// mergeRow is a patch and what became of it: a result, an error, or a panic of Kubernetes' code.
+// mergeRow is a patch, and its result, error or panic in Kubernetes' code.
 type mergeRow struct {
 	Original json.RawMessage `json:"o"`
 	Patch    json.RawMessage `json:"p"`
@@ -51,7 +51,8 @@ func recordMerges() []mergeRow {
 	return rows
 }
 
-// mergeRepeatedly finds out whether the result is the same every time, whatever the order of maps and the capacity of slices.
+// mergeRepeatedly checks that the result does not depend on the order of maps or the capacity of
+// slices.
 func mergeRepeatedly(original, patch json.RawMessage) (mergeRow, bool) {
 	first := merge(original, patch)
 	for range 250 {
@@ -78,7 +79,8 @@ func merge(original, patch json.RawMessage) (row mergeRow) {
 	return row
 }
 
-// mergeClipped merges maps whose slices have no room to grow, so that appending never writes into a slice that is still in use.
+// mergeClipped merges maps whose slices have no spare capacity, so that append never writes into a
+// slice that is still in use.
 func mergeClipped(original, patch json.RawMessage) (row mergeRow) {
 	row = mergeRow{Original: original, Patch: patch}
 	defer func() {
@@ -103,7 +105,7 @@ func decodeClipped(encoded json.RawMessage) map[string]any {
 	return clip(value).(map[string]any)
 }
 
-// clip also turns numbers into what Kubernetes decodes them into.
+// clip also converts numbers to the types to which Kubernetes decodes them.
 func clip(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -126,14 +128,14 @@ func clip(value any) any {
 	return value
 }
 
-// patchGenerator makes patches: objects of the same kind as a pod, with directives in them.
+// patchGenerator generates patches: objects of the same kind as a pod, with directives.
 type patchGenerator struct {
 	generator
 }
 
 func (g *patchGenerator) patch(original map[string]any) map[string]any {
 	patch := g.pod()
-	// Most of what a patch says is about what is there already.
+	// Most fields of a patch exist in the pod.
 	for _, name := range sortedNames(original) {
 		if g.IntN(3) == 0 {
 			patch[name] = decodeClipped(text(map[string]any{"": original[name]}))[""]
@@ -143,7 +145,7 @@ func (g *patchGenerator) patch(original map[string]any) map[string]any {
 	return patch
 }
 
-// direct puts directives into the objects and lists of a patch.
+// direct adds directives to the objects and lists of a patch.
 func (g *patchGenerator) direct(patch map[string]any) {
 	names := sortedNames(patch)
 	for _, name := range names {
@@ -194,7 +196,7 @@ func (g *patchGenerator) directList(patch map[string]any, name string, list []an
 	}
 }
 
-// order names the items of a list, in their order, and some others.
+// order returns the names of a list's items, in their order, and some other names.
 func (g *patchGenerator) order(list []any) []any {
 	order := []any{}
 	for _, item := range append(slices.Clone(list), g.other(list)...) {
@@ -226,12 +228,12 @@ func (g *patchGenerator) other(list []any) []any {
 	return []any{"d"}
 }
 
-// sortedNames gives the names of a map in an order that is the same every time.
+// sortedNames returns the names of a map in sorted order.
 func sortedNames[V any](values map[string]V) []string {
 	return slices.Sorted(maps.Keys(values))
 }
 
-// edgeCases are pairs that chance would seldom find.
+// edgeCases are pairs that random generation would rarely find.
 var edgeCases = [][2]string{
 	{`{}`, `{}`},
 	{`{"spec":{"containers":[{"name":"a"}]}}`, `{}`},

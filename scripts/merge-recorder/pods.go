@@ -11,7 +11,7 @@ import (
 
 const wantedPods = 3000
 
-// podRow is a pod as somebody wrote it and as Go encodes what it decoded.
+// podRow is the JSON of a pod, and the JSON after Go has decoded and encoded it.
 type podRow struct {
 	Input  json.RawMessage `json:"i"`
 	Output json.RawMessage `json:"o,omitempty"`
@@ -33,7 +33,8 @@ func recordPods() []podRow {
 	return rows
 }
 
-// spelledTwice tells whether an object has two names that differ in case only: Go decodes the second into what the first left behind.
+// spelledTwice reports whether an object has two names that differ only in case. Go decodes the
+// second value into the result of the first.
 func spelledTwice(value any) bool {
 	switch value := value.(type) {
 	case map[string]any:

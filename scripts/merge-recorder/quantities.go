@@ -10,7 +10,7 @@ import (
 
 const wantedQuantities = 4000
 
-// quantityRow is a text and the quantity it stands for, as Go prints it.
+// quantityRow is a text, and the quantity that Go parses from it, as Go prints it.
 type quantityRow struct {
 	Text      string `json:"t"`
 	Canonical string `json:"q,omitempty"`
@@ -49,7 +49,7 @@ func recordQuantities() []quantityRow {
 func digits(random *rand.Rand, count int) string {
 	var result strings.Builder
 	for range count {
-		// Many zeros, and powers of two now and then.
+		// Many zeros, and some powers of two.
 		result.WriteString([]string{"0", "0", "1", "2", "5", "1024", "9", "3"}[random.IntN(8)])
 	}
 	return result.String()
@@ -57,7 +57,7 @@ func digits(random *rand.Rand, count int) string {
 
 func quantity(text string) quantityRow {
 	var parsed resource.Quantity
-	// As JSON: this is how quantities come out of a pod.
+	// JSON is the form of quantities in a pod.
 	if err := parsed.UnmarshalJSON([]byte(`"` + text + `"`)); err != nil {
 		return quantityRow{Text: text, Error: err.Error()}
 	}

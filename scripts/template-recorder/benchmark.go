@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// measure executes one template again and again for about three seconds and prints a JSON line: microseconds (the median of batches) and
-// allocated bytes per execution, and the time to parse.
+// measure executes a template for about three seconds, and prints a JSON line: microseconds (the
+// median of batches) and allocated bytes per execution, and the time to parse.
 func measure(file string) {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -6,7 +6,7 @@ import { argumentKinds } from './expressions.ts';
 import { isExcluded, signatures } from './functions.ts';
 import type { TemplateCase } from './generator.ts';
 
-/** Every type of node, and the variants that are nodes of their own in the grammar. */
+/** All types of nodes, and variants that are separate nodes in the grammar. */
 const nodeTypes = [
   ...[
     'text',
@@ -27,12 +27,12 @@ const nodeTypes = [
   ...['dot', 'nil', 'number', 'string', 'boolean', 'declaration', 'assignment', 'else', 'syntax error'],
 ];
 
-/** All functions with all kinds of arguments that are not left out everywhere. */
+/** The number of combinations of a function and a kind of argument, without excluded ones. */
 const combinations = Object.keys(signatures).flatMap((name) =>
-  argumentKinds.filter((kind) => [0, 1, 2].some((place) => !isExcluded(name, place, kind))),
+  argumentKinds.filter((kind) => [0, 1, 2].some((position) => !isExcluded(name, position, kind))),
 ).length;
 
-/** What a run of the differential test has exercised. */
+/** The coverage of a run of the differential test. */
 export class Coverage {
   readonly #nodes = new Map<string, number>();
   readonly #calls = new Set<string>();
@@ -97,7 +97,7 @@ export class Coverage {
     }
   }
 
-  /** Whether everything was covered, with enough failures and variety. Small tables cover the nodes only. */
+  /** Reports whether coverage, failures and variety suffice. Small counts need only cover nodes. */
   isComplete(count: number): boolean {
     const failing = this.#failed / this.#count;
     const nodes = nodeTypes.every((type) => this.#nodes.has(type));

@@ -2,7 +2,7 @@ import { details } from './details.ts';
 import type { TemplateCase } from './generator.ts';
 import { functions, values } from './typed.ts';
 
-/** Templates by hand, one or more for each rule of the language that chance may miss. */
+/** Templates written by hand, for rules of the language that random templates may miss. */
 const templates = [
   // Scopes
   '{{ $x := 1 }}{{ if true }}{{ $x := 2 }}{{ $x }}{{ end }}{{ $x }}',
@@ -250,7 +250,7 @@ const templates = [
   '{{ html "<a>&\'\\"\\x00" 1 nil }}{{ js "<\\"\'\\\\=&\\n\\u2028é" }}{{ urlquery "a b&c=é/~" }}',
 ];
 
-/** What `missingkey` changes. */
+/** Templates whose results depend on option `missingkey`. */
 const missingKeys = [
   '{{ .nope }}',
   '{{ .map.nope }}',
@@ -299,12 +299,12 @@ const builtinOnly = [
   '{{ len 1 }}',
 ];
 
-/** Each expression over typed data, printed, encoded and compared; each function with some of them. */
+/** Templates that print, encode and compare typed data, and pass some of it to each function. */
 const typedTemplates = [
   ...values.flatMap((value, index) => [
     `{{ ${value} }}`,
     `{{ ${value} | toJson }}`,
-    // Go counts up to a named integer in values of its type; we do not (nobody does).
+    // Omitted: in Go, a loop to a named integer yields values of its type; ours does not.
     value.endsWith('.Color') ? value : `{{ range ${value} }}{{ . }};{{ else }}none{{ end }}`,
     `{{ if ${value} }}T{{ else }}F{{ end }}{{ printf "%v|%+v|%#v|%d" ${value} ${value} ${value} ${value} }}`,
     `{{ eq ${value} ${value} }}{{ deepEqual ${value} (deepCopy ${value}) }}{{ eq ${value} ${values[(index + 1) % values.length] ?? ''} }}`,
@@ -324,7 +324,7 @@ const typedTemplates = [
   '{{ .Owner.Greet "a" 1.5 }}',
 ];
 
-/** All of them, with the functions that they need. */
+/** All cases, with the functions that they need. */
 export const curated: readonly TemplateCase[] = [
   ...typedTemplates.map((template): TemplateCase => ({ template, document: 'garage', functions: 'istio' })),
   ...typedTemplates.map((template): TemplateCase => ({ template, document: 'garage-empty', functions: 'istio' })),

@@ -1,4 +1,4 @@
-/** Documents that the generated templates render, by name. `garage…` are typed (garage.go); the others are plain JSON. */
+/** The data of templates by name. `garage…` are typed (garage.go); the others are plain JSON. */
 export const documents: Readonly<Record<string, unknown>> = {
   plain: {
     num: 8080,
@@ -88,7 +88,7 @@ export const documents: Readonly<Record<string, unknown>> = {
   'garage-empty': {},
 };
 
-/** Whether a document is data of the Go type Garage. */
+/** Reports whether a document has the Go type Garage. */
 export function isTyped(document: string): boolean {
   return document.startsWith('garage');
 }

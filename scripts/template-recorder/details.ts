@@ -1,4 +1,4 @@
-/** Single expressions for the corners of functions; each becomes a template of its own. */
+/** Expressions for corner cases of functions. Each becomes one template. */
 export const details: readonly string[] = [
   // printf
   'printf "%5s|%-5s|" "é" "世界"',

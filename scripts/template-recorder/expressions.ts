@@ -1,9 +1,9 @@
 import type { Random } from './random.ts';
 
-/** Kinds of arguments: each function is called with each of them at each place. */
+/** A kind of argument. Each function is called with each kind at each position. */
 export type ArgumentKind = keyof typeof expressions;
 
-/** Expressions of each kind over the document `plain`. All are deterministic in Go, too. */
+/** Expressions of each kind over the document `plain`. All are deterministic in Go. */
 export const expressions = {
   missing: ['.nope', '.map.nope', '(.nope).deeper'],
   nil: ['.nul', '.map.c', '(index .list 3)', 'nil'],
@@ -68,7 +68,7 @@ export const expressions = {
   ],
   stringMap: ['(split "," "x,y")', '(splitn "/" 2 .path)'],
   pointer: ['(semver "1.2.3")', '(semver .version)'],
-  // In UTC: other zones print as addresses where a format wants numbers.
+  // UTC only, because formats with numbers print other zones as addresses.
   time: [
     '(toDate "2006-01-02T15:04Z07:00" "2024-02-29T23:59Z")',
     '(toDate "" "x")',
@@ -79,7 +79,7 @@ export const expressions = {
 
 export const argumentKinds = Object.keys(expressions) as readonly ArgumentKind[];
 
-/** A value of a kind, sometimes computed. */
+/** Returns an expression of a kind. */
 export function expression(random: Random, kind: ArgumentKind): string {
   return random.pick<string>(expressions[kind]);
 }

@@ -1,6 +1,6 @@
 import type { ArgumentKind } from './expressions.ts';
 
-/** What a function's parameters should be for it to succeed; a last `…` repeats from none to three times. */
+/** The kinds of arguments with which a function succeeds. A last `…` repeats up to three times. */
 type Signature = readonly (
   ArgumentKind | 'any' | 'number' | 'format' | 'small' | 'expression' | 'layout' | 'zone' | '…'
 )[];
@@ -11,7 +11,7 @@ const text2: Signature = ['string', 'string'];
 const list1: Signature = ['list'];
 const numbers: Signature = ['number', 'number', '…'];
 
-/** Every function of the three tables that Go can be asked for, with the arguments that it wants. */
+/** The signatures of all functions in the three tables of the Go recorder. */
 export const signatures: Readonly<Record<string, Signature>> = {
   // Go
   and: ['any', 'any', '…'],
@@ -233,27 +233,24 @@ export const signatures: Readonly<Record<string, Signature>> = {
   valueOrDefault: ['any', 'any'],
 };
 
-/** Whose functions a template of this function needs. */
+/** Returns the family of functions that contains a function. */
 export function familyOf(name: string): 'istio' | 'sprig' {
   return Object.keys(signatures).indexOf(name) >= Object.keys(signatures).indexOf('directory') ? 'istio' : 'sprig';
 }
 
-/** Functions whose results Go orders at random: they are only used with something that orders them. */
+/** Functions with results in random order, and the functions that make the results comparable. */
 export const ordered: Readonly<Record<string, string>> = { keys: 'sortAlpha', values: 'len' };
 
-/** At which place a date stands; of what is no time and no integer sprig makes the present time. */
+/** The position of a date. If it is neither time nor integer, sprig uses the current time. */
 const dates: Readonly<Record<string, number>> = {
   ...{ date: 1, dateInZone: 1, date_in_zone: 1, htmlDate: 0, htmlDateInZone: 0 },
 };
 
-/**
- * Calls that are left out: data that contains itself would end Go's process, copystructure makes zero values of types that are not
- * ours, and the present time is never the same.
- */
-export function isExcluded(name: string, place: number, kind: string): boolean {
+/** Excludes cyclic data, which ends Go's process, types that only Go has, and the current time. */
+export function isExcluded(name: string, position: number, kind: string): boolean {
   if (name === 'durationRound') return kind === 'time';
-  if (place >= (dates[name] ?? Infinity)) return kind !== 'time' && kind !== 'int64';
+  if (position >= (dates[name] ?? Infinity)) return kind !== 'time' && kind !== 'int64';
   if (/^(?:mustM|m)erge/.test(name)) return kind === 'root';
-  if (name === 'set') return kind === 'root' || (kind === 'map' && place === 2);
+  if (name === 'set') return kind === 'root' || (kind === 'map' && position === 2);
   return /eepCopy$/.test(name) && kind === 'pointer';
 }

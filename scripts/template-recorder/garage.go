@@ -2,7 +2,7 @@ package main
 
 import "fmt"
 
-// Garage and its parts are typed data for templates; src/template/testdata/garage-type.ts describes the same types.
+// Garage is typed data for templates. src/template/testdata/garage-type.ts has the same types.
 type Garage struct {
 	Meta    `json:",inline"`
 	Owner   *Person            `json:"owner,omitempty"`
@@ -24,7 +24,7 @@ type Garage struct {
 	Extra   Address            `json:"extra,omitzero"`
 }
 
-// Meta is embedded: its fields are the garage's own.
+// Meta is embedded, so that its fields are also fields of Garage.
 type Meta struct {
 	Name   string            `json:"name,omitempty"`
 	Labels map[string]string `json:"labels,omitempty"`
@@ -58,7 +58,7 @@ type Person struct {
 	Friend *Person `json:"friend,omitempty"`
 }
 
-// Getters, as protobuf generates them: fine on nil.
+// The getters accept nil, as those that protobuf generates.
 func (p *Person) GetFriend() *Person {
 	if p == nil {
 		return nil
@@ -103,7 +103,7 @@ type Wheel struct {
 	Size int `json:"size"`
 }
 
-// Address prints itself, but only through a pointer, as Kubernetes' types do.
+// Address implements Stringer, but only for pointers, as Kubernetes' types do.
 type Address struct {
 	Street string `json:"street,omitempty"`
 	Zip    string `json:"zip,omitempty"`

@@ -7,25 +7,25 @@ import { sample, specialTemplate } from './special.ts';
 import { statements } from './statements.ts';
 import { typedTemplates } from './typed.ts';
 
-/** A template to render with real Go and with ours. */
+/** A template to render in Go and here. */
 export interface TemplateCase {
   readonly template: string;
-  /** A name in `documents`. */
+  /** The name of the data in `documents`. */
   readonly document: string;
   readonly functions: 'builtin' | 'sprig' | 'istio';
   readonly missingKey?: 'default' | 'zero' | 'error';
   readonly delimiters?: readonly [string, string];
-  /** What the case covers: `function/place/kind`. */
+  /** The covered combination: `function/position/kind`. */
   readonly covers?: string;
 }
 
 const numberKinds: readonly ArgumentKind[] = ['float', 'int', 'int64', 'float', 'int', 'string', 'bool'];
 
-/** An argument as a signature wants it. */
-export function argument(random: Random, wanted: string, name = '', place = 0): string {
-  switch (wanted) {
+/** Returns an argument for a parameter of a signature. */
+export function argument(random: Random, parameter: string, name = '', position = 0): string {
+  switch (parameter) {
     case 'any':
-      return expression(random, random.pick(argumentKinds.filter((kind) => !isExcluded(name, place, kind))));
+      return expression(random, random.pick(argumentKinds.filter((kind) => !isExcluded(name, position, kind))));
     case 'number':
       return random.chance(0.1) ? numberLiteral(random) : expression(random, random.pick(numberKinds));
     case 'format':
@@ -42,12 +42,12 @@ export function argument(random: Random, wanted: string, name = '', place = 0): 
     case 'list':
       return expression(random, random.pick<ArgumentKind>(['list', 'list', 'strings', 'ints']));
     default:
-      return expression(random, wanted as ArgumentKind);
+      return expression(random, parameter as ArgumentKind);
   }
 }
 
-/** The places of a signature, the repeated last one up to three times. */
-function places(random: Random, name: string): string[] {
+/** Returns the parameters of a signature. A repeated one occurs up to three times. */
+function parametersOf(random: Random, name: string): string[] {
   const signature = signatures[name] ?? [];
   if (signature.at(-1) !== '…') return [...signature];
   const fixed = signature.slice(0, -1);
@@ -55,10 +55,10 @@ function places(random: Random, name: string): string[] {
   return [...fixed, ...Array.from({ length: extra }, () => String(fixed.at(-1)))];
 }
 
-/** A call, mostly with arguments that fit; as a pipeline sometimes. */
+/** Returns a call, mostly with suitable arguments, and sometimes as a pipeline. */
 export function call(random: Random, name: string): string {
-  const args = places(random, name).map((wanted, place) =>
-    argument(random, random.chance(0.08) ? 'any' : wanted, name, place),
+  const args = parametersOf(random, name).map((parameter, position) =>
+    argument(random, random.chance(0.08) ? 'any' : parameter, name, position),
   );
   if (random.chance(0.03)) args.pop();
   if (random.chance(0.02)) args.push(argument(random, 'any', name, args.length));
@@ -76,17 +76,17 @@ function finish(name: string, text: string): string {
   return after === undefined ? text : `${text} | ${after}`;
 }
 
-/** Each function with each kind of argument at each place. */
+/** Returns calls of each function with each kind of argument at each position. */
 export function* systematic(random: Random): Generator<TemplateCase> {
   for (const name of Object.keys(signatures)) {
-    const wanted = places(random, name);
-    for (let place = 0; place < Math.max(wanted.length, 1); place += 1) {
+    const parameters = parametersOf(random, name);
+    for (let at = 0; at < Math.max(parameters.length, 1); at += 1) {
       for (const kind of argumentKinds) {
-        if (isExcluded(name, place, kind)) continue;
-        const args = wanted.map((one, index) => (index === place ? expression(random, kind) : argument(random, one)));
-        if (wanted.length === 0) args.push(expression(random, kind));
+        if (isExcluded(name, at, kind)) continue;
+        const args = parameters.map((one, index) => (index === at ? expression(random, kind) : argument(random, one)));
+        if (parameters.length === 0) args.push(expression(random, kind));
         const template = `{{ ${finish(name, spell(random, name, args))} }}`;
-        yield { template, document: 'plain', functions: familyOf(name), covers: `${name}/${place}/${kind}` };
+        yield { template, document: 'plain', functions: familyOf(name), covers: `${name}/${at}/${kind}` };
       }
     }
   }
@@ -94,7 +94,7 @@ export function* systematic(random: Random): Generator<TemplateCase> {
 
 const names = Object.keys(signatures);
 
-/** Templates without end. */
+/** Returns an endless sequence of random templates. */
 export function* randomCases(random: Random): Generator<TemplateCase> {
   for (;;) yield oneCase(random);
 }
@@ -138,7 +138,7 @@ function typedCase(random: Random): TemplateCase {
   };
 }
 
-/** One character taken away, doubled or put in: mostly a syntax error. */
+/** Removes, replaces or inserts a character, which mostly causes a syntax error. */
 function damaged(random: Random, template: string): string {
   const at = random.below(template.length);
   const put = random.pick([

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// istioFunctions are those of Istio's functions that need no type of Istio or Kubernetes, after their described behaviour.
+// istioFunctions reimplements Istio's functions that need no types of Istio or Kubernetes.
 var istioFunctions = template.FuncMap{
 	"contains":  func(part, text string) bool { return strings.Contains(text, part) },
 	"directory": func(path string) string { directory, _ := filepath.Split(path); return directory },

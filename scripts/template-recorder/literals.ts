@@ -1,6 +1,6 @@
 import type { Random } from './random.ts';
 
-/** The parts of a text with `¦` between them; a line may end after each. */
+/** Splits a text at `¦`, after which a line may end. */
 export function items(text: string): string[] {
   return text.split(/¦\n?/);
 }
@@ -9,7 +9,7 @@ function repeated(random: Random, most: number, make: () => string): string {
   return Array.from({ length: random.below(most + 1) }, make).join('');
 }
 
-/** A number as a template may write it, now and then wrongly. */
+/** Returns a number literal, sometimes an invalid one. */
 export function numberLiteral(random: Random): string {
   const digits = (alphabet: string): string => repeated(random, 5, () => random.pick(Array.from(alphabet)));
   const sign = random.pick(['', '', '', '-', '+']);
@@ -90,7 +90,7 @@ const pieces = [
   ],
 ];
 
-/** A string literal, quoted or raw. */
+/** Returns a string literal, quoted or raw. */
 export function stringLiteral(random: Random): string {
   if (random.chance(0.15))
     return `\`${repeated(random, 4, () => random.pick(['a', '\\n', '"', '\n', '  ', 'x: y', '- z', '{}', '\r\n']))}\``;
@@ -98,7 +98,7 @@ export function stringLiteral(random: Random): string {
   return `"${repeated(random, 6, () => random.pick(pieces))}"`;
 }
 
-/** A format for printf. */
+/** Returns a format for printf. */
 export function formatString(random: Random): string {
   const verb = (): string => {
     const flags = repeated(random, 2, () => random.pick(['#', '0', '+', '-', ' ']));
@@ -149,7 +149,7 @@ const atoms = [
   ],
 ];
 
-/** A regular expression in RE2's syntax, now and then a wrong one. */
+/** Returns a regular expression in RE2's syntax, sometimes an invalid one. */
 export function regularExpression(random: Random): string {
   const wrong = random.chance(0.08)
     ? random.pick(['[', '(', '*', 'a**', '(?=a)', '\\\\8', 'x{1001}', '(?P<n', ')', '[z-a]', '\\\\'])

@@ -1,7 +1,8 @@
-// Command template-recorder renders templates with Go's own text/template and sprig, so that src/template can be compared with them.
-// It reads one JSON object per line from standard input and writes one per line to standard output, in order.
+// Command template-recorder renders templates with Go's text/template and sprig, for comparison
+// with src/template. It reads one JSON object per line from standard input, and writes one per line
+// to standard output, in the same order.
 //
-// With -benchmark it measures one template instead: see benchmark.go.
+// With -benchmark it measures one template instead (benchmark.go).
 package main
 
 import (
@@ -19,7 +20,7 @@ import (
 	"github.com/Masterminds/sprig/v3"
 )
 
-// request is one template to render.
+// request is a template to render.
 type request struct {
 	Template   string          `json:"template"`
 	Data       json.RawMessage `json:"data"`
@@ -47,7 +48,8 @@ func istioTable() template.FuncMap {
 	return table
 }
 
-// A runaway template ends the process: nothing else would stop it. Whoever reads the results starts another for the rest.
+// A runaway template ends the process, because Go cannot stop it otherwise. The reader of the
+// results starts another process for the rest.
 const (
 	longest = 5 * time.Second
 	largest = 64 << 20
@@ -56,7 +58,7 @@ const (
 	timeoutStatus = 3
 )
 
-// limitedBuffer refuses what no template of the test should write.
+// limitedBuffer refuses more output than any template of the test should write.
 type limitedBuffer struct {
 	bytes.Buffer
 }

@@ -1,7 +1,7 @@
 import { formatString, items } from './literals.ts';
 import type { Random } from './random.ts';
 
-/** Arguments that matter to particular functions only. */
+/** Arguments for particular functions. */
 const pools = {
   version:
     items(String.raw`1.2.3¦v1.2¦1¦1.2.3-rc.1¦1.2.3-rc.10¦1.2.3-alpha¦1.2.3-alpha.beta¦01.2¦1.2.3-01¦1.2.3+m¦x¦1.2.3.4¦
@@ -57,7 +57,7 @@ it's: word word word word word word word word word word word word word word word
 q\" word word word  word word word word word\t word word word word word word word word word¦9007199254740993¦1e1000¦
 0x8000000000000000¦18446744073709551615¦18446744073709551616¦-9223372036854775808¦-9223372036854775809¦1__0¦_1¦1_¦
 0x_1¦+.inf¦+.5e3¦.e3¦.5_0¦é\nü¦🚢\nx¦\u2028\nx¦x\u2028\u2028¦a\u2028 b\u2028`),
-  // Only keys of which go-yaml's order is one: it is not transitive where letters and numbers mix.
+  // Keys without mixed letters and numbers, for which go-yaml's order is not transitive.
   key: [
     ...['a', 'b', 'k10', 'k9', 'k1', '1', '10', '9', 'A', 'Z', '_', '-', 'é', 'É', '日', 'a-b', 'a_b', 'a.b', ''],
     ...[' ', 'y', 'null', 'a\nb', '🚢', '?'],
@@ -70,7 +70,7 @@ Mon, 02 Jan 2006 15:04:05 -0700¦Monday, 02-Jan-06 15:04:05¦02 Jan 06 15:04 -07
 _2006¦__2006¦_2_2¦0000¦007¦1¦2¦11¦152¦.00¦.009¦.90¦PM pm AM¦¦%d¦é 2006¦2006\n01¦  2006  01 ¦-07x¦-0¦Z0¦(2006)*[01]+?¦
 20060102150405¦200601¦1504¦05.0¦5.9¦.0.9¦Jan2 1/2/06¦\xff2006¦2006|01`),
   abbreviated: ['2006-01-02 15:04:05 MST', 'MST', '2006-01-02 15:04 MST -0700', '15:04 MST'],
-  /** What a time is made of, also wrongly. */
+  /** The elements of time layouts, also invalid ones. */
   year: items('2024¦1999¦0001¦9999¦0000¦2000¦1900¦99¦07¦68¦69¦+5¦-5'),
   month: items('01¦12¦2¦02¦13¦00¦0¦Feb¦february¦DECEMBER¦jun¦June¦9'),
   day: items('01¦29¦30¦31¦28¦0¦32¦1¦ 7¦  7¦366¦365¦060¦061¦059'),
@@ -89,7 +89,7 @@ europe/paris¦Nowhere/City¦PST¦Etc/GMT+5¦+01:00¦../x¦/etc¦Europe/Dublin¦A
 
 type Pool = keyof typeof pools;
 
-/** Functions with the pools of their arguments. */
+/** Functions, and the pools of their arguments. */
 const calls: readonly (readonly [string, ...Pool[]])[] = [
   ['semverCompare', 'constraint', 'version'],
   ['semverCompare', 'constraint', 'version'],
@@ -163,7 +163,7 @@ const plainValues = items(
   '1¦1.5¦-0.0¦1e20¦1e21¦123456789012345678¦true¦nil¦(list)¦(dict)¦(add 9007199254740993 0)¦0.000001¦1e-7¦(until 2)',
 );
 
-/** A nested value with keys and strings that are hard to write as YAML. */
+/** Returns a nested value with keys and strings that are difficult to write as YAML. */
 function nested(random: Random, depth: number): string {
   const choice = random.next();
   if (depth > 3 || choice < 0.45) return sample(random, 'scalar');
@@ -173,7 +173,7 @@ function nested(random: Random, depth: number): string {
   return `(dict ${parts.map((item) => `${sample(random, 'key')} ${item}`).join(' ')})`;
 }
 
-/** A map of URL parts for urlJoin. */
+/** Returns a map of URL parts for urlJoin. */
 function urlParts(random: Random): string {
   const parts = {
     scheme: ['http', '', 'x'],
@@ -189,7 +189,7 @@ function urlParts(random: Random): string {
   return `(dict ${entries.map(([key, values]) => `"${key}" "${random.pick(values)}"`).join(' ')}${wrong})`;
 }
 
-/** A template of one function with arguments made for it. */
+/** Returns a template with one function and specific arguments. */
 export function specialTemplate(random: Random): string {
   const choice = random.next();
   if (choice < 0.15) return `{{ toYaml ${nested(random, 0)} }}`;
@@ -206,7 +206,7 @@ export function specialTemplate(random: Random): string {
   return `{{ ${name} ${places.map((pool) => sample(random, pool)).join(' ')} }}`;
 }
 
-/** A time as text, in the forms of layouts. */
+/** Returns a time as text, in the format of a layout. */
 function moment(random: Random): string {
   const [year, month, day, hour, second, offset] = (['year', 'month', 'day', 'hour', 'second', 'offset'] as const).map(
     (pool) => random.pick<string>(pools[pool]),
@@ -225,7 +225,7 @@ function moment(random: Random): string {
   ]);
 }
 
-/** Times are made, changed, compared and written. Abbreviations of zones are not known: MST is only written of texts. */
+/** Returns a template that creates, changes, compares or prints times. MST occurs only in texts. */
 function timeTemplate(random: Random): string {
   const any = (pool: Pool): string => sample(random, pool);
   const layout = random.chance(0.8) ? any('layout') : any('abbreviated');

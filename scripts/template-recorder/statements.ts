@@ -2,14 +2,14 @@ import { argumentKinds, expression } from './expressions.ts';
 import { numberLiteral, stringLiteral } from './literals.ts';
 import type { Random } from './random.ts';
 
-/** The names that a point in a template can see. */
+/** The names that are visible at a position of a template. */
 interface Scope {
   readonly variables: readonly string[];
   readonly inRange: boolean;
   readonly depth: number;
 }
 
-/** A template of statements of all kinds, nested. */
+/** Returns a template with nested statements of all kinds. */
 export function statements(random: Random, call: () => string, delimiters: readonly [string, string]): string {
   return new Writer(random, call, delimiters).list({ variables: ['$'], inRange: false, depth: 0 }, 1 + random.below(5));
 }
@@ -197,7 +197,7 @@ class Writer {
     return text + this.#action('end');
   }
 
-  /** The body is written first: it can only call templates of smaller numbers, so none calls itself. */
+  /** Returns a name. A body is generated before its name, so that no template calls itself. */
   #name(): string {
     this.#defined += this.#random.chance(0.9) ? 1 : 0;
     return `"d${this.#defined}"`;

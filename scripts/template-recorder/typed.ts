@@ -1,7 +1,7 @@
 import { items } from './literals.ts';
 import type { Random } from './random.ts';
 
-/** Expressions over a Garage (garage.go). */
+/** Expressions over the Go type Garage (garage.go). */
 export const values =
   items(`.Name¦.Labels¦.Labels.env¦.Labels.nope¦.Meta¦.Meta.Name¦.Owner¦.Owner.Name¦.Owner.Age¦.Owner.Friend.Name¦
 .Owner.Friend.Friend¦.Owner.Friend.Friend.Name¦.Owner.GetFriend.GetFriend.GetName¦.Owner.GetFriend.Name¦.Cars¦
@@ -23,7 +23,7 @@ float64¦join "+"¦list¦structToJSON¦first¦last¦rest¦reverse¦uniq¦has "ol
 toJSON¦isset .Notes¦mergeMaps¦omit¦valueOrDefault "v"¦squote¦cat "x"¦toStrings¦compact¦toPrettyJson¦index .Tags¦
 add 1¦slice¦ternary 1 2¦append .Tags¦hasKey .Values¦get .Values¦repeat 2¦until¦deepEqual 3¦coalesce nil`);
 
-/** A short template over a Garage. */
+/** Returns a short template over the Go type Garage. */
 export function typedTemplates(random: Random): string {
   const value = random.pick(values);
   switch (random.below(9)) {
