@@ -81,7 +81,7 @@ describe('SECURITY.md', () => {
     assert.deepEqual(mistakesOf(page), []);
   });
 
-  for (const part of ['scenario roles', 'believes no Lease', 'gate safe-templates', 'step linear time']) {
+  for (const part of ['scenario roles', 'limits the duration of a Lease', 'gate safe-templates', 'step linear time']) {
     it(`detects a wrong name of the test ${part}`, () => {
       assert.notDeepEqual(mistakesOf(page.replaceAll(part, `${part} more`)), []);
     });
