@@ -38,7 +38,7 @@ export function argument(random: Random, parameter: string, name = '', position 
       return random.chance(0.25) ? stringLiteral(random) : expression(random, 'string');
     case 'layout':
     case 'zone':
-      return sample(random, wanted);
+      return sample(random, parameter);
     case 'list':
       return expression(random, random.pick<ArgumentKind>(['list', 'list', 'strings', 'ints']));
     default:
