@@ -38,8 +38,8 @@ const notAtAll: Changing = { how: 'not', every: 0 };
 const disturbances: readonly Disturbance[] = [
   { name: 'undisturbed' },
   { name: 'other values every second', changing: { how: 'in steps', every: 1000 } },
-  { name: 'all templates anew every second', changing: { how: 'in steps', every: 1000, what: 'templates' } },
-  { name: 'all templates anew without a pause', changing: { how: 'in steps', every: 0, what: 'templates' } },
+  { name: 'all templates compiled every second', changing: { how: 'in steps', every: 1000, what: 'templates' } },
+  { name: 'all templates compiled without a pause', changing: { how: 'in steps', every: 0, what: 'templates' } },
   { name: 'the same at 35 % load', changing: { how: 'in steps', every: 0, what: 'templates' }, load: 0.35 },
   { name: 'every second, loaded at once', changing: { how: 'at once', every: 1000 } },
   { name: 'undisturbed' },
