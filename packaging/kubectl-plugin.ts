@@ -40,10 +40,10 @@ function krewManifest(archive: string, sha256: string): string {
       spec: {
         version: `v${project.version}`,
         homepage: sourceAddress,
-        shortDescription: 'Inject sidecars, and ask why a pod has none',
+        shortDescription: 'Inject sidecars, and explain missing ones',
         description: [
-          'Installs an operator for sidecar injectors and shows what it does: revisions and tags, canary',
-          'rollouts, certificates, and why a pod was or was not injected. Injects files without a cluster.\n',
+          'Installs an operator for sidecar injectors, and shows its revisions, tags, canary rollouts and',
+          'certificates. Explains why a pod was or was not injected. Injects files without a cluster.\n',
         ].join('\n'),
         caveats: [
           `This plugin needs Node ${oldestNode} or later on the PATH: https://nodejs.org/en/download`,
