@@ -27,19 +27,19 @@ export const certsCommands: Scenario = {
     const { leaf, authority, force } = await checkOperatorCommands(context);
     await checkServedWebhook(context);
     context.measured({ leafMilliseconds: leaf, authorityMilliseconds: authority, forcedMilliseconds: force });
-    return `rotate --wait ${leaf} ms, --ca ${authority} ms, --ca --force ${force} ms; serve injected a pod with certificates of certs create`;
+    return `rotate --wait ${leaf} ms, --ca ${authority} ms, --ca --force ${force} ms; serve, with certificates from certs create, injected a pod`;
   },
 };
 
-const name = 'commanded';
+const name = 'commands';
 const names = objectNames(name);
 /** Durations so long that every renewal in this scenario is a requested one. */
 const certificate = { leafDuration: '240h', caDuration: '8760h', confirmationPeriod: '60s' };
 
-type Commanded = Awaited<ReturnType<typeof startCommanded>>;
+type RunningOperator = Awaited<ReturnType<typeof startScaledOperator>>;
 
-/** Starts an operator that does not follow pods; a minute of a certificate takes one second. */
-async function startCommanded(context: ScenarioContext) {
+/** Starts an operator without pods, and with certificate times in which a minute is a second. */
+async function startScaledOperator(context: ScenarioContext) {
   const { namespace, username, startOperator } = await context.install({ operator: { followPods: false } });
   const operator = await startOperator({ flags: ['--test-certificate-time-scale=60', '--drain-seconds=0'] });
   const config = smallConfig(name);
@@ -68,16 +68,16 @@ async function startCommanded(context: ScenarioContext) {
 /** Checks status, export-ca and the three kinds of rotation, with the operator up and down. */
 async function checkOperatorCommands(context: ScenarioContext) {
   const audit = context.startAudit();
-  const commanded = await startCommanded(context);
-  const first = await commanded.status();
-  const firstServed = await commanded.served();
+  const running = await startScaledOperator(context);
+  const first = await running.status();
+  const firstServed = await running.served();
   await context.checkNow(
     'certs status shows the certificate that a TLS client receives, and the output of export-ca verifies it',
     () => first.problems.length === 0 && found(first.fingerprint ?? '', firstServed),
   );
-  const milliseconds = await checkRotations(commanded, firstServed);
-  await checkTrouble(commanded);
-  const requests = (audit?.events() ?? []).filter(({ user }) => user.username === commanded.username);
+  const milliseconds = await checkRotations(running, firstServed);
+  await checkTrouble(running);
+  const requests = (audit?.events() ?? []).filter(({ user }) => user.username === running.username);
   await context.checkNow(
     'with operator.followPods=false, the leader requested no pods and no namespaces',
     () => !requests.some(({ objectRef }) => ['pods', 'namespaces'].includes(objectRef?.resource ?? '')),
@@ -85,22 +85,22 @@ async function checkOperatorCommands(context: ScenarioContext) {
   return milliseconds;
 }
 
-async function checkRotations(commanded: Commanded, firstServed: string) {
-  const { context } = commanded;
-  const [firstAuthority = ''] = await commanded.authorities();
+async function checkRotations(running: RunningOperator, firstServed: string) {
+  const { context } = running;
+  const [firstAuthority = ''] = await running.authorities();
   const seen = [firstServed];
   /** Requests a rotation, and waits until the replica serves another certificate. */
   const rotate = async (...flags: string[]) => {
-    const { code, errors, milliseconds } = await commanded.run('rotate', name, ...flags, '--wait');
+    const { code, errors, milliseconds } = await running.run('rotate', name, ...flags, '--wait');
     if (code !== 0) throw new Error(errors);
     for (const line of errors.trimEnd().split('\n')) context.say(`  ${line}`);
     const served = await waitFor('another certificate to be served', async () => {
-      const now = await commanded.served();
+      const now = await running.served();
       return now !== seen.at(-1) && now;
     });
     const isNew = !seen.includes(served);
     seen.push(served);
-    return { milliseconds, served, isNew, authorities: await commanded.authorities() };
+    return { milliseconds, served, isNew, authorities: await running.authorities() };
   };
 
   const leaf = await rotate();
@@ -120,7 +120,7 @@ async function checkRotations(commanded: Commanded, firstServed: string) {
     `rotate --ca --force --wait ends after ${force.milliseconds} ms, and the bundle contains only a new authority`,
     () => force.isNew && last !== '' && others.length === 0 && !both.includes(last),
   );
-  const { out } = await commanded.run('status', name);
+  const { out } = await running.run('status', name);
   await context.checkNow('certs status shows the certificate and its trusted authority', () =>
     [name, force.served.slice(0, 8), `${names.webhookConfiguration}=${last.slice(0, 8)}`].every((part) =>
       out.includes(part),
@@ -130,34 +130,34 @@ async function checkRotations(commanded: Commanded, firstServed: string) {
 }
 
 /** Stops the operator and empties the caBundle; checks what status, export-ca and rotate say. */
-async function checkTrouble(commanded: Commanded): Promise<void> {
-  const { context, operator } = commanded;
+async function checkTrouble(running: RunningOperator): Promise<void> {
+  const { context, operator } = running;
   const { client } = context;
   await operator.process.stop(30_000);
   const webhook = await webhookOf(client, name);
   await client.patch(webhook, 'merge', { webhooks: redirected(webhook, { caBundle: null }) });
-  const bundle = await commanded.run('export-ca', name);
-  const rotation = await commanded.run('rotate', name, '--wait', '--timeout', '2');
+  const bundle = await running.run('export-ca', name);
+  const rotation = await running.run('rotate', name, '--wait', '--timeout', '2');
   await context.check(
-    'after a caBundle is emptied while the operator is down, status ends with 1 and says that the API server refuses the certificate',
+    'after a caBundle is emptied while the operator is down, status exits with code 1 and says that the API server refuses the certificate',
     async () => {
-      const { code, errors } = await commanded.run('status', name);
-      const isSaid = errors.includes('the API server refuses the certificate');
-      return found(`${code}: ${isSaid ? '' : errors}`, '1: ');
+      const { code, errors } = await running.run('status', name);
+      const namesCause = errors.includes('the API server refuses the certificate');
+      return found(`${code}: ${namesCause ? '' : errors}`, '1: ');
     },
   );
   await context.checkNow(
-    'export-ca prints nothing to stdout, ends with 1 and points to certs status',
+    'export-ca prints nothing to stdout, exits with code 1 and points to certs status',
     () => bundle.code === 1 && bundle.out === '' && bundle.errors.includes('see `injector certs status`'),
   );
   await context.checkNow(
-    'rotate --wait --timeout 2 ends with 1 and says that no operator answered',
+    'rotate --wait --timeout 2 exits with code 1 and says that no operator answered',
     () => rotation.code === 1 && rotation.errors.includes('no operator has answered in time'),
   );
   await operator.restart();
   await context.check('after a restart, the operator carries out the request, and status has no problems', async () => {
-    const report = await commanded.status();
-    return report.problems.length === 0 && report.fingerprint === (await commanded.served());
+    const report = await running.status();
+    return report.problems.length === 0 && report.fingerprint === (await running.served());
   });
 }
 
@@ -166,7 +166,7 @@ const label = 'e2e.sidecar-injector.io/served';
 
 type ServedWebhook = ReturnType<typeof servedWebhook>;
 
-/** Prepares a webhook without an operator, as early Istio 1.x had it. */
+/** Prepares a webhook that no operator manages, as in early Istio 1.x. */
 function servedWebhook(context: ScenarioContext, namespace: string, port: number) {
   const { run } = context.cluster;
   const path = (...parts: string[]) => join(run.path, 'certs-commands', ...parts);
@@ -223,7 +223,7 @@ webhooks:
   return { context, namespace, path, create, yaml, trust, shake, serve };
 }
 
-/** Checks certs create, serve, patch-ca-bundle (two scripts in early Istio 1.x) and a renewal. */
+/** Checks `certs create`, `serve`, `certs patch-ca-bundle`, and a renewal. */
 async function checkServedWebhook(context: ScenarioContext): Promise<void> {
   const { client } = context;
   const namespace = await context.namespace('serve');
@@ -239,7 +239,9 @@ async function checkServedWebhook(context: ScenarioContext): Promise<void> {
     () => created.code === 0 && created.errors.includes('it is not renewed automatically'),
   );
   const second = await webhook.create('first');
-  await context.checkNow('a second certs create ends with 2: the files exist', () => found(String(second.code), '2'));
+  await context.checkNow('a second certs create exits with code 2, because the files exist', () =>
+    found(String(second.code), '2'),
+  );
   await webhook.create('unrelated');
   const server = await webhook.serve('first');
   try {

@@ -21,7 +21,7 @@ export const takenOver: Scenario = {
       { webhooks: 2 },
       { operator: { restartWorkloads: true, certificateSigningRequests: true } },
     );
-    // The response of a replica can do whatever a template can.
+    // Stands in for a compromised replica, which can return any patch that a template can produce.
     const sidecar = 'spec: {containers: [{name: thief, image: thief, securityContext: {privileged: true}}]}';
     await applyUntilReady(client, injectorConfig('hello', { injection: { templates: { sidecar } } }));
     const labels = { 'istio.io/rev': 'hello', 'pod-security.kubernetes.io/enforce': 'baseline' };
@@ -43,27 +43,31 @@ export const takenOver: Scenario = {
       const [, section = ''] = page.split(`\n## A compromised ${role}\n`);
       const row = /^\| `([^`]+)` \| (allowed|RBAC|policy) \|/gm;
       const attempts = [...section.split('\n## ', 1).join('').matchAll(row)];
-      const check = async (who: string, kubeconfig: string, expected?: string) => {
+      const check = async (title: string, kubeconfig: string, expected?: string) => {
         const problems = attempts.length < 20 ? [`SECURITY.md has only ${attempts.length} attempts`] : [];
         for (const [, attempt = '', answer = ''] of attempts) {
           const actual = await tryOut(attempt, kubeconfig, client, tenant);
           if (actual !== (expected ?? answer)) problems.push(`${attempt}: ${actual}, not ${expected ?? answer}`);
         }
-        await context.checkNow(`${attempts.length} attempts of ${who}`, () => none(problems));
+        await context.checkNow(`${title} (${attempts.length} attempts)`, () => none(problems));
       };
       const kubeconfig = join(cluster.run.path, `${replicas.installation.namespace}-${name}.kubeconfig`);
-      await check(`a compromised ${role} have the results in SECURITY.md`, kubeconfig);
-      await check('an administrator are allowed, so no request is invalid', cluster.kubeconfig ?? '', 'allowed');
+      await check(`a compromised ${role} gets the results in SECURITY.md`, kubeconfig);
+      await check(
+        'an administrator may make every attempt, so no request is invalid',
+        cluster.kubeconfig ?? '',
+        'allowed',
+      );
     }
-    return 'both can do exactly what SECURITY.md says';
+    return 'a compromised replica and controller can do exactly what SECURITY.md says';
   },
 };
 
-type Means = [kubeconfig: string, reader: ApiClient, tenant: readonly KubernetesObject[]];
+type AttemptInputs = [kubeconfig: string, reader: ApiClient, tenant: readonly KubernetesObject[]];
 
-/** Makes an attempt as a dry run, and returns who refuses it; creates copies of tenant objects. */
-async function tryOut(attempt: string, ...means: Means): Promise<string> {
-  const [kubeconfig, reader, tenant] = means;
+/** Makes an attempt as a dry run, creations with a copy; returns `allowed`, `RBAC` or `policy`. */
+async function tryOut(attempt: string, ...inputs: AttemptInputs): Promise<string> {
+  const [kubeconfig, reader, tenant] = inputs;
   const shape = /^(\w+) (\w+)(?:\.([\w.-]+))?(?:\/(\w+))?(?: ([\w.-]+))?(?: -n (\S+))?$/;
   const [, verb = '', plural = '', group = '', subresource, name, namespace] = shape.exec(attempt) ?? [];
   const config = loadKubeConfig({ kubeconfig });

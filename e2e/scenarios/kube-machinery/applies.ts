@@ -5,7 +5,7 @@ import { found } from '../../harness/wait-for.ts';
 import { webhookNamed, webhooks, type WebhookConfiguration } from '../../harness/webhook-configurations.ts';
 import { configMap, configMaps, type Workbench } from './workbench.ts';
 
-/** Checks server-side apply: no needless writes, named conflicts, and replacement where needed. */
+/** Checks that apply writes only differences, names conflicting managers, and can replace. */
 export async function checkApplies(bench: Workbench): Promise<void> {
   const applying = new Applying(bench);
   await checkDifferences(applying);
@@ -16,7 +16,7 @@ export async function checkApplies(bench: Workbench): Promise<void> {
 
 class Applying {
   readonly bench: Workbench;
-  /** The test's clock in milliseconds; a slow machine does not affect the one-second pause. */
+  /** The clock of the applier, in milliseconds, so that a slow machine cannot change the result. */
   now = 0;
   readonly #applier: ObjectApplier;
   readonly #client = 'km-apply';
@@ -66,7 +66,7 @@ async function checkForeignManager(applying: Applying): Promise<void> {
   await takeAway();
   const first = await applying.apply(desired);
   await context.checkNow(
-    'a field that another manager took is first applied without force, which names the manager, and then restored',
+    'after another manager changed a field, an apply without force names that manager, and an apply with force restores the field',
     () => {
       found(first.writes, 'patch 409, patch 200');
       return found(JSON.stringify(first.foreign), '[{"manager":"km-other","field":".data.value"}]');
@@ -90,7 +90,7 @@ async function checkForeignManager(applying: Applying): Promise<void> {
   await context.checkNow('the applier then restores the field', () => found(third.writes, 'patch 409, patch 200'));
 }
 
-/** An apply cannot remove co-owned list entries; without their required fields they are invalid. */
+/** An apply removes only our fields of a co-owned list entry; the API server rejects the rest. */
 async function checkCoOwnedWebhook(applying: Applying): Promise<void> {
   const { context } = applying.bench;
   const name = `${context.name}-co-owned`;
@@ -102,7 +102,7 @@ async function checkCoOwnedWebhook(applying: Applying): Promise<void> {
   const applied = await applying.apply(webhookConfiguration(name, ['kept']));
   const { webhooks: left } = await context.client.get<WebhookConfiguration>(webhooks, name);
   await context.checkNow(
-    'an apply cannot remove a webhook that another manager co-owns (Invalid), so the object is replaced at its resourceVersion',
+    'the API server rejects (Invalid) an apply that removes a co-owned webhook, so the applier replaces the object at its resourceVersion',
     () => {
       found(`${applied.outcome} by ${applied.writes}`, 'Updated by patch 422, update 200');
       return found(left.map((webhook) => webhook.name).join(), 'kept.example.com');
