@@ -92,7 +92,7 @@ async function tryOut(attempt: string, ...inputs: AttemptInputs): Promise<string
   const message = await refusalOf(() => client.request(method, verb === 'impersonate' ? '/api' : path, options));
   client.close();
   // A Lease changes often; retry the conflict.
-  if (message?.includes('the object has been modified') === true) return tryOut(attempt, ...means);
+  if (message?.includes('the object has been modified') === true) return tryOut(attempt, ...inputs);
   // The API server requests the upgrade only after it has checked the rights.
   if (message === undefined || message.includes('Upgrade request required')) return 'allowed';
   if (message.includes('ValidatingAdmissionPolicy')) return 'policy';
