@@ -8,14 +8,14 @@ const own = [`${host}.svc`, `${host}.svc.cluster.local`, host];
 
 describe('subjectAltNames', () => {
   const good: [string, string[], { dns: string[]; ip: string[] }][] = [
-    ['the names of the Service', [], { dns: own, ip: [] }],
-    ['a host in lower case', ['Injector.Example.COM'], { dns: [...own, 'injector.example.com'], ip: [] }],
-    ['an IPv4 address', ['10.0.0.1'], { dns: own, ip: ['10.0.0.1'] }],
-    ['an IPv6 address in brackets, as in a URL', ['[fd00::1]'], { dns: own, ip: ['fd00::1'] }],
-    ['each name once', ['localhost', 'localhost', own[0]!], { dns: [...own, 'localhost'], ip: [] }],
+    ['contains the names of the Service', [], { dns: own, ip: [] }],
+    ['contains a host in lower case', ['Injector.Example.COM'], { dns: [...own, 'injector.example.com'], ip: [] }],
+    ['contains an IPv4 address', ['10.0.0.1'], { dns: own, ip: ['10.0.0.1'] }],
+    ['accepts an IPv6 address in brackets, as in a URL', ['[fd00::1]'], { dns: own, ip: ['fd00::1'] }],
+    ['contains each name only once', ['localhost', 'localhost', own[0]!], { dns: [...own, 'localhost'], ip: [] }],
   ];
   for (const [what, hosts, expected] of good) {
-    it(`has ${what}`, () => {
+    it(what, () => {
       assert.deepEqual(subjectAltNames({ ...base, hosts }), expected);
     });
   }

@@ -6,7 +6,7 @@ export interface CertificateNames {
   /** The Service's name; also the subject's common name. */
   readonly service: string;
   readonly namespace: string;
-  /** Other DNS names or IP addresses (IPv6 also in brackets), e.g. the `clientConfig.url` host. */
+  /** More DNS names or IP addresses (IPv6 also in brackets), e.g. the `clientConfig.url` host. */
   readonly hosts?: readonly string[];
 }
 
@@ -15,7 +15,7 @@ const label = /^[a-z0-9_]([-a-z0-9_]{0,61}[a-z0-9_])?$/;
 /**
  * Returns the subject alternative names of a serving certificate. The API server checks (and sends
  * as SNI) `<service>.<namespace>.svc` for a webhook behind a Service, and the URL's host for a
- * webhook with a URL; the other names are for people and probes.
+ * webhook with a URL. The remaining names are for people and probes.
  * @throws CertificatePolicyError for a host that is neither a DNS name nor an IP address
  */
 export function subjectAltNames(names: CertificateNames): { readonly dns: string[]; readonly ip: string[] } {

@@ -15,20 +15,20 @@ describe('checkCertificatePolicy', () => {
   });
 
   const bad: [string, Partial<CertificatePolicy>, string][] = [
-    ['a leaf as long as its authority', { leafDuration: 365 * day }, 'leafDuration'],
-    ['a leaf shorter than two seconds', { leafDuration: 1999 }, 'leafDuration'],
+    ['a leaf that lives as long as its authority', { leafDuration: 365 * day }, 'leafDuration'],
+    ['a leaf that lives less than two seconds', { leafDuration: 1999 }, 'leafDuration'],
     ['a leaf duration of zero', { leafDuration: 0 }, 'leafDuration'],
     ['a negative duration', { leafDuration: -day }, 'leafDuration'],
     ['a duration that is not a number', { leafDuration: NaN }, 'leafDuration'],
     ['an infinite duration', { caDuration: Infinity }, 'caDuration'],
     ['a duration of more than a hundred years', { caDuration: 101 * 365 * day }, 'caDuration'],
-    ['renewal at the end of the life', { renewalFraction: 1 }, 'renewalFraction'],
-    ['renewal at the start of the life', { renewalFraction: 0 }, 'renewalFraction'],
-    ['a fraction that is not a number', { renewalFraction: NaN }, 'renewalFraction'],
+    ['a renewal at the end of the lifetime', { renewalFraction: 1 }, 'renewalFraction'],
+    ['a renewal at the start of the lifetime', { renewalFraction: 0 }, 'renewalFraction'],
+    ['a renewal fraction that is not a number', { renewalFraction: NaN }, 'renewalFraction'],
     ['a weak key', { keySize: 1024 }, 'keySize'],
     ['a negative confirmation period', { confirmationPeriod: -1 }, 'confirmationPeriod'],
     [
-      'a confirmation period longer than the remaining life of the authority',
+      'a confirmation period longer than the remaining lifetime of the authority',
       { leafDuration: 60 * second, caDuration: 180 * second, confirmationPeriod: 61 * second },
       'confirmationPeriod',
     ],

@@ -1,7 +1,7 @@
 /**
- * A certificate policy, name or provided certificate that can never work; retrying helps only after
- * a configuration change. The counterpart of the API's ConfigurationError, which `src/certs` may
- * not import. Callers prefix `field` with their own path.
+ * The error for a certificate policy, name or provided certificate that can never work. A retry
+ * helps only after the user changes it. `src/certs` may not import the API's ConfigurationError.
+ * Callers prepend their own path to `field`.
  */
 export class CertificatePolicyError extends Error {
   override readonly name = 'CertificatePolicyError';
@@ -19,10 +19,10 @@ const day = 24 * 60 * 60 * 1000;
 export const defaultCertificatePolicy = {
   leafDuration: 7 * day,
   caDuration: 365 * day,
-  /** The share of its life, in (0, 1), after which a certificate is renewed, minus jitter. */
+  /** The share of its lifetime, in (0, 1), after which a certificate is renewed, minus jitter. */
   renewalFraction: 2 / 3,
   keySize: 2048,
-  /** The time that a new authority is in every CA bundle before replicas serve its first leaf. */
+  /** How long every CA bundle holds a new authority before replicas serve its first leaf. */
   confirmationPeriod: 60_000,
 };
 
@@ -31,7 +31,7 @@ export type CertificatePolicy = Readonly<typeof defaultCertificatePolicy>;
 const keySizes: readonly number[] = [2048, 3072, 4096];
 /** X.509 times end in the year 9999 (RFC 5280 section 4.1.2.5); this limit stays far below. */
 const longestDuration = 100 * 365 * day;
-/** X.509 times have whole seconds: a shorter certificate could be expired when it is issued. */
+/** X.509 times have whole seconds, so a shorter certificate might be issued already expired. */
 const shortestDuration = 2000;
 
 /** Checks that certificates can be replaced in time. @throws CertificatePolicyError */
@@ -67,7 +67,7 @@ const units: readonly (readonly [milliseconds: number, letter: string])[] = [
   [60_000, 'm'],
 ];
 
-/** Formats a duration in milliseconds as in a spec: in whole hours, whole minutes or seconds. */
+/** Formats milliseconds as a spec does: in whole hours, in whole minutes, or in seconds. */
 export function durationText(milliseconds: number): string {
   const [length, letter] = units.find(([unit]) => milliseconds !== 0 && milliseconds % unit === 0) ?? [1000, 's'];
   return `${milliseconds / length}${letter}`;

@@ -34,7 +34,7 @@ describe('issueAuthority and issueServingCertificate', () => {
     assert.deepEqual(verifyServingPair({ ...leaf, caPem: authority.certificatePem }, { now, names: expected }), []);
   });
 
-  it('write PEM with LF line ends and a final newline', async () => {
+  it('return PEM with LF line ends and a final newline', async () => {
     const { authority, leaf } = await issue();
     for (const pem of [authority.certificatePem, leaf.certificatePem]) {
       assert.doesNotMatch(pem, /\r/);
@@ -42,7 +42,7 @@ describe('issueAuthority and issueServingCertificate', () => {
     }
   });
 
-  it('set positive, minimally encoded serial numbers of 128 bits for any random bytes', async () => {
+  it('set positive 128-bit serial numbers in minimal encoding for any random bytes', async () => {
     for (let seed = 0; seed < 40; seed++) {
       const { authority, leaf } = await issue({ seed });
       for (const { certificatePem } of [authority, leaf]) {
@@ -51,7 +51,7 @@ describe('issueAuthority and issueServingCertificate', () => {
     }
   });
 
-  it('set notBefore 25 hours back, in whole seconds', async () => {
+  it('set notBefore to 25 hours ago, in whole seconds', async () => {
     const { authority, leaf } = await issue();
     const times = [authority, leaf].map(({ certificatePem }) => {
       const { notBefore, notAfter } = readCertificate(certificatePem);
@@ -71,7 +71,7 @@ describe('issueAuthority and issueServingCertificate', () => {
     assert.deepEqual(verifyServingPair({ ...leaf, caPem: authority.certificatePem }, { now: at }), []);
   });
 
-  it('end a leaf no later than its authority', async () => {
+  it('issue no leaf that outlives its authority', async () => {
     const { authority, leaf } = await issue({ caDuration: hour, leafDuration: 24 * hour });
     assert.deepEqual(readCertificate(leaf.certificatePem).notAfter, readCertificate(authority.certificatePem).notAfter);
   });
@@ -90,7 +90,7 @@ describe('issueAuthority and issueServingCertificate', () => {
     assert.equal(readCertificate(leaf.certificatePem).x509.ca, false);
   });
 
-  it('set the authority key identifier to that of the issuer', async () => {
+  it('set the authority key identifier to the key identifier of the issuer', async () => {
     const { authority, leaf } = await issue();
     const [ca, tls] = [authority, leaf].map(({ certificatePem }) => forge.pki.certificateFromPem(certificatePem));
     const subjectKey = (ca?.getExtension('subjectKeyIdentifier') as { subjectKeyIdentifier: string })

@@ -4,7 +4,7 @@ import { randomSerialNumber, type RandomBytes } from './random-source.ts';
 import { readCertificate } from './read-certificate.ts';
 import { authorityValidity, leafValidity, signCertificate } from './sign-certificate.ts';
 
-/** The start, the duration in milliseconds, and the random source. */
+/** The current time, the lifetime in milliseconds, and the random source. */
 interface IssueOptions {
   readonly now: Date;
   readonly duration: number;
@@ -12,8 +12,8 @@ interface IssueOptions {
 }
 
 /**
- * Issues a self-signed authority with a unique subject, so that chains in a bundle stay
- * unambiguous.
+ * Issues a self-signed authority with a unique subject, so that the authorities in a bundle stay
+ * distinct.
  * @param organization the organization of the subject, at most 64 characters
  */
 export function issueAuthority(organization: string, keys: KeyPair, options: IssueOptions): CertifiedKey {
@@ -34,7 +34,7 @@ export function issueAuthority(organization: string, keys: KeyPair, options: Iss
   return { certificatePem, privateKeyPem: keys.privateKeyPem };
 }
 
-/** Issues a leaf within its authority's life. @throws CertificatePolicyError for a bad name */
+/** Issues a leaf that its authority outlives. @throws CertificatePolicyError for a bad name */
 export function issueServingCertificate(
   authority: CertifiedKey,
   names: CertificateNames,

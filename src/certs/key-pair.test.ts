@@ -3,7 +3,7 @@ import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { generateRsaKeyPair } from './key-pair.ts';
 
 describe('generateRsaKeyPair', () => {
-  it('makes a matching RSA pair of the requested size, in PEM', async () => {
+  it('generates a matching RSA key pair of the requested size, in PEM', async () => {
     const { privateKeyPem, publicKeyPem } = await generateRsaKeyPair(2048);
     const key = createPrivateKey(privateKeyPem);
     assert.equal(key.asymmetricKeyType, 'rsa');

@@ -14,7 +14,7 @@ export interface CertifiedKey {
   readonly privateKeyPem: string;
 }
 
-/** Makes an RSA key pair of `bits` bits. The state machine gets it as an argument: it is random. */
+/** Generates an RSA key pair of `bits` bits. An argument, because the result is random. */
 export type GenerateKeyPair = (bits: number) => Promise<KeyPair>;
 
 const generateAsync = promisify(generate);

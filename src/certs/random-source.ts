@@ -4,7 +4,7 @@ export type RandomBytes = (size: number) => Uint8Array;
 /**
  * Returns a serial number of 16 bytes as lower-case hex, positive and without a leading zero byte.
  * RFC 5280 section 4.1.2.2 requires a positive integer of at most 20 octets; Go's crypto/x509
- * refuses a set first bit.
+ * refuses a number whose first bit is set.
  */
 export function randomSerialNumber(random: RandomBytes): string {
   const bytes = Buffer.from(random(16));

@@ -14,7 +14,7 @@ describe('bundles', () => {
     two = issueAuthority('two', keys[1]!, { ...options, random: seededBytes(2) }).certificatePem;
   });
 
-  it('join each certificate once, in order, on its own lines', () => {
+  it('contain each certificate once, in order, on separate lines', () => {
     assert.equal(joinBundle([one.trimEnd(), two, one]), one + two);
     assert.equal(joinBundle([]), '');
   });
@@ -25,7 +25,7 @@ describe('bundles', () => {
     assert.deepEqual(found, [one, two]);
   });
 
-  it('skip only the damaged certificates', () => {
+  it('are read without the damaged certificates', () => {
     const damaged = two.replace(/\n.{20}/, '\n????????????????????');
     assert.deepEqual([...bundleFingerprints(damaged + one)], [readCertificate(one).fingerprint]);
     for (const text of ['', 'garbage', one.slice(0, 100), one.replaceAll('CERTIFICATE', 'PUBLIC KEY')]) {
@@ -33,7 +33,7 @@ describe('bundles', () => {
     }
   });
 
-  it('identify certificates by the SHA-256 of the DER', () => {
+  it('identify each certificate by the SHA-256 of its DER encoding', () => {
     assert.match([...bundleFingerprints(one)].join(), /^[0-9a-f]{64}$/);
     assert.notDeepEqual(bundleFingerprints(one), bundleFingerprints(two));
   });

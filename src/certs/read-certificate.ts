@@ -3,11 +3,11 @@ import { X509Certificate } from 'node:crypto';
 /** The properties of a certificate that the operator uses. */
 export type CertificateFacts = Readonly<ReturnType<typeof factsOf>>;
 
-/** Parsed certificates: a pass reads the same few many times, and OpenSSL takes 0.2 ms each. */
+/** A cache: a pass reads the same certificates repeatedly, and parsing takes 0.2 ms each. */
 const parsed = new Map<string, CertificateFacts>();
 const maximumParsed = 64;
 
-/** Reads the first certificate of a PEM text. @throws Error when it holds no X.509 certificate */
+/** Reads the first certificate of a PEM text. @throws Error if the text has no X.509 certificate */
 export function readCertificate(pem: string): CertificateFacts {
   const facts = parsed.get(pem) ?? factsOf(new X509Certificate(pem));
   parsed.delete(pem);
@@ -25,7 +25,7 @@ export function shortName(pem: string): string {
 function factsOf(x509: X509Certificate) {
   return {
     x509,
-    /** SHA-256 of the DER, 64 lower-case hex digits. */
+    /** The SHA-256 of the DER encoding, as 64 lower-case hex digits. */
     fingerprint: x509.fingerprint256.replaceAll(':', '').toLowerCase(),
     notBefore: new Date(x509.validFrom),
     notAfter: new Date(x509.validTo),
@@ -70,7 +70,7 @@ function* blocks(text: string): Generator<string> {
   }
 }
 
-/** Joins PEM texts, each certificate once; blocks without a newline between break every call. */
+/** Joins PEM texts, each certificate once. Without newlines between blocks, every call fails. */
 export function joinBundle(pems: readonly string[]): string {
   return parseBundle(pems.join('\n'))
     .map(({ pem }) => pem)

@@ -22,7 +22,7 @@ describe('ServingCertificates', () => {
     };
   });
 
-  it('finds a certificate by server name in any case, and has a default for other names', () => {
+  it('finds a certificate by server name in any case, and returns a default for unknown names', () => {
     const certificates = new ServingCertificates();
     assert.equal(certificates.defaultPair(), undefined);
     assert.equal(certificates.forServerName('a.system.svc'), undefined);
@@ -68,7 +68,7 @@ describe('ServingCertificates', () => {
     assert.notEqual(certificates.forServerName('a.system.svc'), served);
   });
 
-  it('refuses an invalid pair, and keeps the last valid one', () => {
+  it('rejects an invalid pair, and keeps the last valid pair', () => {
     const certificates = new ServingCertificates();
     const good = pairOf('a');
     certificates.offer('a', good, now);

@@ -3,27 +3,27 @@ import { verifyServingPair, type ChainFault, type ServingPair } from './verify-c
 
 /** A served pair, from which the server builds its secure contexts. */
 export interface ServingCertificate extends ServingPair {
-  /** The owner of the pair, i.e. the name of the InjectorConfig. */
+  /** The name of the InjectorConfig that owns the pair. */
   readonly owner: string;
-  /** DNS names of the leaf in lower case, for SNI. */
+  /** The DNS names of the leaf in lower case, for SNI. */
   readonly serverNames: readonly string[];
-  /** SHA-256 of the leaf, 64 lower-case hex digits. */
+  /** The SHA-256 of the leaf, as 64 lower-case hex digits. */
   readonly fingerprint: string;
   readonly notAfter: Date;
 }
 
 /**
  * The serving certificates of a replica, in memory. The watch of serving Secrets fills it; the TLS
- * listener reads it at each handshake. An invalid pair is refused and the last valid one stays, so
+ * listener reads it at each handshake. Rejects an invalid pair and keeps the last valid pair, so
  * that a damaged Secret fails no admission.
  */
 export class ServingCertificates {
   readonly #byOwner = new Map<string, ServingCertificate>();
 
-  /** Stores a valid pair. @returns the faults of a refused pair; empty when it is stored */
+  /** Stores a valid pair. @returns the faults of an invalid pair; empty if it is valid */
   offer(owner: string, pair: ServingPair, now: Date): readonly ChainFault[] {
     const [leaf] = parseBundle(pair.certificatePem);
-    // A leaf from the future is accepted: the clock of this replica may be slow.
+    // Accepts a leaf that is not valid yet, because the clock of this replica may be slow.
     const at = leaf !== undefined && leaf.notBefore > now ? leaf.notBefore : now;
     const faults = verifyServingPair(pair, { now: at });
     if (leaf === undefined || faults.length > 0) return faults;
@@ -35,12 +35,12 @@ export class ServingCertificates {
     return [];
   }
 
-  /** Removes the pair of a deleted configuration. The pair of a deleted Secret stays. */
+  /** Removes the pair of a deleted InjectorConfig. Keep the pair if only the Secret is deleted. */
   remove(owner: string): void {
     this.#byOwner.delete(owner);
   }
 
-  /** Returns the certificate for a server name in any case, by exact name, then by wildcard. */
+  /** Returns the certificate for a server name in any case. Prefers an exact name to a wildcard. */
   forServerName(serverName: string): ServingCertificate | undefined {
     const requested = serverName.toLowerCase();
     const certificates = this.all();
@@ -56,7 +56,7 @@ export class ServingCertificates {
     return first;
   }
 
-  /** Returns a server name of each certificate and the end of its validity. */
+  /** Returns a server name and the notAfter of each certificate. */
   expiries(): (readonly [serverName: string, notAfter: Date])[] {
     return this.all().map(({ owner, serverNames, notAfter }) => [serverNames[0] ?? owner, notAfter]);
   }

@@ -10,8 +10,8 @@ export interface Validity {
 
 /**
  * How far notBefore lies in the past, in milliseconds. An API server with a slow clock refuses
- * certificates "from the future": an hour covers common skew, a day more covers a jump of the
- * operator's own clock. A leaf starts with its authority.
+ * certificates "from the future": an hour covers common skew, and another day covers a jump of the
+ * operator's own clock. A leaf has the notBefore of its authority.
  */
 const backdating = 25 * 60 * 60 * 1000;
 
@@ -20,7 +20,7 @@ export function authorityValidity(now: Date, duration: number): Validity {
   return { notBefore: wholeSeconds(now.getTime() - backdating), notAfter: wholeSeconds(now.getTime() + duration) };
 }
 
-/** Returns the validity of a leaf of `duration` milliseconds from `now`, within its authority's. */
+/** Returns the validity of a leaf: `duration` milliseconds, or less if its authority ends. */
 export function leafValidity(now: Date, duration: number, authority: Validity): Validity {
   const end = Math.min(now.getTime() + duration, authority.notAfter.getTime());
   return { notBefore: authority.notBefore, notAfter: wholeSeconds(end) };
@@ -30,10 +30,10 @@ function wholeSeconds(milliseconds: number): Date {
   return new Date(Math.floor(milliseconds / 1000) * 1000);
 }
 
-/** The signed content, without the extensions that follow from the keys. */
+/** The content to sign, without the extensions that derive from the keys. */
 interface CertificateRequest extends Validity {
   readonly serialNumber: string;
-  /** The distinguished name in encoding order; at most 64 characters each (RFC 5280 appendix A). */
+  /** The distinguished name in encoding order; at most 64 characters per name (RFC 5280). */
   readonly subject: { readonly organizationName: string; readonly commonName: string };
   readonly publicKeyPem: string;
   /** Extensions in node-forge's notation, without the two key identifiers. */
@@ -42,9 +42,9 @@ interface CertificateRequest extends Validity {
 
 /**
  * Encodes and signs an X.509 v3 certificate with SHA-256 and RSA. node-forge writes the structure;
- * node:crypto signs, since forge's own RSA blocks the event loop for 70–200 ms. @returns PEM with
+ * node:crypto signs, because forge's own RSA blocks the event loop for 70–200 ms. @returns PEM with
  * LF line ends and a final newline
- * @param signer an authority, or only the key for a self-signed certificate
+ * @param signer an authority, or only a private key to make a self-signed certificate
  */
 export function signCertificate(
   request: CertificateRequest,

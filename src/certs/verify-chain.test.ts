@@ -15,7 +15,7 @@ const hour = 3_600_000;
 const names = { service: 'injector', namespace: 'system' };
 const random = seededBytes(5);
 
-/** Signs a certificate with any extensions. */
+/** Signs a certificate with the given extensions. */
 function custom(
   keys: KeyPair,
   signer: Parameters<typeof signCertificate>[1],
@@ -67,7 +67,7 @@ describe('verifyServingPair', () => {
     assert.deepEqual(reasons({ ...served, caPem: distinct.at(-1)! }), []);
   });
 
-  it('finds no fault in a valid pair, also when the bundle has other authorities', () => {
+  it('finds no fault in a valid pair, even if the bundle has other authorities', () => {
     assert.deepEqual(reasons(pair, { names: ['injector.system.svc', 'INJECTOR.system.svc'] }), []);
     assert.deepEqual(reasons({ ...pair, caPem: other.caPem + pair.caPem }), []);
   });
@@ -113,11 +113,11 @@ describe('verifyServingPair', () => {
     }
   });
 
-  it('trusts a certificate that is in the bundle, as Go does', () => {
+  it('trusts a leaf that the bundle contains, as Go does', () => {
     assert.deepEqual(reasons(selfSigned(keys[1]!, [san])), []);
   });
 
-  it('refuses a certificate only for clients, and accepts one for any use or without the extension', () => {
+  it('rejects a certificate for clients only, and accepts a certificate for any use', () => {
     for (const [usage, expected] of [
       [[{ name: 'extKeyUsage', clientAuth: true }], ['WrongUsage']],
       [[{ name: 'extKeyUsage', clientAuth: true, serverAuth: true }], []],
@@ -128,7 +128,7 @@ describe('verifyServingPair', () => {
     }
   });
 
-  it('refuses SHA-1, negative serial numbers and short keys, which OpenSSL accepts and Go does not', () => {
+  it('rejects SHA-1, negative serial numbers and short keys, which OpenSSL accepts but Go rejects', () => {
     const plain = (size: number, serialNumber: string, digest: forge.md.MessageDigest): ServingPair => {
       const made = generateKeyPairSync('rsa', {
         modulusLength: size,
@@ -156,7 +156,7 @@ describe('verifyServingPair', () => {
     assert.doesNotMatch(JSON.stringify(faults), /secret-text/);
   });
 
-  it('identifies the issuer by the signature, not only by the name', () => {
+  it('identifies the issuer by the signature and not only by the name', () => {
     const [root, namesake] = [rootOf(keys[0]!), rootOf(keys[4]!)];
     const { x509 } = readCertificate(custom(keys[1]!, root, [san]));
     assert.equal(isIssuedBy(x509, readCertificate(root.certificatePem).x509), true);

@@ -4,7 +4,7 @@ import { parseBundle, type BundleEntry } from './read-certificate.ts';
 import type { CertifiedKey } from './key-pair.ts';
 import forge from 'node-forge';
 
-/** A serving certificate with its key, and the authorities that clients trust; all PEM. */
+/** A serving certificate, its key, and the authorities that clients trust, all in PEM. */
 export interface ServingPair extends CertifiedKey {
   readonly caPem: string;
 }
@@ -20,7 +20,7 @@ export const chainFaults = {
   Unsupported: 'Go does not accept its signature or key',
 } as const;
 
-/** A reason for which the API server would refuse a serving pair. */
+/** A reason why the API server would reject a serving pair. */
 export interface ChainFault {
   readonly reason: keyof typeof chainFaults;
   /** One sentence without secrets. */
@@ -30,13 +30,13 @@ export interface ChainFault {
 const serverAuth = '1.3.6.1.5.5.7.3.1';
 const anyUsage = '2.5.29.37.0';
 
-/** The time of the check, and the names that the certificate must have, if any. */
+/** The time of the check, and any names that the certificate must contain. */
 export interface ChainExpectation {
   readonly now: Date;
   readonly names?: readonly string[];
 }
 
-/** Checks a serving pair as Go's crypto/x509 will. @returns every fault; empty if valid */
+/** Checks a serving pair as Go's crypto/x509 does. @returns all faults; empty for a valid pair */
 export function verifyServingPair(pair: ServingPair, expected: ChainExpectation): ChainFault[] {
   const faults = verifyChain(pair.certificatePem, pair.caPem, expected);
   const [leaf] = parseBundle(pair.certificatePem);
@@ -84,13 +84,13 @@ function keyFault(certificate: X509Certificate, privateKeyPem: string): string |
       ? undefined
       : 'the private key does not belong to the certificate';
   } catch {
-    // The error of OpenSSL is hidden, since it may quote its input.
+    // Hides the error of OpenSSL, because it may quote the key.
     return 'the private key is not readable PEM';
   }
 }
 
 function usageFault({ keyUsage }: X509Certificate): string | undefined {
-  // Node calls extended key usages `keyUsage`; without the extension every use is allowed.
+  // Node's `keyUsage` is the extended key usage. If it is absent, every use is allowed.
   const usages = keyUsage as readonly string[] | undefined;
   return usages === undefined || usages.includes(serverAuth) || usages.includes(anyUsage)
     ? undefined
@@ -113,7 +113,7 @@ function hasChain(
   now: Date,
   seen = new Set<string>(),
 ): boolean {
-  // Visits each certificate once: certificates that sign each other form too many paths.
+  // Visits each certificate once, because certificates that sign each other form many paths.
   seen.add(certificate.fingerprint);
   if (roots.some(({ fingerprint }) => fingerprint === certificate.fingerprint)) return true;
   const signedBy = (issuer: BundleEntry): boolean =>
@@ -134,7 +134,7 @@ const refusedAlgorithms: Readonly<Record<string, string>> = {
   '1.2.840.10045.4.1': 'ECDSA-SHA1',
 };
 
-/** Returns the fault of a certificate that OpenSSL accepts and Go refuses; undefined if none. */
+/** Returns why Go rejects a certificate that OpenSSL accepts; undefined if Go accepts it. */
 function signatureFault(certificate: X509Certificate): string | undefined {
   const algorithm = signatureAlgorithm(certificate);
   const refused = refusedAlgorithms[algorithm];

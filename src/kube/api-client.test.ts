@@ -31,7 +31,7 @@ describe('ApiClient', () => {
   const sent = (): string[] =>
     server.requests.map(({ method, path, query }) => `${method} ${path} ${query.toString()}`.trim());
 
-  it('sends its User-Agent, reads objects, and finds undefined for a missing object', async () => {
+  it('sends its User-Agent, reads objects, and returns undefined from find for a missing object', async () => {
     await serve((request, response) => {
       if (request.path.endsWith('/a')) json(response, 200, configMap);
       else failure(response, 404, 'NotFound', 'configmaps "b" not found');
@@ -46,7 +46,7 @@ describe('ApiClient', () => {
     assert.equal(server.requests[0]!.path, '/api/v1/namespaces/n/configmaps/a');
   });
 
-  it('lists page by page and sets apiVersion and kind of the items', async () => {
+  it('lists page by page and sets the apiVersion and kind of each item', async () => {
     await serve((request, response) => {
       const more = request.query.get('continue') === null;
       const metadata = { resourceVersion: '7', ...(more ? { continue: 'x' } : {}) };
@@ -61,7 +61,7 @@ describe('ApiClient', () => {
     ]);
   });
 
-  it('writes by object: create, replace, apply, patch, delete', async () => {
+  it('creates, replaces, applies, patches and deletes objects', async () => {
     await serveEcho();
     const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'l', namespace: 'n' } };
     await client.create(configMap, { fieldManager: 'me', dryRun: true });
@@ -92,13 +92,13 @@ describe('ApiClient', () => {
     });
   });
 
-  it('refuses to write an object without a name, or of an unknown kind', async () => {
+  it('refuses to write an object that has no name or an unknown kind', async () => {
     await serveEcho();
     await assert.rejects(client.replace({ ...configMap, metadata: {} }), /ConfigMap: metadata.name is missing/);
     await assert.rejects(client.create({ ...configMap, kind: 'Gadget' }), /v1 Gadget is not in the table/);
   });
 
-  it('reports code, reason, causes and Retry-After of a failure', async () => {
+  it('reports the code, reason, causes and Retry-After header of a failed request', async () => {
     const causes = [{ reason: 'FieldManagerConflict', message: 'conflict with "x"', field: '.data' }];
     await serve((request, response) => {
       if (request.path.endsWith('/conflict'))
@@ -131,7 +131,7 @@ describe('ApiClient', () => {
     );
   });
 
-  it('returns plain text as text, and refuses malformed JSON', async () => {
+  it('returns plain text as text, and rejects malformed JSON', async () => {
     await serve((request, response) => {
       const type = request.path === '/readyz' ? 'text/plain' : 'application/json';
       response.writeHead(200, { 'content-type': type }).end('ok');
@@ -143,7 +143,7 @@ describe('ApiClient', () => {
   const halfAnswer: FakeAnswer = (request, response) => {
     if (request.path === '/half') response.writeHead(200).write('{');
   };
-  it('times out when the server sends no response, or only half of one', async () => {
+  it('times out when the server sends no response, or only half a response', async () => {
     await serve(halfAnswer, { timeoutMs: 30 });
     for (const path of ['/silent', '/half']) {
       await assert.rejects(client.request('GET', path), { name: 'ApiError', code: 0, reason: 'Timeout' });
@@ -159,7 +159,7 @@ describe('ApiClient', () => {
     await server.start();
   });
 
-  it('rejects with the abort reason before the request, while waiting and while reading', async () => {
+  it('rejects with the abort reason if aborted before the request, while waiting, or while reading', async () => {
     await serve(halfAnswer);
     const reason = new Error('enough');
     await assert.rejects(client.request('GET', '/', { signal: AbortSignal.abort(reason) }), reason);
@@ -209,7 +209,7 @@ describe('ApiClient', () => {
     await ended;
   });
 
-  it('retries on a new connection when the server closed a kept-alive one', async () => {
+  it('retries on a new connection when the server has closed a kept-alive connection', async () => {
     const closing: FakeAnswer = (_request, response) => {
       json(response, 200, {});
       // The client notices the closed connection only when it uses it again.
@@ -220,7 +220,7 @@ describe('ApiClient', () => {
     assert.equal(server.requests.length, 20);
   });
 
-  it('sends the token of a file, and reads the file again after 401', async () => {
+  it('sends the token from a file, and rereads the file after a 401 response', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'token-'));
     const tokenFile = join(folder, 'token');
     writeFileSync(tokenFile, 'first\n');

@@ -20,7 +20,7 @@ import { brokenStream, jsonLines, parseJson, readBody, statusError } from './res
 import { Transport, type TransportRequest } from './transport.ts';
 
 /**
- * Sends requests to one API server, by resource or by object, without retries.
+ * A client of one API server. Each request names a resource kind or an object. Never retries.
  * Rejects with an {@link ApiError}, or with the signal's reason after an abort.
  */
 export class ApiClient {
@@ -110,24 +110,24 @@ export class ApiClient {
     }
   }
 
-  /** Creates an object; returns it as stored. */
+  /** Creates an object and returns the stored object. */
   async create<T extends ObjectKey>(object: T, options: WriteOptions = {}): Promise<T> {
     const { apiVersion, kind, metadata } = object;
     const path = resourcePath(resourceKind(apiVersion, kind), { namespace: metadata.namespace });
     return this.#write('POST', path, object, options);
   }
 
-  /** Replaces an object; if metadata.resourceVersion is set and old, the result is a Conflict. */
+  /** Replaces an object. An outdated metadata.resourceVersion causes a Conflict. */
   async replace<T extends ObjectKey>(object: T, options: WriteOptions = {}): Promise<T> {
     return this.#write('PUT', pathOf(object), object, options);
   }
 
   /**
-   * Server-side apply: creates the object or takes over the named fields. Without `force`, a field
-   * of another manager is a Conflict whose causes name the manager and the field.
+   * Applies an object server-side: creates it or sets the given fields. Unless `force` is set, a
+   * field that another manager owns causes a Conflict; its causes name the manager and the field.
    */
   async apply<T extends ObjectKey>(object: T, options: ApplyOptions): Promise<T> {
-    // JSON is YAML.
+    // JSON is valid YAML.
     return this.#write('PATCH', pathOf(object, options.subresource), object, options, 'application/apply-patch+yaml');
   }
 
@@ -153,7 +153,7 @@ export class ApiClient {
     await this.request('DELETE', pathOf(target), { signal, timeoutMs, body });
   }
 
-  /** Sends any request; returns the JSON of the response, or its text when it is not JSON. */
+  /** Sends a request and returns the parsed JSON of the response, or its text if it is not JSON. */
   async request(
     method: TransportRequest['method'],
     path: string,
@@ -193,7 +193,7 @@ export class ApiClient {
   }
 }
 
-/** @throws Error when the table lacks the kind, or the object has no name */
+/** @throws Error when the table of kinds lacks the kind, or the object has no name */
 function pathOf({ apiVersion, kind, metadata: { name, namespace } }: ObjectKey, subresource?: string): string {
   if (name === undefined) throw new Error(`${kind}: metadata.name is missing`);
   const resource = resourceKind(apiVersion, kind);

@@ -1,7 +1,7 @@
 /**
- * A failed request. `code` is the HTTP status, or 0 without a usable response (reason
- * `Unreachable`, `Timeout` or `Malformed`). Otherwise `reason` is metav1.Status.reason: `NotFound`,
- * `Conflict`, `Invalid`, `Expired`, `Forbidden` …
+ * A failed request. `code` is the HTTP status, or 0 if there is no usable response; `reason` is
+ * then `Unreachable`, `Timeout` or `Malformed`. Otherwise `reason` is metav1.Status.reason:
+ * `NotFound`, `Conflict`, `Invalid`, `Expired`, `Forbidden` …
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -9,7 +9,7 @@ export class ApiError extends Error {
   readonly reason: string;
   /** The seconds to wait before the next request, from the Retry-After header. */
   readonly retryAfter: number | undefined;
-  /** metav1.Status.details.causes: of `Invalid`, or of a server-side apply `Conflict`. */
+  /** metav1.Status.details.causes, which `Invalid` and server-side apply `Conflict` errors have. */
   readonly causes: readonly StatusCause[];
 
   constructor(
@@ -31,7 +31,7 @@ export interface StatusCause {
   field?: string;
 }
 
-/** Makes the error for a request that got no response, or one that cannot be parsed. */
+/** Makes the error for a request whose response is missing or cannot be parsed. */
 export function noAnswer(reason: 'Unreachable' | 'Timeout' | 'Malformed', message: string, cause?: unknown): ApiError {
   return new ApiError({ code: 0, reason, message }, { cause });
 }
@@ -51,7 +51,7 @@ export function isNotFound(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === 404;
 }
 
-/** Reports 409: the object exists, its resourceVersion is old, or another manager owns a field. */
+/** Reports code 409: the object exists or has changed, or another manager owns a field. */
 export function isConflict(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === 409;
 }

@@ -20,12 +20,12 @@ export interface ForeignField {
 
 export interface AppliedObject {
   outcome: 'Unchanged' | 'Created' | 'Updated' | 'Recreated' | 'Deferred';
-  /** The object as stored; for `Deferred`, the live object as read. */
+  /** The stored object, or for `Deferred` the live object that was read. */
   object: KubernetesObject;
-  /** The first field that differed. */
+  /** The path of the first field that differed. */
   difference: string | undefined;
   foreign: ForeignField[];
-  /** For `Deferred`: milliseconds to wait before the next attempt. */
+  /** The wait before the next attempt, in milliseconds, if the outcome is `Deferred`. */
   retryAfter?: number;
 }
 
@@ -39,19 +39,19 @@ interface Write {
 /** The minimum time between two forced writes of one object, in milliseconds. */
 const forceIntervalMs = 1000;
 
-/** Kinds that may be recreated; not webhooks, without which pods would start uninjected. */
+/** Kinds that may be deleted and recreated. While a webhook is missing, pods start uninjected. */
 const kindsWithImmutableFields = new Set(['ConfigMap', 'Secret', 'Service']);
 
 /**
- * Applies desired objects with as few writes as possible: none when the live object matches, then a
- * server-side apply without force, whose Conflict names other managers, then one with force.
- * Replaces or recreates the object when an apply fails because of an immutable field, or because of
- * an invalid list item that another manager keeps.
+ * Applies desired objects with as few writes as possible. If the live object differs, tries a
+ * server-side apply without force, whose Conflict names other managers, and then an apply with
+ * force. Replaces or recreates the object when an apply fails because of an immutable field, or
+ * because of an invalid list item that another manager keeps.
  */
 export class ObjectApplier {
   readonly #options: ObjectApplierOptions;
   readonly #forcedAt = new Map<string, number>();
-  /** Objects that differ even after a replace: a newer API server fills in unknown fields. */
+  /** Objects that still differ after a replace, because a newer API server fills in fields. */
   readonly #accepted = new Map<string, { resourceVersion: string | undefined; desired: string }>();
 
   constructor(options: ObjectApplierOptions) {
@@ -60,7 +60,7 @@ export class ObjectApplier {
 
   /**
    * @param live the object as last read
-   * @param isRepair another writer changed the live object: delay the next write
+   * @param isRepair whether another client changed the live object; the next write is then delayed
    * @throws ApiError when the API server rejects a write
    */
   async apply(
@@ -104,7 +104,7 @@ export class ObjectApplier {
     }
   }
 
-  /** Replaces the whole object when an apply left list items that others added. */
+  /** Replaces the whole object when an apply left list items of other field managers. */
   async #settle(desired: KubernetesObject, applied: KubernetesObject, how: Write): Promise<KubernetesObject> {
     if (objectDifference(desired, applied, how.fieldManager) === undefined) return applied;
     this.#noteForce(desired);
@@ -138,7 +138,7 @@ export class ObjectApplier {
     }
   }
 
-  /** Replaces the version that was read: a newer write by another client makes it a Conflict. */
+  /** Replaces the version that was read; a newer write by another client causes a Conflict. */
   #replace(desired: KubernetesObject, live: KubernetesObject, how: Write): Promise<KubernetesObject> {
     return this.#options.client.replace(overlay(desired, live), how);
   }
@@ -149,7 +149,7 @@ export class ObjectApplier {
     try {
       await client.create(desired, { ...how, dryRun: true });
     } catch (error) {
-      // A create is validated before the name lookup: AlreadyExists means a valid object.
+      // The API server validates before it looks up the name: AlreadyExists means a valid object.
       if (!isConflict(error) || error.reason !== 'AlreadyExists') throw error;
     }
     await client.delete(live, { uid: live.metadata.uid, signal: how.signal });
@@ -170,7 +170,7 @@ function keyOf(object: KubernetesObject): string {
   return `${object.kind}/${objectKey(object)}`;
 }
 
-/** Lays the desired object over the live one; keeps metadata and spec fields of other writers. */
+/** Merges the desired object into the live object; keeps other clients' metadata and spec. */
 function overlay(desired: KubernetesObject, live: KubernetesObject): KubernetesObject {
   const { labels, annotations, ownerReferences } = desired.metadata;
   const owners = live.metadata.ownerReferences ?? [];
@@ -189,8 +189,8 @@ function overlay(desired: KubernetesObject, live: KubernetesObject): KubernetesO
 }
 
 /**
- * Returns the fields of other managers in a Conflict, without those of our own earlier replace;
- * undefined for any other error.
+ * Returns the fields in a Conflict that other managers own, but not the fields of our own earlier
+ * replace. Returns undefined for any other error.
  */
 function foreignFields(error: unknown, fieldManager: string): ForeignField[] | undefined {
   if (!isConflict(error) || !error.causes.some(({ reason }) => reason === 'FieldManagerConflict')) return undefined;
@@ -201,9 +201,9 @@ function foreignFields(error: unknown, fieldManager: string): ForeignField[] | u
 }
 
 /**
- * Kubernetes reports immutability only as text at the end of a cause: `Invalid value: "x": field is
- * immutable` or `Forbidden: field is immutable when …`. The error's message does not count: it
- * quotes the object's author.
+ * Kubernetes reports immutability only as text at the end of a cause:
+ * `Invalid value: "x": field is immutable` or `Forbidden: field is immutable when …`. Ignores the
+ * error's message, which may quote text from the object's author.
  */
 function isImmutable(desired: KubernetesObject, error: ApiError): boolean {
   if (error.code !== 422 || !kindsWithImmutableFields.has(desired.kind)) return false;

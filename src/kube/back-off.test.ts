@@ -23,7 +23,7 @@ describe('BackOff', () => {
     assert.equal(backOff.next('a'), 1_000_000);
   });
 
-  it('draws each delay between half and all of the nominal delay', () => {
+  it('draws each delay between 50% and 100% of the nominal delay', () => {
     const delays = [0, 0.5, 1].map((value) =>
       new BackOff({ baseMs: 100, maximumMs: 1000, random: () => value }).next('a'),
     );

@@ -3,7 +3,7 @@ import type { Random } from './ports.ts';
 export interface BackOffOptions {
   baseMs: number;
   maximumMs: number;
-  /** Randomizes each delay between half and all of its nominal length, to spread clients out. */
+  /** Draws each delay between 50% and 100% of its nominal length, to spread the clients. */
   random?: Random;
 }
 
@@ -25,7 +25,7 @@ export class BackOff {
     return random === undefined ? nominal : nominal * (0.5 + random() / 2);
   }
 
-  /** Ends the series of a key. @returns whether the key had failed */
+  /** Forgets the failures of a key. @returns whether the key had failed */
   forget(key: string): boolean {
     return this.#failures.delete(key);
   }

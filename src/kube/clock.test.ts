@@ -3,7 +3,7 @@ import { pause, systemClock } from './clock.ts';
 import { ManualClock } from './testdata/manual-clock.ts';
 
 describe('pause', () => {
-  it('ends after its time', async () => {
+  it('ends after the given time', async () => {
     const clock = new ManualClock();
     let ended = false;
     void pause(clock, 1000).then(() => (ended = true));
@@ -13,7 +13,7 @@ describe('pause', () => {
     assert.equal(ended, true);
   });
 
-  it('ends at once when aborted, and leaves no timer behind', async () => {
+  it('ends immediately when aborted, and leaves no timer', async () => {
     const clock = new ManualClock();
     const stop = new AbortController();
     const paused = pause(clock, 1000, stop.signal);
@@ -41,7 +41,7 @@ describe('systemClock', () => {
     assert.deepEqual(fired, ['fired']);
   });
 
-  it('does not fire at once for a delay beyond the longest timer of Node', async () => {
+  it('does not fire immediately for a delay beyond the longest timer of Node', async () => {
     let fired = false;
     const cancel = systemClock.after(2 ** 40, () => (fired = true));
     await new Promise((resolve) => setTimeout(resolve, 5));

@@ -1,6 +1,6 @@
 import type { Clock } from './ports.ts';
 
-/** The longest delay of a Node timer, 2^31−1 ms; a longer one would fire at once. */
+/** The longest delay of a Node timer, 2^31−1 ms; a longer delay would fire immediately. */
 const longestTimer = 2_147_483_647;
 
 /** The system clock. Its timers do not keep the process alive. */
@@ -22,7 +22,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Resolves after the given milliseconds, or at once when the signal aborts; never rejects. */
+/** Resolves after the given milliseconds, or immediately when the signal aborts; never rejects. */
 export async function pause(clock: Clock, milliseconds: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted === true) return;
   await new Promise<void>((resolve) => {

@@ -30,23 +30,23 @@ interface Series {
   lastSeen: number;
 }
 
-/** The time in which an equal event extends a series, in milliseconds (client-go: 6 minutes). */
+/** How long an equal event extends a series, in milliseconds (6 minutes, as in client-go). */
 const seriesMs = 6 * 60_000;
-/** The delay before a series is written, in milliseconds: at most two requests a minute. */
+/** The delay before a series is written, in milliseconds; allows two requests a minute. */
 const flushMs = 30_000;
 /** Limits new events per object (client-go's spam filter: a burst of 25, then one in 5 minutes). */
 const spam = { burst: 25, refillMs: 300_000 };
 const noteLimit = 1024;
 
 /**
- * Records Events (events.k8s.io/v1). Equal events become a series; each object has a limited rate
- * of different events. Recording returns at once and never fails: a failed write is logged at debug
- * level.
+ * Records Events (events.k8s.io/v1). Equal events become a series; the rate of different events is
+ * limited for each object. `record` returns immediately and never throws; a failed write is logged
+ * at debug level.
  */
 export class EventRecorder<Reason extends string = string> {
   readonly #options: EventRecorderOptions;
   readonly #series = new Map<string, Series>();
-  /** By uid: the time at which the bucket of new events is full again. */
+  /** The time at which an object's bucket of new events is full again, by the object's uid. */
   readonly #buckets = new Map<string, number>();
   #sequence = 0;
 

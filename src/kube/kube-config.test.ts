@@ -74,11 +74,11 @@ describe('loadKubeConfig', () => {
   const mistakes: [what: string, options: () => object, message: RegExp][] = [
     ['a file that does not exist', () => ({ kubeconfig: `${file}.missing` }), /config\.missing: there is no such file/],
     ['an unknown context', optionsFor('third'), unknown],
-    ['a context without its cluster', optionsFor('lost'), /current-context "lost" names no known cluster/],
-    ['a file that is something else', () => (broken(), optionsFor()()), /config: not a kubeconfig/],
+    ['a context whose cluster is missing', optionsFor('lost'), /current-context "lost" names no known cluster/],
+    ['a file that is not a kubeconfig', () => (broken(), optionsFor()()), /config: not a kubeconfig/],
     ['an empty file', () => (writeFileSync(file, '\n'), optionsFor()()), /config: not a kubeconfig: it is empty/],
-    ['a KUBECONFIG file that is something else', () => (broken(), {}), /config: not a kubeconfig/],
-    ['a list of missing files', () => ((process.env.KUBECONFIG = '/a:/b'), {}), /\/a:\/b: there is no such file/],
+    ['a file in KUBECONFIG that is not a kubeconfig', () => (broken(), {}), /config: not a kubeconfig/],
+    ['missing files in KUBECONFIG', () => ((process.env.KUBECONFIG = '/a:/b'), {}), /\/a:\/b: there is no such file/],
   ];
   for (const [what, options, message] of mistakes) {
     it(`refuses ${what}`, () => {

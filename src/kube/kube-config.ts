@@ -8,7 +8,7 @@ import { messageOf } from './api-error.ts';
 export type { KubeConfig };
 
 export interface KubeConfigOptions {
-  /** A kubeconfig file; default: the files of $KUBECONFIG, ~/.kube/config, the ServiceAccount. */
+  /** A kubeconfig file. Default: $KUBECONFIG, else ~/.kube/config, else the ServiceAccount. */
   kubeconfig?: string | undefined;
   /** The context to use instead of the file's current-context. */
   context?: string | undefined;
@@ -40,7 +40,7 @@ export function loadKubeConfig({ kubeconfig, context }: KubeConfigOptions = {}):
   return config;
 }
 
-/** Adds names that no earlier file has, as kubectl does; the library would reject duplicates. */
+/** Adds entries whose names are new, as kubectl does; the library would reject duplicates. */
 function addFile(config: KubeConfig, file: string): void {
   const added = new KubeConfig();
   if (readFileSync(file, 'utf8').trim() === '') throw new Error('it is empty');
@@ -73,7 +73,7 @@ function chooseContext(config: KubeConfig, context: string | undefined): void {
     config.setCurrentContext(context);
   }
   const cluster = config.getCurrentCluster();
-  // Without a kubeconfig the library invents this cluster.
+  // If there is no kubeconfig, the library makes up this cluster.
   if (cluster?.server === 'http://localhost:8080' && config.getCurrentUser()?.token === undefined) {
     const message = 'no kubeconfig was found: set --kubeconfig or KUBECONFIG, or run in a pod with a ServiceAccount';
     throw new ConfigurationError('kubeconfig', message);

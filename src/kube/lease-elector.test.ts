@@ -12,7 +12,7 @@ type Lease = KubernetesObject & { spec: Record<string, unknown> };
 class LeaseServer {
   lease: Lease | undefined;
   down = false;
-  /** Requests stay unanswered until they are aborted. */
+  /** Whether requests stay unanswered until they are aborted. */
   isHanging = false;
   writes = 0;
   #version = 0;
@@ -113,7 +113,7 @@ describe('LeaseElector', () => {
     return candidate;
   };
 
-  it('leads at once when the Lease is free, and renews every 2 s', async () => {
+  it('leads immediately when the Lease is free, and renews every 2 s', async () => {
     const one = await join('one');
     assert.equal(one.leading, true);
     const [acquireTime, renewTime] = ['2026-01-01T00:00:00.000000Z', '2026-01-01T00:00:06.000000Z'];
@@ -131,7 +131,7 @@ describe('LeaseElector', () => {
     server.down = true;
     await clock.advance(9999);
     assert.equal(one.elector.holds, true);
-    // While the process is suspended, its clock runs on but its timers do not.
+    // While the process is suspended, its clock advances but its timers do not fire.
     clock.sleep(1);
     assert.deepEqual([one.elector.holds, one.leading], [false, true]);
     server.down = false;
@@ -152,7 +152,7 @@ describe('LeaseElector', () => {
     assert.equal(server.holder === 'gone', false);
   });
 
-  it('waits while another candidate leads, and takes over when that one stops', async () => {
+  it('waits while another candidate leads, and takes over when that candidate stops', async () => {
     const one = await join('one');
     const two = await join('two');
     await clock.advance(60_000);
@@ -166,7 +166,7 @@ describe('LeaseElector', () => {
     assert.equal(server.lease.spec.leaseTransitions, 1);
   });
 
-  it('takes over from a vanished leader 15 s after its last observed renewal, whatever its renewTime', async () => {
+  it('takes over from a vanished leader 15 s after its last observed renewal, regardless of renewTime', async () => {
     server.lease = {
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',

@@ -41,9 +41,9 @@ const retrySeconds = 2;
 const leases = resourceKind('coordination.k8s.io/v1', 'Lease');
 
 /**
- * Elects a leader by a Lease, with client-go's rules: a Lease is held for its duration after we
- * observed its last change, by our own clock, so clocks of other machines do not matter. Two
- * processes may lead for a moment; every write must tolerate that.
+ * Elects a leader through a Lease, as client-go does: a holder keeps the Lease for its duration
+ * after we observed the last change. Only our own clock counts, so clocks of other machines do not
+ * matter. Two processes may lead for a moment; every write must tolerate that.
  */
 export class LeaseElector {
   readonly #options: LeaseElectorOptions;
@@ -64,9 +64,9 @@ export class LeaseElector {
   }
 
   /**
-   * Waits for the lease and runs `lead` until `signal` aborts; the inner signal aborts when the
+   * Waits for the lease and runs `lead` until `signal` aborts; the `leading` signal aborts when the
    * lease is lost. When `lead` ends, releases the lease and waits again. Rejects only if `lead`
-   * does.
+   * rejects.
    */
   async run(signal: AbortSignal, lead: (leading: AbortSignal) => Promise<void>): Promise<void> {
     const { clock, random } = this.#options;
@@ -78,8 +78,8 @@ export class LeaseElector {
   }
 
   /**
-   * Whether we hold the lease now; false from the renew deadline after the start of the last
-   * renewal, even when timers or requests are late.
+   * Whether we hold the lease now. Becomes false when the renew deadline has passed since the start
+   * of the last renewal, even if timers or requests are late.
    */
   get holds(): boolean {
     return this.#renewedAt !== undefined && this.#options.clock.monotonic() - this.#renewedAt < this.#renewDeadlineMs;
@@ -106,7 +106,7 @@ export class LeaseElector {
     }
   }
 
-  /** Renews until aborted (false) or until the renew deadline passes (true, after an abort). */
+  /** Renews until aborted, and returns false. If the lease is lost, aborts and returns true. */
   async #renewUntilLost(leadership: AbortController): Promise<boolean> {
     const { clock } = this.#options;
     let renewedAt = clock.monotonic();
@@ -119,8 +119,8 @@ export class LeaseElector {
       const renewed = await this.#tryOnce(attempt.signal);
       cancel();
       if (renewed) renewedAt = clock.monotonic();
-      // A timer may fire a fraction of a millisecond early, so test whether it fired, not the
-      // clock.
+      // A timer may fire a fraction of a millisecond early, so check whether it fired instead of
+      // the time.
       else if (this.#heldByOther() || attempt.signal.aborted || left() === 0) {
         this.#renewedAt = undefined;
         leadership.abort(new Error('lost the lease'));

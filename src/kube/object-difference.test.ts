@@ -41,8 +41,8 @@ describe('objectDifference', () => {
   const ownItem = live(owned({ 'f:webhooks': { '.': {}, 'k:{"name":"a.b.c"}': { '.': {}, 'f:name': {} } } }));
   const oldItem = live(owned({ 'f:webhooks': { 'k:{"name":"old"}': {} } }));
   const cases: [what: string, desired: KubernetesObject, live: KubernetesObject, expected: string | undefined][] = [
-    ['the same', webhook(), webhook(), undefined],
-    ["others' labels, annotations and status", webhook(), others, undefined],
+    ['an equal object', webhook(), webhook(), undefined],
+    ['labels, annotations and a status from other clients', webhook(), others, undefined],
     ['a label that is missing', webhook(), live({ labels: {} }), 'metadata.labels.ours'],
     ['an annotation that differs', annotated('1'), annotated('2'), 'metadata.annotations.a'],
     ['no labels at all', webhook(), live({ labels: undefined }), 'metadata.labels.ours'],
@@ -50,24 +50,24 @@ describe('objectDifference', () => {
     ['an added field', webhook(), webhook({ failurePolicy: 'Ignore' }), 'webhooks'],
     ['an added webhook', webhook(), withAnother, 'webhooks'],
     ['a missing owner', live({ ownerReferences: [owner] }), webhook(), 'metadata.ownerReferences'],
-    ['another owner besides ours', live({ ownerReferences: [owner] }), live({ ownerReferences: owners }), undefined],
+    ['an additional owner', live({ ownerReferences: [owner] }), live({ ownerReferences: owners }), undefined],
     ['fields that the API server fills in', service({ type: 'ClusterIP', ports }), filled, undefined],
-    ['another port', service({ ports }), service({ ports: [{ name: 'https', port: 444 }] }), 'spec.ports[0].port'],
+    ['a different port', service({ ports }), service({ ports: [{ name: 'https', port: 444 }] }), 'spec.ports[0].port'],
     ['an additional port', service({ ports }), service({ ports: [...ports, { port: 1 }] }), 'spec.ports'],
-    ['no ports', service({ ports }), service({}), 'spec.ports'],
+    ['a missing list of ports', service({ ports }), service({}), 'spec.ports'],
     ['a Service selector with another label', service({ selector }), wider, 'spec.selector'],
-    ['the selector', service({ selector }), service({ selector }), undefined],
-    ['no spec', service({ type: 'ClusterIP' }), { ...service({}), spec: undefined }, 'spec'],
+    ['an equal Service selector', service({ selector }), service({ selector }), undefined],
+    ['a missing spec', service({ type: 'ClusterIP' }), { ...service({}), spec: undefined }, 'spec'],
     ['a label that we own and no longer want', webhook(), labelled, 'metadata.labels.old'],
     ['a list item that we own and want', webhook(), ownItem, undefined],
     ['a list item that we own and no longer want', webhook(), oldItem, 'webhooks.[{"name":"old"}]'],
     ['a set value that we own and no longer want', live({ finalizers: ['a'] }), ownValues, 'metadata.finalizers.["b"]'],
-    ['a field of our status manager', webhook(), live(owned({ 'f:status': {} }, { subresource: 'status' })), undefined],
-    ['a field of another manager', webhook(), live(owned({ 'f:x': {} }, { manager: 'other' })), undefined],
-    ['a field of our own update', webhook(), live(owned({ 'f:x': {} }, { operation: 'Update' })), undefined],
+    ['a status field that we own', webhook(), live(owned({ 'f:status': {} }, { subresource: 'status' })), undefined],
+    ['a field that another manager owns', webhook(), live(owned({ 'f:x': {} }, { manager: 'other' })), undefined],
+    ['a field that we set by an update', webhook(), live(owned({ 'f:x': {} }, { operation: 'Update' })), undefined],
   ];
   for (const [what, desired, live, expected] of cases) {
-    it(`${what}: ${expected ?? 'nothing to write'}`, () => {
+    it(`returns ${expected ?? 'undefined'} for ${what}`, () => {
       assert.equal(objectDifference(desired, live, manager), expected);
     });
   }

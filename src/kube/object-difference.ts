@@ -7,11 +7,11 @@ type Json = Record<string, unknown>;
 type ManagedFields = Partial<Record<'manager' | 'operation' | 'subresource', string>> & { fieldsV1?: Json };
 
 /**
- * Returns the path of the first field where `live` is not as desired; undefined when no write is
- * needed. Root fields must be equal, so that additions (to a selector, say) are found; in `spec`
- * (of Services), where the API server adds fields, additions are ignored, as are labels,
- * annotations and owners of others.
- * @param manager our field manager: a field that it owns and no longer wants is a difference
+ * Returns the path of the first field where `live` differs from `desired`; undefined if no write is
+ * needed. Root fields must be equal, so that added items (for example in a selector) are found.
+ * Ignores fields that the API server adds to `spec` (of a Service), and labels, annotations and
+ * owners that other clients add.
+ * @param manager our field manager; a field that it owns and `desired` lacks is a difference
  */
 export function objectDifference(
   desired: KubernetesObject,
@@ -49,7 +49,7 @@ function missing(desired: unknown, found: unknown, path: string): string | undef
   }
   if (typeof desired !== 'object' || desired === null) return desired === found ? undefined : path;
   if (typeof found !== 'object' || found === null) return path;
-  // A selector is one value: another label in it selects other pods.
+  // A selector is one value: an added label changes which pods it selects.
   if (path.endsWith('.selector')) return isDeepStrictEqual(desired, found) ? undefined : path;
   return first(Object.entries(desired), ([key, value]) => missing(value, (found as Json)[key], `${path}.${key}`));
 }
@@ -83,7 +83,7 @@ function ownedButGone(fields: Json, desired: unknown, path: string): string | un
   return undefined;
 }
 
-/** Resolves an element of fieldsV1: `f:NAME` a field, `k:{…}` a list item, `v:…` a set value. */
+/** Resolves an element of fieldsV1: `f:NAME` is a field, `k:{…}` a list item, `v:…` a set value. */
 function step(element: string, desired: unknown): { found: unknown; name: string } {
   const text = element.slice(2);
   if (element.startsWith('f:')) return { found: (desired as Json | undefined)?.[text], name: text };

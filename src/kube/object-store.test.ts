@@ -27,7 +27,7 @@ describe('ObjectStore', () => {
     assert.equal(objectKey({ metadata: {} }), '');
   });
 
-  it('is synced after its first list, even an empty one', async () => {
+  it('is synced after the first list, even if the list is empty', async () => {
     const { store } = setUp();
     assert.equal(store.hasSynced, false);
     const waiting = store.synced();
@@ -37,7 +37,7 @@ describe('ObjectStore', () => {
     assert.equal(store.hasSynced, true);
   });
 
-  it('notifies subscribers of the changes of a list', () => {
+  it('notifies subscribers of the changes that a new list contains', () => {
     const { store, changes } = setUp();
     store.replace([object('a', '1'), object('b', '2')], '3');
     store.replace([object('a', '1'), object('c', '5')], '6');
@@ -57,7 +57,7 @@ describe('ObjectStore', () => {
     assert.equal(store.get('a'), undefined);
   });
 
-  it('does not notify without a change, and ignores older objects, deletions and lists', () => {
+  it('does not notify if nothing changed, and ignores outdated objects, deletions and lists', () => {
     const { store, changes } = setUp();
     for (const version of ['10', '10', '9']) store.upsert(object('a', version));
     store.remove(object('a', '9'));
@@ -69,7 +69,7 @@ describe('ObjectStore', () => {
     assert.deepEqual(changes, ['Added a -→10', 'Deleted a 10→11']);
   });
 
-  it('ends with the newest state in whatever order watch events and write results arrive', () => {
+  it('ends with the newest state for any order of watch events and write results', () => {
     const step = fc.record({ version: fc.integer({ min: 1, max: 30 }), remove: fc.boolean() });
     fc.assert(
       fc.property(fc.uniqueArray(step, { selector: ({ version }) => version, minLength: 1 }), (steps) => {

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 
-/** A change of one object; `before` is absent for a new one. Handlers must be level-triggered. */
+/** A change of one object; `before` is undefined for a new object. Handlers are level-triggered. */
 export interface StoreChange<T extends KubernetesObject> {
   type: 'Added' | 'Modified' | 'Deleted';
   object: T;
@@ -20,7 +20,7 @@ export class ObjectStore<T extends KubernetesObject = KubernetesObject> {
   readonly #waiting: (() => void)[] = [];
   #hasSynced = false;
 
-  /** Whether a whole list was read; from then on, a missing object does not exist. */
+  /** Whether a whole list was read. Once true, an object missing from the store does not exist. */
   get hasSynced(): boolean {
     return this.#hasSynced;
   }
@@ -48,7 +48,7 @@ export class ObjectStore<T extends KubernetesObject = KubernetesObject> {
     for (const object of this.#objects.values()) listener({ type: 'Added', object, before: undefined });
   }
 
-  /** Replaces the content by a complete list; see {@link keepOnly}. */
+  /** Replaces the content with a complete list; see {@link keepOnly}. */
   replace(objects: readonly T[], resourceVersion: string): void {
     for (const object of objects) this.upsert(object);
     this.keepOnly(new Set(objects.map(objectKey)), resourceVersion);
@@ -68,7 +68,7 @@ export class ObjectStore<T extends KubernetesObject = KubernetesObject> {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** Stores an object that was read, watched or written, unless the store has a newer one. */
+  /** Stores an object that was read, watched or written, unless the store has a newer version. */
   upsert(object: T): void {
     const key = objectKey(object);
     const before = this.#objects.get(key);
@@ -100,8 +100,8 @@ export class ObjectStore<T extends KubernetesObject = KubernetesObject> {
 const decimal = /^[1-9]\d*$/;
 
 /**
- * Compares resourceVersions, decimal numbers that increase per kind; other values are never older.
- * Compares texts, since parsing long numbers would cost milliseconds for ten thousand objects.
+ * Reports whether `one` is older. resourceVersions are decimal numbers that increase per kind; any
+ * other value is never older. Compares text: parsing long numbers takes milliseconds per 10,000.
  */
 function isOlder(one: string | undefined, other: string | undefined): boolean {
   if (one === undefined || other === undefined || one === other || !decimal.test(one) || !decimal.test(other))

@@ -1,4 +1,4 @@
-/** The log of kube and operator. Callers never pass keys, tokens or the data of Secrets. */
+/** The log of the kube and operator folders. Callers never pass keys, tokens or Secret data. */
 export interface Logger {
   error(message: string, fields?: Record<string, unknown>): void;
   warn(message: string, fields?: Record<string, unknown>): void;
@@ -12,18 +12,18 @@ export interface Clock {
   now(): Date;
   /** Milliseconds since some fixed moment, for measuring durations; never jumps or goes back. */
   monotonic(): number;
-  /** Calls back once after any number of milliseconds; the returned function cancels. */
+  /** Calls `callback` once after the given milliseconds; the returned function cancels it. */
   after(milliseconds: number, callback: () => void): () => void;
 }
 
 /** Returns a number in [0, 1), as Math.random does. */
 export type Random = () => number;
 
-/** Receives events of reflectors for metrics, at most a few times a second. */
+/** Receives events from reflectors for metrics, at most a few times a second. */
 export interface WatchObserver {
-  /** A collection of `objects` objects was listed. */
+  /** A list returned `objects` objects. */
   listed?(plural: string, objects: number): void;
-  /** A watch ended: at its timeout, by an error, by an old resourceVersion, or because it hung. */
+  /** A watch ended because it timed out, failed, had an expired resourceVersion, or hung. */
   watchEnded?(plural: string, reason: WatchEnd): void;
 }
 

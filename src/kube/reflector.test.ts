@@ -24,7 +24,7 @@ function send(response: ServerResponse, type: string, object: unknown): void {
   response.write(`${JSON.stringify({ type, object })}\n`);
 }
 
-/** A reflector on a scripted server, with a manual clock: each delay is a pending timer. */
+/** A reflector with a scripted server and a manual clock; each delay is a pending timer. */
 class Fixture {
   readonly clock = new ManualClock();
   readonly store = new ObjectStore();
@@ -170,8 +170,8 @@ describe('Reflector', () => {
     response.end();
   };
   for (const [how, answer] of [
-    ['as an event', asEvent],
-    ['as a status', fails(410, expired.reason, expired.message)],
+    ['reported as an event', asEvent],
+    ['reported as a status', fails(410, expired.reason, expired.message)],
   ] as const) {
     it(`lists again after a random delay when its resourceVersion has expired (${how})`, async () => {
       const onList: Answer = (response) => {
@@ -253,7 +253,7 @@ describe('Reflector', () => {
     assert.equal(fixture.recoveries, 1);
   });
 
-  it('reports the recovery when a watch is answered, even without events', async () => {
+  it('reports the recovery when the server accepts a watch, even if no event follows', async () => {
     script(empty, fails(503, 'ServiceUnavailable', 'starting'), (response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
     });
@@ -311,7 +311,7 @@ describe('Reflector', () => {
     await fixture.start({ pageSize: 1, pagePauseMs: 20 });
     await until(() => fixture.clock.pending().includes(20));
     assert.equal(lists().length, 1);
-    // The store takes over each page at once, but is synced only after the last page.
+    // The store takes over each page immediately, but is synced only after the last page.
     assert.deepEqual(fixture.names(), ['a@1']);
     assert.equal(fixture.store.hasSynced, false);
     await fixture.clock.advance(20);
@@ -319,7 +319,7 @@ describe('Reflector', () => {
     assert.deepEqual(fixture.names(), ['a@1', 'b@2']);
   });
 
-  it('lists from the beginning when a continue token expires between two pages', async () => {
+  it('restarts the list when a continue token expires between two pages', async () => {
     fixture.server.answerWith((request, response) => {
       if (isWatch(request)) return;
       if (request.query.get('continue') !== null) failure(response, 410, 'Expired', 'the continue token is too old');

@@ -8,7 +8,7 @@ import type { Clock, Logger, Random, WatchEnd, WatchObserver } from './ports.ts'
 import type { ListPage } from './request-options.ts';
 import type { ResourceKind } from './resource-kinds.ts';
 
-/** The collaborators of every reflector. */
+/** The dependencies of every reflector. */
 export interface FollowingParts {
   readonly client: Pick<ApiClient, 'list' | 'watch'>;
   readonly clock: Clock;
@@ -23,9 +23,9 @@ export interface ReflectorOptions<T extends KubernetesObject> extends FollowingP
   namespace?: string | undefined;
   labelSelector?: string | undefined;
   fieldSelector?: string | undefined;
-  /** Objects per page (default 100): parsing one page must not block the event loop. */
+  /** The number of objects per page (default 100); parsing a page blocks the event loop. */
   pageSize?: number;
-  /** Milliseconds between two pages (default 0); etcd forgets a list after 5 minutes. */
+  /** The pause between two pages in milliseconds (default 0); etcd forgets a list after 5 min. */
   pagePauseMs?: number;
   /** Selects the part of an object to store; default: everything but managedFields. */
   transform?: (object: T) => T;
@@ -34,8 +34,8 @@ export interface ReflectorOptions<T extends KubernetesObject> extends FollowingP
 }
 
 /**
- * The timeout of a watch, in seconds. A bookmark precedes it, so resuming is cheap and never
- * expires. A hung stream is detected {@link graceSeconds} after the timeout: within a minute.
+ * The range of the watch timeout, in seconds. The server sends a bookmark before the timeout, so
+ * the next watch can resume. A hung stream is detected {@link graceSeconds} after the timeout.
  */
 const watchSeconds = { shortest: 30, longest: 45 };
 const graceSeconds = 10;
@@ -43,14 +43,14 @@ const graceSeconds = 10;
 const requestTimeoutMs = 10_000;
 /** Back-off after errors, in milliseconds. */
 const backOffMs = { base: 100, maximum: 2000 };
-/** The maximum random delay before a relist, in milliseconds, since all watchers relist then. */
+/** The maximum random delay before a relist, in milliseconds; all watchers relist together. */
 const relistJitterMs = 1000;
 /** The time before an equal error is logged again, in milliseconds. */
 const repeatLogMs = 60_000;
 
 /**
- * Keeps a store equal to a collection: a paged list, then watches with bookmarks. Retries errors
- * forever, with a back-off of at most 2 s.
+ * Keeps a store equal to a collection through a paged list and then watches with bookmarks. Retries
+ * errors forever, with a back-off of at most 2 s.
  */
 export class Reflector<T extends KubernetesObject = KubernetesObject> {
   readonly #options: ReflectorOptions<T>;
@@ -104,7 +104,7 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
     return page.resourceVersion;
   }
 
-  /** Follows one watch to its end; returns true when it ended at once without an event. */
+  /** Follows one watch to its end; returns true if it ended immediately without an event. */
   async #watch(resourceVersion: string, signal: AbortSignal): Promise<boolean> {
     const { client, resource, clock, random, observer } = this.#options;
     const ended = (reason: WatchEnd) => observer?.watchEnded?.(resource.plural, reason);
@@ -124,8 +124,8 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
         resourceVersion,
         timeoutSeconds,
         signal: hung.signal,
-        // A resumed watch may stay quiet: opening it is the recovery. Only an event resets the
-        // back-off.
+        // A resumed watch may send no event, so opening it counts as the recovery. Only an event
+        // resets the back-off.
         onOpen: () => this.#recovered(),
       });
       for await (const event of stream) {
@@ -199,13 +199,13 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
   }
 }
 
-/** A watch that neither ended at its timeout nor sent anything. */
+/** A watch that neither ended at its timeout nor sent an event. */
 class HungWatch extends Error {}
 
 /**
- * Reports whether the watch can resume: the server or the connection failed. Any other error (no
- * permission, no such resource, a malformed response, a resourceVersion newer than a restored etcd)
- * requires a new list.
+ * Reports whether the watch can resume because only the server or the connection failed. Any other
+ * error (no permission, no such resource, a malformed response, a resourceVersion newer than a
+ * restored etcd) requires a new list.
  */
 function isResumable(error: unknown): boolean {
   if (!(error instanceof ApiError) || error.reason === 'Malformed') return false;

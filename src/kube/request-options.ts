@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 export interface ApiClientOptions {
   /** Names the role and the replica, for the audit log. */
   userAgent?: string;
-  /** The time limit in milliseconds; for a watch, until the response headers. Default 30 s. */
+  /** The time limit in milliseconds (default 30 s). For a watch, it covers only the headers. */
   timeoutMs?: number;
 }
 
@@ -16,7 +16,7 @@ export interface ReadOptions extends RequestOptions {
   namespace?: string | undefined;
 }
 
-/** The options of a list; without a namespace it covers all namespaces. */
+/** The options of a list. If `namespace` is absent, the list covers all namespaces. */
 export interface ListOptions extends ReadOptions {
   labelSelector?: string | undefined;
   fieldSelector?: string | undefined;
@@ -33,7 +33,7 @@ export interface WatchOptions extends Omit<ListOptions, 'limit' | 'continue'> {
 }
 
 export interface WriteOptions extends RequestOptions {
-  /** For an apply or a patch. */
+  /** The subresource to write, for an apply or a patch. */
   subresource?: string | undefined;
   fieldManager?: string | undefined;
   dryRun?: boolean | undefined;
@@ -45,7 +45,7 @@ export interface ApplyOptions extends WriteOptions {
 }
 
 export interface DeleteOptions extends RequestOptions {
-  /** Deletes only the object with this uid; otherwise the result is a Conflict. */
+  /** The uid that the object must have; otherwise the result is a Conflict. */
   uid?: string | undefined;
   resourceVersion?: string | undefined;
   propagationPolicy?: 'Foreground' | 'Background' | 'Orphan' | undefined;

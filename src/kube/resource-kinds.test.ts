@@ -11,7 +11,7 @@ describe('resourcePath', () => {
     [resourcePath(configs, { name: 'a/../b' }), '/apis/sidecar-injector.io/v1alpha1/injectorconfigs/a%2F..%2Fb'],
   ];
   for (const [path, expected] of cases) {
-    it(expected, () => {
+    it(`returns ${expected}`, () => {
       assert.equal(path, expected);
     });
   }

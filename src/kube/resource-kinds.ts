@@ -18,7 +18,7 @@ function kinds(group: string, version: string, namespaced: boolean, ...names: st
 
 const admission = 'admissionregistration.k8s.io';
 
-/** The kinds that the operator reads or writes, and those of the chart. */
+/** The kinds that the operator reads or writes, and the kinds in the chart. */
 const known: readonly ResourceKind[] = [
   ...kinds('', 'v1', true, 'ConfigMap', 'Event', 'Pod', 'Secret', 'Service', 'ServiceAccount'),
   ...kinds('', 'v1', true, 'PodTemplate', 'ReplicationController'),
@@ -67,8 +67,8 @@ export function kindServedAs(group: string, version: string, plural: string): Re
 }
 
 /**
- * Returns the URL path of a collection (without `name`), an object or a subresource.
- * Without `namespace`, the collection of a namespaced kind covers all namespaces.
+ * Returns the URL path of a collection (without `name`), an object or a subresource. If `namespace`
+ * is absent, the collection of a namespaced kind covers all namespaces.
  */
 export function resourcePath(
   resource: Pick<ResourceKind, 'group' | 'version' | 'plural'>,

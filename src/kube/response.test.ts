@@ -15,17 +15,17 @@ describe('jsonLines', () => {
     ['several lines in one chunk', ['1\n2\n3\n'], [1, 2, 3]],
     ['a line over several chunks', ['{"a', '":', '1}\n2', '\n'], [{ a: 1 }, 2]],
     ['a character split over two chunks', [letter.subarray(0, 7), letter.subarray(7)], [{ a: 'é' }]],
-    ['empty lines', ['\n\r\n1\n'], [1]],
-    ['a last line without its newline, which is a truncated event', ['1\n{"a":2}'], [1]],
+    ['a line among empty lines', ['\n\r\n1\n'], [1]],
+    ['only complete lines, because a last line without a newline is truncated', ['1\n{"a":2}'], [1]],
     ['nothing', [], []],
   ];
   for (const [what, chunks, expected] of cases) {
-    it(what, async () => {
+    it(`reads ${what}`, async () => {
       assert.deepEqual(await read(chunks), expected);
     });
   }
 
-  it('rejects at a line that is not JSON', async () => {
+  it('rejects when a line is not JSON', async () => {
     await assert.rejects(read(['<html>\n']), SyntaxError);
   });
 });

@@ -31,7 +31,7 @@ describe('requireServerVersion', () => {
     });
   }
 
-  it('continues without a response, or with an unreadable one', async () => {
+  it('continues if there is no response, or if the response is unreadable', async () => {
     const request = (): Promise<never> => Promise.reject(noAnswer('Unreachable', 'down'));
     await requireServerVersion({ request }, logger);
     assert.equal(logger.lines.map(({ level }) => level).join(), 'warn');

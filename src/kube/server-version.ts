@@ -7,7 +7,7 @@ import type { Logger } from './ports.ts';
 const oldest = { major: 1, minor: 30 };
 
 /**
- * Checks the version of the API server; without a response it skips the check.
+ * Checks the version of the API server. Skips the check if the request for the version fails.
  * @throws ConfigurationError when the API server is too old
  */
 export async function requireServerVersion(client: Pick<ApiClient, 'request'>, logger: Logger): Promise<void> {

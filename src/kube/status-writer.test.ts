@@ -18,7 +18,7 @@ describe('writeStatus', () => {
   };
   beforeEach(() => (writes.length = 0));
 
-  it('writes nothing without a change; absent and undefined fields are equal', async () => {
+  it('writes nothing if nothing changed, and treats absent and undefined fields as equal', async () => {
     const same = { list: [1], phase: 'Good', more: undefined };
     assert.equal(await writeStatus(client, object, same, { fieldManager: 'us' }), undefined);
     assert.equal(await writeStatus(client, { ...object, status: undefined }, {}, { fieldManager: 'us' }), undefined);

@@ -3,9 +3,9 @@ import type { KubernetesObject, ObjectMeta } from '../api/kubernetes/kubernetes.
 import type { ApiClient } from './api-client.ts';
 
 /**
- * Writes the whole status if it differs from the one that was read, and only to the version that
- * was read: a newer version is a Conflict (409), and its own reconcile writes the status. Returns
- * the stored object, or undefined without a write.
+ * Writes the whole status if it differs from the status that was read, and only to the version that
+ * was read. A newer version causes a Conflict (409), and the reconcile of that version writes the
+ * status. Returns the stored object, or undefined if nothing was written.
  */
 export async function writeStatus<T extends KubernetesObject>(
   client: Pick<ApiClient, 'apply'>,

@@ -44,8 +44,8 @@ export class Transport {
   }
 
   /**
-   * Sends a request and resolves when the response headers arrive, whatever the status.
-   * @throws ApiError (code 0) without a response in time; the signal's reason after an abort
+   * Sends a request and resolves when the response headers arrive, with any status.
+   * @throws ApiError (code 0) if no response arrives in time; the signal's reason after an abort
    */
   async send(request: TransportRequest): Promise<http.IncomingMessage> {
     const response = await this.#attempt(request);
@@ -66,7 +66,7 @@ export class Transport {
     try {
       return await this.#exchange(request, credentials);
     } catch (error) {
-      // The server closed an idle connection when we reused it, so it processed nothing.
+      // The server closed an idle connection when we reused it, so it did not process the request.
       if (!(error instanceof StaleConnection) || request.method === 'POST') throw error;
       return await this.#exchange(request, credentials);
     }
@@ -145,7 +145,7 @@ export class Transport {
     this.#credentials = undefined;
   }
 
-  /** Returns the agent for a set of TLS settings, whose requests share connections. */
+  /** Returns the agent for these TLS settings; requests with equal settings share connections. */
   #agentFor(options: https.RequestOptions): http.Agent {
     const proxied = (this.#kubeConfig.getCurrentCluster()?.proxyUrl ?? '') !== '';
     const { ca, cert, key, pfx, passphrase, servername, rejectUnauthorized } = options;

@@ -16,7 +16,7 @@ async function drain(queue: WorkQueue): Promise<string[]> {
 }
 
 describe('WorkQueue', () => {
-  it('hands out each key once, in order, also to a pending take', async () => {
+  it('hands out each key once and in order, including to a pending take', async () => {
     const { queue } = setUp();
     const taken = queue.take();
     for (const key of ['first', 'a', 'b', 'a', 'c', 'b']) queue.add(key);
@@ -25,7 +25,7 @@ describe('WorkQueue', () => {
     assert.deepEqual(await drain(queue), ['a', 'b', 'c']);
   });
 
-  it('hands out a key that was added while in processing once more, after done', async () => {
+  it('hands out a key again after done if the key was added during its processing', async () => {
     const { queue } = setUp();
     queue.add('a');
     await queue.take();
@@ -113,7 +113,7 @@ describe('WorkQueue', () => {
     assert.equal(queue.length, 0);
   });
 
-  it('never hands out a key in processing, and loses no key', async () => {
+  it('never hands out a key during its processing, and loses no key', async () => {
     const step = fc.oneof(
       fc.record({ add: fc.constantFrom('a', 'b', 'c') }),
       fc.record({ later: fc.constantFrom('a', 'b', 'c'), ms: fc.integer({ min: 1, max: 50 }) }),

@@ -3,18 +3,18 @@ import type { Clock } from './ports.ts';
 
 export interface WorkQueueOptions {
   clock: Clock;
-  /** The longest back-off in milliseconds, from 5 ms on; default 1000 s as in client-go. */
+  /** The longest back-off in milliseconds; default 1000 s as in client-go. The first is 5 ms. */
   maximumMs?: number;
-  /** The retries over all keys before they are limited to 10 a second; default 100. */
+  /** The number of retries over all keys before the limit of 10 a second applies; default 100. */
   burst?: number;
 }
 
-/** The interval of retries over all keys after the burst, in milliseconds. */
+/** The interval between retries over all keys after the burst, in milliseconds. */
 const retryIntervalMs = 100;
 
 /**
  * A queue with client-go's workqueue rules: a waiting key is not added twice, and a key that is
- * added while in processing is handed out once more after {@link done}.
+ * added during its processing is handed out again after {@link done}.
  */
 export class WorkQueue {
   readonly #clock: Clock;
@@ -37,7 +37,7 @@ export class WorkQueue {
     this.#burst = options.burst ?? 100;
   }
 
-  /** The number of keys ready to be taken, without the delayed ones. */
+  /** The number of keys that are ready to be taken; delayed keys do not count. */
   get length(): number {
     return this.#ready.length;
   }
@@ -67,8 +67,8 @@ export class WorkQueue {
   }
 
   /**
-   * Adds a key after its back-off, within the overall rate and not before `atLeast`. Returns the
-   * delay in milliseconds, which events during the back-off do not lengthen.
+   * Adds a key after its back-off, within the overall rate, and after at least `atLeast`
+   * milliseconds. Returns the delay in milliseconds. A call during the back-off keeps it.
    */
   addRateLimited(key: string, atLeast = 0): number {
     const now = this.#clock.monotonic();

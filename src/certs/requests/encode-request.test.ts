@@ -4,7 +4,7 @@ import forge from 'node-forge';
 import { keyPool } from '../testdata/key-pool.ts';
 import { encodeCertificateRequest, keyDigest } from './encode-request.ts';
 
-/** Returns the signer's view of a request: names as type and bytes, one byte per character. */
+/** Returns a request as a signer reads it. Names are a type and a string of byte characters. */
 async function requestFor(names: string[]) {
   const [keys] = await keyPool();
   const pem = encodeCertificateRequest(keys!.privateKeyPem, names);
@@ -29,7 +29,7 @@ describe('encodeCertificateRequest', () => {
     });
   }
 
-  it('encodes any IPv4 and IPv6 address', async () => {
+  it('encodes every IPv4 and IPv6 address', async () => {
     const groups = fc.array(fc.constantFrom(0, 1, 0xdb8, 0xffff), { minLength: 8, maxLength: 8 });
     const property = fc.asyncProperty(fc.ipV4(), groups, async (ipV4, ipV6) => {
       const { hostname: shortened } = new URL(`https://[${ipV6.map((group) => group.toString(16)).join(':')}]`);
@@ -42,7 +42,7 @@ describe('encodeCertificateRequest', () => {
   });
 });
 
-it('keyDigest depends only on the key, not on its encoding', async () => {
+it('keyDigest depends only on the key and not on the encoding of the key', async () => {
   const keys = (await keyPool()).map(({ privateKeyPem }) => privateKeyPem);
   const again = keys.map((pem) => forge.pki.privateKeyToPem(forge.pki.privateKeyFromPem(pem)));
   assert.deepEqual(again.map(keyDigest), keys.map(keyDigest));

@@ -2,13 +2,13 @@ import { createHash, createPublicKey, sign } from 'node:crypto';
 import { isIP } from 'node:net';
 import forge from 'node-forge';
 
-/** A PrintableString that Go reads, at most 64 characters (RFC 5280 appendix A, ub-common-name). */
+/** A PrintableString that Go accepts, of at most 64 characters (RFC 5280, ub-common-name). */
 const commonNamePattern = /^[a-zA-Z0-9.:-]{1,64}$/;
 
 /**
  * Encodes a PKCS #10 request (RFC 2986) in PEM for a serving certificate, signed with SHA-256 and
- * the RSA key. The first name becomes the common name if it fits. Sets no organization, which a
- * signer could take for a group (`system:nodes`).
+ * the RSA key. The first name becomes the common name if it fits. Sets no organization, because a
+ * signer could treat an organization as a group (`system:nodes`).
  */
 export function encodeCertificateRequest(privateKeyPem: string, names: readonly string[]): string {
   const request = forge.pki.createCertificationRequest();
@@ -30,7 +30,7 @@ export function encodeCertificateRequest(privateKeyPem: string, names: readonly 
   return forge.pki.certificationRequestToPem(request).replaceAll('\r\n', '\n');
 }
 
-/** Returns 12 hex digits of the public key: every leader gives a key's request the same name. */
+/** Returns 12 hex digits of the public key's hash. Every leader names a key's request the same. */
 export function keyDigest(privateKeyPem: string): string {
   return createHash('sha256').update(publicKeyOf(privateKeyPem)).digest('hex').slice(0, 12);
 }

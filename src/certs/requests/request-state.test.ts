@@ -18,7 +18,7 @@ describe('readRequestSecret', () => {
     whole = { issued: { ...issued, terms, takenAt: now }, pending };
   });
 
-  it('reads every state that writeRequestSecret writes, with and without each part', () => {
+  it('reads back what writeRequestSecret writes, with and without each part', () => {
     const has = fc.subarray(['issued', 'pending', 'uid', 'seconds']);
     const property = fc.property(has, fc.string(), fc.nat(), time, (has, text, count, at) => {
       const seconds = has.includes('seconds') && { expirationSeconds: count };
@@ -40,18 +40,18 @@ describe('readRequestSecret', () => {
   const half = (text: string): string => text.slice(0, text.length / 2);
   const table: [string, string, (text: string) => string | undefined, (keyof RequestState)[]][] = [
     ['no record', 'request.json', missing, []],
-    ['half a record', 'request.json', half, []],
+    ['a truncated record', 'request.json', half, []],
     ['a record of a later version', 'request.json', (text) => text.replace('"version":1', '"version":2'), []],
     ['a record with no time', 'request.json', (text) => text.replace(':00:00.750Z', ''), []],
     ['no certificate', 'tls.crt', missing, ['pending']],
-    ['half a certificate', 'tls.crt', half, ['pending']],
+    ['a truncated certificate', 'tls.crt', half, ['pending']],
     ['no key', 'tls.key', missing, ['pending']],
     ['an EC key', 'tls.key', () => ecKey as string, ['pending']],
     ['no pending key', 'pending.key', missing, ['issued']],
     ['an EC pending key', 'pending.key', () => ecKey as string, ['issued']],
   ];
   for (const [what, key, damage, remaining] of table) {
-    it(`reads ${remaining.join(' and ') || 'nothing'} of a Secret with ${what}`, () => {
+    it(`reads ${remaining.join(' and ') || 'nothing'} from a Secret with ${what}`, () => {
       const { [key]: value = '', ...others } = writeRequestSecret(whole);
       const damaged = damage(value);
       const read = readRequestSecret(damaged === undefined ? others : { ...others, [key]: damaged });
@@ -59,7 +59,7 @@ describe('readRequestSecret', () => {
     });
   }
 
-  it('never throws for any content, and reads only terms that were written', () => {
+  it('never throws, for any content, and reads only terms that were written', () => {
     const text = writeRequestSecret(whole);
     const value = fc.oneof(fc.string(), fc.json(), fc.constantFrom(...Object.values(text)));
     const cut = fc.tuple(value, fc.nat(2000)).map(([all, length]) => all.slice(0, length));

@@ -5,11 +5,11 @@ import { joinBundle } from '../read-certificate.ts';
 import type { SecretText } from '../rotation/rotation-secret.ts';
 import { time } from '../rotation/rotation-state.ts';
 
-/** The terms of a request; changed terms require another certificate. */
+/** The terms of a request. If the terms change, a new certificate is requested. */
 const requestTerms = z.object({
   /** `spec.signerName` of the CertificateSigningRequest (certificates.k8s.io/v1). */
   signerName: z.string(),
-  /** Seconds. Without it, the signer decides; the signer may also ignore it. */
+  /** The requested lifetime in seconds. The signer decides if absent, and may ignore it. */
   expirationSeconds: z.int().exactOptional(),
   keySize: z.int(),
   /** DNS names and IP addresses. */
@@ -20,20 +20,20 @@ export type RequestTerms = Readonly<z.output<typeof requestTerms>>;
 const issued = z.object({ terms: requestTerms, takenAt: time });
 const pending = z.object({
   terms: requestTerms,
-  /** The number of requests before this one that brought no certificate. */
+  /** The number of earlier requests that yielded no certificate. */
   attempt: z.int().min(0),
   since: time,
-  /** metadata.uid of the request once observed; a request that is missing later was deleted. */
+  /** The metadata.uid, set once observed. A missing request that has a uid was deleted. */
   uid: z.string().exactOptional(),
 });
 
 /** A certificate that a signer has issued. */
 export type IssuedCertificate = CertifiedKey & Readonly<z.output<typeof issued>>;
 
-/** A request that has brought no certificate yet. */
+/** A request that has yielded no certificate yet. */
 export type PendingRequest = Readonly<z.output<typeof pending>> & { readonly privateKeyPem: string };
 
-/** The state that must survive a change of the leader; stored in one Secret. */
+/** The state that must survive a change of the leader. It is stored in one Secret. */
 export interface RequestState {
   readonly issued?: IssuedCertificate;
   readonly pending?: PendingRequest;
@@ -41,7 +41,7 @@ export interface RequestState {
 
 const record = z.object({ version: z.literal(1), issued: issued.exactOptional(), pending: pending.exactOptional() });
 
-/** Encodes a state as Secret data: `tls.*` (issued), `pending.key`, `request.json` (the rest). */
+/** Encodes a state as Secret data: `tls.*` (issued), `pending.key`, and `request.json`. */
 export function writeRequestSecret({ issued, pending }: RequestState): SecretText {
   const written = record.encode({
     version: 1,
@@ -59,7 +59,7 @@ function recordOf({ terms, attempt, since, uid }: PendingRequest): z.output<type
   return { terms, attempt, since, ...(uid !== undefined && { uid }) };
 }
 
-/** Reads the Secret's data; leaves out damaged parts, which are then requested again. */
+/** Reads the Secret's data. Omits damaged parts, so that they are requested again. */
 export function readRequestSecret(text: SecretText): RequestState {
   const read = parsed(text['request.json']);
   const { 'tls.crt': certificatePem = '', 'tls.key': privateKeyPem = '', 'pending.key': pendingKey = '' } = text;

@@ -27,16 +27,16 @@ class World {
   terms = firstTerms;
   trusted = ['root'];
   last!: RequestDecision;
-  /** The last request: terms, failures before it (-1: it succeeded), time of the next. */
+  /** The last request: terms, earlier failures (-1 after a success), time of the next request. */
   requested: { terms?: object; attempt: number; nextAt: number } = { attempt: -1, nextAt: 0 };
-  /** The requests by their keys. */
+  /** The requests, by private key. */
   readonly requests = new Map<string, ObservedRequest>();
-  /** The keys whose request an operator has observed and recorded. */
+  /** The private keys whose requests an operator has observed and recorded. */
   readonly #seen = new Set<string>();
   readonly #pooled = pooledKeys();
   #count = 0;
 
-  /** Runs a pass with at most `writes` writes: Secret, new request, deletion of the old one. */
+  /** Runs a pass that stops after `writes` writes: the Secret, the request, the deletion. */
   async pass(writes: number): Promise<void> {
     const { now: at, requested, terms } = this;
     const [now, before] = [new Date(at), readRequestSecret(this.stored)];
@@ -69,13 +69,13 @@ class World {
     }
     if (writes > 1 && isToBeMade) {
       assert.equal(readRequestSecret(this.stored).pending?.privateKeyPem, key, 'the key is not stored');
-      assert.ok(!this.#seen.has(key), 'a next request is made with the same key');
+      assert.ok(!this.#seen.has(key), 'a new request reuses the same key');
       if (!this.requests.has(key)) this.requests.set(key, { uid: 'uid', verdict: 'Waiting', message: '' });
     }
     if (writes > 2) this.requests.delete(replaced?.privateKeyPem ?? '');
   }
 
-  /** Sets the answer to the request whose key is stored. */
+  /** Sets the answer to the request whose private key is stored. */
   answer(answer: Partial<ObservedRequest>): void {
     const { 'pending.key': key = '' } = this.stored;
     const request = this.requests.get(key);
@@ -95,7 +95,7 @@ class World {
   }
 }
 
-/** The events of a test, with arguments. */
+/** The events that tests name, with their arguments. */
 const events: Readonly<Record<string, (world: World, ...args: string[]) => unknown>> = {
   pass: (world, writes = '3') => world.pass(Number(writes)),
   wait: (world, seconds) => (world.now += Number(seconds) * 1000),
@@ -146,7 +146,7 @@ describe('decideRequest', () => {
     ['pass 1, wait 9000, pass', 'key1 New after 0, make'],
     ['pass, wait 9000, pass', 'key1 Waiting after 0'],
     ['pass, say Approved, wait 9000, pass', 'key1 Approved after 0'],
-    // The renewal is due after half of the life that remains when the certificate is taken.
+    // The renewal is due after half of the lifetime that remains when the certificate is taken.
     ['pass, sign, wait 200, pass', 'key1 serves, in 400'],
     ['pass, sign root 12, pass', 'key1 serves, in 10'],
     ['pass, sign, pass, wait 500, pass', `key1 serves, ${next}`],
@@ -165,7 +165,7 @@ describe('decideRequest', () => {
   ];
   for (const index of otherTerms.keys()) table.push([`pass, sign, pass, terms ${index}, pass`, `key1 serves, ${next}`]);
   for (const [happened, decision] of table) {
-    it(`after ${happened}: ${decision}`, async () => assert.equal(await decided(new World(), happened), decision));
+    it(`after "${happened}": ${decision}`, async () => assert.equal(await decided(new World(), happened), decision));
   }
 
   const faults: [string, string, RegExp][] = [
@@ -178,7 +178,7 @@ describe('decideRequest', () => {
     ['sign root 0', 'Expired', /expired at/],
   ];
   for (const [happened, outcome, message] of faults) {
-    it(`after ${happened} reports the fault, and requests with another key after the back-off`, async () => {
+    it(`reports ${outcome} after "${happened}", and requests with a new key after the back-off`, async () => {
       const world = new World();
       assert.equal(await decided(world, `pass, pass, ${happened}, wait 9, pass`), `key1 ${outcome} after 0, in 1`);
       assert.match(world.last.progress?.message ?? '-', message);
@@ -186,7 +186,7 @@ describe('decideRequest', () => {
     });
   }
 
-  it('doubles the back-off after each failed request, up to an hour', async () => {
+  it('doubles the back-off after each failed request, to at most one hour', async () => {
     const world = new World();
     for (const [attempt, seconds] of [10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600].entries()) {
       const expected = `key${attempt + 1} Denied after ${attempt}, in ${seconds}`;

@@ -17,16 +17,16 @@ export interface ObservedRequest {
 /** The input of one pass. */
 export interface RequestInput {
   readonly state: RequestState;
-  /** The request of `state.pending`; undefined when it does not exist. */
+  /** The live request for `state.pending`; undefined if it does not exist. */
   readonly observed: ObservedRequest | undefined;
   readonly terms: RequestTerms;
   /** The trusted authorities, PEM. */
   readonly trustPem: string;
-  /** The name by which the API server calls the webhook; the certificate must have it. */
+  /** The name by which the API server calls the webhook. The certificate must contain it. */
   readonly calledName: string;
   /** The source of certificates, for messages. */
   readonly origin: string;
-  /** The share of its life after which a certificate is renewed. */
+  /** The share of its lifetime after which a certificate is renewed. */
   readonly renewalFraction: number;
   /** The divisor of every delay; 1 outside of tests. */
   readonly timeScale: number;
@@ -34,20 +34,20 @@ export interface RequestInput {
   readonly generateKeyPair: GenerateKeyPair;
 }
 
-/** The progress of a request that has brought no certificate yet. */
+/** The progress of a request that has yielded no certificate yet. */
 export interface RequestProgress {
   readonly outcome: 'New' | 'Waiting' | 'Approved' | 'Denied' | 'Failed' | 'Removed' | GivenFault['reason'];
-  /** The message of the approver or signer, or the fault of the certificate. */
+  /** The message of the approver or signer, or a description of the certificate's fault. */
   readonly message: string;
   readonly since: Date;
-  /** The time of the next request, if this one has failed. */
+  /** The time of the next request, if the pending request has failed. */
   readonly retryAt?: Date;
 }
 
-/** The decision of one pass. Write `state` before making the request: its key must not be lost. */
+/** The decision of one pass. Write `state` before creating the request, to keep its key. */
 export interface RequestDecision {
   readonly state: RequestState;
-  /** The request of `state.pending` must be created; it is no error if it already exists. */
+  /** Whether to create the request for `state.pending`. An existing request is not an error. */
   readonly isToBeMade: boolean;
   /** The previous pending request, which can be deleted. */
   readonly replaced?: PendingRequest;
@@ -62,15 +62,15 @@ export interface RequestDecision {
 const firstBackOff = 10_000;
 const longestBackOff = 3_600_000;
 
-/** Returns the delay until the next request, in milliseconds, after `attempt` failed ones. */
+/** Returns the delay until the next request after `attempt` failed requests, in milliseconds. */
 export function backOff(attempt: number, timeScale: number): number {
   return Math.min(firstBackOff * 2 ** Math.min(attempt, 30), longestBackOff) / timeScale;
 }
 
 /**
  * Runs one pass over the certificate request of a revision. Requests a certificate when none
- * exists, when the existing one cannot serve or is due, or when the terms have changed. Repeats a
- * failed request with another key and a back-off. Uses only its input.
+ * exists, when the existing certificate cannot serve or is due, or when the terms have changed.
+ * Repeats a failed request with a new key and a back-off. Uses only its input.
  */
 export async function decideRequest(input: RequestInput): Promise<RequestDecision> {
   const { terms, timeScale, now, generateKeyPair } = input;
@@ -99,7 +99,7 @@ export async function decideRequest(input: RequestInput): Promise<RequestDecisio
   };
 }
 
-/** Returns the progress of the pending request; undefined if none, or if its pair can serve. */
+/** Returns the pending request's progress; undefined if none is pending or its pair can serve. */
 function progressOf({ state: { pending }, observed, ...input }: RequestInput): RequestProgress | undefined {
   if (pending === undefined) return undefined;
   const { since, uid, privateKeyPem, attempt } = pending;
@@ -118,7 +118,7 @@ function progressOf({ state: { pending }, observed, ...input }: RequestInput): R
   return { outcome: fault.reason, message: fault.message, since, retryAt };
 }
 
-/** Returns the state with the observed request: its issued certificate, or its uid. */
+/** Returns the state with the issued certificate or the uid of the observed request. */
 function observe({ state, observed, now }: RequestInput, progress: RequestProgress | undefined): RequestState {
   const { pending } = state;
   if (pending === undefined || observed === undefined) return state;
@@ -136,7 +136,7 @@ function covers(requested: RequestTerms | undefined, desired: RequestTerms): boo
   );
 }
 
-/** Counts the life from `takenAt`: notBefore may lie far back. An unusable pair is due. */
+/** Counts the lifetime from `takenAt`, since notBefore may be long ago. An unusable pair is due. */
 function renewalOf(
   { certificatePem, takenAt }: IssuedCertificate,
   canServe: boolean,
@@ -144,7 +144,7 @@ function renewalOf(
 ): Date {
   const from = Math.min(Number(takenAt), Number(now));
   const life = canServe ? readCertificate(certificatePem).notAfter.getTime() - from : 0;
-  // A very short life must not cause continuous requests.
+  // A very short lifetime must not cause continuous requests.
   return new Date(from + Math.max(life * renewalFraction, backOff(0, timeScale)));
 }
 

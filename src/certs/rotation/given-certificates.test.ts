@@ -37,11 +37,11 @@ describe('checkGivenPair', () => {
     ['the authority of another pair', () => ({ ...pair, caPem: unrelated.caPem }), {}, 'ca.crt Untrusted'],
     ['too many authorities', () => ({ ...pair, caPem: pair.caPem.repeat(99) }), {}, 'ca.crt Unreadable'],
     ['another name', () => pair, { names: ['injector.example.com'] }, 'tls.crt NameMissing'],
-    ['a later time', () => pair, { now: new Date(now + 901_000) }, 'tls.crt Expired'],
-    ['a time before', () => pair, { now: new Date(now - 26 * 3_600_000) }, 'tls.crt NotYetValid'],
+    ['a time after notAfter', () => pair, { now: new Date(now + 901_000) }, 'tls.crt Expired'],
+    ['a time before notBefore', () => pair, { now: new Date(now - 26 * 3_600_000) }, 'tls.crt NotYetValid'],
   ];
   for (const [what, pairOf, otherwise, fault] of table) {
-    it(`reports key and fault for ${what}`, () => {
+    it(`reports the key and the fault for ${what}`, () => {
       const checked = checkGivenPair(pairOf(), 'Secret x', { ...expected, ...otherwise });
       const [first] = 'faults' in checked ? checked.faults : [];
       assert.equal(`${first?.key} ${first?.reason}`, fault);

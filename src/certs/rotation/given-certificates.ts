@@ -5,21 +5,21 @@ import { verifyServingPair, type ChainExpectation, type ChainFault, type Serving
 
 /** A valid pair that another issuer provides, used instead of self-signed certificates. */
 export interface GivenCertificates extends CertifiedKey {
-  /** The one authority that clients must trust. Its key is unknown here. */
+  /** The one authority that clients must trust. The operator does not have its key. */
   readonly authorityPem: string;
   /** The source, for messages, e.g. `Secret injection/webhook-tls`. */
   readonly origin: string;
 }
 
-/** Absent: the operator issues. `Unavailable`: another issuer does, but has no usable pair now. */
+/** The pair of another issuer, or `Unavailable` while that issuer provides no usable pair. */
 export type CertificateSource = GivenCertificates | 'Unavailable';
 
-/** A fault and the key of the Secret that has it. */
+/** A fault, and the key of the Secret in which it was found. */
 export interface GivenFault extends ChainFault {
   readonly key: 'tls.crt' | 'tls.key' | 'ca.crt';
 }
 
-/** The limit in characters of PEM, about thirty certificates. */
+/** The maximum length of each PEM text in characters, about thirty certificates. */
 const longestText = 65_536;
 
 /** Checks a provided pair as the API server will; keeps the first authority that verifies it. */
@@ -46,7 +46,7 @@ export function checkGivenPair(
   if (fault !== undefined) return { faults: [fault, ...others] };
   const authority = authorities.find(({ pem }) => isAccepted(pair.certificatePem, pem, expected.now));
   if (authority === undefined) {
-    // verifyServingPair found a chain to one of them.
+    // Unreachable: verifyServingPair found a chain to one of these authorities.
     throw new Error('no single authority verifies the certificate, but all of them together do');
   }
   const certificatePem = joinBundle([pair.certificatePem]);
@@ -58,7 +58,7 @@ function keyOf({ reason }: ChainFault): GivenFault['key'] {
   return reason === 'Untrusted' ? 'ca.crt' : 'tls.crt';
 }
 
-/** Reports whether an authority of the rotation is the one of the provided pair. */
+/** Reports whether an authority of the rotation is the authority of the provided pair. */
 export function isAuthorityOf(
   authority: { readonly certificatePem: string } | undefined,
   given: GivenCertificates,

@@ -7,7 +7,7 @@ import { shortPolicy } from '../testdata/world.ts';
 const now = new Date('2026-03-01T00:00:00Z');
 const later = (milliseconds: number): Date => new Date(now.getTime() + milliseconds);
 
-describe('recoverRotation, with nothing stored', () => {
+describe('recoverRotation, if nothing is stored', () => {
   let authority: (seed: number, duration: number) => string;
   const recover = (bundles: string[], serving?: ObservedCertificates['serving']): RecoveredRotation =>
     recoverRotation({ stored: undefined, serving, bundles }, { policy: shortPolicy, jitter: 0, now });
@@ -18,7 +18,7 @@ describe('recoverRotation, with nothing stored', () => {
       issueAuthority('tests', keys[0]!, { now: later(-1000), duration, random: seededBytes(seed) }).certificatePem;
   });
 
-  it('keeps each published authority once, until no leaf of it can be in use', () => {
+  it('keeps each published authority once, until none of its leaves can be in use', () => {
     const [one, two] = [authority(1, 10_000_000), authority(2, 10_000_000)];
     const { state, current, expired, changes } = recover([one + two, two]);
     const retireAfter = later(shortPolicy.leafDuration);
@@ -30,7 +30,7 @@ describe('recoverRotation, with nothing stored', () => {
     assert.equal(changes.length, 2);
   });
 
-  it('keeps no authority beyond its own end', () => {
+  it('keeps no authority after it has expired', () => {
     const [dead, dying] = [authority(1, 500), authority(2, 60_000)];
     const { state } = recover([dead + dying]);
     assert.deepEqual(state.retiring, [{ certificatePem: dying, retireAfter: later(59_000) }]);
@@ -41,7 +41,7 @@ describe('recoverRotation, with nothing stored', () => {
     assert.equal(recover([oversized.join('')]).state.retiring.length, mostAdopted);
   });
 
-  it('adopts the authority of the leaf in use from any position of an oversized bundle, and the latest others', async () => {
+  it('adopts the authority of the leaf in use from any position of an oversized bundle, and otherwise the latest authorities', async () => {
     const keys = (await keyPool())[0]!;
     const oversized = Array.from({ length: 90 }, (_, seed) => authority(seed, 10_000_000));
     for (const position of [0, 45, 89]) {

@@ -26,25 +26,25 @@ export interface ObservedCertificates {
 /** The certificates of a revision after the stored state and the live objects were compared. */
 export interface RecoveredRotation {
   readonly state: RotationState;
-  /** A valid leaf that may be in use, from the serving Secret or else from the stored state. */
+  /** A valid leaf that may be in use, from the serving Secret, else from the stored state. */
   readonly current?: CertifiedKey;
-  /** The last known leaf has expired: every admission fails, so an immediate swap is safe. */
+  /** Whether the last known leaf has expired; every call then fails, so a swap is safe. */
   readonly expired: boolean;
   readonly changes: readonly RotationChange[];
 }
 
 /**
- * The maximum number of authorities adopted from live objects. With 2 KB each (RSA 4096), the
- * bundles of five webhooks stay below 1 MB, which every object store takes. No rotation loses more
- * within the life of a leaf.
+ * The maximum number of authorities adopted from live objects. At 2 KB each (RSA 4096), the bundles
+ * of five webhooks stay below 1 MB, which every object store accepts. No rotation needs more
+ * authorities within the lifetime of a leaf.
  */
 export const mostAdopted = 64;
 
 /**
- * Compares the stored state with the live objects. A working live system wins: a leaf in use is
- * kept until its successor is trusted everywhere, and authorities that the stored state lacks
- * (lost, damaged or restored from a backup) return as retiring ones. Ignores a serving Secret that
- * no bundle trusts.
+ * Compares the stored state with the live objects. Working live objects take precedence: a leaf in
+ * use is kept until its successor is trusted everywhere. Authorities that a lost, damaged or
+ * restored stored state lacks become retiring authorities. Ignores a serving Secret that no bundle
+ * trusts.
  */
 export function recoverRotation(
   observed: ObservedCertificates,
@@ -63,14 +63,14 @@ export function recoverRotation(
   const accepts = (caPem: string): boolean => served !== undefined && isAccepted(served.certificatePem, caPem, now);
   const published = observed.bundles.flatMap(parseBundle);
   const isUnknown = !accepts(rotationBundle(state));
-  // A stored state that does not know a working leaf is outdated, e.g. restored from a backup.
+  // A stored state that lacks a working leaf is outdated, e.g. restored from a backup.
   const isOutdated =
     read === undefined || faults.length > 0 || (isUnknown && published.some(({ pem }) => accepts(pem)));
   if (isOutdated) {
     const isGood = isUnknown && served !== undefined && accepts(served.caPem);
     const found = isGood ? [...parseBundle(served.caPem), ...published] : published;
     const until = isGood ? latest(unknownUse, readCertificate(served.certificatePem).notAfter) : unknownUse;
-    // Adopts first the authorities that admissions need, then the latest ones.
+    // Adopts the authorities that admissions need first, and then the latest authorities.
     const needed = found.filter(({ pem }) => accepts(pem));
     const positions = new Map(found.map(({ pem }, index) => [pem, index]));
     const position = ({ certificatePem }: RetiringAuthority): number => positions.get(certificatePem) ?? 0;
@@ -95,7 +95,7 @@ export function recoverRotation(
   return { state: keepWhileInUse({ ...state, leaf }, certificatePem, now), current, expired: false, changes };
 }
 
-/** Returns the pair of the serving Secret if its key belongs to its certificate. */
+/** Returns the pair in the serving Secret if the key belongs to the certificate. */
 function pairOf(serving: ServingPair | undefined): ServingPair | undefined {
   const [leaf] = parseBundle(serving?.certificatePem ?? '');
   return serving !== undefined && leaf !== undefined && keyMatches(leaf.x509, serving.privateKeyPem)

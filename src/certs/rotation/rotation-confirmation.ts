@@ -10,10 +10,10 @@ export interface RotationSituation extends Pick<RecoveredRotation, 'current' | '
   readonly now: Date;
 }
 
-/** The wait without a known valid leaf, in milliseconds; it covers the API servers' own watches. */
+/** The wait if no valid leaf is known, in milliseconds; covers the lag of API server watches. */
 const settlePeriod = 5000;
 
-/** Records since when all webhook configurations have an authority; resets it if one lacks it. */
+/** Records since when all webhook configurations contain an authority, or resets that time. */
 export function notePublication(
   authority: StoredAuthority,
   bundles: readonly string[],

@@ -13,7 +13,7 @@ describe('rotate, after a loss or a write by another client', () => {
   before(keyPool);
 
   for (const [what, stored] of Object.entries({ deleted: undefined, emptied: {} })) {
-    it(`with the stored Secret ${what}, serves the old leaf until both authorities are trusted`, async () => {
+    it(`serves the old leaf until both authorities are trusted when the stored Secret is ${what}`, async () => {
       const world = await settledWorld();
       const old = world.serving!;
       world.stored = stored;
@@ -40,7 +40,7 @@ describe('rotate, after a loss or a write by another client', () => {
     assert.deepEqual([world.last!.caBundlePem, world.last!.serving], [caBundlePem, serving]);
   });
 
-  it('restores the serving Secret at once from the stored state', async () => {
+  it('restores the serving Secret immediately from the stored state', async () => {
     const world = await settledWorld();
     const good = world.serving;
     for (const damage of [undefined, { ...good!, privateKeyPem: 'garbage' }, await foreignPair(world.now)]) {
@@ -58,7 +58,7 @@ describe('rotate, after a loss or a write by another client', () => {
     assert.equal(world.last!.caBundlePem, caBundlePem);
   });
 
-  it('keeps every published authority, for lagging replicas, when the state is lost right after a swap', async () => {
+  it('keeps every published authority, for lagging replicas, when the state is lost immediately after a swap', async () => {
     const world = await worldBeforeRotation();
     await world.pass();
     await world.pass();
@@ -95,7 +95,7 @@ describe('rotate, after a loss or a write by another client', () => {
     await world.settle();
   });
 
-  it('moves with overlap to a complete stored state of another installation', async () => {
+  it('moves to a complete stored state of another installation, with overlap', async () => {
     const world = await settledWorld();
     const live = world.serving!;
     const other = new World(7);
@@ -112,9 +112,9 @@ describe('rotate, after a loss or a write by another client', () => {
     await world.settle();
   });
 
-  it('with both Secrets lost, waits until the bundle is published, but not forever', async () => {
+  it('waits until the bundle is published, but not forever, when both Secrets are lost', async () => {
     const world = await settledWorld();
-    // The lag of the API servers is shorter than the wait without a valid leaf.
+    // The lag of the API servers is shorter than the wait that applies if no valid leaf is known.
     world.lag = 4 * second;
     world.stored = undefined;
     world.serving = undefined;
@@ -138,7 +138,7 @@ describe('rotate, after a loss or a write by another client', () => {
 describe('rotate, after a pause or with wrong clocks', () => {
   before(keyPool);
 
-  it('swaps at once when the leaf has expired, since every admission already fails', async () => {
+  it('swaps immediately when the leaf has expired, since every admission already fails', async () => {
     const world = await settledWorld();
     world.now += shortPolicy.caDuration + second;
     assert.deepEqual(await decide(world), ['Staged Authority', 'Swapped Authority', 'Issued ServingCertificate']);
@@ -171,7 +171,7 @@ describe('rotate, after a pause or with wrong clocks', () => {
     });
   }
 
-  it('replaces with overlap the certificates from a clock that was further ahead', async () => {
+  it('replaces certificates that a fast clock dated too far ahead, with overlap', async () => {
     const world = await settledWorld();
     const { serving } = world.last!;
     world.skew = -30 * 3600 * second;

@@ -9,7 +9,7 @@ const situation = { bundles: [], policy: shortPolicy, now, expired: false };
 describe('deadlines', () => {
   const table: [string, number[], number][] = [
     ['the earliest of several deadlines', [30_000, 20_000], 20_000],
-    ['the life of a leaf without a deadline', [], shortPolicy.leafDuration],
+    ['the lifetime of a leaf if there is no deadline', [], shortPolicy.leafDuration],
     ['at least a second, so that passes do not run in a tight loop', [1], 1000],
     ['the earliest future deadline', [-5, 0, 9000], 9000],
   ];

@@ -5,7 +5,7 @@ import { SecretOwner } from '../testdata/secret-owner.ts';
 import { decide, decided, settledWorld } from '../testdata/settled-world.ts';
 import { names, second, shortPolicy, World } from '../testdata/world.ts';
 
-describe('rotate, with certificates of another issuer', function () {
+describe('rotate, with certificates from another issuer', function () {
   this.timeout(60_000);
   before(keyPool);
 
@@ -22,7 +22,7 @@ describe('rotate, with certificates of another issuer', function () {
     world = new World();
   });
 
-  /** Passes until replicas get the given leaf; returns the duration and the decisions. */
+  /** Runs passes until replicas get the given leaf; returns the duration and the decisions. */
   async function untilServed(certificatePem: string): Promise<{ seconds: number; changes: string[] }> {
     const begun = world.now;
     const changes: string[] = [];
@@ -36,7 +36,7 @@ describe('rotate, with certificates of another issuer', function () {
     return { seconds: (world.now - begun) / second, changes };
   }
 
-  it('takes them over at once while no webhook is published, and stores no key of the authority', async () => {
+  it('takes them over immediately while no webhook is published, and stores no authority key', async () => {
     await provide();
     assert.deepEqual(decided(world), ['Issued Authority', 'Issued ServingCertificate']);
     assert.equal(world.last!.serving?.certificatePem, (await owner.pair(world.now)).certificatePem);
@@ -45,7 +45,7 @@ describe('rotate, with certificates of another issuer', function () {
     assert.equal(world.last!.phase, 'Stable');
   });
 
-  it('keeps the staged authority while the issuer has no pair for a moment', async () => {
+  it('keeps the staged authority while the issuer temporarily has no pair', async () => {
     world = await settledWorld();
     await provide();
     assert.equal(inBundle(), 2);
@@ -60,7 +60,7 @@ describe('rotate, with certificates of another issuer', function () {
     assert.equal(world.serving?.certificatePem, certificatePem);
   });
 
-  it('moves from its own authority to the provided one and back, with overlap both ways', async () => {
+  it('moves from its own authority to the provided authority and back, with overlap in both directions', async () => {
     world = await settledWorld();
     world.source = await owner.source(world.now);
     const { certificatePem } = await owner.pair(world.now);
@@ -81,7 +81,7 @@ describe('rotate, with certificates of another issuer', function () {
     assert.ok(world.stored!['ca.key']);
   });
 
-  it('takes a renewed leaf of the same authority at once, and a new authority with overlap', async () => {
+  it('takes over a renewed leaf of the same authority immediately, and a new authority with overlap', async () => {
     await provide();
     await world.pass();
     world.syncAll();
@@ -128,7 +128,7 @@ describe('rotate, with certificates of another issuer', function () {
     assert.ok(readCertificate(world.serving!.certificatePem).notAfter.getTime() > world.now);
   });
 
-  it('keeps the last provided pair while no usable pair is provided, and stages nothing more', async () => {
+  it('keeps the last provided pair while no usable pair is provided, and stages no authority', async () => {
     await provide();
     await world.pass();
     const { serving, caBundlePem } = world.last!;

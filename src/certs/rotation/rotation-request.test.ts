@@ -4,10 +4,10 @@ import { keyPool } from '../testdata/key-pool.ts';
 import { decided, settledWorld } from '../testdata/settled-world.ts';
 import { second, shortPolicy, type World } from '../testdata/world.ts';
 
-describe('rotate serves a renewal request once, without failed admissions:', () => {
+describe('rotate, for a renewal request', () => {
   before(keyPool);
 
-  /** Passes until the request is done; returns decisions, phase and request state per pass. */
+  /** Runs passes until the request is done; returns decisions, phase and request state per pass. */
   async function renew(world: World, target: 'leaf' | 'authority' | 'authority-force'): Promise<string[]> {
     world.request = { nonce: `${target}-1`, target };
     const seen: string[] = [];
@@ -21,7 +21,7 @@ describe('rotate serves a renewal request once, without failed admissions:', () 
     return seen;
   }
 
-  it('a leaf', async () => {
+  it('renews a leaf once', async () => {
     const world = await settledWorld();
     const before = world.last!.serving!.fingerprint;
     assert.deepEqual(await renew(world, 'leaf'), ['Issued ServingCertificate, Stable, Done']);
@@ -31,7 +31,7 @@ describe('rotate serves a renewal request once, without failed admissions:', () 
     assert.deepEqual([changes, again.stored, again.serving], [[], stored, serving]);
   });
 
-  it('an authority, with the usual waits, and the old one stays to its end', async () => {
+  it('renews an authority with the usual waits, and keeps the old authority until it expires', async () => {
     const world = await settledWorld();
     const seen = await renew(world, 'authority');
     assert.deepEqual(seen.slice(0, 2), [
@@ -44,7 +44,7 @@ describe('rotate serves a renewal request once, without failed admissions:', () 
     assert.equal(world.last!.request?.state, 'Done');
   });
 
-  it('an authority by force: the old one is removed once replicas had time to follow', async () => {
+  it('renews an authority by force, and removes the old authority once replicas had time to reload', async () => {
     const world = await settledWorld();
     const [old] = parseBundle(world.last!.caBundlePem);
     const begun = world.now;
@@ -57,7 +57,7 @@ describe('rotate serves a renewal request once, without failed admissions:', () 
     assert.ok(world.now - begun >= least && world.now - begun < least + 30 * second, `${world.now - begun} ms`);
   });
 
-  it('an authority by force, during a rotation: the staged one is replaced too', async () => {
+  it('also replaces the staged authority when it renews an authority by force during a rotation', async () => {
     const world = await settledWorld();
     world.request = { nonce: 'first', target: 'authority' };
     await world.pass();
@@ -70,7 +70,7 @@ describe('rotate serves a renewal request once, without failed admissions:', () 
     await world.settle();
   });
 
-  it('an authority by force, when the first writes of the new leaf fail', async () => {
+  it('renews an authority by force even if the first writes of the new leaf fail', async () => {
     const world = await settledWorld();
     world.request = { nonce: 'n', target: 'authority-force' };
     while (!decided(world).includes('Swapped Authority')) {
@@ -85,7 +85,7 @@ describe('rotate serves a renewal request once, without failed admissions:', () 
     await world.settle();
   });
 
-  it('a leaf that the expired authority cannot issue comes from its successor', async () => {
+  it('renews a leaf from the successor if its authority has expired', async () => {
     const world = await settledWorld();
     world.advance(shortPolicy.caDuration + second);
     world.request = { nonce: 'late', target: 'leaf' };

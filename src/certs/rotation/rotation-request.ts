@@ -6,7 +6,7 @@ import type { CertifiedKey } from '../key-pair.ts';
 /** A renewal that a user requests. */
 export type RenewalRequest = Pick<AnsweredRequest, 'nonce' | 'target'>;
 
-/** Returns which certificate this pass must renew for a request; undefined if none. */
+/** Returns which certificate this pass must renew for a request; undefined if no renewal is due. */
 export function toRenew(state: RotationState, request: RenewalRequest | undefined): 'Leaf' | 'Authority' | undefined {
   if (request === undefined || state.request?.nonce === request.nonce) return undefined;
   return request.target === 'leaf' ? 'Leaf' : 'Authority';
@@ -21,7 +21,7 @@ export function noteRequest(
 ): RotationState {
   const renewal = toRenew(state, request);
   if (renewal === undefined || request === undefined) return state;
-  // Another issuer renews its certificates; the request then only drops old authorities by force.
+  // Another issuer renews its own certificates, so a request only drops old authorities by force.
   const isMade =
     isGiven ||
     (renewal === 'Leaf'
@@ -32,8 +32,8 @@ export function noteRequest(
 }
 
 /**
- * After a theft, retires the old authorities `confirmationPeriod` after the serving Secret has the
- * new leaf: by then every replica has loaded it. Any leaf of an old authority fails afterwards.
+ * After a theft, retires old authorities `confirmationPeriod` after the serving Secret has the new
+ * leaf: by then, every replica has loaded the leaf. Clients then reject leaves of old authorities.
  */
 export function forceRetirement(state: RotationState, { current, policy, now }: RotationSituation): RotationState {
   const { request, authority, staged } = state;
@@ -48,7 +48,7 @@ export function forceRetirement(state: RotationState, { current, policy, now }: 
   return { ...state, retiring };
 }
 
-/** Records that the request is done once `served`, the leaf of this pass, meets it. */
+/** Records that the request is done if `served`, the leaf of this pass, fulfills it. */
 export function finishRequest(state: RotationState, served: CertifiedKey | undefined): RotationState {
   const { request, authority, leaf, staged, retiring } = state;
   if (request === undefined || request.state === 'Done' || staged !== undefined) return state;

@@ -17,7 +17,7 @@ function without(key: string): (data: SecretText) => SecretText {
 }
 
 describe('the Secret of a rotation', () => {
-  /** A Secret with every part: an authority, a staged one, a leaf, a retiring one. */
+  /** A Secret with every part: a signing, a staged and a retiring authority, and a leaf. */
   let whole: SecretText;
 
   before(async () => {
@@ -30,7 +30,7 @@ describe('the Secret of a rotation', () => {
       }
     };
     await seen('retiring.crt');
-    // A longer caDuration stages the next authority while the last one still retires.
+    // A longer caDuration stages the next authority while the previous authority still retires.
     world.policy = { ...world.policy, caDuration: world.policy.caDuration + 1000 };
     await seen('staged.crt');
     whole = world.stored!;
@@ -50,10 +50,10 @@ describe('the Secret of a rotation', () => {
     assert.equal(state.authority?.lastLeafNotAfter instanceof Date, true);
   });
 
-  /** A damage, the reported fault, and the remaining state. */
+  /** A title, a damage, the reported fault, and the remaining state. */
   const damages: [string, (data: SecretText) => SecretText, RegExp, (state: RotationState) => [unknown, unknown]][] = [
     [
-      'an authority without its key retires',
+      'retires an authority without its key',
       without('ca.key'),
       /^ca\.key is missing, is not RSA, or does not belong/,
       ({ authority, retiring }) => [
@@ -62,13 +62,13 @@ describe('the Secret of a rotation', () => {
       ],
     ],
     [
-      'an authority with the wrong key retires',
+      'retires an authority with the wrong key',
       (data) => ({ ...data, 'ca.key': data['tls.key']! }),
       /^ca\.key is missing, is not RSA, or does not belong/,
       ({ retiring }) => [retiring.length, 2],
     ],
     [
-      'a missing authority is reported',
+      'reports a missing authority',
       without('ca.crt'),
       /^ca\.crt is missing/,
       ({ authority, staged, leaf, retiring }) => [
@@ -77,13 +77,13 @@ describe('the Secret of a rotation', () => {
       ],
     ],
     [
-      'a foreign authority is not used',
+      'does not use a foreign authority',
       (data) => ({ ...data, 'ca.crt': data['staged.crt']!, 'ca.key': data['staged.key']! }),
       /^ca\.crt is not the certificate recorded in rotation\.json/,
       ({ authority }) => [authority, undefined],
     ],
     [
-      'a truncated leaf affects no other part',
+      'keeps all other parts if the leaf is truncated',
       (data) => ({ ...data, 'tls.crt': data['tls.crt']!.slice(0, 400) }),
       /^tls\.crt is missing or not a certificate/,
       ({ authority, leaf }) => [
@@ -92,13 +92,13 @@ describe('the Secret of a rotation', () => {
       ],
     ],
     [
-      'a missing retiring authority is reported',
+      'reports a missing retiring authority',
       without('retiring.crt'),
       /^retiring\.crt lacks 1 of the 1 certificates/,
       ({ retiring }) => [retiring, []],
     ],
     [
-      'missing times are replaced by safe defaults',
+      'replaces missing times with safe defaults',
       without('rotation.json'),
       /^rotation\.json is missing or damaged/,
       ({ authority, leaf, retiring }) => [

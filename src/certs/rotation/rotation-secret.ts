@@ -16,13 +16,13 @@ const fingerprint = z.string();
 const authority = z.object({
   fingerprint,
   terms: issueTerms,
-  /** Another issuer has the key. */
+  /** Set if another issuer has the key. */
   given: z.literal(true).exactOptional(),
   publishedAt: time.exactOptional(),
   lastLeafNotAfter: time.exactOptional(),
 });
 
-/** `rotation.json`: times, and fingerprints that reveal a lost or foreign part. */
+/** `rotation.json`: times, and fingerprints that reveal a lost or replaced part. */
 const record = z.object({
   version: z.literal(1),
   authority: authority.exactOptional(),
@@ -35,7 +35,7 @@ const record = z.object({
 export type RotationRecord = z.output<typeof record>;
 type AuthorityRecord = NonNullable<RotationRecord['authority']>;
 
-/** Reads the record; undefined when it is missing, damaged or of an unknown version. */
+/** Reads the record; returns undefined if it is missing, damaged or of an unknown version. */
 export function readRotationRecord(json: string | undefined): RotationRecord | undefined {
   try {
     return record.safeParse(JSON.parse(json ?? '')).data;
@@ -49,8 +49,8 @@ export type SecretText = Readonly<Record<string, string>>;
 
 /**
  * Encodes a state as Secret data: PEM under `ca.*` (the signing authority), `staged.*` (the next
- * one), `tls.*` (the leaf) and `retiring.crt`; times and fingerprints in `rotation.json`. Equal
- * states give equal data.
+ * authority), `tls.*` (the leaf) and `retiring.crt`; times and fingerprints in `rotation.json`.
+ * Equal states yield equal data.
  */
 export function writeRotationSecret(state: RotationState): SecretText {
   const { authority, staged, leaf, retiring, request } = state;
@@ -91,7 +91,7 @@ function fingerprintOf({ certificatePem }: { readonly certificatePem: string }):
 /** The readable parts of the Secret, and its faults. */
 export interface ReadRotationState {
   readonly state: RotationState;
-  /** The damaged or missing parts, in words without secrets; empty for an intact Secret. */
+  /** The damaged or missing parts, described without secrets; empty for an intact Secret. */
   readonly faults: readonly string[];
 }
 
@@ -103,8 +103,8 @@ export interface RecordDefaults {
 }
 
 /**
- * Reads the data of writeRotationSecret part by part: leaves out a damaged part and names it in
- * `faults`. An authority without a usable key becomes a retiring one, so that its leaves stay
+ * Reads data that writeRotationSecret wrote, part by part. Omits each damaged part and names it in
+ * `faults`. An authority without a usable key becomes a retiring authority, so that its leaves stay
  * trusted.
  */
 export function readRotationSecret(data: SecretText, defaults: RecordDefaults): ReadRotationState {
@@ -112,7 +112,7 @@ export function readRotationSecret(data: SecretText, defaults: RecordDefaults): 
   const record = readRotationRecord(data['rotation.json']);
   if (record === undefined) faults.push('rotation.json is missing or damaged');
   const orphans: RetiringAuthority[] = [];
-  // Without a record, the leaves that it signed are unknown.
+  // Without a record, the leaves that an authority signed are unknown.
   const unknownHistory = { terms: defaults.authority, lastLeafNotAfter: defaults.retireAfter };
   const readAuthority = (name: string, recorded: AuthorityRecord | undefined): StoredAuthority | undefined => {
     const part = readPart(data, name, recorded, faults);
@@ -139,7 +139,7 @@ export function readRotationSecret(data: SecretText, defaults: RecordDefaults): 
   };
 }
 
-/** Reads one certificate, and its key if the key is stored and belongs to it. */
+/** Reads one certificate, and its key if the stored key belongs to the certificate. */
 function readPart(
   data: SecretText,
   name: string,

@@ -10,13 +10,13 @@ export const time = z.codec(z.iso.datetime(), z.date(), {
   encode: (date) => date.toISOString(),
 });
 
-/** The terms under which a certificate was issued; it is due when the policy differs. */
+/** The terms of an issued certificate. The certificate is due when the policy differs. */
 export const issueTerms = z.object({
   issuedAt: time,
-  /** Milliseconds. */
+  /** The lifetime in milliseconds. */
   duration: z.number().positive(),
   keySize: z.int().positive(),
-  /** A random number in [0, 1), drawn once; it brings the renewal forward. */
+  /** A random number in [0, 1), drawn once. It moves the renewal to an earlier time. */
   jitter: z.number().min(0).lt(1),
 });
 export type IssueTerms = Readonly<z.output<typeof issueTerms>>;
@@ -24,12 +24,12 @@ export type IssueTerms = Readonly<z.output<typeof issueTerms>>;
 /** An authority that signs the current or the next served leaf. */
 export interface StoredAuthority {
   readonly certificatePem: string;
-  /** Absent when another issuer signs. */
+  /** Absent if another issuer signs. */
   readonly privateKeyPem?: string;
   readonly terms: IssueTerms;
-  /** The time since which every webhook configuration has had it without interruption. */
+  /** The time since which every webhook configuration contains the authority. */
   readonly publishedAt?: Date;
-  /** The end of the last leaf that it signed. */
+  /** The latest notAfter among the leaves that the authority has signed. */
   readonly lastLeafNotAfter?: Date;
 }
 
@@ -37,17 +37,17 @@ export interface StoredLeaf extends CertifiedKey {
   readonly terms: IssueTerms;
 }
 
-/** An authority that no longer signs, but stays in the bundle until no leaf of it can be in use. */
+/** An authority that no longer signs, but stays in the bundle while its leaves may be used. */
 export interface RetiringAuthority {
   readonly certificatePem: string;
   readonly retireAfter: Date;
 }
 
-/** A requested renewal: accepted, or done (served, and old authorities dropped when forced). */
+/** A requested renewal. It is done when replicas serve it and forced drops are complete. */
 export const answeredRequest = z.object({
-  /** Identifies the request: each nonce is served once. */
+  /** Identifies the request. Each nonce causes one renewal. */
   nonce: z.string(),
-  /** `authority-force` also drops the old authority, so that leaves of a stolen key fail. */
+  /** `authority-force` also drops the old authority, so that clients reject its leaves. */
   target: z.enum(['leaf', 'authority', 'authority-force']),
   state: z.enum(['Accepted', 'Done']),
 });
@@ -55,9 +55,9 @@ export type AnsweredRequest = Readonly<z.output<typeof answeredRequest>>;
 
 /** The state that a rotation keeps in one Secret; see rotation-secret.ts. */
 export interface RotationState {
-  /** Signs new leaves. Absent before the first issuance and after the loss of its key. */
+  /** The authority that signs new leaves. Absent before the first issuance or without its key. */
   readonly authority?: StoredAuthority;
-  /** The next authority: published in the bundle, has signed nothing yet. */
+  /** The next authority. The bundle already contains it, but it has signed nothing yet. */
   readonly staged?: StoredAuthority;
   readonly leaf?: StoredLeaf;
   readonly retiring: readonly RetiringAuthority[];
@@ -68,11 +68,11 @@ export interface RotationState {
 /** The phase of a rotation, for the status. */
 export type RotationPhase = 'Stable' | 'Publishing' | 'Confirming' | 'Retiring';
 
-/** One decision of a pass, for Events, logs and metrics. Contains no secrets. */
+/** One decision of a pass, for Events, logs and metrics, without secrets. */
 export interface RotationChange {
   readonly kind: 'Issued' | 'Staged' | 'Published' | 'Swapped' | 'Retired' | 'Repaired';
   readonly subject: 'Authority' | 'ServingCertificate' | 'StoredState' | 'ServingSecret' | 'Bundle';
-  /** With `Swapped`: milliseconds since the authority was staged. */
+  /** For `Swapped`, the milliseconds since the authority was staged. */
   readonly confirmedAfter?: number;
   /** One sentence with the reason. */
   readonly message: string;
@@ -86,21 +86,21 @@ export function changeOf(
   return { kind, subject, message };
 }
 
-/** The largest share of the time until renewal by which jitter brings it forward. */
+/** The maximum share of the time until renewal that jitter removes. */
 const jitterShare = 0.1;
 
-/** Returns `renewalFraction` of the life, minus up to a tenth, which spreads the revisions. */
+/** Returns when to renew: after `renewalFraction` of the lifetime, minus up to 10% of jitter. */
 export function renewalTime(notAfter: Date, { issuedAt, jitter }: IssueTerms, policy: CertificatePolicy): Date {
   const life = notAfter.getTime() - issuedAt.getTime();
   return new Date(issuedAt.getTime() + life * policy.renewalFraction * (1 - jitterShare * jitter));
 }
 
-/** Returns the latest of some times; undefined ones do not count. */
+/** Returns the latest of some times; ignores undefined. */
 export function latest(first: Date, ...others: readonly (Date | undefined)[]): Date {
   return others.reduce<Date>((found, time) => (time !== undefined && time > found ? time : found), first);
 }
 
-/** Returns the earliest of some times; undefined ones do not count. */
+/** Returns the earliest of some times; ignores undefined. */
 export function earliest(first: Date, ...others: readonly (Date | undefined)[]): Date {
   return others.reduce<Date>((found, time) => (time !== undefined && time < found ? time : found), first);
 }
@@ -122,19 +122,19 @@ export function rotationBundle({ authority, staged, retiring }: RotationState): 
     .join('');
 }
 
-/** Reports whether the API server accepts a leaf; ignores a future notBefore (a slow clock). */
+/** Reports whether the API server accepts a leaf. Tolerates a future notBefore (slow clock). */
 export function isAccepted(certificatePem: string, caPem: string, now: Date): boolean {
   const [leaf] = parseBundle(certificatePem);
   return leaf !== undefined && verifyChain(certificatePem, caPem, { now: latest(now, leaf.notBefore) }).length === 0;
 }
 
-/** Reports whether a leaf was valid when new; if it is not accepted now, its chain expired. */
+/** Reports whether a leaf was valid when it was issued, even if its chain has expired since. */
 export function wasAccepted(certificatePem: string, caPem: string): boolean {
   const [leaf] = parseBundle(certificatePem);
   return leaf !== undefined && isAccepted(certificatePem, caPem, leaf.notBefore);
 }
 
-/** Reports whether every bundle holds this certificate; true without bundles. */
+/** Reports whether every bundle contains this certificate; true if there are no bundles. */
 export function isEverywhere(certificatePem: string, bundles: readonly string[]): boolean {
   const { fingerprint } = readCertificate(certificatePem);
   return bundles.every((bundle) => bundleFingerprints(bundle).has(fingerprint));

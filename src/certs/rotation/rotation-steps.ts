@@ -27,12 +27,12 @@ import { coversName, verifyServingPair } from '../verify-chain.ts';
 export interface RotationInput extends ObservedCertificates {
   readonly policy: CertificatePolicy;
   readonly names: CertificateNames;
-  /** Absent: the rotation issues certificates. */
+  /** The other issuer. If absent, the operator issues the certificates. */
   readonly source?: CertificateSource;
   readonly now: Date;
   readonly random: RandomBytes;
   readonly generateKeyPair: GenerateKeyPair;
-  /** The latest renewal that a user requested, in every pass; it starts one rotation. */
+  /** The latest renewal that a user requested. Every pass gets it, but it starts one rotation. */
   readonly request?: RenewalRequest;
 }
 
@@ -47,7 +47,7 @@ export function retire(state: RotationState, now: Date, changes: RotationChange[
   return { ...state, retiring: state.retiring.filter((authority) => !isDue(authority)) };
 }
 
-/** Issues the next authority when the current one is due. It signs nothing yet. */
+/** Issues the next authority when the current authority is due. It signs nothing yet. */
 export async function stage(
   state: RotationState,
   input: RotationInput,
@@ -56,12 +56,12 @@ export async function stage(
   const { policy, names, now, random, bundles } = input;
   const requested = toRenew(state, input.request) === 'Authority' ? 'requested' : undefined;
   const reason = authorityDue(state.authority, policy, now) ?? requested;
-  // A thief may also have the staged key: the same Secret holds it.
+  // A thief may also have the staged key, because the same Secret holds it.
   const isForced = requested !== undefined && input.request?.target === 'authority-force';
-  // A staged authority that is due itself, after a long wait, is replaced.
+  // A staged authority that has become due during a long wait is replaced.
   const isFresh = state.staged !== undefined && !isForced && authorityDue(state.staged, policy, now) === undefined;
   if (reason === undefined && state.staged !== undefined && state.staged.privateKeyPem === undefined) {
-    // Another issuer's staged authority waits while that issuer is configured.
+    // The staged authority of another issuer stays while that issuer is configured.
     if (input.source !== undefined) return state;
     const { staged, ...rest } = state;
     return { ...rest, retiring: [...state.retiring, ...abandoned(staged)] };
@@ -74,13 +74,13 @@ export async function stage(
   return { ...state, staged: { ...issued, terms }, retiring: [...state.retiring, ...abandoned(state.staged)] };
 }
 
-/** Reports a new authority; it counts as issued while no webhook configuration exists. */
+/** Reports a new authority: as issued if no webhook configuration exists, else as staged. */
 export function staging(certificatePem: string, reason: string, bundles: readonly string[]): RotationChange {
   const kind = bundles.length === 0 ? 'Issued' : 'Staged';
   return changeOf(kind, 'Authority', `authority ${shortName(certificatePem)}: ${reason}`);
 }
 
-/** Retires a dropped staged authority that signed leaves (only after a restored backup). */
+/** Retires a dropped staged authority if it signed leaves, as after restoring a backup. */
 export function abandoned(staged: StoredAuthority | undefined): RetiringAuthority[] {
   const { certificatePem, lastLeafNotAfter } = staged ?? {};
   return certificatePem === undefined || lastLeafNotAfter === undefined
@@ -88,7 +88,7 @@ export function abandoned(staged: StoredAuthority | undefined): RetiringAuthorit
     : [{ certificatePem, retireAfter: lastLeafNotAfter }];
 }
 
-/** Records which authorities every webhook configuration has. */
+/** Records which authorities every webhook configuration contains. */
 export function confirm(
   state: RotationState,
   { bundles, now }: RotationInput,
@@ -102,7 +102,7 @@ export function confirm(
   };
 }
 
-/** Makes the staged authority sign once its leaves may be served; retires the old one. */
+/** Promotes the staged authority once its leaves may be served; retires the old authority. */
 export function swap(state: RotationState, situation: RotationSituation, changes: RotationChange[]): RotationState {
   const { staged, authority, ...rest } = state;
   const at = staged && servableAt(staged, situation);
@@ -121,7 +121,7 @@ export function swap(state: RotationState, situation: RotationSituation, changes
   };
 }
 
-/** Issues a leaf when the current one is due, and verifies it before anything is published. */
+/** Issues a leaf when the current leaf is due, and verifies it before publication. */
 export async function renewLeaf(
   state: RotationState,
   input: RotationInput,
@@ -159,7 +159,7 @@ export function withLeaf(
   return { ...state, authority: { ...authority, lastLeafNotAfter }, leaf };
 }
 
-/** Stages the authority of a provided pair unless it is known; drops another staged one. */
+/** Stages the authority of a provided pair if it is new; drops any other staged authority. */
 export function stageGiven(
   state: RotationState,
   given: GivenCertificates,
@@ -177,7 +177,7 @@ export function stageGiven(
   return { ...rest, staged: { certificatePem: authorityPem, terms }, retiring };
 }
 
-/** Takes over the provided leaf once its authority is the signing one. */
+/** Takes over the provided leaf once its authority is the signing authority. */
 export function takeGivenLeaf(
   state: RotationState,
   given: GivenCertificates,
@@ -189,13 +189,13 @@ export function takeGivenLeaf(
   const isTaken = leaf?.certificatePem === certificatePem && leaf.privateKeyPem === privateKeyPem;
   if (authority === undefined || isTaken || !isAuthorityOf(authority, given)) return state;
   const { notBefore, notAfter } = readCertificate(certificatePem);
-  // The owner renews by the whole life of the certificate, not by the remaining part.
+  // The owner renews by the whole lifetime of the certificate, not by the remaining part.
   const duration = notAfter.getTime() - notBefore.getTime();
   const terms = { issuedAt: notBefore, duration, keySize: policy.keySize, jitter: 0 };
   return withLeaf(state, authority, { certificatePem, privateKeyPem, terms }, `provided by ${origin}`, changes);
 }
 
-/** Returns why a new authority is needed; undefined while the current one is sufficient. */
+/** Returns why a new authority is needed; undefined while the current authority suffices. */
 function authorityDue(
   authority: StoredAuthority | undefined,
   policy: CertificatePolicy,
@@ -205,7 +205,7 @@ function authorityDue(
   return changedTerms(authority.terms, policy.caDuration, policy.keySize) ?? timeDue(authority, policy, now);
 }
 
-/** Returns why a new leaf is needed; undefined if `authority` cannot issue a better one. */
+/** Returns why a new leaf is needed; undefined if none is, or `authority` has no better one. */
 function leafDue(
   leaf: StoredLeaf | undefined,
   authority: StoredAuthority,
@@ -224,7 +224,7 @@ function leafDue(
   if (missing.length > 0) return `the serving certificate lacks ${missing.join(', ')}`;
   const changed = changedTerms(leaf.terms, policy.leafDuration, policy.keySize);
   if (changed !== undefined) return changed;
-  // Shortly before its end an authority issues ever shorter leaves: renewals would never stop.
+  // An authority that expires soon issues ever shorter leaves, so renewals would never stop.
   return until > facts.notAfter ? timeDue(leaf, policy, now) : undefined;
 }
 

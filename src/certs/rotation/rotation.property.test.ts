@@ -7,7 +7,7 @@ import { defaultCertificatePolicy } from '../certificate-policy.ts';
 import { readCertificate } from '../read-certificate.ts';
 import { SecretOwner } from '../testdata/secret-owner.ts';
 
-/** The events in a healthy system, at any time and in any order. */
+/** The events in a healthy system. They occur in any order. */
 type Step =
   | { readonly kind: 'pass'; readonly writes: number }
   | { readonly kind: 'wait'; readonly seconds: number }
@@ -29,7 +29,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const age = fc.integer({ min: 0, max: 12 });
 
-/** Returns a world after some deadlines, perhaps during a rotation; the second replica lags. */
+/** Returns a world after some deadlines, possibly during a rotation, with a lagging replica. */
 async function agedWorld(deadlines: number): Promise<World> {
   const world = new World();
   for (let count = 0; count < deadlines; count++) {
@@ -57,7 +57,7 @@ describe('rotate, from any reachable state', function () {
   this.timeout(120_000);
   before(keyPool);
 
-  it('never publishes a bundle that rejects a leaf in use, and settles, after any crash of the operator', async () => {
+  it('never publishes a bundle that rejects a leaf in use, and settles after any crash of the operator', async () => {
     await fc.assert(
       fc.asyncProperty(age, fc.array(step, { maxLength: 30 }), async (deadlines, steps) => {
         const world = await agedWorld(deadlines);
@@ -89,7 +89,7 @@ describe('rotate, from any reachable state', function () {
   });
 });
 
-/** The issuer from now on, or an action of the Secret's owner. */
+/** A change of the issuer, or an action of the Secret's owner. */
 type Issuer = 'SelfSigned' | 'Secret' | 'Another' | 'Unavailable';
 type Turn = Issuer | 'RenewLeaf' | 'ReplaceAuthority';
 
@@ -110,7 +110,7 @@ describe('rotate, with any issuer', function () {
   this.timeout(120_000);
   before(keyPool);
 
-  it('never publishes a bundle that rejects a leaf in use, and settles, after any damage and change of issuer', async () => {
+  it('never publishes a bundle that rejects a leaf in use, and settles after any damage and change of issuer', async () => {
     const damage = fc.option(fc.constantFrom(...Object.keys(damages)), { nil: undefined });
     await fc.assert(
       fc.asyncProperty(fc.array(issuing, { maxLength: 25 }), damage, fc.nat(), async (steps, broken, seed) => {
@@ -137,7 +137,7 @@ describe('rotate, with any issuer', function () {
         }
         world.source = undefined;
         await world.settle();
-        // Moves to the Secret from the state that was reached.
+        // Moves from the reached state to the Secret as issuer.
         world.source = await owner.source(world.now);
         const { certificatePem } = await owner.pair(world.now);
         for (let passes = 0; passes < 8 && world.serving?.certificatePem !== certificatePem; passes++) {

@@ -9,7 +9,7 @@ import { verifyServingPair } from '../verify-chain.ts';
 describe('rotate', () => {
   before(keyPool);
 
-  it('issues everything at once the first time, when no webhook configuration exists', async () => {
+  it('issues everything in the first pass, when no webhook configuration exists', async () => {
     const world = new World();
     const { phase, serving, caBundlePem, stored } = await world.pass();
     assert.ok(serving);
@@ -24,7 +24,7 @@ describe('rotate', () => {
     assert.deepEqual(verifyServingPair(serving, expected), []);
   });
 
-  it('changes no byte while nothing is due', async () => {
+  it('changes nothing while nothing is due', async () => {
     const world = await settledWorld();
     const before = { ...world.last! };
     world.advance(60 * second);
@@ -32,7 +32,7 @@ describe('rotate', () => {
     assert.deepEqual(world.last, { ...before, changes: [] });
   });
 
-  it('renews a leaf under the same authority without waiting or touching the bundle', async () => {
+  it('renews a leaf under the same authority without waiting and without changing the bundle', async () => {
     const world = await settledWorld();
     const { caBundlePem, nextAt, renewAt, serving } = world.last!;
     assert.deepEqual(nextAt, renewAt);
@@ -47,7 +47,7 @@ describe('rotate', () => {
     assert.notEqual(world.last!.serving?.fingerprint, serving?.fingerprint);
   });
 
-  it('rotates an authority in phases: stage, publish both, confirm, swap, retire', async () => {
+  it('rotates an authority in phases: stage, publish, confirm, swap, retire', async () => {
     const world = await worldBeforeRotation();
     const old = world.serving!;
     const [oldAuthority] = bundleFingerprints(old.caPem);
@@ -80,7 +80,7 @@ describe('rotate', () => {
     assert.notEqual(world.serving!.certificatePem, old.certificatePem);
     assert.equal(world.last!.caBundlePem, bundle);
 
-    // A lagging replica serves its leaf to the end; only then the old authority is removed.
+    // A lagging replica serves its leaf until expiry. Only then is the old authority removed.
     const end = readCertificate(old.certificatePem).notAfter.getTime();
     world.sync(0);
     world.advance(end - 1 - world.now);
@@ -107,7 +107,7 @@ describe('rotate', () => {
     assert.equal(world.last!.phase, 'Confirming');
   });
 
-  it('keeps renewing the leaf under the old authority while the new one cannot be published', async () => {
+  it('keeps renewing the leaf under the old authority while the new authority cannot be published', async () => {
     const world = await worldBeforeRotation();
     const old = readCertificate(world.stored!['ca.crt']!);
     let issued = 0;
@@ -123,7 +123,7 @@ describe('rotate', () => {
     await world.settle();
   });
 
-  it('replaces a staged authority that has waited for most of its life', async () => {
+  it('replaces a staged authority that has waited for most of its lifetime', async () => {
     const world = await settledWorld();
     world.policy = { ...world.policy, caDuration: 2900 * second };
     let staged = 0;
@@ -151,7 +151,7 @@ describe('rotate', () => {
     }
   });
 
-  it('reissues when policy or names change', async () => {
+  it('reissues certificates when the policy or the names change', async () => {
     const world = await settledWorld();
     world.policy = { ...world.policy, leafDuration: 700 * second };
     assert.deepEqual(await decide(world), ['Issued ServingCertificate']);
@@ -174,7 +174,7 @@ describe('rotate', () => {
     );
   });
 
-  it('refuses an impossible policy or name before it generates a key', async () => {
+  it('rejects an invalid policy or name before it generates a key', async () => {
     const generateKeyPair = () => Promise.reject(new Error('no key is needed'));
     for (const [wrong, field] of [
       [{ policy: { ...shortPolicy, leafDuration: shortPolicy.caDuration } }, 'leafDuration'],
@@ -185,7 +185,7 @@ describe('rotate', () => {
     }
   });
 
-  it('never reports or publishes a key', async () => {
+  it('never reports or publishes a private key', async () => {
     const world = await settledWorld();
     world.stored = { ...world.stored, 'ca.key': 'garbage-key' };
     const { changes, caBundlePem, stored } = await world.pass();

@@ -31,30 +31,30 @@ import type { CertifiedKey } from '../key-pair.ts';
 import type { ServingPair } from '../verify-chain.ts';
 import { writeRotationSecret, type SecretText } from './rotation-secret.ts';
 
-/** The pair that replicas serve, with facts for the status and metrics. */
+/** The pair that replicas serve, with properties for the status and metrics. */
 export interface ServedPair extends ServingPair {
-  /** SHA-256 of the leaf, 64 lower-case hex digits. */
+  /** The SHA-256 of the leaf, as 64 lower-case hex digits. */
   readonly fingerprint: string;
   readonly notAfter: Date;
-  /** The end of the leaf's authority. */
+  /** The notAfter of the leaf's authority. */
   readonly caNotAfter: Date;
 }
 
 /**
- * The writes of a pass, in this order: `stored`, `serving`, `caBundlePem`. After a failed write,
- * stop; the next pass resumes.
+ * The result of a pass. Write `stored`, `serving` and `caBundlePem` in this order, and stop after a
+ * failed write; the next pass resumes.
  */
 export interface Rotation {
-  /** Data of the controller's Secret; write it only to the version that was read. */
+  /** The data of the controller's Secret. Write it only to the version that was read. */
   readonly stored: SecretText;
-  /** The pair for replicas, with `caPem` = `caBundlePem`. Absent: keep the serving Secret. */
+  /** The pair for replicas, where `caPem` is `caBundlePem`. If absent, keep the serving Secret. */
   readonly serving?: ServedPair;
   /** The CA bundle for every webhook configuration of the revision. */
   readonly caBundlePem: string;
   /** The state of the latest renewal that a user requested. */
   readonly request?: AnsweredRequest;
   readonly phase: RotationPhase;
-  /** The next renewal of the leaf or the authority, whichever is first. */
+  /** The time of the next renewal, of the leaf or the authority. */
   readonly renewAt: Date;
   /** The latest time of the next pass; always after `now`. */
   readonly nextAt: Date;
@@ -64,10 +64,10 @@ export interface Rotation {
 /**
  * Runs one pass of the rotation of a revision's certificates: stage an authority, publish it beside
  * the old one, confirm it (present in every configuration for `confirmationPeriod`), swap the leaf,
- * retire the old authority once no leaf of it can be valid. A pass uses only its input, so it may
+ * retire the old authority once all its leaves have expired. A pass uses only its input, so it may
  * be repeated, interrupted after any write, or run by two leaders. `bundles` are the live caBundles
- * of all webhook configurations that call the replicas; without any, no step waits.
- * @throws CertificatePolicyError for an impossible policy or name; nothing is changed then
+ * of all webhook configurations that call the replicas; if there are none, no step waits.
+ * @throws CertificatePolicyError for an invalid policy or name, before any change
  */
 export async function rotate(input: RotationInput): Promise<Rotation> {
   const { policy, names, now, random, bundles } = input;
@@ -83,7 +83,7 @@ export async function rotate(input: RotationInput): Promise<Rotation> {
   if (given !== undefined) state = stageGiven(state, given, input, changes);
   else if (source === 'Issue') state = await stage(state, input, changes);
   state = confirm(state, input, changes);
-  // A staged authority of another issuer waits while that issuer has no leaf.
+  // The staged authority of another issuer waits while that issuer provides no leaf.
   const isKeyless = state.staged !== undefined && state.staged.privateKeyPem === undefined;
   if (source !== 'Unavailable' && !(input.source === 'Unavailable' && isKeyless))
     state = swap(state, situation, changes);
@@ -109,8 +109,8 @@ export async function rotate(input: RotationInput): Promise<Rotation> {
 
 /**
  * Keeps using our own authority while the other issuer has no usable pair, so that the served
- * certificate does not expire. Certificates of the other issuer stay unchanged, as we cannot renew
- * them.
+ * certificate does not expire. Certificates of the other issuer stay unchanged, because we cannot
+ * renew them.
  */
 function sourceFor(state: RotationState, { source }: RotationInput): CertificateSource | 'Issue' {
   if (source === undefined) return 'Issue';
@@ -125,7 +125,7 @@ function servedPair({ certificatePem, privateKeyPem }: CertifiedKey, caPem: stri
   return { certificatePem, privateKeyPem, caPem, fingerprint, notAfter, caNotAfter: issuer.notAfter };
 }
 
-/** Returns the stored leaf, or the one in use until the stored one's authority is trusted. */
+/** Returns the stored leaf, or until its authority is trusted, the leaf in use. */
 function chooseLeaf({ authority, leaf }: RotationState, situation: RotationSituation): CertifiedKey | undefined {
   const { current, now } = situation;
   if (leaf === undefined || authority === undefined) return current;
@@ -141,7 +141,7 @@ function phaseOf({ staged, retiring, leaf }: RotationState, served: CertifiedKey
   return retiring.length > 0 ? 'Retiring' : 'Stable';
 }
 
-/** The time before an unconfirmed bundle is read again, in milliseconds; events come sooner. */
+/** The interval between reads of an unconfirmed bundle, in milliseconds, without watch events. */
 const pollPeriod = 5000;
 
 /** Returns the time of the next renewal, and the latest time of the next pass. */
@@ -151,7 +151,7 @@ export function deadlines(
   situation: RotationSituation,
 ): { readonly renewAt: Date; readonly nextAt: Date } {
   const { policy, now } = situation;
-  // Only the other issuer can renew an authority whose key it has.
+  // Only the issuer that has an authority's key can renew the authority.
   const own = state.authority?.privateKeyPem === undefined ? undefined : state.authority;
   const renewals = [state.leaf, state.staged === undefined ? own : undefined].map(
     (holder) => holder && renewalTime(readCertificate(holder.certificatePem).notAfter, holder.terms, policy),

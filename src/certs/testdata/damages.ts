@@ -42,7 +42,7 @@ function bundle(change: (pem: string) => string): Damage {
   };
 }
 
-/** Every loss or corruption of one object. */
+/** The ways in which one object can be lost or corrupted. */
 export const damages: Readonly<Record<string, Damage>> = {
   'stored Secret deleted': (world) => {
     world.stored = undefined;

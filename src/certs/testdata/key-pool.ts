@@ -5,7 +5,7 @@ import type { GenerateKeyPair, KeyPair } from '../key-pair.ts';
 const size = 8;
 let pool: Promise<KeyPair[]> | undefined;
 
-/** Returns RSA keys, made once per run and short for speed; neighbours are never the same key. */
+/** Returns RSA keys, generated once per run and short for speed. Neighbours always differ. */
 export async function keyPool(): Promise<KeyPair[]> {
   pool ??= Promise.all(
     Array.from({ length: size }, async () => {
@@ -20,13 +20,13 @@ export async function keyPool(): Promise<KeyPair[]> {
   return pool;
 }
 
-/** Returns a generator that returns the pool's keys in turn, for any requested size. */
+/** Returns a generator that returns the pool's keys in turn and ignores the requested size. */
 export function pooledKeys(): GenerateKeyPair {
   let next = 0;
   return async () => (await keyPool())[next++ % size]!;
 }
 
-/** Returns a source of pseudo-random bytes, the same in each run. */
+/** Returns a source of pseudo-random bytes that repeats in each run. */
 export function seededBytes(seed: number): (length: number) => Uint8Array {
   let state = seed >>> 0;
   return (length) =>

@@ -20,7 +20,7 @@ export class SecretOwner {
     this.#random = seededBytes(seed);
   }
 
-  /** Returns the content of the Secret, as the operator checks it. */
+  /** Returns the content of the Secret after the operator has checked it. */
   async source(now: number): Promise<CertificateSource> {
     const pair = await this.pair(now);
     const checked = checkGivenPair(pair, 'Secret injection/own', {

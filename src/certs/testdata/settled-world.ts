@@ -11,7 +11,7 @@ export async function decide(world: World, writes?: number): Promise<string[]> {
   return decided(world);
 }
 
-/** Returns a world at rest, with certificates and configurations. */
+/** Returns a world at rest, with certificates and webhook configurations. */
 export async function settledWorld(): Promise<World> {
   const world = new World();
   await world.pass();
@@ -25,7 +25,7 @@ export async function worldBeforeRotation(): Promise<World> {
   const world = await settledWorld();
   for (;;) {
     world.advanceToNext();
-    // A pass without writes only shows the decision.
+    // A pass without writes shows only the decision.
     if ((await decide(world, 0)).includes('Staged Authority')) return world;
     await world.pass();
     world.syncAll();

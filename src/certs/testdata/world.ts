@@ -12,7 +12,7 @@ import { pooledKeys, seededBytes } from './key-pool.ts';
 
 export const second = 1000;
 
-/** Lifetimes so short that a few steps pass every deadline. */
+/** Lifetimes that are short enough for a few steps to pass every deadline. */
 export const shortPolicy: CertificatePolicy = {
   leafDuration: 600 * second,
   caDuration: 3000 * second,
@@ -24,9 +24,9 @@ export const shortPolicy: CertificatePolicy = {
 export const names = { service: 'sidecar-injector-a', namespace: 'injection' };
 
 interface Configuration {
-  /** The values, oldest first. API servers may still use one that was replaced within `lag`. */
+  /** The caBundles, oldest first. API servers may use a value that was replaced within `lag`. */
   readonly bundles: { readonly pem: string; readonly since: number }[];
-  /** Another client wrote it last: the operator does not cause failures until the repair. */
+  /** Whether another client wrote last, so that failures are not the operator's fault. */
   foreign: boolean;
 }
 
@@ -42,12 +42,12 @@ export class World {
   readonly #random;
   readonly #keys: GenerateKeyPair = pooledKeys();
   policy = shortPolicy;
-  /** The requested renewal. */
+  /** The renewal that a user requested. */
   request: RenewalRequest | undefined;
   source: CertificateSource | undefined;
   /** The error of the operator's clock, in milliseconds. */
   skew = 0;
-  /** The maximum lag of an API server's view of a configuration, in milliseconds. */
+  /** The maximum lag of an API server's view of a webhook configuration, in milliseconds. */
   lag = 50 * second;
   last: Rotation | undefined;
 
