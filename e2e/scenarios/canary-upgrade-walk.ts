@@ -21,7 +21,7 @@ import {
   waitForDeployment,
 } from '../harness/workloads.ts';
 
-/** Checks after a command of the page; `injector status` exits with 3 if there are stale pods. */
+/** A command of the page with its checks. `injector status` exits with 3 if pods are stale. */
 interface Step {
   readonly command: string;
   readonly status?: number;
@@ -51,8 +51,8 @@ const steps: readonly Step[] = [
   },
   { command: 'kubectl rollout restart deployment -n test-ns', images: { 'test-ns': next } },
   { command: 'injector status -n test-ns', says: /\n1 current, 0 stale, 0 missing\n$/ },
-  { command: 'injector tag set prod-stable --revision 1-24', says: /new pods get it now/ },
-  { command: 'injector tag set prod-canary --revision 1-25', says: /new pods get it now/ },
+  { command: 'injector tag set prod-stable --revision 1-24', says: /new pods get the revision now/ },
+  { command: 'injector tag set prod-canary --revision 1-25', says: /new pods get the revision now/ },
   { command: 'injector tag list', says: /\nprod-canary +1-25 +- +0 +True\nprod-stable +1-24 +- +0 +True\n/ },
   { command: 'kubectl create namespace app-ns-1' },
   { command: 'kubectl label namespace app-ns-1 istio.io/rev=prod-stable' },
@@ -69,7 +69,7 @@ const steps: readonly Step[] = [
   },
   {
     command: 'injector tag set prod-stable --revision 1-25 --overwrite',
-    says: /moved from revision 1-24.*\nnew pods get it now\n.*followed by 2 namespaces \(app-ns-1,app-ns-2\) with 2 pods/,
+    says: /moved from revision 1-24.*\nnew pods get the revision now\n.*followed by 2 namespaces \(app-ns-1,app-ns-2\) with 2 pods/,
     then: checkOldIsKept,
   },
   { command: 'injector status --stale', status: 3, says: /\nprod-stable +1-25 +0 +2 +0\n/ },
@@ -79,7 +79,7 @@ const steps: readonly Step[] = [
     images: { 'app-ns-1': next, 'app-ns-2': next, 'app-ns-3': next },
   },
   { command: 'injector status', says: /\n4 current, 0 stale, 0 missing\n$/ },
-  { command: 'injector tag set default --revision 1-25', says: /new pods get it now/ },
+  { command: 'injector tag set default --revision 1-25', says: /new pods get the revision now/ },
   { command: 'kubectl create namespace default-ns' },
   { command: 'kubectl label namespace default-ns istio-injection=enabled' },
   { command: create('default-ns'), images: { 'default-ns': next } },
@@ -108,7 +108,7 @@ export const canaryUpgradeWalk: Scenario = {
       const milliseconds = await walk(context, step);
       if (step.command.startsWith('injector tag set')) took.push(milliseconds);
     }
-    return `${steps.length} commands; injector tag set until new pods get it: ${took.join(', ')} ms`;
+    return `${steps.length} commands; milliseconds until injector tag set applied to new pods: ${took.join(', ')}`;
   },
 };
 
@@ -121,7 +121,8 @@ async function walk(context: ScenarioContext, { command, status = 0, says, image
         await kubectl(context.client, command.slice('kubectl '.length));
         return true;
       },
-      // A deletion may be refused until the operator has counted the pods, which takes up to 30 s.
+      // The API server may refuse a deletion for up to 30 s, until the operator has counted the
+      // pods.
       { timeout: 90_000 },
     );
   } else {
@@ -136,7 +137,7 @@ async function walk(context: ScenarioContext, { command, status = 0, says, image
   }
   const took = Date.now() - began;
   for (const [namespace, image] of Object.entries(images)) {
-    await context.check(`sidecars in ${namespace} are ${image}`, async () => {
+    await context.check(`all sidecars in ${namespace} have the image ${image}`, async () => {
       const pods = await podsOf(context.client, namespace);
       const sidecars = pods.map(({ spec }) => spec.containers.find(({ name }) => name === 'proxy')?.image);
       return pods.length > 0 && sidecars.every((each) => each === image);
@@ -210,9 +211,9 @@ const verbs: readonly Verb[] = [
 
 async function kubectl(client: ApiClient, line: string): Promise<void> {
   for (const [pattern, act] of verbs) {
-    const found = pattern.exec(line);
-    if (found === null) continue;
-    await act(client, found.groups ?? {});
+    const match = pattern.exec(line);
+    if (match === null) continue;
+    await act(client, match.groups ?? {});
     return;
   }
   throw new Error(`kubectl ${line}: the scenario does not support this command`);
@@ -233,7 +234,7 @@ async function label(client: ApiClient, { name = '', key = '', value = '', overw
 
 const kinds = [injectorConfigs, revisionTags, webhooks, resourceKind('v1', 'Namespace')];
 
-/** A call, the expected message, and the exit status. */
+/** The arguments of each refused call, the expected message, and the expected exit code. */
 const refusals: readonly (readonly [string, RegExp, number])[] = [
   ['tag set 1-25 --revision 1-24', /InjectorConfig 1-25 has the revision 1-25/, 1],
   ['tag set prod-new --revision 1-99', /no InjectorConfig has this revision; there are: 1-24, 1-25/, 1],
@@ -275,7 +276,7 @@ async function checkRefusals(context: ScenarioContext): Promise<void> {
   }
 }
 
-/** Returns the parts of objects that a refusal must not change: no status and no probe webhooks. */
+/** Returns the parts of objects that a refusal must not change. Omits status and probe webhooks. */
 async function objects(client: ApiClient): Promise<unknown[]> {
   const lists = await Promise.all(kinds.map((kind) => client.listAll(kind)));
   return lists.flatMap(({ items }) =>

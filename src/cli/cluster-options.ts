@@ -23,7 +23,7 @@ export function clusterCommand(name: string, description: string): Command {
     .option('--context <name>', 'the context of the kubeconfig (default: its current context)');
 }
 
-/** Runs `work` with a client. @throws ConfigurationError without a kubeconfig or context */
+/** Runs `work` with a client. @throws ConfigurationError if there is no such context */
 export async function withCluster<Result>(
   { kubeconfig, context }: ClusterOptions,
   work: (client: ApiClient, kubeConfig: KubeConfig) => Promise<Result>,

@@ -36,7 +36,7 @@ const examples: Readonly<Record<string, readonly [string, string]>> = {
   version: ['', '-o json'],
 };
 
-/** Returns the examples for a help. @param name such as `tag set`; empty for the program */
+/** Returns examples for a help text. @param name a command such as `tag set`, or empty */
 export function examplesOf(name: string): string {
   const calls = examples[name]?.map((rest) => `\n  ${['injector', name, rest].filter(Boolean).join(' ')}`);
   return calls === undefined ? '' : `\nExamples:${calls.join('')}`;

@@ -1,22 +1,22 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Both halves, in bytes. Half as much costs 10 % more CPU; twice as much gains nothing. */
+/** The size in bytes. Half of this size costs 10 % more CPU; the double size gains nothing. */
 const youngGeneration = 8 * 1024 * 1024;
-/** Growth of the old generation before a collection, in percent; V8 allows up to 300. */
+/** The growth of the old generation that starts a collection, in percent. V8 allows up to 300. */
 const growth = 20;
 /**
- * Scavenges without helper threads: with them, each collection waits until the kernel has a core
- * for each helper. On two shared cores, the 99th percentile of pod creations at 70 % load is a
+ * Disables helper threads of scavenges, because a collection waits until the kernel has a core for
+ * each helper. On two shared cores, the 99th percentile of pod creations at 70 % load is a
  * third lower (2.3 and 2.8 ms instead of 3.4 and 4.1). Full collections still mark concurrently.
  */
-const alone = ['--no-parallel-scavenge', '--no-parallel-compaction', '--no-parallel-pointer-update'];
-/** The limit of rounds that fill the young generation; about twenty suffice. */
+const withoutHelpers = ['--no-parallel-scavenge', '--no-parallel-compaction', '--no-parallel-pointer-update'];
+/** The maximum number of rounds that fill the young generation; about 20 suffice. */
 const rounds = 500;
 
 /**
  * Bounds the heap of a process that runs for months: V8's defaults keep 60 MiB of garbage. V8 reads
- * these settings at run time, so they do not depend on the command line; until then,
+ * these settings at run time, so they do not depend on the command line; until this call,
  * `scripts/bundle/bundle.ts` keeps the young generation at its minimum.
  */
 export function boundHeap(): void {
@@ -24,7 +24,7 @@ export function boundHeap(): void {
   growYoungGeneration();
   // V8 shrinks an idle young generation, and with a growth factor of 1 it would stay small.
   setInterval(growYoungGeneration, 2000).unref();
-  for (const flag of alone) setFlagsFromString(flag);
+  for (const flag of withoutHelpers) setFlagsFromString(flag);
 }
 
 /** Allocates objects, because a collection doubles a young generation that is too small. */
@@ -40,8 +40,8 @@ function growYoungGeneration(): void {
 
 /**
  * Returns a function that collects the young generation immediately. Most objects of a loaded
- * configuration survive: V8 would copy a full young generation, which takes 20 ms; a collection
- * after each millisecond of loading takes 1 ms. Node has no other interface for it.
+ * configuration survive, so V8 would copy a full young generation for 20 ms. A collection after
+ * each millisecond of loading takes 1 ms. Node has no other interface for such a collection.
  */
 export function youngCollector(): () => void {
   setFlagsFromString('--expose-gc');

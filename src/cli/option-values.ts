@@ -10,15 +10,15 @@ function numberWithin(pattern: RegExp, least: number, most: number, message: str
 }
 
 const decimal = /^\d+(\.\d+)?$/;
-const portMessage = 'It must be a port: a number from 0 (any free one) to 65535.';
+const portMessage = 'It must be a port: a number from 0 (any free port) to 65535.';
 
-/** A port; 0 means any free one. */
+/** Parses a port; 0 means any free port. */
 export const parsePort = numberWithin(/^\d+$/, 0, 65_535, portMessage);
-/** Seconds, up to an hour. */
+/** Parses seconds, up to an hour. */
 export const parseSeconds = numberWithin(decimal, 0, 3600, 'It must be a number of seconds from 0 to 3600.');
-/** A whole number from 1 to a million. */
+/** Parses a whole number from 1 to a million. */
 export const parseCount = numberWithin(/^[1-9]\d*$/, 1, 1_000_000, 'It must be a whole number from 1 to 1000000.');
-/** A number of at least 1. */
+/** Parses a number of at least 1. */
 export const parseFactor = numberWithin(decimal, 1, Infinity, 'It must be a number of at least 1.');
 
 /** Parses a part of an object name: a DNS subdomain (RFC 1123), short enough for a prefix. */
@@ -35,7 +35,7 @@ export function parseIdentity(text: string): string {
 export function parseDelimiters(text: string): readonly [string, string] {
   const [left = '', right = '', ...rest] = text.split(',');
   if (left === '' || right === '' || rest.length > 0) {
-    const message = 'It must be the left and the right delimiter with a comma between, for example [[,]].';
+    const message = 'It must be the left and the right delimiter, separated by a comma, for example [[,]].';
     throw new InvalidArgumentError(message);
   }
   return [left, right];

@@ -15,9 +15,9 @@ import { version } from './version.ts';
 const longRunning = new Set(['operator', 'serve']);
 
 /**
- * The commands, loaded on use, because `serve` would keep the operator's libraries in memory (8
- * MB). `serve` and the engine are loaded immediately, because V8 optimizes modules less that the
- * bundle loads later.
+ * The commands. Most are loaded on use; otherwise `serve` would keep the operator's libraries in
+ * memory (8 MB). `serve` and the engine are loaded immediately, because V8 optimizes modules less
+ * if the bundle loads them later.
  */
 const commands: Readonly<Record<string, (terminal: Terminal) => Command | Promise<Command>>> = {
   install: async (terminal) => (await import('./install/install.ts')).installCommand(terminal),
@@ -81,9 +81,9 @@ function suggest(message: string, value: string, choices: string): string {
   return meant === undefined ? message : `${message}\n(Did you mean ${meant}?)`;
 }
 
-/** Advice when the API server does not answer (0) or does not accept the credentials. */
+/** Advice by HTTP status. 0: no answer from the API server. 401: it refuses the credentials. */
 const adviceByStatus: Readonly<Record<number, string>> = {
-  0: '; check that the cluster is running, or name another one with --context',
+  0: '; check that the cluster is running, or name another cluster with --context',
   401: '; log in again, or name other credentials with --kubeconfig',
 };
 

@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events';
 import type { Logger as WinstonLogger } from 'winston';
 import type { LogLevel } from './logger.ts';
 
-/** Switches the log level to debug at SIGUSR2 and back at the next, to debug without a restart. */
+/** Switches the log level to debug at SIGUSR2, and back at the next SIGUSR2. */
 export function switchLogLevelOnSignal(
   logger: Pick<WinstonLogger, 'level' | 'warn'>,
   configured: LogLevel,
@@ -16,13 +16,13 @@ export function switchLogLevelOnSignal(
   });
 }
 
-/** Resolves at SIGTERM or SIGINT; then a second signal ends the process immediately. */
+/** Waits for SIGTERM or SIGINT. A second signal then ends the process immediately. */
 export async function untilSignal(onSignal: (signal: NodeJS.Signals) => void): Promise<void> {
   const signal = await new Promise<NodeJS.Signals>((resolve) => {
     process.once('SIGTERM', resolve);
     process.once('SIGINT', resolve);
   });
-  const now = (): never => process.exit(1);
-  process.on('SIGTERM', now).on('SIGINT', now);
+  const exit = (): never => process.exit(1);
+  process.on('SIGTERM', exit).on('SIGINT', exit);
   onSignal(signal);
 }

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 
-/** The interface of a command to the user; tests read what a user would see. */
+/** The interface between a command and the user. Tests replace it and read the output. */
 export interface Terminal {
   /** Writes text to standard output. */
   out(text: string): void;
@@ -12,7 +12,7 @@ export interface Terminal {
   ask(question: string): Promise<string | undefined>;
   /** Returns the size of the screen; undefined when `out` goes to a file or a pipe. */
   screen(): Screen | undefined;
-  /** Calls back once at SIGINT, SIGTERM or a closed pipe; returns a function that stops this. */
+  /** Calls back once at SIGINT, SIGTERM or a closed pipe. Returns a function that cancels this. */
   onInterrupt(callback: () => void): () => void;
   setExitCode(code: number): void;
 }
@@ -33,7 +33,7 @@ export const processTerminal: Terminal = {
   },
   async ask(question) {
     if (!process.stdin.isTTY) return undefined;
-    // On standard error, because standard output may be redirected.
+    // Ask on standard error, because standard output may be redirected.
     const lines = createInterface({ input: process.stdin, output: process.stderr });
     try {
       return await new Promise<string>((resolve) => {
@@ -49,7 +49,7 @@ export const processTerminal: Terminal = {
     return isTTY ? { columns, rows } : undefined;
   },
   onInterrupt(callback) {
-    // Only once: a second SIGINT ends the process immediately.
+    // Listen only once: a second SIGINT ends the process immediately.
     process.once('SIGINT', callback).once('SIGTERM', callback);
     process.stdout.once('error', callback);
     return () => {
@@ -76,7 +76,7 @@ export const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   failure: 'a failure or a negative answer: an invalid template, a refusal by the cluster, no running operator',
   usage: 'wrong arguments: an unknown option, value or object, conflicting options, a missing file',
   negative:
-    'an unwanted state: `status` found stale or missing pods; `analyze` found a problem; `check` found a pod not injected, or injected twice; `tag watch` saw a rollback or stopped restarts',
+    'an unwanted state: `status` found stale or missing pods; `analyze` found a problem; `check` found a pod that is not injected, or is injected twice; `tag watch` saw a rollback or stopped restarts',
   refused: '`check`: a webhook would refuse the pod',
   unknown: '`check`: the result is unknown',
 };

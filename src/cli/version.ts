@@ -1,2 +1,2 @@
-/** The version in package.json, which a test compares; the bundle has no package.json. */
+/** A copy of the version in package.json, because the bundle does not contain package.json. */
 export const version = '0.1.0';

@@ -74,7 +74,11 @@ describe('certs status', () => {
   const after = (days: number): Date => new Date(now.getTime() + days * day);
   const serving = (served: string | undefined) => ({ replicas: new Map([['r2', served]]) });
   const rows: [string, () => Partial<CertificateObservation>, RegExp][] = [
-    ['no operator', () => ({ config: { metadata: { name: 'a' } } }), /no operator has reconciled it yet/],
+    [
+      'no operator',
+      () => ({ config: { metadata: { name: 'a' } } }),
+      /no operator has reconciled the InjectorConfig yet/,
+    ],
     [
       'a bundle with another authority',
       () => ({ configurations: [configuration([other.certificatePem])] }),
@@ -101,7 +105,11 @@ describe('certs status', () => {
       () => ({ config: withCondition('CertificateReady', 'False') }),
       /CertificateReady is False \(Why\): what/,
     ],
-    ['another writer', () => ({ config: withCondition('Conflict', 'True') }), /another client writes too: what/],
+    [
+      'another writer',
+      () => ({ config: withCondition('Conflict', 'True') }),
+      /another client writes the same objects: what/,
+    ],
   ];
   for (const [name, changed, problem] of rows) {
     it(`reports ${name}`, () => {

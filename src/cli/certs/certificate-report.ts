@@ -9,7 +9,7 @@ export interface CertificateObservation {
   readonly config: Pick<InjectorConfig, 'metadata' | 'status'>;
   /** Every webhook configuration that sends admissions to this InjectorConfig. */
   readonly configurations: readonly KubernetesObject[];
-  /** `tls.crt` of the serving Secret; undefined when it is missing or may not be read. */
+  /** `tls.crt` of the serving Secret; undefined if the Secret is missing or cannot be read. */
   readonly certificatePem: string | undefined;
   /** Why the Secret could not be read. */
   readonly unreadable?: string;
@@ -18,11 +18,11 @@ export interface CertificateObservation {
   readonly now: Date;
 }
 
-/** One webhook configuration and the authorities in it. */
+/** One webhook configuration and its authorities. */
 export interface BundleReport {
   readonly configuration: string;
   readonly webhooks: number;
-  /** The first 8 hex digits of each authority that all of its webhooks trust. */
+  /** The first 8 hex digits of each authority that is in every webhook's caBundle. */
   readonly authorities: readonly string[];
 }
 
@@ -38,7 +38,7 @@ export interface CertificateReport {
   readonly bundles: readonly BundleReport[];
   /** The first 8 hex digits of the certificate that each replica serves. */
   readonly replicas: Readonly<Record<string, string>>;
-  /** Problems, each with what to do. */
+  /** Problems, each with a remedy. */
   readonly problems: readonly string[];
 }
 
@@ -65,11 +65,13 @@ function certificateProblems({ config, certificatePem, unreadable, now }: Certif
   const secret = `Secret sidecar-injector-${config.metadata.name}-serving`;
   const ready = config.status?.conditions?.find(({ type }) => type === 'CertificateReady');
   if (ready === undefined)
-    problems.push('no operator has reconciled it yet: check that an operator of its operatorClass is running');
+    problems.push(
+      'no operator has reconciled the InjectorConfig yet: check that an operator of its operatorClass is running',
+    );
   else if (ready.status !== 'True')
     problems.push(`CertificateReady is ${ready.status} (${ready.reason}): ${ready.message}`);
   const conflict = config.status?.conditions?.find(({ type }) => type === 'Conflict');
-  if (conflict?.status === 'True') problems.push(`another client writes too: ${conflict.message}`);
+  if (conflict?.status === 'True') problems.push(`another client writes the same objects: ${conflict.message}`);
   if (unreadable !== undefined) return [...problems, unreadable];
   if (certificatePem === undefined)
     return [...problems, `there is no ${secret}: replicas have no certificate to serve`];
@@ -84,7 +86,7 @@ function certificateProblems({ config, certificatePem, unreadable, now }: Certif
   return problems;
 }
 
-/** Reports whether 2/5 of the time from renewal to expiry have passed (notBefore is backdated). */
+/** Reports whether 40 % of the time between renewAt and the expiry has passed. */
 function isOverdue(renewAt: Date, notAfter: Date, now: Date): boolean {
   return now.getTime() > renewAt.getTime() + 0.4 * (notAfter.getTime() - renewAt.getTime());
 }
@@ -109,7 +111,9 @@ function replicaProblems({ config, certificatePem, replicas }: CertificateObserv
   return [...replicas].flatMap(([name, served]) => {
     if (served === fingerprint) return [];
     const what = `${served?.slice(0, 8) ?? 'no certificate'}, not ${fingerprint.slice(0, 8)}`;
-    return [`replica ${name} serves ${what}: it follows within seconds unless it cannot reach the API server`];
+    return [
+      `replica ${name} serves ${what}: a replica loads a new certificate within seconds if it can reach the API server`,
+    ];
   });
 }
 

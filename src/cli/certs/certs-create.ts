@@ -15,7 +15,7 @@ interface CreateOptions {
   readonly service: string;
   readonly namespace: string;
   readonly host: readonly string[];
-  /** Milliseconds. */
+  /** The validity of both certificates, in milliseconds. */
   readonly duration: number;
   readonly keySize: string;
   readonly previous?: string;
@@ -34,7 +34,7 @@ export function certsCreateCommand(terminal: Terminal): Command {
       .requiredOption('--service <name>', 'the Service that the API server calls')
       .requiredOption('--namespace <name>', 'the namespace of the Service')
       .option('--host <name...>', 'more DNS names or IP addresses, for a webhook with a url', [])
-      // The default has a text, so that the help shows a duration.
+      // The help shows `8760h` instead of the number of milliseconds.
       .addOption(
         new Option('--duration <duration>', 'how long both certificates are valid')
           .argParser(parseDuration)
@@ -72,7 +72,7 @@ export function certsCreateCommand(terminal: Terminal): Command {
 interface CreatedCertificates {
   readonly 'tls.crt': string;
   readonly 'tls.key': string;
-  /** The new authority first. */
+  /** The new authority comes first. */
   readonly 'ca.crt': string;
   readonly notAfter: Date;
 }
@@ -89,7 +89,7 @@ async function createCertificates(options: CreateOptions, previous?: string): Pr
     throw new UsageError('--previous: the file contains no PEM certificate; name the ca.crt that is trusted now');
   const { service, namespace, host: hosts, duration, keySize } = options;
   const names = { service, namespace, hosts };
-  // Refuse invalid names before the keys are generated, which takes a second.
+  // Refuse invalid names first, because generating the keys takes a second.
   subjectAltNames(names);
   const bits = Number(keySize);
   const [authorityKeys, leafKeys] = await Promise.all([generateRsaKeyPair(bits), generateRsaKeyPair(bits)]);
@@ -106,7 +106,7 @@ async function createCertificates(options: CreateOptions, previous?: string): Pr
 
 function summary({ service, namespace, secret, out }: CreateOptions, { notAfter }: CreatedCertificates): string {
   const where = secret === undefined ? `${out}: tls.crt, tls.key, ca.crt` : `Secret ${namespace}/${secret}`;
-  return `${where}; for ${service}.${namespace}.svc, valid until ${notAfter.toISOString()}; it is not renewed automatically: create the next one before that time, with --previous`;
+  return `${where}; for ${service}.${namespace}.svc, valid until ${notAfter.toISOString()}; the certificate is not renewed automatically: create a new certificate before that time, with --previous`;
 }
 
 function parseDuration(text: string): number {
@@ -117,7 +117,7 @@ function parseDuration(text: string): number {
   return milliseconds;
 }
 
-/** Formats a Secret of type kubernetes.io/tls (core/v1 SecretTypeTLS) with the authority. */
+/** Formats a Secret of type kubernetes.io/tls (core/v1 SecretTypeTLS), and adds the authority. */
 function tlsSecretYaml(name: string, namespace: string, created: CreatedCertificates): string {
   const keys = ['ca.crt', 'tls.crt', 'tls.key'] as const;
   const data = Object.fromEntries(keys.map((key) => [key, Buffer.from(created[key]).toString('base64')]));
@@ -125,7 +125,7 @@ function tlsSecretYaml(name: string, namespace: string, created: CreatedCertific
   return stringify(secret, { lineWidth: 0 });
 }
 
-/** In the order in which a server that watches the files may see them change. */
+/** The files and modes, in an order that is safe for a server that watches the files. */
 const files = [
   ['ca.crt', 0o644],
   ['tls.key', 0o600],
@@ -133,7 +133,7 @@ const files = [
 ] as const;
 
 /**
- * Writes each file atomically; only its owner can read the key.
+ * Writes each file atomically. Only the file's owner can read `tls.key`.
  * @throws UsageError when a file exists and `overwrite` is false, before anything is written; or
  *   when the directory cannot be written
  */

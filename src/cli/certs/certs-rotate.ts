@@ -14,7 +14,7 @@ interface RotateOptions extends ClusterOptions {
   readonly ca?: true;
   readonly force?: true;
   readonly wait?: true;
-  /** Seconds. */
+  /** The time limit of --wait, in seconds. */
   readonly timeout: number;
 }
 
@@ -25,10 +25,10 @@ const interval = 500;
 export function certsRotateCommand(terminal: Terminal): Command {
   return clusterCommand('rotate', 'request a new serving certificate, or a new authority, without failing a request')
     .argument('<name>', 'the InjectorConfig')
-    .option('--ca', 'also request a new authority; both are trusted for a while')
+    .option('--ca', 'also request a new authority; the API server trusts both authorities for a while')
     .option(
       '--force',
-      'with --ca, after a theft of the key: stop trusting the old authority once replicas could follow, not when its last certificate expires',
+      'with --ca, if the key was stolen: stop trusting the old authority when replicas have had time to load the new certificate, not when its last certificate expires',
     )
     .option('--wait', 'wait until the rotation is complete, and print its phases')
     .option('--timeout <seconds>', 'with --wait: the time limit', parseSeconds, 300)
@@ -44,7 +44,7 @@ export function certsRotateCommand(terminal: Terminal): Command {
         terminal.out(`InjectorConfig ${name}: requested ${described[target]}\n`);
         const health = await readOperatorHealth(client, [config?.spec?.operatorClass ?? defaultOperatorClass]);
         if (!isAlive(health))
-          terminal.error(`${healthLines(health).join('; ')}; the request is carried out when an operator leads`);
+          terminal.error(`${healthLines(health).join('; ')}; the request waits until an operator becomes the leader`);
         if (options.wait !== true) return;
         const deadline = performance.now() + options.timeout * 1000;
         const failure = await followRotation({
@@ -65,7 +65,7 @@ export function certsRotateCommand(terminal: Terminal): Command {
 const described: Record<RotateTarget, string> = {
   leaf: 'a new serving certificate',
   authority: 'a new authority',
-  'authority-force': 'a new authority; the old one is no longer trusted once replicas could follow',
+  'authority-force': 'a new authority; the old authority is trusted only until replicas have had time to load the new certificate',
 };
 
 function targetOf({ ca, force }: RotateOptions): RotateTarget {
@@ -77,15 +77,15 @@ function targetOf({ ca, force }: RotateOptions): RotateTarget {
 
 interface FollowOptions {
   readonly nonce: string;
-  /** Reads the InjectorConfig; undefined when it is gone. */
+  /** Reads the InjectorConfig. Returns undefined if the InjectorConfig was deleted. */
   readonly read: () => Promise<ReadConfig | undefined>;
-  /** Receives a line whenever the phase or the answer has changed. */
+  /** Receives a line after each change of the phase or of the operator's answer. */
   readonly onProgress: (line: string) => void;
-  /** Waits before the next read; false when the time is over. */
+  /** Waits before the next read. Returns false after the time limit. */
   readonly pause: () => Promise<boolean>;
 }
 
-/** Follows a rotation request. @returns why it failed; undefined when it is complete */
+/** Follows a rotation request. @returns the reason of a failure; undefined after success */
 export async function followRotation({ nonce, read, onProgress, pause }: FollowOptions): Promise<string | undefined> {
   let before = '';
   for (;;) {
@@ -100,7 +100,7 @@ export async function followRotation({ nonce, read, onProgress, pause }: FollowO
     if (answer?.state === 'Refused') return answer.message ?? 'the operator refused';
     if (await pause()) continue;
     return answer === undefined
-      ? 'no operator has answered in time: check that an operator of its operatorClass is running and not paused. The request remains and is carried out later'
+      ? 'no operator has answered in time: check that an operator of its operatorClass is running, and that spec.paused is not set. The request remains and is carried out later'
       : `still in phase ${phase}; the rotation continues without this command, \`injector certs status\` shows its progress`;
   }
 }

@@ -214,7 +214,7 @@ describe('injector certs', () => {
       objects[allLeases] = { items: [], metadata: {} };
       assert.match(
         (await call('rotate', 'a')).errors,
-        /^no operator is running.*; the request is carried out when an operator leads$/,
+        /^no operator is running.*; the request waits until an operator becomes the leader$/,
       );
     });
 

@@ -13,7 +13,7 @@ const kinds = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']
 
 /**
  * Writes PEM authorities into every webhook's `clientConfig.caBundle` and keeps all other bytes. A
- * placeholder such as `${CA_BUNDLE}` is replaced like any value.
+ * placeholder such as `${CA_BUNDLE}` is replaced like any other value.
  * @returns the text and the number of changed webhooks
  * @throws UsageError when the text is not YAML or has no webhook, or when the PEM has no
  *   certificate

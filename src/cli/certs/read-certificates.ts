@@ -12,8 +12,8 @@ import type { CertificateObservation } from './certificate-report.ts';
 import { ourWebhooksOf } from '../../operator/webhooks/published-webhook.ts';
 import { injectorConfigs, leases, mutatingWebhooks, secrets } from '../../operator/cluster-view.ts';
 
-/** How long after its last heartbeat a replica is ignored, in milliseconds. */
-const silentAfter = 60_000;
+/** The age of the last heartbeat from which a replica is ignored, in milliseconds. */
+const heartbeatLimit = 60_000;
 
 type Lease = KubernetesObject & { spec?: { renewTime?: string } };
 
@@ -22,7 +22,7 @@ export type ReadConfig = Pick<InjectorConfig, 'metadata' | 'status'> & {
   readonly spec?: { readonly operatorClass?: string };
 };
 
-/** Returns the named InjectorConfigs, or all. @throws UsageError for an unknown name */
+/** Returns the named InjectorConfigs, or all if there are no names. @throws UsageError */
 export async function readConfigs(client: Pick<ApiClient, 'listAll'>, names: readonly string[]): Promise<ReadConfig[]> {
   const items = (await listWhereKnown(client, injectorConfigs)) as ReadConfig[];
   const missing = names.filter((name) => items.every(({ metadata }) => metadata.name !== name));
@@ -37,7 +37,7 @@ export async function readConfigs(client: Pick<ApiClient, 'listAll'>, names: rea
   return items.filter(({ metadata }) => names.length === 0 || names.includes(metadata.name));
 }
 
-/** Returns the webhook configurations for an InjectorConfig: its own, and those of tags. */
+/** Returns the webhook configurations of an InjectorConfig and of the tags that point to it. */
 export async function readConfigurations(
   client: Pick<ApiClient, 'listAll'>,
   name: string,
@@ -47,8 +47,9 @@ export async function readConfigurations(
 }
 
 /**
- * Reads the inputs of `certs status`. Without rights on Secrets and Leases, the report says so.
- * @param namespaces `known` if set, else the namespace of the webhook's Service, else `otherwise`
+ * Reads the inputs of `certs status`. Without the right to list Leases, the result has no replicas.
+ * @param namespaces the candidates for the operator's namespace: `known`, else the namespace of the
+ *   webhook's Service, else `otherwise`
  */
 export async function observeCertificates(
   client: Pick<ApiClient, 'listAll' | 'find'>,
@@ -62,7 +63,7 @@ export async function observeCertificates(
   const seen = { config, configurations, now };
   if (where === undefined) {
     const unreadable =
-      'the namespace of the operator is unknown, so its Secrets were not read: name it with --namespace';
+      'the namespace of the operator is unknown, so its Secrets were not read: use --namespace to name the namespace';
     return { ...seen, certificatePem: undefined, unreadable, replicas: new Map() };
   }
   const replicas = await unlessForbidden(readReplicas(client, where, name, now));
@@ -88,8 +89,8 @@ async function readReplicas(
   now: Date,
 ): Promise<Map<string, string | undefined>> {
   const { items } = await client.listAll<Lease>(leases, { namespace, labelSelector: labelNames.replica });
-  // Clocks of other machines may differ. This only drops replicas that are long gone.
-  const isLive = ({ spec }: Lease): boolean => now.getTime() - Date.parse(spec?.renewTime ?? '') < silentAfter;
+  // Clocks differ between machines, so the limit is long.
+  const isLive = ({ spec }: Lease): boolean => now.getTime() - Date.parse(spec?.renewTime ?? '') < heartbeatLimit;
   const live = items.filter(isLive).map((lease) => ({ replica: replicaOf(lease), ...readReplicaLease(lease) }));
   return new Map(
     live

@@ -55,7 +55,7 @@ const old = config('1-24');
 const webhook = webhookConfiguration({ config: old, hash: '00000000', caBundlePem: '' }, context);
 const tagged = webhookConfiguration({ tag: tag('prod'), config: old, hash: '00000000', caBundlePem: '' }, context);
 const away = 'InjectorConfig 1-24 has no webhook: ';
-const unseen = 'NotLookedAt: no operator has reconciled it; check that one is running';
+const unseen = 'NotLookedAt: no operator has reconciled the current spec; check that the operator is running';
 const describeOld = 'kubectl describe injectorconfig 1-24';
 const paused = `InjectorConfig 1-24 is paused (spec.paused)`;
 const enable = 'injector enable --revision 1-24';
@@ -89,7 +89,7 @@ describe('causesOf', () => {
       names('1-24'),
       {},
       { configs: [config('1-24', {}, isReady)] },
-      `${away}it was deleted; if the operator does not write it again soon, read the log of the operator`,
+      `${away}the webhook was deleted; if the operator does not create it again soon, read the log of the operator`,
       describeOld,
     ],
     ['a paused revision with other problems', names('1-24'), {}, off, `${away}${paused}`, enable],

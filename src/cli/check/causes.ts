@@ -14,14 +14,14 @@ import type { Facts } from './facts.ts';
 
 /** The cause of an unwanted result, and its remedy: changes of labels, or a command. */
 export interface Cause {
-  /** An identifier. */
+  /** An identifier such as `NotPublished`. */
   readonly reason: string;
   readonly message: string;
   readonly changes?: Change[];
   readonly command?: string;
 }
 
-/** Returns why labels select no webhook although they should, or two injectors; surest first. */
+/** Returns the causes of a missing or a double injection, the most certain cause first. */
 export function causesOf(creation: PodCreation, finding: CreationFinding, facts: Facts, around: Surroundings): Cause[] {
   if (finding.outcome === 'Injected') return injectedTwice(finding, facts);
   if (finding.reason !== 'NotSelected' && finding.reason !== 'NoWebhook') return [];
@@ -29,18 +29,18 @@ export function causesOf(creation: PodCreation, finding: CreationFinding, facts:
   const labels = Object.entries(objectAt(creation.pod, ['metadata', 'labels']));
   const pod = Object.fromEntries(labels.filter((each): each is [string, string] => typeof each[1] === 'string'));
   const families = labelFamilies(facts.injectorConfigs, facts.revisionTags);
-  // The labels of a namespace override those of its pods.
-  const silent = families.filter(({ keys }) => [keys.injection, keys.revision].every((key) => !(key in namespace)));
-  const away = families.flatMap(({ keys }) => {
+  // The labels of a namespace override the labels of its pods.
+  const unlabeled = families.filter(({ keys }) => [keys.injection, keys.revision].every((key) => !(key in namespace)));
+  const unpublished = families.flatMap(({ keys }) => {
     const name = namedByPod(keys, namespace, pod) ?? '';
     const tag = facts.revisionTags.find(({ metadata }) => metadata.name === name);
     const named = tag ?? configOfRevision({ configs: facts.injectorConfigs }, name);
     return whyWithoutWebhook(named, facts, around) ?? [];
   });
-  return [...away, ...labelMistakes(namespace, families), ...labelMistakes(pod, silent, 'Pod')];
+  return [...unpublished, ...labelMistakes(namespace, families), ...labelMistakes(pod, unlabeled, 'Pod')];
 }
 
-/** Finds another injector that is called for the same pod and selects it by the same labels. */
+/** Finds another product's webhook that is called for this pod because of the same labels. */
 function injectedTwice({ webhooks }: CreationFinding, { injectorConfigs, configurations }: Facts): Cause[] {
   const ours = webhooks.find(({ outcome }) => outcome === 'Injected')?.target?.injectorConfig;
   const called = webhooks.filter(({ outcome }) => outcome === 'Called').map(({ configuration }) => configuration);
@@ -49,11 +49,11 @@ function injectedTwice({ webhooks }: CreationFinding, { injectorConfigs, configu
   const config = injectorConfigs.find(({ metadata }) => metadata.name === ours);
   const other = config && foreignOverlap({ ...claimOfConfig(config), selectors }, others);
   if (config === undefined || other === undefined) return [];
-  const message = `injected twice: ${other.configuration} of another injector selects the pod by the same labels; remove it, or disable ours`;
+  const message = `injected twice: webhook configuration ${other.configuration} of another injector selects the pod by the same labels; remove that webhook configuration, or disable this InjectorConfig`;
   return [{ reason: 'ForeignWebhook', message, command: `injector disable --revision ${revisionOf(config)}` }];
 }
 
-/** Returns why an object has no webhook; undefined with a webhook, or for a file without status. */
+/** Returns why `owner` has no webhook; undefined if a webhook exists or the status is unknown. */
 export function whyWithoutWebhook(
   owner: InjectorConfig | RevisionTag | undefined,
   { health, injectorConfigs: configs }: Facts,
@@ -71,7 +71,7 @@ export function whyWithoutWebhook(
   }
   if (health === undefined && owner.status === undefined) return undefined;
   const { ready, reason, message } = readinessOf(owner, health && staleSince(health, spec.operatorClass));
-  const gone = 'it was deleted; if the operator does not write it again soon, read the log of the operator';
+  const gone = 'the webhook was deleted; if the operator does not create it again soon, read the log of the operator';
   const command = `kubectl describe ${kind.toLowerCase()} ${metadata.name}`;
   return { reason: 'NotPublished', message: `${none}: ${ready ? gone : `${reason}: ${message}`}`, command };
 }

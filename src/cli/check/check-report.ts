@@ -16,7 +16,7 @@ import type { Change } from '../../explain/changes.ts';
 export interface DryRunAnswer {
   readonly result: Exclude<CreationOutcome, 'Unknown'>;
   readonly injectedBy: readonly string[];
-  /** For a refusal, the API server's message. */
+  /** The result as a sentence; the API server's message if the pod was refused. */
   readonly message: string;
 }
 
@@ -31,7 +31,7 @@ export interface CheckReport {
   readonly message: string;
   /** A command that solves the problem. */
   readonly command?: string;
-  /** `N.<hash8>` of each configuration that injects the pod. */
+  /** The configurations that inject the pod, each as `NAME.HASH8`. */
   readonly injectedBy: readonly string[];
   readonly webhooks: readonly WebhookFinding[];
   /** The webhooks that the API server calls a second time. */
@@ -46,7 +46,7 @@ export interface CheckReport {
 
 /**
  * Explains one subject.
- * @param surroundings of the facts; shared by many subjects, so that each configuration loads once
+ * @param surroundings `surroundingsOf(facts)`; shared, so that each configuration is loaded once
  */
 export function checkSubject(
   subject: Subject,
@@ -67,7 +67,7 @@ export function checkSubject(
   const advices = adviseOn(creation, surroundings, finding, cause?.changes);
   const advice = advices.map((each) => adviceInWords(each, subject));
   const command = cause?.command ?? advice.find(({ changes }) => changes === cause?.changes)?.commands.join(' && ');
-  const stands = facts.namespaces.has(namespace);
+  const namespaceExists = facts.namespaces.has(namespace);
   return {
     kind,
     namespace,
@@ -85,7 +85,7 @@ export function checkSubject(
       ...others.map((other) => other.message),
       ...subject.notes,
       ...facts.notes,
-      ...(stands ? [] : [`namespace ${namespace} was not found: it is treated as a namespace without labels`]),
+      ...(namespaceExists ? [] : [`namespace ${namespace} was not found: it is treated as a namespace without labels`]),
       ...(outcome === 'Unknown' && dryRun === undefined ? ['use --dry-run to ask the API server'] : []),
     ],
   };
@@ -99,7 +99,7 @@ function adviceInWords(advice: Advice, subject: Subject): CheckReport['advice'][
   return { ...advice, commands, sentence: `to ${then}: ${commands.join(', and ')}` };
 }
 
-/** Returns the command that makes a change, or an instruction. */
+/** Returns a command that makes the change, or an instruction if no command can make it. */
 export function changeInWords(change: Change, subject: Subject): string {
   if (change.field === 'hostNetwork') return `remove spec.hostNetwork from the pod`;
   const { key, value } = change;

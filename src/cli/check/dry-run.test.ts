@@ -86,13 +86,13 @@ describe('askByDryRun', () => {
     assert.deepEqual(await askByDryRun(answering(stored), subject(plain)), {
       result: 'Injected',
       injectedBy: ['1-24.00000000', 'logs.11111111'],
-      message: 'it would be stored with the sidecar of 1-24.00000000, logs.11111111',
+      message: 'the pod would be stored with the sidecar of 1-24.00000000, logs.11111111',
     });
   });
 
   it('reports NotInjected', async () => {
     const { result, message } = await askByDryRun(answering(plain), subject(plain));
-    assert.deepEqual([result, message], ['NotInjected', 'it would be stored without our sidecar']);
+    assert.deepEqual([result, message], ['NotInjected', 'the pod would be stored without our sidecar']);
   });
 
   const refused = (code: number, message: string): ApiError => new ApiError({ code, reason: 'x', message });

@@ -19,14 +19,13 @@ export type FoundFiles = ConfigurationFiles | { readonly unavailable: string };
 
 /** The inputs of a check, read once from a cluster or from files. */
 export interface Facts {
-  /** All MutatingWebhookConfigurations, including those of other injectors. */
+  /** All MutatingWebhookConfigurations, including those of other products. */
   readonly configurations: readonly KubernetesObject[];
   readonly namespaces: ReadonlyMap<string, KubernetesObject>;
   readonly filesOf: (target: WebhookTarget) => FoundFiles;
-  /** InjectorConfigs and RevisionTags explain missing webhooks. */
   readonly injectorConfigs: readonly InjectorConfig[];
   readonly revisionTags: readonly RevisionTag[];
-  /** The health of the operator; absent without a cluster. */
+  /** The health of the operator; absent if the facts come from files. */
   readonly health?: OperatorHealth;
   /** Remarks for the user. */
   readonly notes: readonly string[];
@@ -61,7 +60,7 @@ function load(files: FoundFiles): Injector | { unavailable: string } {
   }
 }
 
-/** Returns the creation of a subject's pod. An unknown namespace has no labels except its name. */
+/** Returns the creation of a subject's pod. An unknown namespace has only the name label. */
 export function creationOf(subject: Subject, namespaces: Facts['namespaces'], creator?: Creator): PodCreation {
   const { labels = {}, annotations = {} } = namespaces.get(subject.namespace)?.metadata ?? {};
   return {

@@ -90,7 +90,7 @@ describe('findSubjects', () => {
 
   it('checks a pod whose controller is gone unchanged, with a note', async () => {
     const [subject] = await subjectsOf('pod/orphan');
-    assert.match(subject?.notes.join() ?? '', /ReplicaSet gone, which created it, does not exist/);
+    assert.match(subject?.notes.join() ?? '', /ReplicaSet gone, which created the pod, does not exist/);
   });
 
   it('checks for a namespace a pod without labels, then all objects without a controller', async () => {

@@ -12,7 +12,7 @@ export interface CheckTarget {
   readonly name: string;
 }
 
-/** The types with kubectl's abbreviations. */
+/** The types that a target can have, with kubectl's abbreviations. */
 const types: readonly (readonly [short: string, resource: ResourceKind])[] = [
   ['po', pods],
   ['ns', namespaces],
@@ -52,8 +52,8 @@ function parseTarget(text: string): CheckTarget {
 }
 
 /**
- * Returns the pods to check for a target: for a namespace, a pod without labels, then the pods of
- * each object without a controller.
+ * Returns the pods to check for a target. For a namespace, these are a pod without labels and the
+ * pod of each object that has no controller.
  * @throws ApiError when the target does not exist or cannot be read
  */
 export async function findSubjects(
@@ -70,7 +70,7 @@ export async function findSubjects(
   return subject === undefined ? [] : [subject];
 }
 
-/** @throws UsageError with the existing names */
+/** Reads the object. @throws UsageError that lists the existing names */
 async function existing(
   client: Pick<ApiClient, 'find' | 'listAll'>,
   resource: ResourceKind,
@@ -114,7 +114,7 @@ async function storedPod(client: Pick<ApiClient, 'find'>, stored: KubernetesObje
   const controller = await client.find(resource, owner.name, { namespace });
   const made = controller && subjectOf(typed(controller, resource), namespace);
   if (made === undefined) {
-    const notes = [`${owner.kind} ${owner.name}, which created it, does not exist: the pod is checked unchanged`];
+    const notes = [`${owner.kind} ${owner.name}, which created the pod, does not exist: the stored pod is checked`];
     return { ...own, stored, notes };
   }
   const notes = [`checked as a new pod of ${owner.kind} ${owner.name}`];

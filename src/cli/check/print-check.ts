@@ -4,7 +4,7 @@ import { wrap } from '../rollout/wrap.ts';
 import type { Terminal } from '../terminal.ts';
 import type { CheckReport } from './check-report.ts';
 
-/** Prints one object with all details, or several as a table. */
+/** Prints one object with all details, or several objects as a table. */
 export function printChecks(
   terminal: Terminal,
   format: OutputFormat,
@@ -31,7 +31,7 @@ export function printChecks(
   terminal.out(details.map((lines, index) => `${isOne && index === 0 ? '' : '\n'}${lines.join('\n')}\n`).join(''));
 }
 
-/** Wraps a line with an indent; a command stays on one line. */
+/** Wraps a line and keeps its indentation. A command stays on one line. */
 function folded(line: string, columns: number): string[] {
   const indent = ' '.repeat(line.length - line.trimStart().length);
   if (/^ +(?:kubectl|injector) /.test(line)) return [line];

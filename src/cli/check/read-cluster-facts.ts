@@ -16,8 +16,8 @@ import { keyOf, type Facts, type FoundFiles } from './facts.ts';
 type Reader = Pick<ApiClient, 'find' | 'listAll'>;
 
 /**
- * Reads the inputs of a check. Webhook configurations and namespaces must be readable; other
- * objects that may not be read make results `Unknown`, with the reason.
+ * Reads the inputs of a check. Webhook configurations and namespaces must be readable. If another
+ * object cannot be read, results that need it are `Unknown`, and the message has the reason.
  * @param names the namespaces of the subjects; all namespaces if undefined
  */
 export async function readClusterFacts(client: Reader, names?: readonly string[]): Promise<Facts> {
@@ -57,7 +57,7 @@ export async function readConfigurations(client: Reader, configurations: Facts['
   return (target: WebhookTarget): FoundFiles => files.get(keyOf(target)) ?? { unavailable: 'it was not read' };
 }
 
-/** Reads the immutable ConfigMap of a configuration, by labels if the webhook has no namespace. */
+/** Reads the immutable ConfigMap of a configuration; if its namespace is unknown, by labels. */
 async function readFiles(client: Reader, { injectorConfig, hash, namespace }: WebhookTarget): Promise<FoundFiles> {
   const name = hashedConfigMapName(injectorConfig, hash);
   const where = namespace === undefined ? name : `${namespace}/${name}`;
@@ -75,7 +75,7 @@ async function readFiles(client: Reader, { injectorConfig, hash, namespace }: We
   }
 }
 
-/** Lists objects for explanations; a missing CRD or right and invalid objects are not fatal. */
+/** Lists the valid objects. Notes report invalid objects, or a missing right to list them. */
 async function listIfAllowed<T>(
   client: Reader,
   resource: ResourceKind,

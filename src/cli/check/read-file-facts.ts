@@ -17,12 +17,12 @@ import type { Facts } from './facts.ts';
 
 const webhookKind = 'MutatingWebhookConfiguration';
 
-/** Reports whether files contain webhooks or their sources, so that no cluster is needed. */
+/** Reports whether files contain webhooks or objects that define them, so no cluster is needed. */
 export function bringWebhooks(objects: readonly KubernetesObject[]): boolean {
   return objects.some(({ kind }) => kind === webhookKind || kind === injectorConfigKind || kind === revisionTagKind);
 }
 
-/** Returns the namespaces among objects, by name. */
+/** Returns the Namespaces among `objects`, by name. */
 export function namespacesIn(objects: readonly KubernetesObject[]): Map<string, KubernetesObject> {
   const namespaces = objects.filter(({ apiVersion, kind }) => apiVersion === 'v1' && kind === 'Namespace');
   return new Map(namespaces.map((namespace) => [namespace.metadata.name ?? '', namespace]));
@@ -31,7 +31,7 @@ export function namespacesIn(objects: readonly KubernetesObject[]): Map<string, 
 /**
  * Reads facts from files alone: the webhook configurations in them, and those that the operator
  * would generate for the other InjectorConfigs and RevisionTags.
- * @param operatorNamespace of the operator, whose pods are never injected
+ * @param operatorNamespace the namespace of the operator; pods in it are never injected
  * @throws ConfigurationError naming the object and the field
  */
 export function readFileFacts(objects: readonly KubernetesObject[], operatorNamespace: string): Facts {
@@ -96,7 +96,7 @@ function readTag(object: KubernetesObject): RevisionTag {
   return tag;
 }
 
-/** Returns the referenced texts in the files. Compiling the InjectorConfig reports missing ones. */
+/** Returns the referenced texts in the files. Compilation reports missing texts. */
 function referencedTexts(config: InjectorConfig, objects: readonly KubernetesObject[]): Record<string, string> {
   const texts: Record<string, string> = {};
   for (const [part, { namespace, name, key }] of Object.entries({

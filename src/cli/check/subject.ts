@@ -21,9 +21,9 @@ export interface Subject {
 const anyHash = '0000000000';
 
 /**
- * Returns the pod that an object is or creates, with the fields that its controller adds; undefined
- * when it creates none.
- * @param namespace of an object that names none
+ * Returns the pod that an object is or creates, with the fields that the controller adds; undefined
+ * if the object creates no pod.
+ * @param namespace the namespace of an object without `metadata.namespace`
  */
 export function subjectOf(object: KubernetesObject, namespace: string): Subject | undefined {
   const paths = podTemplatePaths(object);
@@ -37,7 +37,7 @@ export function subjectOf(object: KubernetesObject, namespace: string): Subject 
   const subject = { kind, namespace: own, name: name === '' ? (generateName ?? '') : name, notes: [] };
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, namespace: own }, spec };
   if (kind === 'Pod') return { ...subject, pod };
-  // The top-level owner has the template to change: a ReplicaSet's Deployment, a Job's CronJob.
+  // The top-level owner has the template to edit: a ReplicaSet's Deployment, a Job's CronJob.
   const owner = controllerOf(object.metadata) ?? { kind, name };
   const { labels, ...made } = controllerMetadata(object, name);
   const allLabels = { ...objectAt(metadata, ['labels']), ...labels };

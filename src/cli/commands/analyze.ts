@@ -59,13 +59,16 @@ async function analyze(client: ApiClient, only: string | undefined) {
     const cause = (isReplaced ? undefined : whyWithoutWebhook(owner, facts, surroundings)) ?? badCondition(owner);
     if (cause !== undefined) findings.push({ namespace: '', kind: owner.kind, name: owner.metadata.name, ...cause });
   }
-  // A problem of a namespace is not repeated for its pods. `unwanted` lists outcomes and reasons.
+  // Pods do not repeat the problem of their namespace. `unwanted`: outcomes and reasons to report.
   const reported = new Map<string, string>();
   const look = (subject: Subject, at: string, unwanted: readonly string[]): void => {
     const { kind, namespace, name } = subject;
     const creation = creationOf(subject, facts.namespaces);
     const finding = explainCreation(creation, surroundings);
-    const missed: Cause = { ...finding, message: `has no sidecar; a new pod: ${finding.outcome}: ${finding.message}` };
+    const missed: Cause = {
+      ...finding,
+      message: `has no sidecar; the result for a new pod is ${finding.outcome}: ${finding.message}`,
+    };
     const [found] = causesOf(creation, finding, facts, surroundings);
     const isMissed = unwanted.includes(finding.outcome) || unwanted.includes(finding.reason);
     const cause = found ?? (isMissed ? missed : undefined);
@@ -105,7 +108,7 @@ async function analyze(client: ApiClient, only: string | undefined) {
   return { findings: [...findings, ...(await readRefusals(client, only))], notes: usage.notes, health };
 }
 
-/** Returns a condition of an object that is not as it should be. */
+/** Returns the first condition that reports a problem. */
 function badCondition({
   kind,
   metadata,
@@ -124,7 +127,7 @@ function badCondition({
   };
 }
 
-/** Returns the controllers that lack pods because a webhook of ours refused them, from Events. */
+/** Reads Events to find controllers that lack pods because one of our webhooks refused them. */
 async function readRefusals(client: Pick<ApiClient, 'listAll' | 'find'>, only: string | undefined): Promise<Finding[]> {
   const options = { namespace: only, fieldSelector: 'reason=FailedCreate' };
   const { items } = await client.listAll<FailedCreate>(resourceKind('v1', 'Event'), options);
@@ -132,8 +135,9 @@ async function readRefusals(client: Pick<ApiClient, 'listAll' | 'find'>, only: s
   for (const { involvedObject, message = '' } of items) {
     const { apiVersion, kind, namespace, name } = involvedObject;
     const resource = message.includes(`.${group}"`) ? knownKind(apiVersion, kind) : undefined;
-    const maker = resource && (await client.find<Maker>(resource, name, { namespace }));
-    if (maker === undefined || (maker.status?.replicas ?? 0) >= (maker.spec?.replicas ?? Infinity)) continue;
+    const controller = resource && (await client.find<PodController>(resource, name, { namespace }));
+    if (controller === undefined || (controller.status?.replicas ?? 0) >= (controller.spec?.replicas ?? Infinity))
+      continue;
     const command = `injector check ${objectOf({ kind, name })} -n ${namespace}`;
     refused.set(command, { namespace, kind, name, reason: 'Refused', message, command });
   }
@@ -145,4 +149,4 @@ interface FailedCreate {
   readonly message?: string;
 }
 
-type Maker = Partial<Readonly<Record<'spec' | 'status', { readonly replicas?: number }>>>;
+type PodController = Partial<Readonly<Record<'spec' | 'status', { readonly replicas?: number }>>>;

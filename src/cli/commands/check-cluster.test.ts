@@ -112,7 +112,7 @@ describe('injector check against a cluster', () => {
     const annotations = { 'sidecar-injector.io/config': entry };
     onDryRun((pod) => ({ ...pod, metadata: { ...pod.metadata, annotations } }));
     sees(await check('deploy/web', '-n', 'shop', '--dry-run'), 0, {
-      out: /dry run by the API server: it would be stored with the sidecar of\s+1-24\.[0-9a-f]{8}\n/,
+      out: /dry run by the API server: the pod would be stored with the sidecar of\s+1-24\.[0-9a-f]{8}\n/,
     });
     const [report] = await reports('deploy/web', '-n', 'shop', '--dry-run');
     assert.deepEqual([report?.dryRun?.foreseen, report?.reason], [true, 'Injected']);

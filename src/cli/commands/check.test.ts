@@ -143,7 +143,7 @@ describe('injector check -f', () => {
       'that selects by the same label',
       '  namespaceSelector: {matchLabels: {istio.io/rev: prod}}\n',
       3,
-      /^pod\/one in namespace shop: Injected \S+ why: injected twice: istio-sidecar-injector of another injector selects .* to change this: injector disable --revision 1-24 /,
+      /^pod\/one in namespace shop: Injected \S+ why: injected twice: webhook configuration istio-sidecar-injector of another injector selects .* to change this: injector disable --revision 1-24 /,
     ],
   ];
   for (const [title, selector, status, mention] of foreigners) {

@@ -24,8 +24,8 @@ import { ApiError } from '../../kube/api-error.ts';
 /**
  * Sends the creation of a subject's pod to the API server as a dry run. An existing pod is sent
  * with a generated name.
- * @throws ApiError when the error says nothing about injection: no connection, no right to create
- *   pods
+ * @throws ApiError when the error says nothing about injection: a lost connection, or a missing
+ *   right to create pods
  */
 export async function askByDryRun(client: Pick<ApiClient, 'request'>, subject: Subject): Promise<DryRunAnswer> {
   const path = `/api/v1/namespaces/${encodeURIComponent(subject.namespace)}/pods`;
@@ -37,12 +37,12 @@ export async function askByDryRun(client: Pick<ApiClient, 'request'>, subject: S
       ? {
           result: 'NotInjected',
           injectedBy,
-          message: 'it would be stored without our sidecar',
+          message: 'the pod would be stored without our sidecar',
         }
       : {
           result: 'Injected',
           injectedBy,
-          message: `it would be stored with the sidecar of ${injectedBy.join(', ')}`,
+          message: `the pod would be stored with the sidecar of ${injectedBy.join(', ')}`,
         };
   } catch (error) {
     if (!(error instanceof ApiError) || error.code < 400) throw error;
@@ -71,20 +71,20 @@ interface CheckOptions extends ClusterOptions {
   readonly operatorNamespace: string;
 }
 
-/** `injector check`: explains whether a new pod is injected; exits with the worst result. */
+/** `injector check`: explains whether a new pod is injected; exits with the worst code. */
 export function checkCommand(terminal: Terminal): Command {
   return clusterCommand(
     'check',
-    'explain step by step whether a pod would be injected, by which configuration, and what would change that',
+    'explain step by step whether a pod would be injected, by which configuration, and how to change the result',
   )
     .argument('[object...]', 'TYPE/NAME or TYPE NAME… (pod, workload, namespace); a bare NAME is a pod')
-    .option('-n, --namespace <name>', "the namespace of objects without one (default: the kubeconfig's, or default)")
+    .option('-n, --namespace <name>', "the namespace of objects that name no namespace (default: the kubeconfig's, or default)")
     .option(
       '-f, --filename <file...>',
       'YAML files with pods or workloads (- for standard input); if they also contain InjectorConfigs, RevisionTags or webhook configurations, no cluster is used',
     )
-    .option('--steps', 'print all steps, also for several objects')
-    .option('--dry-run', 'also send the creation to the API server as a dry run; its answer is the result')
+    .option('--steps', 'print all steps, even for several objects')
+    .option('--dry-run', "also send the creation to the API server as a dry run; the API server's answer is the result")
     .option('--as <user>', 'the user who creates the pod, for matchConditions that read request.userInfo')
     .option('--as-group <group...>', 'with --as: the groups of the user', [])
     .option(
@@ -97,12 +97,12 @@ export function checkCommand(terminal: Terminal): Command {
       const { reports, health } = await check(terminal, targets, options);
       printChecks(terminal, options.output, reports, options.steps === true);
       terminal.setExitCode(exitCodeOf(reports));
-      // As with JSON, only problems are printed, on standard error.
+      // Format json prints only problems, and prints them on standard error.
       if (health !== undefined) tellHealth(terminal, 'json', health);
     });
 }
 
-/** Returns the worst result; the row of a namespace counts only alone, or when injected twice. */
+/** Returns the exit code of the worst result. Ignores namespaces if there are other objects. */
 function exitCodeOf(reports: readonly CheckReport[]): number {
   const objects = reports.filter(({ kind }) => kind !== 'Namespace');
   const results = new Set((objects.length > 0 ? objects : reports).map(({ result }) => result));
@@ -137,7 +137,7 @@ async function check(terminal: Terminal, targets: readonly string[], options: Ch
         : (await Promise.all(requested.map((target) => findSubjects(client, target, namespace)))).flat();
     const used = subjects.map((subject) => subject.namespace);
     const facts = await readClusterFacts(client, used);
-    // A namespace in the files will be created with its labels.
+    // A Namespace in the files has precedence, because the user will apply it.
     const namespaces = new Map([...facts.namespaces, ...namespacesIn(objects)]);
     return { reports: await reportsOf(subjects, { ...facts, namespaces }, options, client), health: facts.health };
   });

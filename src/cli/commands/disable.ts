@@ -16,14 +16,14 @@ interface Change {
   readonly failed?: true;
 }
 
-/** How often to check that no operator restores webhooks, and the interval in milliseconds. */
-const looks = 4;
-const betweenMs = 250;
+/** The number of checks, every `checkIntervalMs`, that no operator restores the webhooks. */
+const checks = 4;
+const checkIntervalMs = 250;
 
 /**
  * `injector disable`: disables injectors with only a kubeconfig, without the operator. It sets
- * spec.paused first, so that no operator restores the webhooks, then deletes them. No admission
- * webhook can prevent that, since the API server does not call webhooks for webhook configurations.
+ * spec.paused first, so that no operator restores the webhooks. Then it deletes the webhooks, which
+ * no admission webhook can prevent: the API server calls none for webhook configurations.
  */
 export function disableCommand(terminal: Terminal): Command {
   return switchCommand('disable', 'disable injectors, so that pods start without them').action(
@@ -40,17 +40,17 @@ async function disable(client: ApiClient, options: SwitchOptions, terminal: Term
   ]);
   const { configs, webhooks, isSelected, notes } = await switchTargets(client, options);
   if (configs.length + webhooks.length === 0) {
-    terminal.out('nothing to disable: the cluster has no InjectorConfig and no webhook of one\n');
+    terminal.out('nothing to disable: the cluster has no InjectorConfig and no injector webhook\n');
     return true;
   }
   const isDryRun = options.dryRun === true;
   const changes = [
-    // In parallel, because each write waits for the timeout if the validating webhook hangs.
+    // Write in parallel, because each write waits for the timeout if the validating webhook hangs.
     ...(await Promise.all(configs.map((config) => pause(client, config, isDryRun)))),
     ...(await Promise.all(webhooks.map((webhook) => withdraw(client, webhook, isDryRun)))),
   ];
   if (!isDryRun) changes.push(...(await leftovers(client, isSelected)));
-  for (const line of [...changes.map((deed) => deed.line), ...notes]) terminal.out(`${line}\n`);
+  for (const line of [...changes.map(({ line }) => line), ...notes]) terminal.out(`${line}\n`);
   const hasFailed = changes.some(({ failed }) => failed === true);
   if (!isDryRun) terminal.out(hasFailed ? failure : success);
   return !hasFailed;
@@ -83,19 +83,19 @@ async function attempt(what: string, done: string, act: () => Promise<unknown>):
   }
 }
 
-/** Deletes remaining webhooks again: an operator may have restored one before it saw the pause. */
+/** Deletes webhooks that an operator restored before it read spec.paused. */
 export async function leftovers(
   client: ApiClient,
   isSelected: (webhook: KubernetesObject) => boolean,
 ): Promise<Change[]> {
   const changes: Change[] = [];
-  for (let look = 1; ; look += 1) {
+  for (let check = 1; ; check += 1) {
     const left = (await switchTargets(client, { all: true })).webhooks.filter(isSelected);
     if (left.length === 0) return changes;
-    if (look === looks) return [...changes, ...left.map(stillThere)];
+    if (check === checks) return [...changes, ...left.map(stillThere)];
     const again = left.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
     for (const webhook of again) changes.push(await withdraw(client, webhook, false));
-    await sleep(betweenMs);
+    await sleep(checkIntervalMs);
   }
 }
 

@@ -75,7 +75,7 @@ describe('injector enable', () => {
       code: 1,
       out: [
         'InjectorConfig blue: not paused',
-        'InjectorConfig blue: not Ready after 0.1 s: no operator has reconciled it; check that one is running',
+        'InjectorConfig blue: not Ready after 0.1 s: no operator has reconciled the current spec; check that the operator is running',
       ],
     });
     ready('blue', 'False');
@@ -107,7 +107,7 @@ describe('injector enable', () => {
     };
     const ready = 'InjectorConfig second: Ready';
     const late =
-      'RevisionTag prod: not WebhookReady after 1 s: no operator has reconciled it; check that one is running';
+      'RevisionTag prod: not WebhookReady after 1 s: no operator has reconciled the current spec; check that the operator is running';
     assert.deepEqual(await enableGreen(), [1, [ready, late]]);
     const refused = 'RevisionTag prod: not WebhookReady after 1 s: NotReachable: refused';
     assert.deepEqual(await enableGreen('False'), [1, [ready, refused]]);

@@ -20,7 +20,7 @@ import {
 import { listWhereKnown } from '../usage/installation.ts';
 
 interface EnableOptions extends SwitchOptions {
-  /** Seconds; 0 to not wait. */
+  /** How long to wait, in seconds; 0 does not wait. */
   readonly timeout: number;
 }
 
@@ -72,7 +72,7 @@ async function resume(
   return patched;
 }
 
-/** Waits for ready InjectorConfigs and tags with a webhook; prints each, and those too late. */
+/** Waits until InjectorConfigs are Ready and tags have a webhook. Prints each result. */
 async function untilReady(
   client: ApiClient,
   expected: readonly KubernetesObject[],
@@ -81,14 +81,14 @@ async function untilReady(
 ): Promise<boolean> {
   const readHealth = (): Promise<OperatorHealth> => {
     const health = readOperatorHealth(client, expected.map(classOf));
-    // It may fail before it is awaited.
+    // The promise may reject before it is awaited.
     health.catch(() => undefined);
     return health;
   };
-  // Old Leases are read twice, seconds apart; the rest does not wait for that.
+  // Start early: if Leases are old, reading the health takes seconds.
   let readingHealth = readHealth();
   let health: OperatorHealth | undefined;
-  /** A status is current only while a leader is live; a tag also needs its webhook. */
+  /** Reports whether the status is current: a leader is live, and a tag has its webhook. */
   const isCurrent = async (found: KubernetesObject): Promise<boolean> => {
     health = await readingHealth;
     if (staleSince(health, classOf(found)) !== undefined) return false;
@@ -130,7 +130,7 @@ function nameOf({ kind, metadata }: KubernetesObject): string {
   return `${kind} ${metadata.name ?? ''}`;
 }
 
-/** Returns the awaited condition; a tag in a rollout is not Ready although its webhook is live. */
+/** Returns the condition to wait for. A tag is not Ready during a rollout, but has a webhook. */
 function expectedCondition({ kind }: KubernetesObject): string {
   return kind === 'RevisionTag' ? 'WebhookReady' : 'Ready';
 }
@@ -149,6 +149,6 @@ function reason(config: KubernetesObject | undefined, generation: number): strin
   if (config === undefined) return 'it was deleted';
   const ready = readiness(config, generation);
   return ready === undefined
-    ? 'no operator has reconciled it; check that one is running'
+    ? 'no operator has reconciled the current spec; check that the operator is running'
     : `${ready.reason}: ${ready.message}`;
 }

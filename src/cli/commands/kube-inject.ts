@@ -41,10 +41,10 @@ export type Connect = (options: ClusterOptions) => Pick<ApiClient, 'get' | 'clos
 
 const connectToCluster: Connect = ({ kubeconfig, context }) => new ApiClient(loadKubeConfig({ kubeconfig, context }));
 
-/** `injector kube-inject`: Istio's command; reads Istio's ConfigMaps if flags name no files. */
+/** Replaces `istioctl kube-inject`. Reads Istio's ConfigMaps unless flags name files. */
 export function kubeInjectCommand(terminal: Terminal, connect: Connect = connectToCluster): Command {
   return new Command('kube-inject')
-    .description("inject the workloads of YAML files with the semantics of Istio's command")
+    .description('inject the workloads of YAML files as `istioctl kube-inject` does')
     .requiredOption('-f, --filename <file...>', 'YAML files with workloads (- for standard input)')
     .option('-o, --output <file>', 'the output file (default: standard output)')
     .option('--injectConfigFile <file>', 'the injector config, instead of the ConfigMap')
@@ -81,7 +81,7 @@ async function configurationOf(
   const injectMap = options.injectConfigMapName ?? `istio-sidecar-injector${suffix}`;
   const meshMap = options.meshConfigMapName ?? `istio${suffix}`;
   let client: ReturnType<Connect> | undefined;
-  /** Reads a file if the flag names one, else a key of a ConfigMap; connects on first use. */
+  /** Reads the file that a flag names, else a key of a ConfigMap. Connects on first use. */
   const text = (flag: string, file: string | undefined, configMap: string, key: string): Promise<string> => {
     if (file !== undefined) return readNamedFile(terminal, flag, file);
     client ??= connect(options);
@@ -105,7 +105,7 @@ async function configurationOf(
 /**
  * Reads one key of a ConfigMap. The first part of each error is Istio's text, which users search
  * for.
- * @throws ConfigurationError naming the ConfigMap, its namespace, the key, and the flag for a file
+ * @throws ConfigurationError naming the ConfigMap, its namespace, the key, and the replacing flag
  */
 async function readConfigMapKey(
   client: Pick<ApiClient, 'get'>,

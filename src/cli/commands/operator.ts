@@ -22,13 +22,13 @@ export function operatorCommand(): Command {
   });
 }
 
-/** The file in which Kubernetes mounts the namespace of a pod with a ServiceAccount. */
+/** The file with the namespace of the pod; Kubernetes mounts it with the ServiceAccount token. */
 const mountedNamespace = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
 
 /**
- * Returns the operator's namespace: that of the flag, else the pod's, else the kubeconfig
- * context's.
- * @throws UsageError without one, since a default could put Secrets into the wrong namespace
+ * Returns the operator's namespace: the namespace of the flag, else of the pod, else of the
+ * kubeconfig's context.
+ * @throws UsageError if there is none, because a default could put Secrets into a wrong namespace
  */
 export function ownNamespace(flag: string | undefined, kubeConfig: KubeConfig): string {
   const namespace =

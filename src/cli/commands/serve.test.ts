@@ -91,7 +91,7 @@ describe('injector serve', () => {
     assert.deepEqual(await ask(port, 'GET', '/readyz'), { status: 200, text: 'ok\n' });
     assert.equal(await injectedImage(port), 'one');
     writeConfig('templates: [');
-    await line(lines, /the configuration cannot be loaded; the last valid one stays in use/);
+    await line(lines, /the configuration cannot be loaded; the last valid version stays in use/);
     assert.equal(await injectedImage(port), 'one');
     writeConfig(config('two'));
     while ((await injectedImage(port)) !== 'two') await setTimeout(50);

@@ -83,7 +83,7 @@ async function serve(options: ServeOptions): Promise<void> {
   switchLogLevelOnSignal(logger, options.logLevel);
   const settings = settingsOf(options);
   const onProblem = (what: string) => (problem: string) =>
-    logger.error(`${what} cannot be loaded; the last valid one stays in use`, { problem });
+    logger.error(`${what} cannot be loaded; the last valid version stays in use`, { problem });
   const clock = (): number => performance.now();
   const worker = new ReviewWorker({ log: logger, clock });
   const trials = new ConfigurationTrials({ log: logger, clock });

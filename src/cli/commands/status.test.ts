@@ -128,7 +128,7 @@ describe('injector status and revisions', () => {
     cluster.memory.faults.push(refusal('GET', 'configmaps', 403, 'you may not'));
     const { out, errors } = await injector('status');
     assert.match(out, /\n2 current, 4 stale, 0 missing\n$/);
-    assert.match(errors, /cannot determine the pods without a sidecar of sidecar-injector-1-24: .* read: you may not/);
+    assert.match(errors, /cannot determine which pods lack the sidecar of sidecar-injector-1-24: .* read: you may not/);
   });
 
   it('lists revisions and their users', async () => {

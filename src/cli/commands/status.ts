@@ -23,9 +23,9 @@ interface StatusOptions extends ClusterOptions {
   readonly output: OutputFormat;
 }
 
-/** `injector status`: a script can wait for the end of a rollout by its exit status. */
+/** `injector status`: the exit status tells a script whether a rollout has ended. */
 export function statusCommand(terminal: Terminal): Command {
-  return clusterCommand('status', 'count current, stale and missing pods; exit status 3 if any is not current')
+  return clusterCommand('status', 'count current, stale and missing pods; exit status 3 if any pod is not current')
     .option('-n, --namespace <name>', 'only pods of this namespace')
     .option('--stale', 'only rows with stale or missing pods')
     .addOption(outputOption())
@@ -55,10 +55,10 @@ interface Named extends PodCounts {
 
 /** The complete output of `injector status`. */
 interface StatusReport {
-  /** By the InjectorConfig that injected the pods; without `revision` if it was deleted. */
+  /** The pods by injecting InjectorConfig. A deleted InjectorConfig has no `revision`. */
   readonly injectorConfigs: readonly (Named & { readonly revision?: string })[];
   readonly tags: readonly (Named & TagStanding)[];
-  /** The namespaces with pods. */
+  /** The namespaces that have pods. */
   readonly namespaces: readonly Named[];
   readonly workloads: readonly WorkloadUsage[];
   readonly total: PodCounts;
@@ -94,7 +94,7 @@ function statusReport({ configs, tags }: Installation, usage: UsageReport, onlyS
   };
 }
 
-/** Returns mistakes in namespace labels, which otherwise look like namespaces without injection. */
+/** Returns mistakes in namespace labels; without a message, such a namespace looks uninjected. */
 function namespaceMistakes({ configs, tags, namespaces }: Installation, only: string | undefined): string[] {
   const families = labelFamilies(configs, tags);
   return [...namespaces]
@@ -113,7 +113,7 @@ function sum(one: PodCounts, other: PodCounts): PodCounts {
 
 const countColumns = ['CURRENT', 'STALE', 'MISSING'];
 
-/** Returns the tables with rows, and a last line with the total. */
+/** Returns the tables that have rows, and a last line with the totals. */
 function tables({ injectorConfigs, tags, namespaces, workloads, total }: StatusReport, width: number): string {
   const table = <Item>(
     columns: string[],
@@ -121,7 +121,7 @@ function tables({ injectorConfigs, tags, namespaces, workloads, total }: StatusR
     row: TableOf<Item>['row'],
     notes?: TableOf<Item>['notes'],
   ) => (items.length === 0 ? '' : formatTable(items, { columns, row, ...(notes && { notes }) }, width));
-  // The column shows whether the operator restarts stale workloads.
+  // The column RESTARTS shows whether the operator restarts stale workloads.
   const hasRestarts = tags.some(({ restarts }) => restarts !== undefined);
   const parts = [
     table(['INJECTORCONFIG', 'REVISION', ...countColumns], injectorConfigs, (each) => [

@@ -17,7 +17,7 @@ const liveNames = new Map([
   ['namespace', [namespaces, nameOf]],
 ] as const);
 
-/** Creates the part of the program for a command, or the whole program for an unknown one. */
+/** Creates the part of the program for a command, or the whole program for an unknown command. */
 type Load = (command: string) => Promise<Command>;
 
 /** `injector __complete`: prints the possible next words, one per line, for completion scripts. */

@@ -1,7 +1,7 @@
 import { Argument, Command } from 'commander';
 import type { Terminal } from '../terminal.ts';
 
-/** The scripts call `injector __complete`; without a match, the shell completes file names. */
+/** Scripts that call `injector __complete`; if it prints nothing, shells complete file names. */
 const scripts = {
   bash: `# Load it with: source <(injector completion bash)
 _injector() {

@@ -7,7 +7,7 @@ import { messageOf } from '../files.ts';
 
 /**
  * Reads Istio's files `config` and, if they exist, `values` and `mesh` from a directory, such as a
- * volume projected from its ConfigMaps.
+ * volume that is projected from Istio's ConfigMaps.
  * @throws ConfigurationError naming the file
  */
 export function readConfigurationDirectory(directory: string, settings: InjectionSettings): ConfigurationFiles {

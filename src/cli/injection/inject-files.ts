@@ -4,7 +4,7 @@ import type { FileContext } from '../../inject/objects/inject-object.ts';
 import { exitCodes, type Terminal } from '../terminal.ts';
 import { readNamedFile, writeNamedFile } from '../files.ts';
 
-/** Injects the workloads of files; writes the results joined by `---`, or none if one fails. */
+/** Injects the workloads of files; joins the results by `---`. Writes nothing if a file fails. */
 export async function injectFiles(
   terminal: Terminal,
   injector: Injector,

@@ -9,7 +9,7 @@ import type { NodeFacts } from '../../inject/injection-request.ts';
 import type { InjectionSettings } from '../../api/injector-config/injection-settings.ts';
 import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 
-/** `--annotation-overrides FILE`, for commands that read Istio's format without such a field. */
+/** `--annotation-overrides FILE`, for commands that read Istio's format (it has no such field). */
 export function annotationOverridesOption(): Option {
   const description =
     'YAML with preset (Safe, Istio) and allow: the annotations by which pods may change the templates (default: preset Istio)';
@@ -55,7 +55,7 @@ export function kubeletVersionOption(): Option {
     .default([], 'none');
 }
 
-/** Returns the settings of flags, which Istio's configuration format does not contain. */
+/** Returns the settings from flags. Istio's configuration format has no fields for them. */
 export function istioSettings(flags: {
   readonly revision: string;
   readonly nativeSidecars: NativeSidecarsChoice;

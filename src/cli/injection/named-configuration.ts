@@ -66,7 +66,7 @@ export async function namedConfiguration(
   return configurationFiles(parsed, await readReferences(terminal, parsed, options));
 }
 
-/** Reads the texts to which the InjectorConfig refers from the files that replace them. */
+/** Reads the files that replace the texts to which the InjectorConfig refers. */
 async function readReferences(
   terminal: Terminal,
   { spec }: InjectorConfig,

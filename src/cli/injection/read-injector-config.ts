@@ -8,8 +8,8 @@ import { validateInjectorConfig } from '../../api/injector-config/validate-injec
 import { UsageError } from '../terminal.ts';
 
 /**
- * Reads the only InjectorConfig of a YAML file, which may contain other objects, and validates it
- * as the API server does; an unknown field is also an error.
+ * Reads the only InjectorConfig of a YAML file, which may contain other objects. Validates the
+ * InjectorConfig as the API server does, and also refuses unknown fields.
  * @throws UsageError or ConfigurationError naming the file, the field and what to do
  */
 export function readInjectorConfig(file: string, text: string): InjectorConfig {

@@ -5,7 +5,7 @@ export type ChartFiles = Readonly<Record<string, string>>;
 
 const parts = /^(?:Chart\.yaml|values\.yaml|values\.schema\.json|(?:templates|dashboards|files)\/.*\.\w+)$/;
 
-/** Reads the chart from the checkout; the bundle contains it (scripts/bundle/bundle.ts). */
+/** Reads the chart from the checkout; the bundle contains the chart (scripts/bundle/bundle.ts). */
 export function readChart(): ChartFiles {
   const folder = new URL('../../../charts/injector-operator/', import.meta.url);
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => parts.test(name));

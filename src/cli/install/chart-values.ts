@@ -3,7 +3,7 @@ import { isPlainMap } from '../../template/value-kind.ts';
 /** The values of a chart: JSON, with integers of `--set` as bigint so that no digit is lost. */
 export type Values = Record<string, unknown>;
 
-/** Merges maps by key, as helm does; with `dropsNulls`, null removes a key of the chart. */
+/** Merges maps by key, as helm does. If `dropsNulls` is true, null removes a key of `base`. */
 export function mergeValues(base: Values, over: Values, dropsNulls = false): Values {
   const known = new Map(Object.entries(base));
   const merged = Object.entries(over).flatMap(([key, value]): [string, unknown][] => {

@@ -8,9 +8,9 @@ import { secrets } from '../../operator/cluster-view.ts';
 import { listWhereKnown } from '../usage/installation.ts';
 
 export const chartName = 'injector-operator';
-/** The managed-by label of objects of `injector install`, where helm writes `Helm`. */
+/** The managed-by label of objects that `injector install` applies; helm writes `Helm`. */
 export const installer = 'injector';
-/** Annotations of `injector install` with the release (NAMESPACE/NAME) and the version. */
+/** The annotations that `injector install` writes: the release (NAMESPACE/NAME) and the version. */
 export const releaseAnnotations = { release: `${group}/release`, version: `${group}/version` } as const;
 
 /** A label of every object of the chart. */
@@ -21,8 +21,8 @@ const instanceLabel = 'app.kubernetes.io/instance';
 export interface InstalledRelease {
   readonly name: string;
   readonly namespace: string;
-  readonly isHelms: boolean;
-  /** Undefined when its Deployments are gone. */
+  readonly isHelmRelease: boolean;
+  /** Undefined if the release has no Deployments. */
   readonly operatorClass: string | undefined;
   /** The objects, including the Secrets in which helm stores the release. */
   readonly objects: readonly KubernetesObject[];
@@ -52,17 +52,17 @@ export async function findReleases(client: Pick<ApiClient, 'listAll'>): Promise<
   const objects = [...lists.flat().filter(isOurs), ...items.filter((record) => chartOfRecord(record) === chartName)];
   return [...new Set(objects.flatMap((object) => keyOf(object) ?? []))].sort().map((key) => {
     const [namespace = '', name = ''] = key.split('/');
-    // Applied manifests do not name the release of cluster-wide objects, except in their names.
-    const isNamedSo = ({ metadata }: KubernetesObject): boolean =>
+    // In applied manifests, only the name of a cluster-wide object contains the release namespace.
+    const isNamedAsRelease = ({ metadata }: KubernetesObject): boolean =>
       metadata.labels?.[instanceLabel] === name &&
       `${metadata.namespace ?? ''} ${metadata.name ?? ''}`.includes(namespace);
-    const own = objects.filter((each) => (keyOf(each) ?? (isNamedSo(each) ? key : '')) === key);
-    const isHelms = own.some((each) => each.kind === 'Secret' || releaseOfHelm(each) !== undefined);
-    return { name, namespace, isHelms, operatorClass: operatorClassOf(own), objects: own };
+    const own = objects.filter((each) => (keyOf(each) ?? (isNamedAsRelease(each) ? key : '')) === key);
+    const isHelmRelease = own.some((each) => each.kind === 'Secret' || releaseOfHelm(each) !== undefined);
+    return { name, namespace, isHelmRelease, operatorClass: operatorClassOf(own), objects: own };
   });
 }
 
-/** Returns the operator class of the Deployments among some objects. */
+/** Returns the operator class of the Deployments among `objects`. */
 export function operatorClassOf(objects: readonly KubernetesObject[]): string | undefined {
   type PodTemplate = { spec: { containers: { args?: string[] }[] } };
   return objects
@@ -73,7 +73,7 @@ export function operatorClassOf(objects: readonly KubernetesObject[]): string | 
     ?.split('=')[1];
 }
 
-/** Returns NAMESPACE/NAME of the release of an object, if the object names it. */
+/** Returns NAMESPACE/NAME of the release that an object names. */
 function keyOf(object: KubernetesObject): string | undefined {
   const { labels = {}, annotations = {}, namespace = '' } = object.metadata;
   if (object.kind === 'Secret') return `${namespace}/${labels['name'] ?? ''}`;
@@ -81,13 +81,13 @@ function keyOf(object: KubernetesObject): string | undefined {
   return own ?? (object.kind === 'Deployment' ? `${namespace}/${labels[instanceLabel] ?? ''}` : undefined);
 }
 
-/** Returns helm's release of an object, unless the label names another manager. */
+/** Returns the helm release of an object, unless `injector install` manages the object. */
 function releaseOfHelm({ metadata: { labels = {}, annotations = {} } }: KubernetesObject): string | undefined {
   const { 'meta.helm.sh/release-name': name, 'meta.helm.sh/release-namespace': namespace = '' } = annotations;
   return name === undefined || labels[labelNames.managedBy] === installer ? undefined : `${namespace}/${name}`;
 }
 
-/** Returns the chart in a helm release Secret: gzipped JSON, in base64 twice. */
+/** Returns the chart name from a helm release Secret: gzipped JSON, encoded in base64 twice. */
 function chartOfRecord({ data }: KubernetesObject): string | undefined {
   const once = Buffer.from((data as { release?: string } | undefined)?.release ?? '', 'base64').toString();
   const release = JSON.parse(gunzipSync(Buffer.from(once, 'base64')).toString()) as Record<string, unknown>;

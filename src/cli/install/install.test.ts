@@ -121,7 +121,10 @@ describe('injector install and uninstall', () => {
     await injector('install -n blue --set operator.class=blue --timeout 0');
     cluster.addRevision('used');
     const { errors, code } = await injector('uninstall -y');
-    assert.match(errors, /name one with --namespace.*: injector-operator in namespace blue, injector-operator in/);
+    assert.match(
+      errors,
+      /name a release with --namespace.*: injector-operator in namespace blue, injector-operator in/,
+    );
     assert.deepEqual([code, (await injector('uninstall -y -n blue')).code], [2, 0]);
     assert.deepEqual(names('namespaces'), [home]);
     assert.ok(names('mutatingwebhookconfigurations').includes('sidecar-injector-used'));

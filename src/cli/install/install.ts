@@ -36,14 +36,18 @@ interface InstallOptions extends ClusterOptions {
   readonly output?: 'yaml';
   readonly dryRun?: boolean;
   readonly takeOwnership?: boolean;
-  /** Seconds; 0 to not wait. */
+  /** How long to wait, in seconds; 0 does not wait. */
   readonly timeout: number;
 }
 
 /** `injector install`: applies our chart with the user's values, and waits for its Deployments. */
 export function installCommand(terminal: Terminal): Command {
-  return clusterCommand('install', 'install the operator, or upgrade an installation of this command')
-    .option('-n, --namespace <name>', 'its namespace; created if it does not exist', 'sidecar-injector-system')
+  return clusterCommand('install', 'install the operator, or upgrade an installation that this command made')
+    .option(
+      '-n, --namespace <name>',
+      'the namespace of the operator; created if it does not exist',
+      'sidecar-injector-system',
+    )
     .option(
       '-f, --values <file...>',
       'values of the chart; later files override earlier ones (- for standard input)',
@@ -53,7 +57,12 @@ export function installCommand(terminal: Terminal): Command {
     .addOption(new Option('-o, --output <format>', 'print the objects without a cluster').choices(['yaml']))
     .option('--dry-run', 'send the changes to the API server as a dry run')
     .option('--take-ownership', 'take over fields and objects of other managers, including a helm release')
-    .option('--timeout <seconds>', 'how long to wait until it is available (0: do not wait)', parseSeconds, 300)
+    .option(
+      '--timeout <seconds>',
+      'how long to wait until the operator is available (0: do not wait)',
+      parseSeconds,
+      300,
+    )
     .action(async (options: InstallOptions) => {
       const values = await readValues(options, terminal);
       if (options.output === 'yaml') {
@@ -91,7 +100,7 @@ function render(namespace: string, name: string, values: Values) {
   const annotations = { [releaseAnnotations.release]: `${namespace}/${name}`, [releaseAnnotations.version]: version };
   const labels = { [labelNames.managedBy]: installer, [chartLabel]: `${chartName}-${version}` };
   const home: KubernetesObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } };
-  // CRDs are shared by all releases, and remain after a release.
+  // All releases share the CRDs, which remain when a release is removed.
   for (const { metadata, kind } of [home, ...objects]) {
     if (kind !== 'CustomResourceDefinition') metadata.annotations = { ...metadata.annotations, ...annotations };
   }
@@ -113,9 +122,9 @@ async function install(
   const home = await client.find(namespaces, namespace);
   const isForeign = home !== undefined && home.metadata.annotations?.[releaseAnnotations.release] === undefined;
   for (const object of isForeign ? objects.slice(1) : objects) {
-    const isHomeless = dryRun && home === undefined && object.metadata.namespace === namespace;
-    const outcome = isHomeless ? 'created' : await apply(client, object, { dryRun, takeOwnership });
-    const tried = isHomeless ? ' (not checked: its namespace does not exist)' : '';
+    const lacksNamespace = dryRun && home === undefined && object.metadata.namespace === namespace;
+    const outcome = lacksNamespace ? 'created' : await apply(client, object, { dryRun, takeOwnership });
+    const tried = lacksNamespace ? ' (not checked: its namespace does not exist)' : '';
     terminal.out(`${nameOf(object)}: ${dryRun && outcome !== 'unchanged' ? 'would be ' : ''}${outcome}${tried}\n`);
     if (!dryRun && object.kind === 'CustomResourceDefinition') await untilEstablished(client, object);
   }
@@ -127,7 +136,7 @@ async function install(
   }
   const deployments = timeout === 0 ? [] : objects.filter(({ kind }) => kind === 'Deployment');
   const waiting = deployments.map((each) => untilAvailable(client, each, timeout, terminal));
-  // Obsolete objects are deleted last, so that they serve until the new ones are available.
+  // Obsolete objects are deleted last, so that they serve until the new objects are available.
   if ((await Promise.all(waiting)).includes(false)) {
     terminal.error(
       `not available after ${timeout} s: fix the problem above, then install again or \`injector uninstall\``,
@@ -135,7 +144,7 @@ async function install(
     return false;
   }
   for (const object of obsolete) {
-    // Orphan the webhooks of their owner, so that they are not deleted with it.
+    // Orphan the webhooks that this object owns, so that they are not deleted with it.
     const isOwner = object.kind === 'MutatingWebhookConfiguration';
     await client.delete(object, { propagationPolicy: isOwner ? 'Orphan' : 'Background' });
     terminal.out(`${nameOf(object)}: deleted\n`);
@@ -154,11 +163,11 @@ function refuseOthers(
   const { namespace, operatorClass = '', takeOwnership } = request;
   const rival = releases.find((each) => each !== present && (each.operatorClass ?? operatorClass) === operatorClass);
   if (rival !== undefined) {
-    const where = `${rival.isHelms ? 'helm release' : 'release'} ${rival.name} in namespace ${rival.namespace}`;
+    const where = `${rival.isHelmRelease ? 'helm release' : 'release'} ${rival.name} in namespace ${rival.namespace}`;
     const advice = `use --namespace ${rival.namespace} to upgrade it, or --set operator.class=NAME for a second operator`;
     throw new Error(`operator class ${operatorClass} already has an operator: ${where}; ${advice}`);
   }
-  if (present?.isHelms !== true || takeOwnership) return;
+  if (present?.isHelmRelease !== true || takeOwnership) return;
   const { name } = present;
   const release = `${name} charts/${chartName} --namespace ${namespace}`;
   throw new Error(
@@ -169,7 +178,7 @@ function refuseOthers(
   );
 }
 
-/** Server-side applies one object; forces CRDs, because they must match this version. */
+/** Applies one object server-side. Forces CRDs, because CRDs must match this version. */
 async function apply(
   client: ApiClient,
   object: KubernetesObject,
@@ -195,7 +204,7 @@ async function apply(
 async function untilEstablished(client: ApiClient, { apiVersion, kind, metadata: { name = '' } }: KubernetesObject) {
   const isEstablished = await poll(30, async () => {
     const { status } = await client.get(resourceKind(apiVersion, kind), name);
-    // The API server first writes null.
+    // The API server sets the conditions to null at first.
     const conditions = (status as { conditions?: Condition[] | null } | undefined)?.conditions ?? [];
     return conditions.some((each) => each.type === 'Established' && each.status === 'True');
   });

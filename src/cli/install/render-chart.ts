@@ -23,7 +23,7 @@ import { schemaMistakes, type Schema } from './values-schema.ts';
 interface Release {
   readonly name: string;
   readonly namespace: string;
-  /** The manager that applies it: `Helm`, or `injector`. */
+  /** The manager that applies the release: `Helm`, or `injector`. */
   readonly service: string;
 }
 
@@ -42,7 +42,7 @@ const installOrder = [
   ...['ClusterRoleBinding', 'Role', 'RoleBinding', 'Service', 'Deployment'],
 ];
 
-/** The sprig functions that our chart uses; any other is an error. */
+/** The sprig functions that our chart uses; any other function is an error. */
 const sprigNames = [
   ...['contains', 'default', 'dict', 'fail', 'has', 'int', 'list', 'lower', 'merge', 'mergeOverwrite'],
   ...['nindent', 'quote', 'replace', 'ternary', 'toJson', 'trim', 'trimSuffix', 'trunc', 'uniq'],
@@ -72,7 +72,7 @@ export function renderChart(files: ChartFiles, release: Release, userValues: Val
   const values = mergeValues(parseYaml(text('values.yaml')) as Values, userValues, true);
   const mistakes = schemaMistakes(decodeJson(text('values.schema.json')) as Schema, values);
   if (mistakes.length > 0) throw new ConfigurationError('values', mistakes.join('; '));
-  // Stands for files/crds, which scripts/generate.ts writes.
+  // Replaces files/crds, which scripts/generate.ts writes.
   const definitions = customResourceDefinitions().map(({ metadata: { name = '' }, spec }) => {
     return [`files/crds/${name}.yaml`, `spec: ${JSON.stringify(spec)}`];
   });

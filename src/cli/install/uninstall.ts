@@ -24,7 +24,7 @@ interface UninstallOptions extends ClusterOptions {
   readonly namespace?: string;
   readonly purge?: true;
   readonly yes?: true;
-  /** Seconds. */
+  /** How long to wait until the operator's pods have ended, in seconds. */
   readonly timeout: number;
 }
 
@@ -34,13 +34,13 @@ export const operatorKinds = [
   resourceKind('rbac.authorization.k8s.io/v1', 'Role'),
 ];
 const definitionKind = resourceKind('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
-/** How long to wait for a running operator, which needs 1 to 2 s. */
-const answerSeconds = 15;
+/** How long to wait until a running operator removes finalizers, in seconds; it needs 1 to 2. */
+const finalizerSeconds = 15;
 
 /** `injector uninstall`: removes an installation, with or without a running operator. */
 export function uninstallCommand(terminal: Terminal): Command {
   return clusterCommand('uninstall', 'remove the operator and its objects, webhooks first')
-    .option('-n, --namespace <name>', 'the namespace of the operator, if there are several')
+    .option('-n, --namespace <name>', 'the namespace of the operator, if there are several operators')
     .option('--purge', 'also remove the CustomResourceDefinitions, with all InjectorConfigs and RevisionTags')
     .option('-y, --yes', 'do not ask for confirmation')
     .option('--timeout <seconds>', 'how long to wait until the pods of the operator have ended', parseSeconds, 60)
@@ -59,24 +59,25 @@ async function uninstall(client: ApiClient, options: UninstallOptions, terminal:
   const resources = await remains.resources();
   const webhooks = (await switchTargets(client, { all: true })).webhooks.filter(remains.isSelected);
   const kept = `${plural(definitions.length, 'CustomResourceDefinition')} and ${plural(resources.length, 'custom resource')}`;
-  const found = [...objects, ...webhooks, ...(await remains.made()), ...resources.filter(isHeld)];
+  const found = [...objects, ...webhooks, ...(await remains.made()), ...resources.filter(hasFinalizer)];
   if (found.length === 0 && (definitions.length === 0 || !purge)) {
     terminal.out(`nothing to uninstall${definitions.length === 0 ? '' : `; ${kept} are kept; --purge removes them`}\n`);
     return true;
   }
-  const { isAnswered, losses } = await readLosses(client);
+  const { isRunning, losses } = await readLosses(client);
   const what =
     release === undefined ? 'the objects of an operator' : `${release.name} in namespace ${release.namespace}`;
   const concerns = [...losses, `removes ${what} with its webhooks; ${kept} are ${purge ? 'also removed' : 'kept'}`];
   if (!(await agrees(terminal, concerns, yes))) return true;
 
-  // Without the owner of the webhooks, a running operator does not publish them again.
+  // A running operator does not publish the webhooks again after their owner is deleted.
   await remains.remove(objects.filter(({ kind }) => kind === 'MutatingWebhookConfiguration'));
   const changes = await leftovers(client, remains.isSelected);
   // A running operator removes its finalizers. The code below removes those that remain.
-  if (purge && isAnswered) await remains.removeResources();
-  const isGoing = ({ metadata }: KubernetesObject): boolean => metadata.deletionTimestamp !== undefined;
-  if (isAnswered) await poll(Math.min(timeout, answerSeconds), async () => !(await remains.resources()).some(isGoing));
+  if (purge && isRunning) await remains.removeResources();
+  const isDeleting = ({ metadata }: KubernetesObject): boolean => metadata.deletionTimestamp !== undefined;
+  if (isRunning)
+    await poll(Math.min(timeout, finalizerSeconds), async () => !(await remains.resources()).some(isDeleting));
   const deployments = objects.filter(({ kind }) => kind === 'Deployment');
   await remains.remove(deployments);
   const podsLeft = async () => (await Promise.all(deployments.map((each) => podsOf(client, each)))).flat();
@@ -87,7 +88,7 @@ async function uninstall(client: ApiClient, options: UninstallOptions, terminal:
   changes.push(...(await leftovers(client, remains.isSelected)));
   for (const { line } of changes) terminal.out(`${line}\n`);
   await remains.remove(await remains.made());
-  await remains.answerFinalizers();
+  await remains.removeFinalizers();
   if (purge) await remains.removeResources();
   const isHome = ({ kind }: KubernetesObject): boolean => kind === 'Namespace';
   const rest = objects.filter((each) => !/^(?:MutatingWebhookConfiguration|Deployment|Namespace)$/.test(each.kind));
@@ -101,14 +102,14 @@ async function uninstall(client: ApiClient, options: UninstallOptions, terminal:
   return isDone;
 }
 
-/** @throws UsageError when several exist and none is named, or for --purge while others remain */
+/** @throws UsageError if --namespace is missing, or --purge would affect other releases */
 function chooseRelease(all: readonly InstalledRelease[], { namespace, purge }: UninstallOptions) {
   const release = all.find((each) => each.namespace === (namespace ?? each.namespace));
   const isOnly = all.length <= 1;
   if (namespace === undefined ? isOnly : release !== undefined && (isOnly || purge !== true))
     return { release, isOnly };
   const there = all.map(({ name, namespace: home }) => `${name} in namespace ${home}`).join(', ') || 'none exists';
-  throw new UsageError(`name one with --namespace, and use --purge only for the last one: ${there}`);
+  throw new UsageError(`name a release with --namespace, and use --purge only for the last release: ${there}`);
 }
 
 /** Returns functions that list and remove the objects of an operator. */
@@ -128,7 +129,7 @@ function remainsOf(client: ApiClient, isSelected: (object: KubernetesObject) => 
     isSelected,
     remove,
     resources,
-    /** All except mutating webhooks. The Lease of the leader has no label. */
+    /** Lists all objects except mutating webhooks. The Lease of the leader has no label. */
     made: async (): Promise<KubernetesObject[]> => {
       const isLeader = ({ metadata }: KubernetesObject) => metadata.name?.startsWith(leaderLeaseName('')) === true;
       const labelled = await list(operatorKinds, `${labelNames.managedBy}=${managedBy}`);
@@ -145,8 +146,8 @@ function remainsOf(client: ApiClient, isSelected: (object: KubernetesObject) => 
         await remove([object]);
       }
     },
-    answerFinalizers: async (): Promise<void> => {
-      for (const object of (await resources()).filter(isHeld)) {
+    removeFinalizers: async (): Promise<void> => {
+      for (const object of (await resources()).filter(hasFinalizer)) {
         const { resourceVersion, finalizers = [] } = object.metadata;
         const left = finalizers.filter((each) => each !== finalizer);
         await client.patch(object, 'merge', { metadata: { finalizers: left, resourceVersion } });
@@ -156,18 +157,18 @@ function remainsOf(client: ApiClient, isSelected: (object: KubernetesObject) => 
   };
 }
 
-function isHeld({ metadata }: KubernetesObject): boolean {
+function hasFinalizer({ metadata }: KubernetesObject): boolean {
   return metadata.finalizers?.includes(finalizer) === true;
 }
 
-/** Returns the operator class of an object of an operator. */
+/** Returns the operator class of an object that an operator created. */
 function classOf({ metadata: { labels = {}, name = '' }, spec, kind }: KubernetesObject): string | undefined {
   if (kind === 'Lease') return labels[labelNames.replica] ?? name.slice(leaderLeaseName('').length);
   return labels[labelNames.operatorClass] ?? (spec as { operatorClass?: string } | undefined)?.operatorClass;
 }
 
 /** Returns the workloads that lose injection, and whether an operator is running. */
-async function readLosses(client: ApiClient): Promise<{ isAnswered: boolean; losses: string[] }> {
+async function readLosses(client: ApiClient): Promise<{ isRunning: boolean; losses: string[] }> {
   try {
     const installation = await readInstallation(client);
     const { workloads, notes } = await readUsage(client, installation);
@@ -177,8 +178,8 @@ async function readLosses(client: ApiClient): Promise<{ isAnswered: boolean; los
         const pods = plural(current + stale, 'pod');
         return `${namespace} ${workload} loses injection by ${injectorConfig}: ${pods}, when they are recreated`;
       });
-    return { isAnswered: isAlive(installation.health), losses: [...losses, ...notes] };
+    return { isRunning: isAlive(installation.health), losses: [...losses, ...notes] };
   } catch (error) {
-    return { isAnswered: false, losses: [`cannot determine which workloads lose injection: ${messageOf(error)}`] };
+    return { isRunning: false, losses: [`cannot determine which workloads lose injection: ${messageOf(error)}`] };
   }
 }

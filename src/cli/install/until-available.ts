@@ -18,7 +18,7 @@ interface PodStatus {
   containerStatuses?: { state?: Partial<Record<'waiting' | 'terminated', Partial<Condition>>> }[];
 }
 
-/** Polls a condition; returns false when the time is over. */
+/** Polls a condition. Returns false after the time limit. */
 export async function poll(seconds: number, holds: () => Promise<boolean>): Promise<boolean> {
   const end = performance.now() + seconds * 1000;
   for (;;) {
@@ -29,7 +29,7 @@ export async function poll(seconds: number, holds: () => Promise<boolean>): Prom
 }
 
 /**
- * Waits until a Deployment is available with its current template, and prints obstacles as they
+ * Waits until a Deployment is available with its current template, and prints obstacles when they
  * change.
  * @returns false after the time limit
  */

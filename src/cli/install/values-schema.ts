@@ -17,7 +17,7 @@ const types: Readonly<Record<string, (value: unknown) => boolean>> = {
   null: (value) => value === null,
 };
 
-/** Checks a value by a keyword; most keywords apply to one type. */
+/** The check of each keyword. A value is valid if the keyword does not apply to its type. */
 const keywords: Readonly<Record<string, (value: unknown, rule: never) => boolean>> = {
   type: (value, rule: string | string[]) => [rule].flat().some((name) => types[name]?.(value) === true),
   enum: (value, rule: unknown[]) => rule.includes(value),
@@ -32,8 +32,8 @@ const keywords: Readonly<Record<string, (value: unknown, rule: never) => boolean
   not: (value, rule: Schema) => !isValid(rule, value),
 };
 
-/** Keywords for documentation, or for nested values. */
-const others = new Set(['$schema', 'title', 'description', 'properties', 'additionalProperties', 'items']);
+/** Keywords for documentation, and keywords that `schemaMistakes` applies to nested values. */
+const otherKeywords = new Set(['$schema', 'title', 'description', 'properties', 'additionalProperties', 'items']);
 
 /**
  * Returns the violations of a JSON schema.
@@ -42,7 +42,7 @@ const others = new Set(['$schema', 'title', 'description', 'properties', 'additi
  */
 export function schemaMistakes(schema: Schema, value: unknown, at = ''): string[] {
   const own = Object.entries(schema).flatMap(([keyword, rule]) => {
-    if (others.has(keyword)) return [];
+    if (otherKeywords.has(keyword)) return [];
     if (!Object.hasOwn(keywords, keyword)) throw new Error(`values.schema.json: keyword ${keyword} is not supported`);
     const holds = keywords[keyword]?.(value, rule as never) === true;
     return holds ? [] : [`${at.slice(1) || 'the values'}: the chart requires ${keyword} ${JSON.stringify(rule)}`];

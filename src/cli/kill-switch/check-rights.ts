@@ -4,8 +4,7 @@ import { ApiError } from '../../kube/api-error.ts';
 /**
  * Checks cluster-wide rights with SelfSubjectAccessReviews (authorization.k8s.io/v1) before any
  * change.
- * @param rights each a verb and a resource: `list pods`, `patch
- *   injectorconfigs.sidecar-injector.io`
+ * @param rights verbs with a resource: `list pods`
  * @throws Error that lists the missing rights
  */
 export async function checkRights(client: Pick<ApiClient, 'request'>, rights: readonly string[]): Promise<void> {
@@ -30,7 +29,7 @@ async function isMissing(client: Pick<ApiClient, 'request'>, right: string): Pro
     };
     return status?.allowed === false;
   } catch (error) {
-    // Without access reviews, the change itself will fail.
+    // If the user may not create access reviews, the change reports a missing right.
     if (error instanceof ApiError && error.code === 403) return false;
     throw error;
   }

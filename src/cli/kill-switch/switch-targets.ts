@@ -17,7 +17,7 @@ export interface SwitchSelection {
 /** The selected objects of a cluster. */
 export interface SwitchTargets {
   readonly configs: readonly KubernetesObject[];
-  /** Their webhook configurations, including those of tags and of deleted InjectorConfigs. */
+  /** The selected webhook configurations, including those of tags and deleted InjectorConfigs. */
   readonly webhooks: readonly KubernetesObject[];
   /** Reports whether a webhook configuration is still selected in its current version. */
   readonly isSelected: (webhook: KubernetesObject) => boolean;
@@ -28,7 +28,7 @@ export interface SwitchTargets {
 /**
  * Finds the selected objects by the labels of our webhook configurations, or by their names and
  * paths if the labels are gone.
- * @throws UsageError listing the revisions, when a requested one does not exist
+ * @throws UsageError that lists the revisions, if a requested revision does not exist
  */
 export async function switchTargets(
   client: Pick<ApiClient, 'listAll'>,
@@ -52,7 +52,7 @@ export async function switchTargets(
   return { configs: chosen, webhooks: webhooks.filter(isSelected), isSelected, notes: tagNotes(others, revisions) };
 }
 
-/** Returns hints about tags with the name of a requested revision and another target. */
+/** Returns hints about tags that have the name of a requested revision but another target. */
 function tagNotes(webhooks: readonly KubernetesObject[], names: readonly string[]): string[] {
   return webhooks.flatMap((webhook) => {
     const tag = webhook.metadata.labels?.[labelNames.tag];
@@ -62,7 +62,7 @@ function tagNotes(webhooks: readonly KubernetesObject[], names: readonly string[
   });
 }
 
-/** @throws UsageError unless the selection is one of the two */
+/** @throws UsageError unless exactly one of --revision and --all is set */
 export function checkSelection({ revision = [], all }: SwitchSelection): void {
   if ((all === true) === revision.length > 0)
     throw new UsageError('name the injectors: --revision NAME (repeatable) or --all, but not both');
@@ -73,7 +73,7 @@ export function revisionOf({ metadata, spec }: KubernetesObject): string {
   return (spec as { revision?: string } | undefined)?.revision ?? metadata.name ?? '';
 }
 
-/** Matches by path, then by label, then by name; a tag matches the revisions in its path. */
+/** Matches by path, else by label, else by name. A tag matches each revision in its path. */
 function isOfAny(webhook: KubernetesObject, names: ReadonlySet<string>, revisions: readonly string[]): boolean {
   const called = calledConfigs(webhook);
   if (called.some((name) => names.has(name))) return true;
@@ -83,7 +83,7 @@ function isOfAny(webhook: KubernetesObject, names: ReadonlySet<string>, revision
   return called.length === 0 && hasName;
 }
 
-/** Returns the InjectorConfigs in the paths of a configuration. */
+/** Returns the InjectorConfigs in the paths of a webhook configuration. */
 function calledConfigs(configuration: KubernetesObject): string[] {
   return webhooksOf(configuration).flatMap(({ clientConfig }) => {
     const route = routeOf(clientConfig);
@@ -102,7 +102,7 @@ function ownNames(name: string): string[] {
   return [objectNames(name).webhookConfiguration, pathProbeName(name)];
 }
 
-/** Excludes the empty configuration of the chart that owns the operator's webhooks. */
+/** Excludes the chart's empty webhook configuration, which owns the operator's webhooks. */
 function isOurs(webhook: KubernetesObject, configs: readonly KubernetesObject[]): boolean {
   const { labels = {}, name = '' } = webhook.metadata;
   if (labels[labelNames.managedBy] === managedBy) return true;

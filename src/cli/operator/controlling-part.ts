@@ -8,11 +8,11 @@ import type { LoadConfiguration, OperatorMetrics, RehearsePods } from '../../ope
 import type { OperatorSettings } from '../../operator/settings.ts';
 import type { OperatorOptions } from './operator-options.ts';
 
-/** The shared objects of the parts of an operator process. */
+/** The objects that the parts of an operator process share. */
 export interface PartContext extends FollowingParts {
   readonly client: ApiClient;
   readonly namespace: string;
-  /** The name of this process among candidates and replicas. */
+  /** The name of this process in leader election and among the replicas. */
   readonly identity: string;
   readonly metrics: OperatorMetrics;
 }

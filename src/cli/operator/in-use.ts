@@ -2,13 +2,13 @@ import { forceDeleteAnnotation, isDeletionForced } from '../../api/names.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { UsageStatus } from '../../api/injector-config/usage-status.ts';
 
-/** The number of names per kind in the message; the status has more. */
+/** The maximum number of names that the message lists for each kind. */
 const listedNames = 10;
 
 /**
  * Returns why an object must not be deleted now and what to do; undefined when it may be deleted.
  * The usage in the status is up to 30 s old.
- * @param tags the RevisionTags that point to it
+ * @param tags the RevisionTags that point to the object
  */
 export function inUseRefusal(object: KubernetesObject, tags: readonly string[]): string | undefined {
   if (isDeletionForced(object) || object.metadata.deletionTimestamp !== undefined) return undefined;
@@ -21,7 +21,7 @@ export function inUseRefusal(object: KubernetesObject, tags: readonly string[]):
   if (users.length === 0) return undefined;
   const named = `${object.kind} ${object.metadata.name ?? ''}`;
   const isByPods = (pods?.count ?? 0) > 0;
-  // Any author can make a pod look injected, which alone prevents the deletion.
+  // Any author can make a pod look injected, and one such pod is enough to prevent the deletion.
   const hint = isByPods ? '; pods are counted by their labels and annotations, which their authors control' : '';
   const advice = `move the labels and tags to another revision and restart the pods, then delete it after 30 s; or set the annotation ${forceDeleteAnnotation}: "true" on it`;
   return `${named} is in use: ${users.join('; ')}${hint}; ${advice}`;

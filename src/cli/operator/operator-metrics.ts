@@ -34,22 +34,23 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
     'Certificates replaced (success), refused because of the spec or a Secret (refused), or not written (failed).';
   const rotations = counter('injector_certificate_rotations_total', ['injector', 'subject', 'result'], rotationsHelp);
   const periods = [1, 5, 10, 30, 60, 65, 70, 90, 120, 300, 600, 3600];
-  const confirmationHelp = 'Time until a new authority signs: published, confirmed by all replicas, and waited for.';
+  const confirmationHelp =
+    'Time until a new authority signs certificates: publication, confirmation by all replicas, waiting time.';
   const confirmation = histogram('injector_certificate_confirmation_seconds', confirmationHelp, periods);
   const lists = counter('injector_lists_total', ['resource'], 'Complete lists: initial, and after broken watches.');
   const objects = gauge('injector_watched_objects', ['resource'], 'Objects of a collection at its last complete list.');
   const watchEndsHelp = 'Watches that ended: Timeout (on time), Error, Expired, Hung.';
   const watchEnds = counter('injector_watch_ends_total', ['resource', 'reason'], watchEndsHelp);
   const podsNotInjectedHelp =
-    'New pods without a sidecar although they or their namespace requested one, by InjectorConfig (empty when none selects the pod) and reason. Reported by the leader.';
+    'New pods without a sidecar although they or their namespace requested one, by reason and InjectorConfig (empty if no InjectorConfig selects the pod). Reported by the leader.';
   const podsNotInjected = counter('injector_pods_not_injected_total', ['injector', 'reason'], podsNotInjectedHelp);
-  const podEventsOmittedHelp = 'Pods that were not injected and got no Event, because there were too many.';
+  const podEventsOmittedHelp = 'Pods that were not checked, or that got no Event, because there were too many.';
   const podEventsOmitted = counter('injector_pod_events_omitted_total', [], podEventsOmittedHelp);
   const rolloutEventCountHelp =
     'Events of the rollouts of a tag: RolloutStarted, StepStarted, RolledBack, Promoted and others. Reported by the leader.';
   const rolloutEventCount = counter('injector_rollout_events_total', ['tag', 'reason'], rolloutEventCountHelp);
   const restarted = counter('injector_restarts_total', ['tag'], 'Workloads restarted for a tag, by the leader.');
-  /** By tag. */
+  /** The state of the rollout of each tag. */
   const rollouts = new Map<string, RolloutState>();
   const restarts = new Map<string, RestartFigures>();
   registerTagGauges(registry, restartGauges, restarts);
@@ -57,7 +58,7 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
   let readUsage: () => UsageFigures | undefined = () => undefined;
   series(
     'injector_pods',
-    'Pods by the InjectorConfig that injected them or should have (empty if it was deleted), the tag that they follow, and their state compared with a new pod: current, stale, missing. Reported by the leader.',
+    'Pods by the InjectorConfig that injected them or should have injected them (empty if deleted), the tag that they follow, and their state compared with a new pod: current, stale, missing. Reported by the leader.',
     ['injector', 'tag', 'state'],
     () =>
       (readUsage()?.pods ?? []).flatMap(({ injectorConfig: injector, tag, counts }) =>
@@ -66,14 +67,14 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
   );
   series(
     'injector_namespace_pods',
-    'The same pods by namespace: the 100 namespaces with the most stale and missing pods, and (others). Reported by the leader.',
+    'The pods of injector_pods by namespace: the 100 namespaces with the most stale and missing pods, and (others). Reported by the leader.',
     ['namespace', 'state'],
     () =>
       (readUsage()?.namespaces ?? []).flatMap(({ namespace, counts }) =>
         Object.entries(counts).map(([state, pods]) => [{ namespace, state }, pods] as const),
       ),
   );
-  /** The condition types of each InjectorConfig, whose series are removed with it. */
+  /** The condition types of each InjectorConfig, so that `forget` can remove their series. */
   const conditionTypes = new Map<string, Set<string>>();
   return {
     rollout(tag, state) {

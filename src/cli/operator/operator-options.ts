@@ -16,7 +16,7 @@ export interface OperatorOptions {
   readonly bindAddress: string;
   readonly webhookPort: number;
   readonly healthPort: number;
-  /** Seconds from unready to closed. */
+  /** How long an unready server continues to serve, in seconds. */
   readonly drainSeconds: number;
   /** Whether the leader watches pods. */
   readonly followPods: boolean;
@@ -87,10 +87,10 @@ export function addOperatorOptions(command: Command): Command {
     )
     .option(
       '--requests-per-connection <count>',
-      'close each connection after so many responses, so that API servers also connect to new replicas (default: never)',
+      'close each connection after this number of responses, so that API servers also connect to new replicas (default: never)',
       parseCount,
     )
-    .option('--no-follow-pods', 'do not watch pods: no Events about pods, and no usage counts')
+    .option('--no-follow-pods', 'do not watch pods, write no Events about pods, and count no usage')
     .option(
       '--restart-workloads',
       'restart workloads with stale pods if a RevisionTag requests it (spec.strategy.restart, spec.strategy.rollback.restart)',
@@ -148,7 +148,7 @@ function labels(text: string): Record<string, string> {
   const pairs = text.split(',').map((pair) => /^([^=\s]+)=([^=\s]*)$/.exec(pair));
   return Object.fromEntries(
     pairs.map((match) => {
-      if (match === null) throw new InvalidArgumentError('It must be key=value, several separated by commas.');
+      if (match === null) throw new InvalidArgumentError('It must be key=value; separate several labels by commas.');
       return [match[1] ?? '', match[2] ?? ''];
     }),
   );

@@ -23,7 +23,7 @@ export interface OperatorProcess {
   stop(): Promise<void>;
 }
 
-/** Starts the role. @throws ConfigurationError for an invalid address or an old API server */
+/** Starts the process. @throws ConfigurationError for an invalid address or an old API server */
 export async function startOperator(
   options: OperatorOptions,
   kubeConfig: KubeConfig,
@@ -57,7 +57,7 @@ export async function startOperator(
   });
   await health.listen();
   const stop = async (): Promise<void> => {
-    // In parallel: injection needs no leader, and another candidate can take over meanwhile.
+    // Stop in parallel: injection needs no leader, and another candidate can become the leader.
     await Promise.all([trials.close(), controlling?.stop(), serving?.stop()]);
     await health.close();
     client.close();
@@ -66,7 +66,7 @@ export async function startOperator(
     await serving?.listen();
     await controlling?.start();
   } catch (error) {
-    // An open server would keep the process alive, so that the kubelet would not restart it.
+    // An open server would keep the process alive, and the kubelet would not restart it.
     await health.close();
     await trials.close();
     await serving?.close();
@@ -78,7 +78,7 @@ export async function startOperator(
   return { stop };
 }
 
-/** Returns a name from the host name and the process id, valid as a part of an object name. */
+/** Returns a name from the host name and the process id that is valid in an object name. */
 function defaultIdentity(): string {
   const host = hostname()
     .toLowerCase()
@@ -89,8 +89,8 @@ function defaultIdentity(): string {
 }
 
 /**
- * Returns a clock with the offset in a file, in milliseconds: for tests, a machine with a wrong
- * time of day. The file is read at every use; while it is invalid, the last offset remains.
+ * Returns a clock that adds the offset in a file, in milliseconds, so that tests simulate a wrong
+ * time of day. Each use reads the file; while the file is invalid, the last offset remains.
  */
 export function offsetClock(clock: Clock, file: string, logger: Pick<Logger, 'warn'>): Clock {
   let offset = 0;

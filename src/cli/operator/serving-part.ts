@@ -24,7 +24,7 @@ import type { PartContext } from './controlling-part.ts';
 import { validateReview } from './validate-review.ts';
 import type { Injector } from '../../inject/injector.ts';
 
-/** Creates the serving part; the replica fills the registries from which the server answers. */
+/** Creates the serving part. The replica fills the registries from which the server answers. */
 export function createServingPart(
   options: OperatorOptions,
   context: PartContext,
@@ -55,7 +55,7 @@ export function createServingPart(
   );
   const reviewed = new ReviewedObjects({ ...shared, operatorClass, observer: metrics });
   const proxyConfigs = new ProxyConfigResources({ ...shared, observer: metrics });
-  // The engine selects those of the root namespace and of the pod's namespace.
+  // The engine selects the ProxyConfigs of the root namespace and of the pod's namespace.
   const surroundings = () => ({ nodes: replica.nodes(), proxyConfigs: proxyConfigs.list() });
   const serverMetrics = new ServerMetrics(registry);
   const comparisonWorker = new ReviewWorker({ log: shared.logger, clock, bounds: comparisonBounds });
@@ -84,7 +84,7 @@ export function createServingPart(
     listen: () => server.listen(),
     /** Closes the listener after a failed start. */
     close: () => server.close(0),
-    /** Starts the watches and reports; returns immediately. */
+    /** Starts the watches and the reports. Returns immediately. */
     start() {
       replica.subscribe(() => reporter.changed());
       replica.start();
@@ -92,7 +92,7 @@ export function createServingPart(
       proxyConfigs.start();
       reviewed.start();
     },
-    /** Drains the server, then releases the Lease, because it answers until then. */
+    /** Drains the server, then releases the Lease: the server answers while it drains. */
     async stop() {
       reporter.drain();
       await shutDown(server, { ...defaultShutDownTimes, drain: options.drainSeconds * 1000 });

@@ -3,12 +3,12 @@ import { registerMetrics } from '../../server/metrics/register-metrics.ts';
 import type { RestartFigures } from '../../operator/ports.ts';
 import type { RolloutState } from '../../api/revision-tag/revision-tag.ts';
 
-/** A gauge of the state of a tag; every series has label `tag`. */
+/** A gauge of the state of a tag. Every series has the label `tag`. */
 interface TagGauge<State> {
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly string[];
-  readonly of: (state: State) => readonly (readonly [values: Record<string, string>, figure: number])[];
+  readonly samplesOf: (state: State) => readonly (readonly [values: Record<string, string>, figure: number])[];
 }
 
 /** The gauges of a rollout. */
@@ -17,27 +17,27 @@ export const rolloutGauges: readonly TagGauge<RolloutState>[] = [
     name: 'injector_rollout_phase',
     help: '1 for the current phase of the rollout of a tag. Reported by the leader.',
     labels: ['phase'],
-    of: ({ phase }) => [[{ phase }, 1]],
+    samplesOf: ({ phase }) => [[{ phase }, 1]],
   },
   {
     name: 'injector_rollout_weight',
     help: 'The share of workloads that get the canary, in percent. Reported by the leader.',
-    of: ({ weight }) => [[{}, weight]],
+    samplesOf: ({ weight }) => [[{}, weight]],
   },
   {
     name: 'injector_rollout_workloads',
     help: 'Workloads that follow the tag, by the configuration that they get: stable, canary. Reported by the leader.',
     labels: ['track'],
-    of: ({ knownWorkloads, canaryWorkloads }) => [
+    samplesOf: ({ knownWorkloads, canaryWorkloads }) => [
       [{ track: 'stable' }, knownWorkloads - canaryWorkloads],
       [{ track: 'canary' }, canaryWorkloads],
     ],
   },
   {
     name: 'injector_rollout_pods',
-    help: 'Pods that follow the tag, by the configuration that injected them: ready, failing, and total, which includes both. Reported by the leader.',
+    help: 'Pods that follow the tag, by the configuration that injected them and by state: ready, failing, total (all pods). Reported by the leader.',
     labels: ['track', 'state'],
-    of: ({ pods }) =>
+    samplesOf: ({ pods }) =>
       Object.entries(pods).flatMap(([track, counts]) =>
         Object.entries(counts).map(([state, figure]) => [{ track, state }, figure] as const),
       ),
@@ -45,7 +45,7 @@ export const rolloutGauges: readonly TagGauge<RolloutState>[] = [
   {
     name: 'injector_rollout_injection_errors',
     help: 'Injections of the canary that failed since the rollout began. Reported by the leader.',
-    of: ({ injectionErrors }) => [[{}, injectionErrors]],
+    samplesOf: ({ injectionErrors }) => [[{}, injectionErrors]],
   },
 ];
 
@@ -55,13 +55,13 @@ export const restartGauges: readonly TagGauge<RestartFigures>[] = [
     name: 'injector_restart_phase',
     help: '1 for the current phase of the restarts for a tag: Idle, Restarting, Waiting, Stopped. Reported by the leader.',
     labels: ['phase'],
-    of: ({ phase }) => [[{ phase }, 1]],
+    samplesOf: ({ phase }) => [[{ phase }, 1]],
   },
   {
     name: 'injector_restart_workloads',
-    help: 'Workloads that follow a tag with restarts, by state: stale, restarting, waiting (failing: those that cannot be written), untouched. Reported by the leader.',
+    help: 'Workloads that follow a tag that requests restarts, by state: stale, restarting, waiting, failing (waiting because the write fails), untouched. Reported by the leader.',
     labels: ['state'],
-    of: ({ counts }) => Object.entries({ ...counts }).map(([state, workloads]) => [{ state }, workloads]),
+    samplesOf: ({ counts }) => Object.entries({ ...counts }).map(([state, workloads]) => [{ state }, workloads]),
   },
 ];
 
@@ -72,9 +72,11 @@ export function registerTagGauges<State>(
   states: ReadonlyMap<string, State>,
 ): void {
   const { series } = registerMetrics(registry);
-  for (const { name, help, labels = [], of } of gauges) {
+  for (const { name, help, labels = [], samplesOf } of gauges) {
     series(name, help, ['tag', ...labels], () =>
-      [...states].flatMap(([tag, state]) => of(state).map(([values, figure]) => [{ tag, ...values }, figure] as const)),
+      [...states].flatMap(([tag, state]) =>
+        samplesOf(state).map(([values, figure]) => [{ tag, ...values }, figure] as const),
+      ),
     );
   }
 }

@@ -24,9 +24,9 @@ const trialMs = 2000;
 /**
  * Reviews an InjectorConfig or RevisionTag for the validating webhook. It refuses objects that
  * cannot be reconciled, and overlaps. A template that does not compile is only a warning: its
- * references may be applied later, nothing broken is published, and condition TemplatesValid
+ * references may be applied later, the operator does not publish it, and condition TemplatesValid
  * reports the error.
- * @param known the other objects; without them, or before they are listed, no overlaps are checked
+ * @param known the other objects; while they are absent or not listed, overlaps are not checked
  */
 export async function validateReview(
   load: LoadConfiguration,
@@ -48,7 +48,7 @@ async function validateWritten(
   { object, oldObject }: AdmissionRequest,
   targets: TagTargets | undefined,
 ): Promise<Validation> {
-  // An object that is being deleted is written once more, without our finalizer.
+  // The operator updates an object during its deletion, to remove the finalizer.
   const isDeleting = isObject(object) && object.metadata.deletionTimestamp !== undefined;
   const known = isDeleting ? undefined : targets;
   if (isObject(object) && object.kind === revisionTagKind) {
@@ -74,7 +74,7 @@ function validateDeletion(object: unknown, targets: TagTargets | undefined): Val
 }
 
 async function compileWarnings(load: LoadConfiguration, config: InjectorConfig): Promise<string[]> {
-  // The operator reads references, not this webhook.
+  // Only the operator reads references; this webhook does not.
   const { injection } = config.spec;
   if (Object.keys(injection).some((field) => field.endsWith('From'))) return [];
   try {

@@ -2,7 +2,7 @@ import { exitCodes, type Terminal } from '../terminal.ts';
 import { healthLines, isAlive, type OperatorHealth } from '../usage/operator-health.ts';
 import type { OutputFormat } from './write-report.ts';
 
-/** Prints the health before a report, or only problems for other formats than table. */
+/** Prints the health before a table. In other formats, prints only problems, as errors. */
 export function tellHealth(terminal: Terminal, format: OutputFormat, health: OperatorHealth): void {
   const text = healthLines(health)
     .map((line) => `${line}\n`)

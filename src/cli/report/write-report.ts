@@ -49,7 +49,7 @@ const narrowest = 8;
 
 /**
  * Formats lines with columns three spaces apart, as kubectl does; the last column is not padded. If
- * that is wider than the screen, columns are two spaces apart and the widest columns are wrapped.
+ * a line is wider than the screen, columns are two spaces apart and the widest columns are wrapped.
  */
 export function formatTable<Item>(
   items: readonly Item[],

@@ -139,7 +139,7 @@ describe('drawRollout', () => {
 
 describe('rolloutLine', () => {
   const next =
-    'use `injector tag retry prod` to start it again, or `injector tag set prod -r 1-24 --overwrite` to give up';
+    'use `injector tag retry prod` to start the rollout again, or `injector tag set prod -r 1-24 --overwrite` to give up';
   const trouble = { status: { conditions: [ready('False', 'NotReachable', 'refused')] } };
   const rows: [string, ReturnType<typeof rolloutTag>, string][] = [
     [
@@ -191,7 +191,7 @@ describe('rolloutLine', () => {
     [
       'a tag that was not reconciled',
       rolloutTag(undefined, { metadata: { generation: 2 } }),
-      'Waiting: NotLookedAt: no operator has reconciled it; check that one is running',
+      'Waiting: NotLookedAt: no operator has reconciled the current spec; check that the operator is running',
     ],
     [
       'a request without an answer',
@@ -199,7 +199,7 @@ describe('rolloutLine', () => {
         { ...rolledBack, message: 'm' },
         { metadata: { annotations: { 'sidecar-injector.io/action': 'retry:1' } } },
       ),
-      'RolledBack: m; retry was requested, but is not answered yet',
+      'RolledBack: m; retry was requested, but the operator has not answered yet',
     ],
   ];
   for (const [title, tag, line] of rows) {

@@ -7,9 +7,9 @@ import { newsOf, phaseOf, podsOf, shareOf } from './rollout-lines.ts';
 import { afterRollback, rolloutUnderWay } from './rollout-standing.ts';
 import { cut, wrap } from './wrap.ts';
 
-/** The length of the bar of the share, in characters. */
+/** The length of the bar that shows the share, in characters. */
 const barLength = 30;
-/** The maximum number of lines of a message, or of fields that differ. */
+/** The maximum number of lines of a message. */
 const longestParagraph = 4;
 
 /** The number of steps that have priority over names of workloads. */
@@ -96,7 +96,7 @@ function stepLines(tag: RevisionTag, now: Date): string[] {
   });
 }
 
-/** Formats the pause of a step, and how long it has been paused. */
+/** Formats the pause of a step, and how long the rollout has been paused. */
 function pauseOf({ pause }: CanaryStep, current: RolloutState | undefined, now: Date): string {
   if (pause === undefined) return '';
   const text = pause === 'UntilResumed' ? '  pause until resumed' : `  pause ${pause}`;
@@ -105,7 +105,7 @@ function pauseOf({ pause }: CanaryStep, current: RolloutState | undefined, now: 
   return `${text}, paused for ${duration(now.getTime() - Date.parse(current.pausedAt))}`;
 }
 
-/** Returns the lines around the current one that fit into the room. */
+/** Returns at most `room` lines around the current line. */
 function window(lines: readonly string[], current: number, room: number): readonly string[] {
   const size = Math.max(1, room);
   const start = Math.max(0, Math.min(current - Math.floor(size / 2), lines.length - size));

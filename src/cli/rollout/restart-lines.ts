@@ -3,13 +3,13 @@ import { wantsRestarts } from '../../operator/restarts/restart-source.ts';
 import { plural } from '../report/write-report.ts';
 import { cut, oneLine, wrap } from './wrap.ts';
 
-/** The number of workloads of each list in a drawing. */
-const named = 3;
+/** The maximum number of workloads that a drawing shows of each list. */
+const shownWorkloads = 3;
 /** The maximum number of lines of the message. */
 const longestMessage = 2;
 const indent = ' '.repeat(9);
 
-/** Formats `restarts Waiting, 12 workloads stale, 0 restarting: …`; undefined without restarts. */
+/** Formats `restarts Waiting, 12 workloads stale, 0 restarting: …`; undefined if there are none. */
 export function restartLine(tag: RevisionTag): string | undefined {
   const restarts = restartsOf(tag);
   return restarts === undefined ? undefined : `restarts ${standingOf(restarts, ', ')}: ${restarts.message}`;
@@ -33,7 +33,7 @@ export function restartsOf(tag: RevisionTag): RestartStatus | undefined {
   return wantsRestarts(tag) ? tag.status?.restarts : undefined;
 }
 
-/** Formats the phase and, if the operator has counted, the counts. */
+/** Formats the phase and, if the operator has counted workloads, the counts. */
 function standingOf({ phase, stale, inProgress, path }: RestartStatus, separator: string): string {
   const isCounted = path !== undefined || stale + inProgress > 0;
   return isCounted ? `${phase}${separator}${plural(stale, 'workload')} stale, ${inProgress} restarting` : phase;
@@ -41,7 +41,7 @@ function standingOf({ phase, stale, inProgress, path }: RestartStatus, separator
 
 function drawWorkloads(word: string, workloads: RestartStatus['waiting'], columns: number): string[] {
   return workloads
-    .slice(0, named)
+    .slice(0, shownWorkloads)
     .map(({ namespace, kind, name, message }) =>
       cut(`${indent}${word.padEnd(5)} ${oneLine(`${namespace}/${kind}/${name}: ${message}`)}`, columns),
     );

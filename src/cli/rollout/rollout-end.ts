@@ -10,10 +10,9 @@ export interface RolloutEnd {
 }
 
 /**
- * Returns the end of a tag's rollout and of the restarts that its spec requests; undefined while
- * they continue or are about to begin: until the operator has reconciled the spec and answered the
- * action, while the tag is neither at its target nor rolled back, and while workloads restart or
- * wait.
+ * Returns the result after a tag's rollout and the requested restarts have ended. Returns undefined
+ * until the operator has reconciled the spec and answered the action, while the tag is neither at
+ * its target nor rolled back, and while workloads restart or wait.
  * @param wasUnderWay whether the rollout was seen in progress
  */
 export function rolloutEnd(tag: RevisionTag, wasUnderWay: boolean): RolloutEnd | undefined {

@@ -4,7 +4,7 @@ import { restartLine, restartsOf } from './restart-lines.ts';
 import { afterRollback, pendingAction, rolloutUnderWay } from './rollout-standing.ts';
 import { oneLine } from './wrap.ts';
 
-/** Returns the JSON record of a change: fields of spec and status with their own names. */
+/** Returns the JSON record of a change. Fields of spec and status keep their names. */
 export function rolloutRecord(tag: RevisionTag): object {
   const { metadata, spec, status } = tag;
   const { ready, reason, message } = readinessOf(tag);
@@ -32,7 +32,7 @@ export function rolloutLine(tag: RevisionTag): string {
   return oneLine(`${parts.join(', ')}: ${news.join('; ')}`);
 }
 
-/** Returns the phase of a rollout; without a rollout `Ready` or `Waiting`. */
+/** Returns the phase of the rollout; if there is no rollout, `Ready` or `Waiting`. */
 export function phaseOf(tag: RevisionTag): string {
   return tag.status?.rollout?.phase ?? (isReadyWithoutSteps(tag) ? 'Ready' : 'Waiting');
 }
@@ -69,7 +69,7 @@ export function podsOf({ ready, failing, total }: PodCounts): string {
 export function newsOf(tag: RevisionTag): string {
   const rollout = tag.status?.rollout;
   const pending = pendingAction(tag);
-  const waiting = pending === undefined ? '' : `; ${pending.verb} was requested, but is not answered yet`;
+  const waiting = pending === undefined ? '' : `; ${pending.verb} was requested, but the operator has not answered yet`;
   const obstacle = obstacleOf(tag);
   const standing = rollout?.message ?? (isReadyWithoutSteps(tag) ? readinessOf(tag).message : undefined);
   const news = obstacle?.isBefore === true ? undefined : standing;
@@ -80,7 +80,7 @@ export function newsOf(tag: RevisionTag): string {
 function obstacleOf(tag: RevisionTag): { isBefore: boolean; message: string } | undefined {
   const { ready, reason, message } = readinessOf(tag);
   const rollout = tag.status?.rollout;
-  // A condition with the phase as its reason repeats the message of the rollout.
+  // A condition whose reason is the phase repeats the message of the rollout.
   if (ready || reason === rollout?.phase) return undefined;
   const isResting = rolloutUnderWay(tag) === undefined && rollout?.phase !== 'RolledBack';
   return { isBefore: isResting, message: `${reason}: ${message}` };

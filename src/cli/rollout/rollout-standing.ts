@@ -14,12 +14,12 @@ export function rolloutUnderWay({ status }: Pick<RevisionTag, 'status'>): Rollou
   return canary === undefined || step === undefined ? undefined : (status?.rollout as RolloutUnderWay);
 }
 
-/** Returns the next commands after a rollback; undefined without one, or after another request. */
+/** Returns advice after a rollback; undefined if none happened, or after a new request. */
 export function afterRollback(tag: RevisionTag): string | undefined {
   const { name } = tag.metadata;
   const { phase, stable } = tag.status?.rollout ?? {};
   if (phase !== 'RolledBack' || stable === undefined || !isObserved(tag) || pendingAction(tag)) return undefined;
-  return `use \`injector tag retry ${name}\` to start it again, or \`injector tag set ${name} -r ${stable.revision} --overwrite\` to give up`;
+  return `use \`injector tag retry ${name}\` to start the rollout again, or \`injector tag set ${name} -r ${stable.revision} --overwrite\` to give up`;
 }
 
 /** Reports whether the operator has reconciled the current spec. */
@@ -27,7 +27,7 @@ export function isObserved({ metadata, status }: RevisionTag): boolean {
   return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
 }
 
-/** Returns the unanswered action; the operator answers an invalid one. */
+/** Returns the action that the operator has not answered yet; ignores an invalid action. */
 export function pendingAction({ metadata, status }: RevisionTag): RolloutAction | undefined {
   const value = metadata.annotations?.[rolloutActionAnnotation];
   if (value === undefined) return undefined;

@@ -1,21 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
 import { messageOf } from '../files.ts';
 
-/** The functions for files that are read repeatedly. */
+/** The functions that read and load the files, and report the result. */
 export interface FollowedFilesOptions<Text, Value> {
   /** Reads the files; throws when one is missing or unreadable. */
   readonly read: () => Text;
   /** Loads the content; throws when it is invalid. */
   readonly load: (text: Text) => Value | Promise<Value>;
-  /** Called for each new value, and for each new problem. */
+  /** Receives each new value. */
   readonly onLoaded: (value: Value) => void;
+  /** Receives each new problem. */
   readonly onProblem: (problem: string) => void;
 }
 
 /**
- * A value loaded from files that may be replaced at any time, as the kubelet does in a projected
- * volume. Invalid content does not replace a valid value, and is not loaded again until it changes.
- * The content is compared, because a volume changes by a symbolic link above the files.
+ * A value loaded from files that may be replaced at any time, for example by the kubelet. Invalid
+ * content does not replace a valid value, and is not loaded again until it changes. Checks compare
+ * the content, because the kubelet replaces a symbolic link above the files.
  */
 export class FollowedFiles<Text, Value> {
   readonly #options: FollowedFilesOptions<Text, Value>;

@@ -13,7 +13,7 @@ export function readPair(certificateFile: string, keyFile: string): CertifiedKey
   return { certificatePem: readFile('--tls-cert', certificateFile), privateKeyPem: readFile('--tls-key', keyFile) };
 }
 
-/** Checks that both match. @throws ConfigurationError naming the flag, without key material */
+/** Checks that certificate and key match. @throws ConfigurationError that quotes no key material */
 export function loadPair({ certificatePem, privateKeyPem }: CertifiedKey): LoadedPair {
   const leaf = parse('--tls-cert', 'a certificate', () => new X509Certificate(certificatePem));
   const key = parse('--tls-key', 'an unencrypted private key', () => createPrivateKey(privateKeyPem));

@@ -5,7 +5,7 @@ import type { ApiClient } from '../../kube/api-client.ts';
 import { revisionTags } from '../../operator/cluster-view.ts';
 import { UsageError } from '../terminal.ts';
 
-/** Reads a tag; undefined when it does not exist. */
+/** Reads a tag. Returns undefined if the tag does not exist. */
 export async function readTag(client: Pick<ApiClient, 'find'>, name: string): Promise<RevisionTag | undefined> {
   const found = await client.find(revisionTags, name);
   return found && parseRevisionTag(found);
@@ -22,5 +22,5 @@ export async function findTag(client: Pick<ApiClient, 'find' | 'listAll'>, name:
 /** Returns the error for an unknown tag. */
 export function noSuchTag(name: string, tags: readonly { readonly metadata: { name?: string } }[]): Error {
   const known = tags.map(({ metadata }) => metadata.name ?? '');
-  return new UsageError(`there is no tag ${name}; ${namesThere(name, known)}; \`injector tag set\` creates one`);
+  return new UsageError(`there is no tag ${name}; ${namesThere(name, known)}; \`injector tag set\` creates a tag`);
 }

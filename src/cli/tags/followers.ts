@@ -13,11 +13,11 @@ import {
 
 /** The namespaces and pods that select a tag by labels, injected or not. */
 export interface Followers {
-  /** The namespaces with the label, sorted. */
+  /** The sorted names of the namespaces that have the label. */
   readonly namespaces: readonly string[];
-  /** The number of their pods that do not opt out. */
-  readonly podsThere: number;
-  /** The `namespace/name` of pods with their own label, in namespaces without one. */
+  /** The number of pods in these namespaces that do not opt out. */
+  readonly namespacePods: number;
+  /** The `namespace/name` of pods that have the label, in namespaces that do not have it. */
   readonly pods: readonly string[];
 }
 
@@ -35,15 +35,15 @@ export async function readFollowers(
     statuses: new Set<string>(),
   };
   const pods: string[] = [];
-  let podsThere = 0;
+  let namespacePods = 0;
   await forEachPod(client, undefined, (pod) => {
     const traits = traitsOf(pod, relevant);
     const namespace = installation.namespaces.get(pod.metadata.namespace ?? '') ?? {};
     if (traits === undefined || namedByPod(keys, namespace, traits.labels) !== name) return;
-    if (namedByNamespace(keys, namespace) === name) podsThere += 1;
+    if (namedByNamespace(keys, namespace) === name) namespacePods += 1;
     else pods.push(`${traits.namespace}/${pod.metadata.name ?? ''}`);
   });
-  return { namespaces: namespacesNaming(installation, keys, name), podsThere, pods: pods.sort() };
+  return { namespaces: namespacesNaming(installation, keys, name), namespacePods, pods: pods.sort() };
 }
 
 export function hasFollowers({ namespaces, pods }: Followers): boolean {
@@ -51,10 +51,10 @@ export function hasFollowers({ namespaces, pods }: Followers): boolean {
 }
 
 /** Formats `2 namespaces (a,b) with 12 pods, and 1 pod by pod label (c/x)`. */
-export function describeFollowers({ namespaces, podsThere, pods }: Followers): string {
+export function describeFollowers({ namespaces, namespacePods, pods }: Followers): string {
   const parts = [
     namespaces.length > 0 &&
-      `${plural(namespaces.length, 'namespace')} (${formatNames(namespaces)}) with ${plural(podsThere, 'pod')}`,
+      `${plural(namespaces.length, 'namespace')} (${formatNames(namespaces)}) with ${plural(namespacePods, 'pod')}`,
     pods.length > 0 && `${plural(pods.length, 'pod')} by pod label (${formatNames(pods)})`,
   ];
   return parts.filter((part) => part !== false).join(', and ');

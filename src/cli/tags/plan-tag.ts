@@ -19,7 +19,7 @@ export type TagPlan =
       readonly action: 'create' | 'move';
       readonly tag: RevisionTag;
       readonly config: InjectorConfig;
-      /** The existing tag; undefined for a new one. */
+      /** The existing tag; undefined for a new tag. */
       readonly before: RevisionTag | undefined;
       /** Consequences that the user must confirm. */
       readonly concerns: readonly string[];
@@ -48,7 +48,7 @@ export function planTag(request: TagRequest, overwrite: boolean, installation: I
     return refuse(problem);
   }
   if (before !== undefined && before.spec.operatorClass !== config.spec.operatorClass) {
-    const problem = `tag ${name} belongs to operator class ${before.spec.operatorClass}, but InjectorConfig ${config.metadata.name} to ${config.spec.operatorClass}: remove the tag and set it again`;
+    const problem = `tag ${name} belongs to operator class ${before.spec.operatorClass}, but InjectorConfig ${config.metadata.name} belongs to ${config.spec.operatorClass}: remove the tag and set it again`;
     return refuse(problem);
   }
   const incompatible = whyIncompatible(config, before, installation);
@@ -86,7 +86,7 @@ function whyIncompatible(
     return `InjectorConfig ${name} has custom selectors (selection: Custom), so a tag cannot point to it; name another revision`;
   const now = before && configOfTag(installation, before);
   if (now === undefined || isDeepStrictEqual(now.spec.webhook.keys, keys)) return undefined;
-  return `InjectorConfig ${name} uses other labels (spec.webhook.keys) than ${now.metadata.name}: remove the tag and set it again`;
+  return `InjectorConfig ${name} uses other labels (spec.webhook.keys) than InjectorConfig ${now.metadata.name}: remove the tag and set it again`;
 }
 
 function whyUnready(config: InjectorConfig): string | undefined {
@@ -98,9 +98,9 @@ function whyUnready(config: InjectorConfig): string | undefined {
 
 /**
  * Finds the objects that overlap with the tag.
- * @param tag the desired tag; without creationTimestamp when it is new, so that all others are
- *   older
- * @param config its target
+ * @param tag the desired tag; a new tag has no creationTimestamp, so that it is younger than all
+ *   others
+ * @param config the InjectorConfig that the tag points to
  * @returns an InjectorConfig whose revision has the name of the tag, and the consequences to
  *   confirm
  */
@@ -126,7 +126,7 @@ function concern(rival: PodClaim, winner: PodClaim | undefined): string {
   return `the tag and ${nameOf(rival)} would select the same pods: ${loses}, since the older object keeps its webhook (Overlap)`;
 }
 
-/** Returns the overlap with another injector, unless the tag is already published. */
+/** Returns the overlap with another product's webhook, unless the tag is already published. */
 function foreignConcern(mine: PodClaim, { spec }: InjectorConfig, { configurations, tags }: Installation): string[] {
   const isPublished = tags.some(({ metadata, status }) => metadata.name === mine.name && status?.hash !== undefined);
   const foreign = spec.webhook.takeover || isPublished ? undefined : foreignOverlap(mine, configurations);

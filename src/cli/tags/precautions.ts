@@ -12,8 +12,8 @@ export function tagRights(...verbs: readonly string[]): string[] {
 }
 
 /**
- * Prints consequences and asks for confirmation; returns false, with exit status 1, without a yes.
- * @param isAgreed whether -y was given: print without asking
+ * Prints consequences and asks for confirmation. If the user declines, sets exit status 1.
+ * @param isAgreed whether -y was given, so that the function does not ask
  * @throws UsageError when standard input is not a terminal
  */
 export async function agrees(terminal: Terminal, concerns: readonly string[], isAgreed: boolean): Promise<boolean> {

@@ -15,7 +15,7 @@ import { afterRollback, isObserved, rolloutUnderWay } from '../rollout/rollout-s
 import { readinessOf } from '../usage/readiness.ts';
 
 interface ActionOptions extends ClusterOptions {
-  /** Seconds; 0 to not wait. */
+  /** How long to wait, in seconds; 0 does not wait. */
   readonly timeout: number;
 }
 
@@ -80,7 +80,7 @@ function whyNotNow(tag: RevisionTag, verb: RolloutVerb): string | undefined {
     : undefined;
 }
 
-/** Waits for the operator's answer in the status; without an answer, the message explains why. */
+/** Waits for the operator's answer in the status; if there is none, the message explains why. */
 async function answerTo(
   { verb, nonce }: RolloutAction,
   client: ApiClient,
@@ -101,5 +101,5 @@ async function answerTo(
 function unanswered(tag: RevisionTag): string {
   const { ready, reason, message } = readinessOf(tag);
   const state = ready ? '' : ` (${reason}: ${message})`;
-  return `no operator has answered in time${state}: check that one of operatorClass ${tag.spec.operatorClass} is running. The request remains and is carried out later`;
+  return `no operator has answered in time${state}: check that an operator of operatorClass ${tag.spec.operatorClass} is running. The request remains and is carried out later`;
 }

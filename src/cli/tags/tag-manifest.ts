@@ -8,7 +8,7 @@ import { validateRevisionTag } from '../../api/revision-tag/revision-tag-rules.t
 export interface TagRequest {
   readonly name: string;
   readonly revision: string;
-  /** Undefined to keep the value; off for a new tag. */
+  /** Undefined keeps the value of an existing tag, and means false for a new tag. */
   readonly autoInjectNamespaces: boolean | undefined;
 }
 

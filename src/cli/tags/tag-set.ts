@@ -24,11 +24,11 @@ interface SetOptions extends ClusterOptions {
   readonly overwrite?: true;
   readonly skipConfirmation?: true;
   readonly autoInjectNamespaces?: boolean;
-  /** Seconds; 0 to not wait. */
+  /** How long to wait, in seconds; 0 does not wait. */
   readonly timeout: number;
 }
 
-/** `injector tag set`: checks and asks everything before the only write. */
+/** `injector tag set`: makes all checks and asks for confirmation before the only write. */
 export function tagSetCommand(terminal: Terminal): Command {
   return clusterCommand('set', 'create or move a tag')
     .argument('<tag>', 'the name of the tag')
@@ -36,8 +36,13 @@ export function tagSetCommand(terminal: Terminal): Command {
     .option('--overwrite', 'move the tag if it exists')
     .option('-y, --skip-confirmation', 'do not ask for confirmation')
     .option('--auto-inject-namespaces', 'with tag default: also inject unlabeled pods in unlabeled namespaces')
-    .option('--no-auto-inject-namespaces', 'with tag default: no longer inject them')
-    .option('--timeout <seconds>', 'how long to wait until new pods get it (0: do not wait)', parseSeconds, 60)
+    .option('--no-auto-inject-namespaces', 'with tag default: no longer inject these pods')
+    .option(
+      '--timeout <seconds>',
+      'how long to wait until new pods get the revision (0: do not wait)',
+      parseSeconds,
+      60,
+    )
     .action(async (name: string, options: SetOptions) => {
       const { revision, autoInjectNamespaces } = options;
       const request = { name, revision, autoInjectNamespaces };
@@ -69,7 +74,7 @@ async function setTag(client: ApiClient, request: TagRequest, options: SetOption
     const why = await untilPublished(client, name, written.metadata.generation ?? 0, isRollout, timeout);
     if (why !== undefined)
       throw new Error(`RevisionTag ${name}: not published after ${timeout} s; pods get the previous revision: ${why}`);
-    terminal.out(isRollout ? 'the rollout is under way\n' : 'new pods get it now\n');
+    terminal.out(isRollout ? 'the rollout is under way\n' : 'new pods get the revision now\n');
   }
   const restarts = before && describeRestarts(before, isRollout);
   if (isRollout) {
@@ -80,17 +85,17 @@ async function setTag(client: ApiClient, request: TagRequest, options: SetOption
   const keys = keysOfTag(installation, tag);
   const label = name === defaultRevision ? `${keys.injection}=enabled` : `${keys.revision}=${name}`;
   if (!hasFollowers(followers)) {
-    terminal.out(`to let a namespace follow it: kubectl label namespace NAME ${label}\n`);
+    terminal.out(`to let a namespace follow the tag: kubectl label namespace NAME ${label}\n`);
     return;
   }
-  const then = restarts ?? 'running pods get it when they are restarted';
+  const then = restarts ?? 'running pods get the revision when they are restarted';
   const command = restarts === undefined ? 'injector status --stale' : `injector tag watch ${name}`;
-  terminal.out(`it is followed by ${describeFollowers(followers)}; ${then}: \`${command}\`\n`);
+  terminal.out(`the tag is followed by ${describeFollowers(followers)}; ${then}: \`${command}\`\n`);
 }
 
 /**
- * Describes the restarts after a move, and whether they are allowed; undefined when the spec
- * requests none.
+ * Describes the restarts after a move, and whether they are allowed; undefined if the spec
+ * requests no restarts.
  * @param isRollout whether the tag moves in steps
  */
 function describeRestarts(
@@ -154,10 +159,10 @@ const interval = 200;
 
 /**
  * Waits until new pods get the revision of a tag, or until its rollout is under way.
- * @param generation of the written tag
+ * @param generation the generation of the written tag
  * @param isRollout whether the tag moves in steps
  * @param seconds the time limit
- * @returns why new pods do not get it; undefined when they do
+ * @returns why new pods do not get the revision; undefined if they get it
  */
 export async function untilPublished(
   client: Pick<ApiClient, 'find'>,
@@ -169,7 +174,7 @@ export async function untilPublished(
   const end = performance.now() + seconds * 1000;
   for (;;) {
     const tag = await client.find<RevisionTag>(revisionTags, name);
-    if (tag === undefined) return 'it was deleted';
+    if (tag === undefined) return 'the tag was deleted';
     if (isRollout && hasBegun(tag, generation)) return undefined;
     const why = whyNotPublished(tag, generation);
     if (why === undefined || performance.now() >= end) return why;

@@ -51,7 +51,7 @@ async function watchTag(
   output: WatchOptions['output'],
   signal: AbortSignal,
 ): Promise<void> {
-  const show = shower(output, terminal);
+  const show = createPrinter(output, terminal);
   let tag = await findTag(client, name);
   if (tag.spec.strategy?.canary === undefined && !wantsRestarts(tag) && rolloutUnderWay(tag) === undefined) {
     const message = `tag ${name} moves immediately, because it has no canary strategy (spec.strategy.canary), and restarts no workloads (spec.strategy.restart); \`injector tag list\` shows its revision`;
@@ -71,7 +71,7 @@ async function watchTag(
   }
 }
 
-/** Reads the tag and retries when the API server does not answer; undefined if interrupted. */
+/** Reads the tag. Retries if the API server does not answer. Returns undefined if interrupted. */
 async function readAgain(
   client: ApiClient,
   name: string,
@@ -86,8 +86,8 @@ async function readAgain(
         throw new Error(`RevisionTag ${name}: it was deleted; \`injector tag set\` creates it again`);
       return tag;
     } catch (error) {
-      const isPassing = error instanceof ApiError && (error.code === 0 || error.code === 429 || error.code >= 500);
-      if (!isPassing || performance.now() >= end) throw error;
+      const isTransient = error instanceof ApiError && (error.code === 0 || error.code === 429 || error.code >= 500);
+      if (!isTransient || performance.now() >= end) throw error;
       if (isFirst)
         terminal.error(`the API server does not answer (${error.message}): retrying for ${patience / 1000} s`);
       await sleep(interval, undefined, { signal }).catch(() => undefined);
@@ -96,12 +96,12 @@ async function readAgain(
   return undefined;
 }
 
-/** Escape sequences (ECMA-48) that move the cursor up and erase all lines below it. */
+/** Escape sequences (ECMA-48): `up` moves the cursor up; `eraseBelow` erases the lines below. */
 const up = (lines: number): string => `\u001B[${lines}A`;
 const eraseBelow = '\u001B[J';
 
 /** Returns a function that prints each change of a tag, or redraws the screen. */
-function shower(output: WatchOptions['output'], terminal: Terminal): (tag: RevisionTag) => void {
+function createPrinter(output: WatchOptions['output'], terminal: Terminal): (tag: RevisionTag) => void {
   let drawn: readonly string[] = [];
   let before: unknown;
   return (tag) => {

@@ -28,7 +28,7 @@ describe('injector tag', () => {
   describe('set', () => {
     it('creates a tag', async () => {
       const { out, code } = await tag('set canary -r 1-25 --timeout 0');
-      const label = 'to let a namespace follow it: kubectl label namespace NAME istio.io/rev=canary';
+      const label = 'to let a namespace follow the tag: kubectl label namespace NAME istio.io/rev=canary';
       assert.deepEqual([out, code], [`RevisionTag canary: created; points to revision 1-25\n${label}\n`, 0]);
       assert.deepEqual(specOf('canary'), { revision: '1-25' });
       assert.deepEqual(cluster.changes, ['POST revisiontags canary']);
@@ -58,7 +58,7 @@ describe('injector tag', () => {
           object.status = { observedGeneration: object.metadata.generation, stableRevision: '1-25', conditions };
         });
       });
-      sees(await moved, 0, { out: /\nnew pods get it now\n/ });
+      sees(await moved, 0, { out: /\nnew pods get the revision now\n/ });
     });
 
     it('reports why the tag is not published in time', async () => {
@@ -194,7 +194,7 @@ describe('injector tag', () => {
         answer: () => undefined,
       });
       sees(await tag('set prod -r 1-25 --overwrite'), 1, {
-        errors: /prod: another client has changed it meanwhile; nothing was changed/,
+        errors: /prod: another client has just changed the tag, so nothing was written/,
       });
       assert.deepEqual(specOf('prod'), { revision: '1-26' });
     });

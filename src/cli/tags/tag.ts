@@ -50,10 +50,10 @@ async function removeTag(client: ApiClient, name: string, isAgreed: boolean, ter
 
 /** Describes what happens to the followers of a removed tag. */
 function consequence({ metadata: { name } }: RevisionTag, { configs }: Installation): string {
-  const heir = name === defaultRevision && configs.find((config) => revisionOf(config) === defaultRevision);
-  return heir
-    ? `their new pods get InjectorConfig ${heir.metadata.name} instead`
-    : 'their new pods start without a sidecar; running pods keep theirs until they are restarted';
+  const successor = name === defaultRevision && configs.find((config) => revisionOf(config) === defaultRevision);
+  return successor
+    ? `their new pods get InjectorConfig ${successor.metadata.name} instead`
+    : 'their new pods start without a sidecar; running pods keep their sidecar until they are restarted';
 }
 
 /** `injector tag`: manages tags, as `istioctl tag` does. */
@@ -98,7 +98,7 @@ function tagListCommand(terminal: Terminal): Command {
       const { installation, usage } = await readClusterUsage(options);
       tellHealth(terminal, options.output, installation.health);
       const reports = tagReports(installation, usage);
-      // Most clusters have no restarts.
+      // Omit the column if no tag has restarts, as in most clusters.
       const hasRestarts = reports.some(({ restarts }) => restarts !== undefined);
       writeReport(terminal, options.output, reports, {
         columns: ['TAG', 'REVISION', 'NAMESPACES', 'PODS', ...(hasRestarts ? ['RESTARTS'] : []), 'READY'],

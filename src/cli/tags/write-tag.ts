@@ -10,7 +10,7 @@ import { briefTagManifest } from './tag-manifest.ts';
 import { revisionTags } from '../../operator/cluster-view.ts';
 
 const options = { fieldManager: commandLineManager };
-/** How often a write is retried after a conflict with the operator's status. */
+/** The maximum number of attempts to write, if status updates of the operator conflict. */
 const attempts = 5;
 
 /** Creates or moves a tag by one request. @throws Error when another client has changed it */
@@ -23,13 +23,13 @@ export async function writeTag(
     try {
       return await client.create(briefTagManifest(tag) as KubernetesObject, options);
     } catch (error) {
-      throw isConflict(error) ? changedMeanwhile(tag.metadata.name, error) : error;
+      throw isConflict(error) ? concurrentChange(tag.metadata.name, error) : error;
     }
   }
   const { revision, enableNamespacesByDefault } = tag.spec;
   const isFlagChanged = enableNamespacesByDefault !== before.spec.enableNamespacesByDefault;
   const spec = { revision, ...(isFlagChanged ? { enableNamespacesByDefault } : {}) };
-  return asRead(client, before, (resourceVersion) =>
+  return writeIfUnchanged(client, before, (resourceVersion) =>
     client.patch(target(before.metadata.name), 'merge', { metadata: { resourceVersion }, spec }, options),
   );
 }
@@ -40,15 +40,15 @@ export async function annotateTag(
   tag: RevisionTag,
   annotations: Readonly<Record<string, string>>,
 ): Promise<void> {
-  await asRead(client, tag, (resourceVersion) =>
+  await writeIfUnchanged(client, tag, (resourceVersion) =>
     client.patch(target(tag.metadata.name), 'merge', { metadata: { annotations, resourceVersion } }, options),
   );
 }
 
 /**
  * Deletes a tag, unless another client has changed it since it was read.
- * @param isUsed whether the user confirmed the deletion of a used tag. The validating webhook needs
- *   an annotation for that, also when only the status (up to 30 s old) calls the tag used.
+ * @param isUsed whether the user confirmed the deletion of a used tag. For such a tag, and while its
+ *   status (up to 30 s old) reports usage, the validating webhook requires an annotation.
  */
 export async function deleteTag(
   client: Pick<ApiClient, 'patch' | 'delete' | 'find'>,
@@ -62,9 +62,9 @@ export async function deleteTag(
   };
   const previous = annotations?.[forceDeleteAnnotation];
   const needsAnnotation = !isDeletionForced(tag) && (isUsed || inUseRefusal(tag, []) !== undefined);
-  if (needsAnnotation) await asRead(client, tag, (resourceVersion) => annotate('true', resourceVersion));
+  if (needsAnnotation) await writeIfUnchanged(client, tag, (resourceVersion) => annotate('true', resourceVersion));
   try {
-    await asRead(client, tag, (resourceVersion) => client.delete(target(name), { uid, resourceVersion }));
+    await writeIfUnchanged(client, tag, (resourceVersion) => client.delete(target(name), { uid, resourceVersion }));
   } catch (error) {
     // A later deletion must be confirmed again.
     if (needsAnnotation) await annotate(previous ?? null);
@@ -72,15 +72,15 @@ export async function deleteTag(
   }
 }
 
-/** Writes an object whose spec is unchanged; retries conflicts with writes of the status. */
-async function asRead<Result>(
+/** Writes a tag if its spec has not changed since it was read. Retries status conflicts. */
+async function writeIfUnchanged<Result>(
   client: Pick<ApiClient, 'find'>,
   { metadata: { name, uid, generation } }: RevisionTag,
   write: (resourceVersion: string | undefined) => Promise<Result>,
 ): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     const now = await client.find(revisionTags, name);
-    if (now?.metadata.uid !== uid || now?.metadata.generation !== generation) throw changedMeanwhile(name);
+    if (now?.metadata.uid !== uid || now?.metadata.generation !== generation) throw concurrentChange(name);
     try {
       return await write(now?.metadata.resourceVersion);
     } catch (error) {
@@ -93,9 +93,9 @@ function target(name: string): { apiVersion: string; kind: string; metadata: { n
   return { apiVersion, kind: revisionTagKind, metadata: { name } };
 }
 
-function changedMeanwhile(name: string, cause?: unknown): Error {
+function concurrentChange(name: string, cause?: unknown): Error {
   return new Error(
-    `RevisionTag ${name}: another client has changed it meanwhile; nothing was changed, check it and try again`,
+    `RevisionTag ${name}: another client has just changed the tag, so nothing was written: check the tag and try again`,
     {
       cause,
     },

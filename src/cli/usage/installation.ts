@@ -26,7 +26,7 @@ type FamilyKeys = Omit<WebhookKeys, 'status'>;
 export interface Installation {
   readonly configs: readonly InjectorConfig[];
   readonly tags: readonly RevisionTag[];
-  /** Every MutatingWebhookConfiguration of the cluster, ours or not. */
+  /** Every MutatingWebhookConfiguration of the cluster, including those of other products. */
   readonly configurations: readonly KubernetesObject[];
   /** The labels of each namespace. */
   readonly namespaces: ReadonlyMap<string, Labels>;
@@ -35,8 +35,8 @@ export interface Installation {
 }
 
 /**
- * Returns the InjectorConfig of a revision. Of several it prefers, as the operator does, the tag's
- * class, the family of the tag's target, the name of the revision, and the oldest.
+ * Returns the InjectorConfig of a revision. If there are several, prefers (in this order, like the
+ * operator) the tag's class, the family of its target, the name of the revision, and the oldest.
  * @param tag the existing tag, if there is one
  */
 export function configOfRevision(
@@ -58,19 +58,19 @@ export function configOfRevision(
     .sort((one, other) => (rank(one) < rank(other) ? -1 : 1))[0];
 }
 
-/** Returns the InjectorConfig that a tag publishes, else the one that it requests. */
+/** Returns the InjectorConfig that a tag publishes, else the InjectorConfig of spec.revision. */
 export function configOfTag(installation: Pick<Installation, 'configs'>, tag: RevisionTag): InjectorConfig | undefined {
   const { injectorConfig } = tag.status ?? {};
   const published = installation.configs.find(({ metadata }) => metadata.name === injectorConfig);
   return published ?? configOfRevision(installation, tag.spec.revision, tag);
 }
 
-/** Returns the label names by which a tag is followed. */
+/** Returns the label names by which namespaces follow a tag. */
 export function keysOfTag(installation: Pick<Installation, 'configs'>, tag: RevisionTag): WebhookKeys {
   return configOfTag(installation, tag)?.spec.webhook.keys ?? istioKeys;
 }
 
-/** Returns the revision or tag in a namespace's labels; undefined without injection. */
+/** Returns the revision or tag in a namespace's labels; undefined if it has none. */
 export function namedByNamespace(keys: FamilyKeys, namespace: Labels): string | undefined {
   const injection = namespace[keys.injection];
   if (injection !== undefined) return injection === 'enabled' ? defaultRevision : undefined;
@@ -79,12 +79,12 @@ export function namedByNamespace(keys: FamilyKeys, namespace: Labels): string | 
 
 /**
  * Returns the revision or tag that the labels of a pod and its namespace select. As in Istio, the
- * namespace's injection label overrides its revision label, which overrides the pod's.
+ * namespace's injection label overrides its revision label, which overrides the pod's labels.
  */
 export function namedByPod(keys: FamilyKeys, namespace: Labels, pod: Labels): string | undefined {
   if (pod[keys.inject] === 'false') return undefined;
-  const isNamespaceSilent = namespace[keys.injection] === undefined && namespace[keys.revision] === undefined;
-  if (!isNamespaceSilent) return namedByNamespace(keys, namespace);
+  const isUnlabeled = namespace[keys.injection] === undefined && namespace[keys.revision] === undefined;
+  if (!isUnlabeled) return namedByNamespace(keys, namespace);
   return pod[keys.revision] ?? (pod[keys.inject] === 'true' ? defaultRevision : undefined);
 }
 
@@ -138,7 +138,7 @@ export async function forEachPod(
   } while (token !== undefined);
 }
 
-/** Lists all objects of a kind; none if the CRD does not exist. */
+/** Lists all objects of a kind; returns none if the CRD does not exist. */
 export async function listWhereKnown(
   client: Pick<ApiClient, 'listAll'>,
   kind: ResourceKind,

@@ -12,13 +12,13 @@ type Lease = KubernetesObject & {
 };
 
 /** A process of an operator, from its Lease. */
-interface Sign {
+interface ProcessHealth {
   readonly operatorClass: string;
   readonly namespace: string;
   /** The name of a replica, or of the leader. */
   readonly name: string;
   readonly version: string | undefined;
-  /** The last heartbeat, RFC 3339 in seconds; undefined for none or a released Lease. */
+  /** The last heartbeat (RFC 3339); undefined if there was none, or the Lease was released. */
   readonly last: string | undefined;
   readonly isLive: boolean;
 }
@@ -27,8 +27,8 @@ interface Sign {
 export interface OperatorHealth {
   /** The operator classes of the objects in the report. */
   readonly asked: readonly string[];
-  readonly replicas: readonly Sign[];
-  readonly leaders: readonly Sign[];
+  readonly replicas: readonly ProcessHealth[];
+  readonly leaders: readonly ProcessHealth[];
   /** The local time of the read, in milliseconds since 1970. */
   readonly readAt: number;
   /** Why Leases could not be read. */
@@ -37,19 +37,19 @@ export interface OperatorHealth {
 
 /** The time since when a status may be outdated. */
 export interface Stale {
-  /** RFC 3339; undefined when there was never a leader. */
+  /** The leader's last heartbeat, RFC 3339; undefined if there was never a leader. */
   readonly since: string | undefined;
 }
 
 /** The age after which a Lease is read twice, because clocks differ, in milliseconds. */
 const doubtfulAfter = 20_000;
-/** The time between both reads, longer than any heartbeat (5 s), in milliseconds. */
-const secondLookAfter = 6_000;
+/** The time between the reads, in milliseconds; heartbeats are at most 5 s apart. */
+const secondReadAfter = 6_000;
 
 /**
  * Reads the live processes. An old Lease is read again later: if it has changed, its holder is
  * live.
- * @param operatorClasses of the objects in the report
+ * @param operatorClasses the classes of the objects in the report
  */
 export async function readOperatorHealth(
   client: Pick<ApiClient, 'listAll'>,
@@ -71,18 +71,18 @@ export async function readOperatorHealth(
     const first = await read();
     const isRecent = ({ spec }: Lease): boolean => Math.abs(now() - Date.parse(spec?.renewTime ?? '')) < doubtfulAfter;
     const doubtful = first.filter((lease) => holderOf(lease) !== '' && !isRecent(lease));
-    if (doubtful.length > 0) await pause(secondLookAfter);
+    if (doubtful.length > 0) await pause(secondReadAfter);
     const seen = doubtful.length === 0 ? first : await read();
     const before = new Map(first.map((lease) => [lease.metadata.uid, lease.metadata.resourceVersion]));
     const isLive = (lease: Lease): boolean =>
       holderOf(lease) !== '' && (isRecent(lease) || before.get(lease.metadata.uid) !== lease.metadata.resourceVersion);
-    const signs = seen.map((lease) => ({ lease, sign: signOf(lease, isLive(lease)) }));
+    const processes = seen.map((lease) => ({ lease, sign: processHealth(lease, isLive(lease)) }));
     const isReplica = ({ metadata }: Lease): boolean => metadata.labels?.[labelNames.replica] !== undefined;
     return {
       asked,
       readAt: now(),
-      replicas: signs.filter(({ lease }) => isReplica(lease)).map(({ sign }) => sign),
-      leaders: signs.filter(({ lease }) => !isReplica(lease)).map(({ sign }) => sign),
+      replicas: processes.filter(({ lease }) => isReplica(lease)).map(({ sign }) => sign),
+      leaders: processes.filter(({ lease }) => !isReplica(lease)).map(({ sign }) => sign),
     };
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 403) throw error;
@@ -94,7 +94,7 @@ function holderOf({ spec }: Lease): string {
   return spec?.holderIdentity ?? '';
 }
 
-function signOf(lease: Lease, isLive: boolean): Sign {
+function processHealth(lease: Lease, isLive: boolean): ProcessHealth {
   const { metadata, spec } = lease;
   const operatorClass = metadata.labels?.[labelNames.replica];
   const last = spec?.renewTime?.replace(/\.\d+Z$/, 'Z');
@@ -109,16 +109,16 @@ function signOf(lease: Lease, isLive: boolean): Sign {
   };
 }
 
-/** Returns since when a class has no leader; undefined while it has one, or if that is unknown. */
+/** Returns since when a class has no leader; undefined if it has one or that is unknown. */
 export function staleSince({ leaders, unreadable }: OperatorHealth, operatorClass: string): Stale | undefined {
   const leader = leaders.find((each) => each.operatorClass === operatorClass);
   return leader?.isLive === true || unreadable !== undefined ? undefined : { since: leader?.last };
 }
 
-/** Reports whether each class has a live replica and a leader; true if that is unknown. */
+/** Reports whether each class has a live replica and a leader; true if Leases are unreadable. */
 export function isAlive({ asked, replicas, leaders, unreadable }: OperatorHealth): boolean {
-  const isLiveIn = (signs: readonly Sign[], operatorClass: string): boolean =>
-    signs.some((sign) => sign.operatorClass === operatorClass && sign.isLive);
+  const isLiveIn = (processes: readonly ProcessHealth[], operatorClass: string): boolean =>
+    processes.some((sign) => sign.operatorClass === operatorClass && sign.isLive);
   return unreadable !== undefined || asked.every((each) => isLiveIn(replicas, each) && isLiveIn(leaders, each));
 }
 
@@ -136,7 +136,7 @@ export function healthLines({ asked, replicas, leaders, readAt, unreadable }: Op
   });
 }
 
-function replicaText(replicas: readonly Sign[]): string {
+function replicaText(replicas: readonly ProcessHealth[]): string {
   const live = replicas.filter(({ isLive }) => isLive);
   const versions = [...new Set(live.flatMap(({ version }) => version ?? []))].sort();
   if (live.length > 0)
@@ -148,7 +148,7 @@ function replicaText(replicas: readonly Sign[]): string {
   return `no replica is live${last === undefined || last === '' ? '' : ` since ${last}`}: the API server refuses pods that webhooks select`;
 }
 
-function leaderText(leader: Sign | undefined, now: number): string {
+function leaderText(leader: ProcessHealth | undefined, now: number): string {
   if (leader === undefined) return 'no leader yet';
   if (leader.isLive) return `${leader.name} is the leader; status as of ${formatUntil(leader.last, now)}`;
   return `no leader since ${leader.last ?? 'an unknown time'}: statuses may be outdated`;

@@ -13,13 +13,13 @@ import { withCluster, type ClusterOptions } from '../cluster-options.ts';
 import { configOfTag, type Installation, forEachPod, readInstallation } from './installation.ts';
 import { type UsageReport, UsageTally } from './usage-report.ts';
 
-/** The usage of a cluster, with remarks on data that could not be read. */
+/** The counted pods of a cluster, with remarks about data that could not be read. */
 export interface ReadUsage extends UsageReport {
   /** Remarks for users. */
   readonly notes: readonly string[];
 }
 
-/** Reads a cluster and judges its pods. */
+/** Reads the installation of a cluster and counts its current, stale and missing pods. */
 export function readClusterUsage(options: ClusterOptions): Promise<{ installation: Installation; usage: ReadUsage }> {
   return withCluster(options, async (client) => {
     const installation = await readInstallation(client);
@@ -28,9 +28,9 @@ export function readClusterUsage(options: ClusterOptions): Promise<{ installatio
 }
 
 /**
- * Judges the pods of the cluster or of one namespace from live objects, without a running operator.
- * If the operator's ConfigMaps cannot be read, no pod counts as missing, and a note says so.
- * @param visit called for each pod
+ * Counts the current, stale and missing pods of the cluster or of one namespace. Needs no running
+ * operator. If a ConfigMap cannot be read, a note says that its missing pods are not counted.
+ * @param visit receives each pod that has not ended
  */
 export async function readUsage(
   client: Pick<ApiClient, 'list' | 'listAll' | 'find'>,
@@ -52,12 +52,12 @@ export async function readUsage(
   const notes: string[] = [];
   const targetOf = (tag: RevisionTag): InjectorConfig | undefined => configOfTag(installation, tag);
   const reader = new SelectingWebhookReader(ownNamespace);
-  // Includes the desired webhooks of owners without a live one.
+  // The reader adds the desired webhook of each owner that has no live webhook.
   for (const webhook of reader.read(configurations, { configs, tags, targetOf }).values()) {
     selectingWebhooks.set(webhook);
     const injector = webhook.hash === undefined ? undefined : injectorAt(webhook);
     if (injector !== undefined && 'unavailable' in injector)
-      notes.push(`cannot determine the pods without a sidecar of ${webhook.id}: ${injector.unavailable}`);
+      notes.push(`cannot determine which pods lack the sidecar of ${webhook.id}: ${injector.unavailable}`);
   }
   const rulesOf = (webhook: SelectingWebhook): DecisionRules | undefined => {
     const injector = injectorAt(webhook);

@@ -11,11 +11,11 @@ export interface Readiness {
   readonly ready: boolean;
   readonly reason: string;
   readonly message: string;
-  /** Since when there is no leader, RFC 3339; null if never; absent with a leader. */
+  /** When the leader was last live (RFC 3339); null if never; absent while a leader is live. */
   readonly unknownSince?: string | null;
 }
 
-/** Returns the Ready condition at the current generation. @param stale set without a leader */
+/** Returns the Ready condition of the current spec. @param stale set if no leader is live */
 export function readinessOf({ metadata, status }: Observed, stale?: Stale): Readiness {
   if (stale !== undefined) {
     const when = stale.since === undefined ? 'there is no leader' : `no leader since ${stale.since}`;
@@ -25,7 +25,11 @@ export function readinessOf({ metadata, status }: Observed, stale?: Stale): Read
   const condition = status?.conditions?.find(({ type }) => type === 'Ready');
   const isSeen = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
   if (condition === undefined || !isSeen)
-    return { ready: false, reason: 'NotLookedAt', message: 'no operator has reconciled it; check that one is running' };
+    return {
+      ready: false,
+      reason: 'NotLookedAt',
+      message: 'no operator has reconciled the current spec; check that the operator is running',
+    };
   return { ready: condition.status === 'True', reason: condition.reason, message: condition.message };
 }
 

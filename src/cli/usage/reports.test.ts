@@ -20,7 +20,7 @@ const usage: UsageReport = {
 const condition = (status: 'True' | 'False') => {
   return { type: 'Ready', status, reason: 'Said', message: 'so', lastTransitionTime: '2026-01-01T00:00:00Z' };
 };
-const message = 'no operator has reconciled it; check that one is running';
+const message = 'no operator has reconciled the current spec; check that the operator is running';
 const unseen = { ready: false, reason: 'NotLookedAt', message };
 
 const kind = { apiVersion: 'admissionregistration.k8s.io/v1', kind: 'MutatingWebhookConfiguration' };

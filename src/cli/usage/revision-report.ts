@@ -12,22 +12,22 @@ import { noPods, type PodCounts, type UsageReport } from './usage-report.ts';
 /** An injector of the cluster, as `injector revisions` lists it. */
 export interface RevisionReport extends Partial<Readiness> {
   readonly revision: string;
-  /** The InjectorConfig, or the MutatingWebhookConfiguration of another injector. */
+  /** The InjectorConfig, or another product's MutatingWebhookConfiguration. */
   readonly name: string;
-  /** Whether it is another injector, found by its webhooks. */
+  /** Whether this is another product's injector, which was found by its webhooks. */
   readonly foreign: boolean;
   /** The hash of the published configuration, 8 hex digits. */
   readonly hash?: string;
-  /** The tags that point to it. */
+  /** The tags that point to the revision. */
   readonly tags: readonly string[];
-  /** The namespaces that select it by its revision or a tag. */
+  /** The namespaces whose labels name the revision or one of these tags. */
   readonly namespaces: readonly string[];
   readonly pods?: PodCounts;
-  /** RFC 3339, UTC. */
+  /** RFC 3339 in UTC. */
   readonly certificateExpires?: string;
 }
 
-/** Returns all revisions by name, our own first. */
+/** Returns our revisions sorted by name, then the revisions of other products. */
 export function revisionReports(installation: Installation, usage: UsageReport): RevisionReport[] {
   const byName = [...installation.configs].sort((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1));
   return [...byName.map((config) => ownRevision(config, installation, usage)), ...foreignRevisions(installation)];

@@ -12,7 +12,7 @@ export interface TagReport extends Readiness, TagStanding {
   readonly tag: string;
   readonly injectorConfig?: string;
   readonly namespaces: readonly string[];
-  /** The pods that follow it. */
+  /** The pods that follow the tag. */
   readonly pods: PodCounts;
 }
 
@@ -20,15 +20,15 @@ export interface TagReport extends Readiness, TagStanding {
 export interface TagStanding {
   /** The revision of the spec. */
   readonly revision: string;
-  /** The revision that pods get; absent without a target. */
+  /** The revision that pods get; absent while the tag has no target. */
   readonly stableRevision?: string;
-  /** The rollout in progress, in short. */
+  /** A summary of the rollout in progress. */
   readonly rollout?: Pick<RolloutState, 'phase' | 'weight' | 'shadow'> & { readonly canaryRevision: string };
-  /** The restarts that the spec requests, in short, if the operator has reconciled them. */
+  /** A summary of the requested restarts; absent until the operator has reconciled them. */
   readonly restarts?: Pick<RestartStatus, 'phase' | 'stale' | 'inProgress'>;
 }
 
-/** Returns all tags by name. */
+/** Returns the reports of all tags, sorted by name. */
 export function tagReports(installation: Installation, usage: UsageReport): TagReport[] {
   return [...installation.tags]
     .sort((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1))
@@ -71,7 +71,7 @@ export function formatStanding({ revision, stableRevision = '-', rollout }: TagS
   return `${stableRevision} (${rollout.canaryRevision}: ${rollout.phase}${share})`;
 }
 
-/** Formats `Restarting (40 workloads stale)`, `Idle`, or `-` without restarts. */
+/** Formats `Restarting (40 workloads stale)`, `Idle`, or `-` if there are none. */
 export function formatRestarts({ restarts }: Pick<TagStanding, 'restarts'>): string {
   if (restarts === undefined) return '-';
   return restarts.stale === 0 ? restarts.phase : `${restarts.phase} (${plural(restarts.stale, 'workload')} stale)`;

@@ -31,12 +31,12 @@ export interface WorkloadUsage extends PodCounts {
 
 /** The pods of the cluster compared with new pods. */
 export interface UsageReport {
-  /** By the InjectorConfig that injected them, or should have. */
+  /** The pods by the InjectorConfig that injected them, or should have injected them. */
   readonly injectorConfigs: ReadonlyMap<string, PodCounts>;
-  /** By the tag that they follow. */
+  /** The pods by the tag that they follow. */
   readonly tags: ReadonlyMap<string, PodCounts>;
   readonly namespaces: ReadonlyMap<string, PodCounts>;
-  /** Sorted by namespace and name. */
+  /** The workloads, sorted by namespace and name. */
   readonly workloads: readonly WorkloadUsage[];
 }
 
@@ -45,7 +45,7 @@ type WorkloadTally = Omit<WorkloadUsage, keyof PodCounts | 'reasons'> & Tally & 
 
 export const noPods: PodCounts = { current: 0, stale: 0, missing: 0 };
 
-/** Counts pods one by one, so that pages need not be kept; judges them as the operator does. */
+/** Counts pods one by one, so that pages are not kept. Classifies pods as the operator does. */
 export class UsageTally {
   readonly #sources: JudgementSources;
   readonly #names: Pick<RelevantNames, 'annotations' | 'statuses'>;
@@ -101,8 +101,8 @@ export class UsageTally {
     const key = [namespace, named, injectorConfig, tag ?? ''].join(' ');
     const known = this.#workloads.get(key);
     if (known !== undefined) return known;
-    const whose = { namespace, workload: named, injectorConfig, ...(tag === undefined ? {} : { tag }) };
-    const added = { ...whose, ...noPods, reasons: {} };
+    const identity = { namespace, workload: named, injectorConfig, ...(tag === undefined ? {} : { tag }) };
+    const added = { ...identity, ...noPods, reasons: {} };
     this.#workloads.set(key, added);
     return added;
   }
