@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { advanceRollout } from './rollout.ts';
 import { at, ref } from './testdata/situation.ts';
-import { TagHistory, threeSteps, withoutWanted } from './testdata/tag-history.ts';
+import { TagHistory, threeSteps, withoutDesired } from './testdata/tag-history.ts';
 import { noWorkload } from '../routing/workload-key.ts';
 
 describe('A rollout carries out the requested action', () => {
@@ -28,7 +28,7 @@ describe('A rollout carries out the requested action', () => {
 
   it('in the pass after an edit of spec.revision', () => {
     const tag = new TagHistory();
-    tag.see(0, { revision: '1-24', wanted: ref('1-24') });
+    tag.see(0, { revision: '1-24', desired: ref('1-24') });
     assert.equal(tag.see(1, { action: 'promote:a' }), 'Progressing/StepStarted');
     assert.equal(tag.see(1, { action: 'promote:a' }), 'Promoted/Promoted');
   });
@@ -45,7 +45,7 @@ describe('A rollout carries out the requested action', () => {
     assert.match(other.now.action?.message ?? '', /is not a request/);
   });
 
-  const nothing = withoutWanted({ action: 'retry:a' });
+  const nothing = withoutDesired({ action: 'retry:a' });
 
   it('but refuses retry while the revision is not ready', () => {
     const tag = TagHistory.begun();
@@ -72,7 +72,7 @@ describe('A rollout carries out the requested action', () => {
   ] as const) {
     it(`refuses ${title} once and changes nothing else`, () => {
       const tag = new TagHistory();
-      const rest = { revision: '1-24', wanted: ref('1-24') };
+      const rest = { revision: '1-24', desired: ref('1-24') };
       const fields = phase === 'Idle' ? rest : {};
       tag.see(0, fields);
       if (phase === 'WaitingForPods') tag.see(1);

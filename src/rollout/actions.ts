@@ -6,7 +6,7 @@ import { startOrWait } from './hold.ts';
 import type { Moment } from './observation.ts';
 import { isActive, promote, rollBack, type Transition } from './transitions.ts';
 
-/** The result of an action, and whether it moved the rollout: then the pass is over. */
+/** The result of an action. The pass ends if the action moved the rollout (`isMoved`). */
 export interface Answered extends Transition {
   readonly isMoved: boolean;
 }
@@ -15,7 +15,7 @@ export interface Answered extends Transition {
 const longestNonce = 63;
 const longestMessage = 1024;
 
-/** Carries out the requested action, unless the state already answers its verb and nonce. */
+/** Carries out the requested action, unless the state already records the same verb and nonce. */
 export function answerAction(state: RolloutState, strategy: CanaryStrategy | undefined, moment: Moment): Answered {
   const { action } = moment.observed;
   if (action === undefined) return { state, events: [], isMoved: false };
@@ -36,8 +36,8 @@ export function answerAction(state: RolloutState, strategy: CanaryStrategy | und
 }
 
 /**
- * Refuses an action that is found without a state. The annotation remains when the strategy, and
- * with it the state, is removed for a while, so the action may have been carried out already.
+ * Refuses an action when the state is missing. The annotation remains when a user removes the
+ * strategy for a while, which removes the state, so the action may have been carried out already.
  */
 export function refuseUnknown(value: string): NonNullable<RolloutState['action']> {
   const { verb, nonce, mistake } = readAction(value);
@@ -45,19 +45,19 @@ export function refuseUnknown(value: string): NonNullable<RolloutState['action']
   return { verb, nonce, state: 'Refused', message: (mistake ?? unknown).slice(0, longestMessage) };
 }
 
-/** Parses a request; returns a printable nonce and the mistake when it is invalid. */
+/** Parses a request. Returns a printable nonce and the mistake if the request is invalid. */
 function readAction(value: string): { verb: string; nonce: string; mistake?: string } {
   try {
     return { ...parseRolloutAction(value) };
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    // Half of a surrogate pair would be stored as another character, and be answered in every pass.
+    // The API server replaces half of a surrogate pair, so each pass would answer again.
     const nonce = value.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, longestNonce);
     return { verb: 'unknown', nonce, mistake: error.message };
   }
 }
 
-/** Returns the resulting transition, or why the action is refused. */
+/** Returns the transition, or the reason why the action is refused. */
 function carryOut(
   verb: RolloutVerb,
   state: RolloutState,
@@ -68,9 +68,9 @@ function carryOut(
   if (verb === 'retry') {
     if (state.phase !== 'RolledBack')
       return 'retry: nothing was rolled back; a rollout begins when spec.revision changes';
-    if (strategy === undefined || observed.wanted === undefined)
+    if (strategy === undefined || observed.desired === undefined)
       return `retry: revision ${observed.revision} is not ready (condition RevisionReady); request it again when it is`;
-    return startOrWait(state, observed.wanted, strategy, moment);
+    return startOrWait(state, observed.desired, strategy, moment);
   }
   if (!isActive(state)) {
     const advice = state.phase === 'RolledBack' ? '; the last one was rolled back; request retry to repeat it' : '';

@@ -8,15 +8,15 @@ import { countBelow, thresholdFor } from '../routing/threshold.ts';
 import { type ActiveState, beginStep, promote, rollBack, stepAt, type Transition } from './transitions.ts';
 import { durationMilliseconds } from '../api/duration.ts';
 
-/** A transition, and the time at which the next pass is due without other changes. */
+/** A transition, and the time of the next pass if nothing else changes. */
 interface TimedTransition extends Transition {
   readonly at: Date | undefined;
 }
 
 /**
- * Advances the current step of a rollout, in this order: roll back when the canary exceeds a bound
- * of the analysis; wait for failing pods of an earlier attempt; wait for the evidence (comparisons
- * in a shadow step, otherwise ready pods); pause; begin the next step, once its share can be
+ * Advances the current step of a rollout, in this order: roll back if the canary exceeds a bound of
+ * the analysis; wait if pods of an earlier attempt fail; wait for the evidence (comparisons in a
+ * shadow step, otherwise ready pods); pause; begin the next step as soon as its share can be
  * measured, or promote the canary.
  */
 export function advanceStep(before: ActiveState, strategy: CanaryStrategy, moment: Moment): TimedTransition {
@@ -41,7 +41,7 @@ export function advanceStep(before: ActiveState, strategy: CanaryStrategy, momen
   if (evidence.at === undefined || evidence.at > time) return waiting(state, evidence, failure);
   const paused = pauseOf(state, step, time);
   if (paused !== undefined) return { ...paused.transition, at: dateOf(earliest([paused.end, failure])) };
-  if (observed.wanted === undefined) {
+  if (observed.desired === undefined) {
     const message = `step ${index + 1} is done; revision ${observed.revision} is not ready (condition RevisionReady)`;
     return waiting(state, { phase: 'Progressing', reason: 'RevisionNotReady', message, at: undefined }, failure);
   }
@@ -61,8 +61,8 @@ function waiting(
 }
 
 /**
- * Returns the index of the current step. After an edit of the steps, that is the first step whose
- * weight is at least the current one, or the last step, so that the weight never shrinks.
+ * Returns the index of the current step. After an edit of the steps, this is the first step with at
+ * least the current weight, or else the last step, so that the weight never shrinks.
  */
 function indexOfStep({ step, weight, shadow }: ActiveState, steps: readonly CanaryStep[]): number {
   const same = steps[step];
@@ -71,7 +71,7 @@ function indexOfStep({ step, weight, shadow }: ActiveState, steps: readonly Cana
   return index === -1 ? steps.length - 1 : index;
 }
 
-/** Measures the share again if all of its workloads are gone, so that others get the canary. */
+/** Measures the share again if all of its workloads are gone, so that new workloads join it. */
 function withShare(state: ActiveState, moment: Moment): ActiveState {
   const ranks = moment.observed.workloads.map(({ rank }) => rank);
   if (state.shadow || ranks.length === 0 || countBelow(ranks, state.threshold) > 0) return state;
@@ -80,7 +80,7 @@ function withShare(state: ActiveState, moment: Moment): ActiveState {
   return { ...state, threshold, canaryWorkloads: countBelow(ranks, threshold) };
 }
 
-/** Returns why the canary must be rolled back; does not count `leftOut` of its failing pods. */
+/** Returns why the canary must be rolled back, if `leftOut` of its failing pods do not count. */
 function faultOf(
   { pods, stableBefore, shadow, shadowReport, injectionErrors }: RolloutState,
   { analysis }: CanaryStrategy,
@@ -105,10 +105,10 @@ function dateOf(time: number | undefined): Date | undefined {
 }
 
 /**
- * Returns the pause of a step with complete evidence, and its end in milliseconds since 1970
- * (undefined until a user resumes it). The pause begins when the evidence is first complete; it is
- * not extended if the evidence is lost meanwhile. Undefined when the step has no pause, or the
- * pause is over.
+ * Returns the pause of a step with complete evidence, and the end of the pause in milliseconds
+ * since 1970 (undefined until a user resumes the step). The pause begins when the evidence is first
+ * complete, and is not longer if the evidence is lost for a while. Returns undefined if the step
+ * has no pause, or if the pause is over.
  */
 function pauseOf(
   state: ActiveState,

@@ -10,13 +10,13 @@ export interface Evidence {
   readonly phase: RolloutPhase;
   readonly reason: string;
   readonly message: string;
-  /** When it is complete, in milliseconds since 1970; undefined until something changes. */
+  /** When the evidence is complete, in milliseconds since 1970; undefined if that is unknown. */
   readonly at: number | undefined;
 }
 
 /**
- * Returns the evidence of a step with a weight: `minimumPods` canary pods, or all pods of the share
- * if those are fewer (but at least one), ready for `minReadySeconds` within the step.
+ * Returns the evidence of a step with a weight: `minimumPods` canary pods must be ready for
+ * `minReadySeconds` within the step. If the share has fewer pods, all of its pods are enough.
  */
 export function podEvidence(
   state: ActiveState,
@@ -25,7 +25,7 @@ export function podEvidence(
 ): Evidence {
   const { analysis } = judgement;
   const share = workloads.filter(({ rank }) => getsCanary(rank, state.threshold));
-  // A workload without pods had pods a moment ago: it is being restarted, so expect one pod.
+  // A workload without pods is being restarted, so expect one pod.
   const inShare = share.reduce((sum, { pods: present }) => sum + Math.max(present, 1), 0);
   const needed = inShare === 0 ? analysis.minimumPods : Math.min(analysis.minimumPods, inShare);
   const stepSince = Date.parse(state.stepStartedAt);
@@ -40,7 +40,7 @@ export function podEvidence(
   return { phase: 'Progressing', reason: 'WatchingPods', message, at };
 }
 
-/** Returns the evidence of a shadow step: `minimumPods` comparisons; a failure ends it before. */
+/** Returns the evidence of a shadow step: the replicas must compare `minimumPods` pods. */
 export function shadowEvidence(state: ActiveState, { analysis }: CanaryStrategy): Evidence {
   const compared = state.shadowReport?.compared ?? 0;
   const message = `step ${state.step + 1} (shadow): compared ${compared} of ${analysis.minimumPods} pods; pods are compared when they are created`;
@@ -48,7 +48,7 @@ export function shadowEvidence(state: ActiveState, { analysis }: CanaryStrategy)
   return { phase: 'Shadowing', reason: 'ComparingPods', message, at };
 }
 
-/** Returns why a step waits when only failing pods of an earlier attempt keep it from ending. */
+/** Returns the evidence of a step that waits only because pods of an earlier attempt fail. */
 export function evidenceWithout(earlier: readonly ObservedPod[], { step, weight, shadow }: ActiveState): Evidence {
   const names = earlier.slice(0, 3).map(({ name }) => name);
   const more = earlier.length > names.length ? ` and ${earlier.length - names.length} more` : '';
@@ -56,11 +56,11 @@ export function evidenceWithout(earlier: readonly ObservedPod[], { step, weight,
   return { phase: shadow ? 'Shadowing' : 'WaitingForPods', reason: 'EarlierPodsFailing', message, at: undefined };
 }
 
-/** Adds what the replicas have compared since the shadow step began. */
+/** Adds the comparisons that the replicas have made since the shadow step began. */
 export function withReport(state: ActiveState, { shadow: report }: RolloutObservation): ActiveState {
   if (!state.shadow || report === undefined) return state;
   const counted = state.shadowBefore ?? { compared: 0, failed: 0 };
-  // A replica loses its counts when it ends. When the sum has shrunk, count from zero.
+  // A replica that ends loses its counts. If the sum has shrunk, count from zero.
   const hasShrunk = report.compared < counted.compared || report.failed < counted.failed;
   const shadowBefore = hasShrunk ? { compared: 0, failed: 0 } : counted;
   const compared = report.compared - shadowBefore.compared;

@@ -6,18 +6,18 @@ import type { ObservedPod } from './observation.ts';
 /** The rules and times for judging pods. Times are in milliseconds since 1970. */
 export interface Judgement {
   readonly analysis: CanaryAnalysis;
-  /** When the rollout began. Restarts of older pods do not count. */
+  /** The start of the rollout. The restarts of older pods do not count. */
   readonly since: number;
   readonly now: number;
 }
 
-/** Returns how to judge pods now. Outside a rollout, restarts do not count. */
+/** Returns the rules for judging pods now. Outside a rollout, restarts do not count. */
 export function judgementOf(
   { startedAt, canary }: Pick<RolloutState, 'startedAt' | 'canary'>,
   { analysis }: CanaryStrategy,
   now: Date,
 ): Judgement {
-  // Creation times have whole seconds: a pod of the second in which the rollout began is not older.
+  // Creation times are whole seconds: a pod from the second of the start may be newer.
   const isOver = startedAt === undefined || canary === undefined;
   const since = isOver ? Infinity : Math.floor(Date.parse(startedAt) / 1000) * 1000;
   return { analysis, since, now: now.getTime() };
@@ -30,7 +30,7 @@ export function countPods(pods: readonly ObservedPod[], judgement: Judgement): P
   return { ready, failing, total: pods.length };
 }
 
-/** Returns the failing pods that are older than the rollout: an earlier attempt left them. */
+/** Returns the failing pods that are older than the rollout. They come from an earlier attempt. */
 export function earlierFailures(pods: readonly ObservedPod[], judgement: Judgement): ObservedPod[] {
   return pods.filter((pod) => pod.createdAt < judgement.since && isFailing(pod, judgement));
 }
@@ -41,18 +41,17 @@ function isFailing(pod: ObservedPod, { analysis, since, now }: Judgement): boole
   return pod.createdAt >= since && pod.restarts > analysis.maximumRestarts;
 }
 
-/** Returns when the next unready pod becomes failing if nothing changes. */
+/** Returns when the next unready pod counts as failing if nothing changes. */
 export function nextFailure(pods: readonly ObservedPod[], { analysis, now }: Judgement): number | undefined {
   return earliest(pods.map((pod) => lateAt(pod, analysis)).filter((at) => at > now && at < Infinity));
 }
 
 type FailingShare = Pick<PodCounts, 'failing' | 'total'>;
 /**
- * Returns why the canary is worse than the bound allows: the failing share of its pods exceeds that
- * of the stable revision by more than `maximumFailingPercent` percentage points. Undefined when it
- * does not, or when the canary has no pods.
- * @param before the stable pods when the rollout began. Once less than half as many remain, the
- *   canary may instead be within the bound of these; earlier, a bad start would hide a bad canary.
+ * Returns a message if the share of failing canary pods exceeds the share of failing stable pods by
+ * more than `maximumFailingPercent` percentage points, and undefined otherwise.
+ * @param before the stable pods when the rollout began. Once less than half as many remain, it is
+ *   enough that the canary is within the bound of `before`. Earlier, this would hide a bad canary.
  */
 export function worsening(
   canary: FailingShare,
@@ -61,7 +60,7 @@ export function worsening(
   before: FailingShare = { failing: 0, total: 0 },
 ): string | undefined {
   const isWithin = (other: FailingShare): boolean => {
-    // Compare integers, so that rounding does not decide (10 % of 3 pods).
+    // Compare integers, because a rounding error could decide (10 % of 3 pods).
     const total = Math.max(other.total, 1);
     const excess = canary.failing * total - other.failing * canary.total;
     return 100 * excess <= maximumFailingPercent * canary.total * total;
@@ -73,9 +72,8 @@ export function worsening(
 }
 
 /**
- * Returns when the evidence of a step is complete if nothing changes, in milliseconds since 1970:
- * enough pods have been ready for `minReadySeconds` since the step began. Undefined when too few
- * are ready.
+ * Returns when `needed` pods will have been ready for `minReadySeconds` within the step if nothing
+ * changes, in milliseconds since 1970. Returns undefined while fewer pods are ready.
  */
 export function evidenceAt(
   pods: readonly ObservedPod[],

@@ -28,7 +28,7 @@ function course({ state }: RolloutPass): string {
 }
 
 describe('A rollout with a new leader', () => {
-  const resting = initial({ revision: '1-24', wanted: ref('1-24') });
+  const resting = initial({ revision: '1-24', desired: ref('1-24') });
 
   it('waits until it knows as many workloads as the previous leader', () => {
     const waiting = pass(resting, 11, { workloads: few });
@@ -95,7 +95,7 @@ describe('A rollout with a new leader', () => {
   });
 
   it('gives no workload the new or the old canary when spec.revision changes', () => {
-    const other = { revision: '1-26', wanted: ref('1-26'), generation: 3 };
+    const other = { revision: '1-26', desired: ref('1-26'), generation: 3 };
     const waiting = pass(initial(), 11, { ...other, workloads: few });
     assert.equal(course(waiting), 'Idle/CountingWorkloads 0 % of 100: 0');
     assert.deepEqual([waiting.state?.canary, waiting.state?.threshold], [undefined, noWorkload]);

@@ -12,7 +12,7 @@ export type Hold = Omit<Evidence, 'phase'>;
 
 /**
  * Reports whether workloads are missing from the observation. A new leader does not see a workload
- * whose pods are being replaced; the state says how many workloads the previous leader knew.
+ * whose pods are being replaced. The state contains the number that the previous leader knew.
  */
 export function isIncomplete(
   { knownWorkloads }: Pick<RolloutState, 'knownWorkloads'>,
@@ -22,7 +22,7 @@ export function isIncomplete(
   return new Set(workloads.map(({ rank }) => rank)).size < knownWorkloads;
 }
 
-/** Returns why a share other than 0 or 100 percent cannot be measured: workloads are missing. */
+/** Returns why a step cannot begin: workloads are missing, so its share cannot be measured. */
 export function holdOf(
   state: Pick<RolloutState, 'knownWorkloads' | 'weight'>,
   step: CanaryStep,
@@ -35,7 +35,7 @@ export function holdOf(
   return { reason: countingReason, message, at };
 }
 
-/** Begins a rollout at its first step, or waits at stable until its share can be measured. */
+/** Begins a rollout at its first step, or waits at stable until that share can be measured. */
 export function startOrWait(
   state: RolloutState,
   canary: RolloutRevision,
@@ -46,7 +46,7 @@ export function startOrWait(
   return hold === undefined ? startRollout(state, canary, steps, moment) : waitAtStable(state, hold);
 }
 
-/** Ends any rollout and leaves all pods with stable until the next one can begin. */
+/** Ends any rollout. All pods get stable until the next rollout can begin. */
 export function waitAtStable(
   state: RolloutState,
   { reason, message }: Pick<RolloutState, 'reason' | 'message'>,

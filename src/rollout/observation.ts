@@ -1,27 +1,27 @@
 import type { RolloutRevision } from '../api/revision-tag/revision-tag.ts';
 import type { ShadowReport } from './shadow-report.ts';
 
-/** A pod that either revision injected. Pods that succeeded or are being deleted do not count. */
+/** A pod with a sidecar of either revision, unless the pod succeeded or is being deleted. */
 export interface ObservedPod {
   /** `namespace/name`. */
   readonly name: string;
   /** The status of its condition Ready. */
   readonly ready: boolean;
-  /** The last change of that condition, else its creation, in milliseconds since 1970. */
+  /** When condition Ready last changed, or else `createdAt`, in milliseconds since 1970. */
   readonly since: number;
-  /** Its creation, in milliseconds since 1970. */
+  /** The creation time of the pod, in milliseconds since 1970. */
   readonly createdAt: number;
-  /** The restarts of all its containers together. */
+  /** The sum of the restarts of all containers. */
   readonly restarts: number;
-  /** Whether it has failed, or one of its containers waits after a crash. */
+  /** Whether the pod has failed, or one of its containers waits after a crash. */
   readonly crashing: boolean;
 }
 
 /** A workload that follows the tag. */
 export interface ObservedWorkload {
-  /** By `rankOf`. */
+  /** The rank that `rankOf` returns. */
   readonly rank: string;
-  /** How many pods it has now, whichever revision injected them. */
+  /** The number of pods that the workload has now, of any revision. */
   readonly pods: number;
 }
 
@@ -31,32 +31,32 @@ export interface Moment {
   readonly now: Date;
 }
 
-/** The observed state of the cluster. A rollout waits while a field is absent. */
+/** The observed state of the cluster. */
 export interface RolloutObservation {
   /** `spec.revision` of the tag. */
   readonly revision: string;
   /** `metadata.generation` of the tag. */
   readonly generation: number;
-  /** The target of the tag in the rest of the status; used only without a state. */
+  /** The target of the tag in the rest of the status; used only while there is no state. */
   readonly before?: RolloutRevision;
-  /** The configuration that `spec.revision` serves; absent while it is not ready or not known. */
-  readonly wanted?: RolloutRevision;
-  /** The configuration that the stable revision serves; absent while it is not known. */
+  /** The configuration of `spec.revision`; absent while it is not ready or not known. */
+  readonly desired?: RolloutRevision;
+  /** The configuration of the stable revision; absent while it is not known. */
   readonly stable?: RolloutRevision;
-  /** Why the canary is no longer served; absent also while nothing is known about it yet. */
+  /** Why the canary is no longer served; absent if it is served, or if that is not known yet. */
   readonly gone?: string;
   readonly workloads: readonly ObservedWorkload[];
   /**
    * The time until which `workloads` may be incomplete, because a new leader does not see workloads
-   * that have no pods at the moment. Milliseconds since 1970; absent when all are known.
+   * whose pods are being replaced. Milliseconds since 1970; absent if all workloads are known.
    */
   readonly incompleteUntil?: number;
-  /** The number of workloads in the rest of the status; used only without a state. */
+  /** The number of workloads in the rest of the status; used only while there is no state. */
   readonly workloadsBefore?: number;
   readonly pods: { readonly stable: readonly ObservedPod[]; readonly canary: readonly ObservedPod[] };
-  /** Failed injections of this canary since the rollout began. */
+  /** The number of failed injections of this canary since the rollout began. */
   readonly injectionErrors: number;
-  /** The comparisons of the replicas for exactly this pair of configurations. */
+  /** The replicas' comparisons of exactly this pair of configurations. */
   readonly shadow?: ShadowReport;
   /** The value of the action annotation. */
   readonly action?: string;

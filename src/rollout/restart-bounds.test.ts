@@ -59,13 +59,13 @@ describe('planRestarts, with shared budgets and bounds,', () => {
       assert.deepEqual([names(restart), status.inProgress], [['b'], 0]);
       assert.equal(
         status.waiting[0]?.message,
-        '1 workloads of namespace shop are restarting (perNamespace); for other tags: shop/Deployment/z (logs)',
+        '1 workload in namespace shop is restarting, so the maximum is reached (perNamespace); for other tags: shop/Deployment/z (logs)',
       );
       assert.equal(next, at(990).getTime() + 24 * 3600 * second, 'when the other restart stops counting');
       const many = ['x', 'y', 'z'].map(restartedForLogs);
       assert.equal(
         plan([candidate('a')], two, 1000, many).status.waiting[0]?.message,
-        '3 workloads are restarting (maxUnavailableWorkloads); for other tags: shop/Deployment/x (logs) and 2 more',
+        '3 workloads are restarting, so the maximum is reached (maxUnavailableWorkloads); for other tags: shop/Deployment/x (logs) and 2 more',
       );
     });
 

@@ -1,31 +1,31 @@
 import type { RestartStrategy } from '../api/revision-tag/rollout-strategy.ts';
 import type { CoveringBudget, KeyedWorkload, RestartProgress } from './restart-candidate.ts';
 
-/** A workload that is restarting or planned. */
+/** A workload that is restarting, or that is about to restart. */
 interface Restarting extends KeyedWorkload, RestartProgress {
-  /** The other tag for which it is restarting. */
+  /** The tag for which the workload is restarting, if this is another tag. */
   readonly tag?: string;
-  /** Whether the restart is planned, but not written yet. */
+  /** Whether the restart is planned, but not yet written. */
   readonly isNext?: boolean;
   readonly budgets: readonly CoveringBudget[];
 }
 
-/** Tracks the restarting workloads of all tags and the remaining bounds and disruption budgets. */
+/** Counts the restarting workloads of all tags against the bounds and the disruption budgets. */
 export class RestartBounds {
   readonly #bounds: RestartStrategy;
   readonly #restarting = new Map<string, Restarting>();
   readonly #byNamespace = new Map<string, Map<string, Restarting>>();
-  /** The keys of the workloads that use a budget, by its `namespace/name`. */
+  /** The keys of the workloads that use a disruption budget, by its `namespace/name`. */
   readonly #workloadsOf = new Map<string, Set<string>>();
-  /** Messages of the cluster ('') and of namespaces, reused for each waiting workload. */
-  readonly #said = new Map<string, string>();
+  /** The messages for each namespace, and for the cluster (''), shared by all waiting workloads. */
+  readonly #messages = new Map<string, string>();
 
-  /** @param restarting the last entry counts for a workload that occurs twice */
+  /** @param restarting if a workload occurs twice, the last entry counts */
   constructor(bounds: RestartStrategy, restarting: readonly Restarting[]) {
     this.#bounds = bounds;
     for (const each of restarting) {
       this.#put(each);
-      // The status of the budget may be late. This count may allow one too few, never one too many.
+      // The status of the budget may already count this workload. Counting it twice is safe.
       if (each.completeSince === undefined) this.#take(each);
     }
   }
@@ -34,7 +34,7 @@ export class RestartBounds {
     return this.#restarting.has(key);
   }
 
-  /** Returns the other tag for which a workload is restarting. */
+  /** Returns the tag for which a workload is restarting, if this is another tag. */
   otherTag({ key }: KeyedWorkload): string | undefined {
     return this.#restarting.get(key)?.tag;
   }
@@ -45,7 +45,7 @@ export class RestartBounds {
     this.#take(next);
   }
 
-  /** Returns a budget without disruptions left; the workload's own use does not count. */
+  /** Returns a budget that allows no more disruptions, not counting the workload's own use. */
   exhausted({ key, namespace, budgets }: Restarting): string | undefined {
     const workloads = (name: string): number => {
       const found = this.#workloadsOf.get(`${namespace}/${name}`);
@@ -58,21 +58,22 @@ export class RestartBounds {
   reached(namespace: string): string | undefined {
     const { maxUnavailableWorkloads, perNamespace } = this.#bounds;
     if (this.#restarting.size >= maxUnavailableWorkloads)
-      return this.#say('', this.#restarting, '(maxUnavailableWorkloads)');
+      return this.#messageFor('', this.#restarting, '(maxUnavailableWorkloads)');
     const here = this.#byNamespace.get(namespace);
     if (here === undefined || here.size < perNamespace) return undefined;
-    return this.#say(namespace, here, '(perNamespace)');
+    return this.#messageFor(namespace, here, '(perNamespace)');
   }
 
-  #say(namespace: string, workloads: ReadonlyMap<string, Restarting>, bound: string): string {
-    const known = this.#said.get(namespace);
+  #messageFor(namespace: string, workloads: ReadonlyMap<string, Restarting>, bound: string): string {
+    const known = this.#messages.get(namespace);
     if (known !== undefined) return known;
     const all = [...workloads.values()];
-    const which = namespace === '' ? '' : ` of namespace ${namespace}`;
-    const next = all.some(({ isNext }) => isNext === true) ? ' or next' : '';
-    const said = `${all.length} workloads${which} are restarting${next} ${bound}${forOthers(all)}`;
-    this.#said.set(namespace, said);
-    return said;
+    const [noun, verb] = all.length === 1 ? ['workload', 'is'] : ['workloads', 'are'];
+    const where = namespace === '' ? '' : ` in namespace ${namespace}`;
+    const next = all.some(({ isNext }) => isNext === true) ? ' or about to restart' : '';
+    const message = `${all.length} ${noun}${where} ${verb} restarting${next}, so the maximum is reached ${bound}${forOthers(all)}`;
+    this.#messages.set(namespace, message);
+    return message;
   }
 
   #put(workload: Restarting): void {
@@ -80,7 +81,7 @@ export class RestartBounds {
     this.#restarting.set(key, workload);
     const here = this.#byNamespace.get(namespace) ?? new Map<string, Restarting>();
     this.#byNamespace.set(namespace, here.set(key, workload));
-    this.#said.clear();
+    this.#messages.clear();
   }
 
   #take({ key, namespace, budgets }: Restarting): void {

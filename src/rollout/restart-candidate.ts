@@ -4,11 +4,11 @@ import type { RolloutWorkload } from '../routing/workload-key.ts';
 
 /** The observed progress of the latest restart of a workload. */
 export interface RestartProgress {
-  /** When all pods became available and up to date, in milliseconds since 1970. */
+  /** Since when all pods are available and up to date, in milliseconds since 1970. */
   readonly completeSince?: number | undefined;
-  /** How long it was complete since that restart before it no longer was, in milliseconds. */
+  /** The longest time for which it was complete after that restart, in milliseconds. */
   readonly completedFor?: number | undefined;
-  /** When it last had more new or available pods than before. Milliseconds since 1970. */
+  /** When its number of new or available pods last grew, in milliseconds since 1970. */
   readonly progressedAt?: number | undefined;
 }
 
@@ -20,19 +20,18 @@ export interface CoveringBudget {
 
 /** The restart that our annotation on a workload's pod template records for the tag. */
 export interface OwnRestart {
-  /** The configuration that its pods were to get, as `N.<hash8>`. */
+  /** The configuration that the new pods were expected to get, as `N.<hash8>`. */
   readonly target: string;
   /** Milliseconds since 1970. */
   readonly at: number;
   /** Whether another client removed or changed the annotation. */
   readonly isLost?: boolean;
-  /** Whether the target changed in between, which allows another restart for it. */
+  /** Whether the target has changed since, so that the same target allows another restart. */
   readonly isOvertaken?: boolean;
 }
 
-/** A workload with its key. */
+/** A workload with its `workloadKey`. */
 export interface KeyedWorkload extends RolloutWorkload {
-  /** Its `workloadKey`. */
   readonly key: string;
 }
 
@@ -46,31 +45,31 @@ export interface RestartHold {
 
 /** A workload with pods that follow the tag, or one that was restarted for the tag. */
 export interface RestartCandidate extends KeyedWorkload, RestartProgress {
-  /** How many of its pods are stale. */
+  /** The number of stale pods. */
   readonly stale: number;
-  /** The configuration that its new pods would get, as `N.<hash8>`. */
+  /** The configuration that new pods would get, as `N.<hash8>`. */
   readonly target: string;
   readonly restarted?: OwnRestart | undefined;
-  /** How many of the pods created by that restart crash. */
+  /** The number of pods created by that restart that crash. */
   readonly crashing?: number | undefined;
-  /** How many of those pods have no sidecar. */
+  /** The number of pods created by that restart that have no sidecar. */
   readonly uninjected?: number | undefined;
-  /** How its controller replaces pods (`spec.strategy` or `spec.updateStrategy`). */
+  /** The type of `spec.strategy` or `spec.updateStrategy`. */
   readonly updateType?: string | undefined;
-  /** The StatefulSet field `spec.updateStrategy.rollingUpdate.partition`: lower ordinals stay. */
+  /** `spec.updateStrategy.rollingUpdate.partition`: pods with lower ordinals are not replaced. */
   readonly partition?: number;
   /** `spec.paused`. */
   readonly paused: boolean;
-  /** Whether a user excluded it by annotation. */
+  /** Whether a user excluded the workload by annotation. */
   readonly isExcluded?: boolean;
-  /** Whether its pod template contains the sidecar, so that restarts change nothing. */
+  /** Whether the pod template contains the sidecar, so that a restart changes nothing. */
   readonly isInjectedByHand?: boolean;
-  /** Whether pods of it have a canary that was rolled back. */
+  /** Whether any of its pods has a canary that was rolled back. */
   readonly rolledBack?: boolean;
   readonly hold?: RestartHold | undefined;
-  /** Why the operator never restarts it, for a reason outside the workload. */
+  /** Why the operator never restarts the workload, for a reason outside the workload. */
   readonly leftOut?: RestartHold | undefined;
-  /** Whether it comes last, because many writes fail in its namespace. */
+  /** Whether the workload comes last, because many writes fail in its namespace. */
   readonly isDeferred?: boolean;
   readonly budgets: readonly CoveringBudget[];
 }
@@ -83,7 +82,7 @@ export interface OtherRestart extends KeyedWorkload, RestartProgress {
   readonly budgets: readonly CoveringBudget[];
 }
 
-/** A workload whose restart was sent to the API server without an answer. */
+/** A workload whose restart was sent to the API server, which did not answer. */
 export interface UncertainRestart extends KeyedWorkload {
   readonly budgets: readonly CoveringBudget[];
 }
@@ -95,30 +94,30 @@ export interface RestartSituation {
   readonly uncertain?: readonly UncertainRestart[];
 }
 
-/** How long a restart may be the cause of an incomplete workload, in milliseconds. */
+/** How long a restart counts as the cause of an incomplete workload, in milliseconds. */
 const history = 24 * 3_600_000;
 
-/** Reports whether it was restarted for the current target. */
+/** Reports whether a workload was restarted for its current target. */
 export function isCurrent({ restarted, target }: RestartCandidate): boolean {
   return restarted?.target === target && restarted.isOvertaken !== true;
 }
 
-/** Returns when it was restarted for the tag, in milliseconds since 1970; -Infinity if never. */
+/** Returns when a workload was restarted for the tag, in ms since 1970, or -Infinity. */
 export function restartedAt({ restarted }: RestartCandidate): number {
   return restarted?.at ?? -Infinity;
 }
 
-/** Reports whether a restart may be the cause of the observed state. */
+/** Reports whether a restart is recent enough to be the cause of the observed state. */
 export function isRecent(at: number, now: number): boolean {
   return Math.abs(now - at) < history;
 }
 
-/** Returns when a restart stops counting if nothing changes. */
+/** Returns when a restart is no longer recent. */
 export function forgottenAt(at: number): number {
   return at + history;
 }
 
-/** Returns when a restart ends if nothing changes: after it was complete for `minReadySeconds`. */
+/** Returns when a workload will have been complete for `minReadySeconds` if nothing changes. */
 export function doneAt(
   at: number,
   { completeSince, completedFor }: RestartProgress,
@@ -128,11 +127,11 @@ export function doneAt(
   const needed = minReadySeconds * 1000;
   if (completedFor !== undefined && completedFor >= needed) return at;
   if (completeSince === undefined) return Infinity;
-  // A time in the future comes from a clock that is ahead, or from another client.
+  // A time in the future comes from a fast clock, or from another client.
   return (at > now ? completeSince : Math.max(completeSince, at)) + needed;
 }
 
-/** Returns when a restart is late without progress. Large workloads may take hours in total. */
+/** Returns when a restart becomes late. Progress extends this time for large workloads. */
 export function lateAt(
   at: number,
   { progressedAt = at }: Pick<RestartProgress, 'progressedAt'>,

@@ -8,9 +8,9 @@ import type { RolloutWorkload } from '../routing/workload-key.ts';
 export type Why = Pick<RestartStatus['waiting'][number], 'reason' | 'message'>;
 
 /** A workload and why it is not restarted. */
-export type Left = RestartStatus['waiting'][number];
+export type NotRestarted = RestartStatus['waiting'][number];
 
-/** The limit of the status schema, in characters; the API server would refuse a longer message. */
+/** The limit of the status schema, in characters; the API server rejects a longer message. */
 export const longestMessage = 2048;
 
 /** The kinds (apps/v1) whose controller recreates pods after a change of the pod template. */
@@ -23,7 +23,7 @@ export function isRestartable(kind: string): boolean {
   return restartable.has(kind);
 }
 
-/** Returns why the operator never restarts a workload; undefined when it can. */
+/** Returns why the operator never restarts a workload; undefined if it can restart it. */
 export function whyNever(candidate: RestartCandidate): Why | undefined {
   const { kind, updateType, partition = 0, restarted, target } = candidate;
   const because = (reason: string, message: string): Why => ({ reason, message });
@@ -52,7 +52,7 @@ export function whyNever(candidate: RestartCandidate): Why | undefined {
     : because('StillStale', `${done} but still has stale pods: find out why`);
 }
 
-/** Returns the entry of the status for a workload that is not restarted. */
-export function left({ namespace, kind, name }: RolloutWorkload, { reason, message }: Why): Left {
+/** Returns the status entry of a workload that is not restarted. */
+export function notRestarted({ namespace, kind, name }: RolloutWorkload, { reason, message }: Why): NotRestarted {
   return { namespace, kind, name, reason, message: message.slice(0, longestMessage) };
 }

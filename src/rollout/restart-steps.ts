@@ -1,11 +1,11 @@
 /**
- * A computation in steps. The caller may yield to other work after each step: the thread that
+ * A computation in steps. The caller may do other work after each step, because the thread that
  * examines tens of thousands of workloads also answers admission requests.
  */
 export type Steps<Result> = Generator<void, Result, void>;
 
 /** Runs all steps without a break and returns the result. */
-export function atOnce<Result>(steps: Steps<Result>): Result {
+export function runSteps<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;
@@ -13,14 +13,14 @@ export function atOnce<Result>(steps: Steps<Result>): Result {
 }
 
 /** The number of items per step. */
-const lookedAtOnce = 50;
+const itemsPerStep = 50;
 
 /** Visits all items in steps. */
-export function* forEach<T>(items: Iterable<T>, look: (item: T) => void): Steps<void> {
+export function* forEach<T>(items: Iterable<T>, visit: (item: T) => void): Steps<void> {
   let count = 0;
   for (const item of items) {
-    look(item);
+    visit(item);
     count += 1;
-    if (count % lookedAtOnce === 0) yield;
+    if (count % itemsPerStep === 0) yield;
   }
 }

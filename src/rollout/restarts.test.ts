@@ -46,8 +46,14 @@ describe('planRestarts', () => {
     const { restart, status } = plan(all, bounds);
     const messageOf = (name: string) => status.waiting.find((each) => each.name === name)?.message ?? '';
     assert.deepEqual(names(restart), ['a1', 'a2', 'b1']);
-    assert.match(messageOf('a3'), /^2 workloads of namespace a are restarting or next \(perNamespace\)$/);
-    assert.match(messageOf('b2'), /^3 workloads are restarting or next \(maxUnavailableWorkloads\)$/);
+    assert.match(
+      messageOf('a3'),
+      /^2 workloads in namespace a are restarting or about to restart, so the maximum is reached \(perNamespace\)$/,
+    );
+    assert.match(
+      messageOf('b2'),
+      /^3 workloads are restarting or about to restart, so the maximum is reached \(maxUnavailableWorkloads\)$/,
+    );
   });
 
   for (const [title, fields, reason] of [
@@ -67,8 +73,8 @@ describe('planRestarts', () => {
   ] as const) {
     it(`reports ${title} instead of restarting it, and continues with others`, () => {
       const { restart, status } = plan([candidate('a', fields), candidate('b')]);
-      const said = [names(restart), reasons(status.untouched), reasons(status.waiting)];
-      assert.deepEqual(said, [['b'], [`a ${reason}`], ['b Next']]);
+      const actual = [names(restart), reasons(status.untouched), reasons(status.waiting)];
+      assert.deepEqual(actual, [['b'], [`a ${reason}`], ['b Next']]);
       const alone = plan([candidate('a', fields)]).status;
       assert.equal(alone.phase, 'Idle');
       const named = /^nothing to restart; the operator does not restart 1 workloads, for example shop\/\w+\/a: .*$/;

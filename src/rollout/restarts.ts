@@ -13,49 +13,49 @@ import {
   restartedAt,
   type RestartSituation,
 } from './restart-candidate.ts';
-import { left, type Left, longestMessage, type Why, whyNever } from './restart-reasons.ts';
+import { notRestarted, type NotRestarted, longestMessage, type Why, whyNever } from './restart-reasons.ts';
 import { forEach, type Steps } from './restart-steps.ts';
 import { workloadKey } from '../routing/workload-key.ts';
 
-/** The message of the status explains the stop once. */
+/** The message of the whole status explains the stop. */
 const whileStopped: Why = { reason: 'Stopped', message: 'restarts are stopped: see status.restarts.message' };
-/** A planned restart, which may still fail. */
+/** The reason while a restart is planned. The write may still fail. */
 const planned: Why = { reason: 'Next', message: 'it is restarted next' };
 
-/** The number of workloads of a tag in each state; not cut like the lists of the status. */
+/** The number of workloads of a tag in each state, even if the lists in the status are cut. */
 export interface RestartCounts {
   readonly stale: number;
   readonly restarting: number;
   readonly waiting: number;
-  /** The waiting ones whose writes fail or are refused. */
+  /** The number of waiting workloads whose writes fail or are refused. */
   readonly failing: number;
   readonly untouched: number;
 }
 
 /** The restarts that are due now. */
 export interface RestartPlan {
-  /** In the order of writing; each gets {@link RestartCandidate.target} as its annotation. */
+  /** The workloads in the order of writing. Each annotation names the candidate's `target`. */
   readonly restart: readonly RestartCandidate[];
   /** `status.restarts` before any of these restarts is written. */
   readonly status: RestartStatus;
   readonly counts: RestartCounts;
-  /** When the next pass is due without other changes, in milliseconds since 1970. */
+  /** When the next pass is due if nothing else changes, in milliseconds since 1970. */
   readonly at: number | undefined;
 }
 
 /**
  * Plans the restarts of workloads with stale pods for one tag. A workload is restarted once per
  * target. All state is in the annotations on pod templates: the bounds count every workload that
- * any leader restarted for any tag and that is not complete yet. No workload is restarted while one
+ * any leader restarted for any tag and that is not complete yet. All restarts stop while a workload
  * that was restarted for its current target is late or has new pods that crash. A workload that is
- * incomplete, or whose PodDisruptionBudget allows no disruption, waits. Exception: when we caused
- * that (a restart for another target, new pods that crash, or a canary that was rolled back), it is
- * restarted first, since its unready pods use up the budget until a restart repairs them. The order
- * is by namespace, kind and name; workloads whose writes fail come last.
+ * incomplete, or whose PodDisruptionBudget allows no disruption, waits. Exception: if the operator
+ * made it incomplete (by a restart for another target, by a restart whose new pods crash, or by a
+ * canary that was rolled back), it is restarted first, because its unready pods use up the budget.
+ * The order is by namespace, kind and name; workloads in namespaces with many failures come last.
  */
 export function* planRestarts(situation: RestartSituation, bounds: RestartStrategy, now: number): Steps<RestartPlan> {
   const { others, uncertain = [] } = situation;
-  // Sorting ten thousand takes 3 ms, so it is one step.
+  // Sorting ten thousand workloads takes only 3 ms, so this is one step.
   const sorted = [...situation.own].sort((one, other) => (one.key < other.key ? -1 : 1));
   const { latest, inProgress, elsewhere } = yield* underWay(sorted, others, bounds, now);
   const running = new RestartBounds(bounds, [...uncertain, ...elsewhere, ...inProgress]);
@@ -63,13 +63,13 @@ export function* planRestarts(situation: RestartSituation, bounds: RestartStrate
   const done: RestartCandidate[] = [];
   yield* forEach(latest, (each) => {
     if (!isCurrent(each)) return;
-    const trouble = troubleOf(each, bounds, inProgress.has(each), now);
-    if (trouble !== undefined) worse.push(`${each.key}: ${trouble}`);
+    const problem = problemOf(each, bounds, inProgress.has(each), now);
+    if (problem !== undefined) worse.push(`${each.key}: ${problem}`);
     if (!inProgress.has(each)) done.push(each);
   });
 
   let stale = 0;
-  const untouched: Left[] = [];
+  const untouched: NotRestarted[] = [];
   const able: RestartCandidate[] = [];
   yield* forEach(sorted, (candidate) => {
     if (candidate.stale === 0) return;
@@ -77,7 +77,7 @@ export function* planRestarts(situation: RestartSituation, bounds: RestartStrate
     if (isCurrent(candidate) && inProgress.has(candidate)) return;
     const never = whyNever(candidate);
     if (never === undefined) able.push(candidate);
-    else untouched.push(left(candidate, never));
+    else untouched.push(notRestarted(candidate, never));
   });
   const isIdle = able.length === 0;
   const stopped = worse.length > 0 || isIdle ? worse : withoutEffect(done);
@@ -98,11 +98,11 @@ export function* planRestarts(situation: RestartSituation, bounds: RestartStrate
       running.add(candidate);
     });
   }
-  const waiting: Left[] = [];
+  const waiting: NotRestarted[] = [];
   let failing = 0;
   yield* forEach(able, (each) => {
     const why = delayed.get(each);
-    if (why !== undefined && waiting.length < listedNames) waiting.push(left(each, why));
+    if (why !== undefined && waiting.length < listedNames) waiting.push(notRestarted(each, why));
     if (each.hold?.isFailure === true) failing += 1;
   });
   const counts = { stale, restarting: inProgress.size, waiting: able.length, failing, untouched: untouched.length };
@@ -120,7 +120,7 @@ export function* planRestarts(situation: RestartSituation, bounds: RestartStrate
   };
 }
 
-/** Returns the recent restarts: those in progress, and the workloads restarted for this tag. */
+/** Returns the recent restarts for this tag, and the restarts in progress for any tag. */
 function* underWay(
   sorted: readonly RestartCandidate[],
   others: readonly OtherRestart[],
@@ -144,7 +144,7 @@ function* underWay(
   return { latest, inProgress, elsewhere };
 }
 
-/** Returns the next time at which the plan changes without other changes. */
+/** Returns the next time at which the plan changes if nothing else changes. */
 function nextMoment(
   inProgress: Iterable<RestartCandidate>,
   elsewhere: readonly OtherRestart[],
@@ -163,7 +163,7 @@ function nextMoment(
   return next === Infinity ? undefined : next;
 }
 
-/** @param isBlamed whether we caused that it is incomplete */
+/** @param isBlamed whether the operator made the workload incomplete */
 function whyNotNow(candidate: RestartCandidate, running: RestartBounds, isBlamed: boolean): Why | undefined {
   if (candidate.hold !== undefined) return candidate.hold;
   const tag = running.otherTag(candidate);
@@ -176,39 +176,39 @@ function whyNotNow(candidate: RestartCandidate, running: RestartBounds, isBlamed
       return { reason: 'NotComplete', message: 'not all of its pods are ready and up to date with its pod template' };
     }
   }
-  // A workload that is already restarting for another target uses no more of the bounds.
+  // A workload that is already restarting for another target counts only once.
   const bound = running.has(candidate) ? undefined : running.reached(candidate.namespace);
   return bound === undefined ? undefined : { reason: 'Bound', message: bound };
 }
 
-/** @param first the first waiting workload, else the first that is never restarted */
+/** @param first the first waiting workload, or else the first that is never restarted */
 function phaseOf(
   stopped: readonly string[],
-  first: Left | undefined,
+  first: NotRestarted | undefined,
   { restarting, waiting, untouched }: RestartCounts,
 ): Pick<RestartStatus, 'phase' | 'message'> {
-  const say = (phase: RestartStatus['phase'], message: string) => {
+  const withMessage = (phase: RestartStatus['phase'], message: string) => {
     return { phase, message: message.slice(0, longestMessage) };
   };
   if (stopped.length > 0) {
     const more = stopped.length > 3 ? `; and ${stopped.length - 3} more` : '';
-    return say('Stopped', `restarts are stopped: ${stopped.slice(0, 3).join('; ')}${more}`);
+    return withMessage('Stopped', `restarts are stopped: ${stopped.slice(0, 3).join('; ')}${more}`);
   }
-  if (restarting > 0) return say('Restarting', `${restarting} restarting, ${waiting} to come`);
-  if (first === undefined) return say('Idle', 'nothing to restart');
+  if (restarting > 0) return withMessage('Restarting', `${restarting} restarting, ${waiting} to come`);
+  if (first === undefined) return withMessage('Idle', 'nothing to restart');
   const example = `${workloadKey(first)}: ${first.message}`;
-  if (waiting > 0) return say('Waiting', `${waiting} waiting; ${example}`);
-  return say(
+  if (waiting > 0) return withMessage('Waiting', `${waiting} waiting; ${example}`);
+  return withMessage(
     'Idle',
     `nothing to restart; the operator does not restart ${untouched} workloads, for example ${example}`,
   );
 }
 
-/** After so many restarts without effect, restarts stop. */
-const lastLooked = 3;
+/** The number of restarts without effect after which all restarts stop. */
+const withoutEffectLimit = 3;
 
 /** Returns what is wrong with a workload that was restarted for the current target. */
-function troubleOf(
+function problemOf(
   candidate: RestartCandidate,
   bounds: RestartStrategy,
   isInProgress: boolean,
@@ -224,11 +224,12 @@ function troubleOf(
 }
 
 /**
- * Returns messages when the latest restarts left all pods stale, so that further ones would not
- * help either. One alone does not count: its pod template may contain the sidecar.
+ * Returns messages if the latest three restarted workloads still have stale pods, so that further
+ * restarts would not help. One such workload is not enough: its template may contain the sidecar.
  */
 function withoutEffect(done: readonly RestartCandidate[]): string[] {
-  const last = [...done].sort((one, other) => restartedAt(other) - restartedAt(one)).slice(0, lastLooked);
-  if (last.length < lastLooked || last.some(({ stale, leftOut }) => stale === 0 || leftOut !== undefined)) return [];
+  const last = [...done].sort((one, other) => restartedAt(other) - restartedAt(one)).slice(0, withoutEffectLimit);
+  if (last.length < withoutEffectLimit || last.some(({ stale, leftOut }) => stale === 0 || leftOut !== undefined))
+    return [];
   return last.map(({ key }) => `${key}: restarted, but still has stale pods: find out why`);
 }

@@ -70,10 +70,10 @@ describe('A rollout is rolled back', () => {
   it('compared with an earlier count of stable pods, when it begins without any', () => {
     const tag = new TagHistory(strategyOf([{ weight: 100 }]));
     tag.see(0, { pods: { stable: unreadyPods(1, -400), canary: [] } });
-    const other = { revision: '1-26', generation: 3, wanted: ref('1-26') };
+    const other = { revision: '1-26', generation: 3, desired: ref('1-26') };
     tag.see(1, { ...other, pods: { stable: [], canary: readyPods(1) } });
     assert.deepEqual([tag.now.canary, tag.now.stableBefore], [ref('1-26'), { failing: 1, total: 1 }]);
-    tag.see(2, { revision: '1-24', generation: 4, wanted: ref('1-24') });
+    tag.see(2, { revision: '1-24', generation: 4, desired: ref('1-24') });
     assert.equal(tag.now.stableBefore, undefined, 'it belongs to the rollout');
   });
 
@@ -93,7 +93,7 @@ describe('A rollout is rolled back', () => {
   it('and stays at stable until the spec changes', () => {
     const tag = TagHistory.begun();
     tag.see(1, { injectionErrors: 1 });
-    for (const fields of [{}, { injectionErrors: 9 }, { wanted: ref('1-25', '00000002') }, { pods: healthy() }]) {
+    for (const fields of [{}, { injectionErrors: 9 }, { desired: ref('1-25', '00000002') }, { pods: healthy() }]) {
       assert.equal(tag.see(1e6, fields), 'RolledBack/InjectionErrors');
       assert.deepEqual([tag.now.threshold, tag.now.canary, tag.events], [noWorkload, undefined, []]);
     }
@@ -104,7 +104,7 @@ describe('A rollout is rolled back', () => {
   it('and forgets the rollback when another canary is promoted', () => {
     const tag = TagHistory.begun();
     tag.see(1, { injectionErrors: 1 });
-    const other = { revision: '1-26', generation: 3, wanted: ref('1-26') };
+    const other = { revision: '1-26', generation: 3, desired: ref('1-26') };
     tag.see(2, other);
     assert.deepEqual(tag.now.rolledBackFrom, ref('1-25'));
     tag.see(3, { ...other, action: 'promote:1' });
@@ -114,7 +114,7 @@ describe('A rollout is rolled back', () => {
   it('and is Idle once the spec names stable', () => {
     const tag = TagHistory.begun();
     tag.see(1, { injectionErrors: 1 });
-    assert.equal(tag.see(2, { revision: '1-24', generation: 3, wanted: ref('1-24') }), 'Idle/Stable');
+    assert.equal(tag.see(2, { revision: '1-24', generation: 3, desired: ref('1-24') }), 'Idle/Stable');
     assert.deepEqual(tag.now.rolledBackFrom, ref('1-25'));
   });
 
@@ -122,7 +122,7 @@ describe('A rollout is rolled back', () => {
     const tag = TagHistory.begun();
     tag.see(1, { action: 'promote:1' });
     assert.equal(tag.now.phase, 'Promoted');
-    const back = { revision: '1-24', generation: 3, wanted: ref('1-24'), stable: ref('1-25') };
+    const back = { revision: '1-24', generation: 3, desired: ref('1-24'), stable: ref('1-25') };
     assert.equal(tag.see(2, back), 'Progressing/StepStarted');
     assert.deepEqual([tag.now.stable, tag.now.canary], [ref('1-25'), ref('1-24')]);
     assert.equal(tag.see(3, { ...back, injectionErrors: 1 }), 'RolledBack/InjectionErrors');

@@ -61,7 +61,7 @@ describe('advanceRollout', () => {
   describe('without a state', () => {
     it('starts at the revision in the status', () => {
       const tag = new TagHistory();
-      tag.see(0, { revision: '1-24', wanted: ref('1-24') });
+      tag.see(0, { revision: '1-24', desired: ref('1-24') });
       assert.deepEqual([tag.now.phase, tag.now.reason, tag.now.stable], ['Idle', 'Stable', ref('1-24')]);
     });
 
@@ -75,7 +75,7 @@ describe('advanceRollout', () => {
     it('writes no state while spec.revision is not ready', () => {
       const unknown = observation();
       delete (unknown as { before?: unknown }).before;
-      delete (unknown as { wanted?: unknown }).wanted;
+      delete (unknown as { desired?: unknown }).desired;
       const pass = advanceRollout({ state: undefined, strategy: threeSteps, observed: unknown, now: at(0) });
       assert.deepEqual(pass, { state: undefined, at: undefined, events: [] });
     });

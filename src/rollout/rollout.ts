@@ -11,7 +11,7 @@ import { atRest, isActive, rollBack, type RolloutEvent, type Transition } from '
 
 /** The input of a pass over a tag with a canary strategy. */
 export interface RolloutSituation extends Moment {
-  /** The last written `status.rollout`; undefined when there is none or it was lost. */
+  /** `status.rollout` as last written; undefined if there is none, or if it was lost. */
   readonly state: RolloutState | undefined;
   /** `spec.strategy.canary`; undefined when the tag moves immediately. */
   readonly strategy: CanaryStrategy | undefined;
@@ -21,22 +21,23 @@ export interface RolloutSituation extends Moment {
 export interface RolloutPass {
   /** `status.rollout`, which determines the webhook's path; undefined without a target. */
   readonly state: RolloutState | undefined;
-  /** When the next pass is due without other changes; now when there is more to do. */
+  /** When the next pass is due if nothing else changes; now if there is more to do. */
   readonly at: Date | undefined;
   readonly events: readonly RolloutEvent[];
 }
 
 /**
- * Computes the next state of a rollout. The state is the only memory, and a pass takes at most one
- * step: write the state and its webhook path, then call again. Equal inputs give equal results, so
- * an interrupted pass can be repeated.
+ * Computes the next state of a rollout. The state is the only memory. A pass takes at most one
+ * step: the caller writes the state and its webhook path, and calls this function again. Equal
+ * inputs give equal results, so an interrupted pass can be repeated.
  *
- * - Without a state, the tag starts at the revision in the rest of its status, else at
- *   `spec.revision`; a requested action is refused.
- * - A step begins with a threshold, which stays until the next step and never shrinks in a rollout.
- * - A step ends on evidence; see `advance-step.ts`. The canary is promoted after the last step.
- * - Another `spec.revision`, or another configuration of the canary, starts again from stable. The
- *   stable revision in `spec.revision` ends the rollout.
+ * - Without a state, the tag starts at the revision in the rest of its status, or else at
+ *   `spec.revision`, and any requested action is refused.
+ * - A step keeps its threshold until the next step begins. Within a rollout it never shrinks.
+ * - A step ends when its evidence is complete (`advance-step.ts`). After the last step, the canary
+ *   is promoted.
+ * - When `spec.revision` or the configuration of the canary changes, the rollout starts again from
+ *   stable. When `spec.revision` names the stable revision, the rollout ends.
  * - A rollback stays until the spec changes or a user requests `retry`.
  */
 export function advanceRollout({ state, strategy, ...moment }: RolloutSituation): RolloutPass {
@@ -54,38 +55,38 @@ export function advanceRollout({ state, strategy, ...moment }: RolloutSituation)
   return { state: step.state, at: step.at, events: [...events, ...step.events] };
 }
 
-function firstState({ before, wanted, action, workloadsBefore = 0 }: RolloutObservation): RolloutState | undefined {
-  const stable = before ?? wanted;
+function firstState({ before, desired, action, workloadsBefore = 0 }: RolloutObservation): RolloutState | undefined {
+  const stable = before ?? desired;
   const answer = action === undefined ? {} : { action: refuseUnknown(action) };
   return stable && atRest({ knownWorkloads: workloadsBefore, ...answer }, stable, resting(stable.revision));
 }
 
-/** Returns when a rollout begins that waits until its workloads are known. */
+/** Returns when a rollout begins at the latest, if it waits until its workloads are known. */
 function countedAt({ reason }: RolloutState, { incompleteUntil }: RolloutObservation): Date | undefined {
   return reason === countingReason && incompleteUntil !== undefined ? new Date(incompleteUntil) : undefined;
 }
 
 /** Returns the transition that the spec requires; undefined to keep the state. */
 function followSpec(state: RolloutState, strategy: CanaryStrategy | undefined, moment: Moment): Transition | undefined {
-  const { revision, wanted, generation, gone } = moment.observed;
+  const { revision, desired, generation, gone } = moment.observed;
   if (revision === state.stable.revision) return backToStable(state);
-  if (strategy === undefined) return wanted && { state: atRest({}, wanted, resting(revision)), events: [] };
+  if (strategy === undefined) return desired && { state: atRest({}, desired, resting(revision)), events: [] };
   if (isActive(state) && state.canary.revision === revision) {
     if (gone !== undefined) return rollBack(state, generation, 'CanaryUnavailable', gone);
-    if (wanted === undefined || isSameConfiguration(wanted, state.canary)) return undefined;
-    return startOrWait(state, wanted, strategy, moment);
+    if (desired === undefined || isSameConfiguration(desired, state.canary)) return undefined;
+    return startOrWait(state, desired, strategy, moment);
   }
   if (state.phase === 'RolledBack' && state.generation === generation) return undefined;
-  if (wanted !== undefined) return unlessSaid(state, startOrWait(state, wanted, strategy, moment));
+  if (desired !== undefined) return unlessRepeated(state, startOrWait(state, desired, strategy, moment));
   const message = `revision ${revision} is not ready yet (condition RevisionReady); pods get revision ${state.stable.revision}`;
-  return unlessSaid(state, waitAtStable(state, { reason: 'RevisionNotReady', message }));
+  return unlessRepeated(state, waitAtStable(state, { reason: 'RevisionNotReady', message }));
 }
 
-/** Drops a transition to the state in which the rollout already waits, so that the pass goes on. */
-function unlessSaid(before: RolloutState, transition: Transition): Transition | undefined {
+/** Drops a transition that would not change the waiting state, so that the pass continues. */
+function unlessRepeated(before: RolloutState, transition: Transition): Transition | undefined {
   const { phase, reason, message } = transition.state;
-  const isSaid = before.reason === reason && before.message === message;
-  return phase === 'Idle' && before.phase === phase && isSaid ? undefined : transition;
+  const isSame = before.reason === reason && before.message === message;
+  return phase === 'Idle' && before.phase === phase && isSame ? undefined : transition;
 }
 
 /** Ends any rollout, because the spec names the stable revision. */
@@ -103,7 +104,7 @@ function resting(revision: string): Pick<RolloutState, 'reason' | 'message'> {
   return { reason: 'Stable', message: `pods get revision ${revision}` };
 }
 
-/** Updates the counts and, immediately, the configuration of the stable revision. */
+/** Updates the counts and the configuration of the stable revision. */
 function withFigures(state: RolloutState, strategy: CanaryStrategy | undefined, moment: Moment): RolloutState {
   const { stable, workloads, pods, injectionErrors } = moment.observed;
   const followed = stable?.revision === state.stable.revision ? stable : state.stable;
@@ -113,7 +114,7 @@ function withFigures(state: RolloutState, strategy: CanaryStrategy | undefined, 
   return {
     ...state,
     stable: followed,
-    // With missing workloads, keep the count: the next leader may need it too.
+    // While workloads are missing, keep the count, which the next leader may need too.
     ...(isIncomplete(state, moment)
       ? {}
       : { knownWorkloads: new Set(ranks).size, canaryWorkloads: countBelow(ranks, state.threshold) }),

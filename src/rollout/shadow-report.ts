@@ -9,27 +9,27 @@ export const longestError = 500;
 /** The tag and the two configurations that are compared. */
 export type RolloutPair = Pick<RolloutRoute, 'tag' | 'stable' | 'canary'>;
 
-/** The result of rendering pods with both configurations of a rollout; reports are summed. */
+/** The results of rendering pods with both configurations of a rollout. */
 export interface ShadowReport {
   /** The number of compared admissions. */
   readonly compared: number;
-  /** Those that only the canary refuses. */
+  /** The number of admissions that only the canary refuses. */
   readonly failed: number;
-  /** Those that both accept, with different pods. */
+  /** The number of admissions for which the two configurations render different pods. */
   readonly differing: number;
-  /** The first fields that differ, e.g. `spec.containers[istio-proxy].image`. */
+  /** The first fields that differ, such as `spec.containers[istio-proxy].image`. */
   readonly changed: readonly string[];
-  /** The error of the first of `failed`. */
+  /** The error of the first admission that only the canary refuses. */
   readonly error?: string;
 }
 
 /** A report without comparisons. */
 export const emptyShadowReport: ShadowReport = { compared: 0, failed: 0, differing: 0, changed: [] };
 
-/** One replica's report on one pair. */
+/** The report of one replica about one pair. */
 export type PairReport = RolloutPair & ShadowReport;
 
-/** Adds two reports; the fields of the first come first. */
+/** Adds two reports. The fields of the first report come first. */
 export function addShadowReports(one: ShadowReport, other: ShadowReport): ShadowReport {
   const error = one.error ?? other.error;
   return {
@@ -46,12 +46,12 @@ export function isOfPair({ tag, stable, canary }: RolloutPair, pair: RolloutPair
   return tag === pair.tag && isSameConfiguration(stable, pair.stable) && isSameConfiguration(canary, pair.canary);
 }
 
-/** Cuts a field path to its limit in a report. */
+/** Cuts a field path to `longestField` characters. */
 export function boundedField(field: string): string {
   return shortened(field, longestField);
 }
 
-/** Cuts an error to its limit in a report. */
+/** Cuts an error to `longestError` characters. */
 export function boundedError(error: string): string {
   return shortened(error, longestError);
 }

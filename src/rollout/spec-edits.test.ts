@@ -3,7 +3,7 @@ import type { RolloutState } from '../api/revision-tag/revision-tag.ts';
 import type { RolloutObservation } from './observation.ts';
 import { advanceRollout } from './rollout.ts';
 import { at, ref, strategyOf } from './testdata/situation.ts';
-import { healthy, TagHistory, threeSteps, withoutWanted } from './testdata/tag-history.ts';
+import { healthy, TagHistory, threeSteps, withoutDesired } from './testdata/tag-history.ts';
 import { noWorkload } from '../routing/workload-key.ts';
 
 const shadowFirst = strategyOf([{ weight: 0, shadow: true }, { weight: 5 }]);
@@ -18,14 +18,14 @@ describe('A rollout whose spec is edited', () => {
 
   it('starts again from stable for another revision', () => {
     const tag = inProgress();
-    assert.equal(tag.see(61, { revision: '1-26', generation: 3, wanted: ref('1-26') }), 'Progressing/StepStarted');
+    assert.equal(tag.see(61, { revision: '1-26', generation: 3, desired: ref('1-26') }), 'Progressing/StepStarted');
     const { stable, canary, weight, canaryWorkloads } = tag.now;
     assert.deepEqual([stable, canary, weight, canaryWorkloads], [ref('1-24'), ref('1-26'), 5, 5]);
   });
 
   it('goes back to stable while the other revision is not ready', () => {
     const tag = inProgress();
-    const observed = withoutWanted({ revision: '1-26', generation: 3 });
+    const observed = withoutDesired({ revision: '1-26', generation: 3 });
     const pass = advanceRollout({ state: tag.now, strategy: threeSteps, observed, now: at(61) });
     const { phase, reason, canary } = pass.state ?? {};
     assert.deepEqual([phase, reason, canary], ['Idle', 'RevisionNotReady', undefined]);
@@ -37,16 +37,16 @@ describe('A rollout whose spec is edited', () => {
 
   it('ends when the spec names stable again', () => {
     const tag = inProgress();
-    assert.equal(tag.see(61, { revision: '1-24', generation: 3, wanted: ref('1-24') }), 'Idle/Stable');
+    assert.equal(tag.see(61, { revision: '1-24', generation: 3, desired: ref('1-24') }), 'Idle/Stable');
     assert.deepEqual([tag.now.threshold, tag.now.canary], [noWorkload, undefined]);
     assert.deepEqual(tag.events, ['Normal/RolloutAborted']);
-    assert.equal(tag.see(62, { revision: '1-24', generation: 3, wanted: ref('1-24') }), 'Idle/Stable');
+    assert.equal(tag.see(62, { revision: '1-24', generation: 3, desired: ref('1-24') }), 'Idle/Stable');
     assert.deepEqual(tag.events, []);
   });
 
   it('starts again for another configuration of the canary', () => {
     const tag = inProgress();
-    assert.equal(tag.see(61, { wanted: ref('1-25', '00000002') }), 'Progressing/StepStarted');
+    assert.equal(tag.see(61, { desired: ref('1-25', '00000002') }), 'Progressing/StepStarted');
     assert.deepEqual([tag.now.weight, tag.now.canary?.hash], [5, '00000002']);
   });
 
@@ -66,7 +66,7 @@ describe('A rollout whose spec is edited', () => {
 
   it('waits without a strategy while the revision is not ready', () => {
     const tag = inProgress();
-    const observed = withoutWanted({ generation: 3 });
+    const observed = withoutDesired({ generation: 3 });
     const pass = advanceRollout({ state: tag.now, strategy: undefined, observed, now: at(61) });
     assert.deepEqual(pass, { state: tag.now, at: undefined, events: [] });
   });
@@ -103,11 +103,11 @@ describe('A rollout whose spec is edited', () => {
 
 describe('A rollout whose revision is not ready', () => {
   it('does not begin, reports why once, and refuses actions', () => {
-    const first = advanceRollout({ state: undefined, strategy: threeSteps, observed: withoutWanted(), now: at(0) });
+    const first = advanceRollout({ state: undefined, strategy: threeSteps, observed: withoutDesired(), now: at(0) });
     const { phase, reason, message = '' } = first.state ?? {};
     assert.deepEqual([phase, reason, first.events, first.at], ['Idle', 'RevisionNotReady', [], undefined]);
     assert.match(message, /revision 1-25 is not ready yet .*; pods get revision 1-24$/);
-    const observed = withoutWanted({ action: 'promote:1' });
+    const observed = withoutDesired({ action: 'promote:1' });
     const asked = advanceRollout({ state: first.state, strategy: threeSteps, observed, now: at(1) });
     assert.equal(asked.state?.action?.message, 'promote: no rollout is under way');
   });
@@ -115,7 +115,7 @@ describe('A rollout whose revision is not ready', () => {
   it('stays at its step, and is still rolled back', () => {
     const tag = TagHistory.begun();
     const pass = (state: RolloutState | undefined, seconds: number, fields: Partial<RolloutObservation>) =>
-      advanceRollout({ state, strategy: threeSteps, observed: withoutWanted(fields), now: at(seconds) });
+      advanceRollout({ state, strategy: threeSteps, observed: withoutDesired(fields), now: at(seconds) });
     const hold = pass(tag.now, 60, { pods: healthy() });
     assert.deepEqual([hold.state?.phase, hold.state?.reason, hold.state?.step], ['Progressing', 'RevisionNotReady', 0]);
     const worse = pass(hold.state, 61, { injectionErrors: 1 });

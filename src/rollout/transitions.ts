@@ -31,7 +31,7 @@ export interface Transition {
   readonly events: readonly RolloutEvent[];
 }
 
-/** The state while a rollout is in progress. */
+/** The complete state of a rollout that is in progress. */
 export type ActiveState = RolloutState & Required<Pick<RolloutState, 'canary' | 'step' | 'stepStartedAt'>>;
 
 const noPods = { ready: 0, failing: 0, total: 0 };
@@ -41,7 +41,7 @@ export function isActive(state: RolloutState): state is ActiveState {
   return state.canary !== undefined && state.step !== undefined && state.stepStartedAt !== undefined;
 }
 
-/** Returns the state without a rollout. Answers and reports remain. */
+/** Returns the state without a rollout. The answer to the last action and the report remain. */
 export function atRest(
   before: Partial<RolloutState>,
   stable: RolloutRevision,
@@ -56,7 +56,7 @@ export function atRest(
     weight: 0,
     threshold: noWorkload,
     shadow: false,
-    // Kept, because a workload restarted before the last rollout may have to restart once more.
+    // Keep it: restarts before the last rollout began no longer count (`isOvertaken`).
     ...(startedAt === undefined ? {} : { startedAt }),
     knownWorkloads: before.knownWorkloads ?? 0,
     canaryWorkloads: 0,
@@ -68,7 +68,7 @@ export function atRest(
   };
 }
 
-/** Returns a step. @throws RangeError when it does not exist, which the schema prevents */
+/** Returns a step. @throws RangeError if the step does not exist, which the schema prevents */
 export function stepAt(steps: readonly CanaryStep[], index: number): CanaryStep {
   const step = steps[index];
   if (step === undefined) throw new RangeError(`spec.strategy.canary.steps has no step ${index}`);
@@ -97,13 +97,13 @@ export function startRollout(
   return { state, events: [{ type: 'Normal', reason: 'RolloutStarted', message }, ...events] };
 }
 
-/** Counts the stable pods when a rollout begins; keeps the last count if none remain. */
+/** Counts the stable pods when a rollout begins. If there are none, keeps the last count. */
 function stableBefore({ pods, stableBefore: known }: RolloutState): NonNullable<RolloutState['stableBefore']> {
   const { stable } = pods;
   return stable.total === 0 && known !== undefined ? known : { failing: stable.failing, total: stable.total };
 }
 
-/** Begins a step: measures its share, and drops the evidence of the last step. */
+/** Begins a step: measures its share, and drops the evidence of the previous step. */
 export function beginStep(
   before: RolloutState,
   { index, step }: { readonly index: number; readonly step: CanaryStep },
@@ -113,7 +113,7 @@ export function beginStep(
   delete rest.pausedAt;
   delete rest.resumed;
   delete rest.shadowBefore;
-  // After an edit, all steps may be below the current weight: keep it.
+  // After an edit, the weights of all steps may be smaller than the current weight: keep it.
   const weight = Math.max(step.weight, before.weight);
   const ranks = observed.workloads.map(({ rank }) => rank);
   const threshold = thresholdFor(ranks, weight, before.threshold);
@@ -139,7 +139,7 @@ export function beginStep(
   return { state, events: [{ type: 'Normal', reason: 'StepStarted', message }] };
 }
 
-/** Makes the canary stable after `step` completed steps, and skips the rest. */
+/** Makes the canary stable after `step` completed steps, and skips the remaining steps. */
 export function promote(before: ActiveState, step: number, how: string): Transition {
   const message = `revision ${before.canary.revision} is stable now, in place of ${before.stable.revision}: ${how}`;
   const state: RolloutState = {
@@ -154,7 +154,7 @@ export function promote(before: ActiveState, step: number, how: string): Transit
   return { state, events: [{ type: 'Normal', reason: 'Promoted', message }] };
 }
 
-/** Returns all pods to stable until the spec changes or a user requests `retry`. */
+/** Moves all pods back to stable until the spec changes or a user requests `retry`. */
 export function rollBack(before: ActiveState, generation: number, reason: string, why: string): Transition {
   const { canary, stable, step, weight } = before;
   const message = `revision ${canary.revision} was rolled back to ${stable.revision} at step ${step + 1} (${weight} percent): ${why}`;

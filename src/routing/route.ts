@@ -6,14 +6,14 @@ export interface ConfigurationRef {
   readonly hash: string;
 }
 
-/** Reports whether both name the same configuration. */
+/** Reports whether two references name the same configuration. */
 export function isSameConfiguration(one: ConfigurationRef, other: ConfigurationRef): boolean {
   return one.injectorConfig === other.injectorConfig && one.hash === other.hash;
 }
 
 /** A route outside a rollout: every pod gets the same configuration. */
 export interface RouteAtRest {
-  /** The RevisionTag that owns the webhook; absent when the InjectorConfig owns it. */
+  /** The RevisionTag that owns the webhook; absent if the InjectorConfig owns the webhook. */
   readonly tag?: string;
   readonly stable: ConfigurationRef;
   readonly canary?: undefined;
@@ -24,19 +24,19 @@ export interface RolloutRoute {
   readonly tag: string;
   readonly stable: ConfigurationRef;
   readonly canary: ConfigurationRef;
-  /** 16 lower-case hex digits; workloads with a lower rank get `canary`, see `getsCanary`. */
+  /** 16 lower-case hex digits. Workloads with a lower rank get `canary`; see `getsCanary`. */
   readonly threshold: string;
-  /** Whether all pods get `stable`, and `canary` is only rendered and compared. */
+  /** Whether all pods get `stable`, while `canary` is only rendered and compared. */
   readonly shadow: boolean;
 }
 
-/** The content of a webhook's path: which configuration each pod gets. */
+/** The content of a webhook's path, which decides which configuration each pod gets. */
 export type Route = RouteAtRest | RolloutRoute;
 
 /** The parts of a request's path. */
 export interface RequestRoute {
   readonly route: Route;
-  /** The rest of the path: `''`, or `/key/value…` as Istio allows for injector paths. */
+  /** The rest of the path: `''`, or `/key/value…`, which Istio allows in injector paths. */
   readonly suffix: string;
 }
 
@@ -63,9 +63,9 @@ export function formatRoute(route: Route): string {
 }
 
 /**
- * Reads the path of a request, with any suffix; undefined when it is not a route. A hash may be any
- * text: the caller reports a configuration that it does not have as unavailable. An ambiguous path,
- * possible when an InjectorConfig is called `inject`, is that of a rollout.
+ * Parses the path of a request, with any suffix. Returns undefined if the path is not a route. A
+ * hash may be any text: the caller reports unknown configurations as unavailable. A path can be
+ * ambiguous if an InjectorConfig is called `inject`; such a path counts as the path of a rollout.
  */
 export function parseRoute(path: string): RequestRoute | undefined {
   const parts = path.split('/');
@@ -75,7 +75,7 @@ export function parseRoute(path: string): RequestRoute | undefined {
   return { route: found.route, suffix: suffix.join('') };
 }
 
-/** Reads the route at the end of a webhook's path or URL; undefined without one or a valid hash. */
+/** Parses the route at the end of a webhook's path or URL. Returns undefined if it is invalid. */
 export function parseWebhookRoute(url: string): WebhookRoute | undefined {
   const parts = url.split('/');
   for (let at = 1; at < parts.length; at++) {
@@ -94,7 +94,7 @@ export interface RoutedClientConfig {
   readonly service?: { readonly path?: string };
 }
 
-/** Returns the route of a webhook; undefined for a webhook of another injector. */
+/** Returns the route of a webhook; undefined for the webhook of another product. */
 export function routeOf(clientConfig: RoutedClientConfig | undefined): Route | undefined {
   return parseWebhookRoute(clientConfig?.service?.path ?? clientConfig?.url ?? '')?.route;
 }
@@ -105,14 +105,14 @@ interface FoundRoute {
   readonly end: number;
 }
 
-/** A format of routes in paths. Leases list the names of the formats that a replica can read. */
+/** A format of routes in paths. A replica lists the formats that it can read in its Lease. */
 export interface PathFormat {
   readonly name: string;
   readonly write: (route: Route) => string;
   readonly read: (parts: readonly string[], at: number) => FoundRoute | undefined;
 }
 
-/** All formats, newest first; the first that all live replicas read is written (docs/adr/0017). */
+/** All formats, newest first. The first that all live replicas read is written (docs/adr/0017). */
 export const pathFormats: readonly PathFormat[] = [{ name: '1', write: formatRoute, read: readRoute }];
 
 function readAnyFormat(parts: readonly string[], at: number): FoundRoute | undefined {

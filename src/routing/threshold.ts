@@ -4,13 +4,12 @@ const highest = (1n << 64n) - 1n;
 
 /**
  * Returns the threshold below which exactly `ceil(n · weight / 100)` of the ranks lie. Between the
- * last included rank and the next, it is as near as possible to the share of all possible ranks, so
- * that workloads created later get the canary in the same proportion. It is never lower than
- * `before`, so that no workload loses the canary while the weight stays or grows, even if the share
- * is exceeded.
- * @param ranks of the known workloads, in any order; equal ranks count once
- * @param weight percent, 0 to 100
- * @param before the published threshold; {@link noWorkload} when the rollout begins
+ * last included rank and the next rank, the threshold is as near as possible to the share of all
+ * possible ranks, so that workloads created later get the canary in the same proportion. It is
+ * never lower than `before`, so that no workload loses the canary, even if the share is exceeded.
+ * @param ranks the ranks of the known workloads, in any order; equal ranks count once
+ * @param weight the weight of the step, from 0 to 100 percent
+ * @param before the published threshold, or {@link noWorkload} when the rollout begins
  */
 export function thresholdFor(ranks: readonly string[], weight: number, before: string): string {
   const exact = exactThreshold(ranks, weight);

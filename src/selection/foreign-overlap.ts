@@ -1,12 +1,12 @@
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { labelNames, managedBy } from '../api/names.ts';
-import { meet, type PodClaim } from './pod-claims.ts';
+import { canSelectSamePod, type PodClaim } from './pod-claims.ts';
 import { keysOf } from './label-selector.ts';
 import type { SelectorPair } from './selecting-webhook.ts';
 import type { WebhookSelectors } from './webhook-selectors.ts';
 import { takesPodCreations, type WebhookRule } from './webhook-rules.ts';
 
-/** A webhook (admissionregistration.k8s.io/v1), with the fields that decide about an overlap. */
+/** The fields of a webhook (admissionregistration.k8s.io/v1) that decide about an overlap. */
 interface Webhook extends SelectorPair {
   readonly name?: string;
   readonly rules?: readonly WebhookRule[];
@@ -16,19 +16,19 @@ interface PodWebhook extends WebhookSelectors {
   readonly keys: ReadonlySet<string>;
 }
 
-/** The webhooks of each object that was read. Objects in the cache never change. */
+/** The webhooks of each object that was parsed. Objects in the watch cache never change. */
 const podWebhooks = new WeakMap<KubernetesObject, readonly PodWebhook[]>();
 
-/** A webhook outside this operator that selects the same pods. */
+/** A webhook of another product that selects the same pods. */
 export interface ForeignClaim {
   readonly configuration: string;
   readonly webhook: string;
 }
 
 /**
- * Returns the first webhook outside this operator that selects pods of a claim by labels of its
- * family, such as Istio's own. A webhook that reads none of these labels is not an injector of the
- * family and may select every pod.
+ * Returns the first webhook of another product, such as Istio, that selects pods of a claim by the
+ * labels of the claim's family. A webhook that uses none of these labels is no injector of the
+ * family, and may select every pod.
  */
 export function foreignOverlap(claim: PodClaim, configurations: readonly KubernetesObject[]): ForeignClaim | undefined {
   const { injection, revision, inject } = claim.keys;
@@ -36,14 +36,15 @@ export function foreignOverlap(claim: PodClaim, configurations: readonly Kuberne
     if (configuration.metadata.deletionTimestamp !== undefined) continue;
     const found = podWebhooksOf(configuration).find(
       (webhook) =>
-        [injection, revision, inject].some((key) => webhook.keys.has(key)) && meet(claim.selectors, [webhook]),
+        [injection, revision, inject].some((key) => webhook.keys.has(key)) &&
+        canSelectSamePod(claim.selectors, [webhook]),
     );
     if (found !== undefined) return { configuration: configuration.metadata.name ?? '', webhook: found.name };
   }
   return undefined;
 }
 
-/** Returns a text that changes with the overlaps of a foreign object; empty for one of ours. */
+/** Returns a text that changes when overlaps may change; empty for our own webhooks. */
 export function foreignSelectors(configuration: KubernetesObject | undefined): string {
   if (configuration === undefined || configuration.metadata.deletionTimestamp !== undefined) return '';
   const webhooks = podWebhooksOf(configuration);

@@ -7,12 +7,12 @@ export type Labels = Readonly<Record<string, string>>;
 /** Reports whether a selector selects an object with these labels. */
 export type LabelMatcher = (labels: Labels) => boolean;
 
-/** A compiled selector, or why the selector is invalid. */
+/** A compiled selector, or the reason why the selector is invalid. */
 export type CompiledSelector =
   | { readonly matches: LabelMatcher; /** The label names in its requirements. */ readonly keys: readonly string[] }
   | { readonly invalid: string };
 
-/** The meaning of an empty selector: 'nothing' for Istio, 'everything' for the API server. */
+/** What an empty selector selects: 'nothing' in Istio, 'everything' in the API server. */
 export type EmptySelector = 'nothing' | 'everything';
 
 /**
@@ -29,7 +29,7 @@ export function compileLabelSelector(selector: LabelSelector, empty: EmptySelect
   return { matches: (labels) => requirements.every((requirement) => isMet(requirement, labels)), keys };
 }
 
-/** Returns a matcher with the API server's rules; an invalid selector selects nothing. */
+/** Returns a matcher that follows the API server's rules. An invalid selector selects nothing. */
 export function apiServerMatcher(selector: LabelSelector): LabelMatcher {
   const compiled = compileLabelSelector(selector, 'everything');
   return 'matches' in compiled ? compiled.matches : () => false;
@@ -48,12 +48,12 @@ export function keysOf(selector: LabelSelector): string[] {
   return [...new Set(requirementsOf(selector).map(({ key }) => key))];
 }
 
-/** Returns the requirements that labels do not meet, by the API server's rules. */
+/** Returns the requirements that the labels do not meet, by the API server's rules. */
 export function unmetRequirements(selector: LabelSelector | undefined, labels: Labels): LabelSelectorRequirement[] {
   return requirementsOf(selector ?? {}).filter((requirement) => !isMet(requirement, labels));
 }
 
-/** Reports whether no labels can match both: for some key, no value meets all requirements. */
+/** Reports whether no labels can match both selectors: no value of some key meets both. */
 export function areDisjoint(one: LabelSelector, other: LabelSelector): boolean {
   const byKey = new Map<string, LabelSelectorRequirement[]>();
   for (const requirement of [...requirementsOf(one), ...requirementsOf(other)]) {
@@ -62,7 +62,7 @@ export function areDisjoint(one: LabelSelector, other: LabelSelector): boolean {
   return [...byKey.values()].some((requirements) => !isSatisfiable(requirements));
 }
 
-/** Tries each named value, one `other` value for the rest, and undefined for an absent label. */
+/** Tries each named value, the value `other`, which no requirement names, and an absent label. */
 function isSatisfiable(requirements: readonly LabelSelectorRequirement[]): boolean {
   const other = Symbol('a value that no requirement names');
   const candidates = [undefined, other, ...requirements.flatMap(({ values }) => values ?? [])];
@@ -74,7 +74,7 @@ function isMet(requirement: LabelSelectorRequirement, labels: Labels): boolean {
   return holds(requirement, Object.hasOwn(labels, key) ? labels[key] : undefined);
 }
 
-/** @param value of the label; undefined when the label is absent, which NotIn accepts */
+/** @param value the value of the label; undefined if the label is absent, which NotIn accepts */
 function holds({ operator, values = [] }: LabelSelectorRequirement, value: string | symbol | undefined): boolean {
   const isNamed = typeof value === 'string' && values.includes(value);
   switch (operator) {
@@ -89,7 +89,7 @@ function holds({ operator, values = [] }: LabelSelectorRequirement, value: strin
   }
 }
 
-/** The longest prefix of a label name; the pattern bounds the name after it. */
+/** The maximum length of a prefix of a label name. The pattern limits the name after the prefix. */
 const longestPrefix = 253;
 
 function requirementProblem({ key, operator, values }: LabelSelectorRequirement): string | undefined {

@@ -13,9 +13,9 @@ import {
 } from './pod-claims.ts';
 
 /**
- * Returns the overlaps that a change of an InjectorConfig adds. Overlaps that exist already are not
- * reported, so that the object that yields can still be edited.
- * @param before the stored object; undefined when it is created
+ * Returns the overlaps that a change of an InjectorConfig adds. Does not return overlaps that exist
+ * already, so that a user can still edit the object that yields.
+ * @param before the stored object; undefined if the change creates the object
  */
 export function configOverlaps(
   config: InjectorConfig,
@@ -37,7 +37,7 @@ export function configOverlaps(
 
 /**
  * Returns the overlaps that a change of a RevisionTag adds.
- * @param before the stored object; undefined when it is created
+ * @param before the stored object; undefined if the change creates the object
  * @param config the target of the tag
  */
 export function tagOverlaps(

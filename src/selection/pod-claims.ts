@@ -10,19 +10,19 @@ import { webhookSelectors, type WebhookSelectors } from './webhook-selectors.ts'
 export interface PodClaim {
   readonly kind: 'InjectorConfig' | 'RevisionTag';
   readonly name: string;
-  /** The value of the revision label that it selects. */
+  /** The value of the revision label by which pods are selected. */
   readonly revision: string;
   readonly operatorClass: string;
-  /** The labels of its family. Claims of different families never overlap. */
+  /** The labels of the family. Claims of different families never overlap. */
   readonly keys: WebhookKeys;
   /** Whether the user wrote the selectors (`selection: Custom`). */
   readonly isCustom: boolean;
   readonly selectors: readonly WebhookSelectors[];
-  /** RFC 3339. */
+  /** The creation time of the object, as in RFC 3339. */
   readonly createdAt: string;
 }
 
-/** A cache of claims, since objects never change and each pass compares all of them. */
+/** A cache of claims. Parsed objects never change, and each pass compares all claims. */
 const known = new WeakMap<InjectorConfig, PodClaim>();
 
 export function claimOfConfig(config: InjectorConfig): PodClaim {
@@ -45,11 +45,11 @@ export function claimOfConfig(config: InjectorConfig): PodClaim {
 
 /**
  * @param config the target of the tag
- * @param standsInFor the InjectorConfig that the tag replaces: the claim is as old as the older one
+ * @param replaced the InjectorConfig that the tag replaces: the claim is as old as the older object
  */
-export function claimOfTag(tag: RevisionTag, config: InjectorConfig, standsInFor?: InjectorConfig): PodClaim {
+export function claimOfTag(tag: RevisionTag, config: InjectorConfig, replaced?: InjectorConfig): PodClaim {
   const { keys, excludedNamespaces } = config.spec.webhook;
-  const ages = [tag, ...(standsInFor === undefined ? [] : [standsInFor])];
+  const ages = [tag, ...(replaced === undefined ? [] : [replaced])];
   const [createdAt = ''] = ages.map(({ metadata }) => metadata.creationTimestamp ?? '').sort();
   return {
     kind: 'RevisionTag',
@@ -72,28 +72,27 @@ export interface ClaimingObjects {
 }
 
 /**
- * Returns the claims of all objects, except the InjectorConfig `default` when a tag of its class
- * replaces it, tags without a target, and objects that are being deleted.
+ * Returns the claims of all objects. Omits InjectorConfig `default` if a tag of its class replaces
+ * it, tags that have no target, and objects that are being deleted.
  */
 export function podClaims({ configs, tags, targetOf }: ClaimingObjects): PodClaim[] {
   const isLive = ({ metadata }: { metadata: ObjectMeta }): boolean => metadata.deletionTimestamp === undefined;
   const live = configs.filter(isLive);
-  const standIn = live.find((config) => isTagged(config, tags));
+  const replaced = live.find((config) => isTagged(config, tags));
   return [
-    ...live.filter((config) => config !== standIn).map(claimOfConfig),
+    ...live.filter((config) => config !== replaced).map(claimOfConfig),
     ...tags.filter(isLive).flatMap((tag) => {
       const config = targetOf(tag);
       if (config === undefined) return [];
-      return [claimOfTag(tag, config, tag.metadata.name === defaultRevision ? standIn : undefined)];
+      return [claimOfTag(tag, config, tag.metadata.name === defaultRevision ? replaced : undefined)];
     }),
   ];
 }
 
 /**
- * Reports whether tag `default` replaces an InjectorConfig: the operator then writes the webhooks
- * of the default revision for the tag, to the same object `sidecar-injector-default`. An
- * InjectorConfig `default` with custom selectors is not the default revision; it keeps that object,
- * or yields by age.
+ * Reports whether tag `default` replaces an InjectorConfig. The operator then writes the webhooks
+ * of the tag to the same object, `sidecar-injector-default`. A tag does not replace an
+ * InjectorConfig with custom selectors: the older of the two keeps that object.
  */
 export function isTagged(config: InjectorConfig, tags: readonly RevisionTag[]): boolean {
   return (
@@ -109,8 +108,8 @@ export function isTagged(config: InjectorConfig, tags: readonly RevisionTag[]): 
 }
 
 /**
- * Returns the claim to which a claim must yield. Of overlapping claims the oldest wins, then an
- * InjectorConfig over a tag, then the first name.
+ * Returns the claim to which a claim must yield. Of several overlapping claims, the oldest wins. If
+ * their ages are equal, an InjectorConfig wins over a tag, and then the first name wins.
  */
 export function winningClaim(claim: PodClaim, others: readonly PodClaim[]): PodClaim | undefined {
   return others
@@ -123,14 +122,14 @@ export function configWinner(config: InjectorConfig, claiming: ClaimingObjects):
   return winningClaim(claimOfConfig(config), rivalsOf(config, claiming));
 }
 
-/** Returns the claims that may overlap with an InjectorConfig: never the tag that replaces it. */
+/** Returns all claims, without the tag that replaces an InjectorConfig. */
 export function rivalsOf(config: InjectorConfig, claiming: ClaimingObjects): PodClaim[] {
   const { tags } = claiming;
   const others = isTagged(config, tags) ? tags.filter(({ metadata }) => metadata.name !== config.metadata.name) : tags;
   return podClaims({ ...claiming, tags: others });
 }
 
-/** Returns the claim to which a tag must yield; undefined also for a tag without a target. */
+/** Returns the claim to which a tag must yield. A tag that has no target yields to no claim. */
 export function tagWinner(tag: RevisionTag, claiming: ClaimingObjects): PodClaim | undefined {
   const all = podClaims(claiming);
   const own = all.find(({ kind, name }) => kind === 'RevisionTag' && name === tag.metadata.name);
@@ -138,10 +137,10 @@ export function tagWinner(tag: RevisionTag, claiming: ClaimingObjects): PodClaim
 }
 
 /**
- * Reports whether two claims could select the same pod. Only claims of one family can, because each
- * family has its own labels: claims with the same revision, or with custom selectors that a pod
- * could match together with the other's. Two claims named `default` overlap too, since both need
- * the same webhook configuration.
+ * Reports whether two claims overlap. Only claims of one family can select the same pod, because
+ * each family has its own labels. They overlap if they have the same revision or, with custom
+ * selectors, if a pod could match the selectors of both claims. Two claims named `default` always
+ * overlap, because both need the same webhook configuration.
  */
 export function areOverlapping(one: PodClaim, other: PodClaim): boolean {
   if (one.kind === other.kind && one.name === other.name) return false;
@@ -149,11 +148,11 @@ export function areOverlapping(one: PodClaim, other: PodClaim): boolean {
   if (one.name === defaultRevision && other.name === defaultRevision) return true;
   if (!isDeepStrictEqual(one.keys, other.keys)) return false;
   if (!one.isCustom && !other.isCustom) return one.revision === other.revision;
-  return meet(one.selectors, other.selectors);
+  return canSelectSamePod(one.selectors, other.selectors);
 }
 
-/** Reports whether a pod could match both lists of webhooks. */
-export function meet(one: readonly WebhookSelectors[], other: readonly WebhookSelectors[]): boolean {
+/** Reports whether a pod could match a webhook of each list. */
+export function canSelectSamePod(one: readonly WebhookSelectors[], other: readonly WebhookSelectors[]): boolean {
   return one.some((mine) =>
     other.some(
       (yours) =>

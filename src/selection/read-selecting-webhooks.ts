@@ -13,23 +13,23 @@ import {
 } from './selecting-webhook.ts';
 
 /**
- * Keeps all selecting webhooks by the name of their webhook configuration: the live ones, and the
- * desired ones of owners without a live one (paused, or not ready yet). Unchanged selectors remain
- * the same object.
+ * Reads all selecting webhooks: the live webhooks, and the desired webhooks of owners that have no
+ * live webhook because they are paused or not ready yet. Selectors that have not changed remain the
+ * same object.
  */
 export class SelectingWebhookReader {
   readonly #ownNamespace: string;
   readonly #compiled = new Map<string, { readonly text: string; readonly selectors: readonly CompiledSelectors[] }>();
-  /** The live webhooks, by object. An entry is valid until the keys of its family change. */
+  /** The live webhook of each object. An entry is valid until the keys of its family change. */
   readonly #live = new WeakMap<KubernetesObject, SelectingWebhook>();
   #last = new Map<string, SelectingWebhook>();
 
-  /** @param ownNamespace of the operator, whose pods no webhook selects */
+  /** @param ownNamespace the namespace of the operator, whose pods no webhook selects */
   constructor(ownNamespace: string) {
     this.#ownNamespace = ownNamespace;
   }
 
-  /** @param webhooks the MutatingWebhookConfigurations with our labels, also of other clients */
+  /** @param webhooks all MutatingWebhookConfigurations with our labels, whoever wrote them */
   read(webhooks: readonly KubernetesObject[], claiming: ClaimingObjects): ReadonlyMap<string, SelectingWebhook> {
     const keys = new Map(
       claiming.configs.map(({ metadata, spec }): [string, WebhookKeys] => [metadata.name, spec.webhook.keys]),
@@ -57,7 +57,7 @@ export class SelectingWebhookReader {
     return webhook;
   }
 
-  /** Compiles selectors; returns the previous object when nothing has changed. */
+  /** Compiles selectors. Returns the previous object if nothing has changed. */
   #compile(webhook: SelectingWebhook, selectors: unknown): SelectingWebhook {
     const pairs = (selectors as readonly { namespaceSelector?: object; objectSelector?: object }[]).map(
       ({ namespaceSelector, objectSelector }) => ({ namespaceSelector, objectSelector }),
@@ -77,7 +77,7 @@ function webhookOf({ kind, name }: Pick<PodClaim, 'kind' | 'name'>): string {
   return kind === 'RevisionTag' ? tagWebhookConfiguration(name) : objectNames(name).webhookConfiguration;
 }
 
-/** Returns the webhook that an owner without a live one will get, without its selectors. */
+/** Returns the webhook that an owner will get, without the selectors. */
 function desiredWebhook({ config, tag }: WebhookOwner): SelectingWebhook {
   const { name: injectorConfig } = config.metadata;
   const { keys } = config.spec.webhook;

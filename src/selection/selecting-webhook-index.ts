@@ -6,10 +6,10 @@ interface Entry {
   readonly selectors: CompiledSelectors;
 }
 
-/** Finds the webhooks that select a pod. Most require a label, and are looked up by that label. */
+/** Finds the webhooks that select a pod. Looks up most webhooks by a label that they require. */
 export class SelectingWebhookIndex {
   readonly #webhooks = new Map<string, { readonly webhook: SelectingWebhook; readonly entries: readonly Entry[] }>();
-  /** By required label (`namespace key=value`, `pod key=value`); '' when nothing is required. */
+  /** The entries by required label (`namespace key=value`, `pod key=value`), or '' if none. */
   readonly #entries = new Map<string, Set<Entry>>();
 
   get(id: string): SelectingWebhook | undefined {
@@ -20,7 +20,7 @@ export class SelectingWebhookIndex {
     return [...this.#webhooks.values()].map(({ webhook }) => webhook);
   }
 
-  /** Adds a webhook, or replaces the one with the same id. */
+  /** Adds a webhook, or replaces the webhook with the same id. */
   set(webhook: SelectingWebhook): void {
     this.delete(webhook.id);
     const entries = webhook.selectors.map((selectors): Entry => ({ webhook, selectors }));
@@ -45,7 +45,7 @@ export class SelectingWebhookIndex {
     }
   }
 
-  /** Returns the webhooks that select a pod with these labels: usually at most one per family. */
+  /** Returns the webhooks that select a pod with these labels, usually at most one per family. */
   selecting(namespaceLabels: Labels, podLabels: Labels): SelectingWebhook[] {
     const selected = new Set<SelectingWebhook>();
     for (const { webhook, selectors } of this.#candidates(namespaceLabels, podLabels)) {
@@ -54,7 +54,7 @@ export class SelectingWebhookIndex {
     return [...selected];
   }
 
-  /** Returns the webhooks that the labels of a namespace name, whatever the labels of its pods. */
+  /** Returns the webhooks that require a namespace label, and that select this namespace. */
   namedBy(namespaceLabels: Labels): SelectingWebhook[] {
     const named = new Set<SelectingWebhook>();
     for (const { webhook, selectors } of this.#candidates(namespaceLabels, {})) {

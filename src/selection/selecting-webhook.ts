@@ -10,22 +10,22 @@ import { type ConfigurationRef, type RoutedClientConfig, routeOf } from '../rout
 /** The compiled selectors of a webhook. */
 export type CompiledSelectors = Readonly<ReturnType<typeof compileSelectors>>;
 
-/** A webhook configuration that selects pods: an InjectorConfig's, or a tag's. */
+/** A webhook configuration that selects pods, of an InjectorConfig or of a tag. */
 export interface SelectingWebhook {
   /** The name of the webhook configuration. */
   readonly id: string;
-  /** metadata.name of the InjectorConfig that it injects. */
+  /** metadata.name of the InjectorConfig whose sidecars it injects. */
   readonly injectorConfig: string;
-  /** The tag that owns it; absent when the InjectorConfig owns it. */
+  /** The tag that owns the webhook; absent if the InjectorConfig owns the webhook. */
   readonly tag?: string;
   readonly keys: WebhookKeys;
   /** The published configuration; undefined while nothing is published. */
   readonly hash: string | undefined;
   /** The configuration that some workloads get during a tag's rollout. */
   readonly canary?: PublishedConfiguration['canary'];
-  /** Its creation, in milliseconds since 1970; NaN when unknown. */
+  /** The creation time of the webhook, in milliseconds since 1970; NaN if unknown. */
   readonly since: number;
-  /** Whether the user's own matchConditions apply: a pod without a sidecar may be intended. */
+  /** Whether the user has set matchConditions, which may exclude a pod. */
   readonly isConditional: boolean;
   readonly selectors: readonly CompiledSelectors[];
 }
@@ -49,8 +49,8 @@ export interface PublishedConfiguration extends ConfigurationRef {
 }
 
 /**
- * Returns the configuration that all webhooks of an object publish; undefined when they differ, and
- * for a probe webhook, which selects ConfigMaps.
+ * Returns the configuration that all webhooks of an object publish. Returns undefined if they
+ * differ, and for a probe webhook, which selects ConfigMaps.
  */
 export function publishedConfiguration(configuration: KubernetesObject): PublishedConfiguration | undefined {
   const webhooks = Array.isArray(configuration.webhooks) ? (configuration.webhooks as Webhook[]) : [];
@@ -66,7 +66,7 @@ export function publishedConfiguration(configuration: KubernetesObject): Publish
   };
 }
 
-/** Reads a live webhook configuration of ours; undefined for a probe webhook or an owner object. */
+/** Parses a live webhook configuration of ours; undefined if it publishes no configuration. */
 export function readSelectingWebhook(
   configuration: KubernetesObject,
   keysOf: (injectorConfig: string) => WebhookKeys | undefined,
@@ -101,14 +101,14 @@ export function compileSelectors({ namespaceSelector = {}, objectSelector = {} }
     pod: apiServerMatcher(objectSelector),
     /** Whether the namespace must have a label; otherwise the pod's labels decide. */
     isByNamespace: byNamespace !== undefined,
-    /** Labels (`key=value` or `key`) of which a selected pod or namespace has one; or undefined. */
+    /** If set, each selected pod or namespace has one of these labels (`key=value` or `key`). */
     anchor: labels && { side, labels },
     /** The label names in the pod selector. */
     podLabels: keysOf(objectSelector),
   };
 }
 
-/** Returns the values of one required key, else a required key; ignores the namespace name. */
+/** Returns labels of which an object must have one, if any; ignores the namespace name. */
 function anchorOf({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string[] | undefined {
   const [equal] = Object.entries(matchLabels);
   if (equal !== undefined) return [equal.join('=')];

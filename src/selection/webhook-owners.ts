@@ -11,16 +11,16 @@ export interface SelectedPod {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** The compiled selectors of an owner's webhooks, and the InjectorConfig they were compiled for. */
+/** The compiled selectors of an owner's webhooks, and the InjectorConfig that they belong to. */
 interface OwnerSelectors {
   readonly config: InjectorConfig;
   readonly selectors: readonly CompiledSelectors[];
 }
 
 /**
- * Returns all objects that should have a webhook: no InjectorConfig that a tag replaces, and none
- * that yields to an older one.
- * @param isRelevant skips claims early, since each remaining one is compared with all others
+ * Returns all objects that should have a webhook. Omits InjectorConfigs that a tag replaces, and
+ * objects that yield to another object.
+ * @param isRelevant skips claims early, because each remaining claim is compared with all claims
  */
 export function webhookOwners(
   claiming: ClaimingObjects,
@@ -32,29 +32,29 @@ export function webhookOwners(
     .flatMap((claim) => ownerOf(claim, claiming) ?? []);
 }
 
-/** Returns the objects of a claim; undefined when the tag has no target. */
+/** Returns the objects of a claim; undefined if the tag has no target. */
 export function ownerOf(
   { kind, name }: PodClaim,
   { configs, tags, targetOf }: ClaimingObjects,
 ): WebhookOwner | undefined {
-  const isNamedSo = ({ metadata }: { metadata: { name: string } }): boolean => metadata.name === name;
-  const tag = kind === 'RevisionTag' ? tags.find(isNamedSo) : undefined;
-  const config = tag === undefined ? configs.find(isNamedSo) : targetOf(tag);
+  const hasName = ({ metadata }: { metadata: { name: string } }): boolean => metadata.name === name;
+  const tag = kind === 'RevisionTag' ? tags.find(hasName) : undefined;
+  const config = tag === undefined ? configs.find(hasName) : targetOf(tag);
   return config && { config, ...(tag && { tag }) };
 }
 
 /** Finds the owners whose webhooks select a pod, by the API server's rules. */
 export class PodSelection {
   readonly #ownNamespace: string;
-  /** The selectors compiled for each tag or InjectorConfig. Parsed objects never change. */
+  /** The compiled selectors of each tag or InjectorConfig. Parsed objects never change. */
   readonly #compiled = new WeakMap<InjectorConfig | RevisionTag, OwnerSelectors>();
 
-  /** @param ownNamespace of the operator, whose pods no webhook selects */
+  /** @param ownNamespace the namespace of the operator, whose pods no webhook selects */
   constructor(ownNamespace: string) {
     this.#ownNamespace = ownNamespace;
   }
 
-  /** Returns the owners that select the pod and whose family has not injected it. */
+  /** Returns the owners that select the pod, unless their family has already injected it. */
   of(pod: SelectedPod, namespaceLabels: Labels, owners: readonly WebhookOwner[]): WebhookOwner[] {
     return owners.filter(
       (owner) =>

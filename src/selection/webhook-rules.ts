@@ -18,7 +18,7 @@ export function takesPodCreations(rule: WebhookRule): boolean {
   return matchesCreation && resources.some(takesPods) && (scope === '*' || scope === 'Namespaced');
 }
 
-/** Matches `pods` and `*`, also with `/*`: all of these include pods without a subresource. */
+/** Matches `pods` and `*`, even if `/*` follows: all of these match pods without a subresource. */
 function takesPods(resource: string): boolean {
   const [name, subresource = ''] = resource.split('/', 2);
   return (name === 'pods' || name === '*') && (subresource === '' || subresource === '*');

@@ -19,7 +19,7 @@ export interface WebhookOwner {
 
 /** The inputs from which the selectors of a revision or a tag are generated. */
 export interface SelectorTerms {
-  /** The revision or tag name. `default` also selects by the injection labels. */
+  /** The name of the revision or tag. `default` also selects pods by the injection labels. */
   readonly revision: string;
   readonly keys: WebhookKeys;
   /** Whether `default` also selects pods without labels in namespaces without labels. */
@@ -27,9 +27,9 @@ export interface SelectorTerms {
 }
 
 /**
- * Returns the selectors of an owner's webhooks: Istio's for the revision or the name of the tag,
- * see {@link selectorsOf}, or those of the spec for `selection: Custom`.
- * @param excluded namespaces whose pods none of them selects
+ * Returns the selectors of an owner's webhooks: Istio's selectors for the revision or the tag (see
+ * {@link selectorsOf}) or, for `selection: Custom`, the selectors of the spec.
+ * @param excluded the namespaces whose pods no webhook selects
  */
 export function webhookSelectors({ config, tag }: WebhookOwner, excluded: readonly string[]): WebhookSelectors[] {
   const { injection, webhook } = config.spec;
@@ -42,15 +42,15 @@ export function webhookSelectors({ config, tag }: WebhookOwner, excluded: readon
   return selectorsOf({ revision, keys: webhook.keys, enableNamespacesByDefault }, excluded);
 }
 
-/** Returns {@link webhookSelectors} without the pods of system namespaces and of `ownNamespace`. */
+/** Returns {@link webhookSelectors} that exclude system namespaces and `ownNamespace`. */
 export function selectorsFor(owner: WebhookOwner, ownNamespace: string): WebhookSelectors[] {
   return webhookSelectors(owner, excludedNamespaces(owner.config, ownNamespace));
 }
 
 /**
  * Returns Istio's selectors: the injection label of a namespace overrides its revision label, which
- * overrides the pod's. Webhooks of one family with different revisions never select the same pod.
- * @param excluded namespaces whose pods none of them selects
+ * overrides the revision label of the pod. So each pod is selected for at most one revision.
+ * @param excluded the namespaces whose pods no webhook selects
  */
 export function selectorsOf(terms: SelectorTerms, excluded: readonly string[]): WebhookSelectors[] {
   const { revision, keys } = terms;
@@ -91,8 +91,8 @@ function without(selector: LabelSelector, excluded: readonly string[]): LabelSel
 }
 
 /**
- * Returns the namespaces whose pods no webhook of an InjectorConfig, or of a tag for it, selects.
- * @param ownNamespace of the operator
+ * Returns the namespaces whose pods no webhook of an InjectorConfig or of its tags selects.
+ * @param ownNamespace the namespace of the operator
  */
 export function excludedNamespaces({ spec }: Pick<InjectorConfig, 'spec'>, ownNamespace: string): string[] {
   return [...new Set([...systemNamespaces, ownNamespace, ...spec.webhook.excludedNamespaces])].sort();

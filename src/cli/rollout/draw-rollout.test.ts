@@ -69,9 +69,9 @@ describe('drawRollout', () => {
       '',
       'restarts Restarting: 40 workloads stale, 1 restarting',
       '         1 restarting, 38 to come',
-      '         waits shop/Deployment/a: 1 workloads are restarting (maxUnavailableWorkloads)',
-      '         waits shop/Deployment/b: 1 workloads are restarting (maxUnavailableWorkloads)',
-      '         waits shop/Deployment/c: 1 workloads are restarting (maxUnavailableWorkloads)',
+      '         waits shop/Deployment/a: 1 workload is restarting, so the maximum is reached (maxUnavailableWorkloads)',
+      '         waits shop/Deployment/b: 1 workload is restarting, so the maximum is reached (maxUnavailableWorkloads)',
+      '         waits shop/Deployment/c: 1 workload is restarting, so the maximum is reached (maxUnavailableWorkloads)',
       '         skips shop/DaemonSet/agent: its pods are replaced only when they are deleted (OnDelete): delete them',
       '',
     ]);

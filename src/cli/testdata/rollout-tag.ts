@@ -86,7 +86,7 @@ export const restarting = restartStatus('1-25', {
   stale: 40,
   inProgress: 1,
   waiting: ['a', 'b', 'c', 'd'].map((name) => {
-    const message = '1 workloads are restarting (maxUnavailableWorkloads)';
+    const message = '1 workload is restarting, so the maximum is reached (maxUnavailableWorkloads)';
     return { namespace: 'shop', kind: 'Deployment', name, reason: 'Bound', message };
   }),
   untouched: [{ namespace: 'shop', kind: 'DaemonSet', name: 'agent', reason: 'OnDelete', message: onDelete }],

@@ -53,7 +53,7 @@ export interface ReconcilerParts extends Omit<PassContext, 'owned' | 'targets' |
   readonly followCollection: FollowCollection;
   /** Adds a key to the queue. */
   readonly wake: (key: string) => void;
-  /** Called when an InjectorConfig has published another configuration, so that its tags follow. */
+  /** Called after an InjectorConfig publishes another configuration, to reconcile its tags. */
   readonly onPublished: (injectorConfig: string) => void;
 }
 
@@ -92,12 +92,12 @@ export function createReconcilers(parts: ReconcilerParts) {
   const webhooks = new WebhookWriter({ ...context, objects: owned, check });
   const configurations = new StoredConfigurations(context);
   const rules = publishedRules(view, namespace, parts.load);
-  const recent = new RecentWorkloads(clock, (leaving) => usage.isLeaving(leaving));
+  const recent = new RecentWorkloads(clock, (leaving) => usage.isBeingDeleted(leaving));
   const usage = new ClusterUsage({
     view,
     claims: () => targets.claims(),
     namespace,
-    rules: (name, hash) => rules.ofHash(name, hash),
+    rules: (name, hash) => rules.withHash(name, hash),
     news: (kind, name) => wake(kind === 'RevisionTag' ? tagKey(name) : name),
     left: (tag, { traits }) => recent.left(tag, { namespace: traits.namespace, ...traits.workload }),
     clock,
@@ -106,7 +106,7 @@ export function createReconcilers(parts: ReconcilerParts) {
   metrics.usageFrom?.(() => usage.figures());
   const reportedUsage = settings.followPods === false ? uncounted : usage;
   const follow = (resource: ResourceKind): FollowedObjects => new FollowedObjects({ ...followed, resource });
-  // One instance per provider, since each stops the watches that it does not need itself.
+  // One instance per provider, since an instance stops the watches that its provider does not need.
   const trust = (): TrustedAuthorities =>
     new TrustedAuthorities({ ConfigMap: follow(configMaps), Secret: follow(secrets) }, namespace);
   const providers = {
@@ -166,7 +166,7 @@ export function createReconcilers(parts: ReconcilerParts) {
     restarts,
   });
   const podEvents = new PodEvents({
-    // The current target of a tag, which injects pods, and not the desired one.
+    // Pods are injected by the current target of a tag, not by the desired target.
     claims: () => ({ ...targets.claims(), targetOf: ({ metadata }) => targets.current(metadata.name) }),
     rules,
     recorder,
@@ -175,8 +175,8 @@ export function createReconcilers(parts: ReconcilerParts) {
     logger,
     namespace,
   });
-  const beginPods = (signal: AbortSignal, again: () => void, isAgain?: boolean): PodStores =>
-    followPods({ podEvents, usage, clock }, signal, again, isAgain);
+  const beginPods = (signal: AbortSignal, restart: () => void, isRestart?: boolean): PodStores =>
+    followPods({ podEvents, usage, clock }, signal, restart, isRestart);
   return {
     revisions,
     tags,

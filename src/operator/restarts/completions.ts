@@ -3,11 +3,11 @@ import type { RestartProgress } from '../../rollout/restart-candidate.ts';
 import { workloadKey } from '../../routing/workload-key.ts';
 import { workloadOf, type WorkloadRecord } from './workload-record.ts';
 
-/** The restarts of a workload, as far as this process knows them. */
+/** The restarts of a workload that this process has observed, and their progress. */
 export interface Completion extends RestartProgress {
-  /** The latest restart of each tag that its annotation names or has named, latest first. */
+  /** The latest restart for each tag that the annotation names or has named, latest first. */
   readonly restarts: readonly WorkloadRestart[];
-  /** The tags whose restart is overtaken: the target of its pods has changed since. */
+  /** The tags for which the target of the workload's pods has changed since their restart. */
   readonly overtaken: ReadonlySet<string>;
 }
 
@@ -20,15 +20,15 @@ interface Memory extends Completion {
 const noTags: ReadonlySet<string> = new Set();
 
 /**
- * Observes workloads with our annotation: since when they are complete, for how long they were,
- * when they last progressed, and what the annotation named. A workload that is scaled an hour after
- * its restart thus counts as restarted, and one whose annotation a tool removes is not restarted
- * again and again. A new leader starts without observations, so it waits longer, never shorter.
+ * Remembers when workloads with our annotation became complete and last progressed, how long they
+ * were complete, and which restarts the annotation named. Thus a workload that is scaled an hour
+ * after its restart still counts as restarted, and a workload whose annotation a tool removes is
+ * not restarted repeatedly. A new leader has no observations, so it may wait longer, never shorter.
  */
 export class Completions {
   readonly #known = new Map<string, Memory>();
 
-  /** Records a change of a workload. @param now in milliseconds since 1970 */
+  /** Records a new version of a workload. @param now in milliseconds since 1970 */
   note(record: WorkloadRecord, now: number): void {
     const key = workloadKey(workloadOf(record));
     const { uid = '' } = record.metadata;
@@ -42,7 +42,7 @@ export class Completions {
     }
     const isSame = before?.restarts[0]?.at === latest.at;
     const { completeSince: since, completedFor: longest, progressedAt } = isSame ? before : {};
-    // The first observation shows no progress; after completion, progress has another cause.
+    // The first observation shows no progress. After completion, progress has another cause.
     const isRestarting = since === undefined && longest === undefined;
     const hasProgressed = isSame && isRestarting && record.progress > before.furthest;
     this.#known.set(key, {
@@ -56,7 +56,7 @@ export class Completions {
     });
   }
 
-  /** Records that the target has changed since a restart: it no longer counts if that returns. */
+  /** Records that a tag's target has changed, so the restart does not count if it changes back. */
   overtake(record: WorkloadRecord, tag: string): void {
     const key = workloadKey(workloadOf(record));
     const known = this.#known.get(key);
@@ -70,8 +70,9 @@ export class Completions {
   }
 
   /**
-   * Returns the observations; without our annotation, only whether the workload is complete.
-   * @param record the version that was noted last
+   * Returns the observations. If the workload never had our annotation, the result only tells
+   * whether the workload is complete.
+   * @param record the version that was recorded last
    */
   of(record: WorkloadRecord): Completion {
     const known = this.#known.get(workloadKey(workloadOf(record)));

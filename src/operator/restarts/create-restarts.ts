@@ -19,7 +19,7 @@ export interface RestartParts extends Omit<RestartPassOptions, 'tags' | 'objectO
   readonly usage: Pick<ClusterUsage, 'podsOf' | 'selectingWebhook'>;
 }
 
-/** Returns the restart pass, or, if restarts are disabled, a pass that only reports this. */
+/** Returns the restart pass. If restarts are disabled, the pass only reports this. */
 export function createRestarts(parts: RestartParts): RestartSource & Pick<RestartPass, 'pass'> {
   const { settings, view, targets, usage } = parts;
   const isFollowing = settings.followPods !== false;
@@ -48,8 +48,8 @@ export function createRestarts(parts: RestartParts): RestartSource & Pick<Restar
 }
 
 /**
- * Returns the live path of a tag's webhook if pods are judged by it; null without a webhook.
- * Returns undefined while pods are judged by an older webhook: judgements lag a moment behind.
+ * Returns the live path of a tag's webhook if pods are judged by this path, and null if the tag has
+ * no webhook. Returns undefined while pods are still judged by an older webhook.
  * @param live the live webhook configuration of the tag
  * @param judging the webhook by which pods are judged
  */

@@ -7,13 +7,13 @@ import type { WorkloadRecord } from './workload-record.ts';
 export interface BudgetRecord extends KubernetesObject {
   /** Only name, namespace, uid and resourceVersion. */
   metadata: ObjectMeta;
-  /** Reports whether it covers pods with these labels. */
+  /** Reports whether the budget covers pods with these labels. */
   readonly covers: LabelMatcher;
-  /** How many pods may be disrupted; 0 until its controller has observed the current generation. */
+  /** The number of pods that may be disrupted; 0 while the status is of an older generation. */
   readonly disruptionsAllowed: number;
 }
 
-/** The limits of a selector; a larger one counts as covering every pod of its namespace. */
+/** The limits of a selector. A larger selector counts as covering every pod of its namespace. */
 export const selectorLimit = { requirements: 64, characters: 4096 } as const;
 
 const all: LabelMatcher = () => true;
@@ -28,14 +28,14 @@ export function recordOfBudget({ apiVersion, kind, metadata, spec, status }: Kub
     apiVersion,
     kind,
     metadata: { name, namespace, uid, resourceVersion },
-    // An absent selector covers no pod, an empty one every pod.
+    // An absent selector covers no pod, and an empty selector covers every pod.
     covers: selector === undefined || selector === null ? nothing : boundedMatcher(selector),
     disruptionsAllowed: observedGeneration < generation ? 0 : disruptionsAllowed,
   };
 }
 
 /**
- * Returns the budgets that cover a workload's pods, by the labels of its pod template. Does not see
+ * Returns the budgets that cover a workload's pods, by the labels of its pod template. Ignores the
  * labels that admission adds to pods.
  */
 export function coveringBudgets(

@@ -8,7 +8,7 @@ import { Completions } from './completions.ts';
 import { recordOfBudget, type BudgetRecord } from './disruption-budget.ts';
 import { recordOfWorkload, workloadOf, type WorkloadRecord } from './workload-record.ts';
 
-/** Fills a store with a collection of the whole cluster until the signal aborts. */
+/** Keeps a store in sync with all objects of a resource until the signal aborts. */
 export type FollowCollection = <T extends KubernetesObject>(collection: {
   readonly resource: ResourceKind;
   readonly store: ObjectStore<T>;
@@ -22,7 +22,7 @@ export interface FollowedWorkloadsOptions {
   /** Aborts to end the watches. */
   readonly signal: AbortSignal;
   readonly clock: Pick<Clock, 'now'>;
-  /** Called when the completion of a restarted workload changes, or what a budget allows. */
+  /** Called when restarted workloads become complete, or budgets allow or forbid disruptions. */
   readonly changed: () => void;
 }
 
@@ -32,7 +32,7 @@ const disruptionBudgets = resourceKind('policy/v1', 'PodDisruptionBudget');
 /** Watches workloads and PodDisruptionBudgets while a tag asks for restarts. */
 export class FollowedWorkloads {
   readonly completions = new Completions();
-  /** By kind. */
+  /** The watched workloads, by kind. */
   readonly #workloads = new Map<string, ObjectStore<WorkloadRecord>>();
   readonly #budgets = new ObjectStore<BudgetRecord>();
   /** The workloads that have or had our annotation, by `workloadKey`. */
@@ -47,7 +47,7 @@ export class FollowedWorkloads {
         const wasKnown = this.#restarted.delete(key);
         if (type === 'Deleted') this.completions.forget(object);
         else this.completions.note(object, clock.now().getTime());
-        // Removing the annotation must not free a place in the bounds.
+        // A workload still counts against the bounds after a user removes the annotation.
         const isKnown = type !== 'Deleted' && this.completions.of(object).restarts.length > 0;
         if (isKnown) this.#restarted.set(key, object);
         const isNews = type !== 'Modified' || before?.isComplete !== object.isComplete;
@@ -62,7 +62,7 @@ export class FollowedWorkloads {
     follow({ resource: disruptionBudgets, store: this.#budgets, keep: recordOfBudget, signal });
   }
 
-  /** The collections that have not been listed yet, as plural kinds. */
+  /** The plural kinds whose objects have not been listed yet, such as `Deployments`. */
   get unread(): string[] {
     const stores = [...this.#workloads, [disruptionBudgets.kind, this.#budgets] as const];
     return stores.filter(([, store]) => !store.hasSynced).map(([kind]) => `${kind}s`);
@@ -72,12 +72,12 @@ export class FollowedWorkloads {
     return this.#workloads.get(kind)?.get(name, namespace);
   }
 
-  /** Returns every workload that was restarted for a tag. */
+  /** Returns every workload that was restarted for any tag. */
   annotated(): Iterable<WorkloadRecord> {
     return this.#restarted.values();
   }
 
-  /** Returns the time of the latest restart, in milliseconds since 1970; -Infinity without one. */
+  /** Returns the time of the latest restart, in ms since 1970; -Infinity if there was none. */
   latestRestart(): number {
     let latest = -Infinity;
     for (const { restarts } of this.#restarted.values()) latest = Math.max(latest, restarts[0]?.at ?? -Infinity);
@@ -88,7 +88,7 @@ export class FollowedWorkloads {
     return this.#budgets.list();
   }
 
-  /** Stores the API server's response to a write, before the watch event. */
+  /** Stores the API server's response to a write, before the watch event arrives. */
   written(object: KubernetesObject): void {
     this.#workloads.get(object.kind)?.upsert(recordOfWorkload(object));
   }

@@ -16,9 +16,9 @@ export class Leadership {
   readonly workloads: FollowedWorkloads;
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly #ended = new AbortController();
-  /** The path by which each tag's pods are judged, and since when, by `clock.monotonic`. */
+  /** The path by which each tag's pods are judged, and its start by `clock.monotonic`. */
   readonly #judged = new Map<string, { readonly path: string | null | undefined; readonly since: number }>();
-  /** The time from which a tag with this path and no stale pods needs no plan, in ms since 1970. */
+  /** The ms since 1970 from which a tag with this path and no stale pods needs no plan. */
   readonly #over = new Map<string, { readonly path: string | null; readonly from: number }>();
 
   constructor({ leading, follow, clock, changed }: LeadershipOptions) {
@@ -39,14 +39,14 @@ export class Leadership {
     return this.#ended.signal;
   }
 
-  /** Forgets the other tags. */
+  /** Forgets all tags but these. */
   keepOnly(tags: ReadonlySet<string>): void {
     for (const known of [this.#judged, this.#over]) {
       for (const tag of known.keys()) if (!tags.has(tag)) known.delete(tag);
     }
   }
 
-  /** Returns since when the path is unchanged, by `clock.monotonic`. Call it in each pass. */
+  /** Returns when the path last changed, by `clock.monotonic`. Call this in each pass. */
   judgedSince(tag: string, path: string | null | undefined): number {
     const known = this.#judged.get(tag);
     if (known !== undefined && known.path === path) return known.since;
@@ -56,8 +56,8 @@ export class Leadership {
   }
 
   /**
-   * Records a plan. Without stale pods, further plans are empty once the pods of the last restart
-   * are no longer checked, so passes can skip tens of thousands of workloads.
+   * Records a plan. If no pod is stale, further plans are empty once `readyTimeout` has passed
+   * since the last restart, so passes can skip tens of thousands of workloads.
    */
   planned(tag: string, { status, counts }: RestartPlan, path: string | null, { readyTimeout }: RestartStrategy): void {
     const isOver = status.phase === 'Idle' && counts.stale === 0;

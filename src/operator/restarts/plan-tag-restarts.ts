@@ -9,17 +9,16 @@ import { coveringBudgets } from './disruption-budget.ts';
 import type { FollowedWorkloads } from './followed-workloads.ts';
 import { restartCandidates, type RestartInputs } from './restart-candidates.ts';
 import { isRollbackOnly } from './restart-source.ts';
-import type { RestartTroubles } from './restart-troubles.ts';
+import type { FailedRestarts } from './failed-restarts.ts';
 import { workloadOf } from './workload-record.ts';
 
 export interface TagRestartSources {
   /** The judged pods that follow the tag. */
   readonly groups: Iterable<PodGroup>;
   readonly workloads: Pick<FollowedWorkloads, 'get' | 'annotated' | 'budgets' | 'completions'>;
-  /** Whether the path changed so recently that some API servers may not have it yet. */
+  /** Whether the path changed so recently that some API servers may still use the old path. */
   readonly hasMoved: boolean;
-  /** The failed writes. */
-  readonly troubles: Pick<RestartTroubles, 'holdOf' | 'areManyIn' | 'uncertain'>;
+  readonly failedRestarts: Pick<FailedRestarts, 'holdOf' | 'comesLast' | 'uncertain'>;
   readonly reports: Pick<ReplicaReports, 'lacking'>;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -32,13 +31,13 @@ export interface TagRestarts extends Pick<RestartInputs, 'records' | 'previous' 
 
 const justMoved = { reason: 'JustMoved', message: 'the webhook has just changed: restarts begin in a few seconds' };
 
-/** The maximum length of a message with many names of replicas. */
+/** The maximum length of a message that names replicas, in characters. */
 const maxMessageLength = 512;
 
 /** Plans the restarts of a tag from pods, workloads, budgets, failed writes and replica reports. */
 export function* planTagRestarts(
   { metadata, spec, status }: RevisionTag,
-  { groups, workloads, hasMoved, troubles, reports, now }: TagRestartSources,
+  { groups, workloads, hasMoved, failedRestarts, reports, now }: TagRestartSources,
 ): Steps<TagRestarts> {
   const { rolledBackFrom, startedAt } = status?.rollout ?? {};
   const bounds = restartBounds(spec.strategy ?? {});
@@ -55,8 +54,8 @@ export function* planTagRestarts(
     budgets,
     completions: workloads.completions,
     holdOf: ({ key, namespace, target }) => ({
-      hold: hasMoved ? justMoved : (troubles.holdOf(key) ?? notServed(target)),
-      isDeferred: troubles.areManyIn(namespace),
+      hold: hasMoved ? justMoved : (failedRestarts.holdOf(key) ?? notServed(target)),
+      isDeferred: failedRestarts.comesLast(namespace),
     }),
     rolledBackFrom,
     rolloutStartedAt: startedAt === undefined ? undefined : Date.parse(startedAt),
@@ -64,7 +63,7 @@ export function* planTagRestarts(
     bounds,
     now,
   });
-  const unknown = troubles.uncertain((kind, namespace, name) => workloads.get(kind, namespace, name));
+  const unknown = failedRestarts.uncertain((kind, namespace, name) => workloads.get(kind, namespace, name));
   const uncertain = [...unknown].map(([key, record]): UncertainRestart => {
     return { key, ...workloadOf(record), budgets: coveringBudgets(record, budgets) };
   });
@@ -72,7 +71,7 @@ export function* planTagRestarts(
   return { plan, ...inputs };
 }
 
-/** Holds a target that a replica lacks: with failurePolicy Ignore, pods would get no sidecar. */
+/** Blocks a target that a replica lacks: with failurePolicy Ignore, pods would get no sidecar. */
 function whyNotServed(target: string, reports: Pick<ReplicaReports, 'lacking'>): RestartHold | undefined {
   const [injectorConfig = '', hash = ''] = target.split('.');
   const lacking = reports.lacking(injectorConfig, hash);

@@ -22,7 +22,7 @@ import { carriedBy } from '../usage/pod-traits.ts';
 /** Finds the watched Deployments, StatefulSets and DaemonSets. */
 export interface WorkloadLookup {
   get(kind: string, namespace: string, name: string): WorkloadRecord | undefined;
-  /** Returns at least every workload that we restarted. */
+  /** Returns every workload that the operator restarted; may also return other workloads. */
   annotated(): Iterable<WorkloadRecord>;
 }
 
@@ -33,19 +33,19 @@ export interface RestartSources {
   readonly workloads: WorkloadLookup;
   readonly budgets: Iterable<BudgetRecord>;
   readonly completions: Pick<Completions, 'of'>;
-  /** `status.rollout.startedAt`, in ms since 1970; an earlier restart is overtaken. */
+  /** `status.rollout.startedAt`, in ms since 1970. Earlier restarts no longer count. */
   readonly rolloutStartedAt?: number | undefined;
-  /** Returns why a workload must wait or come after others, for reasons outside its pods. */
+  /** Returns why a workload must wait, and whether it comes last, for reasons outside its pods. */
   readonly holdOf?: (
     candidate: Pick<RestartCandidate, 'key' | 'namespace' | 'target'>,
   ) => Pick<RestartCandidate, 'hold' | 'isDeferred'>;
   /** `status.rollout.rolledBackFrom`. */
   readonly rolledBackFrom?: RolloutRevision | undefined;
-  /** Whether to restart only workloads with pods of that canary (`rollback.restart` alone). */
+  /** Whether to restart only workloads with that canary (`rollback.restart` is set alone). */
   readonly isRollbackOnly: boolean;
-  /** New pods within `readyTimeout` belong to the restart. */
+  /** Pods created within `readyTimeout` count as pods of the restart. */
   readonly bounds: Pick<RestartStrategy, 'readyTimeout'>;
-  /** Milliseconds since 1970. */
+  /** The current time, in milliseconds since 1970. */
   readonly now: number;
 }
 
@@ -76,7 +76,7 @@ const noBudgets: readonly CoveringBudget[] = [];
 
 /** The inputs of a restart plan for a tag. */
 export interface RestartInputs extends Pick<RestartSituation, 'own' | 'others'> {
-  /** The watched ones of `own`, by key: a write carries the resourceVersion of the record. */
+  /** The records of the watched workloads in `own`, by key. A write needs their resourceVersion. */
   readonly records: ReadonlyMap<string, WorkloadRecord>;
   /** Returns the sorted configurations of a workload's stale pods, as `N.<hash8>`. */
   readonly previous: (key: string) => readonly string[];
@@ -85,8 +85,9 @@ export interface RestartInputs extends Pick<RestartSituation, 'own' | 'others'> 
 }
 
 /**
- * Collects the workloads with stale pods that the tag selects, and all with our annotation, except
- * those being deleted. It may miss changes between steps; a write to a changed workload then fails.
+ * Collects the workloads with stale pods that the tag selects, and all workloads with our
+ * annotation, except workloads that are being deleted. May miss changes between steps; a write to
+ * a changed workload then fails.
  */
 export function* restartCandidates(sources: RestartSources): Steps<RestartInputs> {
   const { tag, workloads, budgets, completions, now, bounds, rolloutStartedAt = -Infinity, holdOf } = sources;
@@ -97,7 +98,7 @@ export function* restartCandidates(sources: RestartSources): Steps<RestartInputs
   const records = new Map<string, WorkloadRecord>();
   const overtaken: WorkloadRecord[] = [];
   const seen = new Set<string>();
-  const look = (key: string, record: WorkloadRecord, completion: Completion): void => {
+  const add = (key: string, record: WorkloadRecord, completion: Completion): void => {
     const workload = { key, ...workloadOf(record) };
     seen.add(key);
     const found = pods.get(key);
@@ -111,7 +112,7 @@ export function* restartCandidates(sources: RestartSources): Steps<RestartInputs
     const isOther = latest !== undefined && latest.tag !== tag && !record.isExcluded && isRecent(latest.at, now);
     const isOwn = stale > 0 || (mine !== undefined && isRecent(mine.at, now));
     if (!isOther && !isOwn) return;
-    // Ten thousand workloads may be done: look up budgets only if they matter.
+    // There may be ten thousand completed workloads: look up budgets only if they matter.
     const needsBudgets = (stale > 0 && found?.leftOut === undefined) || completeSince === undefined;
     const covering = needsBudgets ? coveringBudgets(record, budgetsIn.get(workload.namespace) ?? []) : noBudgets;
     if (isOther) {
@@ -150,11 +151,11 @@ export function* restartCandidates(sources: RestartSources): Steps<RestartInputs
       budgets: covering,
     });
   };
-  // Copy: a workload that changes meanwhile would be visited twice.
+  // Copy the list: otherwise a workload that changes between steps would be visited twice.
   for (const record of [...workloads.annotated()]) {
-    if (record.isLeaving) continue;
+    if (record.isBeingDeleted) continue;
     const completion = completions.of(record);
-    if (completion.restarts.length > 0) look(workloadKey(workloadOf(record)), record, completion);
+    if (completion.restarts.length > 0) add(workloadKey(workloadOf(record)), record, completion);
     yield;
   }
   for (const [key, { workload, stale, target = '', leftOut = gone }] of pods) {
@@ -162,7 +163,7 @@ export function* restartCandidates(sources: RestartSources): Steps<RestartInputs
     const { namespace, kind, name } = workload;
     const record = isRestartable(kind) ? workloads.get(kind, namespace, name) : undefined;
     if (record === undefined) own.push({ key, ...workload, stale, target, leftOut, paused: false, budgets: noBudgets });
-    else if (!record.isLeaving) look(key, record, completions.of(record));
+    else if (!record.isBeingDeleted) add(key, record, completions.of(record));
     yield;
   }
   return { own, others, records, overtaken, previous: (key) => staleConfigurations(pods.get(key)?.groups ?? []) };
@@ -200,16 +201,16 @@ function* podsByWorkload({
   return found;
 }
 
-/** A pod with more container restarts counts as crashing, also while it runs between crashes. */
+/** A pod with more container restarts counts as crashing, even while it runs between crashes. */
 const restartsAllowed = 2;
-/** A crashing pod restarts more often: the kubelet's back-off is at most five minutes. */
+/** A crashing pod restarts more often per hour: the kubelet's back-off is at most 5 minutes. */
 const restartsAnHour = 4;
 const hourMs = 3_600_000;
 
 /**
- * Counts the pods of a restart that crash, and those without a sidecar. Times are in ms since 1970.
- * @param from when the workload was restarted
- * @param to pods created later have another cause
+ * Counts the pods created by a restart that crash or have no sidecar. Times are in ms since 1970.
+ * @param from the time of the restart
+ * @param to the time after which new pods have another cause
  */
 function newPods(
   groups: readonly JudgedGroup[],
@@ -222,7 +223,7 @@ function newPods(
   for (const { group, state } of groups) {
     for (const pod of group.pods.values()) {
       const { createdAt = 0 } = pod;
-      // Pods have times in whole seconds: a stale pod of the same second is older than the restart.
+      // Creation times are whole seconds: a stale pod from the same second is an old pod.
       const isNew = (createdAt > since || (createdAt === since && state !== 'stale')) && createdAt * 1000 <= to;
       if (isNew && isCrashing(pod, now < to, now)) crashing += 1;
       if (isNew && state === 'missing') uninjected += 1;
@@ -231,7 +232,7 @@ function newPods(
   return { crashing, uninjected };
 }
 
-/** @param isFresh whether the restart is recent; later, only pods that crashed ever since count */
+/** @param isFresh whether the restart is recent; later, only pods that keep crashing count */
 function isCrashing({ createdAt = 0, health }: PodRecord, isFresh: boolean, now: number): boolean {
   if (health === undefined) return false;
   const { crashing, restarts } = health;

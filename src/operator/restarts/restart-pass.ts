@@ -10,7 +10,7 @@ import { Leadership } from './leadership.ts';
 import { planTagRestarts, type TagRestarts } from './plan-tag-restarts.ts';
 import { RestartReports, type RestartReportsOptions } from './restart-reports.ts';
 import { type AskingTag, asksForRestarts, type RestartSource } from './restart-source.ts';
-import { failedWrite, RestartTroubles, type Trouble } from './restart-troubles.ts';
+import { failedWrite, FailedRestarts, type FailedRestart } from './failed-restarts.ts';
 import { staleWorkloads } from './restart-candidates.ts';
 import type { Steps } from '../../rollout/restart-steps.ts';
 import {
@@ -26,7 +26,7 @@ export interface RestartPassOptions extends RestartReportsOptions {
   readonly client: Pick<LeaderClient, 'apply'>;
   /** Returns the tags of our operator class that parse. */
   readonly tags: () => readonly RevisionTag[];
-  /** Returns a tag as stored. */
+  /** Returns a tag as stored by the API server. */
   readonly objectOf: (tag: string) => KubernetesObject | undefined;
   /** Returns the judged pods that follow a tag; undefined before they have been listed. */
   readonly podsOf: (tag: string) => Iterable<PodGroup> | undefined;
@@ -43,31 +43,31 @@ export interface RestartPassOptions extends RestartReportsOptions {
 
 /** The intervals between passes, in milliseconds; changed workloads trigger a pass sooner. */
 export const intervalMs = { busy: 1000, idle: 5000 };
-/** How long to wait until the pods are judged by a changed webhook, in milliseconds. */
+/** The time in which pods are judged again after a webhook has changed, in milliseconds. */
 const rejudgeMs = 100;
-/** How long an API server may still admit pods by an old webhook, in milliseconds. */
+/** How long an API server may still use an old webhook to admit pods, in milliseconds. */
 const propagationMs = 5000;
 /** How long to collect changes of workloads before a pass, in milliseconds. */
 const batchMs = 100;
-/** The number of writes after which a pass plans again, so that it sees what it has restarted. */
+/** The maximum number of writes for one plan. After these writes, the pass plans again. */
 const maxWrites = 20;
-/** The least ratio of idle time to planning time, since there may be tens of thousands of pods. */
+/** The minimum ratio of idle time to planning time, because a cluster may have very many pods. */
 const idleRatio = 10;
-/** Whether a pass wrote all planned restarts, its maximum, or met a failure. */
+/** Whether a pass wrote all planned restarts, stopped at `maxWrites`, or stopped at a failure. */
 type Writes = 'all' | 'some' | 'failed';
 /** How long all restarts may be blocked before the status reports it, in milliseconds. */
 const reportAfterMs = 10_000;
 
 /**
- * Restarts stale workloads. One pass handles all tags in sequence, since the bounds apply to their
- * sum; passes never overlap. The state is in the cluster (the annotation on pod templates), except
- * for how long workloads have been complete: a new leader measures that again, and so waits longer.
+ * Restarts stale workloads. One pass handles all tags in sequence, because the bounds apply to all
+ * tags together; passes never overlap. The state is in the cluster (the annotation on pod
+ * templates). Only the time since workloads are complete is in memory: a new leader measures this
+ * time again, and so waits longer.
  */
 export class RestartPass implements RestartSource {
   readonly #options: RestartPassOptions;
   readonly #reports: RestartReports;
-  /** Failed writes, with their back-off. */
-  readonly #troubles: RestartTroubles;
+  readonly #failedRestarts: FailedRestarts;
   #leadership: Leadership | undefined;
   #isDue = false;
   /** Whether a workload is restarting or waiting. */
@@ -77,7 +77,7 @@ export class RestartPass implements RestartSource {
   constructor(options: RestartPassOptions) {
     this.#options = options;
     this.#reports = new RestartReports(options);
-    this.#troubles = new RestartTroubles(() => options.clock.monotonic());
+    this.#failedRestarts = new FailedRestarts(() => options.clock.monotonic());
     this.#turns = new Turns(options.clock);
   }
 
@@ -88,7 +88,7 @@ export class RestartPass implements RestartSource {
 
   /**
    * Restarts the workloads that may restart now. Resolves with the milliseconds until the next
-   * pass. Rejects on a failure that is not specific to a workload; the caller backs off.
+   * pass. Rejects if a write fails for a reason outside its workload; the caller backs off.
    * @param leading aborts when this process stops leading
    */
   async pass(leading: AbortSignal): Promise<number> {
@@ -119,7 +119,7 @@ export class RestartPass implements RestartSource {
     const pods = podsOf(name);
     const unread = [...(pods === undefined ? ['Pods'] : []), ...workloads.unread];
     if (pods === undefined || unread.length > 0) {
-      // Without the permission this never ends.
+      // If the operator lacks the permission, the list never arrives.
       const why = `no workload is restarted before ${unread.join(', ')} have been listed; check that the operator may list and watch them`;
       const { idle, busy } = intervalMs;
       return this.#reportAfterDelay(name, leadership.judgedSince(name, undefined), why) ? idle : busy;
@@ -133,7 +133,7 @@ export class RestartPass implements RestartSource {
       return this.#reportAfterDelay(name, since, why) ? intervalMs.idle : rejudgeMs;
     }
     metrics.restarted?.(name, 0);
-    // Skip planning only if the status already reports Idle: another phase would stay forever.
+    // Skip planning only if the status reports Idle: otherwise the old phase would stay forever.
     const isIdle = this.#reports.of(name)?.phase === 'Idle';
     if (isIdle && leadership.isOver(name, path) && staleWorkloads(name, groups) === 0) return intervalMs.idle;
     // A plan is valid until the tag's spec or its live path changes.
@@ -158,12 +158,12 @@ export class RestartPass implements RestartSource {
     const isBusy = plan.counts.restarting + plan.counts.waiting > 0;
     this.#isBusy ||= isBusy;
     const due = plan.at === undefined ? Infinity : plan.at - clock.now().getTime();
-    const look = writes === 'some' ? 0 : isBusy ? intervalMs.busy : intervalMs.idle;
+    const interval = writes === 'some' ? 0 : isBusy ? intervalMs.busy : intervalMs.idle;
     const settled = settlesIn > 0 && isBusy ? settlesIn : Infinity;
-    return Math.max(this.#turns.spent * idleRatio, Math.min(due, settled, look));
+    return Math.max(this.#turns.spent * idleRatio, Math.min(due, settled, interval));
   }
 
-  /** Plans in steps, between which the event loop runs. */
+  /** Plans in short steps. The event loop runs between the steps. */
   async #plan(
     tag: RevisionTag,
     groups: Iterable<PodGroup>,
@@ -171,7 +171,14 @@ export class RestartPass implements RestartSource {
     hasMoved: boolean,
   ): Promise<TagRestarts> {
     const { clock, reports } = this.#options;
-    const sources = { groups, workloads, hasMoved, troubles: this.#troubles, reports, now: clock.now().getTime() };
+    const sources = {
+      groups,
+      workloads,
+      hasMoved,
+      failedRestarts: this.#failedRestarts,
+      reports,
+      now: clock.now().getTime(),
+    };
     const inputs = await this.#turns.run(planTagRestarts(tag, sources));
     for (const record of inputs.overtaken) workloads.completions.overtake(record, tag.metadata.name);
     return inputs;
@@ -192,16 +199,16 @@ export class RestartPass implements RestartSource {
       if (record === undefined) continue;
       const fields = { revisionTag: tag, workload: key, target };
       const written = await writeRestart(this.#options, record, { tag, target, signal: leading });
-      if ('trouble' in written) {
-        this.#troubles.add(key, written.trouble);
-        const { reason, message } = written.trouble;
+      if ('failure' in written) {
+        this.#failedRestarts.add(key, written.failure);
+        const { reason, message } = written.failure;
         const isConflict = reason === 'Conflict';
         logger[isConflict ? 'debug' : 'warn']('failed to restart a workload', { ...fields, reason, error: message });
         const note = `the restart for RevisionTag ${tag} (spec.strategy) failed and is retried: ${message}`;
         if (!isConflict) recorder.record(record, { type: 'Warning', reason: 'RestartFailed', action: 'Restart', note });
         return 'failed';
       }
-      this.#troubles.resolve(key);
+      this.#failedRestarts.resolve(key);
       metrics.restarted?.(tag, 1);
       const what = previous(key).join(', ');
       const note = `restarted by RevisionTag ${tag} (spec.strategy): its pods had ${what || 'a sidecar that this operator did not inject'} and get ${target}`;
@@ -212,10 +219,10 @@ export class RestartPass implements RestartSource {
     return plan.restart.length > maxWrites ? 'some' : 'all';
   }
 
-  /** Reports a blocked tag in its status once the delay is over; returns whether it is. */
+  /** After a delay, reports in the status why a tag is blocked. Returns whether it did so. */
   #reportAfterDelay(tag: string, since: number, message: string): boolean {
     if (this.#options.clock.monotonic() - since < reportAfterMs) return false;
-    this.#reports.say(tag, { phase: 'Waiting', message, stale: 0, inProgress: 0, waiting: [], untouched: [] });
+    this.#reports.updateStatus(tag, { phase: 'Waiting', message, stale: 0, inProgress: 0, waiting: [], untouched: [] });
     return true;
   }
 
@@ -244,13 +251,13 @@ export class RestartPass implements RestartSource {
   }
 }
 
-/** How long to occupy the thread at once, in milliseconds: it may also serve admission requests. */
+/** The length of a time slice, in milliseconds: the thread may also serve admission requests. */
 const sliceMs = 4;
 
-/** Runs steps in time slices, between which the event loop runs. */
+/** Runs steps in time slices. The event loop runs between the slices. */
 export class Turns {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  /** The total duration of the steps since the last reset to 0, in milliseconds. */
+  /** The total duration of all steps since a caller last set this to 0, in milliseconds. */
   spent = 0;
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
@@ -275,27 +282,27 @@ export class Turns {
 /**
  * Restarts a workload: applies one annotation to its pod template, with the resourceVersion that
  * was read. Another writer, a lost response or a second leader thus causes a 409, never a second
- * restart. Rejects on abort, and on failures not specific to the workload ({@link failedWrite}).
- * @param target the configuration that its pods will get, as `N.<hash8>`
+ * restart. Rejects on abort, and if the cause is not the workload ({@link failedWrite}).
+ * @param target the configuration that the new pods will get, as `N.<hash8>`
  * @returns the stored object, or the failure
  */
 async function writeRestart(
   { client, clock }: Pick<RestartPassOptions, 'client' | 'clock'>,
   workload: WorkloadRecord,
   { tag, target, signal }: { readonly tag: string; readonly target: string; readonly signal: AbortSignal },
-): Promise<{ readonly stored: KubernetesObject } | { readonly trouble: Trouble }> {
+): Promise<{ readonly stored: KubernetesObject } | { readonly failure: FailedRestart }> {
   const { apiVersion, kind, metadata, restarts } = workload;
   const value = formatRestartAnnotation(withRestart(restarts, { tag, target, at: clock.now().getTime() }));
   const spec = { template: { metadata: { annotations: { [restartedAnnotation]: value } } } };
   const began = clock.monotonic();
   try {
-    // Force: another client may own our annotation, having applied an object read from the cluster.
+    // Force: a client that reads the workload and applies it again also owns our annotation.
     const how = { fieldManager: restartManager, force: true, signal };
     return { stored: await client.apply<KubernetesObject>({ apiVersion, kind, metadata, spec }, how) };
   } catch (error) {
     const failed = failedWrite(error);
     if (failed === undefined) throw error;
     const message = error instanceof Error ? error.message : String(error);
-    return { trouble: { ...failed, message, took: clock.monotonic() - began, record: workload } };
+    return { failure: { ...failed, message, took: clock.monotonic() - began, record: workload } };
   }
 }

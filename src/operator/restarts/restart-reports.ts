@@ -15,14 +15,14 @@ export interface RestartReportsOptions {
   readonly clock: Pick<Clock, 'monotonic'>;
 }
 
-/** The shortest interval between status writes that change only figures, in milliseconds. */
+/** The minimum interval between status writes that change only numbers, in milliseconds. */
 const figuresMs = 5000;
 
 /** Reports the restarts of each tag in its status, metrics and Events. */
 export class RestartReports {
   readonly #options: RestartReportsOptions;
   readonly #shown = new Map<string, { readonly status: RestartStatus; readonly at: number }>();
-  /** The phase of the last report, by tag. */
+  /** The phase that was last reported for each tag. */
   readonly #emitted = new Map<string, string>();
 
   constructor(options: RestartReportsOptions) {
@@ -34,7 +34,7 @@ export class RestartReports {
     return this.#shown.get(tag)?.status;
   }
 
-  /** Reports the result of a pass. @param object the tag as stored, for Events about it */
+  /** Reports the result of a pass. @param object the stored tag, to which Events refer */
   found(tag: RevisionTag, object: KubernetesObject, status: RestartStatus, counts: RestartCounts): void {
     const { name } = tag.metadata;
     const { recorder, metrics } = this.#options;
@@ -48,11 +48,11 @@ export class RestartReports {
       recorder.record(object, { ...news, action: 'Restart' });
     }
     metrics.restarts?.(name, { phase: status.phase, counts });
-    this.say(name, status);
+    this.updateStatus(name, status);
   }
 
-  /** Updates only the status, not Events and metrics. */
-  say(tag: string, status: RestartStatus): void {
+  /** Updates the status of a tag, without Events and metrics. */
+  updateStatus(tag: string, status: RestartStatus): void {
     const now = this.#options.clock.monotonic();
     const shown = this.#shown.get(tag);
     if (isDeepStrictEqual(shown?.status, status)) return;
@@ -78,7 +78,7 @@ export class RestartReports {
   }
 }
 
-/** Returns the parts of a status that are not figures. */
+/** Returns a status without numbers and messages. */
 function withoutFigures({ phase, path, waiting, untouched }: RestartStatus): unknown {
   const names = (list: RestartStatus['waiting']) => {
     return list.map(({ namespace, kind, name, reason }) => [namespace, kind, name, reason]);

@@ -1,6 +1,6 @@
 import type { RevisionTag, RestartStatus } from '../../api/revision-tag/revision-tag.ts';
 
-/** Provides `status.restarts`, which the pass over the tag writes: a status has one writer. */
+/** Provides `status.restarts`. Only the pass over the tag writes this status. */
 export interface RestartSource {
   /** Returns undefined if the tag asks for no restarts, which removes the field. */
   shown(tag: AskingTag): RestartStatus | undefined;
@@ -9,18 +9,18 @@ export interface RestartSource {
 /** A RevisionTag that may ask for restarts. */
 export type AskingTag = Pick<RevisionTag, 'metadata' | 'spec' | 'status'>;
 
-/** Reports whether a tag asks for restarts, now or after a rollback. */
+/** Reports whether the spec asks for restarts, immediately or after a rollback. */
 export function wantsRestarts({ spec: { strategy } }: Pick<RevisionTag, 'spec'>): boolean {
   return strategy?.restart !== undefined || strategy?.rollback?.restart === 'Canary';
 }
 
-/** Reports whether a tag asks for restarts now: `rollback.restart` alone only after a rollback. */
+/** Reports whether a tag asks for restarts now. `rollback.restart` alone needs a rollback first. */
 export function asksForRestarts({ spec, status }: Pick<RevisionTag, 'spec' | 'status'>): boolean {
   if (spec.strategy?.restart !== undefined) return true;
   return isRollbackOnly({ spec }) && status?.rollout?.rolledBackFrom !== undefined;
 }
 
-/** Reports whether a tag asks only for restarts of workloads with a rolled-back canary. */
+/** Reports whether the spec asks only to restart workloads with a rolled-back canary. */
 export function isRollbackOnly({ spec: { strategy } }: Pick<RevisionTag, 'spec'>): boolean {
   return strategy?.restart === undefined && strategy?.rollback?.restart === 'Canary';
 }

@@ -25,7 +25,7 @@ describe('recordOfWorkload', () => {
       partition: 0,
       isComplete: true,
       progress: 30_000_003,
-      isLeaving: false,
+      isBeingDeleted: false,
       isExcluded: false,
       isInjectedByHand: false,
       labels: { app: 'web' },
@@ -70,7 +70,7 @@ describe('recordOfWorkload', () => {
 
   it('reports a deletion', () => {
     const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z' };
-    assert.equal(recordOfWorkload(workload('Deployment', 'web', { metadata })).isLeaving, true);
+    assert.equal(recordOfWorkload(workload('Deployment', 'web', { metadata })).isBeingDeleted, true);
   });
 
   it('reports an exclusion only for the value "false"', () => {

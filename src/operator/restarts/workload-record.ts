@@ -15,32 +15,31 @@ type Labels = Readonly<Record<string, string>>;
 export interface WorkloadRecord extends KubernetesObject {
   /** Only name, namespace, uid and resourceVersion. */
   metadata: ObjectMeta;
-  /** The restarts in our annotation on its pod template, latest first. */
+  /** The restarts in our annotation on the pod template, latest first. */
   readonly restarts: readonly WorkloadRestart[];
   /** `spec.paused`. */
   readonly paused: boolean;
   /** The type of `spec.strategy` or `spec.updateStrategy`. */
   readonly updateType?: string;
-  /** A StatefulSet's `spec.updateStrategy.rollingUpdate.partition`; 0 without one. */
+  /** A StatefulSet's `spec.updateStrategy.rollingUpdate.partition`, or 0. */
   readonly partition: number;
   /** Whether every pod has the current template and is available, and no other pod remains. */
   readonly isComplete: boolean;
-  /** Grows as pods are replaced and become available; 0 until its controller observes the spec. */
+  /** Grows while pods are replaced and become available; 0 until the controller sees the spec. */
   readonly progress: number;
-  /** Whether it is being deleted. */
-  readonly isLeaving: boolean;
-  /** Whether a user excluded it (annotation `sidecar-injector.io/restart: "false"`). */
+  readonly isBeingDeleted: boolean;
+  /** Whether a user set annotation `sidecar-injector.io/restart: "false"`. */
   readonly isExcluded: boolean;
-  /** Whether its pod template already contains a sidecar (kube-inject). */
+  /** Whether the pod template already contains a sidecar (kube-inject). */
   readonly isInjectedByHand: boolean;
-  /** The labels of its pod template; undefined above {@link labelsLimit}. */
+  /** The labels of the pod template; undefined if they exceed {@link labelsLimit}. */
   readonly labels: Labels | undefined;
 }
 
 /** The limits of template labels; above them, every budget of the namespace covers the workload. */
 export const labelsLimit = { count: 64, characters: 4096 } as const;
 
-/** An upper bound of the length of strategy types. */
+/** The maximum length of a strategy type, in characters. */
 const updateTypeLimit = 32;
 
 const none: readonly WorkloadRestart[] = [];
@@ -66,7 +65,7 @@ export function recordOfWorkload(object: KubernetesObject): WorkloadRecord {
     partition: kind === 'StatefulSet' ? countOf(recordOf(strategy['rollingUpdate'])['partition']) : 0,
     isComplete: isComplete(object),
     progress: progressOf(object),
-    isLeaving: metadata.deletionTimestamp !== undefined,
+    isBeingDeleted: metadata.deletionTimestamp !== undefined,
     isExcluded: metadata.annotations?.[restartChoiceAnnotation] === 'false',
     isInjectedByHand: Object.hasOwn(annotations, injectedByAnnotation),
     labels: boundedLabels(template['labels']),
@@ -79,8 +78,8 @@ export function workloadOf({ kind, metadata: { namespace = '', name = '' } }: Ku
 }
 
 /**
- * Reports completion as `kubectl rollout status` does, for a Deployment also as its controller
- * (DeploymentComplete). Requires that the status is of the current generation.
+ * Reports whether a workload is complete, as `kubectl rollout status` does and, for a Deployment,
+ * as its controller does (DeploymentComplete). A status of an older generation does not count.
  */
 function isComplete({ kind, metadata, spec, status }: KubernetesObject): boolean {
   const seen = recordOf(status);
@@ -96,10 +95,10 @@ function isComplete({ kind, metadata, spec, status }: KubernetesObject): boolean
   return has('replicas') === desired && has('updatedReplicas') === desired && has('availableReplicas') === desired;
 }
 
-/** An upper bound of the pods of a workload. */
+/** More than the number of pods of any workload. */
 const manyPods = 1e7;
 
-/** Compares new pods first, then available ones, whose number varies while old pods terminate. */
+/** Weighs new pods above available pods, whose number varies while old pods terminate. */
 function progressOf({ kind, metadata, status }: KubernetesObject): number {
   const seen = recordOf(status);
   if (countOf(seen['observedGeneration']) < (metadata.generation ?? 0)) return 0;

@@ -13,16 +13,16 @@ import { rankOf, workloadKey } from '../../routing/workload-key.ts';
 interface ObservedRollout {
   /** `status.rollout`, which is written before the path. */
   readonly state: RolloutState | undefined;
-  /** The configuration that the webhook's path names as stable, or alone. */
+  /** The configuration that the webhook's path names as stable, or as the only configuration. */
   readonly current: RolloutRevision;
   /** The rollout that the webhook's path encodes. */
   readonly live: RolloutRoute | undefined;
 }
 
 /**
- * Derives the state of a rollout from the status and the live path. The state is written first, so
- * a path behind it means that the previous leader stopped in between, and the path must catch up.
- * If no state explains the path (lost or old status), returns undefined: the path wins.
+ * Derives the state of a rollout from the status and the live path. The leader writes the state
+ * first. If the path is behind, the previous leader stopped between the two writes, and the path
+ * must catch up. Returns undefined if the status is lost or too old to match: the path wins.
  */
 export function knownState({ state, current, live }: ObservedRollout): RolloutState | undefined {
   if (state === undefined) return undefined;
@@ -33,7 +33,7 @@ export function knownState({ state, current, live }: ObservedRollout): RolloutSt
   return withShare(state, live);
 }
 
-/** Raises the threshold to the live one, so that no workload loses the canary. */
+/** Raises the threshold to the live threshold, so that no workload loses the canary. */
 export function withShare(state: RolloutState, live: RolloutRoute | undefined): RolloutState {
   const { canary } = state;
   const isSame = live !== undefined && canary !== undefined && isSameConfiguration(canary, live.canary);
@@ -49,14 +49,14 @@ export function isApplied(state: RolloutState, { current, live }: Pick<ObservedR
   return isSameConfiguration(canary, live.canary) && threshold === live.threshold && shadow === live.shadow;
 }
 
-/** Returns the rollout that the webhook's path must encode; undefined without a canary. */
+/** Returns the rollout that the webhook's path must encode; undefined if there is no canary. */
 export function rolloutOf(tag: string, { stable, canary, threshold, shadow }: RolloutState): RolloutRoute | undefined {
   if (canary === undefined) return undefined;
   const ref = ({ injectorConfig, hash }: RolloutRevision) => ({ injectorConfig, hash });
   return { tag, stable: ref(stable), canary: ref(canary), threshold, shadow };
 }
 
-/** Reports whether the state is promoted while the live path still names it as the canary. */
+/** Reports whether the state is promoted while the live path still names stable as canary. */
 function isPromotion({ stable, canary }: RolloutState, live: RolloutRoute | undefined): boolean {
   return canary === undefined && live !== undefined && live.canary.injectorConfig === stable.injectorConfig;
 }
@@ -69,7 +69,7 @@ export interface RolloutSituation extends TagSituation {
   /** The pods that follow the tag; undefined until they have been listed. */
   readonly pods: Iterable<PodGroup> | undefined;
   readonly shadowReport: (pair: RolloutPair) => ShadowReport;
-  /** Returns how many canary injections failed in this rollout, given the replicas' total. */
+  /** Returns the number of failed canary injections in this rollout, from the replicas' total. */
   readonly failedInjections: (state: RolloutState | undefined, reported: number) => number;
   /** Adds the workloads that had pods within the last minute. */
   readonly counting: (workloads: readonly ObservedWorkload[]) => readonly ObservedWorkload[];
@@ -79,8 +79,8 @@ export interface RolloutSituation extends TagSituation {
 }
 
 /**
- * Plans the target of a tag with a canary strategy: collects observations for `advanceRollout`.
- * Changes nothing while stable has not been reconciled or the pods have not been listed.
+ * Plans the target of a tag with a canary strategy: collects the observations and calls
+ * `advanceRollout`. Changes nothing before stable is reconciled and the pods are listed.
  */
 export function planRollout(situation: RolloutSituation): TagPlan {
   const { current, published, stored, pods } = situation;
@@ -96,7 +96,7 @@ export function planRollout(situation: RolloutSituation): TagPlan {
     const unfinished = finishPending(situation, plain, state);
     if (unfinished !== 'replan') return unfinished;
   }
-  // The way back to stable needs no evidence.
+  // A return to stable needs no evidence.
   if (pods === undefined && !returnsToStable) {
     // A pending state that `finishPending` rejected is outdated.
     if (state === undefined || isPending) return unchanged;
@@ -110,7 +110,7 @@ export function planRollout(situation: RolloutSituation): TagPlan {
   return planFor(situation, revisionReady, { ...pass, state: kept });
 }
 
-/** Reports whether the spec names stable again or asks to abort; both take effect at once. */
+/** Reports whether a user has ended the rollout: by naming stable in the spec, or by an abort. */
 function isCancelled({ tag }: RolloutSituation, { stable, canary, action }: RolloutState): boolean {
   const { revision } = tag.spec;
   if (revision === stable.revision) return true;
@@ -119,7 +119,7 @@ function isCancelled({ tag }: RolloutSituation, { stable, canary, action }: Roll
   return revision === canary?.revision && request?.startsWith('abort:') === true && !isAnswered;
 }
 
-/** Writes a pending state to the path; returns `replan` if the state no longer fits the spec. */
+/** Plans to write a pending state to the path. Returns `replan` if the spec has changed. */
 function finishPending(situation: RolloutSituation, plain: TagPlan, state: RolloutState): TagPlan | 'replan' {
   const { lacking, stored } = situation;
   const { revisionReady } = plain;
@@ -130,7 +130,7 @@ function finishPending(situation: RolloutSituation, plain: TagPlan, state: Rollo
     return 'replan';
   const isNamed = canary !== undefined && stored.live !== undefined && isSameConfiguration(canary, stored.live.canary);
   if (canary !== undefined && !isNamed && lacking(canary.injectorConfig, canary.hash).length > 0) {
-    // This configuration may never be served again, so plan from the current spec.
+    // No replica may ever serve this configuration again, so plan from the current spec.
     return desired === undefined ? { target: undefined, revisionReady } : 'replan';
   }
   const followed = servedRevision(situation, stable.injectorConfig) ?? stable;
@@ -159,14 +159,14 @@ function observe(situation: RolloutSituation, plain: TagPlan, state: RolloutStat
   const shadow = shadowReport(pair);
   const gone = obstacleOf(situation)?.message;
   const action = annotations[rolloutActionAnnotation];
-  // A path that no state explains already gives workloads the canary: do not wait for others.
+  // If the state is lost, the path already gives workloads the canary: do not wait for the count.
   const workloadsBefore = stored.live === undefined ? tag.status?.workloads?.count : undefined;
   const { workloads, pods } = observePods(name, situation.pods ?? [], { stable: pair.stable.injectorConfig, canary });
   return {
     revision: tag.spec.revision,
     generation,
     before: stored.current,
-    ...(desired === undefined ? {} : { wanted: desired }),
+    ...(desired === undefined ? {} : { desired }),
     ...(stable === undefined ? {} : { stable }),
     ...(gone === undefined ? {} : { gone }),
     workloads: situation.counting(workloads),
@@ -203,8 +203,8 @@ function refOf(ref: RolloutRevision | undefined): ConfigurationRef {
 }
 
 /**
- * Returns the workloads and pods that follow a tag, in time linear in the pods. `pods.stable`
- * covers every configuration of InjectorConfig `stable`, `pods.canary` only `canary`.
+ * Returns the workloads and pods that follow a tag, in time linear in the pods. `pods.stable` are
+ * the pods of any configuration of InjectorConfig `stable`; `pods.canary` are the pods of `canary`.
  */
 export function observePods(
   tag: string,

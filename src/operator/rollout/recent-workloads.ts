@@ -3,7 +3,7 @@ import type { ObservedWorkload } from '../../rollout/observation.ts';
 import { rankOf, type RolloutWorkload } from '../../routing/workload-key.ts';
 import type { PodGroup } from '../usage/pod-group.ts';
 
-/** How long a workload still counts after its last pod is gone, in milliseconds. */
+/** How long a workload still counts after its last pod was removed, in milliseconds. */
 export const lingerMs = 60_000;
 
 /** The namespace of a workload's last pod, and when that pod was removed, by `clock.monotonic`. */
@@ -13,19 +13,20 @@ interface Gone {
 }
 
 /**
- * Remembers, for each tag, workloads whose last pod was removed within the last minute: a workload
- * that restarts while a step begins counts in the share. Skips namespaces that are being deleted.
+ * Remembers, for each tag, workloads whose last pod was removed within the last minute, so that a
+ * workload that restarts while a step begins counts in the share of the step. Skips workloads in
+ * namespaces that are being deleted.
  */
 export class RecentWorkloads {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #isLeaving: (namespace: string) => boolean;
-  /** By rank within each tag; the latest comes last. */
+  readonly #isBeingDeleted: (namespace: string) => boolean;
+  /** The removed workloads of each tag, by rank, in the order of removal. */
   readonly #gone = new Map<string, Map<string, Gone>>();
 
-  /** @param isLeaving whether a namespace is deleted or being deleted */
-  constructor(clock: Pick<Clock, 'monotonic'>, isLeaving: (namespace: string) => boolean) {
+  /** @param isBeingDeleted whether a namespace is deleted or being deleted */
+  constructor(clock: Pick<Clock, 'monotonic'>, isBeingDeleted: (namespace: string) => boolean) {
     this.#clock = clock;
-    this.#isLeaving = isLeaving;
+    this.#isBeingDeleted = isBeingDeleted;
   }
 
   /** Records that the last pod of a workload was removed. */
@@ -39,18 +40,18 @@ export class RecentWorkloads {
   }
 
   /** Returns the present workloads and those that had pods within the last minute. */
-  with(tag: string, present: readonly ObservedWorkload[]): ObservedWorkload[] {
+  withRecent(tag: string, present: readonly ObservedWorkload[]): ObservedWorkload[] {
     const gone = this.#gone.get(tag);
     if (gone === undefined) return [...present];
     this.#dropOld(tag, gone);
     const known = new Set(present.map(({ rank }) => rank));
-    const missing = [...gone].filter(([rank, { namespace }]) => !known.has(rank) && !this.#isLeaving(namespace));
+    const missing = [...gone].filter(([rank, { namespace }]) => !known.has(rank) && !this.#isBeingDeleted(namespace));
     return [...present, ...missing.map(([rank]) => ({ rank, pods: 0 }))];
   }
 
-  /** Drops pods in namespaces that are being deleted: they are neither workloads nor evidence. */
-  staying(groups: Iterable<PodGroup>): PodGroup[] {
-    return [...groups].filter(({ traits }) => !this.#isLeaving(traits.namespace));
+  /** Drops pods in namespaces that are being deleted, because they must not count as evidence. */
+  inLiveNamespaces(groups: Iterable<PodGroup>): PodGroup[] {
+    return [...groups].filter(({ traits }) => !this.#isBeingDeleted(traits.namespace));
   }
 
   forget(tag: string): void {

@@ -13,9 +13,9 @@ import { rolloutRevision, planRollout } from './plan-rollout.ts';
 import { lingerMs, type RecentWorkloads } from './recent-workloads.ts';
 
 export interface RolloutsOptions {
-  /** Returns the pods of a tag; undefined before the first list. Absent with --no-follow-pods. */
+  /** Returns the pods of a tag; undefined before they are listed. Absent with --no-follow-pods. */
   readonly podsOf: ((tag: string) => Iterable<PodGroup> | undefined) | undefined;
-  /** Returns when all pods had been listed, by `clock.monotonic`; undefined before. */
+  /** Returns when all pods had been listed, by `clock.monotonic`; undefined before that time. */
   readonly followedSince: () => number | undefined;
   readonly recent: RecentWorkloads;
   readonly configOf: (name: string) => InjectorConfig | undefined;
@@ -23,12 +23,12 @@ export interface RolloutsOptions {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
-/** The shortest interval between status writes that change only figures, in milliseconds. */
+/** The minimum interval between status writes that change only figures, in milliseconds. */
 const figuresMs = 5000;
 /** The interval at which an active rollout checks its pods, in milliseconds. */
-const lookMs = 1000;
+const checkMs = 1000;
 
-/** Plans the rollouts of tags. Keeps between passes nothing that a new leader needs. */
+/** Plans the rollouts of tags. A new leader needs nothing that this object keeps in memory. */
 export class Rollouts {
   readonly #options: RolloutsOptions;
   readonly #failed = new FailedInjections();
@@ -38,7 +38,7 @@ export class Rollouts {
     this.#options = options;
   }
 
-  /** Plans a tag with a canary strategy. `live` is its webhook configuration. */
+  /** Plans a tag with a canary strategy. `live` is the webhook configuration of the tag. */
   plan(situation: TagSituation & { readonly current: InjectorConfig }, live: KubernetesObject | undefined): TagPlan {
     const { tag, current } = situation;
     const { name } = tag.metadata;
@@ -49,10 +49,10 @@ export class Rollouts {
       ...situation,
       stored: { state: tag.status?.rollout, current: rolloutRevision(current, hash), live: liveRollout(live) },
       configOf,
-      pods: groups && recent.staying(groups),
+      pods: groups && recent.inLiveNamespaces(groups),
       shadowReport: (pair) => reports.shadowReport(pair),
       failedInjections: (state, reported) => this.#failed.since(name, state, reported),
-      counting: (workloads) => recent.with(name, workloads),
+      counting: (workloads) => recent.withRecent(name, workloads),
       incompleteUntil: this.#incompleteUntil(),
       now: clock.now(),
     });
@@ -65,11 +65,11 @@ export class Rollouts {
     const { clock, followedSince } = this.#options;
     const now = clock.monotonic();
     const until = clock.now().getTime() + (followedSince() ?? now) + lingerMs - now;
-    // The two clocks drift by milliseconds; rounding gives every pass the same value.
+    // The two clocks drift by milliseconds. Rounding gives every pass the same value.
     return Math.ceil(until / 1000) * 1000;
   }
 
-  /** Returns the state to write: `before` if only figures changed since a recent write. */
+  /** Returns the state to write: `before` if only figures have changed since a recent write. */
   shown(tag: string, before: RolloutState | undefined, after: RolloutState): RolloutState {
     const now = this.#options.clock.monotonic();
     const since = now - (this.#written.get(tag) ?? -Infinity);
@@ -85,7 +85,7 @@ export class Rollouts {
     const isResting = state?.phase === 'RolledBack' || state?.stable.revision === spec.revision;
     if (state !== undefined && state.canary === undefined && isResting) return Infinity;
     const due = at === undefined ? Infinity : at.getTime() - this.#options.clock.now().getTime();
-    return Math.max(0, Math.min(lookMs, due));
+    return Math.max(0, Math.min(checkMs, due));
   }
 
   forget(tag: string): void {
@@ -137,13 +137,13 @@ interface Counted {
 }
 
 /**
- * Counts failed canary injections since the rollout began. Each replica reports a total since it
- * started, so this class adds up increases of the sum; the sum drops when a replica terminates.
+ * Counts failed canary injections since the rollout began. Each replica reports its total since it
+ * started, and the sum of these totals drops when a replica ends. So this class adds up increases.
  */
 export class FailedInjections {
   readonly #counted = new Map<string, Counted>();
 
-  /** Returns the count. Failures while there was no leader are not included. */
+  /** Returns the count, without the failures that happened while there was no leader. */
   since(tag: string, state: Pick<RolloutState, 'startedAt' | 'injectionErrors'> | undefined, reported: number): number {
     const rollout = state?.startedAt ?? '';
     const before = this.#counted.get(tag);

@@ -28,7 +28,7 @@ export interface TagReconcilerOptions extends TagStatusWriterOptions {
   readonly refusals: Refusals;
 }
 
-/** How long to wait for replicas at most; their reports trigger a pass sooner. In milliseconds. */
+/** How long to wait if no report of a replica triggers a pass earlier, in milliseconds. */
 const pendingMs = 1000;
 
 /** Reconciles RevisionTags: plans the target, writes the webhook, then the status. */
@@ -103,14 +103,14 @@ export class TagReconciler {
     }
     if (webhooks.canWrite(target)) return this.#move(target, plan.rollout, pass);
     const obstacle = await webhooks.checkBeforeWrite(target, signal);
-    // The cluster may have changed during the reachability check: start over.
+    // The cluster may have changed during the reachability check: start again.
     if (obstacle === undefined) return this.reconcile(name, signal);
     findings.WebhookReady = obstacle.finding;
     refusals.refuse(object, 'Webhook', obstacle.finding.reason, obstacle.finding.message);
     return this.#keep(pass, [obstacle.retryAfter]);
   }
 
-  /** Ends a pass that cannot write the desired webhook; updates the caBundle of the live one. */
+  /** Ends a pass that cannot write the desired webhook. Updates the live webhook's caBundle. */
   async #keep(pass: TagPass, waits: readonly number[]): Promise<number> {
     const writes = noWrites();
     await this.#keepTrust(pass.tag.metadata.name, writes, pass.signal);
@@ -142,7 +142,7 @@ export class TagReconciler {
     const writes = noWrites();
     const { isDeferred, narrowed, refusal } = await webhooks.apply({ ...decided, caBundlePem }, writes, signal);
     const again = rollouts.wait(tag, rollout);
-    // Never retry a failed write at once, even if the rollout is due.
+    // Never retry a failed write immediately, even if the rollout is due.
     const waits = [resyncMs, isDeferred || refusal !== undefined ? Math.max(pendingMs, again) : again];
     if (refusal === undefined) {
       if (!isDeferred) {
@@ -190,7 +190,7 @@ export class TagReconciler {
       lacking: (name: string, hash: string) => reports.lacking(name, hash),
       revisions: revisionsOf(targets.configs()),
     };
-    // A tag without a target has no workloads yet, so it needs no canary.
+    // A tag that has no target has no workloads yet, so it needs no canary.
     if (tag.spec.strategy?.canary === undefined || current === undefined) return planTag(situation);
     return rollouts.plan({ ...situation, current }, view.tagWebhook(tag.metadata.name));
   }
@@ -203,18 +203,18 @@ export class TagReconciler {
     return this.#status.write({ tag, object, findings, signal }, [resyncMs]);
   }
 
-  /** Cleans up after a tag that is deleted, or belongs to another operator class now. */
+  /** Cleans up after a tag that was deleted, or that now belongs to another operator class. */
   async #gone(name: string, signal: AbortSignal): Promise<number> {
     const { view, refusals, rollouts, targets, logger } = this.#options;
     refusals.forget(name);
     this.#conflicts.forget(name);
     rollouts.forget(name);
     this.#status.forget(name);
-    // The pass of InjectorConfig `default` updates the webhook; a deletion would stop injection.
+    // The pass over InjectorConfig `default` updates the webhook. A deletion would stop injection.
     const defaultConfig = name === defaultRevision ? targets.configs().find(isUsableDefault) : undefined;
     if (defaultConfig !== undefined && configWinner(defaultConfig, targets.claims()) === undefined) {
       const live = view.tagWebhook(name);
-      // Without the tag's label it already belongs to the InjectorConfig.
+      // If the webhook has lost the tag's label, it already belongs to the InjectorConfig.
       if (live !== undefined && tagOf(live) === name) await this.#keepTrust(name, noWrites(), signal);
       return resyncMs;
     }
@@ -224,7 +224,7 @@ export class TagReconciler {
     return resyncMs;
   }
 
-  /** Removes the tag's webhook and a leftover probe webhook. Resolves with whether one existed. */
+  /** Removes the tag's webhook and any probe webhook. Resolves with whether a webhook existed. */
   async #remove(name: string, signal: AbortSignal): Promise<boolean> {
     const { view, webhooks } = this.#options;
     webhooks.forget(tagProbeSubject(name), tagWebhookConfiguration(name));

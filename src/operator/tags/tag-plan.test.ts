@@ -27,8 +27,8 @@ function plan(situation: Partial<TagSituation>): string {
     revisions: ['1-24', 'old'],
     ...situation,
   });
-  const said = revisionReady === undefined ? 'nothing' : `${revisionReady.status}/${revisionReady.reason}`;
-  return `${target?.config.metadata.name ?? 'unchanged'}, ${said}`;
+  const actual = revisionReady === undefined ? 'nothing' : `${revisionReady.status}/${revisionReady.reason}`;
+  return `${target?.config.metadata.name ?? 'unchanged'}, ${actual}`;
 }
 
 const only = (...names: string[]) => ({

@@ -14,7 +14,7 @@ export interface TagSituation {
   readonly desired: InjectorConfig | undefined;
   /** The InjectorConfig to which the tag points now. */
   readonly current: InjectorConfig | undefined;
-  /** Returns what an InjectorConfig serves; undefined if nothing, or before its first pass. */
+  /** Returns what webhooks to an InjectorConfig need; see `KnownRevisions.published`. */
   readonly published: (name: string) => PublishedRevision | undefined;
   /** Returns the live replicas that do not serve a configuration yet. */
   readonly lacking: (name: string, hash: string) => readonly string[];
@@ -22,26 +22,26 @@ export interface TagSituation {
   readonly revisions: readonly string[];
 }
 
-/** The target of a tag, and whether it can be the revision of the spec. */
+/** The target of a tag, and whether the tag can point to the revision of its spec. */
 export interface TagPlan {
-  /** Undefined: keep the live webhook unchanged. */
+  /** The content of the webhook; undefined means that the live webhook stays unchanged. */
   readonly target:
     | {
         readonly config: InjectorConfig;
         readonly published: PublishedRevision;
-        /** Absent: all workloads use `published`. */
+        /** The rollout; if absent, all workloads use `published`. */
         readonly rollout?: RolloutRoute | undefined;
       }
     | undefined;
-  /** The condition `RevisionReady`; undefined leaves the condition unchanged. */
+  /** The condition `RevisionReady`; undefined means that the condition stays unchanged. */
   readonly revisionReady: Finding | undefined;
-  /** The next state of the rollout, to be written before the matching path. */
+  /** The next state of the rollout, which is written before the matching path. */
   readonly rollout?: RolloutPass;
 }
 
 /**
- * Plans the target of a tag without a canary strategy. The tag moves only to a ready revision. It
- * keeps its current one even when that is not ready: pods then get the last good configuration.
+ * Plans the target of a tag without a canary strategy. The tag moves only to a ready revision. Its
+ * current revision may become unready: pods then get the last good configuration.
  */
 export function planTag(situation: TagSituation): TagPlan {
   const { tag, desired, current, published } = situation;
@@ -93,7 +93,7 @@ export function obstacleOf({
   return undefined;
 }
 
-/** Returns why an InjectorConfig is not ready, from its condition `Ready`; undefined if it is. */
+/** Returns why an InjectorConfig's condition `Ready` is not True; undefined if it is True. */
 export function readinessOf({ metadata, status }: InjectorConfig): Finding | undefined {
   const condition = status?.conditions?.find(({ type }) => type === 'Ready');
   if (condition?.status === 'True') return undefined;

@@ -20,7 +20,7 @@ export interface TagStatusWriterOptions extends PassContext {
 
 /** The state of one pass over a RevisionTag. */
 export interface TagPass {
-  /** The parsed tag; without a spec if that does not parse. */
+  /** The parsed tag. `spec` is absent if the spec does not parse. */
   readonly tag: Pick<RevisionTag, 'metadata' | 'status'> & { readonly spec?: RevisionTag['spec'] };
   /** The tag as stored by the API server. */
   readonly object: KubernetesObject;
@@ -36,7 +36,7 @@ export class TagStatusWriter {
     this.#options = options;
   }
 
-  /** Writes a rollout's state before its path, so that the next leader can complete the step. */
+  /** Writes a rollout's state, before its path, so that the next leader can complete the step. */
   async record(
     { metadata: { name }, status }: RevisionTag,
     object: KubernetesObject,
@@ -57,7 +57,7 @@ export class TagStatusWriter {
     return stored ?? object;
   }
 
-  /** Returns what the tag's live webhook names; tag `default` shares InjectorConfig `default`'s. */
+  /** Returns what the live webhook names. Tag and InjectorConfig `default` share one webhook. */
   liveTarget(name: string): LiveTarget | undefined {
     const { targets, view } = this.#options;
     const config = targets.current(name);
@@ -67,7 +67,7 @@ export class TagStatusWriter {
 
   /**
    * Writes the status with all findings. Resolves with the shortest of the waits, in milliseconds.
-   * @param state of the rollout, if this pass planned it
+   * @param state the state of the rollout, if this pass has planned a rollout
    */
   async write(pass: TagPass, waits: readonly number[], state?: RolloutState): Promise<number> {
     const { tag, object, findings, signal } = pass;
@@ -102,7 +102,7 @@ export class TagStatusWriter {
   }
 }
 
-/** Returns the metric label of a tag; it cannot be an InjectorConfig's name, which has no `/`. */
+/** Returns the metric label of a tag. No InjectorConfig has this name, because it contains `/`. */
 function metricName(tag: string): string {
   return `tag/${tag}`;
 }

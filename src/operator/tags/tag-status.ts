@@ -10,11 +10,11 @@ import {
   yes,
 } from '../controller/revision-status.ts';
 
-/** The conditions that `Ready` needs; `RolloutComplete` exists only with a canary strategy. */
+/** The conditions that `Ready` needs. Only a tag with a canary strategy has `RolloutComplete`. */
 const required = ['RevisionReady', 'WebhookReady', 'RolloutComplete'] as const;
 const exceptional = ['Overlap', 'ForeignOverlap', 'Conflict', 'Narrowed'] as const;
 
-/** The findings of a pass over a tag; absent findings leave the conditions unchanged. */
+/** The findings of a pass over a tag. If a finding is absent, its condition stays unchanged. */
 export type TagFindings = FindingsOf<(typeof required | typeof exceptional)[number]>;
 
 /** The configuration that the live webhook of a tag names. */
@@ -24,7 +24,7 @@ export interface LiveTarget {
 }
 
 /**
- * Returns the status for the findings; deeply equal to the previous one when nothing has changed.
+ * Returns the status for the findings. If nothing has changed, it deeply equals the old status.
  * @param current the InjectorConfig to which the tag points, even while its webhook is withdrawn
  */
 export function tagStatus(
@@ -53,7 +53,7 @@ export function tagStatus(
   };
 }
 
-/** Returns `Ready`: True if pods get the spec's revision, else the obstacle and current target. */
+/** Returns `Ready`. Unless pods get the spec's revision, it names the obstacle and the target. */
 function readiness(conditions: readonly Condition[], live: LiveTarget | undefined): Finding {
   const isRollingOut = conditions.some(({ type }) => type === 'RolloutComplete');
   const needed = required.filter((type) => type !== 'RolloutComplete' || isRollingOut);

@@ -15,7 +15,7 @@ export interface TagSources {
   readonly targetOf: (tag: string) => string | undefined;
 }
 
-/** Finds the InjectorConfigs to which tags point, now and by their specs. */
+/** Finds the InjectorConfigs to which tags point now, and to which they should point. */
 export class TagTargets {
   readonly #sources: TagSources;
   readonly #operatorClass: string;
@@ -45,7 +45,7 @@ export class TagTargets {
     };
   }
 
-  /** Returns the current target of a tag; undefined if there is none or it is being deleted. */
+  /** Returns the current target of a tag; undefined if it does not exist or is being deleted. */
   current(tag: string): InjectorConfig | undefined {
     const name = this.#sources.targetOf(tag);
     return this.configs().find(({ metadata }) => metadata.name === name && metadata.deletionTimestamp === undefined);
@@ -56,7 +56,7 @@ export class TagTargets {
     return this.#among(this.configs(), tag);
   }
 
-  /** Returns the sorted names of the tags that point to an InjectorConfig, now or by spec. */
+  /** Returns the sorted names of the tags that point, or should point, to an InjectorConfig. */
   tagsOf(object: Pick<KubernetesObject, 'metadata'>): string[] {
     const { name = '' } = object.metadata;
     const { spec } = object as { spec?: { revision?: unknown } };
@@ -67,8 +67,8 @@ export class TagTargets {
   }
 
   /**
-   * Returns the InjectorConfig of a tag's revision. If several have it, prefers the tag's family,
-   * then the one named like the revision, then the oldest, as a family publishes only the oldest.
+   * Returns the InjectorConfig of a tag's revision. Among several InjectorConfigs, prefers those of
+   * the tag's family, then the name of the revision, then the oldest, which wins in its family.
    */
   #among(configs: readonly InjectorConfig[], tag: RevisionTag): InjectorConfig | undefined {
     const { revision } = tag.spec;

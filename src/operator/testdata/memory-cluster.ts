@@ -25,18 +25,18 @@ interface Watcher {
   response: ServerResponse;
 }
 
-/** An answer to matching requests, instead of the cluster's. */
+/** An answer to matching requests that replaces the answer of the cluster. */
 export interface Fault {
   matches: (method: string, path: string, body: string) => boolean;
   answer: (response: ServerResponse) => void;
-  /** The number of answers; unlimited by default. */
+  /** The number of requests that get this answer; unlimited by default. */
   times?: number;
 }
 
 /**
- * An in-memory API server over HTTP, with the get, list, watch, create, replace, apply, merge patch
- * and delete that the operator needs. Apply replaces top-level fields without field managers, and
- * merges workloads; tests simulate conflicts by faults.
+ * An in-memory API server over HTTP. Supports get, list, watch, create, replace, apply, merge patch
+ * and delete as far as the operator needs them. Apply ignores field managers: it replaces top-level
+ * fields, but merges workloads. Tests use faults to simulate conflicts.
  */
 export class MemoryCluster {
   readonly server: FakeApiServer;
@@ -70,7 +70,7 @@ export class MemoryCluster {
     await this.server.stop();
   }
 
-  /** Returns a stored object, of any API group. */
+  /** Returns a copy of a stored object, of any API group. */
   get(plural: string, name: string, namespace?: string): KubernetesObject | undefined {
     return structuredClone(this.#objects.get(keyOf(plural, namespace, name)));
   }
@@ -79,12 +79,12 @@ export class MemoryCluster {
     return [...this.#objects.keys()].filter((key) => key.startsWith(`${plural}/`)).map((key) => key.split('/').at(-1) ?? '');
   }
 
-  /** Creates or replaces an object, as another client. */
+  /** Creates or replaces an object, as another client does. */
   put(plural: string, object: KubernetesObject): KubernetesObject {
     return this.#store(plural, structuredClone(object));
   }
 
-  /** Edits an object, as another client. */
+  /** Edits an object, as another client does. */
   edit(plural: string, name: string, namespace: string | undefined, change: (object: KubernetesObject) => void): void {
     const object = this.get(plural, name, namespace);
     if (object === undefined) throw new Error(`${plural} ${name} does not exist`);
@@ -92,12 +92,12 @@ export class MemoryCluster {
     this.#store(plural, object);
   }
 
-  /** Deletes an object, as another client. */
+  /** Deletes an object, as another client does. */
   remove(plural: string, name: string, namespace?: string): void {
     this.edit(plural, name, namespace, ({ metadata }) => (metadata.deletionTimestamp = '2026-01-01T00:00:00Z'));
   }
 
-  /** Answers matching requests with an error, `times` times. */
+  /** Answers the next `times` matching requests with an error. */
   fail(matches: Fault['matches'], code: number, reason: string, message: string, times = Infinity): void {
     const answer: Fault['answer'] = (response) => {
       failure(response, code, reason, message);
@@ -208,7 +208,7 @@ export class MemoryCluster {
   }
 }
 
-/** Sends a change to a watcher, as a deletion if the object no longer matches its selectors. */
+/** Sends a change to a watcher: as a deletion if the object no longer matches the selectors. */
 function send({ target, query, response }: Watcher, { key, object, before, isDeleted }: Change): void {
   const matched = before !== undefined && selects(target, query, key, before);
   const matches = !isDeleted && selects(target, query, key, object);
@@ -236,7 +236,7 @@ function merged(
   return { ...found, ...body, metadata };
 }
 
-/** RFC 7386. */
+/** Applies a JSON merge patch (RFC 7386). */
 function mergePatch(target: unknown, patch: unknown): unknown {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
   const before = (typeof target === 'object' ? target : {}) as Record<string, unknown>;

@@ -39,7 +39,7 @@ export function template(image: string): string {
   return `spec:\n  containers:\n  - name: proxy\n    image: ${image}\n`;
 }
 
-/** Four key pairs that all tests share, because generating one is slow. */
+/** Four key pairs that all tests share, because generating a key pair is slow. */
 const keys: Promise<KeyPair>[] = [];
 let taken = 0;
 export function nextKeyPair(): Promise<KeyPair> {
@@ -48,7 +48,7 @@ export function nextKeyPair(): Promise<KeyPair> {
   return (keys[index] ??= generateRsaKeyPair(2048));
 }
 
-/** Loads a configuration in one step, like a process that does not serve admission requests. */
+/** Loads a configuration in one step, as a process that serves no admission requests does. */
 export const loadAtOnce: LoadConfiguration = (files) => Promise.resolve().then(() => loadInjector(files));
 
 export const rehearseAtOnce: RehearsePods = async (files, pods) => rehearse(await loadAtOnce(files), () => 0, pods).warnings;
@@ -69,7 +69,7 @@ export class MemoryRegistry implements InjectorRegistryPort {
 /** Replica reports that a test sets. */
 export class ScriptedReports implements ReplicaReports {
   missing: string[] = [];
-  /** The fingerprint of every replica's certificate; undefined matches any. */
+  /** The fingerprint of every replica's certificate; undefined matches any fingerprint. */
   certificate: string | undefined;
   live: ReplicaReport[] = [];
   shadow: ShadowReport = emptyShadowReport;
@@ -114,7 +114,7 @@ export class OperatorFixture {
     await this.view.synced(this.#stop.signal);
   }
 
-  /** Starts a new process, without memory, on the same cluster. */
+  /** Starts a new process, with empty memory, on the same cluster. */
   restart(settings: Partial<OperatorSettings> = {}): void {
     const { client } = this.cluster;
     this.view = new ClusterView(context.namespace, context.operatorClass);
@@ -156,7 +156,7 @@ export class OperatorFixture {
     });
   }
 
-  /** Waits for the caches, then runs a pass over an InjectorConfig, and one over a tag if given. */
+  /** Waits for the caches, then runs a pass over an InjectorConfig, and then over a given tag. */
   async reconcile(name: string, tag?: string): Promise<number> {
     await this.caughtUp();
     const wait = await this.passNow(name);
@@ -208,7 +208,7 @@ export class OperatorFixture {
     return (this.cluster.get(plural, name)?.status ?? {}) as Record<string, unknown>;
   }
 
-  /** Returns a condition as `Status/Reason: message`, or `none`. */
+  /** Returns a condition as `Status/Reason: message`, or `none` if it is absent. */
   condition(name: string, type: string, plural = 'injectorconfigs'): string {
     const conditions = (this.statusOf(name, plural).conditions ?? []) as Condition[];
     const found = conditions.find((each) => each.type === type);

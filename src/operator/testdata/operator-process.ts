@@ -29,7 +29,7 @@ class Subclass extends InjectorOperator {
   }
 }
 
-/** A controller and a replica in one process, as with `--role=all`, with the system clock. */
+/** A controller and a replica in one process, as with `--role=all`. Uses the system clock. */
 export class OperatorProcess {
   readonly logger = capturingLogger();
   readonly reconciled: string[] = [];

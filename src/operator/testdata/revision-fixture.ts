@@ -41,13 +41,13 @@ export class RevisionFixture extends OperatorFixture {
     });
   }
 
-  /** Sets fields of an InjectorConfig's spec, and runs a pass over it, and over a given tag. */
+  /** Sets fields of an InjectorConfig's spec. Runs a pass over it, and then over a given tag. */
   edit(name: string, fields: Record<string, unknown>, tag?: string): Promise<number> {
     this.setSpec(name, fields);
     return this.reconcile(name, tag);
   }
 
-  /** Sets an InjectorConfig's template, and runs a pass over it, and over the tag if given. */
+  /** Sets an InjectorConfig's template. Runs a pass over it, and then over a given tag. */
   render(name: string, text: string, tag?: string): Promise<number> {
     this.setTemplate(name, text);
     return this.reconcile(name, tag);
@@ -59,7 +59,7 @@ export class RevisionFixture extends OperatorFixture {
     return this.reconcile(name);
   }
 
-  /** Deletes an InjectorConfig, and runs a pass over it, and over the tag if given. */
+  /** Deletes an InjectorConfig. Runs a pass over it, and then over a given tag. */
   uninstall(name: string, tag?: string): Promise<number> {
     this.cluster.remove('injectorconfigs', name);
     return this.reconcile(name, tag);
@@ -71,19 +71,19 @@ export class RevisionFixture extends OperatorFixture {
     });
   }
 
-  /** Edits each webhook of `sidecar-injector-<name>`, as another client. */
+  /** Edits each webhook of `sidecar-injector-<name>`, as another client does. */
   editWebhooks(name: string, change: (webhook: Webhook) => void): void {
     this.cluster.edit('mutatingwebhookconfigurations', `sidecar-injector-${name}`, undefined, ({ webhooks }) => {
       (webhooks as Webhook[]).forEach(change);
     });
   }
 
-  /** Clears the caBundles of `sidecar-injector-<name>`, as another client. */
+  /** Clears the caBundles of `sidecar-injector-<name>`, as another client does. */
   emptyBundles(name: string): void {
     this.editWebhooks(name, ({ clientConfig }) => (clientConfig.caBundle = ''));
   }
 
-  /** Returns the decoded data of Secret `sidecar-injector-<name>`; empty without one. */
+  /** Returns the decoded data of Secret `sidecar-injector-<name>`; empty if it does not exist. */
   secret(name: string): Record<string, string> {
     return secretText(this.cluster.get('secrets', `sidecar-injector-${name}`, 'injection') ?? ({} as KubernetesObject));
   }
@@ -93,7 +93,7 @@ export class RevisionFixture extends OperatorFixture {
     return (configuration?.webhooks ?? []) as Webhook[];
   }
 
-  /** Returns the published path; undefined without a webhook. */
+  /** Returns the published path; undefined if there is no webhook. */
   path(name: string): string | undefined {
     return this.webhooks(name)[0]?.clientConfig.service.path;
   }
@@ -104,7 +104,7 @@ export class RevisionFixture extends OperatorFixture {
     return hash ?? assert.fail(`${name} is not published`);
   }
 
-  /** Waits for an Event, since passes do not wait for Events. */
+  /** Waits for an Event, because passes do not wait until their Events are written. */
   async recorded(event: RegExp): Promise<void> {
     await this.until(() => this.events().some((each) => event.test(each)));
   }

@@ -80,14 +80,17 @@ describe('ClusterUsage', () => {
     versioned({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } });
 
   it('reports namespaces that are being deleted, once they are listed', () => {
-    assert.equal(usage.isLeaving('shop'), false);
+    assert.equal(usage.isBeingDeleted('shop'), false);
     begin();
-    assert.equal(usage.isLeaving('shop'), false);
+    assert.equal(usage.isBeingDeleted('shop'), false);
     const old = namespace('old', {});
     namespaces.replace([namespace('shop', {}), old], '1');
-    assert.deepEqual([usage.isLeaving('shop'), usage.isLeaving('old')], [false, false]);
+    assert.deepEqual([usage.isBeingDeleted('shop'), usage.isBeingDeleted('old')], [false, false]);
     namespaces.upsert(versioned({ ...old, metadata: { ...old.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }));
-    assert.deepEqual([usage.isLeaving('shop'), usage.isLeaving('old'), usage.isLeaving('gone')], [false, true, true]);
+    assert.deepEqual(
+      [usage.isBeingDeleted('shop'), usage.isBeingDeleted('old'), usage.isBeingDeleted('gone')],
+      [false, true, true],
+    );
   });
 
   it('reports nothing before all objects are listed, and then at once', async () => {

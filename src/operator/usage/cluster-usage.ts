@@ -23,9 +23,9 @@ export interface ClusterUsageOptions {
   readonly claims: () => ClaimingObjects;
   /** The operator's namespace. */
   readonly namespace: string;
-  /** Loads the rules of a published configuration; undefined if that fails now. */
+  /** Loads the rules of a published configuration. Resolves with undefined to try again later. */
   readonly rules: (injectorConfig: string, hash: string) => Promise<DecisionRules | undefined>;
-  /** Requests a write of a status. */
+  /** Requests a write of the status of an object. */
   readonly news: (kind: 'InjectorConfig' | 'RevisionTag', name: string) => void;
   /** Called when the last pod of a group that follows a tag is deleted. */
   readonly left?: (tag: string, group: PodGroup) => void;
@@ -47,7 +47,7 @@ interface Counting {
   /** The webhooks that `usage` knows, by id. */
   selectingWebhooks: ReadonlyMap<string, SelectingWebhook>;
   families: ReadonlySet<string>;
-  /** All InjectorConfigs, including those of other classes and those that do not parse. */
+  /** All InjectorConfigs, even if they have another operator class or do not parse. */
   configs: ReadonlySet<string>;
   subjects: ReadonlySet<string>;
   /** The number of relevant names when the list of pods began. */
@@ -82,8 +82,8 @@ export class ClusterUsage implements UsageSource {
   }
 
   /**
-   * Counts the objects of these stores until the signal aborts. Returns a function to group pods.
-   * @param relist called once when pods must be listed again, for a label that was not kept
+   * Counts the objects in these stores until the signal aborts. Returns a function that finds the
+   * group of a pod. @param relist called once if a label is needed that the stored pods do not have
    */
   begin(
     stores: FollowedStores,
@@ -142,26 +142,26 @@ export class ClusterUsage implements UsageSource {
     return this.#snapshots.of(subjectOf('RevisionTag', name));
   }
 
-  /** Returns the pods of a tag or InjectorConfig; undefined before the list, and on non-leaders. */
+  /** Returns the pods of a tag or InjectorConfig; undefined before the list, or on non-leaders. */
   podsOf(name: string, kind: 'InjectorConfig' | 'RevisionTag' = 'RevisionTag'): Iterable<PodGroup> | undefined {
     const counting = this.#synced();
     return counting && (counting.usage.subject(subjectOf(kind, name))?.groups.keys() ?? []);
   }
 
-  /** Returns when all pods had been listed, by `clock.monotonic`; undefined before. */
+  /** Returns when all pods had been listed, by `clock.monotonic`; undefined before that time. */
   followedSince(): number | undefined {
     return this.#counting?.since;
   }
 
-  /** Reports whether a namespace is deleted or being deleted; false before the list. */
-  isLeaving(namespace: string): boolean {
+  /** Reports whether a namespace is deleted or being deleted; false until they are listed. */
+  isBeingDeleted(namespace: string): boolean {
     const { namespaces } = this.#counting?.stores ?? {};
     if (namespaces?.hasSynced !== true) return false;
     const found = namespaces.get(namespace);
     return found === undefined || found.metadata.deletionTimestamp !== undefined;
   }
 
-  /** Returns the webhook with an id, as pods are judged by it now; undefined on non-leaders. */
+  /** Returns the version of a webhook by which pods are judged now; undefined on non-leaders. */
   selectingWebhook(id: string): SelectingWebhook | undefined {
     return this.#counting?.selectingWebhooks.get(id);
   }
@@ -250,13 +250,13 @@ export class ClusterUsage implements UsageSource {
   }
 }
 
-/** The relevant labels and annotations so far; names are never removed. */
+/** The relevant labels and annotations that have been found so far. Names are never removed. */
 class KnownNames implements RelevantNames {
   readonly labels = new Set<string>();
   readonly annotations = new Set<string>();
   readonly statuses = new Set<string>();
 
-  /** The number of names, which grows with each new name. */
+  /** The number of names. */
   get size(): number {
     return this.labels.size + this.annotations.size + this.statuses.size;
   }

@@ -4,29 +4,29 @@ import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
 import type { SelectingWebhookIndex } from '../../selection/selecting-webhook-index.ts';
 import { type CarriedConfiguration, carriedBy, type PodTraits } from './pod-traits.ts';
 
-/** Whether a pod has the configuration that a new pod would get; `missing`: it has no sidecar. */
+/** Whether a pod has the configuration that a new pod would get, or has no sidecar (`missing`). */
 export type PodState = 'current' | 'stale' | 'missing';
 
 /** The judgement of a pod in one family. */
 export interface PodJudgement {
-  /** `none`: neither has a sidecar nor would get one. `undecided`: whether it would is unknown. */
+  /** `none`: no sidecar is expected. `undecided`: whether a sidecar is expected is unknown. */
   readonly state: PodState | 'none' | 'undecided';
   /** The reason, in one word. */
   readonly reason: string;
-  /** The InjectorConfig that injected the pod, or else would inject it; the pod counts there. */
+  /** The InjectorConfig that injected the pod, or else would inject it. It counts the pod. */
   readonly injectorConfig: string;
-  /** The configuration of this family that injected the pod, by its annotations, if any. */
+  /** The configuration of this family that injected the pod, by the pod's annotations, if any. */
   readonly carried: CarriedConfiguration | undefined;
   /** The webhook that selects the pod now, if any. */
   readonly selectedBy: SelectingWebhook | undefined;
-  /** Whether the pod uses the InjectorConfig: it is injected, or would be. */
+  /** Whether the InjectorConfig has injected the pod or would inject it. */
   readonly isUser: boolean;
 }
 
 /** The inputs of a judgement. */
 export interface JudgementSources {
   readonly webhooks: Pick<SelectingWebhookIndex, 'selecting'>;
-  /** Returns undefined if the InjectorConfig does not exist, {@link foreign} if it is not ours. */
+  /** Returns undefined for an unknown InjectorConfig, and {@link foreign} if it is not ours. */
   readonly familyOf: (injectorConfig: string) => FamilyMember | typeof foreign | undefined;
   /** Returns the decision rules of a webhook's configuration; undefined before they are loaded. */
   readonly rulesOf: (webhook: SelectingWebhook) => DecisionRules | undefined;
@@ -37,15 +37,15 @@ export const foreign = '(elsewhere)';
 
 /** An InjectorConfig as a member of its family. */
 export interface FamilyMember {
-  /** By {@link familyName}. */
+  /** The identifier that {@link familyName} returns. */
   readonly family: string;
-  /** The name of its status annotation. */
+  /** The name of the family's status annotation. */
   readonly status: string;
-  /** The revision that it writes into the status annotation. */
+  /** The revision that the InjectorConfig writes into the status annotation. */
   readonly revision: string;
 }
 
-/** Returns what identifies injections by an InjectorConfig with these keys and this revision. */
+/** Returns the family member for an InjectorConfig with these keys and this revision. */
 export function memberOf(keys: SelectingWebhook['keys'], revision: string): FamilyMember {
   return { family: familyName(keys), status: keys.status, revision };
 }
@@ -55,7 +55,7 @@ export function familyName({ injection, revision, inject, status }: SelectingWeb
   return [injection, revision, inject, status].join(' ');
 }
 
-/** Compares a pod with what a new pod would get, in each family that selects or has injected it. */
+/** Compares a pod with a new pod, for each family that selects the pod or has injected it. */
 export function judgePod(
   pod: PodTraits,
   namespaceLabels: Readonly<Record<string, string>>,
@@ -66,7 +66,7 @@ export function judgePod(
   for (const entry of carriedBy(pod)) {
     const member = sources.familyOf(entry.name);
     if (member === undefined) unknown.add(entry.name);
-    // The author can write the entry; an injection also writes the status annotation.
+    // An author can forge the entry. A real injection also writes the status annotation.
     else if (member !== foreign && pod.annotations[member.status] === member.revision) {
       carried.set(member.family, entry);
     }
@@ -94,7 +94,7 @@ export function judgePod(
   return judgements;
 }
 
-/** Chooses between overlapping webhooks of a family: the published one, else by id. */
+/** Reports whether the first of two overlapping webhooks wins, by publication, then by id. */
 function isBefore(one: SelectingWebhook, other: SelectingWebhook): boolean {
   if ((one.hash === undefined) !== (other.hash === undefined)) return one.hash !== undefined;
   return one.id < other.id;
@@ -140,7 +140,7 @@ function judgeSelected(
   return decision.inject ? plain('missing', 'NotCalled', true) : plain('none', decision.reason, false);
 }
 
-/** Returns why a pod has no sidecar, by its age. @param createdAt in milliseconds since 1970 */
+/** Returns why a pod has no sidecar, by the age of the pod. @param createdAt in ms since 1970 */
 export function missingReason(
   createdAt: number,
   selectedBy: SelectingWebhook | undefined,
@@ -148,7 +148,7 @@ export function missingReason(
   return selectedBy !== undefined && createdAt < selectedBy.since ? 'OlderThanWebhook' : 'NotCalled';
 }
 
-/** Returns a message for users, without the pod's name. */
+/** Returns a message for users. The message does not name the pod. */
 export function describeJudgement({ state, reason, injectorConfig, selectedBy }: PodJudgement): string {
   const now =
     selectedBy === undefined

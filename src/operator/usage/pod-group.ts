@@ -4,18 +4,18 @@ import type { PodHealth } from '../pods/pod-health.ts';
 import type { PodJudgement } from './judge-pod.ts';
 import { carriedBy, traitsKey, type PodTraits } from './pod-traits.ts';
 
-/** The parts of a pod that are kept in memory, bounded in size: no labels, no annotations. */
+/** The parts of a pod that are kept in memory, bounded in size. Labels are in the group. */
 export interface PodRecord extends KubernetesObject {
   metadata: ObjectMeta;
   /** The annotation `sidecar-injector.io/config` (`N.<hash8>,…`), truncated. */
   readonly injectedBy?: string;
-  /** The pods with equal traits; absent if the pod does not count. */
+  /** The group of pods with equal traits; absent if the pod does not count. */
   readonly group?: PodGroup;
   /** The creation time, in seconds since 1970. */
   readonly createdAt?: number;
-  /** The health; absent if the pod does not count. */
+  /** The health of the pod; absent if the pod does not count. */
   readonly health?: PodHealth;
-  /** When the condition Ready last changed, in seconds since 1970; absent: at creation. */
+  /** When condition Ready last changed, in seconds since 1970; absent if this was at creation. */
   readonly since?: number;
 }
 
@@ -28,7 +28,7 @@ export interface FollowedStores {
 /** Pods with equal traits, usually the replicas of a workload. They are judged once. */
 export class PodGroup {
   readonly traits: PodTraits;
-  /** By name: a store may replace a record by an equal one without an event. */
+  /** The pods by name, because a store may replace a record by an equal record without an event. */
   readonly pods = new Map<string, PodRecord>();
   judgements: readonly PodJudgement[] = [];
 
@@ -36,13 +36,13 @@ export class PodGroup {
     this.traits = traits;
   }
 
-  /** The InjectorConfigs that the annotation names. */
+  /** The InjectorConfigs that the pods' annotation `sidecar-injector.io/config` names. */
   get carried(): string[] {
     return carriedBy(this.traits).map(({ name }) => name);
   }
 }
 
-/** Returns one group for equal traits, as long as it is referenced. */
+/** Returns the same group for equal traits, while other code references the group. */
 export class PodGroups {
   readonly #known = new Map<string, WeakRef<PodGroup>>();
   readonly #gone = new FinalizationRegistry<string>((key) => {

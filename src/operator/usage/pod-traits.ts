@@ -5,7 +5,7 @@ import { readPodFacts } from '../../inject/pod/pod-facts.ts';
 import { workloadOfPod } from '../../routing/workload-key.ts';
 import { injectionStatus } from '../../inject/pod/injection-status.ts';
 
-/** The names of labels and annotations that families and selectors use. */
+/** The names of the labels and annotations that families and selectors use. */
 export interface RelevantNames {
   readonly labels: ReadonlySet<string>;
   readonly annotations: ReadonlySet<string>;
@@ -15,27 +15,26 @@ export interface RelevantNames {
 
 /**
  * The properties of a pod that decide its judgement, usually equal for all pods of a workload.
- * Their size is bounded against authors: names and labels by Kubernetes, other texts by truncation.
+ * Authors cannot make them large: Kubernetes limits names and labels, and other text is truncated.
  */
 export interface PodTraits {
   readonly namespace: string;
-  /** The workload. */
   readonly workload: { readonly kind: string; readonly name: string };
   readonly hostNetwork: boolean;
   /** The relevant labels. */
   readonly labels: Readonly<Record<string, string>>;
-  /** The relevant annotations, truncated; of a status annotation, the {@link statedRevision}. */
+  /** The relevant annotations, truncated. A status annotation is replaced by its revision. */
   readonly annotations: Readonly<Record<string, string>>;
-  /** The annotation `N.<hash8>,…`, truncated; empty without one. */
+  /** The annotation `sidecar-injector.io/config` (`N.<hash8>,…`), truncated, or ''. */
   readonly injectedBy: string;
 }
 
-/** Annotations can be long; in characters. */
+/** The maximum length of an annotation, in characters. */
 const annotationLimit = 32;
 /** The maximum length of label values and revisions, in characters. */
 const labelLimit = 63;
 export const injectedByLimit = 512;
-/** The maximum number of configurations: a pod is in few families at once. */
+/** The maximum number of configurations per pod. A pod belongs to few families. */
 const carriedLimit = 8;
 /** `N.<hash8>` */
 const entryPattern = /^[-a-z0-9]{1,63}\.[0-9a-f]{8}$/;
@@ -43,7 +42,7 @@ const entryPattern = /^[-a-z0-9]{1,63}\.[0-9a-f]{8}$/;
 export const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
 /**
- * Returns the traits of a pod; undefined for one that does not count: it has ended, is being
+ * Returns the traits of a pod. Returns undefined if the pod does not count: it has ended, is being
  * deleted, or is the mirror of a static pod, which no webhook can change.
  */
 export function traitsOf(pod: KubernetesObject, relevant: RelevantNames): PodTraits | undefined {
@@ -74,7 +73,7 @@ export interface CarriedConfiguration {
 
 /**
  * Returns the configurations that injected a pod, by its annotation, which an author can forge.
- * Limited to the first eight, as each name is stored several times.
+ * Returns only the first eight configurations, because each name is stored several times.
  */
 export function carriedBy({ injectedBy }: Pick<PodTraits, 'injectedBy'>): CarriedConfiguration[] {
   return injectedBy
@@ -107,7 +106,7 @@ function pick(
   return picked;
 }
 
-/** Truncates a text. Copies it, since a slice would keep the whole text in memory. */
+/** Truncates a text. Copies the result, because a slice would keep the whole text in memory. */
 export function cut(text: string, limit: number): string {
   return text.length <= limit ? text : Buffer.from(text.slice(0, limit)).toString();
 }
@@ -116,8 +115,8 @@ export function cut(text: string, limit: number): string {
 const statusLimit = 65_536;
 
 /**
- * Returns the revision in a pod's status annotation, or '' if that is implausible: unreadable, or
- * the pod has none of the containers that it names. An author can forge a plausible one.
+ * Returns the revision in a pod's status annotation, or '' if the annotation does not parse or the
+ * pod has none of the containers that it names. An author can still forge a plausible annotation.
  */
 export function statedRevision(status: string, { spec }: KubernetesObject): string {
   const parsed = status.length > statusLimit ? undefined : injectionStatus(status);

@@ -11,7 +11,7 @@ type Labels = Readonly<Record<string, string>>;
 
 interface NamespaceUsage {
   readonly name: string;
-  /** Undefined until the namespace is listed; its pods are not judged before. */
+  /** Undefined until the namespace is listed. Its pods are judged only after that. */
   labels: Labels | undefined;
   readonly groups: Set<PodGroup>;
   readonly counts: PodCounts;
@@ -21,13 +21,13 @@ interface NamespaceUsage {
 export interface PodUsageListener {
   /** Called when the usage of an InjectorConfig or tag ({@link subjectOf}) changes. */
   changed?(subject: string): void;
-  /** Called when the last pod of a group of an InjectorConfig or tag is deleted. */
+  /** Called when the last pod of a group that an InjectorConfig or tag uses is deleted. */
   left?(subject: string, group: PodGroup): void;
-  /** Requests, once, the rules of a configuration, for {@link PodUsage.setRules}. */
+  /** Called once to request the rules of a configuration; see {@link PodUsage.setRules}. */
   rulesNeeded?(injectorConfig: string, hash: string): void;
 }
 
-/** The counts of pods by InjectorConfig and tag (empty without one). */
+/** The counts of pods for one InjectorConfig and tag. `tag` is empty if there is none. */
 export interface PodTotals {
   readonly injectorConfig: string;
   readonly tag: string;
@@ -47,7 +47,7 @@ export class PodUsage {
   readonly #subjects = new Map<string, UsageSubject>();
   readonly #totals = new Map<string, PodTotals & { readonly counts: PodCounts }>();
   readonly #groups = new Set<PodGroup>();
-  /** Indexes of the groups and namespaces that a change affects. */
+  /** Indexes that find the groups and namespaces that a change affects. */
   readonly #groupsByLabel = new MultiMap<string, PodGroup>();
   readonly #groupsByWebhook = new MultiMap<string, PodGroup>();
   readonly #groupsByCarried = new MultiMap<string, PodGroup>();
@@ -59,7 +59,7 @@ export class PodUsage {
     this.#listener = listener;
   }
 
-  /** Returns the usage of a subject; undefined without any. */
+  /** Returns the usage of a subject; undefined if nothing uses the subject. */
   subject(name: string): UsageSubject | undefined {
     return this.#subjects.get(name);
   }
@@ -91,7 +91,7 @@ export class PodUsage {
     if (after !== undefined && to !== undefined) this.#add(to, after);
   }
 
-  /** Sets the labels of a namespace (undefined: deleted), in time linear in its pods. */
+  /** Sets the labels of a namespace (undefined if deleted), in time linear in its pods. */
   setNamespace(name: string, labels: Labels | undefined): void {
     const namespace = this.#namespace(name);
     for (const label of labelTexts(namespace.labels ?? {})) this.#namespacesByLabel.delete(label, namespace);
@@ -102,7 +102,7 @@ export class PodUsage {
     this.#dropUnused(namespace);
   }
 
-  /** Sets a webhook (undefined: deleted), in time linear in the pods that it selects or did. */
+  /** Sets a webhook (undefined if deleted). Linear in the pods that it selects now or selected. */
   setWebhook(id: string, selectingWebhook: SelectingWebhook | undefined): void {
     const before = this.#webhooks.get(id);
     if (before === selectingWebhook) return;
@@ -118,7 +118,7 @@ export class PodUsage {
     for (const group of groups) this.#judge(group);
   }
 
-  /** Sets an InjectorConfig's keys (undefined: deleted) and revision; linear in its pods. */
+  /** Sets the keys (undefined if deleted) and revision of an InjectorConfig, linear in its pods. */
   setFamily(injectorConfig: string, keys: WebhookKeys | typeof foreign | undefined, revision = injectorConfig): void {
     const member = keys === undefined || keys === foreign ? keys : memberOf(keys, revision);
     if (isDeepStrictEqual(this.#families.get(injectorConfig), member)) return;
@@ -139,12 +139,12 @@ export class PodUsage {
     for (const group of [...this.#groupsByRules.get(key)]) this.#judge(group);
   }
 
-  /** Reports whether a pod waits for these rules. */
+  /** Reports whether any pod waits for these rules. */
   needsRules(injectorConfig: string, hash: string): boolean {
     return this.#groupsByRules.has(`${injectorConfig}.${hash}`);
   }
 
-  /** Collects what new selectors can select, by the label that they require. */
+  /** Collects the groups and namespaces with a label that the new selectors require. */
   #reach(selectingWebhook: SelectingWebhook, groups: Set<PodGroup>, namespaces: Set<NamespaceUsage>): void {
     for (const { anchor } of selectingWebhook.selectors) {
       if (anchor === undefined) for (const group of this.#groups) groups.add(group);
@@ -228,7 +228,7 @@ export class PodUsage {
     }
   }
 
-  /** Adds a number of pods, which may be negative, to a group with unchanged judgements. */
+  /** Changes the number of pods in a group whose judgements stay the same. */
   #count(group: PodGroup, pods: number): void {
     for (const judgement of group.judgements) {
       for (const [name, state] of subjectsOf(judgement)) {
@@ -331,12 +331,12 @@ class MultiMap<K, V> {
   }
 }
 
-/** Returns the state if it is counted. */
+/** Returns the state of a judgement if this state is counted. */
 function stateOf({ state }: PodJudgement): PodState | undefined {
   return state === 'none' || state === 'undecided' ? undefined : state;
 }
 
-/** Returns the subjects of a judgement: the injecting and selecting InjectorConfig, and the tag. */
+/** Returns the InjectorConfigs that injected the pod and that select it, and the tag. */
 function subjectsOf(judgement: PodJudgement): [subject: string, state: PodState | undefined][] {
   const { injectorConfig, selectedBy, isUser } = judgement;
   if (!isUser) return [];
@@ -349,7 +349,7 @@ function subjectsOf(judgement: PodJudgement): [subject: string, state: PodState 
   return subjects;
 }
 
-/** Returns the subjects that a namespace uses if its labels select a webhook. */
+/** Returns the InjectorConfigs and the tag that a namespace uses if a webhook selects it. */
 function namedBy({ injectorConfig, tag, canary }: SelectingWebhook): string[] {
   const configs = new Set([injectorConfig, ...(canary === undefined ? [] : [canary.injectorConfig])]);
   const subjects = [...configs].map((name) => subjectOf('InjectorConfig', name));

@@ -2,25 +2,25 @@ import type { PodState } from './judge-pod.ts';
 import type { PodUsage } from './pod-usage.ts';
 import { noPods, type PodCounts } from './usage-subject.ts';
 
-/** The usage as exported in metrics. */
+/** The usage that the metrics export. */
 export interface UsageFigures {
-  /** By InjectorConfig (empty: deleted) and tag (empty: none). */
+  /** The pods of each InjectorConfig (empty if deleted) and tag (empty if none). */
   readonly pods: readonly {
     readonly injectorConfig: string;
     readonly tag: string;
     readonly counts: Readonly<PodCounts>;
   }[];
-  /** By namespace: up to {@link shownNamespaces}, and {@link otherNamespaces} for the rest. */
+  /** The pods of up to {@link shownNamespaces} namespaces, and {@link otherNamespaces}. */
   readonly namespaces: readonly { readonly namespace: string; readonly counts: Readonly<PodCounts> }[];
 }
 
 export const shownNamespaces = 100;
-/** Not a valid name of a namespace. */
+/** The entry for all other namespaces. It is not a valid name of a namespace. */
 export const otherNamespaces = '(others)';
 
 /**
  * Returns a bounded number of figures: for existing InjectorConfigs, tags, and the namespaces with
- * the most stale and missing pods. @param known the existing InjectorConfigs; pods can name others
+ * the most stale and missing pods. @param known the InjectorConfigs that exist
  */
 export function usageFigures(usage: PodUsage, known: ReadonlySet<string>): UsageFigures {
   const pods = new Map<string, UsageFigures['pods'][number] & { counts: PodCounts }>();

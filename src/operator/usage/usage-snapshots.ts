@@ -4,20 +4,21 @@ import type { Clock } from '../../kube/ports.ts';
 
 export interface UsageSnapshotsOptions {
   readonly clock: Clock;
-  /** Returns the current usage of a subject; undefined while it is unknown. */
+  /** Returns the current usage of a subject; undefined while the usage is unknown. */
   readonly compute: (subject: string) => UsageStatus | undefined;
   /** Requests a write of a subject's status, after a new snapshot. */
   readonly news: (subject: string) => void;
 }
 
-/** The shortest interval between two snapshots of a subject, in milliseconds. */
+/** The minimum interval between two snapshots of a subject, in milliseconds. */
 const intervalMs = 30_000;
 /** How long to collect changes before a snapshot, in milliseconds. */
 const batchMs = 250;
 
 /**
- * Takes snapshots of usage for statuses. A snapshot stays the same for 30 s, independent of other
- * status writes and of the number of changes; the first change after a quiet time is shown at once.
+ * Takes snapshots of usage for statuses. A snapshot stays the same for 30 s, regardless of other
+ * status writes and the number of changes. After 30 s without a change, the next change is shown
+ * immediately.
  */
 export class UsageSnapshots {
   readonly #options: UsageSnapshotsOptions;

@@ -12,7 +12,7 @@ interface WorkloadPods {
   isOld: boolean;
 }
 
-/** Returns the usage fields of a status, independent of the order in which pods were added. */
+/** Returns the usage fields of a status. The order in which pods were added does not matter. */
 export function usageStatus(subject = new UsageSubject()): UsageStatus {
   const { current, stale, missing } = subject.counts;
   const namespaces = [...subject.namespaces.keys()];
@@ -63,7 +63,7 @@ function workloadsOf({ groups }: UsageSubject): WorkloadPods[] {
   return [...workloads.values()];
 }
 
-/** Returns the first values by text, without sorting all of them. */
+/** Returns the first values in the order of their texts, without sorting all values. */
 function first<T>(values: Iterable<T>, text: (value: T) => string): T[] {
   const found: { readonly value: T; readonly text: string }[] = [];
   for (const value of values) {
@@ -77,10 +77,10 @@ function first<T>(values: Iterable<T>, text: (value: T) => string): T[] {
   return found.map(({ value }) => value);
 }
 
-/** Used when pods are not followed: removes usage from statuses. */
+/** Removes usage from statuses, if the operator does not watch pods. */
 export const uncounted: UsageSource = { injectorConfig: () => ({}), tag: () => ({}) };
 
-/** Provides the usage fields of a status; undefined before the first count: keep the old fields. */
+/** Provides the usage fields of a status; undefined before the first count keeps the fields. */
 export interface UsageSource {
   injectorConfig(name: string): UsageStatus | undefined;
   tag(name: string): UsageStatus | undefined;

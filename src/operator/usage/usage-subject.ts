@@ -1,7 +1,7 @@
 import type { PodState } from './judge-pod.ts';
 import type { PodGroup } from './pod-group.ts';
 
-/** Pods by state. */
+/** The number of pods in each state. */
 export type PodCounts = Record<PodState, number>;
 
 export const noPods = (): PodCounts => ({ current: 0, stale: 0, missing: 0 });
@@ -9,11 +9,11 @@ export const noPods = (): PodCounts => ({ current: 0, stale: 0, missing: 0 });
 /** The pods and namespaces that use one InjectorConfig or tag. */
 export class UsageSubject {
   readonly counts = noPods();
-  /** The number of pods that use it, including those without a state. */
+  /** The number of pods that use the subject, including pods without a state. */
   users = 0;
-  /** The groups of these pods, with their state. */
+  /** The groups of these pods, with the state of each group. */
   readonly groups = new Map<PodGroup, PodState | undefined>();
-  /** The namespaces whose labels select it, with the number of webhooks. */
+  /** The namespaces whose labels select the subject, with the number of selecting webhooks. */
   readonly namespaces = new Map<string, number>();
 
   get isUnused(): boolean {
@@ -27,7 +27,7 @@ export class UsageSubject {
     else this.groups.delete(group);
   }
 
-  /** Adds a number of pods to a present group; may be negative. */
+  /** Changes the number of pods in a known group. `pods` may be negative. */
   count(state: PodState | undefined, pods: number): void {
     this.users += pods;
     if (state !== undefined) this.counts[state] += pods;
@@ -40,7 +40,7 @@ export class UsageSubject {
   }
 }
 
-/** Returns the key of an InjectorConfig or tag, `Kind/name`. */
+/** Returns the key of an InjectorConfig or tag, as `Kind/name`. */
 export function subjectOf(kind: 'InjectorConfig' | 'RevisionTag', name: string): string {
   return `${kind}/${name}`;
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../../kube/ports.ts';
 import type { ForeignField } from '../../kube/apply-object.ts';
 import { type Finding, no, yes } from '../controller/revision-status.ts';
 
-/** How long after the last restored field a conflict ends, in milliseconds. */
+/** How long a conflict lasts after the operator last restored a field, in milliseconds. */
 const conflictMs = 60_000;
 /** How long to wait before writing again after a conflict, in milliseconds. */
 const backOffMs = 1000;
@@ -23,8 +23,8 @@ export class ConflictMemory {
   }
 
   /**
-   * Records the fields that a pass restored. Returns the condition, and the milliseconds until the
-   * next pass during a conflict. @param webhooks the webhook configurations of the pass
+   * Records the fields that a pass restored. Returns the condition and, during a conflict, the
+   * milliseconds until the next pass. @param webhooks the webhook configurations of the pass
    */
   observe(
     name: string,
@@ -53,7 +53,7 @@ export class ConflictMemory {
     return { finding, again: at + conflictMs - now };
   }
 
-  /** Returns how long to wait before the next write, in milliseconds; not positive if over. */
+  /** Returns how long to wait before the next write, in milliseconds; 0 or less if not at all. */
   backOffFor(name: string): number {
     const at = this.#seen.get(name)?.at ?? -Infinity;
     return at + backOffMs - this.#clock.monotonic();

@@ -6,7 +6,7 @@ export interface WebhookFacts {
   readonly name: string;
   /** Whether the InjectorConfig has a webhook of our operator class. */
   readonly isLive: boolean;
-  /** The hash that was published last, if known. */
+  /** The hash of the configuration that was published last, if known. */
   readonly before: string | undefined;
   /** The hash of the spec's configuration; undefined if it does not compile. */
   readonly compiled: string | undefined;
@@ -14,11 +14,11 @@ export interface WebhookFacts {
   readonly isOwnerMissing: boolean;
   /** Set if another operator class uses the name of the webhook configuration. */
   readonly otherClass: Finding | undefined;
-  /** Set if the spec is invalid, or another InjectorConfig has the host of spec.webhook.url. */
+  /** Set if the spec is invalid, or if another InjectorConfig uses the host of spec.webhook.url. */
   readonly mistake: Finding | undefined;
   /** Whether RevisionTag `default` owns the webhook. */
   readonly isTagged: boolean;
-  /** A sentence that names another injector which selects the same pods. */
+  /** A clause that names another product's injector that selects the same pods. */
   readonly foreign: string | undefined;
   /** Returns the live replicas that do not serve a configuration yet. */
   readonly lacking: (hash: string) => readonly string[];
@@ -26,27 +26,27 @@ export interface WebhookFacts {
   readonly isStored: (hash: string) => boolean;
   /** Returns how long the leader has waited for replicas to load a configuration. */
   readonly waitedMs: (hash: string) => number;
-  /** Whether no replica has been live for longer than a restart takes. */
+  /** Whether there has been no live replica for longer than a restart takes. */
   readonly hasNoReplica: boolean;
 }
 
-/** The decision: write the webhook for `hash`, only update its caBundle, or leave it alone. */
+/** The decision: `apply` the webhook for `hash`, `keep` it (update its caBundle), or `leave` it. */
 export type WebhookDecision = {
-  /** The condition; undefined leaves it unchanged. */
+  /** The condition `WebhookReady`; undefined means that it stays unchanged. */
   readonly finding: Finding | undefined;
-  /** Whether the decision may change without a user's action, such as once replicas have loaded. */
+  /** Whether the decision may change without a user, for example when replicas have loaded. */
   readonly isPending: boolean;
 } & (
   | { readonly action: 'apply'; readonly hash: string }
-  /** `hash`: the published configuration; apply the rest of the spec if that needs no new check. */
+  /** `hash`: the published configuration, for which the rest of the spec may be applied. */
   | { readonly action: 'keep'; readonly hash?: string | undefined }
   /** `hash`: the configuration to which tags can point. */
   | { readonly action: 'leave'; readonly hash?: string | undefined }
 );
 
 /**
- * Decides on an InjectorConfig's own webhook. It names the last good configuration until every live
- * replica serves the new one. A rejected change never withdraws a live webhook.
+ * Decides about the webhook of an InjectorConfig. The webhook names the last good configuration
+ * until every live replica serves the new configuration. A rejected change withdraws no webhook.
  */
 export function decideWebhook(facts: WebhookFacts): WebhookDecision {
   const { before, compiled, isTagged, foreign, lacking } = facts;
@@ -60,7 +60,7 @@ export function decideWebhook(facts: WebhookFacts): WebhookDecision {
   }
   if (facts.mistake !== undefined) return { action: 'keep', finding: facts.mistake, isPending: false };
   const missing = lacking(desired);
-  // Keep a live webhook; create none before replicas can serve it.
+  // Keep a live webhook. Create no webhook before the replicas can serve it.
   if (missing.length > 0)
     return { action: 'keep', hash: before, finding: waitingFinding(facts, desired, missing), isPending: true };
   if (isTagged) {

@@ -4,8 +4,8 @@ import { type Finding, no, yes } from '../controller/revision-status.ts';
 import type { ClusterView } from '../cluster-view.ts';
 
 /**
- * Returns the condition `ForeignOverlap`, and in `foreign` a sentence if it prevents publication. A
- * webhook that is already live is not withdrawn: the injector that came second must yield.
+ * Returns the condition `ForeignOverlap` and, if the overlap prevents publication, its message in
+ * `foreign`. A webhook that is already live is not withdrawn: the younger injector must yield.
  */
 export function foreignFinding(
   claim: ForeignClaim | undefined,
@@ -19,8 +19,9 @@ export function foreignFinding(
 }
 
 /**
- * Returns the condition if another operator class already uses the name of a webhook configuration:
- * for `default`, which an InjectorConfig and a RevisionTag share, or a tag that changed its class.
+ * Returns the condition if another operator class already uses the name of a webhook configuration.
+ * This happens to `default`, which an InjectorConfig and a RevisionTag share, and to a tag whose
+ * class has changed.
  */
 export function nameInUse(view: Pick<ClusterView, 'otherClassAt'>, webhookConfiguration: string): Finding | undefined {
   const other = view.otherClassAt(webhookConfiguration);

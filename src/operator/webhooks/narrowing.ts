@@ -4,16 +4,16 @@ import { type Webhook, webhooksOf } from './published-webhook.ts';
 
 type NarrowedWebhook = Webhook & { readonly namespaceSelector?: LabelSelector };
 
-/** A webhook configuration with tolerated selectors, and the condition `Narrowed`. */
+/** A webhook configuration that keeps tolerated expressions, and the condition `Narrowed`. */
 export interface Narrowing<T extends KubernetesObject = KubernetesObject> {
   readonly object: T;
   readonly finding: Finding;
 }
 
 /**
- * Keeps the live namespaceSelector where a tolerated field manager only added expressions to ours.
- * Some cloud providers' controllers add such expressions to every webhook configuration, and would
- * conflict with the operator forever. The operator restores every other difference.
+ * Keeps the live namespaceSelector if a tolerated field manager has only added expressions to it.
+ * Some cloud providers' controllers add expressions to every webhook configuration, and would
+ * conflict with the operator forever. The operator undoes every other change.
  */
 export function leaveNarrowed<T extends KubernetesObject>(
   desired: T,
@@ -29,7 +29,7 @@ export function leaveNarrowed<T extends KubernetesObject>(
     const { name = '' } = webhook;
     const manager = toleratedManagers.find((each) => managesSelector(live, name, each));
     if (manager === undefined) return webhook;
-    narrowed.push(`${manager} adds ${added.map(words).join(', ')} to the namespaceSelector of ${name}`);
+    narrowed.push(`${manager} adds ${added.map(formatRequirement).join(', ')} to the namespaceSelector of ${name}`);
     return { ...webhook, namespaceSelector: selector };
   });
   if (narrowed.length === 0)
@@ -38,7 +38,7 @@ export function leaveNarrowed<T extends KubernetesObject>(
   return { object: { ...desired, webhooks }, finding: yes('ToleratedManager', message) };
 }
 
-/** Returns the expressions added to ours; undefined if one of ours is missing, or labels differ. */
+/** Returns the added expressions; undefined if matchLabels differ, or if ours are incomplete. */
 function addedTo(ours: LabelSelector, live: LabelSelector): LabelSelectorRequirement[] | undefined {
   if (JSON.stringify(ours.matchLabels ?? {}) !== JSON.stringify(live.matchLabels ?? {})) return undefined;
   const desired = new Set((ours.matchExpressions ?? []).map(canonical));
@@ -52,11 +52,11 @@ function canonical({ key, operator, values = [] }: LabelSelectorRequirement): st
   return JSON.stringify([key, operator, [...values].sort()]);
 }
 
-function words({ key, operator, values = [] }: LabelSelectorRequirement): string {
+function formatRequirement({ key, operator, values = [] }: LabelSelectorRequirement): string {
   return values.length === 0 ? `${key} ${operator}` : `${key} ${operator} [${values.join(', ')}]`;
 }
 
-/** Reports whether a manager owns a webhook's namespaceSelector (managedFields, as FieldsV1). */
+/** Reports whether a field manager owns a webhook's namespaceSelector (managedFields, FieldsV1). */
 function managesSelector(live: KubernetesObject | undefined, webhook: string, manager: string): boolean {
   const entries = (live?.metadata.managedFields ?? []) as {
     manager?: string;

@@ -22,18 +22,18 @@ export interface PathProbeOptions {
 }
 
 /**
- * How long to retry, in milliseconds. API servers learn of a new webhook configuration or Service
- * through a watch, so the first answers may predate it.
+ * How long to retry, in milliseconds. API servers learn about a new webhook configuration or
+ * Service through a watch, so the first dry runs may not reach them.
  */
 const timeoutMs = 2000;
 const intervalMs = 50;
 
 /**
  * Checks that the API server reaches a replica: creates the probe webhook, sends dry runs until one
- * returns its nonce, and deletes the probe webhook. Rejects when the API server itself fails (no
- * connection, a missing permission); the caller retries as for any write.
- * @param probing the probe webhook, see `probeConfiguration`
- * @param requestFor returns the ConfigMap for a nonce
+ * returns its nonce, and deletes the probe webhook. Rejects if the API server cannot be reached or
+ * denies permission; the caller then retries as after any failed write.
+ * @param probing the probe webhook; see `probeConfiguration`
+ * @param requestFor returns the ConfigMap to create for a nonce
  */
 export async function probePath(
   { webhooks, client, clock, nonce }: PathProbeOptions,
@@ -60,7 +60,7 @@ export async function probePath(
       signal.throwIfAborted();
     }
   } finally {
-    // A former leader must not delete it: the next leader may already use it.
+    // A former leader must not delete the probe webhook: the next leader may already use it.
     if (!signal.aborted) await webhooks.remove(applied, signal);
   }
 }
@@ -88,8 +88,8 @@ async function askOnce(
 const unanswered =
   'the API server accepted the dry run without an answer from a replica, so the webhook is not installed: the API server has not loaded the probe webhook yet, or the endpoint runs another version of the operator';
 
-/** Errors of the API server (Go's net and crypto/tls, or k8s.io/apiserver), and advice. */
-const causes: readonly (readonly [says: RegExp, advice: string])[] = [
+/** Patterns of API server errors (Go's net and crypto/tls, and k8s.io/apiserver), with advice. */
+const causes: readonly (readonly [pattern: RegExp, advice: string])[] = [
   [
     /x509|tls: |certificate/,
     'the endpoint presents a certificate that the caBundle does not trust: check the condition CertificateReady, the target of the Service or spec.webhook.url, and whether a proxy terminates TLS in between',
@@ -118,14 +118,14 @@ const causes: readonly (readonly [says: RegExp, advice: string])[] = [
 ];
 
 /**
- * Returns a message with the API server's error about a failed webhook call, and advice. Removes
- * the ephemeral port from the error, so that the same failure always gives the same message.
+ * Returns a message with the API server's error about a failed webhook call, and with advice.
+ * Removes the ephemeral port, so that the same failure always results in the same message.
  */
 export function unreachable(error: string): string {
-  const said = (/failed to call webhook: (.*)$/s.exec(error)?.[1] ?? error)
+  const cause = (/failed to call webhook: (.*)$/s.exec(error)?.[1] ?? error)
     .replace(/\?timeout=[^"\s]*/, '')
     .replace(/\b(read|write) tcp \S+->/, '$1 tcp ')
     .trim();
-  const advice = causes.find(([says]) => says.test(said))?.[1];
-  return `the API server does not reach the webhook, so it is not installed: ${said}${advice === undefined ? '' : `; ${advice}`}`;
+  const advice = causes.find(([pattern]) => pattern.test(cause))?.[1];
+  return `the API server does not reach the webhook, so it is not installed: ${cause}${advice === undefined ? '' : `; ${advice}`}`;
 }

@@ -19,25 +19,25 @@ export interface PublicationInput {
   readonly caBundlePem: string;
   /** The fingerprint of the serving certificate, if known. */
   readonly fingerprint: string | undefined;
-  /** Undefined if the owner (`--owner`) does not exist, so nothing may be published. */
+  /** Undefined if the owner (`--owner`) does not exist. Then nothing may be published. */
   readonly context: ManifestContext | undefined;
-  /** Whether RevisionTag `default` owns the webhook: serve the configuration, write no webhook. */
+  /** Whether RevisionTag `default` owns the webhook, so that this pass must not write it. */
   readonly isTagged: boolean;
-  /** Set if another InjectorConfig has the host of spec.webhook.url: create no new webhook. */
+  /** Set if another InjectorConfig uses the host of spec.webhook.url. Blocks a new webhook. */
   readonly taken: Finding | undefined;
-  /** A sentence that names another injector of the same pods: create no new webhook. */
+  /** A clause that names another product's injector of the same pods. Blocks a new webhook. */
   readonly foreign: string | undefined;
 }
 
 export interface PublicationOutcome {
-  /** The condition `WebhookReady`; undefined leaves it unchanged while a write is deferred. */
+  /** The condition `WebhookReady`; undefined if it stays unchanged. */
   readonly finding: Finding | undefined;
-  /** The published hash, also while replicas load a newer one; `before` is from before the pass. */
+  /** The hash that is published after the pass, and `before` the pass. */
   readonly hash: string | undefined;
   readonly before: string | undefined;
-  /** The condition `Narrowed`; undefined leaves it unchanged. */
+  /** The condition `Narrowed`; undefined if it stays unchanged. */
   readonly narrowed?: Finding;
-  /** Whether another pass is needed, for example once replicas have loaded. */
+  /** Whether another pass is needed, for example when replicas have loaded a configuration. */
   readonly isPending: boolean;
 }
 
@@ -46,22 +46,22 @@ export interface PublicationOptions extends Pick<PassContext, 'view' | 'reports'
   readonly configurations: StoredConfigurations;
 }
 
-/** How long there may be no live replica, as in a restart, before a condition reports it, in ms. */
+/** How long to wait for a live replica, for example in a restart, before reporting it, in ms. */
 const noReplicaMs = 30_000;
 
-/** Publishes an InjectorConfig's own webhook as `decideWebhook` decides. */
+/** Carries out the decision of `decideWebhook` about the webhook of an InjectorConfig. */
 export class Publication {
   readonly #options: PublicationOptions;
-  /** When the last live replica vanished, by InjectorConfig. */
+  /** The time since which no replica is live, for each InjectorConfig. */
   readonly #noReplicaSince = new Map<string, number>();
-  /** When waiting for replicas began, and for which configuration, by InjectorConfig. */
+  /** The start of the wait for replicas, and the configuration, for each InjectorConfig. */
   readonly #waitingSince = new Map<string, { hash: string; at: number }>();
 
   constructor(options: PublicationOptions) {
     this.#options = options;
   }
 
-  /** Moves, repairs or keeps the webhook. */
+  /** Writes or keeps the webhook. */
   async publish(input: PublicationInput, into: WriteOutcome, signal: AbortSignal): Promise<PublicationOutcome> {
     const { config, compiled, caBundlePem, context, isTagged } = input;
     const { webhooks, configurations } = this.#options;
@@ -118,7 +118,7 @@ export class Publication {
       mistake: mistakes.length > 0 ? no('Invalid', mistakes.join('; ')) : taken,
       isTagged,
       foreign,
-      // For a recreated InjectorConfig, replicas may still hold a certificate of the old authority.
+      // If the InjectorConfig was recreated, replicas may have a certificate of the old authority.
       lacking: (hash) => reports.lacking(name, hash, before === undefined ? fingerprint : undefined),
       isStored: (hash) => configurations.find(config, hash) !== undefined,
       waitedMs: (hash) => this.#waitedMs(name, hash),
@@ -127,7 +127,7 @@ export class Publication {
   }
 
   /**
-   * Keeps the published configuration, but applies the rest of the spec unless that needs a new
+   * Keeps the published configuration. Applies the rest of the spec, unless this needs a new
    * reachability check. Resolves with the API server's rejection, if any.
    */
   async #keep(
@@ -151,7 +151,7 @@ export class Publication {
     return refusal;
   }
 
-  /** Reports whether no replica has been live for longer than a restart takes. */
+  /** Reports whether there has been no live replica for longer than a restart takes. */
   #hasNoReplica(name: string): boolean {
     const { reports, clock } = this.#options;
     if (reports.replicas(name).length > 0) {

@@ -3,7 +3,7 @@ import { group } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { type ConfigurationRef, type RolloutRoute, routeOf } from '../../routing/route.ts';
 
-/** The fields of an admissionregistration.k8s.io/v1 webhook with its endpoint and CA bundle. */
+/** The endpoint and the CA bundle of a webhook (admissionregistration.k8s.io/v1). */
 export interface Webhook {
   readonly name?: string;
   readonly clientConfig?: {
@@ -23,7 +23,7 @@ export function webhooksOf(configuration: KubernetesObject | undefined): Webhook
   return Array.isArray(webhooks) ? (webhooks as Webhook[]) : [];
 }
 
-/** Returns our webhooks in a configuration, by name; another client may have added others. */
+/** Returns our webhooks, recognized by their names. Other clients may have added webhooks. */
 export function ourWebhooksOf(configuration: KubernetesObject | undefined): Webhook[] {
   return webhooksOf(configuration).filter(({ name }) => name?.endsWith(`.${group}`) === true);
 }
@@ -33,14 +33,14 @@ export function caBundlesOf(configuration: KubernetesObject | undefined): string
   return ourWebhooksOf(configuration).map(caBundleOf);
 }
 
-/** Returns the one hash of InjectorConfig `name` in all paths (stable before canary), if any. */
+/** Returns the hash of InjectorConfig `name` if all paths name the same hash (stable first). */
 export function publishedHash(configuration: KubernetesObject | undefined, name: string): string | undefined {
   const hashes = new Set(webhooksOf(configuration).map((webhook) => namedBy(webhook).find(isOf(name))?.hash));
   const [hash] = hashes;
   return hashes.size === 1 ? hash : undefined;
 }
 
-/** Returns all hashes of InjectorConfig `name` in the paths, as stable or canary. */
+/** Returns all hashes of InjectorConfig `name` that the paths name, as stable or as canary. */
 export function namedHashes(configuration: KubernetesObject, name: string): string[] {
   return webhooksOf(configuration)
     .flatMap(namedBy)
@@ -48,7 +48,7 @@ export function namedHashes(configuration: KubernetesObject, name: string): stri
     .map(({ hash }) => hash);
 }
 
-/** Returns the rollout in the paths; undefined without a canary, or if our webhooks differ. */
+/** Returns the rollout in the paths; undefined if there is no canary, or if our webhooks differ. */
 export function liveRollout(configuration: KubernetesObject | undefined): RolloutRoute | undefined {
   const routes = ourWebhooksOf(configuration).map(({ clientConfig }) => routeOf(clientConfig));
   const [route] = routes;

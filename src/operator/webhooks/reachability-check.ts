@@ -10,7 +10,7 @@ import { type Finding, no } from '../controller/revision-status.ts';
 import type { ManifestContext } from '../../manifests/manifest-context.ts';
 import type { WebhookInput } from '../../manifests/webhook-configuration.ts';
 
-/** A webhook to write: an InjectorConfig's own, or a tag's. */
+/** A webhook to write, of an InjectorConfig or of a tag. */
 export interface WebhookTarget extends WebhookInput {
   readonly context: ManifestContext;
 }
@@ -23,7 +23,7 @@ export interface ReachabilityCheckOptions extends PathProbeOptions {
 /** The reason why a webhook cannot be written yet. */
 export interface WriteObstacle {
   readonly finding: Finding;
-  /** Milliseconds. */
+  /** How long to wait before the next attempt, in milliseconds. */
   readonly retryAfter: number;
 }
 
@@ -31,13 +31,13 @@ const minRetryMs = 1000;
 const maxRetryMs = 30_000;
 
 /**
- * Runs the reachability check before a webhook is created, also after a withdrawal, or moved to
- * another endpoint (Service, port, url). Skips it for a new path or certificate, which replicas
- * report themselves, and to restore a deleted webhook, without which pods would start plain.
+ * Runs the reachability check before a webhook is created, again after a withdrawal, and before it
+ * moves to another endpoint (Service, port or url). Skips the check for a new path or certificate,
+ * which replicas report, and for a deleted webhook, without which pods would get no sidecar.
  */
 export class ReachabilityCheck {
   readonly #options: ReachabilityCheckOptions;
-  /** The endpoint that was reached last, by `probeSubject`. */
+  /** The endpoint that was reached last, for each `probeSubject`. */
   readonly #reached = new Map<string, string>();
   readonly #failed = new Map<string, { text: string; attempts: number; due: number; finding: Finding }>();
 
@@ -82,14 +82,14 @@ export class ReachabilityCheck {
     return { finding, retryAfter };
   }
 
-  /** Reports whether the webhook has the endpoint of the live one, or the last that was reached. */
+  /** Reports whether the endpoint is that of the live webhook, or was the last that was reached. */
   hasReached(name: string, desired: KubernetesObject, live: KubernetesObject | undefined): boolean {
     const endpoint = endpointOf(desired);
     if (endpointOf(live) === endpoint) this.#reached.set(name, endpoint);
     return this.#reached.get(name) === endpoint;
   }
 
-  /** Removes the probe webhook of our class that a previous leader left; call it between checks. */
+  /** Removes a probe webhook that a previous leader left behind. Call this between checks. */
   async sweep(name: string, signal: AbortSignal): Promise<void> {
     const { view } = this.#options;
     const leftover = view.mutatingWebhooks.get(pathProbeName(name));
@@ -103,7 +103,7 @@ export class ReachabilityCheck {
   }
 }
 
-/** Returns the endpoint of our webhooks, without the path; empty if none, or if they differ. */
+/** Returns the endpoint of our webhooks, without the path; '' if they have none or differ. */
 function endpointOf(configuration: KubernetesObject | undefined): string {
   const endpoints = new Set(
     ourWebhooksOf(configuration).map(({ clientConfig: { url, service } = {} }) => {

@@ -4,7 +4,7 @@ import type { PassContext } from '../controller/pass-context.ts';
 import type { WebhookWriter } from './webhook-writer.ts';
 import { fieldManager } from '../settings.ts';
 
-/** How long to keep serving after a webhook's removal, which API servers learn by watch, in ms. */
+/** How long to keep serving until all API servers have seen the removal of a webhook, in ms. */
 const servingGraceMs = 2000;
 
 export interface RemovalOptions extends Pick<PassContext, 'view' | 'owned' | 'clock'> {
@@ -12,12 +12,12 @@ export interface RemovalOptions extends Pick<PassContext, 'view' | 'owned' | 'cl
 }
 
 /**
- * Removes all objects of an InjectorConfig without blocking a pod: first the webhook configuration,
- * then, when no API server can still call it, the objects that serve it.
+ * Removes all objects of an InjectorConfig without blocking a pod: first the webhook configuration
+ * and then, when no API server calls the webhook any more, the objects that serve it.
  */
 export class Removal {
   readonly #options: RemovalOptions;
-  /** When a pass first found the webhook deleted. */
+  /** When a pass first found no webhook, for each InjectorConfig. */
   readonly #goneSince = new Map<string, number>();
 
   constructor(options: RemovalOptions) {
@@ -25,8 +25,8 @@ export class Removal {
   }
 
   /**
-   * Does the next step. Resolves with the milliseconds until the following one; undefined at the
-   * end. Rejects with {@link RemovalBlockedError} while finalizers of other controllers block it.
+   * Does the next step. Resolves with the milliseconds until the following step, or with undefined
+   * at the end. Rejects with {@link RemovalBlockedError} while finalizers block the removal.
    */
   async step(name: string, signal: AbortSignal): Promise<number | undefined> {
     const { view, clock } = this.#options;
@@ -34,10 +34,10 @@ export class Removal {
     if (webhooks.length > 0) {
       this.#goneSince.delete(name);
       await this.#remove(name, webhooks, signal);
-      // A watch event triggers the next pass; the wait covers a missed event.
+      // A watch event triggers the next pass. The wait helps if the event is lost.
       return servingGraceMs;
     }
-    // Keep serving until the tags have moved their canary workloads to stable, and trigger a pass.
+    // Keep serving until the tags have moved their workloads to stable, which triggers a pass.
     if (view.rolloutsTo(name).length > 0) {
       this.#goneSince.delete(name);
       return servingGraceMs;
@@ -57,7 +57,7 @@ export class Removal {
   }
 
   /**
-   * Removes only the webhooks, including the probe webhook. Resolves with whether there were any.
+   * Removes only the webhooks, including the probe webhook. Resolves with whether any existed.
    * Rejects with {@link RemovalBlockedError} as {@link step} does.
    */
   async withdraw(name: string, signal: AbortSignal): Promise<boolean> {
@@ -68,8 +68,8 @@ export class Removal {
   }
 
   /**
-   * Returns the objects with an InjectorConfig's label, and those with its names that lost their
-   * labels while no operator ran: no watch returns these, but such a webhook still blocks pods.
+   * Returns the objects with an InjectorConfig's label, and objects with its names that lost their
+   * labels while no operator ran. The watches miss these objects, but a webhook still blocks pods.
    */
   async #found(
     name: string,

@@ -1,25 +1,25 @@
-/** The facts about an InjectorConfig that a webhook to it needs. */
+/** The facts about an InjectorConfig that its webhooks need. */
 export interface RevisionFacts {
-  /** The authorities that clients must trust, now and through the next step of the rotation. */
+  /** The authorities that clients must trust now and after the next step of a rotation. */
   readonly caBundlePem: string;
-  /** The hash that every live replica served at publication; absent if no webhook may name it. */
+  /** The hash that every live replica served at publication; absent if nothing is published. */
   readonly hash?: string | undefined;
 }
 
-/** The facts about an InjectorConfig to which a webhook may point. */
+/** The facts about an InjectorConfig to which a tag may point. */
 export interface PublishedRevision extends RevisionFacts {
   readonly hash: string;
 }
 
 /**
- * Passes facts from the passes over InjectorConfigs to the passes over tags, in memory. A new
- * leader has them after one pass over each InjectorConfig.
+ * Hands facts, in memory, from the passes over InjectorConfigs to the passes over tags. A new
+ * leader knows the facts after one pass over each InjectorConfig.
  */
 export class KnownRevisions {
   readonly #facts = new Map<string, RevisionFacts>();
   readonly #onChange: (name: string) => void;
 
-  /** @param onChange receives the name of an InjectorConfig whose facts changed */
+  /** @param onChange receives the name of an InjectorConfig whose facts have changed */
   constructor(onChange: (name: string) => void) {
     this.#onChange = onChange;
   }
@@ -28,7 +28,7 @@ export class KnownRevisions {
     return this.#facts.get(name);
   }
 
-  /** Returns undefined before the first pass, and if no webhook may point to the InjectorConfig. */
+  /** Returns undefined before the first pass, and if no tag may point to the InjectorConfig. */
   published(name: string): PublishedRevision | undefined {
     const { caBundlePem, hash } = this.#facts.get(name) ?? {};
     return caBundlePem === undefined || hash === undefined ? undefined : { caBundlePem, hash };

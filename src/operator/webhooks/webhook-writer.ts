@@ -16,22 +16,22 @@ import { nameInUse } from './foreign-finding.ts';
 import { leaveNarrowed, type Narrowing } from './narrowing.ts';
 import type { WriteObstacle, ReachabilityCheck, WebhookTarget } from './reachability-check.ts';
 
-/** How long to wait for a name that another operator class uses, if no watch event comes, in ms. */
+/** How long to wait while another operator class uses the name, without a watch event, in ms. */
 const takenRetryMs = 30_000;
 
 /**
- * How long to wait before retrying a rejected webhook, in milliseconds. A changed webhook is
- * retried at once; the same one becomes valid only if a policy or the API server changes.
+ * How long to wait before retrying a rejected webhook, in milliseconds. A changed webhook is tried
+ * immediately. The same webhook becomes valid only if a policy or the API server changes.
  */
 const rejectedMs = 60_000;
 
-/** The result of a write. */
+/** The result of a write of a webhook. */
 export interface WrittenWebhook {
   /** Whether the write was deferred because another writer conflicts with it. */
   readonly isDeferred: boolean;
   /** The condition `Narrowed`. */
   readonly narrowed: Finding;
-  /** The API server's rejection, from now or remembered, and the milliseconds until a retry. */
+  /** The API server's rejection of this webhook, and the milliseconds until the next attempt. */
   readonly refusal?: { readonly message: string; readonly retryAfter: number };
 }
 
@@ -41,16 +41,16 @@ export interface WebhookWriterOptions extends Pick<PassContext, 'view' | 'clock'
 }
 
 /**
- * The only writer of MutatingWebhookConfigurations. The pass over an InjectorConfig writes its own,
- * the pass over a tag the tag's. Each write carries the resourceVersion that the decision is based
- * on, so a former leader, or the previous owner of `sidecar-injector-default`, cannot overwrite a
- * newer one: the API server answers 409, and the next pass decides again.
+ * The only writer of MutatingWebhookConfigurations. Each pass over an InjectorConfig or tag writes
+ * the webhook of this object. Each write carries the resourceVersion on which the decision depends,
+ * so a former leader, or the previous owner of `sidecar-injector-default`, cannot overwrite a newer
+ * version: the API server answers 409, and the next pass decides again.
  */
 export class WebhookWriter {
   readonly #options: WebhookWriterOptions;
   /**
-   * The last rejection, by metadata.name. Each attempt delays the next forced write to the same
-   * object: an attempt in every pass of a rollout, once a second, would block caBundle repairs.
+   * The last rejection of each webhook, by metadata.name. Each attempt delays the next forced write
+   * to the same object, so an attempt in every pass of a rollout would block caBundle repairs.
    */
   readonly #refused = new Map<string, { text: string; message: string; at: number }>();
   /** The webhook configurations that are being written. */
@@ -61,21 +61,22 @@ export class WebhookWriter {
   }
 
   /**
-   * Returns the webhook configurations through which API servers may call an InjectorConfig, old
-   * and new versions during a write: a rotation continues only when all trust the next certificate.
+   * Returns the webhook configurations through which API servers may call an InjectorConfig. During
+   * a write, these include the old and the new version: a rotation must wait until all of them
+   * trust the next certificate.
    */
   callersOf(injectorConfig: string): KubernetesObject[] {
     const inFlight = [...this.#inFlight].filter((object) => injectorConfigOf(object) === injectorConfig);
     return [...this.#options.view.webhooksOf(injectorConfig), ...inFlight];
   }
 
-  /** Returns a target's live webhook; tag `default` shares InjectorConfig `default`'s. */
+  /** Returns the live webhook of a target. Tag and InjectorConfig `default` share one webhook. */
   live({ config, tag }: Pick<WebhookTarget, 'config' | 'tag'>): KubernetesObject | undefined {
     const { view } = this.#options;
     return tag === undefined ? view.ownWebhook(config.metadata.name) : view.tagWebhook(tag.metadata.name);
   }
 
-  /** Reports whether every replica can parse the path, and the API server reaches the endpoint. */
+  /** Reports whether every replica can parse the path and the API server reaches the endpoint. */
   canWrite(target: WebhookTarget): boolean {
     const isReadable = typeof this.#options.reports.pathFormat() !== 'string';
     if (!isReadable || this.#options.view.otherClassAt(webhookName(target)) !== undefined) return false;
@@ -95,7 +96,7 @@ export class WebhookWriter {
     return this.#options.check.check({ ...target, format }, this.#desired(target).object, this.live(target), signal);
   }
 
-  /** Writes the webhook. `refusal` is the API server's error, such as CEL that does not compile. */
+  /** Writes the webhook. The API server may reject it, for example if CEL does not compile. */
   async apply(target: WebhookTarget, into: WriteOutcome, signal: AbortSignal): Promise<WrittenWebhook> {
     const live = this.live(target);
     const { object: desired, finding: narrowed } = this.#desired(target);
@@ -121,7 +122,7 @@ export class WebhookWriter {
   /**
    * Updates only the caBundle of a live webhook, so that an invalid spec does not block a rotation.
    * Resolves with whether the write was deferred.
-   * @param caBundlePem of the InjectorConfig that the live webhook names, not the desired one
+   * @param caBundlePem the CA bundle of the InjectorConfig that the live webhook names
    */
   async keep(
     live: KubernetesObject | undefined,

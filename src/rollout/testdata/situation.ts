@@ -59,7 +59,7 @@ export function observation(fields: Partial<RolloutObservation> = {}): RolloutOb
     revision: '1-25',
     generation: 2,
     before: ref('1-24'),
-    wanted: ref('1-25'),
+    desired: ref('1-25'),
     stable: ref('1-24'),
     workloads: workloads(100),
     pods: { stable: readyPods(100), canary: [] },

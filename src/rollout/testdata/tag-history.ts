@@ -5,22 +5,22 @@ import type { ObservedPod, RolloutObservation } from '../observation.ts';
 import { advanceRollout, type RolloutPass } from '../rollout.ts';
 import { at, observation, readyPods, start, strategyOf } from './situation.ts';
 
-/** Three steps; the second pauses. */
+/** A strategy with three steps, of which the second pauses. */
 export const threeSteps = strategyOf([{ weight: 5 }, { weight: 50, pause: '10m' }, { weight: 100 }]);
 
-/** Returns enough pods of both revisions; those of the canary are ready since `since` seconds. */
+/** Returns enough pods of each revision. The canary pods are ready from `since` seconds on. */
 export function healthy(since = 0): Record<'stable' | 'canary', ObservedPod[]> {
   return { stable: readyPods(100), canary: readyPods(3, since) };
 }
 
 /** Returns an observation while `spec.revision` is not ready. */
-export function withoutWanted(fields: Partial<RolloutObservation> = {}): RolloutObservation {
+export function withoutDesired(fields: Partial<RolloutObservation> = {}): RolloutObservation {
   const observed = observation(fields);
-  delete (observed as { wanted?: unknown }).wanted;
+  delete (observed as { desired?: unknown }).desired;
   return observed;
 }
 
-/** Runs one tag through passes; each state goes through the status schema, as in the API server. */
+/** Runs passes over one tag. Parses each state by the status schema, as the API server does. */
 export class TagHistory {
   state: RolloutState | undefined;
   pass: RolloutPass = { state: undefined, at: undefined, events: [] };

@@ -12,7 +12,7 @@ interface WorldPod extends ObservedPod {
   readonly configuration: RolloutRevision;
 }
 
-/** A simulated change of the world. */
+/** A simulated change in the cluster. */
 export type Happening =
   | { readonly kind: 'pass' | 'lostPass' | 'takeOver' | 'create' | 'resume' | 'abort' | 'retry' | 'promote' }
   | { readonly kind: 'wait'; readonly seconds: number }
@@ -24,7 +24,7 @@ export type Happening =
   | { readonly kind: 'known'; readonly isKnown: boolean }
   | { readonly kind: 'compare'; readonly failed: boolean };
 
-/** How long a workload without pods counts, and a new leader waits, in milliseconds. */
+/** How long a workload without pods still counts, and how long a new leader waits, in ms. */
 const lingerMs = 60 * second;
 
 /** Simulates a tag, its workloads and its controller, and checks the invariants of every pass. */
@@ -41,13 +41,13 @@ export class World {
   #created = 0;
   #isKnown = true;
   #shadow = { compared: 0, failed: 0, differing: 0, changed: [] as string[] };
-  /** When the current leader started; long ago at first. */
-  #looksSince = -Infinity;
+  /** When the current leader started. The first leader started long ago. */
+  #leaderSince = -Infinity;
   readonly #downSince = new Map<string, number>();
   /** Whether the state has the right number of workloads for the current leader. */
   #isCountTrue = true;
   #cameSincePass = false;
-  /** Shares that a new leader measured exactly, although it could not see all workloads. */
+  /** The number of shares that a new leader measured exactly in its first minute. */
   provenAfterTakeOver = 0;
   readonly #configurations = new Map([...['1-24', '1-25', '1-26']].map((revision) => [revision, ref(revision)]));
   readonly #workloads = new Map<string, WorldPod[]>();
@@ -76,7 +76,7 @@ export class World {
         this.#forget(this.#pick(happening.which));
         break;
       case 'down': {
-        // A restart: all pods are gone, and new ones follow.
+        // A restart: all pods are gone until a later `restart`.
         const rank = this.#pick(happening.which);
         if ((this.#workloads.get(rank)?.length ?? 0) > 0) {
           this.#workloads.set(rank, []);
@@ -86,7 +86,7 @@ export class World {
       }
       case 'takeOver':
         this.#isCountTrue = !this.#cameSincePass && (this.#isCountTrue || !this.#isNewLeader);
-        this.#looksSince = this.now;
+        this.#leaderSince = this.now;
         break;
       case 'restart': {
         const rank = this.#pick(happening.which);
@@ -141,7 +141,7 @@ export class World {
     this.#cameSincePass = false;
   }
 
-  /** Checks that a rollout completes when all pods are healthy, restarted and resumed. */
+  /** Checks that a rollout completes if all pods are healthy and recreated, and pauses resumed. */
   settle(): void {
     this.#isKnown = true;
     this.#action = undefined;
@@ -160,14 +160,14 @@ export class World {
     assert.fail(`the rollout does not end: ${JSON.stringify(this.state)}`);
   }
 
-  /** Records a workload that the state does not count. */
+  /** Records that a workload has appeared that the state does not count yet. */
   #comes(): void {
     this.#cameSincePass = true;
     if (this.#isNewLeader) this.#isCountTrue = false;
   }
 
   get #isNewLeader(): boolean {
-    return this.now < this.#looksSince + lingerMs;
+    return this.now < this.#leaderSince + lingerMs;
   }
 
   #advance(): RolloutPass {
@@ -178,17 +178,17 @@ export class World {
     return pass;
   }
 
-  /** Checks the invariants by the observed workloads, not by the messages. */
+  /** Checks the invariants against the simulated workloads, not against the messages. */
   #judge(before: RolloutState, after: RolloutState): void {
     const ranks = [...this.#workloads.keys()];
     const taken = (state: RolloutState): string[] => ranks.filter((rank) => getsCanary(rank, state.threshold));
     const isSame = before.canary !== undefined && after.canary !== undefined && before.startedAt === after.startedAt && before.canary.hash === after.canary.hash && before.canary.revision === after.canary.revision;
-    // A new leader counts only the workloads that it sees, unless their number is proven right.
+    // A new leader counts only the workloads that it sees, unless the state has the right number.
     const isNewLeader = this.#isNewLeader;
     const isProven = !isNewLeader || this.#isCountTrue;
     const counted = isProven ? ranks : ranks.filter((rank) => this.#isSeen(rank));
     const among = (state: RolloutState): number => taken(state).filter((rank) => counted.includes(rank)).length;
-    // An edited step keeps its index and may keep its start.
+    // An edited step keeps its index, and may keep its start time.
     const isOtherStep = after.step !== before.step || after.weight !== before.weight || after.stepStartedAt !== before.stepStartedAt;
     if (isSame) {
       assert.ok(after.threshold >= before.threshold, 'a workload went back to stable');
@@ -242,17 +242,17 @@ export class World {
   }
 
   #observe(): RolloutObservation {
-    const wanted = this.#configurations.get(this.#revision);
+    const desired = this.#configurations.get(this.#revision);
     const stable = this.#configurations.get(this.state?.stable.revision ?? '');
     return {
       revision: this.#revision,
       generation: this.#generation,
-      ...(this.#isKnown && wanted ? { wanted } : {}),
+      ...(this.#isKnown && desired ? { desired } : {}),
       ...(this.#isKnown && stable ? { stable } : {}),
       workloads: [...this.#workloads]
         .filter(([rank]) => this.#isSeen(rank))
         .map(([rank, pods]) => ({ rank, pods: pods.length })),
-      incompleteUntil: this.#looksSince + lingerMs,
+      incompleteUntil: this.#leaderSince + lingerMs,
       pods: { stable: this.#podsOf(this.state?.stable), canary: this.#podsOf(this.state?.canary) },
       injectionErrors: 0,
       shadow: { ...this.#shadow },
@@ -260,9 +260,9 @@ export class World {
     };
   }
 
-  /** A leader does not see a workload that lost its pods before it started. */
+  /** Reports whether the leader sees a workload, which needs a pod since the leader started. */
   #isSeen(rank: string): boolean {
-    return (this.#workloads.get(rank)?.length ?? 0) > 0 || (this.#downSince.get(rank) ?? 0) >= this.#looksSince;
+    return (this.#workloads.get(rank)?.length ?? 0) > 0 || (this.#downSince.get(rank) ?? 0) >= this.#leaderSince;
   }
 
   #podsOf(of: RolloutRevision | undefined): WorldPod[] {
@@ -274,7 +274,7 @@ export class World {
     return ranks[which % Math.max(ranks.length, 1)] ?? '';
   }
 
-  /** Recreates a workload's pods with the published configuration. */
+  /** Recreates a workload's pods with the configuration that the path gives to the workload. */
   #make(rank: string): void {
     const chosen = this.#configurationOf(rank);
     if (rank === '' || chosen === undefined) return;

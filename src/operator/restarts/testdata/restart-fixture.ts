@@ -13,16 +13,16 @@ export const bounds = { maxUnavailableWorkloads: 1, perNamespace: 1, minReadySec
 
 const plurals: Record<string, string> = { Deployment: 'deployments', StatefulSet: 'statefulsets', DaemonSet: 'daemonsets' };
 
-/** An operator on an in-memory cluster that restarts one-pod workloads, which follow tag `prod`. */
+/** An operator on an in-memory cluster with one-pod workloads that follow tag `prod`. */
 export class RestartFixture extends TagFixture {
-  /** The increments of the metric of restarted workloads, as `tag +1`; +0 for a new tag. */
+  /** The increments of the metric of restarted workloads, as `tag +1`; `tag +0` for a new tag. */
   counted: string[] = [];
   readonly figures = new Map<string, RestartFigures | undefined>();
   #stores!: PodStores;
   #leading = new AbortController();
   #version = 1000;
 
-  /** Installs two revisions, and tag `prod` at `old` with a strategy. */
+  /** Installs revisions `old` and `new`, and tag `prod`, which points to `old`, with a strategy. */
   async begin(strategy: Record<string, unknown> = { restart: bounds }, settings: Partial<OperatorSettings> = {}): Promise<void> {
     this.counted = [];
     this.figures.clear();
@@ -35,7 +35,7 @@ export class RestartFixture extends TagFixture {
     this.lead();
   }
 
-  /** Lists and watches the pods, as a new leader; ends the previous leadership. */
+  /** Ends the previous leadership, and lists and watches the pods as a new leader does. */
   lead(): void {
     this.#leading.abort();
     this.#leading = new AbortController();
@@ -46,7 +46,7 @@ export class RestartFixture extends TagFixture {
     this.namespace(namespace, 'prod');
   }
 
-  /** The number of listeners for the end of the leadership. */
+  /** The number of listeners that wait for the end of the leadership. */
   get waiting(): number {
     return getEventListeners(this.#leading.signal, 'abort').length;
   }
@@ -62,7 +62,7 @@ export class RestartFixture extends TagFixture {
     this.#stores.namespaces.upsert({ apiVersion: 'v1', kind: 'Namespace', metadata });
   }
 
-  /** Adds a complete workload with one pod that has this configuration. */
+  /** Adds a complete workload whose only pod has this configuration. */
   workload(name: string, has = 'old.00000000', kind = 'Deployment', where = namespace): void {
     const selector = { matchLabels: { app: name } };
     this.cluster.put(plurals[kind] ?? '', {
@@ -119,7 +119,7 @@ export class RestartFixture extends TagFixture {
     return spec?.template?.metadata.annotations?.[restartedAnnotation];
   }
 
-  /** The writes of workloads, in order. */
+  /** The writes to workloads, in order. */
   get restarts(): string[] {
     return this.cluster.writes.filter((each) => /(deployments|statefulsets|daemonsets) /.test(each));
   }
@@ -141,7 +141,7 @@ export class RestartFixture extends TagFixture {
     return this.reconcilers.restarts.pass(this.#leading.signal);
   }
 
-  /** Runs passes until a condition holds, with pauses for real watches. */
+  /** Runs passes until a condition holds. Pauses after each pass, because the watches are real. */
   async passUntil(what: () => boolean): Promise<void> {
     for (let turn = 0; turn < 300; turn += 1) {
       if (what()) return;
@@ -151,7 +151,7 @@ export class RestartFixture extends TagFixture {
     throw new Error(`not true after 300 passes: ${what.toString()}; ${JSON.stringify(this.status())}`);
   }
 
-  /** Advances the clock by `later` ms, and runs enough passes to settle watches and webhooks. */
+  /** Advances the clock by `later` ms, and runs passes until watches and webhooks have settled. */
   async passOn(later = 0): Promise<void> {
     if (later > 0) await this.clock.advance(later);
     for (let turn = 0; turn < 40; turn += 1) {
@@ -160,7 +160,7 @@ export class RestartFixture extends TagFixture {
     }
   }
 
-  /** Returns `status.restarts` of a tag, before it is written. */
+  /** Returns the `status.restarts` that the next pass over the tag will write. */
   status(tag = 'prod'): RestartStatus | undefined {
     const object = this.reconcilers.targets.tags().find(({ metadata }) => metadata.name === tag);
     return object && this.reconcilers.restarts.shown(object);

@@ -1,7 +1,7 @@
 import { istioKeys } from '../../../api/injector-config/webhook-keys.ts';
 import { formatRestartAnnotation, type WorkloadRestart } from '../../../api/revision-tag/restart-annotation.ts';
 import type { RestartCandidate, RestartSituation } from '../../../rollout/restart-candidate.ts';
-import { atOnce } from '../../../rollout/restart-steps.ts';
+import { runSteps } from '../../../rollout/restart-steps.ts';
 import type { SelectingWebhook } from '../../../selection/selecting-webhook.ts';
 import type { PodJudgement } from '../../usage/judge-pod.ts';
 import { carriedBy } from '../../usage/pod-traits.ts';
@@ -40,7 +40,7 @@ interface PodFields {
   readonly records?: readonly Partial<PodRecord>[];
 }
 
-/** Returns pods of one workload: by default two stale ones. */
+/** Returns the pods of one workload, by default two stale pods. */
 export function pods(
   name: string,
   { kind = 'Deployment', state = 'stale', carried = older, selectedBy = selectingWebhook(), records = [{}, {}] }: PodFields = {},
@@ -98,7 +98,7 @@ export function inspect({ workloads = [record('web')], ...sources }: SituationFi
     now,
     ...sources,
   });
-  return atOnce(steps);
+  return runSteps(steps);
 }
 
 export function situation(fields: SituationFields = {}): RestartSituation {

@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../../api/kubernetes/kubernetes.ts';
 export interface WorkloadFields {
   readonly metadata?: object;
   readonly spec?: object;
-  /** The metadata of its pod template. */
+  /** The metadata of the pod template. */
   readonly template?: object;
   readonly status?: object;
 }

@@ -11,14 +11,14 @@ export const tag = 'prod';
 /** The health of a pod that a test creates. */
 export type Outcome = 'ready' | 'crash';
 
-/** An operator on an in-memory cluster, a tag at `old`, and one-pod workloads that follow it. */
+/** An operator on an in-memory cluster with one-pod workloads that follow tag `prod`. */
 export class RolloutFixture extends TagFixture {
   readonly #pods = new Map<string, KubernetesObject>();
   #stores: PodStores | undefined;
   #following = new AbortController();
   #version = 1000;
 
-  /** Creates two revisions, the tag at `old`, and the given number of workloads. */
+  /** Creates revisions `old` and `new`, the tag, which points to `old`, and the workloads. */
   async begin(workloads: number): Promise<void> {
     this.#pods.clear();
     this.#stores = undefined;
@@ -44,13 +44,13 @@ export class RolloutFixture extends TagFixture {
     this.#stores = stores;
   }
 
-  /** Starts a new leader and reconciles the InjectorConfigs; `follow` makes it list the pods. */
+  /** Starts a new leader and reconciles the InjectorConfigs. `follow` then lists the pods. */
   async takeOver(names: readonly string[] = ['old', 'new']): Promise<void> {
     this.restart();
     for (const name of names) await this.reconcile(name);
   }
 
-  /** Returns the path of the tag's webhook for an InjectorConfig without a rollout. */
+  /** Returns the path of the tag's webhook while no rollout is in progress. */
   restingPath(name: string): string {
     return `/tags/${tag}/${name}/${this.hash(name)}/inject`;
   }
@@ -60,7 +60,7 @@ export class RolloutFixture extends TagFixture {
     for (const name of workloads) this.#make(name, outcome);
   }
 
-  /** Deletes the pod of a workload, as a restart does; `roll` recreates it. */
+  /** Deletes the pod of a workload, as a restart does. `roll` recreates the pod. */
   down(name: string): void {
     const pod = this.#pods.get(name);
     this.#pods.delete(name);
@@ -111,7 +111,7 @@ export class RolloutFixture extends TagFixture {
     return this.reconcileTag(tag);
   }
 
-  /** Runs passes and recreates pods until a phase; canary pods get the given health. */
+  /** Runs passes and recreates pods until a phase. Canary pods get health `outcome`. */
   async passUntil(phase: RolloutState['phase'], outcome: Outcome = 'ready'): Promise<void> {
     for (let turn = 0; turn < 40; turn += 1) {
       if (this.rollout?.phase === phase) return;
@@ -126,7 +126,7 @@ export class RolloutFixture extends TagFixture {
     return this.tagStatus(tag).rollout as RolloutState | undefined;
   }
 
-  /** The threshold in the live path; empty without a canary. */
+  /** The threshold in the live path; empty if there is no canary. */
   get threshold(): string {
     const route = parseRoute(this.tagPath(tag) ?? '')?.route;
     return route?.canary === undefined ? '' : route.threshold;

@@ -12,7 +12,7 @@ export function revisionTag(name: string, revision: string, spec: Record<string,
   };
 }
 
-/** An operator on an in-memory cluster, with tags. The test runs each pass; events trigger none. */
+/** An operator on an in-memory cluster with tags. Passes run only when the test calls them. */
 export class TagFixture extends RevisionFixture {
   async tag(name: string, revision: string, spec: Record<string, unknown> = {}): Promise<number> {
     this.cluster.put('revisiontags', revisionTag(name, revision, spec));
@@ -43,17 +43,17 @@ export class TagFixture extends RevisionFixture {
     return (this.tagObject(name)?.webhooks ?? []) as Webhook[];
   }
 
-  /** Returns the path of the tag's webhook; undefined without a webhook. */
+  /** Returns the path of the tag's webhook; undefined if there is no webhook. */
   tagPath(name: string): string | undefined {
     return this.tagWebhooks(name)[0]?.clientConfig.service.path;
   }
 
-  /** Returns the caBundle of each webhook of a tag, base64. */
+  /** Returns the caBundle of each webhook of a tag, in base64. */
   tagBundles(name: string): string[] {
     return this.tagWebhooks(name).map(({ clientConfig }) => clientConfig.caBundle);
   }
 
-  /** Installs revisions, and a tag `prod` that points to the first. */
+  /** Installs revisions, and a tag `prod` that points to the first revision. */
   async installTagged(...revisions: [string, ...string[]]): Promise<void> {
     for (const revision of revisions) await this.install(revision);
     await this.tag('prod', revisions[0]);

@@ -39,7 +39,7 @@ export function selectingWebhook(
   };
 }
 
-/** Creates the records of pods. */
+/** Creates records of pods. */
 export class Pods {
   readonly #groups = new PodGroups();
   record(name: string, traits: Partial<PodTraits> = {}): PodRecord {
@@ -57,7 +57,7 @@ export class Pods {
   }
 }
 
-/** Returns traits of a pod injected by configurations (`N.<hash8>,…`), the first by its status. */
+/** Returns traits of a pod that `N.<hash8>,…` injected. The status names the first revision. */
 export const by = (injectedBy: string): Partial<PodTraits> => {
   return { injectedBy, annotations: { [istioKeys.status]: injectedBy.split('.')[0] ?? '' } };
 };

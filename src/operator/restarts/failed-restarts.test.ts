@@ -1,28 +1,28 @@
 import assert from 'node:assert/strict';
-import { failedWrite, RestartTroubles, type Trouble } from './restart-troubles.ts';
+import { failedWrite, FailedRestarts, type FailedRestart } from './failed-restarts.ts';
 import { workload } from './testdata/workloads.ts';
 import { recordOfWorkload, type WorkloadRecord } from './workload-record.ts';
 import { ApiError } from '../../kube/api-error.ts';
 
-describe('RestartTroubles', () => {
+describe('FailedRestarts', () => {
   let now: number;
-  let troubles: RestartTroubles;
+  let failedRestarts: FailedRestarts;
   beforeEach(() => {
     now = 0;
-    troubles = new RestartTroubles(() => now);
+    failedRestarts = new FailedRestarts(() => now);
   });
 
   const record = (name: string, metadata: object = {}): WorkloadRecord =>
     recordOfWorkload(workload('Deployment', name, { metadata }));
   const keyOf = (name: string): string => `shop/Deployment/${name}`;
-  const fail = (name: string, fields: Partial<Trouble> = {}): void => {
-    const trouble = { reason: 'Failed', isUncertain: false, message: 'no', took: 0, record: record(name) } as const;
-    troubles.add(keyOf(name), { ...trouble, ...fields });
+  const fail = (name: string, fields: Partial<FailedRestart> = {}): void => {
+    const failure = { reason: 'Failed', isUncertain: false, message: 'no', took: 0, record: record(name) } as const;
+    failedRestarts.add(keyOf(name), { ...failure, ...fields });
   };
   /** Advances the clock to the end of a workload's back-off; returns its length in milliseconds. */
   const backOffOf = (name: string): number => {
     const began = now;
-    while (troubles.holdOf(keyOf(name)) !== undefined && now < began + 10_000_000) now += 500;
+    while (failedRestarts.holdOf(keyOf(name)) !== undefined && now < began + 10_000_000) now += 500;
     return now - began;
   };
 
@@ -32,7 +32,7 @@ describe('RestartTroubles', () => {
       return backOffOf('web');
     });
     assert.deepEqual(waits, [5000, 20_000, 80_000, 320_000, 600_000, 600_000]);
-    troubles.resolve(keyOf('web'));
+    failedRestarts.resolve(keyOf('web'));
     fail('web');
     assert.equal(backOffOf('web'), 5000, 'reset by a restart');
   });
@@ -63,7 +63,7 @@ describe('RestartTroubles', () => {
   it('returns the truncated message, and whether it is a failure', () => {
     fail('web', { message: 'x'.repeat(5000) });
     fail('db', { reason: 'Conflict', message: 'modified' });
-    const [web, db, other] = ['web', 'db', 'other'].map((name) => troubles.holdOf(keyOf(name)));
+    const [web, db, other] = ['web', 'db', 'other'].map((name) => failedRestarts.holdOf(keyOf(name)));
     assert.deepEqual(web, { reason: 'Failed', message: 'x'.repeat(512), isFailure: true });
     assert.deepEqual(db, { reason: 'Conflict', message: 'modified', isFailure: false });
     assert.equal(other, undefined);
@@ -72,27 +72,27 @@ describe('RestartTroubles', () => {
   it('reports namespaces with three or more failures', () => {
     for (const name of ['a', 'b']) fail(name, { reason: 'Refused' });
     fail('c', { reason: 'Conflict' });
-    assert.equal(troubles.areManyIn('shop'), false);
+    assert.equal(failedRestarts.comesLast('shop'), false);
     fail('b');
-    assert.equal(troubles.areManyIn('shop'), false, 'two failures of one workload');
+    assert.equal(failedRestarts.comesLast('shop'), false, 'two failures of one workload');
     fail('d');
-    assert.equal(troubles.areManyIn('shop'), true);
-    assert.equal(troubles.areManyIn('tools'), false);
-    troubles.resolve(keyOf('a'));
-    assert.equal(troubles.areManyIn('shop'), false);
+    assert.equal(failedRestarts.comesLast('shop'), true);
+    assert.equal(failedRestarts.comesLast('tools'), false);
+    failedRestarts.resolve(keyOf('a'));
+    assert.equal(failedRestarts.comesLast('shop'), false);
   });
 
   it('drops entries an hour after their back-off', () => {
     for (const name of ['a', 'b', 'c']) fail(name);
     now = 2 * 3_600_000;
     fail('d');
-    assert.equal(troubles.areManyIn('shop'), false);
+    assert.equal(failedRestarts.comesLast('shop'), false);
   });
 
   it('returns an uncertain restart for a minute, or until a new version is seen', () => {
     fail('web', { isUncertain: true });
     fail('db');
-    const uncertain = (present: WorkloadRecord | undefined) => [...troubles.uncertain(() => present).keys()];
+    const uncertain = (present: WorkloadRecord | undefined) => [...failedRestarts.uncertain(() => present).keys()];
     assert.deepEqual(uncertain(record('web')), [keyOf('web')]);
     assert.deepEqual(uncertain(record('web', { resourceVersion: '8' })), [], 'a new version was seen');
     assert.deepEqual(uncertain(record('web', { uid: 'another' })), []);
@@ -130,8 +130,8 @@ describe('failedWrite', () => {
   ] as const) {
     it(`classifies ${what} as ${expected ?? 'not specific to the workload'}`, () => {
       const failed = failedWrite(new ApiError({ code, reason, message }));
-      const said = failed && `${failed.reason}${failed.isUncertain ? ', maybe written' : ''}`;
-      assert.equal(said, expected);
+      const actual = failed && `${failed.reason}${failed.isUncertain ? ', maybe written' : ''}`;
+      assert.equal(actual, expected);
     });
   }
 

@@ -3,25 +3,26 @@ import type { WorkloadLookup } from './restart-candidates.ts';
 import { workloadOf, type WorkloadRecord } from './workload-record.ts';
 import { ApiError } from '../../kube/api-error.ts';
 
-/** A failed write. */
-export interface Trouble extends FailedWrite {
+/** A restart whose write failed. */
+export interface FailedRestart extends FailedWrite {
   readonly message: string;
-  /** How long it took, in milliseconds. */
+  /** How long the write took, in milliseconds. */
   readonly took: number;
   /** The workload as it was before the write. */
   readonly record: WorkloadRecord;
 }
 
-interface Known extends Trouble {
-  /** When it failed, by `clock.monotonic`. */
+interface Known extends FailedRestart {
+  /** The time of the failure, by `clock.monotonic`. */
   readonly at: number;
   /** The number of consecutive failures for the same reason. */
   readonly times: number;
 }
 
 /**
- * The exponential back-off of a workload, in milliseconds. The second or third one is longer than
- * {@link uncertainMs}, for which a failed write counts against the bounds: it may be stored.
+ * The back-off of a workload: always 60 s for `Refused`; 1, 2, 4 ... 60 s for `Conflict`; 5, 20,
+ * 80 ... 600 s for `Failed`. The third back-off for `Failed` exceeds {@link uncertainMs}, so the
+ * workload then stops counting against the bounds for a while. In milliseconds.
  */
 const backOff = {
   Refused: { initial: 60_000, factor: 1, max: 60_000 },
@@ -30,27 +31,28 @@ const backOff = {
 } as const;
 /** The interval between passes, in milliseconds. */
 const passMs = 1000;
-/** The inverse of the share of attempts, and of time, that retries may take: at most half. */
+/** Retries may take at most 1 / `retryShare` of the attempts and of the time. */
 const retryShare = 2;
-/** How long an unanswered write may still be stored: the API server's --request-timeout, in ms. */
+/** How long a failed write may still be stored: the API server's --request-timeout, in ms. */
 const uncertainMs = 60_000;
-/** How long after its back-off an unused entry is dropped, in milliseconds. */
+/** How long to keep an entry after its back-off, in milliseconds. */
 const forgetAfterMs = 3_600_000;
-/** The number of failures after which other workloads of a namespace will probably fail too. */
+/** If this many workloads of a namespace fail, its other workloads will probably fail too. */
 const manyInNamespace = 3;
-/** The maximum length of a message in a status: some policies answer with pages of text. */
+/** The maximum length of a message, in characters: some policies return pages of text. */
 const maxMessageLength = 512;
 
 /**
- * The failed writes, each with its own back-off, so that none blocks other workloads. A namespace
- * with many failures comes last; many failures in the cluster lengthen the back-off.
+ * The restarts whose write failed, with a back-off for each workload, so that no failure blocks
+ * other workloads. A namespace with many failures comes last. Many failures in the cluster make
+ * each back-off longer.
  */
-export class RestartTroubles {
+export class FailedRestarts {
   readonly #monotonic: () => number;
-  /** By `workloadKey`. */
+  /** The last failure of each workload, by `workloadKey`. */
   readonly #known = new Map<string, Known>();
   readonly #inNamespace = new Map<string, number>();
-  /** The total cost of one retry of each, including the passes that it ends, in milliseconds. */
+  /** The time that one retry of each workload would take, in milliseconds. */
   #cost = 0;
 
   constructor(monotonic: () => number) {
@@ -58,16 +60,16 @@ export class RestartTroubles {
   }
 
   /** Records a failed write. */
-  add(key: string, trouble: Trouble): void {
+  add(key: string, failure: FailedRestart): void {
     const at = this.#monotonic();
     for (const [each, known] of this.#known) if (at >= this.#backOffUntil(known) + forgetAfterMs) this.resolve(each);
     const before = this.#known.get(key);
-    const times = before?.reason === trouble.reason ? before.times + 1 : 1;
+    const times = before?.reason === failure.reason ? before.times + 1 : 1;
     this.resolve(key);
-    // Replaces half a surrogate pair at the end.
-    const message = Buffer.from(trouble.message.slice(0, maxMessageLength)).toString();
-    this.#count({ ...trouble, message, at, times }, 1);
-    this.#known.set(key, { ...trouble, message, at, times });
+    // If the cut splits a surrogate pair, replace the remaining half.
+    const message = Buffer.from(failure.message.slice(0, maxMessageLength)).toString();
+    this.#count({ ...failure, message, at, times }, 1);
+    this.#known.set(key, { ...failure, message, at, times });
   }
 
   /** Forgets a workload that was restarted. */
@@ -78,21 +80,21 @@ export class RestartTroubles {
     this.#count(known, -1);
   }
 
-  /** Returns why a workload must wait; undefined if it may be tried now. */
+  /** Returns why a workload must wait; undefined if the operator may try to restart it now. */
   holdOf(key: string): RestartHold | undefined {
     const known = this.#known.get(key);
     if (known === undefined || this.#monotonic() >= this.#backOffUntil(known)) return undefined;
     return { reason: known.reason, message: known.message, isFailure: known.reason !== 'Conflict' };
   }
 
-  /** Reports whether a namespace should be tried last. */
-  areManyIn(namespace: string): boolean {
+  /** Reports whether the workloads of a namespace should come last. */
+  comesLast(namespace: string): boolean {
     return (this.#inNamespace.get(namespace) ?? 0) >= manyInNamespace;
   }
 
   /**
-   * Returns the workloads, as before the write, that a failed write may have restarted, by key.
-   * @param followed returns the current version; a newer one than the write's settles the question
+   * Returns the workloads that a failed write may have restarted, by key, as read before the write.
+   * @param followed returns the watched version; a newer version shows whether the write is stored
    */
   uncertain(followed: WorkloadLookup['get']): ReadonlyMap<string, WorkloadRecord> {
     const now = this.#monotonic();
@@ -115,7 +117,7 @@ export class RestartTroubles {
   }
 
   #count({ reason, took, record }: Known, by: 1 | -1): void {
-    // A conflict is cheap, and does not predict other failures.
+    // A conflict takes little time, and does not predict other failures.
     if (reason === 'Conflict') return;
     this.#cost += by * (took + passMs);
     const { namespace = '' } = record.metadata;
@@ -126,10 +128,10 @@ export class RestartTroubles {
 }
 
 /**
- * A failed write, with the reason in `status.restarts.waiting`.
+ * The result of a failed write. `reason` appears in `status.restarts.waiting`.
  * - `Refused`: the API server rejected this object; nothing was written.
- * - `Conflict`: the workload changed since it was read, or is deleted.
- * - `Failed`: any other failure, which may be specific to the workload or not.
+ * - `Conflict`: the workload has changed since the operator read it, or was deleted.
+ * - `Failed`: any other failure, whether or not the workload is its cause.
  */
 interface FailedWrite {
   readonly reason: 'Refused' | 'Conflict' | 'Failed';
@@ -138,21 +140,21 @@ interface FailedWrite {
 }
 
 /**
- * Classifies an error of a write. Returns undefined if it is not specific to the workload: this
- * process no longer leads, the API server throttles (429), or the error is not an API error.
+ * Classifies an error of a write. Returns undefined if the workload is not the cause: this process
+ * no longer leads, the API server throttles (429), or the error is not an API error.
  */
 export function failedWrite(error: unknown): FailedWrite | undefined {
   if (!(error instanceof ApiError) || error.reason === 'NotLeading') return undefined;
   const { code, message } = error;
-  // A webhook denies with any code, a ValidatingAdmissionPolicy with one of four.
+  // A webhook may deny with any code; a ValidatingAdmissionPolicy uses one of four codes.
   const isDenied = /\bdenied (the )?request\b/.test(message);
-  // The API server could not call another webhook, or it timed out.
+  // The API server could not call another webhook, or that webhook timed out.
   const isUnanswered = code === 500 && message.includes('failed calling webhook');
   if (isDenied || isUnanswered) return { reason: 'Refused', isUncertain: false };
   if (code === 429) return undefined;
-  // The other write may have been a restart: ours with a lost response, or a former leader's.
+  // The other write may be our own, with a lost response, or a former leader's.
   if (code === 404 || code === 409) return { reason: 'Conflict', isUncertain: code === 409 };
   if ([400, 403, 413, 422].includes(code)) return { reason: 'Refused', isUncertain: false };
-  // A lost response or a storage timeout: the write may be stored.
+  // After a lost response or a storage timeout, the write may be stored.
   return { reason: 'Failed', isUncertain: code === 0 || code >= 500 };
 }
