@@ -6,7 +6,7 @@ import { goFunction } from './functions/go/go-function.ts';
 describe('a batch', () => {
   const options = { name: 'inject', functions: functionsOfFamily('istio') };
 
-  it('renders each row with its own data, and numbers as float64', () => {
+  it('renders each row with the data of that row, and treats numbers as float64', () => {
     const rows = [
       { template: '{{ .n }} {{ .s | quote }}', data: { n: 1000000, s: 'a' } },
       { template: '{{ .x.y }}', data: { x: 1 } },
@@ -31,14 +31,14 @@ describe('a batch', () => {
     assert.match(row!.error, /exceeded the limit of 5 steps/);
   });
 
-  it('names the invalid row', () => {
+  it('names the invalid row in the error', () => {
     assert.throws(() => renderBatch('{}', options), /must be a JSON array/);
     const message = /row 1 of the batch: "template" must be a string/;
     assert.throws(() => renderBatch('[{"template": ""}, {"data": 1}]', options), message);
     assert.throws(() => renderBatch('[', options), SyntaxError);
   });
 
-  it('throws errors that are not TemplateErrors', () => {
+  it('rethrows errors that are not TemplateErrors', () => {
     const broken = { broken: goFunction([], () => 'x') };
     Object.defineProperty(broken.broken, 'parameters', {
       get: () => {
@@ -48,7 +48,7 @@ describe('a batch', () => {
     assert.throws(() => renderBatch('[{"template": "{{ broken }}"}]', { name: 't', functions: broken }), /a defect/);
   });
 
-  it('offers three families', () => {
+  it('offers three function families', () => {
     const offered = functionFamilies.map((family) => Object.keys(functionsOfFamily(family)).length > 0);
     assert.deepEqual(offered, [true, true, false]);
   });

@@ -23,7 +23,7 @@ function render(template: string, data: unknown, options: RenderOptions): { out:
 /**
  * Renders a JSON array of `{"template": …, "data": …}` to a JSON array of `{"out": …}` or
  * `{"error": …}`.
- * @throws Error for any other text; it names the invalid row
+ * @throws Error for any other text, with the number of the invalid row
  */
 export function renderBatch(json: string, options: RenderOptions): string {
   const rows = decodeJson(json);

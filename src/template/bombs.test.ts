@@ -40,15 +40,15 @@ describe('templates that would run forever or use all memory', () => {
 const numbers = Array.from({ length: 12_000 }, (_, index) => index);
 
 const refused: readonly (readonly [name: string, text: string, reason: RegExp])[] = [
-  ['a number of many digits', `{{ ${'1'.repeat(900_000)} }}`, /number constant of more than 1000 characters/],
-  ['an exponent of many digits', `{{ 1e${'1'.repeat(900_000)} }}`, /number constant of more than 1000 characters/],
+  ['a number with many digits', `{{ ${'1'.repeat(900_000)} }}`, /number constant of more than 1000 characters/],
+  ['an exponent with many digits', `{{ 1e${'1'.repeat(900_000)} }}`, /number constant of more than 1000 characters/],
   ['a number beyond the range', '{{ 1e1000000 }}', /illegal number syntax/],
   ['many variables', numbers.map((index) => `{{ $v${index} := 1 }}`).join(''), /more than 250 variables/],
   ['many operands', `{{ print ${'1 '.repeat(12_000)} }}`, /more than 10000 operands/],
   ['many fields', `{{ ${'.a'.repeat(400_000)} }}`, /more than 1000 fields/],
-  ['deep parentheses', `{{ ${'('.repeat(400_000)}`, /max expression depth exceeded/],
-  ['deep branches', '{{ if .a }}'.repeat(80_000), /max expression depth exceeded/],
-  ['a long function', `{{ ${'a'.repeat(900_000)} }}`, /function "a+" not defined$/],
+  ['deeply nested parentheses', `{{ ${'('.repeat(400_000)}`, /max expression depth exceeded/],
+  ['deeply nested branches', '{{ if .a }}'.repeat(80_000), /max expression depth exceeded/],
+  ['a long function name', `{{ ${'a'.repeat(900_000)} }}`, /function "a+" not defined$/],
 ];
 
 describe('compiling', () => {

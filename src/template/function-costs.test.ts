@@ -11,7 +11,7 @@ import { TemplateError } from './template-error.ts';
 import { typed, TypedValue } from './typed-value.ts';
 
 const functions = functionsOfFamily('istio');
-/** Excludes compiled functions (`and`, `or`), and those that call, fail or take no arguments. */
+/** Excludes compiled functions (`and`, `or`) and functions that call, fail or take nothing. */
 const names = Object.keys({ ...builtins, ...functions }).filter(
   (name) => !['and', 'or', 'call', 'fail', 'hello'].includes(name),
 );
@@ -28,7 +28,7 @@ function map(size: number): Record<string, string> {
   return Object.fromEntries(list(size).map((key) => [key, 'v']));
 }
 
-/** Makes values of any size. */
+/** Makes values of a given size. */
 const sized: Readonly<Record<string, (size: number) => unknown>> = {
   letters: (size) => 'a'.repeat(size),
   digits: (size) => '1'.repeat(size),
@@ -77,7 +77,7 @@ function call(name: string, args: readonly unknown[], work?: number): { units: n
   return outcome;
 }
 
-/** Yields arguments in which the value replaces one of them, or all. */
+/** Yields argument lists in which the value replaces one argument, or all arguments. */
 function* calls({ parameters, rest }: GoFunction, value: unknown): Generator<unknown[]> {
   for (const more of rest === undefined ? [[]] : [[rest], [rest, rest], [rest, rest, rest]]) {
     const types = [...parameters, ...more];
@@ -87,7 +87,7 @@ function* calls({ parameters, rest }: GoFunction, value: unknown): Generator<unk
   }
 }
 
-/** Makes nested maps that share their children: 2^40 maps for a naive visitor. */
+/** Makes nested maps that share their children. A naive visitor would see 2^40 maps. */
 function graph(): unknown {
   let value: unknown = { leaf: 'a' };
   for (let depth = 0; depth < 40; depth += 1) value = { left: value, right: value };
@@ -100,7 +100,7 @@ describe('the cost of every function', () => {
   for (const name of names) {
     const implementation = (functions[name] ?? builtins[name]) as GoFunction;
 
-    it(`${name} grows with its arguments and its result`, () => {
+    it(`of ${name} grows with its arguments and its result`, () => {
       for (const [kind, make] of Object.entries(sized)) {
         const less = [...calls(implementation, make(few))].map((args) => call(name, args));
         const more = [...calls(implementation, make(many))].map((args) => call(name, args));
@@ -115,7 +115,7 @@ describe('the cost of every function', () => {
       }
     });
 
-    it(`${name} terminates for a graph of maps`, () => {
+    it(`lets ${name} terminate for a graph of maps`, () => {
       for (const value of [graph(), [graph(), graph()]]) {
         for (const args of calls(implementation, value)) {
           try {

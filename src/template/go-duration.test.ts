@@ -18,7 +18,7 @@ describe('durations', () => {
     });
   }
 
-  it('are parsed from their own format', () => {
+  it('are parsed from their formatted text', () => {
     fc.assert(
       fc.property(fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n), (nanoseconds) => {
         assert.equal(parseDuration(formatDuration(nanoseconds)), nanoseconds);

@@ -30,7 +30,7 @@ export function toBytes(text: string): Buffer {
   let copied = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    // Skips the second half of a pair; before the text there is NaN.
+    // Skips the second half of a pair. At the start of the text, `before` is NaN.
     const before = text.charCodeAt(at - 1);
     if (code < 0xdc80 || code > 0xdcff || (before >= 0xd800 && before <= 0xdbff)) continue;
     if (at > copied) size += bytes.write(text.slice(copied, at), size);
@@ -44,7 +44,7 @@ export function toBytes(text: string): Buffer {
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Returns the Go string of any bytes, UTF-8 or not. */
+/** Returns the Go string for any bytes, even if they are not UTF-8. */
 export function fromBytes(bytes: Uint8Array): string {
   try {
     return strict.decode(bytes);
@@ -97,7 +97,7 @@ export function sliceBytes(text: string, from: number, to: number): string {
   return isAscii(text) ? text.slice(from, to) : fromBytes(toBytes(text).subarray(from, to));
 }
 
-/** Decodes stray bytes that have become UTF-8, so that equal Go strings are equal in JavaScript. */
+/** Decodes stray bytes that form UTF-8, so that equal Go strings are equal in JavaScript. */
 export function canonical(text: string): string {
   return hasStrayBytes(text) ? fromBytes(toBytes(text)) : text;
 }

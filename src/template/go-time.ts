@@ -5,11 +5,11 @@ import { quoteBytes } from './go-duration.ts';
 export interface GoTime {
   readonly wall: number;
   readonly ext: bigint;
-  /** Seconds east of UTC, and a name: '' for the offset itself, `undefined` if unknown. */
+  /** The offset in seconds east of UTC, and a name: '' means the offset, undefined no name. */
   readonly loc: { readonly name: string | undefined; readonly offset: number } | null;
 }
 
-/** The zone of Istio's container, which sets none. */
+/** The local zone of Istio's container, which configures no zone. */
 export const localZone = { name: 'UTC', offset: 0 };
 /** The zones that Go caches; it allocates a new one for any other offset. */
 const onceMade = [localZone, ...Array.from({ length: 27 }, (_, hour) => ({ name: '', offset: (hour - 12) * 3600 }))];
@@ -64,14 +64,14 @@ function pad(number: number, width = 2, filler = '0'): string {
   return (number < 0 ? '-' : '') + String(Math.abs(number)).padStart(width, filler);
 }
 
-/** Returns the names of an element in its own form; none for numbers. */
+/** Returns the names that an element can print; none for numbers. */
 function namesOf(element: string): readonly string[] {
   const all = /[a-zM]/.test(element) ? (names[parts.get(element) ?? ''] ?? []) : [];
   if (element === 'pm') return all.map((name) => name.toLowerCase());
   return element.length === 3 ? all.map((name) => name.slice(0, 3)) : all;
 }
 
-/** Limits the length, which Go does not; no real text is as long. */
+/** Limits the length, which Go does not do. No real text is that long. */
 function checkLength(...texts: readonly string[]): void {
   if (texts.some((text) => text.length > 1000))
     throw new Error('time: a layout or a value of more than 1000 characters');
@@ -110,7 +110,7 @@ function formatOffset(offset: number, element: string): string {
 const zoneForm =
   /^(?:ChST|MeST|GMT(?:[+-]0*(?:1?\d|2[0-3])(?!\d))?|(?=[^]{3})[+-]0*(?:1?\d|2[0-3])(?!\d)|(?:[A-Z]{3,4}T|WITA|[A-Z]{3})(?![A-Z]))/;
 
-/** Returns an element's pattern: `d` is a digit, `s` a sign, `n` either, `p` a point, `*` any. */
+/** Returns a pattern: `d` is a digit, `s` a sign, `n` either of them, `p` a point, `*` any. */
 function patternOf(element: string): RegExp | string {
   const { length } = element;
   if (element === 'MST') return zoneForm;
@@ -126,7 +126,7 @@ function patternOf(element: string): RegExp | string {
 
 const shapes: Readonly<Record<string, RegExp>> = { d: /\d/, s: /[+-]/, n: /[\d+-]/, p: /[.,]/, '*': /[^]/ };
 
-/** Returns the text that an element matches at the start; `undefined` without a match. */
+/** Returns the text that an element matches at the start; `undefined` if none matches. */
 function beginningFor(element: string, text: string): string | undefined {
   const names = namesOf(element).filter((name) => name !== '');
   const plain = (name: string): string => (element.length > 2 ? name.toLowerCase() : name);
@@ -155,7 +155,7 @@ export function parseTime(layout: string, value: string): GoTime {
   const skip = (text: string): void => {
     let left = rest;
     for (const [run] of text.matchAll(/ +|[^ ]+/g)) {
-      // A run of spaces matches any number of spaces; at the end also none.
+      // A run of spaces matches any number of spaces, and at the end also no space.
       const found = run.startsWith(' ') ? (/^ +/.exec(left)?.[0] ?? '') : run;
       if (run.startsWith(' ') ? found === '' && left !== '' : !left.startsWith(run)) throw unfit(text);
       left = left.slice(found.length);
@@ -201,7 +201,7 @@ export function parseTime(layout: string, value: string): GoTime {
   if (isUtc) return { wall, ext, loc: null };
   const made = zone === '' ? onceMade.find((one) => one.offset === offset) : undefined;
   if (offset !== -1) return { wall, ext: ext - BigInt(offset), loc: made ?? { name: zone, offset } };
-  // Go takes an offset of -1 second as unset, and applies the hours of GMT+3 only to the output.
+  // Go treats an offset of -1 second as unset, and applies the hours of GMT+3 only to the output.
   const hours = Number(/^GMT(.+)/.exec(zone)?.[1] ?? 0);
   return { wall, ext, loc: zone === '' ? localZone : { name: zone, offset: hours * 3600 } };
 }

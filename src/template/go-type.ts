@@ -17,7 +17,7 @@ export interface TypeBehaviour {
   readonly name?: string;
   /** Methods for templates, by Go name. Printing uses a `String` method, as fmt does. */
   readonly methods?: Readonly<Record<string, GoMethod>>;
-  /** Converts JSON to the form of `fields` or kind, on each access: `"90s"` → `{ seconds: 90 }`. */
+  /** Converts JSON to the form of fields or kind on each access: `"90s"` → `{ seconds: 90 }`. */
   readonly decode?: (raw: unknown) => unknown;
   /** Encodes the JSON form as JSON text (Go's MarshalJSON); not called for nil pointers. */
   readonly toJson?: (raw: unknown) => string;
@@ -59,7 +59,7 @@ export interface StructType extends TypeBehaviour {
 /** `interface {}`: any JSON value. As a parameter's type it may require methods. */
 export interface InterfaceType extends TypeBehaviour {
   readonly kind: 'interface';
-  /** Reports whether a type has the methods; absent for `interface {}`. */
+  /** Reports whether a type has the required methods; absent for `interface {}`. */
   readonly accepts?: (type: GoType) => boolean;
 }
 
@@ -89,7 +89,7 @@ export interface GoMethod {
   readonly variadic?: boolean;
   /** The type of the returned plain value. */
   readonly result: GoType;
-  /** Declared on `*T`: callable only on pointers (even nil) and addressable values. */
+  /** Whether the receiver is `*T`: a pointer (even nil) or an addressable value. */
   readonly pointerReceiver?: boolean;
   /**
    * @param raw the receiver's JSON form; `null` for a nil pointer

@@ -1,6 +1,6 @@
 import type { IntegerKind } from './go-type.ts';
 
-/** A Go integer other than `int` (a `bigint` here), e.g. sprig's `add`, or a container's port. */
+/** A Go integer of another kind than `int`, e.g. a container's port. An `int` is a `bigint`. */
 export class Integer {
   readonly kind: Exclude<IntegerKind, 'int'>;
   readonly value: bigint;
@@ -24,7 +24,7 @@ export class Complex {
 
 const small: readonly bigint[] = Array.from({ length: 1024 }, (_, index) => BigInt(index));
 
-/** Converts an integral number to a Go `int`; reuses small ones. */
+/** Converts an integral number to a Go `int`; reuses small values. */
 export function int(value: number): bigint {
   return small[value] ?? BigInt(value);
 }
@@ -44,7 +44,7 @@ export function clampInt64(value: bigint): bigint {
 const maximumDigits = 20;
 const beyond = 10n ** BigInt(maximumDigits);
 
-/** Parses decimal digits; returns 10^20 far beyond 64 bits, as exact parsing is not linear. */
+/** Parses decimal digits. Returns 10^20 for longer numbers, whose parsing is not linear. */
 export function readDigits(digits: string): bigint {
   let start = 0;
   while (start < digits.length - 1 && digits[start] === '0') start += 1;

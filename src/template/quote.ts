@@ -20,7 +20,7 @@ export function isPrintable(character: string): boolean {
   return printable.test(character);
 }
 
-/** Go's strconv.Quote; with `'` QuoteRune of one character; their ToASCII with `asciiOnly`. */
+/** Go's strconv.Quote, or QuoteRune if `quote` is `'`. `asciiOnly` selects their ToASCII form. */
 export function quoteString(text: string, quote: '"' | "'" = '"', asciiOnly = false): string {
   if (harmless.test(text)) return quote + text + quote;
   const body = canonical(text).replace(needsEscape, (character) => escapeCharacter(character, quote, asciiOnly));

@@ -11,7 +11,7 @@ import { property, typed } from './typed-value.ts';
 import { garage } from './testdata/garage-type.ts';
 import { readGoResults, steady } from './testdata/go-results.ts';
 
-/** The number of calls of `seen` by templates. */
+/** The number of times that templates called `seen`. */
 let calls = 0;
 const functions = {
   ...functionsOfFamily('istio'),
@@ -36,7 +36,7 @@ function compile(text: string, options: Partial<TemplateOptions> = {}): Template
 }
 
 describe('remembered output', () => {
-  it('equals that of a new execution, for rows of the table after any previous data', () => {
+  it('equals the output of a new execution for rows of the table, after any previous data', () => {
     const { documents, rows } = readGoResults();
     const [whole, empty] = [documents['garage'], documents['garage-empty']];
     // Every fifth row is enough: the table has several rows for each function.
@@ -65,9 +65,9 @@ describe('remembered output', () => {
     }
   }).timeout(60_000);
 
-  /** Asserts the output for each data, and the total calls of `seen`, with a field `stable`. */
+  /** Asserts the output for each data, and the total calls of `seen`. Only `stable` is stable. */
   function notices(title: string, text: string, expected: number, data: readonly unknown[]): void {
-    it(`notices ${title}`, () => {
+    it(`notices a change in ${title}`, () => {
       const remembered = compile(text, { stableFields: ['stable'] });
       calls = 0;
       const outputs = data.map((one) => outcome(remembered, structuredClone(one)));
@@ -78,9 +78,9 @@ describe('remembered output', () => {
   }
 
   notices('a scalar', '{{ seen .a }}', 3, [{ a: 1 }, { a: 1 }, { a: '1' }, { a: 1 }]);
-  notices('that a key is missing', '{{ seen .a }}', 2, [{ a: null }, {}, { a: null }]);
+  notices('the presence of a key', '{{ seen .a }}', 2, [{ a: null }, {}, { a: null }]);
   notices('a list, which may change in place', '{{ seen .a }}', 2, [{ a: [1] }, { a: [1] }]);
-  notices('another object in a stable field', '{{ seen .stable.x }}', 2, [{ stable: { x: 1 } }, { stable: { x: 2 } }]);
+  notices('the object in a stable field', '{{ seen .stable.x }}', 2, [{ stable: { x: 1 } }, { stable: { x: 2 } }]);
   notices('a key that index reads', '{{ seen (index .m "k") }}', 2, [
     { m: { k: 1, o: 1 } },
     { m: { k: 1 } },
@@ -110,7 +110,7 @@ describe('remembered output', () => {
     { a: { b: 2 } },
     { c: 3 },
   ]);
-  notices('the data from within', '{{ with .a }}{{ seen $.b }}{{ end }}', 2, [
+  notices('the data inside a with', '{{ with .a }}{{ seen $.b }}{{ end }}', 2, [
     { a: 1, b: 1 },
     { a: 1, b: 2 },
     { a: 1, b: 2 },
@@ -202,13 +202,13 @@ describe('remembered output', () => {
     2,
     [{ a: 1 }, { a: 2 }, { a: 2 }],
   );
-  notices('a negative zero', '{{ seen .a }}', 2, [{ a: 0 }, { a: -0 }]);
-  notices('a chain', '{{ seen (.m).k }}{{ seen ($.m).k }}', 4, [{ m: { k: 1 } }, { m: { k: 2 } }]);
+  notices('the sign of zero', '{{ seen .a }}', 2, [{ a: 0 }, { a: -0 }]);
+  notices('a chain of fields', '{{ seen (.m).k }}{{ seen ($.m).k }}', 4, [{ m: { k: 1 } }, { m: { k: 2 } }]);
   notices('a pipeline', '{{ .a | default "d" | seen }}', 3, [{ a: 'x' }, { a: 'x' }, { a: '' }, {}]);
   notices('a map that a function changes', '{{ seen .stable.x }}{{ $d := set .stable "x" 2 }}', 1, [
     { stable: { x: 1 } },
   ]);
-  notices('one statement among others', '{{ seen .a }},{{ seen .b }},{{ seen .c }},{{ seen .d }}', 5, [
+  notices('one of several statements', '{{ seen .a }},{{ seen .b }},{{ seen .c }},{{ seen .d }}', 5, [
     { a: 1, b: 1, c: 1, d: 1 },
     { a: 1, b: 1, c: 2, d: 1 },
     { a: 1, b: 1, c: 2, d: 1 },
@@ -238,7 +238,7 @@ describe('remembered output', () => {
     assert.equal(calls, 18);
   });
 
-  it('survives a later error; excludes long texts and many readings', () => {
+  it('survives a later error, and is not used for long texts or many readings', () => {
     const failing = compile('{{ seen .a }}{{ if .a }}{{ fail "no" }}{{ end }}', { stableFields: [] });
     const many = Object.fromEntries(Array.from({ length: 600 }, (_, index) => [`f${index}`, index]));
     const all = Array.from({ length: 600 }, (_, index) => `{{ seen .f${index} }}`).join('');
@@ -310,7 +310,7 @@ describe('remembered output', () => {
     assert.equal(calls, 2);
   });
 
-  it('counts its original cost towards the limits', () => {
+  it('counts towards the limits at its original cost', () => {
     const stable = Array.from({ length: 100 }, (_, index) => index);
     const text = 'a{{ range .stable }}{{ . }}{{ end }}{{ .b }}';
     const template = compile(text, { stableFields: ['stable'] });
@@ -321,7 +321,7 @@ describe('remembered output', () => {
     }
   });
 
-  it('equals that of a new execution for any sequence of data', () => {
+  it('equals the output of a new execution for any sequence of data', () => {
     const text = [
       '{{ define "part" }}{{ .s.x | default "none" }}{{ range .l }}{{ . }},{{ end }}{{ end }}',
       '{{ $a := index .m "a" }}{{ if eq .t "x" }}A{{ $a }}{{ else if .f }}B{{ .f }}{{ end }}',

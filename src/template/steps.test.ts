@@ -17,7 +17,7 @@ const texts: [name: string, text: string][] = [
 
 describe('compileTemplateInSteps', () => {
   for (const [name, text] of texts) {
-    it(`yields often in ${name}, with the same result`, () => {
+    it(`yields often in ${name}, and returns the same result`, () => {
       const steps = compileTemplateInSteps(text, { name: 't' });
       let count = 0;
       let step = steps.next();
@@ -28,7 +28,7 @@ describe('compileTemplateInSteps', () => {
     });
   }
 
-  it('has the same limit for nesting, and reports it when reached', () => {
+  it('has the same nesting limit, and reports when the limit is reached', () => {
     assert.throws(() => atOnce(compileTemplateInSteps(nested(401), { name: 't' })), /max expression depth exceeded/);
   });
 });

@@ -77,14 +77,14 @@ describe('template errors', () => {
     assert.match(message, /executing "part" at <len 1>/);
   });
 
-  it('show a caret, also below tabs and wide characters', () => {
+  it('show a caret, even below tabs and wide characters', () => {
     const error = failure('x\n\té {{ len 3 }}\ny');
     assert.match(error.message, /sidecar:2:7:/);
     const shown = 'sidecar:2:8: error calling len: len of type int\n\té {{ len 3 }}\n\t     ^';
     assert.equal(error.caret(), shown);
   });
 
-  it('stop at data that contains itself', () => {
+  it('report data that contains itself', () => {
     const endless: Record<string, unknown> = {};
     endless.self = endless;
     const { kind, reason } = failure('{{ print . }}', endless);
@@ -92,7 +92,7 @@ describe('template errors', () => {
     assert.equal(failure('{{ . }}', endless).kind, 'limit');
   });
 
-  it('refuse to print functions', () => {
+  it('report that a function cannot be printed', () => {
     const call = functions.upper;
     assert.equal(failure('{{ .call }}', { call }).reason, "can't print {{.call}} of type func(string)");
     assert.equal(failure('{{ .call | toJson | len | fail }}', { call }).kind, 'execution');

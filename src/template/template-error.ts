@@ -16,7 +16,7 @@ export interface TemplateErrorPosition {
  * executing "inject" at <.nul.x>: …`); `reason` is its last part.
  */
 export class TemplateError extends Error {
-  /** An error of the syntax, of the execution, or of an exceeded limit. */
+  /** Whether the syntax, the execution or an exceeded limit caused the error. */
   readonly kind: 'syntax' | 'execution' | 'limit';
   readonly position: TemplateErrorPosition;
   readonly reason: string;

@@ -12,7 +12,7 @@ function render(template: string, data: unknown = {}): string {
 }
 
 describe('compileTemplate', () => {
-  it('accepts other delimiters, and replaces empty ones by the default', () => {
+  it('accepts other delimiters, and replaces empty delimiters with the default', () => {
     const rendered = compileTemplate('[[ .a ]] {{ .a }}', { name: 't', delimiters: ['[[', ']]'] }).execute({ a: 1 });
     assert.equal(rendered, '1 {{ .a }}');
     assert.equal(compileTemplate('{{ .a }}', { name: 't', delimiters: ['', ''] }).execute({ a: 1 }), '1');
@@ -32,7 +32,7 @@ describe('compileTemplate', () => {
     assert.equal(template.execute({ a: [1] }), 'mine broken on 2');
   });
 
-  it('supports several executions of a template, also nested ones', () => {
+  it('supports several executions of a template, even nested executions', () => {
     const inner = compileTemplate('{{ $x := .v }}{{ range .l }}{{ $x = print $x . }}{{ end }}{{ $x }}', {
       name: 'inner',
     });

@@ -12,19 +12,19 @@ import { atOnce, type Steps } from './steps.ts';
 export interface TemplateOptions {
   /** The name in errors, by which the template can also call itself. */
   readonly name: string;
-  /** The delimiters of actions. Default `{{` and `}}`; an empty one means its default. */
+  /** The delimiters of actions. Default `{{` and `}}`; an empty delimiter means the default. */
   readonly delimiters?: readonly [string, string];
   /** Functions in addition to Go's builtins, which they may override. */
   readonly functions?: FunctionTable;
   /** The reasons for omitted functions, e.g. `is random`; for errors only. */
   readonly unavailable?: Readonly<Record<string, string>>;
-  /** Go's missingkey option for absent map keys; `default` gives no value, `<no value>`. */
+  /** Go's missingkey option for absent map keys; `default` prints `<no value>`. */
   readonly missingKey?: Program['missingKey'];
   /**
    * Enables remembering: a statement that would read the same data as in the last execution repeats
    * its output. These fields are compared by identity: replace their values between executions,
-   * never change them. Of others only strings, numbers and booleans are compared; statements that
-   * read more run each time.
+   * never change them. Of other fields, only strings, numbers and booleans are compared; a
+   * statement that reads more runs each time.
    */
   readonly stableFields?: readonly string[];
 }
@@ -42,8 +42,8 @@ export class Template {
   }
 
   /**
-   * Renders the template over `data` (plain JSON, or a TypedValue), which only functions such as
-   * `set` change, as in Go.
+   * Renders the template with `data` (plain JSON or a TypedValue). As in Go, only functions such as
+   * `set` change the data.
    * @param name the definition to render, as in Go's ExecuteTemplate
    * @returns the output, with U+FFFD for bytes that are not UTF-8
    * @throws TemplateError of kind `execution` or `limit`

@@ -198,7 +198,7 @@ describe('typed values', () => {
     assert.equal(render('{{ deepCopy .Notes | toJson }}{{ deepCopy .Labels | toJson }}', garage({})), 'nullnull');
   });
 
-  it('can end ranges early', () => {
+  it('support ranges that end early', () => {
     const data = garage({ number: 9, notes: { a: '1', b: '2' }, values: { x: 1, y: 2 } });
     const loops = ['range .Number', 'range $k, $v := .Notes', 'range .Values', 'range 5'];
     for (const loop of loops) assert.equal(render(`{{ ${loop} }}x{{ break }}{{ end }}`, data), 'x');

@@ -10,7 +10,7 @@ export class TypedValue {
   readonly type: Exclude<GoType, { kind: 'interface' | 'reflected' }>;
   /** The JSON form; `null` is Go's nil for pointers, maps and slices. */
   readonly raw: unknown;
-  /** Whether Go could take its address (reached by a pointer or slice), for methods on `*T`. */
+  /** Whether Go can take the address (as in a pointer or slice), for methods on `*T`. */
   readonly addressable: boolean;
 
   constructor(type: TypedValue['type'], raw: unknown, addressable = false) {
@@ -98,13 +98,13 @@ export function fieldsByName(type: StructType): ReadonlyMap<string, GoField> {
   return layout;
 }
 
-/** Returns the value of one of a struct's own or promoted fields. */
+/** Returns the value of a struct's own or promoted field. */
 export function readField(struct: TypedValue, field: GoField): unknown {
   const { content, addressable } = struct;
   return typed(field.type, field.inline === true ? content : property(content, field.json), addressable);
 }
 
-/** Returns an own property of plain JSON; `undefined` if `value` is no object or lacks it. */
+/** Returns an own property of plain JSON; `undefined` if `value` is not an object or lacks it. */
 export function property(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
   return (value as Readonly<Record<string, unknown>>)[key];

@@ -83,14 +83,14 @@ export function rawEntries(map: unknown): Readonly<Record<string, unknown>> {
   return typeof raw === 'object' && raw !== null ? (raw as Readonly<Record<string, unknown>>) : {};
 }
 
-/** Counts the entries of a map, for which JavaScript must list them. */
+/** Counts the entries of a map. JavaScript must list the entries for this. */
 export function countEntries(map: Readonly<Record<string, unknown>>, meter: Meter): number {
   const { length } = Object.keys(map);
   meter.spend(length * 4);
   return length;
 }
 
-/** Reports Go's truth in `if`: whether the value is not the zero value of its kind. */
+/** Reports whether Go's `if` treats a value as true: it is not the zero value of its kind. */
 export function isTrue(value: unknown, meter: Meter): boolean {
   switch (typeof value) {
     case 'boolean':

@@ -14,7 +14,7 @@ export function nilOf(type: GoType): unknown {
   return type.kind === 'reflected' ? undefined : typed(type, null);
 }
 
-/** Go's assignability: the same type, or the same shape if one of the two is unnamed. */
+/** Reports whether Go allows the assignment: equal types, or equal shapes and an unnamed type. */
 export function isAssignable(from: GoType, to: GoType): boolean {
   if (to.kind === 'interface') return to.accepts?.(from) ?? true;
   if (typeName(from) === typeName(to)) return true;
@@ -28,8 +28,8 @@ function unnamed(type: SliceType | MapType): GoType {
 }
 
 /**
- * Converts a value to a parameter's type by the rules of text/template: nil if allowed, one
- * dereference or one address if that makes it assignable.
+ * Converts a value to a parameter's type as text/template does. Accepts nil if the type allows it.
+ * Dereferences the value or takes its address once if that makes it assignable.
  * @param fail makes the error to throw
  */
 export function assign(value: unknown, type: GoType, fail: (reason: string) => Error): unknown {
@@ -59,7 +59,7 @@ function unaddressed(value: unknown): unknown {
   return value instanceof TypedValue && value.addressable ? new TypedValue(value.type, value.raw) : value;
 }
 
-/** Like {@link assign}, with the frequent cases first. */
+/** Does the same as {@link assign}, but checks the frequent cases first. */
 export function fit(execution: Execution, value: unknown, type: GoType): unknown {
   if (type.kind === 'reflected') return value;
   if (type.kind === 'interface' && type.accepts === undefined)

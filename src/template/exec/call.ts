@@ -95,7 +95,7 @@ function callError(execution: Execution, node: CommandNode | OperandNode, name: 
   return execution.error(`error calling ${name}: ${(error as Error).message}`);
 }
 
-/** Evaluates the arguments of `and` or `or` until one decides the result. */
+/** Evaluates the arguments of `and` or `or` until an argument decides the result. */
 export function shortCircuit(node: IdentifierNode, args: readonly Argument[], piped: boolean): Command {
   const decisive = node.name === 'or';
   return (execution, dot, final) => {

@@ -20,7 +20,7 @@ import {
 import { isPlainMap } from '../value-kind.ts';
 import { int, Integer } from '../integer.ts';
 
-/** Evaluates a number without a required type: its syntax decides, as in Go's untyped constants. */
+/** Evaluates a number if no type is required: the syntax decides, as for Go's constants. */
 function idealConstant(node: NumberNode): Evaluate {
   const { integer, float, complex } = node.value;
   if (complex !== undefined) return () => complex;
@@ -68,7 +68,7 @@ function constantOf(execution: Execution, node: NumberNode | StringNode | Boolea
   throw execution.error(`expected ${expected}; found ${printNode(node)}`);
 }
 
-/** The maximum number of readings of a variable; with more it counts as the whole data. */
+/** The maximum number of readings per variable. Above it, a variable counts as the whole data. */
 const mostSources = 64;
 const manySources: ReadonlySet<number> = new Set([wholeData]);
 
@@ -77,7 +77,7 @@ export class PipelineCompiler {
   readonly #functionOf: (name: string) => GoFunction;
   readonly #readings: Readings | undefined;
 
-  /** @param readings collects the parts of the data that pipelines read; may be absent */
+  /** @param readings collects the parts of the data that pipelines read; may be undefined */
   constructor(functionOf: (name: string) => GoFunction, readings: Readings | undefined) {
     this.#functionOf = functionOf;
     this.#readings = readings;
@@ -108,7 +108,7 @@ export class PipelineCompiler {
       for (const name of names) this.#readings?.assigned.add(name);
       return (execution, dot) => {
         const value = evaluate(execution, dot);
-        // Repeating the output of a statement would not set its variables.
+        // Repeating a statement's output would not set the statement's variables.
         execution.reads?.add(wholeData);
         for (const name of names) execution.variable(name).value = value;
         return value;
@@ -128,7 +128,7 @@ export class PipelineCompiler {
     };
   }
 
-  /** @param piped whether the command gets the value of a previous one */
+  /** @param piped whether the command gets the value of a previous command */
   #command(node: CommandNode, piped: boolean): Command {
     const [first, ...rest] = node.operands as [OperandNode, ...OperandNode[]];
     switch (first.type) {
@@ -150,7 +150,7 @@ export class PipelineCompiler {
     }
   }
 
-  /** Compiles an operand without a required type. */
+  /** Compiles an operand for which no type is required. */
   operand(node: OperandNode): Evaluate {
     switch (node.type) {
       case 'field':
@@ -248,14 +248,14 @@ export class PipelineCompiler {
     const { name } = node;
     const implementation = this.#functionOf(name);
     const args = rest.map((argument) => this.#argument(argument));
-    // Only the builtins are special, not functions of the same name in a table.
+    // Only builtins get special treatment, not functions with the same name from a table.
     const isBuiltin = implementation === builtins[name];
     if (isBuiltin && (name === 'and' || name === 'or')) return shortCircuit(node, args, piped);
     const { parameters, traits } = implementation;
     if (traits.changesData === true && this.#readings !== undefined) this.#readings.changesData = true;
     const entry = piped ? undefined : this.#entry(implementation, rest);
     const typedArgs = args.map((argument, index) => {
-      // An excess argument is an error before its evaluation.
+      // An excess argument causes an error before it is evaluated.
       const type = parameters[index] ?? implementation.rest ?? anyType;
       const evaluate: Evaluate = (execution, dot) => argument(execution, dot, type);
       return entry !== undefined && index === 0 ? notingEntry(evaluate, entry) : evaluate;
@@ -272,7 +272,7 @@ export class PipelineCompiler {
     );
   }
 
-  /** Returns the map entry that a call reads, if it reads nothing else of its first argument. */
+  /** Returns the map entry that a call reads, if the call reads only that from the map. */
   #entry({ traits }: GoFunction, [map, key, ...others]: readonly OperandNode[]): Entry | undefined {
     const { looksUp } = traits;
     if (looksUp === undefined || key?.type !== 'string' || others.length + 2 !== looksUp.operands) return undefined;
@@ -282,7 +282,7 @@ export class PipelineCompiler {
     return slot === undefined ? undefined : { slot, fromDot: map?.type === 'field' };
   }
 
-  /** Compiles an argument: a constant takes the parameter's type, others must be assignable. */
+  /** Compiles an argument. A constant takes the parameter's type; other nodes must fit it. */
   #argument(node: OperandNode): Argument {
     switch (node.type) {
       case 'nil':
@@ -314,11 +314,11 @@ type NamesNode = OperandNode & { readonly type: 'field' | 'variable' | 'chain' }
 
 interface Entry {
   readonly slot: number;
-  /** Whether the map is a field of the dot; otherwise of `$`. */
+  /** Whether the map is a field of the dot rather than of `$`. */
   readonly fromDot: boolean;
 }
 
-/** Records the reading of a map entry instead of the whole map. */
+/** Wraps a map expression so that it records the reading of one entry instead of the map. */
 function notingEntry(map: Evaluate, { slot, fromDot }: Entry): Evaluate {
   return (execution, dot) => {
     const { reads } = execution;
@@ -332,7 +332,7 @@ function notingEntry(map: Evaluate, { slot, fromDot }: Entry): Evaluate {
   };
 }
 
-/** Returns the cost of a pipeline by its operands (perhaps thousands), without parentheses. */
+/** Returns the cost of a pipeline's operands (perhaps thousands), not counting parentheses. */
 function pipelineCost({ commands }: PipeNode): number {
   let units = cost.step as number;
   for (const { operands } of commands) {

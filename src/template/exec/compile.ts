@@ -17,7 +17,7 @@ export class Compiler {
   readonly #readings: Readings | undefined;
   #statements = 0;
 
-  /** @param readings collects the parts of the data that statements read; absent: no memory */
+  /** @param readings collects the data that statements read; undefined disables remembering */
   constructor(functionOf: (name: string) => GoFunction, readings: Readings | undefined) {
     this.#pipelines = new PipelineCompiler(functionOf, readings);
     this.#readings = readings;
@@ -25,8 +25,8 @@ export class Compiler {
 
   /**
    * Compiles a list of statements.
-   * @param keep whether outputs may be remembered; not in {{range}} and {{with}}, which change the
-   * dot
+   * @param keep whether outputs may be remembered; false in {{range}} and {{with}}, which change
+   * the dot
    */
   *list(node: ListNode, keep: boolean): Steps<Run> {
     const readings = keep ? this.#readings : undefined;
@@ -143,7 +143,7 @@ export class Compiler {
       const body = execution.program.templates.get(node.name);
       if (body === undefined) throw execution.error(`template "${node.name}" not defined`);
       const { reads } = execution;
-      // The called template reads the dot, not this statement.
+      // The called template reads the dot; this statement does not.
       if (passesDot === true) execution.reads = undefined;
       const argument = evaluate?.(execution, dot);
       execution.reads = reads;
@@ -153,7 +153,7 @@ export class Compiler {
   }
 }
 
-/** Sets a range's variables: a single one gets the element, the first of two the index or key. */
+/** Sets a range's variables: one gets the element; two get the index or key and the element. */
 function bindIteration(pipe: PipeNode): (execution: Execution, index: unknown, element: unknown) => void {
   const [first, second] = pipe.declarations.map((variable) => String(variable.names[0]));
   if (first === undefined) return () => undefined;

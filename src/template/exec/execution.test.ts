@@ -36,13 +36,13 @@ describe('the limits of an execution', () => {
     assert.equal(run(twice, { depth: 2 }), 'b');
   });
 
-  it('bound the bytes of the output, not its characters', () => {
+  it('bound the bytes of the output and not the characters', () => {
     refuses('{{ range 1000 }}text{{ end }}', { outputBytes: 99 }, 'exceeded the limit of 99 bytes of output');
     refuses('{{ .text }}', { outputBytes: 79 }, 'exceeded the limit of 79 bytes of output');
     assert.equal(run('{{ .text }}', { outputBytes: 80 }).length, 40);
   });
 
-  it('report the position, also at the start of the template', () => {
+  it('report the position, even at the start of the template', () => {
     assert.throws(() => run('\ntext', { outputBytes: 2 }), {
       message: 'template: t:1:0: executing "t" at <\ntext>: exceeded the limit of 2 bytes of output',
     });
@@ -58,7 +58,7 @@ describe('the limits of an execution', () => {
     assert.throws(() => run('{{ nope "a" }}', {}), { kind: 'execution', reason: 'error calling nope: not in range' });
   });
 
-  it('bound the total work of executions with a shared meter', () => {
+  it('bound the total work of executions that share a meter', () => {
     const meter = new Meter(100);
     assert.equal(run('{{ .text }}', { meter }), 'é'.repeat(40));
     assert.ok(meter.spent > 40);

@@ -4,18 +4,18 @@ import { printNode, type PlacedNode } from '../parse/nodes.ts';
 import type { SourceText } from '../parse/source-text.ts';
 import type { TemplateError } from '../template-error.ts';
 
-/** Reads a part of the data for comparison between executions; depends only on the data. */
+/** Reads a part of the data to compare executions. The result depends only on the data. */
 export type Reading = (data: unknown, others: Pick<Execution, 'reading'>) => unknown;
 
 /** The limits of one execution. Exceeding one throws a TemplateError of kind `limit`. */
 export interface ExecutionLimits {
-  /** Evaluated pipelines and iterations. Default 1,000,000. */
+  /** The maximum number of evaluated pipelines and iterations. Default 1,000,000. */
   readonly steps?: number;
-  /** Default 1 MiB: etcd accepts no object over 1.5 MiB. */
+  /** The maximum output. Default 1 MiB, because etcd accepts no object over 1.5 MiB. */
   readonly outputBytes?: number;
-  /** Nested template calls. Default 250. */
+  /** The maximum depth of nested template calls. Default 250. */
   readonly depth?: number;
-  /** Units of work, see meter.ts. Default 64,000,000. */
+  /** The maximum work in units, see meter.ts. Default 64,000,000. */
   readonly work?: number;
   /** A meter shared by several executions; if set, `work` is ignored. */
   readonly meter?: Meter;
@@ -62,7 +62,7 @@ export class Execution {
   /** The stack of variables; lookups start at the top, as in Go. */
   variables: Variable[];
   readonly data: unknown;
-  /** Collects the slots of readings while a statement runs whose output may be remembered. */
+  /** Collects the slots of readings while a statement runs that may remember its output. */
   reads: Set<number> | undefined;
   /** The number of pipelines and iterations so far. */
   steps = 0;
@@ -95,7 +95,7 @@ export class Execution {
     if (this.steps > steps) throw this.error(`exceeded the limit of ${steps} steps`, 'limit');
   }
 
-  /** Appends to the output. Checks UTF-16 units, which never exceed the bytes. */
+  /** Appends to the output. Counts UTF-16 units, of which there are never more than bytes. */
   write(text: string): void {
     this.meter.spend(text.length);
     this.output += text;
@@ -105,8 +105,8 @@ export class Execution {
 
   /**
    * Writes the remembered output of statements, at their original cost in steps and work.
-   * @returns false when that would exceed a limit; executing the statements then reports the
-   * position
+   * @returns false if that would exceed a limit; the caller then executes the statements, which
+   * reports the position
    */
   repeat(text: string, steps: number, work: number): boolean {
     if (this.steps + steps > this.#limits.steps || this.#written + text.length > this.#limits.outputBytes) return false;
@@ -127,12 +127,12 @@ export class Execution {
     return value;
   }
 
-  /** Records a reading if the value is the data. */
+  /** Records a reading if the value is the whole data. */
   noteIfData(value: unknown, slot: number): void {
     if (this.reads !== undefined && value === this.data) this.reads.add(slot);
   }
 
-  /** Records readings that something else has made. */
+  /** Records readings that were made elsewhere. */
   note(slots: Iterable<number> | undefined): void {
     if (this.reads === undefined || slots === undefined) return;
     for (const slot of slots) this.reads.add(slot);

@@ -8,7 +8,7 @@ export interface BoundMethod {
   readonly raw: unknown;
 }
 
-/** Returns the method that Go finds on a value; undefined without one. */
+/** Returns the method that Go finds on a value; undefined if there is none. */
 export function findMethod(receiver: unknown, name: string): BoundMethod | undefined {
   if (!(receiver instanceof TypedValue)) return undefined;
   const { type, raw } = receiver;
@@ -20,8 +20,8 @@ export function findMethod(receiver: unknown, name: string): BoundMethod | undef
 }
 
 /**
- * Reads Go's `receiver.name` that is not a method: a map's element or a struct's field.
- * @param fromInterface whether the receiver comes from an `interface {}`; for errors only
+ * Reads Go's `receiver.name` if the name is not a method: a map element or a struct field.
+ * @param fromInterface whether the receiver comes from an `interface {}`; used only in errors
  * @param hasArguments whether arguments follow, which only methods accept
  */
 export function readName(
@@ -46,7 +46,7 @@ export function readName(
   throw execution.error(`can't evaluate field ${name} in type ${typeText()}`);
 }
 
-/** @param typeText makes the type for errors, which most reads do not need */
+/** @param typeText formats the type for errors; a function, because most reads cause no error */
 function readTyped(
   execution: Execution,
   receiver: TypedValue,
@@ -86,7 +86,7 @@ function isExported(name: string): boolean {
   return first < 128 ? first >= 65 && first <= 90 : /^\p{Lu}/u.test(name);
 }
 
-/** Returns the value of an absent map key, by the template's missingkey option. */
+/** Returns the value of an absent map key, as the template's missingkey option says. */
 function missing(execution: Execution, name: string, zero: unknown): unknown {
   switch (execution.program.missingKey) {
     case 'default':

@@ -15,7 +15,7 @@ import {
   underlying,
 } from '../value-kind.ts';
 
-/** Follows pointers; returns `undefined` for a nil one. */
+/** Follows pointers; returns `undefined` for a nil pointer. */
 function indirect(value: unknown): unknown {
   let target = value;
   while (target instanceof TypedValue && target.type.kind === 'pointer') {
@@ -25,7 +25,7 @@ function indirect(value: unknown): unknown {
   return target ?? undefined;
 }
 
-/** Converts an index: any integer within bounds. */
+/** Converts an index, which must be an integer within bounds. */
 function indexArgument(value: unknown, limit: number): number {
   const plain = underlying(value);
   if (plain === undefined || plain === null) throw new Error('cannot index slice/array with nil');
@@ -35,7 +35,7 @@ function indexArgument(value: unknown, limit: number): number {
   return Number(number);
 }
 
-/** The builtin `index`: x[1][2] …; an absent key of a map gives the zero value. */
+/** The builtin `index`: returns x[1][2] …, or the zero value for a missing map key. */
 export function index(meter: Meter, item: unknown, ...indexes: readonly unknown[]): unknown {
   if (item === undefined || item === null) throw new Error('index of untyped nil');
   let current: unknown = item;
@@ -79,7 +79,7 @@ function mapKey(key: unknown, type: GoType): string {
   return underlying(key) as string;
 }
 
-/** The builtin `len`: the bytes of a string, the elements of a list or map. */
+/** The builtin `len`: counts the bytes of a string, or the elements of a list or map. */
 export function lengthOf(meter: Meter, value: unknown): number {
   const target = indirect(value);
   if (target === undefined) {
@@ -93,7 +93,7 @@ export function lengthOf(meter: Meter, value: unknown): number {
   throw new Error(`len of type ${typeNameOf(target)}`);
 }
 
-/** The builtin `slice`: x[i:j:k] of a string (in bytes) or a list. */
+/** The builtin `slice`: returns x[i:j:k] of a string (in bytes) or a list. */
 export function slice(item: unknown, ...indexes: readonly unknown[]): unknown {
   if (item === undefined || item === null) throw new Error('slice of untyped nil');
   const target = indirect(item);
@@ -112,7 +112,7 @@ export function slice(item: unknown, ...indexes: readonly unknown[]): unknown {
   return typed(typeOf(plain), elements.slice(from, to));
 }
 
-/** Returns the bounds of x[i:j:k]; only checks the order of the third. */
+/** Returns the bounds i and j of x[i:j:k]; checks k but does not return it. */
 function bounds(indexes: readonly unknown[], length: number): [number, number] {
   const positions = indexes.map((value) => indexArgument(value, length));
   const [from = 0, to = length, capacity = length] = positions;

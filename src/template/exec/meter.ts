@@ -12,10 +12,10 @@ export const cost = {
   container: 64,
 } as const;
 
-/** The default work limit: a text of 16 MiB costs half of it. */
+/** The default work limit in units. A text of 16 MiB costs half of this limit. */
 export const defaultWork = 64_000_000;
 
-/** The maximum nesting of values, for the stack; JSON of requests has at most 200 levels. */
+/** The maximum nesting of values, to protect the stack. JSON in requests has at most 200 levels. */
 const maximumDepth = 400;
 
 /** A limit of the engine is exceeded. Only the engine catches it. */
@@ -39,7 +39,7 @@ export class Meter {
     return this.#spent;
   }
 
-  /** Counts work in advance. @throws LimitError above the limit, and from then on always */
+  /** Counts work in advance. @throws LimitError above the limit, and in every later call */
   spend(units: number): void {
     this.#spent += units;
     // This form also rejects NaN.
@@ -61,7 +61,7 @@ export class Meter {
   }
 }
 
-/** Returns the cost of visiting a value without the content of its elements. */
+/** Returns the cost of visiting a value, excluding the content of its elements. */
 export function shallowCost(value: unknown): number {
   if (typeof value === 'string') return value.length;
   return typeof value === 'object' && value !== null ? containerCost(value) : 0;
@@ -89,7 +89,7 @@ export function textCost(value: unknown): number {
   return value instanceof TypedValue && typeof value.raw === 'string' ? value.raw.length : 0;
 }
 
-/** Returns `otherwise` if `run` fails, but throws errors about exceeded limits again. */
+/** Returns the result of `run`, or `otherwise` if it fails. Rethrows errors about limits. */
 export function orElse<Result>(run: () => Result, otherwise: Result): Result {
   try {
     return run();

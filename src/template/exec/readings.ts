@@ -4,10 +4,10 @@ import { Integer } from '../integer.ts';
 import { fieldsByName, property, readField, typed, TypedValue } from '../typed-value.ts';
 import { isPlainMap, rawEntries } from '../value-kind.ts';
 
-/** Equals nothing: the part does not exist, or may have changed in place. */
+/** A value that never counts as equal: the part is missing, or may have changed in place. */
 export const unreadable: unique symbol = Symbol('unreadable');
 
-/** The slot of the reading for more data than can be compared. */
+/** The slot of the reading that stands for more data than can be compared. */
 export const wholeData = 0;
 /** The slot of the reading for the type of the data, which all other readings depend on. */
 export const dataType = 1;
@@ -30,7 +30,7 @@ export class Readings {
     this.#stableFields = new Set(stableFields);
   }
 
-  /** Returns the slot of a field: of the whole field if stable, else of the scalar at the path. */
+  /** Returns the slot for a path: of the whole field if stable, else of the scalar at the path. */
   field(path: readonly string[]): number {
     const [first = ''] = path;
     return this.#stableFields.has(first)
@@ -96,7 +96,7 @@ function scalarOf(value: unknown): unknown {
   return typeof plain === 'object' && plain !== null ? unreadable : plain;
 }
 
-/** Returns a value that distinguishes values of one type. */
+/** Returns a plain value that differs for different values of one type. */
 function plainOf(value: unknown): unknown {
   if (value instanceof TypedValue) return value.raw;
   return value instanceof Integer ? value.value : value;

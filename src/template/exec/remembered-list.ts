@@ -1,19 +1,19 @@
 import type { Execution, Run } from './execution.ts';
 import { dataType, unreadable, wholeData, type Readings } from './readings.ts';
 
-/** The limit of a remembered output, whose length may depend on untrusted text. */
+/** The maximum length of a remembered output, which may depend on untrusted text. */
 const longestRemembered = 65_536;
 /** The maximum number of readings that are worth a comparison. */
 const mostReadings = 512;
-/** The number of futile recordings before a pause. Recording costs half an execution. */
+/** The number of futile recordings before recording pauses. Recording costs half an execution. */
 const mostFutile = 4;
 /** The number of executions (counted in `futile`) after which a pause ends. */
 const retryAfter = 18;
 
 /**
  * Runs statements that neither end by {{break}} or {{continue}} nor declare variables. While the
- * dot is the data, statements that would read the same as in the last run repeat their output. A
- * binary tree with memory in every part keeps one changed statement from affecting the others.
+ * dot is the data, statements that would read the same data as in the last run repeat their output.
+ * Each node of a binary tree remembers its output, so a change affects few statements.
  */
 export function rememberedList(statements: readonly Run[], readings: Readings): Run {
   const [first] = statements;
@@ -60,7 +60,7 @@ function remembering(run: Run, readings: Readings): Run {
     execution.output = before + output;
     execution.reads = outer;
     const values = read(reads, execution);
-    // A part that contains this one cannot be remembered either.
+    // A part that contains this part cannot be remembered either.
     execution.note(values === undefined ? [wholeData] : reads);
     // One recording after a pause shows whether executions are equal again.
     futile = futile < mostFutile ? futile + 1 : mostFutile - 1;

@@ -3,7 +3,7 @@ import { isKeyword, type Token, type TokenType } from './tokens.ts';
 
 const leftComment = '/*';
 const rightComment = '*/';
-/** The trim marker is a minus and a space on its inner side: two characters. */
+/** The length of a trim marker: a minus, and a space on its inner side. */
 const trimMarkerLength = 2;
 const spaces = ' \t\r\n';
 const alphanumeric = /[_\p{L}\p{Nd}]/u;
@@ -15,7 +15,7 @@ const terminators = new Set(['', '.', ',', '|', ':', ')', '(', ...Array.from(spa
 
 export interface LexerOptions {
   readonly delimiters: readonly [left: string, right: string];
-  /** Functions named `break` or `continue` take precedence over the keywords. */
+  /** Reports whether a function exists. It overrides the keyword `break` or `continue`. */
   readonly isFunction: (name: string) => boolean;
 }
 
@@ -69,7 +69,7 @@ export class Lexer {
     this.#start = this.#position;
   }
 
-  /** text* up to the next left delimiter; skips comments. */
+  /** Reads text up to the next left delimiter; skips comments. */
   #textToken(): Token {
     for (;;) {
       const delimiter = this.#text.indexOf(this.#left, this.#position);
@@ -172,7 +172,7 @@ export class Lexer {
     return this.#error(`unrecognized character in action: ${describeCharacter(character)}`);
   }
 
-  /** Reads a run of spaces, without the one that belongs to ` -}}`. */
+  /** Reads a run of spaces, except the space that belongs to ` -}}`. */
   #spaceToken(): Token {
     const end = trimStart(this.#text, this.#position);
     this.#position = end - 1;

@@ -39,7 +39,7 @@ export interface ListNode extends NodeOf<'list'> {
 
 /** Declarations and commands: $x := a | b | c */
 export interface PipeNode extends NodeOf<'pipe'> {
-  /** `=` instead of `:=`. */
+  /** Whether the operator is `=` instead of `:=`. */
   isAssignment: boolean;
   readonly declarations: VariableNode[];
   readonly commands: CommandNode[];

@@ -4,13 +4,13 @@ import { Complex, readDigits } from '../integer.ts';
 
 /** A number in a template, as every type that it can have. */
 export interface NumberLiteral {
-  /** The int64 value if it is integral and fits, also of `1e3` and `'a'`. */
+  /** The int64 value, if the number is integral and fits; includes `1e3` and `'a'`. */
   readonly integer: bigint | undefined;
   readonly float: number | undefined;
   readonly complex: Complex | undefined;
 }
 
-/** The limit in characters, which Go does not have: parsing long literals is not linear. */
+/** The maximum length in characters. Go has none, but parsing long literals is not linear. */
 const longestLiteral = 1000;
 
 const integerForm =
@@ -29,7 +29,7 @@ export function parseRune(text: string): NumberLiteral | string {
   return { integer: BigInt(code), float: code, complex: undefined };
 }
 
-/** Parses integers, floats, imaginary and complex numbers. @returns the literal, or the failure */
+/** Parses integers, floats, imaginary and complex numbers. @returns the literal, or an error */
 export function parseNumber(text: string): NumberLiteral | string {
   if (text.length > longestLiteral) return `number constant of more than ${longestLiteral} characters`;
   if (text.endsWith('i')) return parseComplex(text) ?? `illegal number syntax: ${quoteString(text)}`;

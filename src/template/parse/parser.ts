@@ -10,21 +10,21 @@ import { TokenStream } from './token-stream.ts';
 import type { Token, TokenType } from './tokens.ts';
 import { unquote } from './unquote.ts';
 
-/** The statements per step: a fraction of a millisecond, with little overhead in deep nesting. */
+/** The number of statements per step: a fraction of a millisecond, cheap in deep nesting. */
 const statementsPerStep = 16;
 
-/** The limit of nested actions and parentheses, for the stack (Go allows 10,000 parentheses). */
+/** The maximum nesting of actions and parentheses, for the stack (Go allows 10,000). */
 const maximumNesting = 400;
 
-/** The limit of visible variables: each use searches them. */
+/** The maximum number of visible variables. Each use of a variable searches all of them. */
 const mostVariables = 250;
 
-/** The limits of operands of a command and of names of an operand, which become arguments. */
+/** The maximum number of operands per command. Operands and names become arguments. */
 const mostOperands = 10_000;
 const mostNames = 1000;
 
 export interface ParserOptions extends LexerOptions {
-  /** All functions, for suggestions when one is unknown. */
+  /** Returns all function names, for suggestions if a function is unknown. */
   readonly functionNames: () => readonly string[];
   /** The reasons for missing functions that other implementations have. */
   readonly unavailable: Readonly<Record<string, string>>;
@@ -47,8 +47,8 @@ interface Body {
 }
 
 /**
- * Parses a template and its definitions, by name, with the rules of Go's text/template/parse.
- * Comments of methods are productions of the grammar.
+ * Parses a template and its definitions by the rules of Go's text/template/parse. Returns them by
+ * name. The comments of methods are grammar productions.
  * @throws TemplateError of kind `syntax`
  */
 export function parseTemplate(source: SourceText, options: ParserOptions): Steps<ReadonlyMap<string, ListNode>> {
@@ -100,7 +100,7 @@ class Parser {
     this.#nesting -= 1;
   }
 
-  /** Adds a definition. One with only space and comments never replaces another. */
+  /** Adds a definition. An empty definition never replaces another definition. */
   #define(name: string, list: ListNode): void {
     const known = this.#definitions.get(name);
     if (known === undefined || isEmpty(known)) this.#definitions.set(name, list);
@@ -411,10 +411,10 @@ function isEmpty(list: ListNode): boolean {
   return list.nodes.every((node) => node.type === 'text' && node.text.trim() === '');
 }
 
-/** The limit of a name that may be similar to a function's. */
+/** The maximum length of an unknown name for which the parser suggests a function. */
 const longestName = 64;
 
-/** Returns the most similar known name within a third of the length (at least one edit). */
+/** Returns the most similar known name that differs in at most a third of the length. */
 function nearestName(unknown: string, known: readonly string[]): string | undefined {
   // The comparison takes time proportional to both lengths, for hundreds of names.
   if (unknown.length > longestName) return undefined;

@@ -9,7 +9,7 @@ export class TokenStream {
   actionStart: number | undefined;
   readonly #source: SourceText;
   readonly #lexer: Lexer;
-  /** Tokens that were put back; the next one is last. */
+  /** Tokens that were put back; the next token is last. */
   readonly #pending: Token[] = [];
   /** The last token of the lexer, whose line errors report. */
   #lexed: Token = { type: 'end of input', position: 0, value: '' };

@@ -3,7 +3,7 @@ import type { FunctionTable } from '../functions/go/go-function.ts';
 import type { Template, TemplateOptions } from '../template.ts';
 import { garage } from './garage-type.ts';
 
-/** A row of go-results.json: the output of Go's text/template (`out`), absent if it failed. */
+/** A row of go-results.json: `out` is the output of Go's text/template, absent on failure. */
 export interface GoRow {
   readonly template: string;
   readonly document: string;
@@ -19,7 +19,7 @@ export interface GoResults {
   readonly rows: readonly GoRow[];
 }
 
-/** The functions of a copy of src/template that the replay needs. */
+/** The exports of src/template, or of a copy, that the replay needs. */
 export interface Subject {
   readonly compileTemplate: (text: string, options: TemplateOptions) => Template;
   readonly functionsOfFamily: (family: GoRow['functions']) => FunctionTable;

@@ -13,7 +13,7 @@ import { typeName, type GoType } from '../../go-type.ts';
 import { canonical, toBytes } from '../../go-string.ts';
 import { isPrintable } from '../../quote.ts';
 
-/** Formats values to escape, as actions do: follows pointers, prints nil as `<no value>`. */
+/** Formats values before they are escaped: follows pointers, and prints nil as `<no value>`. */
 function textOf(values: readonly unknown[], meter: Meter): string {
   const texts = values.map((value) => (value === null ? '<no value>' : printable(value)));
   return sprint(texts, meter);
@@ -26,13 +26,13 @@ const compiled = goVariadic([reflected], reflected, (first) => first);
 export const builtins: FunctionTable = {
   and: compiled,
   or: compiled,
-  // Compiled with the callee's name before the arguments.
+  // The compiler passes the callee's name before the arguments.
   call: meteredVariadic([reflected], reflected, callValue, { changesData: true }),
   eq: meteredVariadic([reflected], reflected, equal),
   ne: meteredFunction([reflected, reflected], (meter, left, right) => !equal(meter, left, right)),
   lt: goFunction([reflected, reflected], less),
   le: meteredFunction([reflected, reflected], (meter, left, right) => less(left, right) || equal(meter, left, right)),
-  // As in Go, the inverse of `le` and of `lt`, also for NaN.
+  // As in Go, `gt` is the inverse of `le`, and `ge` of `lt`, even for NaN.
   gt: meteredFunction([reflected, reflected], (meter, left, right) => !less(left, right) && !equal(meter, left, right)),
   ge: goFunction([reflected, reflected], (left, right) => !less(left, right)),
   html: meteredVariadic([], any, (meter, ...values) => escapeHtml(textOf(values, meter))),
@@ -88,7 +88,7 @@ const htmlEscapes: Readonly<Record<string, string>> = {
   '>': '&gt;',
 };
 
-/** The builtin `html`: escapes characters with a meaning in HTML. */
+/** The builtin `html`: escapes characters that have a meaning in HTML. */
 function escapeHtml(text: string): string {
   return text.replace(/[\0"'&<>]/g, (character) => htmlEscapes[character] as string);
 }
@@ -98,7 +98,7 @@ function escapeJavaScript(text: string): string {
   return canonical(text).replace(/[\\'"<>&=]|[^ -~\x7f]/gu, (character) => {
     if (character === '\\' || character === "'" || character === '"') return `\\${character}`;
     const code = character.codePointAt(0) as number;
-    // A stray byte stays: Go reads it as U+FFFD, which is printable.
+    // A stray byte stays, because Go reads it as U+FFFD, which is printable.
     if ((code >= 0xdc80 && code <= 0xdcff) || (code >= 0x80 && isPrintable(character))) return character;
     return `\\u${code.toString(16).toUpperCase().padStart(4, '0')}`;
   });

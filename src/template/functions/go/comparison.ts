@@ -19,7 +19,7 @@ function comparable(value: unknown): unknown {
   return value instanceof Integer ? value.value : value;
 }
 
-/** The builtin `eq`: whether the first argument equals any of the others. */
+/** The builtin `eq`: reports whether the first argument equals any later argument. */
 export function equal(meter: Meter, first: unknown, ...others: readonly unknown[]): boolean {
   if (others.length === 0) throw new Error('missing argument for comparison');
   return others.some((other) => equalPair(meter, first, other));
@@ -47,7 +47,7 @@ function incompatible(left: unknown, right: unknown): Error {
   return new Error(`incompatible types for comparison: ${typeNameOf(left)} and ${typeNameOf(right)}`);
 }
 
-/** Compares lists, maps, pointers, structs and nils; lists and maps only with nil. */
+/** Compares lists, maps, pointers, structs and nils. Lists and maps can equal only nil. */
 function equalOther(meter: Meter, left: unknown, right: unknown): boolean {
   // Go uses %s here.
   const shown = (value: unknown): string => sprintf('%s', [value], meter);
@@ -61,7 +61,7 @@ function equalOther(meter: Meter, left: unknown, right: unknown): boolean {
   return typeNameOf(left) === typeNameOf(right) && equalValues(left as TypedValue, right);
 }
 
-/** Reports whether Go defines == for the type: not for lists, maps, and structs with those. */
+/** Reports whether Go defines == for the type: not for lists, maps, or structs with them. */
 function isComparableType(type: GoType): boolean {
   if (type.kind === 'struct') return type.fields.every((field) => isComparableType(field.type));
   return type.kind !== 'slice' && type.kind !== 'map';

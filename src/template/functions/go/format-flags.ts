@@ -11,7 +11,7 @@ export const noFlags = {
   plus: false,
   minus: false,
   space: false,
-  /** %+v and %#v, in which `plus` and `sharp` have another meaning. */
+  /** Set instead of `plus` and `sharp` for %+v and %#v. */
   plusV: false,
   sharpV: false,
   width: undefined as number | undefined,
@@ -51,7 +51,7 @@ export function formatInteger(flags: Flags, value: bigint, base: 2 | 8 | 10 | 16
   return pad(flags, sign + digits, false);
 }
 
-/** %U: U+0041; with # also the character. */
+/** Formats %U as U+0041, followed by the character if # is set. */
 export function formatUnicode(flags: Flags, value: bigint): string {
   const shortest = value.toString(16).toUpperCase();
   const digits = shortest.padStart(Math.max(flags.precision ?? 4, 4), '0');
@@ -73,7 +73,7 @@ export function formatFloatVerb(flags: Flags, value: number, verb: string, preci
   return pad(flags, sign + body);
 }
 
-/** The # flag: always a decimal point, and trailing zeros for %g. */
+/** Applies the # flag: always writes a decimal point, and keeps trailing zeros for %g. */
 function restorePoint(text: string, verb: string, precision: number): string {
   const end = text.search(/[xX]/.test(verb) ? /[pP]|$/ : /[epEP]|$/);
   const number = text.slice(0, end);

@@ -7,10 +7,10 @@ interface Decimal {
 const zero: Decimal = { digits: '0', point: 1 };
 
 /**
- * Go's strconv.FormatFloat of a float64.
+ * Go's strconv.FormatFloat for a float64.
  * @param verb `e`, `f`, `g`, `x` or `b`; `E`, `G` and `X` give upper-case output
- * @param precision digits after the point (`g`: significant digits); -1 in `g` and `x`: the fewest
- * that identify the number
+ * @param precision the number of digits after the point (for `g`, of significant digits); -1 for
+ * `g` and `x` means the fewest digits that identify the number
  */
 export function formatFloat(value: number, verb: string, precision: number): string {
   if (Number.isNaN(value)) return 'NaN';
@@ -42,7 +42,7 @@ export function formatFloatShortest(value: number): string {
   return formatFloat(value, 'g', -1);
 }
 
-/** %g: scientific for small and large exponents, else fixed. */
+/** Formats %g: in scientific notation for small and large exponents, else in fixed notation. */
 function general(value: number, precision: number): string {
   const isShortest = precision < 0;
   const significant = precision === 0 ? 1 : precision;
@@ -73,7 +73,7 @@ function shortest(value: number): Decimal {
   return { digits: mantissa.replace('.', ''), point: Number(exponent) + 1 };
 }
 
-/** Returns all digits of the number, a fraction whose denominator is a power of two. */
+/** Returns all digits of the number, which is a fraction over a power of two. */
 function exact(value: number): Decimal {
   const { mantissa, exponent } = parts(value);
   if (exponent >= 0) {
@@ -129,7 +129,7 @@ function formatBinary(value: number): string {
   return `${mantissa}p${signed(exponent, 1)}`;
 }
 
-/** %x: 0x1.8p+01, with a normalised mantissa rounded half to even. */
+/** Formats %x: 0x1.8p+01, with a normalised mantissa that is rounded half to even. */
 function formatHexadecimal(value: number, precision: number): string {
   let { mantissa, exponent } = parts(value);
   if (mantissa === 0n) return `0x0${precision > 0 ? `.${'0'.repeat(precision)}` : ''}p+00`;

@@ -8,7 +8,7 @@ const families = {
   builtin: {},
 } as const satisfies Record<string, FunctionTable>;
 
-/** The functions for templates besides Go's: none, sprig's, or sprig's overridden by Istio's. */
+/** The functions besides Go's builtins: none, sprig's, or sprig's with Istio's overrides. */
 export type FunctionFamily = keyof typeof families;
 
 /** All families, for options and their errors. */

@@ -59,7 +59,7 @@ describe('functions in the data', () => {
     });
   }
 
-  it('have their Go types as type names', () => {
+  it('use their Go type as the type name', () => {
     assert.equal(goFunction([bool, reflected], () => true).typeName, 'func(bool, reflect.Value)');
     assert.equal(typeName(messageType), 'protoreflect.ProtoMessage');
   });

@@ -10,25 +10,25 @@ type Values<Parameters extends readonly unknown[]> = {
 
 /** The properties of a function that affect caching and cost. */
 export interface FunctionTraits {
-  /** Whether it may change the data; remembered output is then unusable. */
+  /** Whether the function may change the data. Remembered output is then unusable. */
   readonly changesData?: boolean;
   /**
    * Set if a call with this number of operands reads only one map entry of its first argument: the
-   * one that the second argument names, below these JSON members.
+   * entry that the second argument names, below these JSON members.
    */
   readonly looksUp?: { readonly operands: number; readonly below: readonly string[] };
-  /** Whether it does not visit lists and maps: then only texts cost work. */
+  /** Whether the function does not visit lists and maps, so that only text costs work. */
   readonly looksInto?: boolean;
-  /** The factor of its cost over that of copying the arguments. Default 1. */
+  /** The cost of the function relative to copying the arguments. Default 1. */
   readonly weight?: number;
 }
 
-/** The trait of functions that pass values on or look at one part of them. */
+/** The trait of functions that pass values on or read only one part of a value. */
 export const looking: FunctionTraits = { looksInto: true };
 
 /**
- * A function that templates may call; in the data, by `call`. The caller counts the cost of the
- * arguments and the result.
+ * A function that templates may call, through `call` if it is in the data. The caller counts the
+ * cost of the arguments and the result.
  */
 export class GoFunction {
   readonly parameters: readonly GoType[];
@@ -83,8 +83,8 @@ export function goVariadic<const Parameters extends readonly Parameter<unknown>[
 }
 
 /**
- * Makes a function with fixed parameters that costs more than one visit of its arguments and its
- * result, or makes a larger result: it spends in advance.
+ * Makes a function with fixed parameters that spends work on the meter in advance, because it costs
+ * more than one visit of its arguments and its result.
  */
 export function meteredFunction<const Parameters extends readonly Parameter<unknown>[]>(
   parameters: Parameters,

@@ -1,12 +1,12 @@
 import { orElse } from '../../exec/meter.ts';
 import { isPlainMap } from '../../value-kind.ts';
 
-/** Half of a surrogate pair as an escape: valid JSON, but not Unicode. */
+/** An escape of half a surrogate pair, which is valid JSON but not valid Unicode. */
 const surrogateEscape = /\\u[dD][89a-fA-F]/;
 const loneSurrogate = /[\ud800-\udfff]/gu;
 
 /**
- * Go's json.Unmarshal into an `interface {}`: numbers become float64, lone surrogates U+FFFD.
+ * Go's json.Unmarshal into an `interface {}`: numbers become float64; lone surrogates, U+FFFD.
  * @throws Error for invalid JSON, or a number out of range
  */
 export function decodeJson(text: string): unknown {
@@ -15,7 +15,7 @@ export function decodeJson(text: string): unknown {
   });
 }
 
-/** Returns Go's value when Unmarshal's error is ignored: nil for invalid text or numbers. */
+/** Returns what Go yields if Unmarshal's error is ignored: nil for invalid text or numbers. */
 export function decodeJsonLeniently(text: string): unknown {
   return orElse(() => decode(text, () => null), null);
 }

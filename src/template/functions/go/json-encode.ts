@@ -9,14 +9,14 @@ import { elementType, isTrue, kindOf, rawElements, rawEntries, typeNameOf, under
 const compact = {
   /** Writes `<`, `>` and `&` as \u003c …, like Go's default. */
   escapeHtml: true,
-  /** Two spaces per level and line breaks; otherwise no white space. */
+  /** Writes line breaks and two spaces per level; otherwise no white space. */
   indented: false,
 };
 
 export type JsonStyle = Readonly<typeof compact>;
 
 /**
- * Go's json.Marshal of a template value: sorted map keys, struct fields in order, HTML escaped.
+ * Go's json.Marshal of a template value: sorts map keys but not struct fields, escapes HTML.
  * @throws Error for values that JSON cannot hold: NaN, infinities, functions, complex numbers
  */
 export function encodeJson(value: unknown, meter: Meter, style: JsonStyle = compact): string {
@@ -54,7 +54,7 @@ class JsonEncoder {
   }
 
   #string(text: string): string {
-    // Escapes are up to six times as long.
+    // Escapes are up to six times as long as the text.
     this.#meter.spend(text.length * 2);
     // A stray byte becomes an escape; U+FFFD itself does not.
     const quoted = hasStrayBytes(text)
@@ -110,7 +110,7 @@ class JsonEncoder {
   }
 
   #enclose(brackets: string, items: readonly string[], depth: number): string {
-    // Each level copies the text of the deeper ones.
+    // Each level copies the text of the deeper levels.
     this.#meter.spend(items.reduce((length, item) => length + item.length, 0) >> 2);
     const open = brackets.charAt(0);
     const close = brackets.charAt(1);
@@ -135,7 +135,7 @@ function encodeNumber(value: number): string {
   return Object.is(value, -0) ? '-0' : String(value);
 }
 
-/** Returns a struct's JSON members: without omitted fields, with embedded fields inlined. */
+/** Returns a struct's JSON members: skips omitted fields, and inlines embedded structs. */
 function structMembers(struct: TypedValue, type: StructType, meter: Meter): [string, unknown][] {
   const members: [string, unknown][] = [];
   for (const field of type.fields) {

@@ -12,13 +12,13 @@ const someAddress = 0xc000012000n;
 
 const bases: Readonly<Record<string, 2 | 8 | 10 | 16>> = { b: 2, o: 8, O: 8, d: 10, x: 16, X: 16 };
 const floatVerbs = 'vbgGxXfFeE';
-/** strconv's formats for verbs that it does not know. */
+/** The strconv formats for verbs that strconv does not know. */
 const floatFormats: Readonly<Record<string, string>> = { v: 'g', F: 'f' };
 
 /** Formats single values by the verbs of Go's package fmt, with the flags of a format. */
 export class Printer {
   flags: Flags = { ...noFlags };
-  /** Set while a bad verb is described: methods are not called then. */
+  /** Whether a bad verb is being described. Methods are then not called. */
   #erroring = false;
   readonly #meter: Meter;
 
@@ -112,7 +112,7 @@ export class Printer {
 
   #quoted(text: string): string {
     const kept = this.#truncate(text);
-    // Raw strings may contain all but backquotes, controls (except tab) and stray bytes.
+    // Raw strings may not contain backquotes, controls other than tab, or stray bytes.
     if (this.flags.sharp && !/[^\t -_a-~\x80-\ud7ff\ue000-\ufefe\uff00-\u{10ffff}]/u.test(kept))
       return pad(this.flags, `\`${kept}\``);
     return pad(this.flags, quoteString(kept, '"', this.flags.plus));
@@ -182,7 +182,7 @@ export class Printer {
         `${this.#value(typed(type.key, key), verb, depth + 1)}:${nested(entries[key])}`;
       items = sortedKeys(entries).map(keyed);
     }
-    // Each level copies the text of the deeper ones.
+    // Each level copies the text of the deeper levels.
     this.#meter.spend(items.reduce((length, item) => length + item.length, 0) >> 2);
     if (sharpV) return `${typeNameOf(value)}{${items.join(', ')}}`;
     return `${kind === 'map' ? 'map' : ''}[${items.join(' ')}]`;
@@ -203,7 +203,7 @@ export class Printer {
     return `${sharpV ? value.type.name : ''}{${items.join(sharpV ? ', ' : ' ')}}`;
   }
 
-  /** Formats a pointer or function: at the top level `&` and its target, elsewhere an address. */
+  /** Formats a pointer or function: as `&` and the target at the top level, else as an address. */
   #pointer(value: unknown, verb: string, depth = 0): string {
     const isTyped = value instanceof TypedValue;
     if (isTyped && value.type.kind === 'pointer' && depth === 0 && !value.isNil && verb !== 'p') {

@@ -26,7 +26,7 @@ export function sprintln(values: readonly unknown[], meter: Meter): string {
   return `${values.map((value) => formatValue(value, meter)).join(' ')}\n`;
 }
 
-/** Go's fmt.Sprintf, including its complaints about wrong formats. */
+/** Go's fmt.Sprintf, including Go's messages about wrong formats. */
 export function sprintf(format: string, values: readonly unknown[], meter: Meter): string {
   // A fast path for formats without verbs.
   if (!format.includes('%')) return values.length === 0 ? format : format + extra(new Printer(meter), values, 0);
@@ -121,7 +121,7 @@ class Formatter {
     }
   }
 
-  /** Parses [n]: the next argument is the n-th. */
+  /** Parses [n], which makes the n-th argument the next argument. */
   #index(): void {
     this.#afterIndex = false;
     if (this.#format[this.#at] !== '[') return;
@@ -173,7 +173,7 @@ class Formatter {
     return '';
   }
 
-  /** Parses digits of the format; a number that is too large consumes the rest of it. */
+  /** Parses digits of the format; a number that is too large consumes the rest of the format. */
   #number(): number | undefined {
     const [digits] = /^[0-9]*/.exec(this.#format.slice(this.#at)) as unknown as [string];
     if (Number(digits.slice(0, -1)) > maximumSize) {
@@ -184,7 +184,7 @@ class Formatter {
     return digits === '' ? undefined : Number(digits);
   }
 
-  /** Parses *: an argument gives the width or precision. */
+  /** Parses *, for which an argument gives the width or precision. */
   #argument(): number | undefined {
     this.#at += 1;
     this.#afterIndex = false;

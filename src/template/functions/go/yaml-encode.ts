@@ -7,11 +7,11 @@ import type { Meter } from '../../exec/meter.ts';
 import { compareKeys } from './yaml-order.ts';
 import { styleOf } from './yaml-scalar.ts';
 
-/** Lines are folded at the first space after this column. */
+/** The column after which lines are folded at the first space. */
 const width = 80;
-/** Longer keys are written with `? `. */
+/** The maximum length of a key that is written without `? `. */
 const longestKey = 128;
-/** go-yaml's reader rejects keys that are longer than this in JSON. */
+/** The maximum length of a key in JSON that go-yaml's reader accepts. */
 const longestJsonKey = 1024;
 /** Characters that go-yaml's reader rejects; JSON escapes other control characters. */
 const forbidden = /[\x7f-\x84\x86-\x9f\ufffe\uffff]/;
@@ -19,8 +19,8 @@ const forbidden = /[\x7f-\x84\x86-\x9f\ufffe\uffff]/;
 const integerMark = '\uffff';
 
 /**
- * sigs.k8s.io/yaml's Marshal: encodes the value as JSON, reads that as YAML, and writes it as
- * go-yaml 2 does.
+ * Marshals a value as sigs.k8s.io/yaml does: encodes it as JSON, reads the JSON as YAML, and writes
+ * YAML as go-yaml 2 does.
  * @throws Error for values that JSON cannot hold, and for control characters
  */
 export function encodeYaml(value: unknown, meter: Meter): string {
@@ -39,7 +39,7 @@ function markIntegers(json: string): string {
   );
 }
 
-/** Folds line breaks NEL, as YAML's reader does: one becomes a space, several lose one. */
+/** Folds NEL line breaks as YAML's reader does: one break becomes a space, a run loses a break. */
 function foldNextLine(json: string): string {
   if (!json.includes('\u0085')) return json;
   return json.replace(/[ \u0085]+/g, (breaks) => {
@@ -55,8 +55,9 @@ class YamlWriter {
   #out = '';
   #column = 0;
   #indent = -1;
-  /** Whether the last character was white space, or the line has only indentation. */
+  /** Whether the last character was white space. */
   #whitespace = true;
+  /** Whether the current line has only indentation. */
   #indention = true;
   readonly #meter: Meter;
 
@@ -272,7 +273,7 @@ const doubleEscapes: Readonly<Record<string, string>> = {
   '\u2029': '\\P',
 };
 
-/** Escapes a character of a double-quoted scalar; go-yaml escapes all after a leading BOM. */
+/** Escapes a character of a double-quoted scalar; after a leading BOM, escapes everything. */
 function escapeDouble(character: string, everything: boolean): string {
   const mustEscape =
     everything || /[^\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]|["\\]/.test(character);
@@ -285,13 +286,13 @@ function escapeDouble(character: string, everything: boolean): string {
   return code <= 0xffff ? `\\u${digits.padStart(4, '0')}` : `\\U${digits.padStart(8, '0')}`;
 }
 
-/** Formats integers with all digits, other numbers by %g. */
+/** Formats integers with all digits, and other numbers as %g does. */
 function formatNumber(value: number): string {
   if (Object.is(value, -0)) return '0';
   return Number.isSafeInteger(value) ? String(value) : formatFloat(value, 'g', -1);
 }
 
-/** Formats an integer; one beyond 64 bits becomes a float. */
+/** Formats an integer. An integer beyond 64 bits becomes a float. */
 function formatInteger(digits: string): string {
   const value = digits.startsWith('-') ? -readDigits(digits.slice(1)) : readDigits(digits);
   return value >= -(2n ** 63n) && value < 2n ** 64n ? digits : formatFloat(Number(digits), 'g', -1);

@@ -20,7 +20,7 @@ function compareFrom(a: readonly string[], b: readonly string[], index: number):
   const byCode = (left.codePointAt(0) as number) - (right.codePointAt(0) as number);
   if (leftIsLetter && rightIsLetter) return byCode;
   if (leftIsLetter || rightIsLetter) return rightIsLetter ? -1 : 1;
-  // A differing zero counts only if it is not a leading one.
+  // A differing zero counts only if it is not a leading zero.
   const inNumber = (left === '0' || right === '0') && followsDigit(a, index) ? 1n : 0n;
   const [leftValue, leftEnd] = readDigits(a, index, inNumber);
   const [rightValue, rightEnd] = readDigits(b, index, inNumber);
@@ -36,7 +36,7 @@ function followsDigit(characters: readonly string[], index: number): boolean {
   return false;
 }
 
-/** Returns the number at the index, in int64 arithmetic, and its end. */
+/** Returns the number at the index, in int64 arithmetic, and the index after the number. */
 function readDigits(characters: readonly string[], index: number, start: bigint): [bigint, number] {
   let value = start;
   let at = index;

@@ -137,28 +137,28 @@ describe('Istio’s functions', () => {
   const prefix = 'resource.opentelemetry.io/service';
   const annotations = { [`${prefix}.version`]: 'v', [`${prefix}.namespace`]: 'm' };
   const resources: readonly (readonly [string, Readonly<Record<string, unknown>>, string])[] = [
-    ['nothing without a provider', { mesh: {} }, ''],
-    ['nothing for other providers', { mesh: { extensionProviders: [{}] } }, ''],
+    ['nothing if there is no provider', { mesh: {} }, ''],
+    ['nothing for providers of other kinds', { mesh: { extensionProviders: [{}] } }, ''],
     ['the namespace and the first container', {}, 'service.namespace=ns,service.instance.id=ns.$(POD_NAME).app'],
-    ['only the namespace without containers', { containers: [] }, 'service.namespace=ns'],
+    ['only the namespace if there is no container', { containers: [] }, 'service.namespace=ns'],
     [
       'the version of the only container’s image',
       { containers: base.containers.slice(0, 1) },
       'service.namespace=ns,service.version=1.2@sha256:ab,service.instance.id=ns.$(POD_NAME).app',
     ],
     ['no version for an image without a tag', { containers: [{ name: 'c', image: 'r:5000/c' }] }, unversioned],
-    ['no version without an image', { containers: [{ name: 'c' }] }, unversioned],
+    ['no version if there is no image', { containers: [{ name: 'c' }] }, unversioned],
     [
       'the last tag, a digest with slashes, and an empty name',
       { containers: [{ image: 'a:b:1@x/y' }] },
       'service.namespace=ns,service.version=1@x/y,service.instance.id=ns.$(POD_NAME).',
     ],
     [
-      'the version of the label, not of the image',
+      'the version from the label instead of the image',
       { meta: { labels: { 'app.kubernetes.io/version': '7' } }, containers: base.containers.slice(0, 1) },
       'service.namespace=ns,service.version=7,service.instance.id=ns.$(POD_NAME).app',
     ],
-    ['annotations first', { meta: { annotations }, containers: [] }, 'service.namespace=m,service.version=v'],
+    ['annotations take precedence', { meta: { annotations }, containers: [] }, 'service.namespace=m,service.version=v'],
   ];
   for (const [title, change, expected] of resources) {
     it(`describe a workload to OpenTelemetry: ${title}`, () => {
@@ -166,7 +166,7 @@ describe('Istio’s functions', () => {
     });
   }
 
-  it('leave the namespace of an instance empty when it is unknown', () => {
+  it('leave the namespace of an instance empty if the namespace is unknown', () => {
     const nowhere = '{{ otelResourceAttributes .Mesh .Meta.Annotations .Meta.Labels "" .Containers }}';
     assert.equal(render(nowhere), 'service.instance.id=.$(POD_NAME).app');
   });

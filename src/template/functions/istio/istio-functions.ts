@@ -78,7 +78,7 @@ function instanceOf(namespace: string, containers: readonly unknown[]): string |
   return `${namespace}.$(POD_NAME).${text(property(containers[0], 'name')) ?? ''}`;
 }
 
-/** Makes a parameter type of an Istio function by its Go name; the data's types have the fields. */
+/** Makes a parameter's type from its Go name, without fields: the types of the data have them. */
 function named(name: string): GoType {
   return { kind: 'struct', name, fields: [] };
 }
@@ -110,7 +110,7 @@ function indent(meter: Meter, count: bigint, text: string): string {
   return text.replaceAll('\n', `\n${' '.repeat(width)}`);
 }
 
-/** Merges the entries of all maps; nil without maps, as in Go. */
+/** Merges the entries of all maps; nil if there are no maps, as in Go. */
 function mergeMaps(...maps: readonly TypedValue[]): TypedValue {
   if (maps.length === 0) return new TypedValue(stringMapType, null);
   return stringMapOf(Object.assign(emptyMap(), ...maps.map(rawEntries)) as Record<string, string>);
@@ -164,8 +164,8 @@ function annotation(meter: Meter, meta: TypedValue, name: string, otherwise: unk
 
 /**
  * The functions that Istio's injector adds to sprig's; `contains`, `env`, `indent` and `omit`
- * replace sprig's. Types of Kubernetes and Istio are recognised by name; their JSON keys are the
- * usual ones.
+ * replace sprig's. These functions recognise Kubernetes and Istio types by name, and expect their
+ * usual JSON keys.
  */
 export const istioFunctions: FunctionTable = {
   annotation: meteredFunction([objectMetaType, string, any], annotation, {
@@ -178,7 +178,7 @@ export const istioFunctions: FunctionTable = {
   ),
   contains: stringFunctions.contains as GoFunction,
   directory: goFunction([string], (path) => path.slice(0, path.lastIndexOf('/') + 1)),
-  // No environment: equal pods must be rendered equally.
+  // Ignores the environment, because equal pods must be rendered equally.
   env: goFunction([string, string], (_name, otherwise) => otherwise),
   excludeInboundPort: meteredFunction([any, string], excludeInboundPort, splitting),
   excludeInterfaces: goFunction([string], (names) => names),
@@ -237,7 +237,7 @@ function appendMultusNetwork(existing: string, network: string): string {
   return `${existing.slice(0, end)}, ${added}${existing.slice(end)}`;
 }
 
-/** Removes nils recursively; a list or map of only nils becomes nil, one without is returned. */
+/** Removes nils recursively. Returns nil for a list or map of only nils; reuses other values. */
 function withoutNil(value: unknown, meter: Meter, depth: number): unknown {
   meter.visit(depth);
   if (!Array.isArray(value) && !isPlainMap(value)) return value ?? null;

@@ -11,7 +11,7 @@ interface Decimal {
 const divisionPrecision = 16;
 
 /**
- * sprig's arithmetic on floats: converts each to its printed decimal, so 0.1 + 0.2 is 0.3.
+ * sprig's arithmetic on floats: converts each float to its printed decimal, so 0.1 + 0.2 is 0.3.
  * @throws Error for NaN, infinities and division by zero, for which sprig panics
  */
 export function decimalOperation(

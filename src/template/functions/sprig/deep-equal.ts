@@ -6,7 +6,7 @@ import { elementType, kindOf, rawEntries, typeNameOf, typeOf, underlying } from 
 import { elementsOf } from './elements.ts';
 import type { StructType } from '../../go-type.ts';
 
-/** Go's reflect.DeepEqual: the same types and equal values at all levels. */
+/** Go's reflect.DeepEqual: reports whether types and values are equal at all levels. */
 export function deepEqual(meter: Meter, left: unknown, right: unknown, depth = 0): boolean {
   meter.spend(cost.step);
   if (typeof left === 'string' && typeof right === 'string') {

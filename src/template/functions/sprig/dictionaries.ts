@@ -17,7 +17,7 @@ function dictionary(meter: Meter, ...values: readonly unknown[]): Record<string,
   return map;
 }
 
-/** Returns the entries of a map with these keys, or with all others. */
+/** Returns the entries of a map with these keys, or with all other keys. */
 function filtered(map: AnyMap, keys: readonly string[], included: boolean): Record<string, unknown> {
   const selected = new Set(keys);
   const result = emptyMap();
@@ -136,7 +136,7 @@ export const dictionaryFunctions: FunctionTable = {
   values: goFunction([anyMap], (map) => entriesOf(map).map(([, value]) => value)),
 };
 
-/** mergo's Merge on maps, recursive: fills missing or empty entries; `overwrite` replaces all. */
+/** mergo's recursive Merge of maps: fills missing or empty entries, or all if `overwrite`. */
 function mergeMaps(
   meter: Meter,
   target: Record<string, unknown>,

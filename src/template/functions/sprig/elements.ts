@@ -6,7 +6,7 @@ import type { Meter } from '../../exec/meter.ts';
 import { typed, TypedValue } from '../../typed-value.ts';
 import { elementType, kindOf, rawElements, rawEntries } from '../../value-kind.ts';
 
-/** Adds each function under a prefixed name too; `first` and `mustFirst` fail in the same way. */
+/** Also adds each function under a prefixed name: `first` and `mustFirst` fail in the same way. */
 export function withForms(prefix: 'must' | 'os', functions: FunctionTable): FunctionTable {
   const forms = Object.entries(functions).map(
     ([name, one]) => [`${prefix}${name.charAt(0).toUpperCase()}${name.slice(1)}`, one] as const,
@@ -40,7 +40,7 @@ export function stringValues(value: unknown, meter: Meter): string[] {
     });
 }
 
-/** Returns the elements of a list. Like sprig, throws its message, or a nil dereference for nil. */
+/** Returns the elements of a list. Throws sprig's message, or for nil a nil dereference. */
 export function requireElements(value: unknown, action: string): readonly unknown[] {
   const elements = elementsOf(value);
   if (elements !== undefined) return elements;

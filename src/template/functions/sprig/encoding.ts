@@ -19,7 +19,7 @@ function adler32(text: string): string {
   return String(b * 65536 + a);
 }
 
-/** Returns the decoded text, or Go's error for an offset, which sprig prints as the result. */
+/** Returns the decoded text, or for an offset the text of Go's error, as sprig does. */
 function decoded(encoding: string, result: Uint8Array | number): string {
   return typeof result === 'number' ? `illegal ${encoding} data at input byte ${result}` : fromBytes(result);
 }
@@ -58,7 +58,7 @@ function decodeBase64(source: Uint8Array): Uint8Array | number {
     skipNewlines();
   }
   const place = symbols % 4;
-  // Go counts back by the symbols of the incomplete group, without its line breaks.
+  // Go counts back by the symbols of the incomplete group, ignoring line breaks.
   if (at >= source.length)
     return place === 0 ? Buffer.from(Buffer.from(source).toString('latin1'), 'base64') : at - place;
   if (source[at] !== padding || place < 2) return at;

@@ -39,7 +39,7 @@ function includes(meter: Meter, elements: readonly unknown[], searched: unknown)
   return elements.some((element) => deepEqual(meter, element, searched));
 }
 
-/** Slices a list and keeps its type; returns nil for an empty list, for any indices. */
+/** Slices a list and keeps its type; returns nil for an empty list, whatever the indices are. */
 function sliceList(value: unknown, ...indices: readonly unknown[]): unknown {
   const elements = requireElements(value, 'list should be type of slice or array but');
   if (elements.length === 0) return null;
@@ -79,7 +79,7 @@ function append(list: unknown, value: unknown): unknown[] {
 
 const list = goVariadic([], any, (...values) => values);
 
-/** sprig's functions on lists; all of them, with or without `must`, fail for other values. */
+/** sprig's functions on lists. All fail if the value is not a list, even without `must`. */
 export const listFunctions: FunctionTable = {
   ...withForms('must', {
     append: goFunction([any, any], append),

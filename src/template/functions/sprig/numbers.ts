@@ -18,7 +18,7 @@ function dividing(divisor: bigint): bigint {
 function untilStep(meter: Meter, start: number, stop: number, step: number): bigint[] {
   const numbers: bigint[] = [];
   if (stop < start ? step >= 0 : step <= 0) return numbers;
-  // Counts, since adding a step to a large float may not change it.
+  // Counts the steps, because adding a step to a large float may not change the float.
   const count = Math.ceil((stop - start) / step);
   meter.spend(count * cost.element);
   for (let index = 0; index < count; index += 1) numbers.push(int(start + index * step));
@@ -41,7 +41,7 @@ function sequence(meter: Meter, parameters: readonly bigint[]): string {
   return untilStep(meter, first, last + direction, step).join(' ');
 }
 
-/** Rounds at a decimal place, up from `roundOn`; like sprig, rounds most negative numbers down. */
+/** Rounds at a decimal place, up from `roundOn`. Like sprig, rounds most negative numbers down. */
 function round(value: unknown, places: bigint, ...options: readonly number[]): number {
   const power = 10 ** Number(places);
   const digits = power * toFloat64(value);

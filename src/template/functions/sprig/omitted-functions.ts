@@ -11,7 +11,7 @@ const reasons = {
   'reads the environment or the network': ['env', 'expandenv', 'getHostByName'],
 };
 
-/** sprig's omitted functions with the reasons: equal pods must be rendered equally. */
+/** The reason for each omitted sprig function. Equal pods must be rendered equally. */
 export const omittedFunctions: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(reasons).flatMap(([reason, names]) => names.map((name) => [name, reason])),
 );

@@ -1,6 +1,6 @@
 import { readDigits } from '../../integer.ts';
 
-/** A version of github.com/Masterminds/semver: minor, patch and v are optional. */
+/** A version of github.com/Masterminds/semver: the minor, the patch and the v are optional. */
 export type SemanticVersion = Readonly<ReturnType<typeof parseVersion>>;
 
 const form =
@@ -40,7 +40,7 @@ export function compareVersions(left: SemanticVersion, right: SemanticVersion): 
   return comparePrereleases(left.prerelease, right.prerelease);
 }
 
-/** Compares prereleases: none comes after any; longer ones come after their prefixes. */
+/** Compares prereleases: the empty prerelease comes last, and a prefix before longer names. */
 export function comparePrereleases(left: string, right: string): number {
   if (left === right) return 0;
   if (left === '' || right === '') return left === '' ? 1 : -1;

@@ -39,7 +39,7 @@ function extension(path: string): string {
   return last.includes('.') ? last.slice(last.lastIndexOf('.')) : '';
 }
 
-/** sprig's functions on paths. Those of the operating system are Linux's, which are equal. */
+/** sprig's functions on paths. The `os` functions do the same, as on Linux. */
 const pathFunctions: FunctionTable = withForms('os', {
   base: goFunction([string], base),
   clean: goFunction([string], clean),

@@ -71,7 +71,7 @@ function timeOf(value: unknown): GoTime {
   throw new Error(`a date of type ${typeNameOf(value)} means the present time; ${advice}`);
 }
 
-/** Names that Intl accepts and Go does not: other cases, and obsolete names. */
+/** Zone names that Intl accepts but Go rejects: other letter cases, and obsolete names. */
 const foreignZone = /^(?:$|UTC$|Local$|[^A-Z]|SystemV|(?!(?:[CEMW]ET|[EHM]ST|UCT|GMT)$)[A-Z]{2}T$)|\/[a-z]|^.{50}/;
 
 /** Returns the IANA zone at a time; UTC for an unknown name, as in sprig. */
@@ -144,7 +144,7 @@ const mustModify = goFunction([string, timeType], (text, time) => later(parseDur
 const htmlLayout = '2006-01-02';
 const zeroTime: GoTime = { wall: 0, ext: 0n, loc: null };
 
-/** sprig's functions on times, except those of the present. The local zone is UTC, as in Istio. */
+/** sprig's functions on times that do not read the clock. The local zone is UTC, as in Istio. */
 export const timeFunctions: FunctionTable = {
   date: meteredFunction([string, any], (meter, layout, date) => dateInZone(meter, layout, date, ''), slow),
   dateInZone: inZone,

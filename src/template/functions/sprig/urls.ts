@@ -41,7 +41,7 @@ function unescape(text: string, part: Part): string {
   return fromBytes(Buffer.from(plain, 'latin1'));
 }
 
-/** Allows escapes in hosts for non-ASCII bytes, in zones except for characters special in hosts. */
+/** Checks escapes: a host may escape non-ASCII bytes, a zone only what a host may contain. */
 function checkHost(text: string, part: 'host' | 'zone'): void {
   for (const [whole, digits = ''] of text.matchAll(/%([0-9a-fA-F]{2})/g)) {
     const code = Number.parseInt(digits, 16);
@@ -99,7 +99,7 @@ function parseReference(text: string) {
   return { ...url, path: unescape(rest, 'path'), fragment: unescape(fragment, 'fragment') };
 }
 
-/** Escapes user and password again. */
+/** Returns the user and the password, escaped again. */
 function parseUserinfo(text: string): string {
   if (!/^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/.test(text)) throw new Error('net/url: invalid userinfo');
   const colon = text.indexOf(':');

@@ -5,13 +5,13 @@ import { comparePrereleases, compareVersions, parseVersion, type SemanticVersion
 interface Constraint {
   readonly check: Check;
   readonly version: SemanticVersion;
-  /** Whether the minor, the patch, or any number is unspecified. */
   readonly anyMinor: boolean;
   readonly anyPatch: boolean;
+  /** Whether any of the three numbers is unspecified. */
   readonly open: boolean;
 }
 
-/** Matches the longest operator; the empty one is valid. */
+/** Matches the longest operator; the empty operator is valid. */
 const operator = /!=|>=|=>|<=|=<|~>|[=><~^]|/y;
 const version =
   /v?([0-9|xX*]+)(\.[0-9|xX*]+)?(\.[0-9|xX*]+)?(-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?/y;
@@ -23,7 +23,7 @@ const mostGroups = 32;
 
 /**
  * Reports whether a version satisfies a constraint like `>=1.2, <2 || ^3` (Masterminds/semver 3.5).
- * @throws Error with the library's message when one of them is malformed
+ * @throws Error with the library's message if the constraint or the version is malformed
  */
 export function satisfies(constraint: string, versionText: string): boolean {
   if (Buffer.byteLength(constraint) > longest) throw new Error(`constraint string is too long (max ${longest} bytes)`);
@@ -133,7 +133,7 @@ const isAtMost: Check = ({ version: wanted, anyMinor, open }, candidate, compare
   return anyMinor || candidate.minor <= wanted.minor;
 };
 
-/** Accepts changes of the patch, and of the minor if that is unspecified. */
+/** Accepts a different patch, and a different minor if the constraint has none. */
 const isTilde: Check = ({ version: wanted, anyMinor, anyPatch }, candidate, compared) => {
   if (compared < 0) return false;
   const zero = wanted.major === 0n && wanted.minor === 0n && wanted.patch === 0n;

@@ -13,7 +13,7 @@ function property(result: GoType, read: (version: SemanticVersion) => unknown): 
   return { result, call: (raw) => read(raw as SemanticVersion) };
 }
 
-/** Makes a method for the next version; its original keeps the v. */
+/** Makes a method for the next version. The `original` of the result keeps the v. */
 function next(change: (version: SemanticVersion) => Pick<SemanticVersion, 'major' | 'minor' | 'patch'>): GoMethod {
   return property(lazyVersion, (version) => {
     const changed = { ...change(version), prerelease: '', metadata: '' };

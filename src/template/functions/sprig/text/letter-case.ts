@@ -51,7 +51,7 @@ export function mapCharacters(text: string, replace: (character: string, before:
   return result;
 }
 
-/** Go's strings.Title: titlecases the first letter of words of letters, digits and underscores. */
+/** Go's strings.Title: titlecases the first letter of each run of letters, digits and _. */
 export function toTitle(text: string): string {
   return mapCharacters(text, (character, before) => (separates(before) ? titleCharacter(character) : character));
 }

@@ -5,7 +5,7 @@ import { LimitError, type Meter } from '../../../exec/meter.ts';
 /** A compiled expression in Go's syntax (RE2). */
 export type RegularExpression = Readonly<ReturnType<typeof compileExpression>>;
 
-/** The limit of an expression in characters, since compilation takes more than linear time. */
+/** The maximum length of an expression in characters. Compilation takes more than linear time. */
 const longest = 1000;
 
 /** The tokens of an expression, as far as needed to find its groups. */
@@ -22,7 +22,7 @@ export function compileExpression(meter: Meter, expression: string) {
   if (expression.length > longest) throw failure(expression.slice(0, 40), 'expression too large');
   meter.spend(expression.length * compiling + (expression.match(/\\[pP]/g)?.length ?? 0) * unicodeClass);
   if (hasStrayBytes(expression)) throw failure(expression, 'invalid UTF-8');
-  /** The name of each group, '' for none. As in Go, several groups can share a name. */
+  /** The name of each group, or '' if it has none. As in Go, several groups can share a name. */
   const names: string[] = [];
   // The engine requires unique names, so this numbers the groups instead.
   const numbered = expression.replace(token, (part: string, name: string | undefined) => {

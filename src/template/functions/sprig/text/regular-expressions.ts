@@ -15,7 +15,7 @@ function finds(meter: Meter, matcher: Matcher, size: number, rest: number): (fro
   };
 }
 
-/** Yields all matches by Go's rule: an empty match adjacent to another one does not count. */
+/** Yields all matches by Go's rule: an empty match adjacent to another match does not count. */
 function* matches(meter: Meter, expression: RegularExpression, text: string): Generator<Matcher> {
   const matcher = expression.matcher(text);
   const find = finds(meter, matcher, expression.size, text.length);
@@ -63,7 +63,7 @@ function replaceAll(
 
 const reference = /\$(?:\$|\{([\p{L}\p{Nd}_]+)\}|([\p{L}\p{Nd}_]+))|\$/gu;
 
-/** Go's Regexp.Expand: $1, $name, ${name}, $$; uses the longest name, an unknown one is empty. */
+/** Go's Regexp.Expand: $1, $name, ${name}, $$; uses the longest name; unknown names are empty. */
 function expand(meter: Meter, template: string, match: Matcher, { names }: RegularExpression): string {
   meter.spend(template.length);
   const taken = (text: string | null = null): string => {

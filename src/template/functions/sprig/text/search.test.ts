@@ -6,7 +6,7 @@ describe('text search', () => {
   const few = (minLength: number, maxLength: number): fc.Arbitrary<string> =>
     fc.array(fc.constantFrom('a', 'b'), { minLength, maxLength }).map((letters) => letters.join(''));
 
-  it('returns the results of JavaScript for parts of any length', () => {
+  it('returns the same results as JavaScript for parts of any length', () => {
     fc.assert(
       fc.property(few(1, 80), few(0, 20), fc.integer({ min: 0, max: 4 }), (part, between, times) => {
         const text = Array.from({ length: times + 1 }, () => between).join(part) + between;
@@ -16,7 +16,7 @@ describe('text search', () => {
     );
   });
 
-  it('finds nothing in a shorter text', () => {
+  it('finds nothing in a text that is shorter than the part', () => {
     assert.deepEqual(splitAt('aaa', 'a'.repeat(40)), ['aaa']);
     assert.equal(includesPart('aaa', 'a'.repeat(40)), false);
   });

@@ -34,14 +34,14 @@ export function trimSpace(text: string): string {
   return text.slice(start, end);
 }
 
-/** sprig's trunc: returns the first bytes or, for a negative count, the last ones. */
+/** sprig's trunc: returns the first bytes or, for a negative count, the last bytes. */
 function truncate(count: bigint, text: string): string {
   const length = byteLength(text);
   if (count < 0n) return BigInt(length) + count > 0n ? sliceBytes(text, length + Number(count), length) : text;
   return BigInt(length) > count ? sliceBytes(text, 0, Number(count)) : text;
 }
 
-/** sprig's substr: returns bytes; a negative start is the beginning, a negative end the end. */
+/** sprig's substr, in bytes. A negative start means the beginning, a negative end the end. */
 function substring(start: bigint, end: bigint, text: string): string {
   const length = byteLength(text);
   const from = start < 0n ? 0 : Number(start);
@@ -50,7 +50,7 @@ function substring(start: bigint, end: bigint, text: string): string {
   return sliceBytes(text, from, to);
 }
 
-/** goutils.AbbreviateFull on bytes: at most `width` (4, with an offset 7), with ellipses. */
+/** goutils.AbbreviateFull: cuts a string to at most `width` bytes, including ellipses. */
 function abbreviate(text: string, offset: number, width: number): string {
   const { length } = text;
   if (length <= width) return text;
@@ -66,14 +66,14 @@ function abbreviateBoth(left: bigint, right: bigint, text: string): string {
   return onBytes((bytes = '') => abbreviate(bytes, Number(left), Number(right)), text);
 }
 
-/** goutils.DeleteWhiteSpace, which takes bytes for characters and re-encodes a changed text. */
+/** goutils.DeleteWhiteSpace, which treats bytes as characters and re-encodes a changed text. */
 function deleteSpace(text: string): string {
   const bytes = latin1(text);
   const kept = bytes.replace(byteSpaces, '');
   return kept.length < bytes.length ? kept : text;
 }
 
-/** goutils.Initials, which takes bytes for characters. */
+/** goutils.Initials, which treats bytes as characters. */
 function initials(text: string): string {
   const words = latin1(text).split(byteSpaces);
   return words.map((word) => word.charAt(0)).join('');
@@ -99,7 +99,7 @@ function splitText(meter: Meter, text: string, separator: string, units: number)
   return parts;
 }
 
-/** Go's strings.SplitN: returns at most `count` parts, the last with the rest. */
+/** Go's strings.SplitN: returns at most `count` parts; the last part has the rest. */
 function splitCount(meter: Meter, text: string, separator: string, count: bigint): string[] {
   const parts = splitText(meter, text, separator, partCost);
   if (count < 0n || BigInt(parts.length) <= count) return parts;
@@ -200,20 +200,20 @@ export const stringFunctions: FunctionTable = {
   ),
 };
 
-/** Replaces a part; like Go, an empty one before each character and at the end. */
+/** Replaces a part. Like Go, finds an empty part before each character and at the end. */
 function replaceText(meter: Meter, text: string, old: string, replacement: string): string {
   const parts = old === '' ? ['', ...Array.from(canonical(text)), ''] : splitAt(text, old);
   meter.spend((parts.length - 1) * (cost.element + replacement.length));
   return parts.join(replacement);
 }
 
-/** Applies a bytewise change to Go strings; it gets and returns one character per byte. */
+/** Applies a bytewise change to Go strings; `change` gets and returns a character per byte. */
 function onBytes(change: (...bytes: string[]) => string, ...texts: readonly string[]): string {
   if (texts.every(isAscii)) return change(...texts);
   return fromBytes(Buffer.from(change(...texts.map(latin1)), 'latin1'));
 }
 
-/** Go's white space among bytes that are taken for runes. */
+/** Go's white space among bytes that are treated as runes. */
 const byteSpaces = /[\t-\r \x85\xa0]/g;
 
 /** Applies a change that searches for `part`; the result may contain the text `other`. */
@@ -264,7 +264,7 @@ function wrap(meter: Meter, text: string, width: number, newline: string, breakW
   return result + text.slice(offset);
 }
 
-/** The length of a part up to which the engine's own search is always fast enough. */
+/** The maximum length of a part for which JavaScript's own search is always fast enough. */
 const shortPart = 32;
 
 /**

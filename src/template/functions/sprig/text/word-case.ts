@@ -11,7 +11,7 @@ const isNumber: Test = (character) => /\p{N}/u.test(character);
 export function pascalCase(text: string): string {
   const characters = Array.from(toWellFormed(text));
   const start = characters.findIndex((character) => !isConnector(character));
-  // A text of only connectors gets its last one twice.
+  // A text of only connectors gets the last connector twice.
   if (start < 0) return text + (characters.at(-1) ?? '');
   let result = characters.slice(0, start).join('');
   const first = characters[start] as string;
@@ -44,7 +44,7 @@ interface Word {
   readonly end: number;
 }
 
-/** A character with adjacent invalid text, which never counts. */
+/** A character with adjacent invalid text, which is ignored. */
 interface Rune {
   readonly text: string;
   readonly character: string;
