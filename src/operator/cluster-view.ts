@@ -42,7 +42,7 @@ export class ClusterView {
   readonly configMaps = new ObjectStore();
   readonly secrets = new ObjectStore();
   readonly services = new ObjectStore();
-  /** All of the cluster: our owner is one of them, and unrelated ones may overlap with ours. */
+  /** All webhook configurations in the cluster, since any of them may own or overlap with ours. */
   readonly mutatingWebhooks = new ObjectStore();
   readonly validatingWebhooks = new ObjectStore();
   readonly roles = new ObjectStore();
@@ -81,7 +81,7 @@ export class ClusterView {
     return this.storeOf(like.kind).get(like.metadata.name ?? '', like.metadata.namespace);
   }
 
-  /** Returns the objects with our labels, of all InjectorConfigs. */
+  /** Returns all objects that carry our labels. */
   #ours(): KubernetesObject[] {
     const stores = [this.mutatingWebhooks, this.configMaps, this.services, this.secrets];
     return stores.flatMap((store) => store.list().filter((object) => this.isOurs(object)));
@@ -92,26 +92,26 @@ export class ClusterView {
     return this.#ours().filter((object) => injectorConfigOf(object) === name);
   }
 
-  /** Returns the InjectorConfig's own webhook configuration, unless a tag has taken its name. */
+  /** Returns the InjectorConfig's own webhook configuration; undefined if a tag uses its name. */
   ownWebhook(name: string): KubernetesObject | undefined {
     const own = this.mutatingWebhooks.get(objectNames(name).webhookConfiguration);
     return own && (injectorConfigOf(own) ?? name) === name ? own : undefined;
   }
 
   /**
-   * Returns the webhook configurations that send admissions to an InjectorConfig: its own (found by
-   * name, even without labels), then those of tags, which carry its label. Omits probe webhooks.
+   * Returns the webhook configurations that send admissions to an InjectorConfig: first its own,
+   * found by name even if the labels are lost, then those of tags. Omits probe webhooks.
    */
   webhooksOf(name: string): KubernetesObject[] {
     const own = this.ownWebhook(name);
-    const others = this.mutatingWebhooks
+    const ofTags = this.mutatingWebhooks
       .list()
       .filter((object) => injectorConfigOf(object) === name && this.isOurs(object))
       .filter(({ metadata }) => metadata.name !== own?.metadata.name && !isPathProbeName(metadata.name ?? ''));
-    return [...(own === undefined ? [] : [own]), ...others];
+    return [...(own === undefined ? [] : [own]), ...ofTags];
   }
 
-  /** Returns {@link webhooksOf}, and those of tags that have the InjectorConfig as canary. */
+  /** Returns the results of {@link webhooksOf} and {@link rolloutsTo}. */
   webhooksNaming(name: string): KubernetesObject[] {
     return [...this.webhooksOf(name), ...this.rolloutsTo(name)];
   }
@@ -123,7 +123,7 @@ export class ClusterView {
       .filter((object) => liveRollout(object)?.canary.injectorConfig === name && this.isOurs(object));
   }
 
-  /** Returns the webhook configuration of a tag; for `default`, maybe an InjectorConfig's own. */
+  /** Returns the webhook configuration of a tag. That of `default` may be an InjectorConfig's. */
   tagWebhook(tag: string): KubernetesObject | undefined {
     return this.mutatingWebhooks.get(tagWebhookConfiguration(tag));
   }
@@ -137,7 +137,7 @@ export class ClusterView {
     return (webhook && injectorConfigOf(webhook)) ?? statedTarget(this.tags.get(tag));
   }
 
-  /** Returns the owner class if it is not ours; two classes would overwrite each other forever. */
+  /** Returns the operator class that owns a webhook configuration, unless it is our own class. */
   otherClassAt(webhookConfiguration: string): string | undefined {
     const { labels } = this.mutatingWebhooks.get(webhookConfiguration)?.metadata ?? {};
     const operatorClass = labels?.[labelNames.operatorClass];
@@ -151,7 +151,7 @@ export class ClusterView {
     return this.mutatingWebhooks.list().flatMap((object) => (this.isOurs(object) ? (tagOf(object) ?? []) : []));
   }
 
-  /** Returns the keys of an InjectorConfig's objects with fixed names, the webhook first. */
+  /** Returns the keys of an InjectorConfig's objects that have fixed names, first the webhook. */
   namedAfter(name: string): ObjectKey[] {
     const { webhookConfiguration, configMap, service, authoritySecret, servingSecret } = objectNames(name);
     const named: [ResourceKind, string][] = [
@@ -170,8 +170,8 @@ export class ClusterView {
 
   /**
    * Reports whether an object with one of the InjectorConfig's fixed names is ours. Its labels must
-   * not name another InjectorConfig or operator class. A webhook configuration must call our
-   * Service (other installations have their own). Other kinds need `fieldManager` in managedFields.
+   * not name another InjectorConfig or operator class. A webhook configuration must also call our
+   * Service, and an object of another kind must have `fieldManager` in its managedFields.
    */
   isOwnedByName(object: KubernetesObject, name: string, fieldManager: string): boolean {
     const labels = object.metadata.labels ?? {};

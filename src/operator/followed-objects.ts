@@ -37,8 +37,8 @@ export class FollowedObjects {
   }
 
   /**
-   * Returns the cached object. Until its watch has synced, lists it from the API server, so that an
-   * absent object returns undefined. @throws ApiError with code 404 when the kind is not served
+   * Returns the cached object; undefined if there is no such object. Until the watch has synced,
+   * asks the API server with a list. @throws ApiError with code 404 when the kind is not served
    */
   async read(user: string, place: ObjectPlace, signal: AbortSignal): Promise<KubernetesObject | undefined> {
     const { client, resource } = this.#options;
@@ -51,7 +51,7 @@ export class FollowedObjects {
     return items[0];
   }
 
-  /** Declares the only objects to which an InjectorConfig refers; stops watches without a user. */
+  /** Drops an InjectorConfig's references to other objects. Stops watches without references. */
   keepOnly(user: string, places: readonly ObjectPlace[]): void {
     const kept = new Set(places.map(keyOf));
     for (const [key, { users, stop }] of this.#followed) {

@@ -29,10 +29,10 @@ export type RehearsePods = (files: ConfigurationFiles, pods: readonly TypicalPod
 
 /** The serving certificates in memory. The replica adds them; the TLS listener selects by host. */
 export interface ServingCertificatesPort {
-  /** Serves a pair if it is valid. Returns the faults for which it was refused; empty if served. */
+  /** Serves a pair if it is valid. Returns the faults of the pair; the list is empty if valid. */
   offer(owner: string, pair: ServingPair, now: Date): readonly ChainFault[];
   remove(owner: string): void;
-  /** Returns the served certificates: the owner of each, and the SHA-256 of its leaf in hex. */
+  /** Returns the owner of each served certificate, and the SHA-256 of the leaf in hex. */
   all(): readonly { readonly owner: string; readonly fingerprint: string }[];
 }
 
@@ -55,20 +55,20 @@ export interface ReplicaReport {
 /** The state of all replicas, from their Leases. */
 export interface ReplicaReports {
   /**
-   * Returns the live replicas without the injector or certificate for this configuration: the first
-   * five by name, then the number of others; one entry if no replica is live. The webhook may name
-   * the configuration once the result is empty.
-   * @param fingerprint of the required certificate; any certificate when undefined
+   * Returns the live replicas that lack the injector or the certificate: the names of the first
+   * five, then the number of further replicas. If no replica is live, an entry says so. The webhook
+   * may name the configuration once the result is empty.
+   * @param fingerprint the SHA-256 of the required certificate; undefined accepts any certificate
    */
   lacking(name: string, hash: string, fingerprint?: string): readonly string[];
   synced(): Promise<void>;
-  /** Returns the newest path format that all live replicas read, or a text if there is none. */
+  /** Returns the newest path format that all live replicas read, or explains why none exists. */
   pathFormat(): PathFormat | string;
-  /** Returns the live replicas, by name; `(validator)` stands for the validating webhook. */
+  /** Returns the live replicas, sorted. The name `(validator)` means the validating webhook. */
   replicas(name: string): readonly ReplicaReport[];
-  /** Returns the sum of the replicas' shadow comparisons for two configurations; zeros if none. */
+  /** Returns the sum of all replicas' shadow comparisons for two configurations. */
   shadowReport(pair: RolloutPair): ShadowReport;
-  /** Returns the pods that a configuration recently failed to inject; undefined if none. */
+  /** Returns the recent failures of a configuration to inject pods; undefined if there are none. */
   failures(name: string, hash: string): ReportedFailure | undefined;
   /** Calls the listener after each change of what replicas serve or fail to inject. */
   subscribe(listener: () => void): void;
@@ -91,23 +91,23 @@ export interface OperatorMetrics extends WatchObserver {
   applied?(kind: string, outcome: string): void;
   /** The conditions of an InjectorConfig after a pass, as a map from type to whether it is True. */
   conditions?(name: string, conditions: ReadonlyMap<string, boolean>): void;
-  /** The expiry of the serving certificate, and that of the authority that signed it. */
+  /** The expiry of the serving certificate and of the authority that signed it. */
   certificateExpires?(name: string, notAfter: Date, caNotAfter: Date): void;
   /** A leaf or authority was replaced (`success`), refused, or could not be written (`failed`). */
   certificateRotated?(name: string, subject: 'leaf' | 'authority', result: 'success' | 'refused' | 'failed'): void;
   /** A staged authority begins to sign, this many seconds after it was staged. */
   authorityConfirmed?(seconds: number): void;
-  /** A pod lacks the injection it asked for; `injectorConfig` is empty if none selects the pod. */
+  /** A pod was not injected. `injectorConfig` is empty if no InjectorConfig selects the pod. */
   podNotInjected?(injectorConfig: string, reason: string): void;
   /** A pod was not examined, or its Event was dropped, because there were too many. */
   podEventOmitted?(): void;
   /** Registers a function that reads the usage; it returns undefined while not leading. */
   usageFrom?(read: () => UsageFigures | undefined): void;
-  /** The state of a tag's rollout after a pass; undefined if it has none. */
+  /** The state of a tag's rollout after a pass; undefined if the tag has no rollout. */
   rollout?(tag: string, state: RolloutState | undefined): void;
   /** An Event in the rollout of a tag, such as a step, a rollback or a promotion. */
   rolloutEvent?(tag: string, reason: string): void;
-  /** The restarts for a tag after a pass; undefined if the tag requests none. */
+  /** The restarts for a tag after a pass; undefined if the tag requests no restarts. */
   restarts?(tag: string, figures: RestartFigures | undefined): void;
   /** The number of workloads just restarted for a tag; 0 when the tag first requests restarts. */
   restarted?(tag: string, workloads: number): void;

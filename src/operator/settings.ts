@@ -2,11 +2,11 @@ import type { ManifestContext } from '../manifests/manifest-context.ts';
 import type { ClusterView } from './cluster-view.ts';
 
 export interface OperatorSettings {
-  /** The namespace of the operator, its class, and how the API server reaches it. */
+  /** The operator's namespace and class, and how the API server reaches the replicas. */
   readonly context: Omit<ManifestContext, 'owner'>;
-  /** The MutatingWebhookConfiguration that owns the ones we write; they are deleted with it. */
+  /** The name of the webhook configuration that owns those we write, for garbage collection. */
   readonly owner?: string;
-  /** A name unique among candidates and replicas, for example the name of the pod. */
+  /** A name that no other candidate or replica has, for example the name of the pod. */
   readonly identity: string;
   /** Whether the leader watches pods, for their Events and for usage. Default: true. */
   readonly followPods?: boolean;

@@ -9,7 +9,7 @@ const hour = 3_600_000;
 const own = 'injector-certificate-blue';
 const certificate = { provider: 'CertManager', issuerRef: { name: 'company', kind: 'ClusterIssuer' } };
 
-/** A fixture that plays cert-manager. */
+/** A fixture that simulates cert-manager. */
 class CertManagerFixture extends RevisionFixture {
   readonly #random = seededBytes(9);
 
@@ -104,7 +104,7 @@ describe('CertManagerProvider', () => {
     says(/^(True|False)\/(Publishing|Confirming): /);
   });
 
-  it('follows a Certificate of the user, and reports its faults', async () => {
+  it("watches the user's Certificate, and reports its faults", async () => {
     const certificate = { provider: 'CertManager', certificateRef: { name: 'theirs' } };
     await fixture.install('blue', { certificate });
     says(/^False\/CertificateMissing: spec\.certificate\.certificateRef: Certificate injection\/theirs does not exist/);
@@ -132,7 +132,7 @@ describe('CertManagerProvider', () => {
     assert.equal(fixture.secret('blue-serving')['tls.crt'], issued);
   });
 
-  it('deletes its own objects when the provider changes, and no others', async () => {
+  it('deletes only its own objects when the provider changes', async () => {
     await fixture.install('blue', { certificate });
     await fixture.issue();
     await fixture.issue('theirs');

@@ -46,7 +46,7 @@ interface CertificateFacts {
 /**
  * Implements `spec.certificate.provider: CertManager`: reads the Secret of a Certificate that we
  * maintain (`issuerRef`) or the user maintains (`certificateRef`). Does not need cert-manager's
- * cainjector, since the operator writes the CA bundle as for every provider.
+ * cainjector, since the operator itself writes the CA bundle, as it does for every provider.
  */
 export class CertManagerProvider implements CertificateProvider {
   readonly #options: CertManagerProviderOptions;
@@ -123,7 +123,7 @@ export class CertManagerProvider implements CertificateProvider {
     return { ...found, ...this.#renewal(what, facts) };
   }
 
-  /** Applies our Certificate or reads the user's. @throws ApiError 404 without cert-manager */
+  /** Applies our Certificate or reads the user's. @throws ApiError 404 if the kind is not served */
   async #certificate(
     config: InjectorConfig,
     names: readonly string[],
@@ -152,7 +152,7 @@ export class CertManagerProvider implements CertificateProvider {
   }
 }
 
-/** Turns a 404 into 'Absent': the kind is not served, since a list of a missing object is empty. */
+/** Returns 'Absent' for a 404, which means that the kind is not served. Rethrows other errors. */
 function ignoreAbsence(error: unknown): 'Absent' {
   if (!isNotFound(error)) throw error;
   return 'Absent';

@@ -35,9 +35,9 @@ export class CertificateKeeper {
   }
 
   /**
-   * Writes the state of the rotation onto the resourceVersion that was read, so that one of two
-   * leaders gets a Conflict. The caller then writes the serving Secret and, last, the caBundle.
-   * @throws CertificatePolicyError for contradictory terms, before anything is written
+   * Writes the state of the rotation with the resourceVersion that was read, so that the second of
+   * two leaders gets a Conflict. The caller then writes the serving Secret and, last, the caBundle.
+   * @throws CertificatePolicyError if the terms contradict each other; nothing is written then
    */
   async advance(subject: CertificateSubject, into: WriteOutcome, signal: AbortSignal): Promise<Rotation> {
     const { client, view, owned, clock, random, generateKeyPair } = this.#options;
@@ -66,7 +66,7 @@ export class CertificateKeeper {
   }
 }
 
-/** Returns a Secret of ours: from the view or, since it may have lost its labels, by a GET. */
+/** Returns one of our Secrets. Sends a GET if the view lacks it, since it may have lost labels. */
 export async function ownSecret(
   { client, view, settings }: Pick<CertificateKeeperOptions, 'view' | 'settings'> & { client: Pick<ApiClient, 'find'> },
   name: string,

@@ -12,24 +12,24 @@ export interface Statement {
 
 /** The answer of a provider for one revision. */
 export interface ProvidedCertificates {
-  /** The certificates to serve; absent if the rotation issues them itself. */
+  /** The certificates to serve; absent if the rotation issues certificates. */
   readonly source?: CertificateSource;
   /** Why the provider has no valid certificate. The previous one is still served. */
   readonly refusal?: Statement;
   /** A pending or overdue renewal of a certificate that is still valid. */
   readonly note?: Statement;
-  /** When to ask again at the latest, if no watched object changes before. */
+  /** The latest time of the next call; a change of a watched object triggers an earlier call. */
   readonly nextAt?: Date;
 }
 
 /**
  * A source of certificates (`spec.certificate.provider`). It returns its current certificate, if
- * any, and triggers a pass when that changes. The rotation publishes, swaps, retires and repairs.
+ * any, and triggers a pass when the certificate changes. The rotation then publishes the change.
  */
 export interface CertificateProvider {
   /**
    * Callers treat most errors as a refusal, so that the rest of the pass still runs.
-   * @param names of the certificate; the API server calls the webhook by the first
+   * @param names the names for the certificate; the API server calls the webhook by the first name
    */
   provide(config: InjectorConfig, names: readonly string[], signal: AbortSignal): Promise<ProvidedCertificates>;
   /** Stops the watches for an InjectorConfig that is gone or has another provider. */
@@ -40,10 +40,10 @@ export interface CertificateProvider {
 
 const idle = { forget: () => undefined, release: () => Promise.resolve() };
 
-/** The provider `SelfSigned`: the rotation issues certificates from an authority of its own. */
+/** The provider `SelfSigned`: the rotation issues certificates from its own authority. */
 export const selfSignedProvider: CertificateProvider = { provide: () => Promise.resolve({}), ...idle };
 
-/** Returns a provider that refuses, for lack of permissions. @param enable how to grant them */
+/** Returns a provider that always refuses. @param enable advice to grant its permissions */
 export function disabledProvider(enable: string): CertificateProvider {
   const provide: CertificateProvider['provide'] = ({ spec }) => {
     const message = `spec.certificate.provider: ${spec.certificate.provider} is not enabled in this installation; ${enable}, or choose another provider`;
@@ -57,7 +57,7 @@ export function refused(reason: ConditionReason, message: string, nextAt?: Date)
   return { source: 'Unavailable', refusal: { reason, message }, ...(nextAt && { nextAt }) };
 }
 
-/** Reports whether an error ends the pass: a write conflict, or no connection to the API server. */
+/** Reports whether an error is a write conflict or a lost connection, which end the pass. */
 export function endsPass(error: unknown): boolean {
   return isConflict(error) || (error instanceof ApiError && error.code === 0);
 }
@@ -65,7 +65,7 @@ export function endsPass(error: unknown): boolean {
 /** How soon a failed provider is asked again, in milliseconds. */
 const againMs = 10_000;
 
-/** Returns the refusal for an error: one of the API server, or one in reading an object. */
+/** Returns the refusal for an error from the API server or an error while reading an object. */
 export function failed(error: unknown, now: Date): ProvidedCertificates {
   const isOfServer = error instanceof ApiError;
   const reason = isOfServer ? (error.reason.replace(/[^A-Za-z0-9_]/g, '') as ConditionReason) : 'InternalError';
@@ -80,7 +80,7 @@ export function lackingKeys(data: unknown, keys: readonly string[]): string[] {
   return keys.filter((key) => typeof have[key] !== 'string' || have[key] === '');
 }
 
-/** Checks an external pair as the API server will check it, and returns it or its first fault. */
+/** Checks an external pair as the API server does. Returns the pair or its first fault. */
 export function provided(
   pair: ServingPair,
   origin: string,
@@ -94,13 +94,13 @@ export function provided(
   return refused(reason, `${field}: ${origin}, key ${key}: ${message}; ${adviceFor(name)[reason]}`);
 }
 
-/** Returns what to do about each fault. @param name that the certificate must have */
+/** Returns advice for each fault. @param name the name that the certificate must have */
 export function adviceFor(name: string): Record<GivenFault['reason'], string> {
   return {
     Unreadable: 'store the certificate in PEM, followed by its intermediates',
     KeyMismatch: 'store the private key of the certificate in tls.crt, in PEM and not encrypted',
-    NotYetValid: 'replace the certificate by one that is already valid, or wait until it is valid',
-    Expired: 'replace the certificate by one that is still valid',
+    NotYetValid: 'replace it with a certificate that is already valid, or wait until it is valid',
+    Expired: 'replace it with a certificate that is still valid',
     Untrusted: 'store the certificate of the authority that issued tls.crt',
     NameMissing: `issue the certificate with the subject alternative name ${name}`,
     WrongUsage: 'issue the certificate for the extended key usage serverAuth',

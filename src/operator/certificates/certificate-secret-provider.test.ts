@@ -61,7 +61,7 @@ class SecretFixture extends RevisionFixture {
     return { certificatePem, authorities: parseBundle(bundle).map(({ pem }) => pem) };
   }
 
-  /** Reconciles at the requested times until this certificate is served. @returns the seconds */
+  /** Reconciles when requested until this certificate is served. @returns the elapsed seconds */
   async untilServed(certificatePem: string): Promise<number> {
     const begun = this.clock.monotonic();
     for (let passes = 0; passes < 20; passes += 1) {
@@ -77,7 +77,7 @@ class SecretFixture extends RevisionFixture {
 describe('CertificateSecretProvider', () => {
   const fixture = eachTest(new SecretFixture());
 
-  it('serves the certificate of the Secret in the first pass, and stores no authority key', async () => {
+  it('serves the certificate in the Secret from the first pass on, and stores no authority key', async () => {
     const pair = await fixture.pair();
     await fixture.give(pair);
     await fixture.install('blue', { certificate });
@@ -103,14 +103,14 @@ describe('CertificateSecretProvider', () => {
     assert.notEqual(fixture.path('blue'), undefined);
   });
 
-  it('trusts both authorities while it switches from the embedded authority and back', async () => {
+  it('trusts the old and the new authority while the provider changes from SelfSigned to Secret and back', async () => {
     await fixture.install();
     const before = fixture.served();
     const pair = await fixture.pair();
     await fixture.give(pair);
     fixture.setSpec('blue', { certificate });
-    const there = await fixture.untilServed(pair.certificatePem);
-    assert.ok(there >= 60, `${there} s`);
+    const seconds = await fixture.untilServed(pair.certificatePem);
+    assert.ok(seconds >= 60, `${seconds} s`);
     assert.deepEqual(fixture.served().authorities.sort(), [pair.caPem, ...before.authorities].sort());
     await fixture.edit('blue', { certificate: {} });
     assert.equal(fixture.served().certificatePem, pair.certificatePem);
@@ -121,7 +121,7 @@ describe('CertificateSecretProvider', () => {
     assert.match(new X509Certificate(fixture.served().certificatePem).issuer, /sidecar-injector-blue/);
   });
 
-  it('refuses an invalid Secret once, names its key and the remedy, and serves the last good one', async () => {
+  it('refuses an invalid Secret once, names its key and the remedy, and serves the last good certificate', async () => {
     const good = await fixture.pair();
     await fixture.give(good);
     await fixture.install('blue', { certificate });

@@ -8,8 +8,8 @@ const keys = ['tls.crt', 'tls.key', 'ca.crt'];
 const requiredKeys = 'tls.crt (the certificate, then intermediates), tls.key and ca.crt (the authority), all PEM';
 
 /**
- * Implements `spec.certificate.provider: Secret`: watches a Secret of the user, and checks its
- * certificate as the API server will. @param namespace of the operator, the only one it may read
+ * Implements `spec.certificate.provider: Secret`: watches the user's Secret, and checks the
+ * certificate as the API server does. @param namespace the only one that the operator may read
  */
 export function secretProvider(
   secrets: FollowedObjects,

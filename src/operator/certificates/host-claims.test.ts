@@ -18,7 +18,7 @@ describe('The host of spec.webhook.url', () => {
   const message = (holder: string): RegExp =>
     new RegExp(`^False/HostTaken: spec\\.webhook\\.url: InjectorConfig ${holder} has the host ${host} too, .*`);
 
-  it('belongs to the first InjectorConfig; a second one gets it, and publishes, once the first is deleted', async () => {
+  it('belongs to the first InjectorConfig, and passes to the second one once the first is deleted', async () => {
     await fixture.install('first', at('a'));
     await fixture.install('second', at('b'));
     assert.equal(urlOf('second'), undefined);
@@ -37,7 +37,7 @@ describe('The host of spec.webhook.url', () => {
     assert.match(served('second'), new RegExp(host));
   });
 
-  it('stays with the InjectorConfig that uses it when an older one is edited to claim it', async () => {
+  it('stays with the InjectorConfig that uses it when an older InjectorConfig is edited to claim the host', async () => {
     await fixture.install('a');
     await fixture.install('b', at('b'));
     const path = fixture.path('a');
@@ -49,7 +49,7 @@ describe('The host of spec.webhook.url', () => {
     fixture.says('b', 'Ready', /^True/);
   });
 
-  it('stays with an InjectorConfig whose spec names another host, while its webhook still uses it', async () => {
+  it('stays with an InjectorConfig whose spec names another host while its webhook still uses the old host', async () => {
     await fixture.install('a', at('a'));
     fixture.cluster.answersProbes = false;
     fixture.setSpec('a', at('a', 'other.example.com'));
@@ -57,7 +57,7 @@ describe('The host of spec.webhook.url', () => {
     fixture.says('b', 'WebhookReady', message('a'));
   });
 
-  it('stays with an InjectorConfig that is being deleted, while its webhook still exists', async () => {
+  it('stays with an InjectorConfig that is being deleted while its webhook still exists', async () => {
     await fixture.install('first', at('a'));
     fixture.cluster.edit('injectorconfigs', 'first', undefined, ({ metadata }) => {
       metadata.deletionTimestamp = fixture.clock.now().toISOString();
@@ -67,7 +67,7 @@ describe('The host of spec.webhook.url', () => {
     assert.doesNotMatch(served('second'), new RegExp(host));
   });
 
-  it('may be the name of its own Service, but not that of another InjectorConfig', async () => {
+  it("may be the name of the InjectorConfig's own Service, but not of another InjectorConfig's Service", async () => {
     await fixture.install('older');
     await fixture.install('blue');
     await fixture.edit('older', at('x', 'sidecar-injector-blue.injection.svc'));
@@ -78,16 +78,16 @@ describe('The host of spec.webhook.url', () => {
     fixture.says('own', 'Ready', /^True/);
   });
 
-  it('stays in the certificate while the webhook uses it because the new host is unreachable', async () => {
+  it('stays in the certificate while the new host is unreachable and the webhook still uses the old host', async () => {
     await fixture.install('a', at('a'));
     fixture.cluster.answersProbes = false;
     fixture.setSpec('a', at('a', 'other.example.com'));
-    const passing = fixture.reconcile('a');
+    const pass = fixture.reconcile('a');
     for (let turn = 0; turn < 60; turn += 1) {
       await new Promise((resolve) => setTimeout(resolve, 2));
       await fixture.clock.advance(100);
     }
-    await passing;
+    await pass;
     assert.match(urlOf('a') ?? '', new RegExp(`^https://${host}/`));
     for (const each of [host, 'other.example.com']) assert.match(served('a'), new RegExp(each));
   });

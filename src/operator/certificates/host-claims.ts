@@ -13,9 +13,9 @@ import { ourWebhooksOf } from '../webhooks/published-webhook.ts';
 
 type ClaimContext = Pick<PassContext, 'view' | 'settings' | 'targets'>;
 
-/** The hosts, besides the name of its Service, by which clients may call an InjectorConfig. */
+/** The hosts by which clients may call an InjectorConfig, besides the name of its Service. */
 export interface HostClaim {
-  /** The hosts in its certificate: that of `spec.webhook.url` unless taken, and live ones. */
+  /** The hosts of live webhooks and, unless it is taken, the host of `spec.webhook.url`. */
   readonly hosts: readonly string[];
   /** The refusal if another InjectorConfig has the host of `spec.webhook.url`. */
   readonly taken: Finding | undefined;
@@ -24,8 +24,9 @@ export interface HostClaim {
 /**
  * Decides whether an InjectorConfig may use the host of `spec.webhook.url`. A TLS server selects
  * the certificate by host, so of two InjectorConfigs with one host only one would work, and a
- * restart of a replica could change which. The host goes to the one whose Service has that name,
- * then to one whose live webhook uses it, then to the oldest, then by name. Others publish nothing.
+ * restart of a replica could change which. The host goes to the InjectorConfig whose Service has
+ * that name, else to one whose live webhook uses the host, else to the oldest, else to the first by
+ * name. The other InjectorConfigs publish nothing.
  */
 export function hostClaimOf(config: InjectorConfig, context: ClaimContext): HostClaim {
   const called = calledHosts(config, context);
@@ -46,7 +47,7 @@ function holderOf(host: string, config: InjectorConfig, context: ClaimContext): 
     const { creationTimestamp = '', name } = each.metadata;
     return [isOfService(each) ? 0 : isCalled(each) ? 1 : 2, creationTimestamp, name].join(' ');
   };
-  // One that is being deleted keeps only the hosts of its live webhooks.
+  // An InjectorConfig that is being deleted keeps only the hosts of its live webhooks.
   const asks = (each: InjectorConfig): boolean =>
     webhookHost(each) === host && each.metadata.deletionTimestamp === undefined;
   const rivals = context.targets
@@ -57,7 +58,7 @@ function holderOf(host: string, config: InjectorConfig, context: ClaimContext): 
   return first === config ? undefined : first;
 }
 
-/** Returns the hosts in live webhooks for an InjectorConfig, including those of tags. */
+/** Returns the hosts in live webhooks for an InjectorConfig, including the webhooks of tags. */
 function calledHosts({ metadata }: InjectorConfig, { view }: ClaimContext): string[] {
   const webhooks = view.webhooksOf(metadata.name).flatMap(ourWebhooksOf);
   return [...new Set(webhooks.flatMap(({ clientConfig }) => hostOfUrl(clientConfig?.url) ?? []))];

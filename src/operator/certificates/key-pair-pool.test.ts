@@ -16,7 +16,7 @@ describe('KeyPairPool', () => {
     fail = false;
   });
 
-  it('keeps four keys of the default size, hands out each once, and generates replacements', async () => {
+  it('keeps four keys of the default size, hands out each key once, and generates replacements', async () => {
     const pool = new KeyPairPool(generate);
     pool.fill();
     await settle();

@@ -1,12 +1,12 @@
 import type { GenerateKeyPair, KeyPair } from '../../certs/key-pair.ts';
 
-/** Two keys for a new InjectorConfig (authority and serving certificate), and two for repairs. */
+/** The number of keys: two for a new InjectorConfig (authority and leaf), and two for repairs. */
 const poolSize = 4;
 /** The default key size of InjectorConfigs. */
 const usualBits = 2048;
 
 /**
- * Generates RSA keys of the default size in advance, since one key takes a core up to a second.
+ * Generates RSA keys of the default size in advance, since a key takes up to a second of CPU time.
  * Hands out each key once.
  */
 export class KeyPairPool {

@@ -15,7 +15,7 @@ describe('RevisionCertificates', () => {
     fixture.annotate('blue', { [rotateAnnotation]: 'authority:n' });
     await fixture.reconcile('blue');
     for (let times = 0; times < 4; times += 1) {
-      // Without the authority in the tag's bundle, waiting alone does not confirm it.
+      // While the tag's bundle lacks the authority, time alone does not confirm the authority.
       fixture.emptyBundles('tag-prod');
       await fixture.later(60_000, 'blue');
       assert.equal(phase(), 'Publishing');

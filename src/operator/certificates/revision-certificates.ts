@@ -40,7 +40,7 @@ export class RevisionCertificates {
     this.#options = options;
   }
 
-  /** Runs one pass of the rotation. Undefined if the policy is invalid; nothing changes then. */
+  /** Runs one pass of the rotation. Writes nothing and returns undefined for an invalid policy. */
   async advance({ config, object, findings, writes, signal }: RevisionPass): Promise<Rotation | undefined> {
     const { certificates, settings, webhooks, refusals, metrics, clock } = this.#options;
     const { namespace } = settings.context;
@@ -93,19 +93,19 @@ export class RevisionCertificates {
   }
 
   /**
-   * Deletes the objects of all providers except the one in use, at most once per resync. Skips a
-   * provider without permission to delete. @param config absent if the InjectorConfig is gone
+   * Deletes the objects of unused providers, at most once per resync. Skips objects that the
+   * operator may not delete. @param config absent if the InjectorConfig is gone
    */
   async release(name: string, signal: AbortSignal, config?: InjectorConfig): Promise<void> {
     const { providers, clock, logger } = this.#options;
     const kept = config && keptProvider(config);
     const [before, now] = [this.#released.get(name), clock.monotonic()];
     if (before?.kept === kept && now - (before?.at ?? -Infinity) < resyncMs) return;
-    for (const [of, each] of Object.entries(providers))
-      if (of !== kept)
-        await each.release(name, signal).catch((error: unknown) => {
+    for (const [key, provider] of Object.entries(providers))
+      if (key !== kept)
+        await provider.release(name, signal).catch((error: unknown) => {
           if (!(error instanceof ApiError) || error.code !== 403) throw error;
-          logger.warn(`certificate provider ${of}: objects are not deleted: ${error.message}`, {
+          logger.warn(`certificate provider ${key}: objects are not deleted: ${error.message}`, {
             injectorConfig: name,
           });
         });
@@ -117,7 +117,7 @@ export class RevisionCertificates {
     for (const provider of Object.values(this.#options.providers)) provider.forget(name);
   }
 
-  /** Asks the provider in the spec unless the host is taken; stops the watches of the others. */
+  /** Asks the provider in the spec unless the host is taken. Stops other providers' watches. */
   async #provided(
     config: InjectorConfig,
     names: readonly string[],
@@ -158,7 +158,7 @@ export class RevisionCertificates {
   }
 }
 
-/** Returns the provider whose objects are in use; none if the user maintains the Certificate. */
+/** Returns the provider whose objects are in use; undefined for a Certificate of the user. */
 function keptProvider({ spec: { certificate } }: InjectorConfig): string | undefined {
   return certificate.certificateRef === undefined ? certificate.provider : undefined;
 }
@@ -170,11 +170,11 @@ function certificateFinding(
   { refusal, note }: ProvidedCertificates,
 ): Finding {
   if (refusal !== undefined) {
-    const goesOn =
+    const consequence =
       serving === undefined
         ? 'no certificate is served'
         : `the previous certificate, valid until ${serving.notAfter.toISOString()}, is still served`;
-    return no(refusal.reason, `${refusal.message}; ${goesOn}`);
+    return no(refusal.reason, `${refusal.message}; ${consequence}`);
   }
   if (serving === undefined)
     return no(phase, 'the new serving certificate is served once every API server trusts its authority');

@@ -40,7 +40,7 @@ describe('the rotate annotation', () => {
     await fixture.install();
   });
 
-  it('issues a leaf once, even after a restart and after the loss of the record', async () => {
+  it('issues a leaf once, even after a restart or the loss of the record', async () => {
     const before = fixture.serving();
     assert.equal(fixture.answer(), '');
     fixture.ask('leaf:n-1');
@@ -54,14 +54,14 @@ describe('the rotate annotation', () => {
     fixture.restart();
     await fixture.reconcile('blue');
     assert.deepEqual(fixture.serving(), after);
-    // The Secret has the record of the request; status has the answer as well.
+    // The Secret records the request, but status has the answer as well.
     fixture.cluster.remove('secrets', 'sidecar-injector-blue', 'injection');
     await fixture.reconcile('blue');
     assert.equal(fixture.serving().fingerprint, after.fingerprint);
     assert.equal(fixture.answer(), 'n-1 Done');
   });
 
-  it('stages an authority beside the old one, and is Done once its certificate is served', async () => {
+  it('stages an authority beside the old one, and is Done once a certificate of the new authority is served', async () => {
     const before = fixture.serving();
     fixture.ask('authority:n-2');
     await fixture.reconcile('blue');
@@ -74,7 +74,7 @@ describe('the rotate annotation', () => {
     assert.ok(after.authorities.includes(before.authorities[0]!));
   });
 
-  it('drops an old authority by force, and resumes after a leader was killed', async () => {
+  it('drops an old authority by force, and resumes after the leader was killed', async () => {
     const before = fixture.serving();
     fixture.ask('authority-force:n-3');
     await fixture.reconcile('blue');

@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { objectNames } from '../../api/names.ts';
 import { parseRotateRequest, rotateAnnotation } from '../../api/injector-config/rotate-request.ts';
 import type { Rotation } from '../../certs/rotation/rotation.ts';
-import { readOrRefuse } from '../controller/parsed-configs.ts';
+import { catchConfigurationError } from '../controller/parsed-configs.ts';
 import type { RenewalRequest } from '../../certs/rotation/rotation-request.ts';
 
 export type RotateAnswer = NonNullable<NonNullable<InjectorConfigStatus['certificate']>['rotateRequest']>;
@@ -12,14 +12,14 @@ export type RotateAnswer = NonNullable<NonNullable<InjectorConfigStatus['certifi
 /** The longest nonce that status accepts, in characters. */
 const longestNonce = 63;
 
-/** The request in the rotate annotation of an InjectorConfig, or its answer. */
+/** The request in the rotate annotation of an InjectorConfig, or the answer to the request. */
 export interface RequestedRenewal {
   readonly request?: RenewalRequest;
-  /** The answer if it is final without the rotation: refused now, or done in an earlier pass. */
+  /** The answer to a request that the rotation must not see: it is refused or already done. */
   readonly answer?: RotateAnswer;
 }
 
-/** Reads the rotate annotation. Never repeats a request that status has as Done or Refused. */
+/** Reads the rotate annotation. Ignores a request that is Done or Refused in status. */
 export function requestedRenewal(
   object: KubernetesObject,
   { metadata, spec, status }: InjectorConfig,
@@ -27,7 +27,7 @@ export function requestedRenewal(
 ): RequestedRenewal {
   const value = object.metadata.annotations?.[rotateAnnotation];
   if (value === undefined) return {};
-  const request = readOrRefuse(() => parseRotateRequest(value));
+  const request = catchConfigurationError(() => parseRotateRequest(value));
   if (request instanceof ConfigurationError)
     return { answer: { nonce: value.slice(0, longestNonce), state: 'Refused', message: request.message } };
   const answered = status?.certificate?.rotateRequest;
@@ -46,7 +46,7 @@ function renewalAdvice(
 ): string {
   const { certificate, requestSecret } = objectNames(name);
   if (provider === 'CertificateSigningRequest')
-    return `to request another one: kubectl delete secret -n ${namespace} ${requestSecret}`;
+    return `to request another certificate: kubectl delete secret -n ${namespace} ${requestSecret}`;
   if (provider === 'CertManager')
     return `to renew it: cmctl renew -n ${namespace} ${certificateRef?.name ?? certificate}`;
   return 'replace the certificate in its Secret';

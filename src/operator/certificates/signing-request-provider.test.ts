@@ -17,7 +17,7 @@ const certificate = {
   caBundleFrom: { name: 'roots' },
 };
 
-/** A fixture that plays a signer. */
+/** A fixture that simulates a signer. */
 class SignerFixture extends RevisionFixture {
   readonly #random = seededBytes(7);
   authority!: CertifiedKey;
@@ -120,7 +120,7 @@ describe('SigningRequestProvider', () => {
     assert.equal(fixture.kept()['pending.key'], key);
   });
 
-  it('creates a request with another key after a denial, and deletes the denied one', async () => {
+  it('creates a request with another key after a denial, and deletes the denied request', async () => {
     await fixture.install('blue', { certificate });
     await fixture.passes();
     const { name } = fixture.request().metadata;
@@ -133,7 +133,7 @@ describe('SigningRequestProvider', () => {
     assert.notEqual(fixture.request().metadata.name, name);
   });
 
-  it('serves the previous certificate while the next is pending, and publishes nothing without an authority', async () => {
+  it('publishes nothing until an authority is trusted, and serves the old certificate until the next is signed', async () => {
     fixture.trust('nothing');
     await fixture.install('blue', { certificate });
     says(
@@ -160,7 +160,7 @@ describe('SigningRequestProvider', () => {
     assert.deepEqual([fixture.cluster.names(requests), fixture.kept()], [[], {}]);
   });
 
-  it('keeps serving when the API server fails or denies its requests', async () => {
+  it('keeps serving while the API server answers with errors', async () => {
     await fixture.install('blue', { certificate });
     const signed = fixture.sign();
     await fixture.passes();
@@ -173,7 +173,7 @@ describe('SigningRequestProvider', () => {
     says(/^True\/Broken: .*; spec\.certificate: it is broken$/);
     assert.equal(fixture.secret('blue-serving')['tls.crt'], signed);
     fixture.cluster.faults.length = 0;
-    // The operator may not list leftover requests, but the other provider serves anyway.
+    // The operator may not list leftover requests, but provider SelfSigned serves anyway.
     fails(/certificatesigningrequests/, 403);
     await fixture.edit('blue', { certificate: {} });
     for (let pass = 0; pass < 3; pass++) await fixture.later(60_000, 'blue');

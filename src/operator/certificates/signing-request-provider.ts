@@ -109,14 +109,14 @@ export class SigningRequestProvider implements CertificateProvider {
       }
       return answered;
     } catch (error) {
-      // An error of the API server must not withdraw a valid certificate.
+      // An error from the API server must not withdraw a valid certificate.
       if (decision.given === undefined || !(error instanceof ApiError) || endsPass(error)) throw error;
       const { refusal: note, nextAt } = failed(error, clock.now());
       return { source: decision.given, ...(note && { note }), ...(nextAt && { nextAt }) };
     }
   }
 
-  /** Writes onto the resourceVersion that was read, so that one of two leaders gets a Conflict. */
+  /** Writes with the resourceVersion that was read: the second of two leaders gets a Conflict. */
   async #store(
     config: InjectorConfig,
     { state }: RequestDecision,
@@ -181,7 +181,7 @@ interface RequestStatus {
   conditions?: { type: string; status: string; reason?: string; message?: string }[];
 }
 
-/** Reads CertificateSigningRequestStatus. Approved excludes Denied; signers set Failed. */
+/** Reads a CertificateSigningRequestStatus. Denied and Failed take precedence over Approved. */
 function observedRequest({ metadata, status }: KubernetesObject): ObservedRequest {
   const { certificate, conditions = [] } = (status ?? {}) as RequestStatus;
   const verdict = (['Denied', 'Failed', 'Approved'] as const).find((each) =>
@@ -206,7 +206,7 @@ function answer(decision: RequestDecision, request: string | undefined, calledNa
   return { source: given, ...note, ...(nextAt && { nextAt }) };
 }
 
-/** Returns the reason and message for the progress of a request, with what to do. */
+/** Returns the reason and message, with advice, for the progress of a request. */
 function statementOf(
   { outcome, message, since, retryAt }: RequestProgress,
   name: string,

@@ -3,7 +3,7 @@ import { parseBundle } from '../../certs/read-certificate.ts';
 import type { FollowedObjects } from '../followed-objects.ts';
 import { type ProvidedCertificates, refused } from './certificate-provider.ts';
 
-/** The authorities that a spec trusts, in PEM, or the reason why it has none. */
+/** The authorities that a spec trusts, in PEM, or the reason why there are none. */
 export type Trust = { readonly pem: string } | { readonly refusal: ProvidedCertificates };
 
 /** Reads `spec.certificate.caBundle`, or watches the object that `caBundleFrom` names. */
@@ -16,7 +16,7 @@ export class TrustedAuthorities {
     this.#namespace = namespace;
   }
 
-  /** Returns undefined if the spec has neither field. */
+  /** Returns the authorities; undefined if the spec has neither field. */
   async read({ metadata: { name: user }, spec }: InjectorConfig, signal: AbortSignal): Promise<Trust | undefined> {
     const { caBundle, caBundleFrom: from } = spec.certificate;
     this.forget(user, from?.kind);
@@ -41,12 +41,12 @@ export class TrustedAuthorities {
   }
 }
 
-/** Returns PEM from PEM, or from PEM in base64 as in `caBundle` of webhooks. */
+/** Returns PEM as it is, and decodes PEM in base64, which the `caBundle` of webhooks uses. */
 function asPem(text: string): string {
   return text.includes('-----BEGIN') ? text : Buffer.from(text, 'base64').toString('utf8');
 }
 
-/** The limit of `spec.certificate.caBundle`, in characters: every pass parses all authorities. */
+/** The maximum length of the authorities, in characters, since every pass parses all of them. */
 const longestTrust = 65_536;
 
 function trust(pem: string, where: string): Trust {

@@ -17,13 +17,13 @@ export interface ClusterRehearsalOptions extends Pick<PassContext, 'targets' | '
   readonly wake: (name: string) => void;
 }
 
-/** The maximum number of pods to try, one per workload. Each takes one request. */
+/** The maximum number of pods to try, one per workload. Each pod costs one request. */
 const maximumPods = 10;
 /** The maximum size of a pod, in characters of JSON. Larger pods are skipped. */
 const maximumPodLength = 65_536;
 
 /**
- * Tries each configuration once with pods of the cluster, right after its publication. The result
+ * Tries each configuration once with pods from the cluster, right after its publication. The result
  * only sets a condition, since authors of pods must not be able to block a publication.
  */
 export class ClusterRehearsal {
@@ -34,7 +34,7 @@ export class ClusterRehearsal {
     this.#options = options;
   }
 
-  /** Returns the condition TemplatesDoubtful; undefined (unchanged) until the pods were tried. */
+  /** Returns the condition TemplatesDoubtful; undefined, which keeps it, until pods were tried. */
   finding(pass: RevisionPass, compiled: CompiledConfiguration): Finding | undefined {
     const isPublished = pass.config.status?.config?.hash === compiled.hash;
     const sample = isPublished && !this.#doubts.has(compiled) ? this.#sample(pass) : undefined;
@@ -47,7 +47,7 @@ export class ClusterRehearsal {
       : yes('Doubtful', doubts.join('; '));
   }
 
-  /** Returns a pod of each workload that uses the InjectorConfig or one of its tags. */
+  /** Returns one pod per workload that uses the InjectorConfig or one of its tags. */
   #sample({ config }: RevisionPass): PodRecord[] | undefined {
     const { podsOf, targets } = this.#options;
     const users = [podsOf(config.metadata.name, 'InjectorConfig'), ...targets.tagsOf(config).map((tag) => podsOf(tag))];
@@ -69,11 +69,12 @@ export class ClusterRehearsal {
       this.#doubts.set(compiled, await rehearse(compiled.files, read.flat()));
       wake(name);
     } catch (error) {
-      logger.warn('not tried with pods of the cluster', { injectorConfig: name, error: String(error) });
+      const fields = { injectorConfig: name, error: String(error) };
+      logger.warn('the configuration was not tried with pods of the cluster', fields);
     }
   }
 
-  /** Reads a pod; empty if it is gone. The engine removes earlier injections from it. */
+  /** Reads a pod, unless it is gone or too large. The engine removes the sidecars from the pod. */
   async #read({ metadata: { name = '', namespace = '' } }: PodRecord, signal: AbortSignal): Promise<TypicalPod[]> {
     const fieldSelector = `metadata.name=${name}`;
     const { items } = await this.#options.client.list(pods, { namespace, fieldSelector, signal });

@@ -50,7 +50,7 @@ describe('ConfigurationCompiler', () => {
   const istio = (image: string): string =>
     `policy: enabled\ntemplates:\n  sidecar: |\n    ${template(image).replaceAll('\n', '\n    ')}\n`;
 
-  it("compiles the texts of Istio's ConfigMaps, and again when one of them changes", async () => {
+  it("compiles the texts of Istio's ConfigMaps, and compiles them again when a text changes", async () => {
     const texts = { config: istio('a'), values: '{}', mesh: 'trustDomain: a\n' };
     const compiler = compilerReading(texts);
     const refers = config(1, { configFrom, meshConfigFrom });
@@ -69,19 +69,19 @@ describe('ConfigurationCompiler', () => {
   const missing = (key: string): string => `missing configuration map key "${key}" in configmap "v"`;
   const unnamed = (name: string) => `config.defaultTemplates names "${name}", which is not in config.templates`;
   const mistakes: [what: string, texts: Partial<typeof istioTexts>, message: string][] = [
-    ['a template', { config: 'templates:\n  sidecar: "{{ if }}"\n' }, 'config.templates.sidecar: line 1'],
-    ['a config that is no YAML', { config: 'policy: [' }, 'config: '],
-    ['a selector', { config: 'neverInjectSelector: [7]' }, 'config.neverInjectSelector'],
+    ['an invalid template', { config: 'templates:\n  sidecar: "{{ if }}"\n' }, 'config.templates.sidecar: line 1'],
+    ['a config that is not YAML', { config: 'policy: [' }, 'config: '],
+    ['an invalid selector', { config: 'neverInjectSelector: [7]' }, 'config.neverInjectSelector'],
     ['a config without templates', { config: 'policy: enabled' }, `${unnamed('sidecar')}; it is empty`],
     [
       'a default template that does not exist',
       { config: `defaultTemplates: [proxy]\n${istio('a')}` },
       `${unnamed('proxy')}; it has sidecar`,
     ],
-    ['values', { values: '[1]' }, 'the text must be a JSON or YAML map'],
+    ['values that are not a map', { values: '[1]' }, 'the text must be a JSON or YAML map'],
     ['values of a wrong type', { values: '{"global": {"hub": 7}}' }, 'values.global.hub must be a string'],
-    ['a mesh config', { mesh: 'defaultConfig: 7' }, 'cannot parse mesh config'],
-    ['an invalid mesh', { mesh: 'defaultConfig: {drainDuration: 1ns}' }, 'cannot parse mesh config: defaultConfig'],
+    ['a mesh config of a wrong type', { mesh: 'defaultConfig: 7' }, 'cannot parse mesh config'],
+    ['a short duration', { mesh: 'defaultConfig: {drainDuration: 1ns}' }, 'cannot parse mesh config: defaultConfig'],
   ];
   for (const policy of ['on', '']) {
     it(`accepts policy ${JSON.stringify(policy)} in Istio's config, with a warning`, async () => {
@@ -100,9 +100,13 @@ describe('ConfigurationCompiler', () => {
       const field = key === 'mesh' ? 'meshConfigFrom' : 'configFrom';
       return [what, { ...istioTexts, ...texts }, `${field}: ${place(key)}${message}`];
     }),
-    ['no config', { values: '{}', mesh: '' }, `configFrom: ${missing('config')} of namespace "n": it has mesh, values`],
-    ['no values', { config: '', mesh: '' }, `configFrom: ${missing('values')}`],
-    ['no mesh config', { config: '', values: '' }, `meshConfigFrom: ${missing('mesh')}`],
+    [
+      'a missing config',
+      { values: '{}', mesh: '' },
+      `configFrom: ${missing('config')} of namespace "n": it has mesh, values`,
+    ],
+    ['missing values', { config: '', mesh: '' }, `configFrom: ${missing('values')}`],
+    ['a missing mesh config', { config: '', values: '' }, `meshConfigFrom: ${missing('mesh')}`],
   ];
   for (const [what, texts, message] of refusals) {
     it(`refuses ${what} in a ConfigMap, and names the ConfigMap and the key`, async () => {
@@ -116,7 +120,7 @@ describe('ConfigurationCompiler', () => {
     });
   }
 
-  it('refuses fields that contradict each other without naming a ConfigMap', async () => {
+  it('names no ConfigMap when it refuses fields of the spec that contradict each other', async () => {
     const both = config(1, { configFrom, policy: 'disabled' });
     await assert.rejects(
       compilerReading(istioTexts).compile(both, signal),
@@ -134,7 +138,7 @@ describe('ConfigurationCompiler', () => {
     assert.notEqual((await compiler.compile(refers, signal)).hash, first.hash);
   });
 
-  it('refuses templates that fail for every typical pod, with their field, and returns warnings', async () => {
+  it('refuses templates that fail for every typical pod, names their field, and returns warnings', async () => {
     const rehearsed =
       (rehearsal: Rehearsal): LoadConfiguration =>
       async (files) => ({ ...(await loadAtOnce(files)), rehearsal });
@@ -188,12 +192,7 @@ describe('ConfigurationCompiler', () => {
     ['a template that does not parse', { templates: { sidecar: '{{ if }}' } }, '', /templates\.sidecar.*line 1/s],
     ['names of templates that do not exist', { defaultTemplates: ['other'] }, '', other],
     ['invalid values', { valuesFrom }, '[1', /valuesFrom/],
-    [
-      'a configuration that does not fit in a ConfigMap',
-      { valuesFrom },
-      JSON.stringify({ large: 'x'.repeat(950_000) }),
-      tooLarge,
-    ],
+    ['a configuration that is too large', { valuesFrom }, JSON.stringify({ large: 'x'.repeat(950_000) }), tooLarge],
   ];
   for (const [what, injection, key, message] of refused) {
     it(`refuses ${what} on every call`, async () => {

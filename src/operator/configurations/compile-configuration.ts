@@ -25,7 +25,7 @@ export interface CompiledConfiguration {
   readonly doubts: readonly string[];
 }
 
-/** A configuration is too costly to load. The status records its hash to prevent retries. */
+/** Reports a configuration that is too costly to load. The hash in the status prevents retries. */
 export class RefusedConfigurationError extends TooCostlyError {
   readonly hash: string;
   constructor(hash: string, reason: string) {
@@ -37,11 +37,11 @@ export class RefusedConfigurationError extends TooCostlyError {
 /** The reason of the condition TemplatesValid for a configuration that is too costly. */
 export const tooCostlyReason = 'TooCostly';
 
-/** Compiles the configurations of InjectorConfigs, each only when its input has changed. */
+/** Compiles the configurations of InjectorConfigs. Caches each result until the input changes. */
 export class ConfigurationCompiler {
   readonly #configMaps: FollowedObjects;
   readonly #load: LoadConfiguration;
-  /** The last outcome by InjectorConfig, and the input of it. */
+  /** The last outcome for each InjectorConfig, and the input that produced the outcome. */
   readonly #last = new Map<string, { input: string; outcome: CompiledConfiguration | ConfigurationError }>();
 
   constructor(configMaps: FollowedObjects, load: LoadConfiguration) {
@@ -123,7 +123,7 @@ export class ConfigurationCompiler {
   }
 }
 
-/** Adds the ConfigMap and key of a referenced text to an error in it. */
+/** Adds the ConfigMap and key to an error in a referenced text. */
 function placed(
   error: ConfigurationError,
   config: InjectorConfig,
@@ -150,8 +150,8 @@ function mistakeIn(config: InjectorConfig): ConfigurationError | undefined {
 }
 
 /**
- * Refuses a configuration whose default templates do not exist: it loads, but injects no pod.
- * Istio accepts it and logs an error for each pod. @throws ConfigurationError
+ * Refuses a configuration whose default templates do not exist, since it would inject no pod.
+ * Istio accepts such a configuration and logs an error for each pod. @throws ConfigurationError
  */
 function refuseUseless({ defaultTemplates, aliases, templateNames }: Injector): void {
   const unknown = defaultTemplates.find((name) => !templateNames.includes(name) && !aliases.has(name));
@@ -173,8 +173,8 @@ function refuseOversize(files: ConfigurationFiles): void {
 /**
  * Reads a text to which an InjectorConfig refers.
  * @param user metadata.name of the InjectorConfig
- * @param where prefix for errors: the InjectorConfig and the field
- * @throws ConfigurationError if the text is missing, in Istio's words, which users search for
+ * @param where the InjectorConfig and the field, as the prefix of messages
+ * @throws ConfigurationError if the text is missing. Users search for its words, which are Istio's.
  */
 export async function readReference(
   configMaps: FollowedObjects,

@@ -13,7 +13,7 @@ export function filesOf(configMap: KubernetesObject | undefined): ConfigurationF
   return { config, values, mesh, settings };
 }
 
-/** Returns the configuration of a ConfigMap if it matches the hash in its label. */
+/** Returns the configuration in a ConfigMap if it matches the hash in the ConfigMap's label. */
 export function verifiedFiles(configMap: KubernetesObject): { files: ConfigurationFiles; hash: string } | undefined {
   const hash = configMap.metadata.labels?.[labelNames.configurationHash];
   const files = filesOf(configMap);

@@ -19,29 +19,29 @@ describe('PublishedRules', () => {
     rules = publishedRules(fixture.view, context.namespace, load);
   });
 
-  it('returns the rules of the published configuration, loaded once', async () => {
-    assert.equal((await rules.of('blue'))?.policy, 'enabled');
-    await rules.of('blue');
+  it('loads the published configuration once, and returns its rules', async () => {
+    assert.equal((await rules.get('blue'))?.policy, 'enabled');
+    await rules.get('blue');
     assert.equal(loads, 1);
   });
 
   it('returns new rules after another configuration is published', async () => {
-    await rules.of('blue');
+    await rules.get('blue');
     await fixture.edit('blue', { injection: { policy: 'disabled', templates: { sidecar: 'spec: {}' } } });
     await fixture.caughtUp();
-    assert.equal((await rules.of('blue'))?.policy, 'disabled');
+    assert.equal((await rules.get('blue'))?.policy, 'disabled');
     assert.equal(loads, 2);
   });
 
-  it('returns no rules without a webhook, or for a configuration with a wrong hash', async () => {
-    assert.equal(await rules.of('red'), undefined);
+  it('returns no rules if there is no webhook, or if the hash of the configuration is wrong', async () => {
+    assert.equal(await rules.get('red'), undefined);
     for (const name of fixture.cluster.names('configmaps')) {
       fixture.cluster.edit('configmaps', name, context.namespace, (object) => {
         object.data = { ...(object.data as object), config: 'policy: disabled' };
       });
     }
     await fixture.caughtUp();
-    assert.equal(await rules.of('blue'), undefined);
+    assert.equal(await rules.get('blue'), undefined);
     assert.equal(loads, 0);
   });
 });

@@ -7,12 +7,12 @@ import { publishedHash } from '../webhooks/published-webhook.ts';
 
 export type PublishedRules = ReturnType<typeof publishedRules>;
 
-/** Returns the decision rules of published configurations, which the replicas use. */
+/** Creates a reader of the decision rules in published configurations, which replicas also use. */
 export function publishedRules(view: ClusterView, namespace: string, load: LoadConfiguration) {
-  /** The last rules by InjectorConfig, so that a configuration is loaded once. */
+  /** The last rules for each InjectorConfig, so that each configuration is loaded once. */
   const known = new Map<string, { readonly hash: string; readonly rules: DecisionRules }>();
   /** Returns the rules of one configuration; undefined when its ConfigMap is missing or damaged. */
-  const ofHash = async (name: string, hash: string): Promise<DecisionRules | undefined> => {
+  const withHash = async (name: string, hash: string): Promise<DecisionRules | undefined> => {
     const last = known.get(name);
     if (last?.hash === hash) return last.rules;
     const configMap = view.configMaps.get(hashedConfigMapName(name, hash), namespace);
@@ -23,12 +23,12 @@ export function publishedRules(view: ClusterView, namespace: string, load: LoadC
     return rules;
   };
   return {
-    ofHash,
+    withHash,
     /** Returns the published rules of an InjectorConfig, or of a tag that points to it. */
-    async of(name: string, tag?: string): Promise<DecisionRules | undefined> {
+    async get(name: string, tag?: string): Promise<DecisionRules | undefined> {
       const webhook = tag === undefined ? objectNames(name).webhookConfiguration : tagWebhookConfiguration(tag);
       const hash = publishedHash(view.mutatingWebhooks.get(webhook), name);
-      return hash === undefined ? undefined : ofHash(name, hash);
+      return hash === undefined ? undefined : withHash(name, hash);
     },
   };
 }

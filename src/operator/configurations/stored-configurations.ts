@@ -16,7 +16,7 @@ type StoredConfiguration = Pick<CompiledConfiguration, 'files' | 'hash'>;
 /** Stores the configurations of InjectorConfigs in ConfigMaps for replicas, and reads them back. */
 export class StoredConfigurations {
   readonly #context: StoringContext;
-  /** The published configuration by InjectorConfig, to restore its ConfigMap after a deletion. */
+  /** The published configuration of each InjectorConfig, to restore a deleted ConfigMap. */
   readonly #remembered = new Map<string, StoredConfiguration>();
 
   constructor(context: StoringContext) {
@@ -43,7 +43,7 @@ export class StoredConfigurations {
     for (const object of objects) await owned.apply(object, into, signal);
   }
 
-  /** Deletes the oldest ConfigMaps, except those in use, published, or among the latest. */
+  /** Deletes old ConfigMaps, but keeps those that are in use or published, and the latest. */
   async prune(config: InjectorConfig, inUse: readonly (string | undefined)[], signal: AbortSignal): Promise<void> {
     const { view, owned } = this.#context;
     const { name } = config.metadata;
@@ -52,7 +52,7 @@ export class StoredConfigurations {
     const stored = view
       .belongingTo(name)
       .filter((object) => object.kind === 'ConfigMap' && hashOf(object) !== undefined);
-    // A tag may still use an older configuration, or have one as the canary of a rollout.
+    // A tag may still use an older configuration, as its target or as the canary of a rollout.
     const named = view.webhooksNaming(name).flatMap((webhook) => namedHashes(webhook, name));
     const used = stored.filter((object) => [...inUse, ...named].includes(hashOf(object)));
     const spare = stored
@@ -73,8 +73,8 @@ export class StoredConfigurations {
   }
 
   /**
-   * Returns the published hash: the first of status and webhook whose configuration still exists,
-   * since another client may have edited or restored either. If neither exists, the webhook's.
+   * Returns the published hash. Prefers the hash in status to the hash in the webhook, but skips a
+   * hash whose configuration is missing, since another client may have edited or restored either.
    */
   published(config: InjectorConfig, live: KubernetesObject | undefined): string | undefined {
     const stated = config.status?.config?.hash;
@@ -83,12 +83,12 @@ export class StoredConfigurations {
     return found ?? named ?? stated;
   }
 
-  /** Reports whether the webhook names this configuration, or it can be found. */
+  /** Reports whether the webhook names this configuration or the configuration can be found. */
   isNamedOrFound(config: InjectorConfig, live: KubernetesObject, hash: string): boolean {
     return publishedHash(live, config.metadata.name) === hash || this.find(config, hash) !== undefined;
   }
 
-  /** Returns the configuration of this hash, from memory or an intact ConfigMap. */
+  /** Returns the configuration with this hash, from memory or from an intact ConfigMap. */
   find(config: InjectorConfig, hash: string): StoredConfiguration | undefined {
     const { configMaps } = this.#context.view;
     const { namespace } = this.#context.settings.context;
@@ -98,7 +98,7 @@ export class StoredConfigurations {
     const stored = configMaps.get(hashedConfigMapName(name, hash), namespace);
     const verified = stored && verifiedFiles(stored);
     if (verified?.hash === hash) return verified;
-    // The hashed ConfigMap is gone or damaged; the one without a hash in its name may match.
+    // If that ConfigMap is missing or damaged, the ConfigMap without a hash in its name may match.
     const files = filesOf(configMaps.get(objectNames(name).configMap, namespace));
     return files !== undefined && configurationHash(files) === hash ? { files, hash } : undefined;
   }

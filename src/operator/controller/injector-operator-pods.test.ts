@@ -21,9 +21,9 @@ describe('InjectorOperator with pod watches', () => {
     const { hash } = usage().config as { hash: string };
     const labels = { 'istio.io/rev': 'blue' };
     cluster.put('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels } });
-    for (const [name, by] of Object.entries({ a: hash, b: '00000000' })) {
+    for (const [name, configHash] of Object.entries({ a: hash, b: '00000000' })) {
       const status = '{"revision":"blue"}';
-      const annotations = { 'sidecar-injector.io/config': `blue.${by}`, 'sidecar.istio.io/status': status };
+      const annotations = { 'sidecar-injector.io/config': `blue.${configHash}`, 'sidecar.istio.io/status': status };
       cluster.put('pods', { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'shop', annotations } });
     }
     // The next leader writes the usage immediately.
@@ -41,7 +41,7 @@ describe('InjectorOperator with pod watches', () => {
     assert.equal(usage().pods, undefined);
   });
 
-  it('publishes a configuration that fails for workloads of the cluster, and names them', async () => {
+  it('publishes a configuration even if it fails for workloads in the cluster, and names the workloads', async () => {
     const isLabelled = '{{ if index .ObjectMeta.Labels "team" }}{{ .Nmae }}{{ end }}';
     const failing = { injection: { templates: { sidecar: isLabelled + template('one') } } };
     const doubt = (): string => {
@@ -69,7 +69,7 @@ describe('InjectorOperator with pod watches', () => {
     cluster.fail((_method, path) => path.includes('/namespaces/shop/pods'), 403, 'Forbidden', 'pods is forbidden');
     const second = await cluster.launch('two');
     await cluster.until(() =>
-      second.logger.lines.some(({ message }) => message === 'not tried with pods of the cluster'),
+      second.logger.lines.some(({ message }) => message.endsWith('not tried with pods of the cluster')),
     );
     assert.match(doubt(), /Deployment shop\/web/);
     cluster.edit('injectorconfigs', 'blue', undefined, (object) => {

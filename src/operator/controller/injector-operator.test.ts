@@ -37,7 +37,7 @@ describe('InjectorOperator', () => {
     await cluster.until(() => cluster.isReady('blue'));
   });
 
-  it('does not run for leader while it cannot list a resource, such as RevisionTags', async () => {
+  it('does not become leader while it cannot list a resource, such as RevisionTags', async () => {
     const message = 'the server could not find the requested resource';
     cluster.fail((_method, path) => path.endsWith('/revisiontags'), 404, 'NotFound', message);
     const process = await cluster.launch();
@@ -65,7 +65,7 @@ describe('InjectorOperator', () => {
     await cluster.until(() => cluster.isReady('bad'));
   });
 
-  it("supports the library's methods for subclasses, on the chosen cluster", async () => {
+  it("supports the library's methods for subclasses, which use the chosen cluster", async () => {
     const { operator } = await cluster.launch();
     const { url } = cluster.server;
     assert.equal(operator.server(), url);

@@ -46,7 +46,7 @@ const { default: Operator, ResourceEventType, ResourceMetaImpl } = operatorModul
  *
  * Keeps the life cycle (`start` calls `init`) and the events of the library's Operator. Overrides
  * its watches (the library exits on any error, and drops an event whose handler throws), its URIs
- * (which its client no longer has), `stop`, and the kubeconfig.
+ * (which the library's client no longer has), `stop`, and the kubeconfig.
  */
 export class InjectorOperator extends Operator {
   readonly #options: InjectorOperatorOptions;
@@ -106,7 +106,7 @@ export class InjectorOperator extends Operator {
     return this.#loop !== undefined;
   }
 
-  /** Begins to stop and starts no new work; see {@link stopped}. */
+  /** Starts no new work. {@link stopped} waits for the work that is in progress. */
   override stop(): void {
     this.#stop.abort(new Error('the operator is stopping'));
   }
@@ -126,7 +126,7 @@ export class InjectorOperator extends Operator {
     return this.#options.client.server + resourcePath({ group, version, plural }, { namespace });
   }
 
-  /** Watches a collection until stopped; repeats each event until `onEvent` does not throw. */
+  /** Watches a collection until the operator stops. Repeats each event until `onEvent` succeeds. */
   protected override watchResource(
     group: string,
     version: string,
@@ -147,7 +147,7 @@ export class InjectorOperator extends Operator {
       }
     };
     store.subscribe(({ type, object }) => {
-      // The library types times in metadata as Dates, but its watches deliver JSON as well.
+      // The library declares times in metadata as Dates, but its own watches deliver JSON as well.
       const raw = object as unknown as ResourceEvent['object'];
       const meta = ResourceMetaImpl.createWithPlural(plural, raw);
       void deliver({ meta, object: raw, type: ResourceEventType[type] });
@@ -184,15 +184,15 @@ export class InjectorOperator extends Operator {
   }
 
   /**
-   * Runs for leader once all collections are listed. A process that cannot list one, as during an
-   * upgrade, must not hold the Lease: it would prevent others from reconciling.
+   * Joins the leader election once all collections are listed. A process that cannot list a
+   * collection, as during an upgrade, must not hold the Lease: it would block other processes.
    */
   async #runForLeader(): Promise<void> {
     await this.#view.synced(this.#stop.signal, this.#options.reports.synced());
     await this.#elector.run(this.#stop.signal, (leading) => this.#lead(leading));
   }
 
-  /** Leads until the signal aborts: reconciles all keys once, then those that change or are due. */
+  /** Leads until the signal aborts: reconciles all keys once, then keys that change or are due. */
   async #lead(leading: AbortSignal): Promise<void> {
     const { settings, metrics } = this.#options;
     if (settings.followPods !== false) this.#followPods(leading);
@@ -207,14 +207,14 @@ export class InjectorOperator extends Operator {
   }
 
   /** Watches pods and namespaces while leading, for Events about pods and for usage. */
-  #followPods(leading: AbortSignal, isAgain = false): void {
+  #followPods(leading: AbortSignal, isRestart = false): void {
     const ended = new AbortController();
     const signal = AbortSignal.any([leading, ended.signal]);
-    const again = (): void => {
+    const restart = (): void => {
       ended.abort();
       this.#followPods(leading, true);
     };
-    const stores = this.#reconcilers.followPods(signal, again, isAgain);
+    const stores = this.#reconcilers.followPods(signal, restart, isRestart);
     this.#follow(namespaces, stores.namespaces, { transform: stores.keepOfNamespace }, signal);
     this.#follow(pods, stores.pods, { transform: stores.keepOfPod, ...gentlyPaged }, signal);
   }
@@ -256,8 +256,8 @@ export class InjectorOperator extends Operator {
 }
 
 /**
- * Hides the default kubeconfig until the returned function is called. The constructor of the
- * library's Operator always loads it; a broken file must not stop a process that uses another.
+ * Hides the default kubeconfig until the returned function is called. The library's constructor
+ * always loads that file, but a broken file must not stop a process that uses another kubeconfig.
  */
 function withoutDefaultKubeconfig(): () => void {
   const { KUBECONFIG: kubeconfig, HOME: home } = process.env;

@@ -8,7 +8,7 @@ const object: KubernetesObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata
 const configMaps = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true };
 
 describe('whileLeading', () => {
-  it('rejects writes once the Lease is lost, and always reads', async () => {
+  it('rejects writes once the Lease is lost, but still allows reads', async () => {
     const cluster = new MemoryCluster();
     await cluster.start();
     let holds = true;

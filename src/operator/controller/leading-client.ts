@@ -6,8 +6,8 @@ export type LeaderClient = Pick<ApiClient, 'find' | 'list' | 'create' | 'replace
 
 /**
  * Returns a client that checks the Lease against our own clock before each write. A process that
- * was suspended during a pass resumes with its next write before any timer fires, and another
- * process may lead by then. @throws ApiError 409 NotLeading from writes without the Lease
+ * was suspended during a pass resumes with its next write before any timer fires, although another
+ * process may lead already. Writes reject with ApiError 409 NotLeading once the Lease is lost.
  */
 export function whileLeading(client: LeaderClient, holdsLease: () => boolean): LeaderClient {
   const write = async <T>(send: () => Promise<T>): Promise<T> => {

@@ -18,8 +18,8 @@ export interface ObjectWriterOptions extends Pick<ObjectApplierOptions, 'clock'>
 }
 
 /**
- * Writes and deletes our objects of any kind. Remembers a digest of each last desired state, to
- * tell updates from repairs of foreign edits. Adds answers to the view, to avoid double writes.
+ * Writes and deletes our objects of any kind. Remembers a digest of each object's last desired
+ * state, to distinguish updates from repairs. Stores the written objects in the view immediately.
  */
 export class ObjectWriter {
   readonly #options: ObjectWriterOptions;
@@ -53,8 +53,8 @@ export class ObjectWriter {
   }
 
   /**
-   * Deletes one object if it exists. Resolves with the object if it still exists, because of a
-   * finalizer or because another client recreated it; otherwise removes it from the view.
+   * Deletes one object if it exists. Resolves with the object if it remains, because of a
+   * finalizer or because another client recreated it; otherwise removes the object from the view.
    */
   async remove(object: KubernetesObject, signal: AbortSignal): Promise<KubernetesObject | undefined> {
     const { client, view } = this.#options;
@@ -64,13 +64,13 @@ export class ObjectWriter {
     }
     const remaining = await this.read(object, signal);
     const store = view.storeOf(object.kind);
-    // The watch may lag, and objects without our labels must not enter a store that excludes them.
+    // The watch may lag. An object without our labels must not enter a store that excludes it.
     if (remaining === undefined) store.remove(object);
     else if (view.live(object) !== undefined) store.upsert(remaining);
     return remaining;
   }
 
-  /** Reads one object from the API server by a list, which needs no permission to get. */
+  /** Reads one object from the API server with a list, which needs no permission for `get`. */
   async read(like: ObjectKey, signal: AbortSignal): Promise<KubernetesObject | undefined> {
     const { name = '', namespace } = like.metadata;
     const resource = resourceKind(like.apiVersion, like.kind);

@@ -4,7 +4,7 @@ import { parseInjectorConfig } from '../../api/injector-config/parse-injector-co
 import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
 
 /** Returns the result of `read`, or the ConfigurationError that it throws. */
-export function readOrRefuse<T>(read: () => T): T | ConfigurationError {
+export function catchConfigurationError<T>(read: () => T): T | ConfigurationError {
   try {
     return read();
   } catch (error) {
@@ -13,18 +13,18 @@ export function readOrRefuse<T>(read: () => T): T | ConfigurationError {
   }
 }
 
-/** Parses each object once, since objects in the view never change. */
+/** Returns a parser that parses each object once, since objects in the view never change. */
 function parsedOnce<T>(parse: (object: KubernetesObject) => T): (object: KubernetesObject) => T | ConfigurationError {
   const known = new WeakMap<KubernetesObject, T | ConfigurationError>();
   return (object) => {
-    const parsed = known.get(object) ?? readOrRefuse(() => parse(object));
+    const parsed = known.get(object) ?? catchConfigurationError(() => parse(object));
     known.set(object, parsed);
     return parsed;
   };
 }
 
-/** Returns an InjectorConfig of the view, parsed by its schema, or the error. */
+/** Parses an InjectorConfig from the view with its schema, or returns the error. */
 export const parsedConfig = parsedOnce(parseInjectorConfig);
 
-/** Returns a RevisionTag of the view, parsed by its schema, or the error. */
+/** Parses a RevisionTag from the view with its schema, or returns the error. */
 export const parsedTag = parsedOnce(parseRevisionTag);

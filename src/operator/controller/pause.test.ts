@@ -49,7 +49,7 @@ describe('spec.paused', () => {
     assert.equal(fixture.statusOf('blue').revision, 'one');
   });
 
-  it('publishes the last good configuration, after a reachability check, when the spec does not compile', async () => {
+  it('is unset: publishes the last good configuration after a reachability check if the spec does not compile', async () => {
     const good = fixture.hash('blue');
     await pause({ injection: { templates: { sidecar: '{{' } } });
     await fixture.edit('blue', { paused: false });

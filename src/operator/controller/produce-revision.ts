@@ -38,10 +38,10 @@ export interface RevisionProducerOptions extends PassContext {
 
 /** The longest time until the next check of the replicas' reports, in milliseconds. */
 const pendingMs = 1000;
-/** The retry period for a taken host, in milliseconds; no event reports a host that is free. */
+/** The retry period for a taken host, in milliseconds, since no event reports a free host. */
 const takenRetryMs = 30_000;
 
-/** Reasons of WebhookReady that need an action of a user, and therefore an Event. */
+/** Reasons of WebhookReady that need an action by a user and are therefore reported in an Event. */
 const actionable: readonly string[] = [
   'ConfigurationLost',
   'ForeignOverlap',
@@ -62,8 +62,8 @@ export class RevisionProducer {
   }
 
   /**
-   * Writes everything except the status, in an order in which no webhook is called before replicas
-   * can answer. Resolves with the milliseconds until the next call. Keeps its findings in the pass.
+   * Writes everything except the status, in an order that publishes no webhook before replicas can
+   * answer. Stores the findings in the pass. Resolves with the milliseconds until the next call.
    */
   async produce(pass: RevisionPass): Promise<number> {
     const { config, object, findings, writes, signal } = pass;
@@ -72,9 +72,9 @@ export class RevisionProducer {
     const { name } = config.metadata;
     await this.#options.servingRole.admit(name, signal);
     const rotation = await this.#options.certificates.advance(pass);
-    // With an invalid policy there is no rotation; keep the trust in the served certificate.
+    // An invalid policy stops the rotation; keep the CA bundle of the served certificate.
     const caBundlePem = rotation?.caBundlePem ?? this.#servedBundle(name);
-    // Before any await, so that no pass over a tag writes the previous bundle after a rotation.
+    // Store the bundle before any await, so that no pass over a tag writes the previous bundle.
     if (caBundlePem !== undefined && caBundlePem !== '') known.set(name, { ...known.get(name), caBundlePem });
     for (const each of servingObjects(config, rotation?.serving, settings.context)) {
       await owned.apply(each, writes, signal);
@@ -107,7 +107,7 @@ export class RevisionProducer {
     findings.Narrowed = narrowed;
     findings.publishedHash = hash;
     const live = reports.replicas(name);
-    // Without reports the number is unknown, as before the Leases are listed.
+    // Without reports, the number is unknown, for example until the Leases are listed.
     if (live.length > 0 || finding?.reason === 'NoReplica') {
       findings.servedBy = live.filter(({ hashes }) => hashes.some((each) => each === hash)).length;
     }
@@ -168,13 +168,13 @@ export class RevisionProducer {
     }
   }
 
-  /** Records that the webhook was withdrawn, so that the next one needs a reachability check. */
+  /** Records that the webhook was withdrawn. The next webhook needs a reachability check. */
   withdrawn(name: string): void {
     this.#options.known.set(name, undefined);
     this.#options.publication.withdrawn(name);
   }
 
-  /** Deletes the objects of all certificate providers, since nothing is served any more. */
+  /** Deletes the objects of all certificate providers, since no certificate is needed any more. */
   release(name: string, signal: AbortSignal): Promise<void> {
     return this.#options.certificates.release(name, signal);
   }

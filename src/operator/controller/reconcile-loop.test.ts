@@ -24,7 +24,7 @@ function setUp(reconcile: (key: string) => Promise<number>) {
 }
 
 describe('ReconcileLoop', () => {
-  it('reconciles after the returned delay, and at once when a key is added', async () => {
+  it('reconciles after the returned delay, and immediately when a key is added', async () => {
     let passes = 0;
     const { clock, loop, finish } = setUp(() => Promise.resolve(++passes && 1000));
     loop.add('a');
@@ -38,7 +38,7 @@ describe('ReconcileLoop', () => {
     await finish();
   });
 
-  it('backs off, and waits at least for the retryAfter of the API server', async () => {
+  it('backs off, and waits at least for the retryAfter in an answer of the API server', async () => {
     const slow = new ApiError({ code: 429, reason: 'TooManyRequests', message: 'slow', retryAfter: 3 });
     const errors = [new Error('bug'), slow];
     const { clock, loop, levels, outcomes, finish } = setUp(() => {
@@ -127,7 +127,7 @@ describe('ReconcileLoop', () => {
     await finish();
   });
 
-  it('ends at once when its signal is already aborted', async () => {
+  it('ends immediately when its signal is already aborted', async () => {
     const { clock, logger } = setUp(() => Promise.resolve(0));
     const loop = new ReconcileLoop({ clock, logger, metrics: {}, reconcile: () => Promise.reject(down) });
     await loop.run(AbortSignal.abort());

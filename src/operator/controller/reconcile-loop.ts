@@ -12,13 +12,13 @@ export interface ReconcileLoopOptions {
   readonly reconcile: (key: string, signal: AbortSignal) => Promise<number>;
 }
 
-/** The number of concurrent passes, so that a slow key does not delay the others. */
+/** The number of concurrent passes; more than one, so that a slow key does not delay the rest. */
 const workers = 4;
 
-/** The maximum back-off in milliseconds. It bounds the recovery time after the cause has gone. */
+/** The maximum back-off in milliseconds. It bounds the recovery time once the cause is gone. */
 const longestBackOffMs = 30_000;
 
-/** Reconciles keys during one leadership: retries each until it succeeds, and again when due. */
+/** Reconciles keys during one leadership. Retries failed keys, and repeats keys that are due. */
 export class ReconcileLoop {
   readonly #options: ReconcileLoopOptions;
   readonly #queue: WorkQueue;
@@ -35,7 +35,7 @@ export class ReconcileLoop {
     this.#options.metrics.queued?.(this.#queue.length);
   }
 
-  /** Retries all failed keys at once, because the API server answers again. */
+  /** Retries all failed keys immediately, because the API server answers again. */
   recovered(): void {
     this.#isOutage = false;
     this.#queue.forgetAll();

@@ -7,7 +7,7 @@ const webhookType = { apiVersion: 'admissionregistration.k8s.io/v1', kind: 'Muta
 describe('RevisionReconciler with other injectors', () => {
   const fixture = eachTest(new RevisionFixture());
 
-  it('publishes only the older of two that overlap, and the younger once the older is deleted', async () => {
+  it('publishes only the older of two overlapping InjectorConfigs, and the younger once the older is deleted', async () => {
     await fixture.install('old');
     fixture.cluster.put('injectorconfigs', injectorConfig('young', { revision: 'old' }));
     await fixture.reconcile('young');
@@ -35,7 +35,7 @@ describe('RevisionReconciler with other injectors', () => {
     fixture.says('young', 'Ready', /^False\/Overlap: .* give one of the two separate spec\.webhook\.keys/);
   });
 
-  it('publishes only once its configured owner exists, with an owner reference', async () => {
+  it('publishes once the configured owner exists, with an owner reference', async () => {
     fixture.restart({ owner: 'injector' });
     await fixture.install();
     assert.equal(fixture.path('blue'), undefined);
@@ -47,7 +47,7 @@ describe('RevisionReconciler with other injectors', () => {
     assert.deepEqual(ownerReferences, [{ ...webhookType, ...owner }]);
   });
 
-  it('writes and deletes nothing while another installation of its class owns the webhook', async () => {
+  it('writes and deletes nothing while another installation of its operator class owns the webhook', async () => {
     const elsewhere = { service: { namespace: 'elsewhere', name: 'sidecar-injector-blue' } };
     fixture.cluster.put('mutatingwebhookconfigurations', {
       ...webhookType,

@@ -22,7 +22,7 @@ describe('RevisionReconciler: publication', () => {
     fixture.says('blue', 'Ready', /^True/);
   });
 
-  it('reports how many pods the published configuration refused, and the last one', async () => {
+  it('reports how many pods the published configuration refused, and the last refused pod', async () => {
     await fixture.installed();
     assert.equal(fixture.condition('blue', 'InjectionFailing'), 'none');
     const failure = { reason: 'TemplateFailed', message: 'no field Nmae', pod: 'shop/web-' };
@@ -47,7 +47,7 @@ describe('RevisionReconciler: publication', () => {
     fixture.says('blue', 'Ready', /^False\/ConfigurationInvalid/);
   });
 
-  it('writes the path in a format that all replicas read, and keeps the old path if there is none', async () => {
+  it('writes the path in a format that all replicas read, and keeps the old path if no such format exists', async () => {
     await fixture.installed();
     const before = fixture.path('blue');
     fixture.reports.format = 'replica-2 reads 3';
@@ -97,10 +97,10 @@ describe('RevisionReconciler: publication', () => {
     fixture.says('blue', 'WebhookReady', advice);
     assert.equal(fixture.path('blue'), undefined);
     await fixture.render('blue', template('two'));
-    assert.doesNotMatch(fixture.condition('blue', 'WebhookReady'), /delete the pod/, 'of another configuration');
+    assert.doesNotMatch(fixture.condition('blue', 'WebhookReady'), /delete the pod/, 'a new wait has begun');
   });
 
-  it('is not Ready while no replica runs for longer than a restart takes', async () => {
+  it('is not Ready once no replica has run for longer than a restart takes', async () => {
     await fixture.install();
     const path = fixture.path('blue');
     fixture.reports.missing = ['any replica (none is running)'];
@@ -142,7 +142,7 @@ describe('RevisionReconciler: publication', () => {
 
   for (const [what, isRestarted] of [
     ['when the status names an unknown configuration', false],
-    ['when the status names an unknown configuration, after a restart', true],
+    ['after a restart, when the status names an unknown configuration', true],
   ] as const) {
     it(`does not move the webhook ${what}`, async () => {
       const good = await fixture.installed();
@@ -158,7 +158,7 @@ describe('RevisionReconciler: publication', () => {
     });
   }
 
-  it('reports that the published configuration is lost, and publishes the next one that compiles', async () => {
+  it('reports that the published configuration is lost, and publishes the next configuration that compiles', async () => {
     const good = await fixture.installed();
     fixture.setTemplate('blue', '{{');
     fixture.cluster.remove('configmaps', `sidecar-injector-blue-${good}`, 'injection');

@@ -20,7 +20,7 @@ describe('RevisionReconciler: repair', () => {
     ['the webhook configuration', 'mutatingwebhookconfigurations', 'MutatingWebhookConfiguration', 'blue'],
     ['the Service', 'services', 'Service', 'blue', 'injection'],
     ['the serving Secret', 'secrets', 'Secret', 'blue-serving', 'injection'],
-    ['the plain ConfigMap', 'configmaps', 'ConfigMap', 'blue', 'injection'],
+    ['the ConfigMap without a hash in its name', 'configmaps', 'ConfigMap', 'blue', 'injection'],
   ];
   for (const [what, plural, kind, short, namespace] of damages) {
     it(`recreates ${what} after a deletion, and records an Event`, async () => {
@@ -81,7 +81,7 @@ describe('RevisionReconciler: repair', () => {
     fixture.emptyBundles('blue');
     fixture.cluster.writes.length = 0;
     assert.equal(await fixture.reconcile('blue'), 1000);
-    assert.deepEqual(fixture.cluster.writes, [], 'reverted at most once a second');
+    assert.deepEqual(fixture.cluster.writes, [], 'the edit is reverted after a second');
     fixture.says('blue', 'Ready', /^True/);
     await fixture.clock.advance(1000);
     assert.equal(await fixture.reconcile('blue'), 59_000);
@@ -108,7 +108,7 @@ describe('RevisionReconciler: repair', () => {
     assert.ok(fixture.webhooks('blue').every(({ clientConfig }) => clientConfig.caBundle !== ''));
   });
 
-  it('repairs the caBundle of the live webhook while the API server rejects the desired one', async () => {
+  it('repairs the caBundle of the live webhook while the API server rejects the desired webhook', async () => {
     await fixture.install();
     const { length } = fixture.webhooks('blue');
     const good = fixture.hash('blue');

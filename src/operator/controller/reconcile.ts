@@ -45,7 +45,7 @@ export class RevisionReconciler {
   }
 
   /**
-   * Reconciles one InjectorConfig, or the objects that a deleted one has left behind.
+   * Reconciles one InjectorConfig, or the objects that a deleted InjectorConfig has left behind.
    * Resolves with the milliseconds until the next call. Rejects with errors of the API server; the
    * caller retries with back-off.
    */
@@ -63,16 +63,16 @@ export class RevisionReconciler {
     if (spec?.paused === true) return this.#pause(object, signal);
     const config = parsedConfig(object);
     if (config instanceof ConfigurationError) return this.#refuseWhole(object, config, signal);
-    // While another client reverts our writes, reconcile once a second; a new generation at once.
+    // While another client reverts our writes, reconcile a known generation only once a second.
     const isKnown = config.status?.observedGeneration === config.metadata.generation;
     const delay = isKnown ? this.#conflicts.backOffFor(name) : 0;
     return delay > 0 ? delay : this.#reconcileLive(config, object, signal);
   }
 
   /**
-   * Reports whether another installation of our operator class owns the webhook. Two of them would
-   * revert each other's writes forever, so the second, which has no Secret yet, writes nothing, not
-   * even a status; it reports this in an Event and in the log.
+   * Reports whether another installation of our operator class owns the webhook. Two installations
+   * would revert each other's writes forever, so the second, which has no Secret yet, writes no
+   * object, not even a status. An Event and the log report this.
    */
   #isOfOtherInstallation(object: KubernetesObject): boolean {
     const { view, settings, refusals } = this.#options;
@@ -80,7 +80,7 @@ export class RevisionReconciler {
     const { name = '' } = object.metadata;
     const { webhookConfiguration, servingSecret } = objectNames(name);
     const other = otherInstallation(view.mutatingWebhooks.get(webhookConfiguration), namespace);
-    // A webhook of another operator class is reported in a condition, which only we write.
+    // A condition reports a webhook of another operator class, since only we write that status.
     const isOfOurClass = view.otherClassAt(webhookConfiguration) === undefined;
     if (other === undefined || !isOfOurClass || view.secrets.get(servingSecret, namespace) !== undefined) {
       refusals.settled(name, 'Installation');
@@ -127,7 +127,7 @@ export class RevisionReconciler {
     return Math.max(0, Math.min(...waits));
   }
 
-  /** Deletes the objects of an InjectorConfig that overlaps with an older one or a tag. */
+  /** Deletes the objects of an InjectorConfig that overlaps with an older InjectorConfig or tag. */
   async #yieldTo(
     winner: PodClaim,
     config: InjectorConfig,
@@ -152,14 +152,14 @@ export class RevisionReconciler {
     return wait ?? resyncMs;
   }
 
-  /** Deletes the webhook, then the objects of certificate providers, which nothing needs then. */
+  /** Deletes the webhook, then the objects of certificate providers, which are unused then. */
   async #removeStep(name: string, signal: AbortSignal): Promise<number | undefined> {
     const wait = await this.#options.removal.step(name, signal);
     await this.#options.producer.release(name, signal);
     return wait;
   }
 
-  /** Handles the kill switch, which works even if the rest of the spec is invalid. */
+  /** Handles `spec.paused`, which works even if the rest of the spec is invalid. */
   async #pause(object: KubernetesObject, signal: AbortSignal): Promise<number> {
     const { removal, producer, events, logger } = this.#options;
     const { name = '' } = object.metadata;
@@ -174,7 +174,7 @@ export class RevisionReconciler {
     return resyncMs;
   }
 
-  /** Runs a deletion. If finalizers of others block it, names them in a condition and an Event. */
+  /** Runs a deletion. A condition and an Event name the foreign finalizers that block it. */
   async #unblocked<T>(object: KubernetesObject, signal: AbortSignal, remove: () => Promise<T>): Promise<T> {
     const { refusals } = this.#options;
     try {
@@ -195,7 +195,7 @@ export class RevisionReconciler {
   #noteFailure(findings: RevisionFindings, error: Error): void {
     if (error instanceof ApiError && (error.code === 0 || error.code === 409)) return;
     const reason = error instanceof ApiError ? error.reason.replace(/[^A-Za-z0-9_]/g, '') : 'InternalError';
-    // Reasons of the API server are not among ConditionReason.
+    // The type ConditionReason does not include the reasons of the API server.
     const finding = no(reason as ConditionReason, error.message);
     if (findings.CertificateReady === undefined) findings.CertificateReady = finding;
     else findings.WebhookReady ??= finding;
@@ -275,7 +275,7 @@ async function removeFinalizer(writing: Writing, object: KubernetesObject, signa
   await setFinalizers(writing, object, others, signal);
 }
 
-/** Writes onto the version that was read, since other controllers edit finalizers as well. */
+/** Writes with the resourceVersion that was read, since other controllers edit finalizers, too. */
 async function setFinalizers(
   { client, view }: Writing,
   object: KubernetesObject,
@@ -284,7 +284,7 @@ async function setFinalizers(
 ): Promise<KubernetesObject> {
   const { resourceVersion } = object.metadata;
   const written = await client.patch(object, 'merge', { metadata: { finalizers, resourceVersion } }, { signal });
-  // With a deletionTimestamp and no finalizers the object is gone; the watch reports that.
+  // An object with a deletionTimestamp and no finalizers is gone, which the watch reports.
   if (written.metadata.deletionTimestamp === undefined) view.configs.upsert(written);
   return written;
 }

@@ -3,7 +3,7 @@ import type { Logger } from '../../kube/ports.ts';
 import type { EventReason } from '../reasons.ts';
 import type { RevisionEvents } from './revision-events.ts';
 
-/** The subjects of refusals. Each has at most one current refusal per object. */
+/** The subjects of refusals. Each subject has at most one current refusal per object. */
 export type RefusalTopic =
   | 'Object'
   | 'Overlap'
@@ -23,7 +23,7 @@ export class Refusals {
   readonly #kind: 'injectorConfig' | 'revisionTag';
   readonly #reported = new Map<string, Map<RefusalTopic, string>>();
 
-  /** @param kind of the refused objects; the two kinds need separate instances */
+  /** @param kind the kind of the refused objects; each kind needs a separate instance */
   constructor(events: RevisionEvents, logger: Logger, kind: 'injectorConfig' | 'revisionTag' = 'injectorConfig') {
     this.#kind = kind;
     this.#events = events;
@@ -42,7 +42,7 @@ export class Refusals {
     return true;
   }
 
-  /** Records that a topic has no refusal now, so that a later one is new again. */
+  /** Records that a topic has no refusal now, so that the next refusal counts as new. */
   settled(name: string, topic: RefusalTopic): void {
     this.#reported.get(name)?.delete(topic);
   }

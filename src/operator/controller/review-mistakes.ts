@@ -9,19 +9,19 @@ import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { configOverlaps, tagOverlaps } from '../../selection/new-overlaps.ts';
 import { haveOneCertificate, hostTaken, webhookHost } from '../../manifests/certificate-terms.ts';
 import { obstacleOf, readinessOf, revisionsOf } from '../tags/tag-plan.ts';
-import { readOrRefuse } from './parsed-configs.ts';
+import { catchConfigurationError } from './parsed-configs.ts';
 import type { TagTargets } from '../tags/tag-targets.ts';
 
 /**
  * Returns the overlaps and host conflicts that a write of an InjectorConfig would introduce.
- * Ignores existing ones.
+ * Ignores those that exist already.
  */
 export function configMistakes(config: InjectorConfig, old: unknown, targets: TagTargets): Mistake[] {
-  const before = readOrNothing(() => parseInjectorConfig(old));
+  const before = resultOrUndefined(() => parseInjectorConfig(old));
   return [...configOverlaps(config, before, targets.claims()), ...hostMistakes(config, before, targets)];
 }
 
-/** Returns the InjectorConfigs with the same host but another certificate; see `host-claims.ts`. */
+/** Returns a mistake for each InjectorConfig with the same host but another certificate. */
 function hostMistakes(config: InjectorConfig, before: InjectorConfig | undefined, targets: TagTargets): Mistake[] {
   const host = webhookHost(config);
   if (host === undefined || (before !== undefined && isServedAsBefore(config, before))) return [];
@@ -32,7 +32,7 @@ function hostMistakes(config: InjectorConfig, before: InjectorConfig | undefined
     .map((other) => ({ field: 'spec.webhook.url', message: hostTaken(host, other) }));
 }
 
-/** Reports whether host and source of the certificate are unchanged. */
+/** Reports whether the host and the source of the certificate are unchanged. */
 function isServedAsBefore(config: InjectorConfig, before: InjectorConfig): boolean {
   const sourceOf = ({ spec }: InjectorConfig): string | undefined =>
     spec.certificate.secretRef?.name ?? spec.certificate.certificateRef?.name;
@@ -40,11 +40,11 @@ function isServedAsBefore(config: InjectorConfig, before: InjectorConfig): boole
 }
 
 /**
- * Returns why a RevisionTag that is being written cannot point to its revision: the revision is
- * unknown or not ready, or another webhook selects the same pods. Empty if the spec is unchanged.
+ * Returns why a RevisionTag cannot point to its revision: the revision is unknown or not ready, or
+ * another webhook selects the same pods. Returns no mistakes if the spec is unchanged.
  */
 export function tagMistakes(tag: RevisionTag, old: unknown, targets: TagTargets): Mistake[] {
-  const before = readOrNothing(() => parseRevisionTag(old));
+  const before = resultOrUndefined(() => parseRevisionTag(old));
   if (before !== undefined && isDeepStrictEqual(before.spec, tag.spec)) return [];
   const desired = targets.desired(tag);
   const current = targets.current(tag.metadata.name);
@@ -63,14 +63,14 @@ export function tagMistakes(tag: RevisionTag, old: unknown, targets: TagTargets)
   return config === undefined ? [] : tagOverlaps(tag, before, config, targets.claims());
 }
 
-/** Reports whether replicas are loading an edit. Meanwhile a tag may move to the InjectorConfig. */
+/** Reports whether replicas are loading an edit, during which a tag may move to the config. */
 function isBeingEdited({ status }: InjectorConfig): boolean {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   return ready?.reason === 'WaitingForReplicas' && status?.config?.hash !== undefined;
 }
 
-function readOrNothing<T>(read: () => T): T | undefined {
-  const found = readOrRefuse(read);
+function resultOrUndefined<T>(read: () => T): T | undefined {
+  const found = catchConfigurationError(read);
   return found instanceof ConfigurationError ? undefined : found;
 }
 

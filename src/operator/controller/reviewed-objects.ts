@@ -4,9 +4,9 @@ import { injectorConfigs, revisionTags, statedTarget } from '../cluster-view.ts'
 import { TagTargets } from '../tags/tag-targets.ts';
 
 /**
- * Watches the InjectorConfigs and RevisionTags of the cluster, in every replica that answers the
- * validating webhook, since whether one is valid depends on the others. The cache may be stale, so
- * the pass of the leader repeats the checks.
+ * Watches the cluster's InjectorConfigs and RevisionTags in every replica that answers the
+ * validating webhook, since the validity of an object depends on the other objects. The cache may
+ * be stale, so the leader repeats the checks in its passes.
  */
 export class ReviewedObjects {
   readonly #options: FollowingParts;
@@ -22,7 +22,7 @@ export class ReviewedObjects {
     this.targets = new TagTargets({ configs: this.#configs, tags: this.#tags, targetOf }, options.operatorClass);
   }
 
-  /** Whether both kinds have been listed; until then, an object may only seem to be missing. */
+  /** Whether both kinds have been listed; until then, an existing object may seem to be missing. */
   get synced(): boolean {
     return this.#configs.hasSynced && this.#tags.hasSynced;
   }

@@ -18,7 +18,7 @@ export class RevisionEvents {
     this.#recorder.record(object, { type: 'Normal', reason: 'Published', action: 'Publish', note });
   }
 
-  /** Records that a tag points to another revision, or to its first one. */
+  /** Records that a tag points to its first revision or to another revision. */
   tagMoved(tag: KubernetesObject, revision: string, hash: string, before: string | undefined): void {
     const note = `the tag points to revision ${revision} (configuration ${hash})${before === undefined ? '' : ` in place of ${before}`}`;
     this.#recorder.record(tag, { type: 'Normal', reason: 'Published', action: 'Publish', note });

@@ -10,11 +10,11 @@ import type { Rotation } from '../../certs/rotation/rotation.ts';
 import type { ConditionReason } from '../reasons.ts';
 import type { RotateAnswer } from '../certificates/rotate-requests.ts';
 
-/** The value of one condition, as found by a pass. */
+/** The value that a pass found for one condition. */
 export interface Finding {
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: ConditionReason;
-  /** A sentence for users that is stable while nothing changes. */
+  /** A sentence for users. It does not change while nothing else changes. */
   readonly message: string;
 }
 
@@ -55,8 +55,8 @@ export interface RevisionFindings extends FindingsOf<(typeof required | typeof e
 }
 
 /**
- * Returns the conditions for findings; omits exceptional ones until they are first True.
- * @param readiness computes condition Ready from the others
+ * Returns the conditions for findings. Omits an exceptional condition until it is first True.
+ * @param readiness computes condition Ready from the other conditions
  */
 export function observedConditions<Type extends string>(
   [always, exceptions]: readonly [readonly Type[], readonly Type[]],
@@ -75,7 +75,7 @@ export function observedConditions<Type extends string>(
   return mergeConditions(merged, [{ type: 'Ready', observedGeneration, ...readiness(merged) }], now);
 }
 
-/** Returns the status for the findings; deeply equal to the previous one if nothing changed. */
+/** Returns the status for the findings; deeply equal to the previous status if nothing changed. */
 export function revisionStatus(config: InjectorConfig, findings: RevisionFindings, now: Date): InjectorConfigStatus {
   const before = config.status;
   const observedGeneration = config.metadata.generation ?? 0;
@@ -101,8 +101,8 @@ export function revisionStatus(config: InjectorConfig, findings: RevisionFinding
 }
 
 /**
- * Returns the first condition that prevents readiness: one of `against` that is True, or a required
- * one that is not. @param where suffix for the message of a required condition
+ * Returns the first condition that prevents readiness: a condition in `against` that is True, or a
+ * required condition that is not. @param where a suffix for the message of a required condition
  */
 export function obstacleAmong(
   conditions: readonly Condition[],
@@ -125,7 +125,7 @@ export function obstacleAmong(
   return undefined;
 }
 
-/** Returns condition Ready: True if nothing prevents it, otherwise with the first reason. */
+/** Returns condition Ready: True if no condition prevents it, otherwise with the first reason. */
 function readiness(conditions: readonly Condition[]): Finding {
   const obstacle = obstacleAmong(conditions, ['RemovalBlocked', 'Paused', 'Overlap'], required);
   if (obstacle !== undefined) return obstacle;

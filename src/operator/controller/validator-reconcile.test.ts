@@ -25,14 +25,14 @@ describe('ValidatorReconciler', () => {
     return fixture.reconcilers.validator.reconcile(signal);
   };
 
-  it('repairs its webhook after another client pointed it elsewhere', async () => {
+  it('repairs its webhook after another client pointed the webhook to another namespace', async () => {
     await pass();
     pointTo('elsewhere');
     await pass();
     assert.equal(namespace(), 'injection');
   });
 
-  it('writes nothing while another installation of its class owns the webhook, and logs this once', async () => {
+  it('writes nothing while another installation of its operator class owns the webhook, and logs this once', async () => {
     await pass();
     pointTo('elsewhere');
     for (const plural of ['secrets', 'services']) {
@@ -61,16 +61,16 @@ const service = (namespace: string): object => ({ service: { namespace, name: 's
 
 describe('otherInstallation', () => {
   const cases: [what: string, live: ReturnType<typeof calling> | undefined, expected: string | undefined][] = [
-    ['no webhook configuration', undefined, undefined],
-    ['no webhooks', calling(), undefined],
-    ['our Service', calling(service('ours'), service('ours')), undefined],
-    ['the Service of another namespace', calling(service('other'), service('other')), 'other'],
-    ['one of two webhooks edited by another client', calling(service('ours'), service('other')), undefined],
-    ['webhooks of several namespaces', calling(service('one'), service('two')), undefined],
-    ['a url', calling({ url: 'https://host/' }), undefined],
+    ['a missing webhook configuration', undefined, undefined],
+    ['a webhook configuration without webhooks', calling(), undefined],
+    ['webhooks that call our Service', calling(service('ours'), service('ours')), undefined],
+    ['webhooks that call a Service in another namespace', calling(service('other'), service('other')), 'other'],
+    ['two webhooks of which another client edited one', calling(service('ours'), service('other')), undefined],
+    ['webhooks that call Services in two other namespaces', calling(service('one'), service('two')), undefined],
+    ['a webhook with a url', calling({ url: 'https://host/' }), undefined],
   ];
   for (const [what, live, expected] of cases) {
-    it(`${what}: ${expected ?? 'none'}`, () => {
+    it(`returns ${expected === undefined ? 'undefined' : `namespace ${expected}`} for ${what}`, () => {
       assert.equal(otherInstallation(live, 'ours'), expected);
     });
   }

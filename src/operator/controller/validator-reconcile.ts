@@ -14,10 +14,10 @@ export interface ValidatorReconcilerOptions extends PassContext {
   readonly certificates: CertificateKeeper;
 }
 
-/** Maintains the validating webhook of this operator class, which fails open, and its objects. */
+/** Maintains the validating webhook of this operator class. The webhook fails open. */
 export class ValidatorReconciler {
   readonly #options: ValidatorReconcilerOptions;
-  /** The namespace of another installation that was logged last. */
+  /** The most recently logged namespace of another installation. */
   #loggedNamespace: string | undefined;
 
   constructor(options: ValidatorReconcilerOptions) {
@@ -78,7 +78,7 @@ export class ValidatorReconciler {
   }
 }
 
-/** Returns the Secret of the rotation, the first of the validator's objects. */
+/** Returns the Secret of the rotation, which is the first of the validator's objects. */
 function rotationSecretOf(stored: Rotation['stored'], { context }: OperatorSettings): KubernetesObject {
   const [secret] = validatorObjects({ stored, caBundlePem: '' }, context);
   if (secret === undefined) throw new Error('the validator has no objects');
@@ -87,9 +87,9 @@ function rotationSecretOf(stored: Rotation['stored'], { context }: OperatorSetti
 
 /**
  * Returns the namespace of another installation that owns a live webhook configuration; undefined
- * if it is ours to write. Another installation owns it if all webhooks call Services in one other
- * namespace: its field manager equals ours, so only the namespace tells them apart.
- * @param namespace of this operator
+ * if this operator may write it. Another installation owns it if all webhooks call Services in one
+ * other namespace. All installations have the same field manager, so only the namespace differs.
+ * @param namespace the namespace of this operator
  */
 export function otherInstallation(live: KubernetesObject | undefined, namespace: string): string | undefined {
   const namespaces = new Set(webhooksOf(live).map(({ clientConfig }) => clientConfig?.service?.namespace));

@@ -33,7 +33,7 @@ describe('WakeUps', () => {
     ["another injector's webhook", changed(istio()), `(validator) ${allObjects}`],
     ['the owner of webhooks', changed({ ...webhook('owner'), webhooks: [] }), `(validator) ${allObjects}`],
     ['the webhook of a tag', changed(ofTag), '(restarts) deleted tag/test'],
-    ['the webhook of the default', changed(ofDefault), 'default deleted tag/default'],
+    ['the webhook configuration of the default revision', changed(ofDefault), 'default deleted tag/default'],
   ] as readonly [string, (wakeUps: WakeUps) => void, string][]) {
     it(`queues all keys that depend on ${what}`, () => {
       const keys = new Set<string>();

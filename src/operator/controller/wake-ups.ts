@@ -6,7 +6,7 @@ import { type ClusterView, injectorConfigOf, mutatingWebhooks, tagOf } from '../
 import { foreignSelectors } from '../../selection/foreign-overlap.ts';
 import type { TagTargets } from '../tags/tag-targets.ts';
 
-/** The queue keys besides InjectorConfigs and tags. No InjectorConfig can have such a name. */
+/** The queue keys of other reconcilers. No InjectorConfig can have such a name. */
 export const otherKeys = {
   validator: '(validator)',
   servingRole: '(serving role)',
@@ -17,7 +17,7 @@ export const otherKeys = {
 export interface WakeUpsOptions {
   readonly view: ClusterView;
   readonly targets: TagTargets;
-  /** The name of the webhook configuration that owns ours. */
+  /** The name of the webhook configuration that owns our webhook configurations. */
   readonly owner?: string | undefined;
   /** Adds a key to the queue; does nothing unless this process leads. */
   readonly add: (key: string) => void;
@@ -26,7 +26,7 @@ export interface WakeUpsOptions {
 /** Queues the keys that depend on a change. */
 export class WakeUps {
   readonly #options: WakeUpsOptions;
-  /** The generation and deletion of each InjectorConfig and RevisionTag, as seen last. */
+  /** The last seen generation and deletion time of each InjectorConfig and RevisionTag. */
   readonly #seen = new Map<string, string>();
 
   constructor(options: WakeUpsOptions) {
@@ -65,7 +65,7 @@ export class WakeUps {
     if (this.#isChanged(key, object, isGone)) this.all();
   }
 
-  /** Queues the tags, even deleted ones, whose current or desired target is an InjectorConfig. */
+  /** Queues the tags, even deleted tags, whose current or desired target is an InjectorConfig. */
   tagsOf(name: string, last?: KubernetesObject): void {
     const { view, targets, add } = this.#options;
     const object = view.configs.get(name) ?? last ?? { metadata: { name } };
@@ -98,7 +98,7 @@ export class WakeUps {
     else if (names.size === 0) add(otherKeys.validator);
   }
 
-  /** Reports whether more than the status changed, which may decide overlaps among all objects. */
+  /** Reports whether more than the status changed, which may affect overlaps of all objects. */
   #isChanged(key: string, { metadata }: KubernetesObject, isGone: boolean): boolean {
     const state = isGone ? 'gone' : `${metadata.generation ?? ''} ${String(metadata.deletionTimestamp)}`;
     const isChanged = this.#seen.get(key) !== state;
@@ -115,7 +115,7 @@ export function tagKey(name: string): string {
   return prefix + name;
 }
 
-/** Returns the tag of a queue key; undefined for other keys. */
+/** Returns the tag that a queue key names; undefined for the key of another object. */
 export function tagIn(key: string): string | undefined {
   return key.startsWith(prefix) ? key.slice(prefix.length) : undefined;
 }

@@ -29,7 +29,7 @@ describe('PodEvents', () => {
     const podEvents = new PodEvents({
       claims: () => ({ configs, tags: [], targetOf: () => undefined }),
       rules: {
-        of: () => (failure === undefined ? Promise.resolve({ ...rules, policy: 'disabled' }) : Promise.reject(failure)),
+        get: () => (failure ? Promise.reject(failure) : Promise.resolve({ ...rules, policy: 'disabled' })),
       },
       recorder: {
         record: ({ metadata }: KubernetesObject, { type, reason, note }: RecordedEvent) =>
@@ -98,7 +98,7 @@ describe('PodEvents', () => {
     assert.equal(events.length, 1);
   });
 
-  it('reports no pods that are injected, did not ask for injection, or were deleted', async () => {
+  it('reports no pod that is injected, did not ask for injection, or was deleted', async () => {
     list();
     arrive(pod('one', { annotations: { 'sidecar-injector.io/config': 'blue.0a1b2c3d' } }));
     arrive(pod('two', { annotations: { 'sidecar.istio.io/status': '{}' } }));
@@ -110,7 +110,7 @@ describe('PodEvents', () => {
     assert.deepEqual(events, []);
   });
 
-  it('writes Warnings for unexpected cases', async () => {
+  it('writes Warnings about a paused InjectorConfig and about a pod that no InjectorConfig selects', async () => {
     list();
     arrive(pod('web', { namespace: 'elsewhere', labels: { 'istio.io/rev': 'off' } }));
     arrive(pod('api', { namespace: 'elsewhere', labels: { 'sidecar.istio.io/inject': 'true' } }));
@@ -119,7 +119,7 @@ describe('PodEvents', () => {
     assert.ok(events.every((event) => event.includes(' Warning ')));
   });
 
-  it('examines only those existing pods that were created just before it began to lead', async () => {
+  it('examines existing pods only if they were created shortly before the leadership began', async () => {
     const at = (secondsAgo: number) => new Date(clock.now().getTime() - secondsAgo * 1000).toISOString();
     list(pod('old', { creationTimestamp: at(61) }), pod('young', { creationTimestamp: at(5) }), pod('ageless'));
     await clock.advance(1000);

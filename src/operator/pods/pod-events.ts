@@ -17,24 +17,24 @@ import type { PublishedRules } from '../configurations/published-rules.ts';
 export interface PodEventsOptions extends Pick<PassContext, 'metrics' | 'clock' | 'logger'> {
   /** Returns the InjectorConfigs and tags of our class, with the current targets of the tags. */
   readonly claims: () => ClaimingObjects;
-  readonly rules: Pick<PublishedRules, 'of'>;
+  readonly rules: Pick<PublishedRules, 'get'>;
   readonly recorder: Pick<EventRecorder<EventReason>, 'record'>;
   /** The namespace of the operator. */
   readonly namespace: string;
 }
 
-/** The delay in milliseconds before a pod is examined, so that watches deliver related objects. */
+/** The delay in milliseconds before a pod is examined, while watches deliver related objects. */
 const settleMs = 1000;
 /** The number of pods that are examined before the process yields to other work. */
 const perTurn = 50;
 /** The maximum number of waiting pods. */
 const waitingLimit = 1000;
-/** Receives each pod as it was read, and its record. */
+/** A function that receives each pod as the API server sent it, and the record of the pod. */
 export type PodReader = (pod: KubernetesObject, record: PodRecord) => void;
 
 /**
- * Reports why new pods that asked for injection did not get it, by Events and a metric. Uses the
- * function `decide` of the admission with the published rules. Examines each pod once.
+ * Reports in Events and a metric why new pods that asked for injection were not injected. Applies
+ * the published rules with function `decide`, as admission does. Examines each pod once.
  */
 export class PodEvents {
   readonly #options: PodEventsOptions;
@@ -50,22 +50,22 @@ export class PodEvents {
   /**
    * Examines new objects of these stores until the signal aborts. Returns a function that must be
    * called with each pod before it enters its store.
-   * @param since existing pods that were created after this time are examined as well
+   * @param since the creation time after which existing pods are examined, too
    */
   begin({ pods, namespaces }: FollowedStores, since: Date, signal: AbortSignal): PodReader {
     const arrivals = new WeakMap<PodRecord, ArrivedPod>();
     const exists = ({ metadata: { name = '', namespace, uid } }: PodRecord): boolean =>
       pods.get(name, namespace)?.metadata.uid === uid;
-    const waiting = this.#waitingPods((pod) => (exists(pod.record) ? this.#look(pod, namespaces) : undefined), signal);
+    const queue = this.#waitingPods((pod) => (exists(pod.record) ? this.#examine(pod, namespaces) : undefined), signal);
     pods.subscribe(({ type, object }) => {
       const arrived = arrivals.get(object);
       arrivals.delete(object);
-      if (type === 'Added' && arrived !== undefined) waiting.add(arrived);
+      if (type === 'Added' && arrived !== undefined) queue.add(arrived);
     });
     namespaces.subscribe(({ type, object }) => {
       const { name = '' } = object.metadata;
       if (type === 'Deleted' || this.#mistakesOf(object).length === 0) return;
-      // The revision in its label may be created a moment later.
+      // The revision that the label names may be created a moment later.
       this.#options.clock.after(settleMs, () => {
         const now = namespaces.get(name);
         if (now !== undefined && !signal.aborted) this.#reportLabels(now);
@@ -95,9 +95,9 @@ export class PodEvents {
     }
   }
 
-  /** Returns a queue that examines pods after their delay, a few at a time. */
+  /** Returns a queue that examines pods after a delay, a few pods at a time. */
   #waitingPods(
-    look: (pod: ArrivedPod) => Promise<void> | undefined,
+    examine: (pod: ArrivedPod) => Promise<void> | undefined,
     signal: AbortSignal,
   ): { add: (pod: ArrivedPod) => void } {
     const { clock, metrics } = this.#options;
@@ -107,7 +107,7 @@ export class PodEvents {
       const now = clock.monotonic();
       const due = waiting.slice(0, perTurn).filter((each) => each.due <= now);
       waiting.splice(0, due.length);
-      for (const { pod } of due) if (!signal.aborted) await look(pod);
+      for (const { pod } of due) if (!signal.aborted) await examine(pod);
       const [next] = waiting;
       isScheduled = false;
       if (next !== undefined && !signal.aborted) schedule(next.due - clock.monotonic());
@@ -128,7 +128,7 @@ export class PodEvents {
     };
   }
 
-  async #look(pod: ArrivedPod, namespaces: ObjectStore): Promise<void> {
+  async #examine(pod: ArrivedPod, namespaces: ObjectStore): Promise<void> {
     const { metrics, recorder, logger } = this.#options;
     const labels = namespaces.get(pod.namespace)?.metadata.labels ?? {};
     // A published configuration loads, since it was loaded before its publication.
@@ -155,7 +155,7 @@ export class PodEvents {
       const { config, tag } = owner;
       const rules = config.spec.paused
         ? undefined
-        : await this.#options.rules.of(config.metadata.name, tag?.metadata.name);
+        : await this.#options.rules.get(config.metadata.name, tag?.metadata.name);
       const explanation = explainSelected(pod, owner, rules);
       if (explanation !== undefined) explanations.push(explanation);
     }
@@ -216,9 +216,9 @@ export interface PodStores extends FollowedStores {
   readonly keepOfNamespace: (namespace: KubernetesObject) => KubernetesObject;
 }
 
-/** The age up to which a new leader examines existing pods, in milliseconds: none led before. */
+/** The maximum age of pods, in ms, that appeared without a leader and are still examined. */
 const unwatchedMs = 60_000;
-/** The resolution of times of the API server, in milliseconds. */
+/** The resolution of the API server's timestamps, in milliseconds. */
 const secondMs = 1000;
 
 /** The consumers of pods and namespaces. */
@@ -230,24 +230,24 @@ interface PodReaders {
 
 /**
  * Returns the stores for one watch of pods and namespaces, which serves Events and usage.
- * @param again called when a selector needs a field that was dropped: end this watch, start another
- * @param isAgain whether this watch is such a restart, so that existing pods were examined already
+ * @param restart ends this watch and starts another; called when a selector needs a dropped field
+ * @param isRestart whether this watch is such a restart, so that existing pods were examined
  */
 export function followPods(
   { podEvents, usage, clock }: PodReaders,
   signal: AbortSignal,
-  again: () => void,
-  isAgain = false,
+  restart: () => void,
+  isRestart = false,
 ): PodStores {
   const stores: FollowedStores = { pods: new ObjectStore<PodRecord>(), namespaces: new ObjectStore() };
-  const unwatched = isAgain ? secondMs : unwatchedMs;
-  const groupOf = usage.begin(stores, signal, again);
-  const note = podEvents.begin(stores, new Date(clock.now().getTime() - unwatched), signal);
+  const unwatched = isRestart ? secondMs : unwatchedMs;
+  const groupOf = usage.begin(stores, signal, restart);
+  const readPod = podEvents.begin(stores, new Date(clock.now().getTime() - unwatched), signal);
   return {
     ...stores,
     keepOfPod: (pod) => {
       const record = podRecord(pod, groupOf(pod));
-      note(pod, record);
+      readPod(pod, record);
       return record;
     },
     keepOfNamespace: ({ apiVersion, kind, metadata }) => {

@@ -11,18 +11,18 @@ const crashing = container({ restartCount: 1, ...waiting('CrashLoopBackOff') });
 
 describe('podHealth', () => {
   const cases: [what: string, status: unknown, expected?: object][] = [
-    ['nothing', undefined],
+    ['a missing status', undefined],
     ['a pod that is ready', { phase: 'Running', conditions: [initialized, ready('True')] }, { ready: true }],
     ['a pod that is not ready', { conditions: [ready('False')] }],
     [
-      'restarts of all containers, sidecars too',
+      'the restarts of all containers, including sidecars',
       { containerStatuses: [container({ restartCount: 2 })], initContainerStatuses: [container({ restartCount: 1 })] },
       { restarts: 3 },
     ],
     ['a sidecar that crashes', { initContainerStatuses: [crashing] }, { restarts: 1, crashing: true }],
     ['a container that waits for its image', { containerStatuses: [container(waiting('ContainerCreating'))] }],
     ['a pod that has failed', { phase: 'Failed' }, { crashing: true }],
-    ['wrong types', { conditions: 'x', containerStatuses: [null, { restartCount: 'many', state: 3 }], phase: 7 }],
+    ['invalid fields', { conditions: 'x', containerStatuses: [null, { restartCount: 'many', state: 3 }], phase: 7 }],
   ];
   it('reads the time of the Ready condition', () => {
     assert.equal(readySince({ conditions: [ready('False')] }), since);
@@ -30,11 +30,11 @@ describe('podHealth', () => {
     assert.equal(readySince(undefined), undefined);
   });
 
-  it('returns the same object for equal health, with bounded values', () => {
-    const of = (restartCount: number) => podHealth({ containerStatuses: [{ restartCount }] });
-    assert.equal(of(5), of(5));
-    assert.equal(of(10_000_000).restarts, mostRestarts);
-    assert.equal(of(0.5), of(0));
+  it('returns the same object for equal health, and bounds the number of restarts', () => {
+    const health = (restartCount: number) => podHealth({ containerStatuses: [{ restartCount }] });
+    assert.equal(health(5), health(5));
+    assert.equal(health(10_000_000).restarts, mostRestarts);
+    assert.equal(health(0.5), health(0));
   });
 
   for (const [what, status, expected] of cases) {

@@ -1,18 +1,18 @@
 import { recordOf } from '../../routing/workload-key.ts';
 
 export interface PodHealth {
-  /** Whether its condition Ready is True. */
+  /** Whether the pod's condition Ready is True. */
   readonly ready: boolean;
-  /** The restarts of all its containers together; at most {@link mostRestarts}. */
+  /** The total number of restarts of all containers, at most {@link mostRestarts}. */
   readonly restarts: number;
-  /** Whether it has failed, or one of its containers waits after a crash. */
+  /** Whether the pod has failed, or one of its containers waits after a crash. */
   readonly crashing: boolean;
 }
 
-/** The maximum count of restarts, one more than any bound of a rollout allows. */
+/** The maximum number of restarts to count, one more than any limit of a rollout allows. */
 export const mostRestarts = 1001;
 
-/** One shared object per health, since there are tens of thousands of pods and most are ready. */
+/** The shared objects, one per health, since most of the tens of thousands of pods are ready. */
 const known = new Map<string, PodHealth>();
 
 /** The reasons of waiting containers that have crashed or cannot be created. */
@@ -32,7 +32,7 @@ export function podHealth(status: unknown): PodHealth {
   return health;
 }
 
-/** Returns when condition Ready last changed, in seconds since 1970; undefined without one. */
+/** Returns when condition Ready last changed, in seconds since 1970; undefined if unknown. */
 export function readySince(status: unknown): number | undefined {
   const since = Math.floor(Date.parse(String(readyCondition(status)?.['lastTransitionTime'])) / 1000);
   return Number.isFinite(since) ? since : undefined;

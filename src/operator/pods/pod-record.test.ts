@@ -10,7 +10,7 @@ function pod(metadata: Record<string, unknown> = {}, spec: Record<string, unknow
 }
 
 describe('podRecord', () => {
-  it('keeps the names and the injecting configuration, and nothing unbounded', () => {
+  it('keeps only the names and the configuration that injected the pod', () => {
     const annotations = { 'sidecar-injector.io/config': 'blue.0a1b2c3d', note: 'x'.repeat(100_000) };
     const labels = { app: 'web' };
     const spec = { containers: [{ name: 'app', image: 'app' }] };
@@ -22,7 +22,7 @@ describe('podRecord', () => {
     });
   });
 
-  it('is bounded for any pod', () => {
+  it('has a bounded size for any pod', () => {
     const long = 'x'.repeat(300_000);
     const record = podRecord(pod({ name: 'n'.repeat(253), annotations: { 'sidecar-injector.io/config': long } }));
     assert.ok(JSON.stringify(record).length < 1100, String(JSON.stringify(record).length));
@@ -45,7 +45,7 @@ describe('arrivedPod', () => {
     assert.deepEqual({ ...arrived, record: undefined }, { record: undefined, ...expected });
   });
 
-  it('names the controller as maker, or the pod itself', () => {
+  it('names the controller of a pod as its maker, or the pod itself if it has no controller', () => {
     const reference = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'r1' };
     const ownerReferences = [
       { ...reference, uid: 'other' },

@@ -9,20 +9,20 @@ import { cut, injectedByLimit, mirrorAnnotation } from '../usage/pod-traits.ts';
 /** The fields of a new pod that are kept until it is examined. */
 export interface ArrivedPod extends DecisionFacts {
   readonly record: PodRecord;
-  /** The maker of the pod: the uid of its controller, or its own. */
+  /** The uid of the pod's controller, or the pod's own uid if it has no controller. */
   readonly maker: string;
 }
 
-/** Pods with more labels are ignored, to bound the memory of waiting pods. */
+/** The maximum number of labels. Pods with more labels are ignored, to bound memory. */
 const labelLimit = 64;
 
 /**
- * Returns the part of a pod that is cached, of bounded size.
- * @param group of pods with equal traits; undefined if the pod is not counted
+ * Returns the part of a pod that is cached. Its size is bounded.
+ * @param group the group of pods with equal traits; undefined if the pod is not counted
  */
 export function podRecord({ apiVersion, kind, metadata, status }: KubernetesObject, group?: PodGroup): PodRecord {
   const { name = '', namespace = '', uid = '', resourceVersion = '', creationTimestamp = '' } = metadata;
-  // Pods of a group share its strings.
+  // Pods in a group share the strings of the group.
   const injectedBy =
     metadata.annotations?.[injectedByAnnotation] &&
     (group?.traits.injectedBy ?? cut(metadata.annotations[injectedByAnnotation], injectedByLimit));
@@ -36,16 +36,16 @@ export function podRecord({ apiVersion, kind, metadata, status }: KubernetesObje
   const createdAt = Math.floor(Date.parse(creationTimestamp) / 1000);
   const health = podHealth(status);
   const since = readySince(status) ?? createdAt;
-  // Without spread, since spread objects take more memory, and there are tens of thousands.
+  // Avoid spread syntax: it creates larger objects, and there are tens of thousands of records.
   return injectedBy === undefined
     ? { apiVersion, kind, metadata: kept, group, createdAt, health, since }
     : { apiVersion, kind, metadata: kept, group, createdAt, health, since, injectedBy };
 }
 
 /**
- * Returns the fields that explain why a pod was not injected. Undefined for mirrors of static pods,
+ * Returns the fields that explain why a pod was not injected; undefined for mirrors of static pods,
  * which no webhook can change, for pods that are being deleted, and for pods with many labels.
- * @param annotationNames annotations to keep
+ * @param annotationNames the names of the annotations to keep
  */
 export function arrivedPod(
   pod: KubernetesObject,
@@ -56,10 +56,10 @@ export function arrivedPod(
   const { deletionTimestamp, ownerReferences = [], uid = '' } = pod.metadata;
   if (deletionTimestamp !== undefined || Object.hasOwn(annotations, mirrorAnnotation)) return undefined;
   if (Object.keys(labels).length > labelLimit) return undefined;
-  const counting = annotationNames.flatMap((name): [string, string][] => {
+  const relevant = annotationNames.flatMap((name): [string, string][] => {
     const value = annotations[name];
     return value === undefined ? [] : [[name, value.slice(0, 32)]];
   });
   const maker = ownerReferences.find(({ controller }) => controller === true)?.uid ?? uid;
-  return { record, maker, namespace, hostNetwork, labels, annotations: Object.fromEntries(counting) };
+  return { record, maker, namespace, hostNetwork, labels, annotations: Object.fromEntries(relevant) };
 }

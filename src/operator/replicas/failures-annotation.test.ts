@@ -18,7 +18,7 @@ const failure: fc.Arbitrary<ReportedFailure> = fc.record(
 );
 
 describe('the annotation of failures', () => {
-  it('survives a round trip within 4 KiB, where the oldest failures are dropped first', () => {
+  it('survives a round trip within 4 KiB, and drops the oldest failures first', () => {
     fc.assert(
       fc.property(fc.array(failure, { maxLength: 16 }), (failures) => {
         const text = writeFailures(failures);
@@ -29,7 +29,7 @@ describe('the annotation of failures', () => {
     );
   });
 
-  it('reads invalid values as no failures', () => {
+  it('is read as empty when it is invalid', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
         assert.deepEqual(readFailures(text), []);
@@ -50,7 +50,7 @@ describe('the annotation of failures', () => {
     assert.deepEqual(readFailures(JSON.stringify([one])), [one]);
   });
 
-  it('adds counts and keeps the details of the latest failure', () => {
+  it('is merged: adds the counts, and keeps the details of the latest failure', () => {
     fc.assert(
       fc.property(fc.array(failure, { minLength: 1 }), (failures) => {
         const sum = failures.reduce<ReportedFailure | undefined>(addFailures, undefined);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The limit of the annotation, in bytes. Each renewal of a Lease sends it to all watchers. */
+/** The maximum size in bytes. Each renewal of a Lease sends the annotation to all watchers. */
 const maximumBytes = 4096;
 
 const time = z.int().min(0).max(8_640_000_000_000_000);
@@ -15,17 +15,17 @@ const failureSchema = z.object({
   pod: z.string().max(320),
 });
 
-/** A replica's recent failures with one configuration. Times are its own, in ms since 1970. */
+/** A replica's recent failures with one configuration. Its clock sets the times (ms since 1970). */
 export type ReportedFailure = Readonly<z.infer<typeof failureSchema>>;
 
-/** Formats the annotation, without the oldest failures if they do not fit; input is newest last. */
+/** Formats the annotation. Drops the oldest failures, which come first, if it is too long. */
 export function writeFailures(failures: readonly ReportedFailure[]): string {
   const shown = [...failures];
   while (Buffer.byteLength(JSON.stringify(shown)) > maximumBytes) shown.shift();
   return JSON.stringify(shown);
 }
 
-/** Parses the annotation; empty when it is invalid. */
+/** Parses the annotation. Returns no failures if it is invalid. */
 export function readFailures(text: string | undefined): readonly ReportedFailure[] {
   return z.array(failureSchema).max(16).catch([]).parse(parseAnnotation(text, maximumBytes));
 }
@@ -39,7 +39,7 @@ export function parseAnnotation(text: string | undefined, maximumLength: number)
   }
 }
 
-/** Merges the failures of two replicas: adds the counts, keeps the details of the latest. */
+/** Merges the failures of two replicas: adds the counts, keeps the details of the later failure. */
 export function addFailures(one: ReportedFailure | undefined, other: ReportedFailure): ReportedFailure {
   if (one === undefined) return other;
   const latest = one.last > other.last ? one : other;

@@ -58,7 +58,7 @@ describe('ProxyConfigResources', () => {
     await until(() => resources.list().length === 1);
   });
 
-  it('has none while the kind is not served, logs nothing, and finds them later', async () => {
+  it('returns no ProxyConfigs while the kind is not served, logs nothing, and lists them later', async () => {
     unserved(404, 'NotFound');
     cluster.put('proxyconfigs', proxyConfig('one', 1));
     resources.start();
@@ -73,7 +73,7 @@ describe('ProxyConfigResources', () => {
     assert.deepEqual(logger.lines, []);
   });
 
-  it('drops all once the kind is no longer served', async () => {
+  it('drops all ProxyConfigs once the kind is no longer served', async () => {
     cluster.put('proxyconfigs', proxyConfig('one', 1));
     resources.start();
     await until(() => resources.list().length === 1);
@@ -100,7 +100,7 @@ describe('ProxyConfigResources', () => {
     await until(() => resources.list().length === 1);
   });
 
-  it('retries when the API server fails', async () => {
+  it('retries after an error from the API server', async () => {
     unserved(500, 'InternalError');
     resources.start();
     await until(() => requestCount() === 1 && clock.pending().length > 0);

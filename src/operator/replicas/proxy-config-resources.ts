@@ -20,8 +20,8 @@ const proxyConfigs: ResourceKind = {
 const relistMs = 60_000;
 
 /**
- * Watches Istio's ProxyConfigs of the whole cluster. Their definition may come or go at any time,
- * so it retries once a minute while the API server does not serve them.
+ * Watches Istio's ProxyConfigs in the whole cluster. Their CustomResourceDefinition may come or go,
+ * so the class retries once a minute while the API server does not serve the kind.
  */
 export class ProxyConfigResources {
   readonly #options: FollowingParts;
@@ -45,12 +45,12 @@ export class ProxyConfigResources {
     this.#stop.abort();
   }
 
-  /** Whether the list is known, or known to be unavailable. */
+  /** Whether the API server has returned the list or answered that it is unavailable. */
   get settled(): boolean {
     return this.#settled || this.#store.hasSynced;
   }
 
-  /** Returns all ProxyConfigs, unordered; the same list object while nothing changes. */
+  /** Returns all ProxyConfigs, unordered. Returns the same list object while nothing changes. */
   list(): readonly ProxyConfigResource[] {
     this.#list ??= this.#store.list().map(proxyConfigResource);
     return this.#list;
@@ -70,7 +70,7 @@ export class ProxyConfigResources {
     }
   }
 
-  /** Returns a client that aborts `ended` on a 404 or 403; the reflector would retry forever. */
+  /** Returns a client that aborts `ended` on a 404 or 403, for which reflectors retry forever. */
   #endingClient(ended: AbortController): FollowingParts['client'] {
     const { client, logger } = this.#options;
     const list = async <T = KubernetesObject>(resource: ResourceKind, options?: ListOptions): Promise<ListPage<T>> => {
@@ -82,7 +82,7 @@ export class ProxyConfigResources {
           this.#store.replace([], '');
         } else if (error instanceof ApiError && error.code === 403) {
           const advice = 'grant the operator list and watch on proxyconfigs of networking.istio.io';
-          logger.warn(`the operator may not read Istio's ProxyConfigs and uses the last known ones; ${advice}`, {
+          logger.warn(`the operator may not read Istio's ProxyConfigs and uses the last known list; ${advice}`, {
             error: error.message,
           });
         } else throw error;

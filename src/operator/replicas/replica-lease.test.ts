@@ -25,7 +25,7 @@ describe("a replica's Lease", () => {
     assert.equal(readReplicaLease(lease([]).object).isDraining, false);
   });
 
-  it('fits 1000 InjectorConfigs with the longest names and three hashes each', () => {
+  it('has room for 1000 InjectorConfigs with the longest names and three hashes each', () => {
     const many = (count: number): [string, ServedConfiguration][] =>
       Array.from({ length: count }, (_, index) => [
         `n${index}`.padEnd(46, 'x'),
@@ -43,7 +43,7 @@ describe("a replica's Lease", () => {
     assert.ok(isWhole, 'an entry is complete or absent');
   });
 
-  it('lists the path formats of this version; without a list, the replica reads format 1', () => {
+  it('lists the path formats of this version; a missing list means that the replica reads format 1', () => {
     const { object } = lease([]);
     const named = object.metadata.annotations ?? {};
     assert.equal(named['sidecar-injector.io/path-formats'], '1');
@@ -75,7 +75,7 @@ describe("a replica's Lease", () => {
     JSON.stringify({ blue: { hashes: [], certificate: 'c'.repeat(65) } }),
   ];
   for (const text of ['{', '[]', '"x"', '{"blue":{"hashes":"0"}}', '{"blue":null}', undefined, ...beyondBounds]) {
-    it(`counts as serving nothing when it is invalid: ${String(text).slice(0, 80)}`, () => {
+    it(`counts as serving nothing when its report is invalid: ${String(text).slice(0, 80)}`, () => {
       const { object } = lease([]);
       object.metadata.annotations = text === undefined ? {} : { 'sidecar-injector.io/serves': text };
       assert.deepEqual([...readReplicaLease(object).serves], []);

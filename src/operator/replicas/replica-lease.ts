@@ -10,13 +10,13 @@ import { readShadowReports, writeShadowReports } from './shadow-annotation.ts';
 export interface ServedConfiguration {
   /** Hashes of the configurations in memory. */
   readonly hashes: readonly string[];
-  /** SHA-256 of the served certificate, 64 lower-case hex digits; absent without one. */
+  /** SHA-256 of the served certificate, 64 lower-case hex digits; absent if none is served. */
   readonly certificate?: string;
 }
 
-/** The report of a replica; {@link validatorReport} has the validating webhook's certificate. */
+/** The report of a replica. Key {@link validatorReport} has the validator's certificate. */
 export interface ReplicaState {
-  /** The version of its program; absent for old versions. */
+  /** The version of the replica's program; old versions omit it. */
   readonly version?: string;
   readonly isDraining: boolean;
   readonly serves: ReadonlyMap<string, ServedConfiguration>;
@@ -27,18 +27,18 @@ export interface ReplicaState {
   readonly failures?: readonly ReportedFailure[];
 }
 
-/** A key for the validating webhook that is no valid name of an InjectorConfig. */
+/** The key of the validating webhook, which is not a valid name for an InjectorConfig. */
 export const validatorReport = '(validator)';
 
 /**
- * Annotations of an object may have 256 KiB together (apimachinery's TotalAnnotationSizeLimitB). An
- * entry with three hashes takes at most 200 bytes, so more than 1000 InjectorConfigs fit.
+ * The maximum size of a report, in bytes. All annotations of an object together may have 256 KiB
+ * (apimachinery's TotalAnnotationSizeLimitB). An entry with three hashes takes at most 200 bytes.
  */
 const maximumBytes = 250_000;
 
 const longestVersion = 64;
 
-/** A limit above the number of configurations that a replica keeps per InjectorConfig. */
+/** The maximum number of hashes, which is more than a replica keeps per InjectorConfig. */
 const mostHashes = 64;
 
 /** The schema of a report, with bounds. A Lease that exceeds them counts as empty. */
@@ -50,7 +50,7 @@ const servesSchema = z.record(
 /**
  * Returns the metadata of a replica's Lease (coordination.k8s.io/v1), and how many InjectorConfigs
  * it omits. Omits the last entries by name if they do not fit: the leader then waits for this
- * replica, which delays a publication but never breaks one.
+ * replica, which delays publications but is safe.
  */
 export function replicaLeaseMetadata(
   identity: string,
@@ -88,7 +88,7 @@ export function replicaLeaseSelector(operatorClass: string): string {
   return `${labelNames.managedBy}=${managedBy},${labelNames.replica}=${operatorClass}`;
 }
 
-/** Reads the report in a Lease. With an invalid report the replica serves nothing. */
+/** Reads the report in a Lease. An invalid report counts as a replica that serves nothing. */
 export function readReplicaLease(lease: KubernetesObject): ReplicaState {
   const { annotations } = lease.metadata;
   const shadow = readShadowReports(annotations?.[replicaAnnotations.shadow]);
@@ -106,7 +106,7 @@ export function readReplicaLease(lease: KubernetesObject): ReplicaState {
   };
 }
 
-/** Returns the part of a Lease that is cached. @param isRead whether to keep its report as well */
+/** Returns the part of a Lease that is cached. @param isRead whether to keep the report as well */
 export function keptOfLease({ apiVersion, kind, metadata, spec }: KubernetesObject, isRead: boolean): KubernetesObject {
   const { name = '', namespace = '', uid = '', resourceVersion = '', annotations = {} } = metadata;
   const names = Object.values(replicaAnnotations).filter((each) => isRead && annotations[each] !== undefined);
@@ -120,7 +120,7 @@ export function keptOfLease({ apiVersion, kind, metadata, spec }: KubernetesObje
   };
 }
 
-/** Returns the replica of a Lease, from its name, which the chart's admission policy enforces. */
+/** Returns the replica in the name of a Lease. The chart's admission policy enforces the name. */
 export function replicaOf(lease: KubernetesObject): string {
   return (lease.metadata.name ?? '').slice(replicaLeaseName('').length);
 }

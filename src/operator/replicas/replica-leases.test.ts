@@ -49,7 +49,7 @@ describe('ReplicaLeases', () => {
     await cluster.stop();
   });
   const live = (): string[] => reports.replicas('blue').map(({ replica }) => replica);
-  /** Stores a Lease and waits for the watch, by a second Lease that is visible in `live`. */
+  /** Stores a Lease, and waits until the watch has delivered a second Lease. */
   const seen = async (object: KubernetesObject): Promise<void> => {
     const [name] = [object.metadata.name ?? ''];
     cluster.put('leases', object);
@@ -60,13 +60,13 @@ describe('ReplicaLeases', () => {
     await until(() => !live().includes(mark) && name !== '');
   };
 
-  it('reports all replicas as lacking until the Leases are listed, and while none runs', async () => {
+  it('names no replica as ready until the Leases are listed, or while no replica runs', async () => {
     assert.deepEqual(reports.lacking('blue', '1'), ['any replica (their leases have not been read yet)']);
     reports.start();
     await until(() => reports.lacking('blue', '1').join() === 'any replica (none is running)');
   });
 
-  it('returns the newest path format that all live replicas read, or their differences', async () => {
+  it('returns the newest path format that all live replicas read, or lists the formats that they read', async () => {
     reports.start();
     await reports.synced();
     await seen(lease('old'));
@@ -82,13 +82,13 @@ describe('ReplicaLeases', () => {
     assert.equal(reports.pathFormat(), pathFormats[0], 'the newer replica has expired');
   });
 
-  it('names the first five replicas without the configuration or certificate, and counts the others', async () => {
+  it('names the first five replicas that lack the configuration or certificate, and counts the rest', async () => {
     reports.start();
     cluster.put('leases', lease('has-it', ['1', '2']));
     await until(() => live().length === 1);
     assert.deepEqual(reports.lacking('blue', '1'), []);
     assert.deepEqual(reports.lacking('blue', '1', 'c'.repeat(64)), []);
-    assert.deepEqual(reports.lacking('blue', '1', 'd'.repeat(64)), ['has-it'], 'of another authority');
+    assert.deepEqual(reports.lacking('blue', '1', 'd'.repeat(64)), ['has-it'], 'it serves another certificate');
     cluster.put('leases', lease('has-no-certificate', ['1'], { certificate: false }));
     await until(() => live().length === 2);
     assert.deepEqual(reports.lacking('blue', '1'), ['has-no-certificate']);
@@ -112,7 +112,7 @@ describe('ReplicaLeases', () => {
     await until(() => !reports.lacking('blue', '1').includes('r-204'));
   });
 
-  it('treats a replica as live for the duration of its Lease after a change, by its own clock', async () => {
+  it('treats a replica as live for the duration of its Lease after a change, measured by the local clock', async () => {
     reports.start();
     await seen(lease('gone'));
     await seen(lease('stays'));
@@ -200,7 +200,7 @@ describe('ReplicaLeases', () => {
     assert.deepEqual(reports.shadowReport(pair), emptyShadowReport);
   });
 
-  it('ignores the Leases of other classes and the leader', async () => {
+  it('ignores the Leases of other operator classes and of the leader', async () => {
     const leader = { name: 'injector-leader-default', namespace: 'injection' };
     cluster.put('leases', { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: leader });
     const canary = { namespace: 'injection', operatorClass: 'canary' };
@@ -226,7 +226,7 @@ describe('ReplicaLeases', () => {
     assert.deepEqual(cluster.names('leases'), ['injector-replica-back']);
   });
 
-  it('restarts all durations after its own watch was interrupted', async () => {
+  it('restarts the durations of all Leases after the watch was interrupted', async () => {
     reports.start();
     await seen(lease('one'));
     await clock.advance(10_000);
@@ -238,6 +238,6 @@ describe('ReplicaLeases', () => {
     }
     assert.equal(cluster.faults.length, 0);
     await clock.advance(8000);
-    assert.deepEqual(live(), ['one'], '22 seconds after its last change');
+    assert.deepEqual(live(), ['one'], 'live 22 seconds after the last change of the Lease');
   });
 });

@@ -31,21 +31,21 @@ interface Seen {
   readonly text: string;
   /** The time in milliseconds during which the replica is live after a change. */
   readonly durationMs: number;
-  /** When we last saw it change, by our own monotonic clock, in milliseconds. */
+  /** When we last saw the Lease change, in milliseconds of our own monotonic clock. */
   readonly at: number;
 }
 
-/** The longest time without a change for which a replica is live, in milliseconds. */
+/** The maximum duration of a Lease, in milliseconds. */
 const longestMs = 60_000;
-/** The delay before an expired Lease is deleted, in milliseconds: its replica may reconnect. */
+/** The delay before an expired Lease is deleted, in ms, since its replica may reconnect. */
 const removeAfterMs = 30_000;
-/** The maximum number of reports that are read. Replicas beyond it only delay publications. */
+/** The maximum number of reports that are read. Further replicas only delay publications. */
 const maximumReplicas = 200;
 const maximumNamed = 5;
 
 /**
- * Tracks the replicas by their Leases. A replica is live if its Lease has changed within its
- * duration, by our own clock since we saw the change. Never compares clocks of different machines.
+ * Tracks the replicas by their Leases. After a change of its Lease, a replica is live for the
+ * duration of the Lease, measured by our own clock. Never compares the clocks of two machines.
  */
 export class ReplicaLeases implements ReplicaReports {
   readonly #options: ReplicaLeasesOptions;
@@ -129,7 +129,7 @@ export class ReplicaLeases implements ReplicaReports {
   }
 
   shadowReport(pair: RolloutPair): ShadowReport {
-    // Include replicas that are not live, whose counts must not look new when they reconnect.
+    // Include replicas that are not live: their counts must not look new after a reconnection.
     return [...this.#seen.values()]
       .flatMap(({ state }) => state.shadow ?? [])
       .filter((report) => isOfPair(report, pair))
@@ -144,7 +144,7 @@ export class ReplicaLeases implements ReplicaReports {
   }
 
   /**
-   * Deletes the Leases of dead replicas, each only if it is unchanged. Only the leader calls this.
+   * Deletes the Leases of dead replicas, unless a Lease has changed. Only the leader calls this.
    * Resolves with the milliseconds until the next call.
    */
   async removeExpired(signal: AbortSignal): Promise<number> {
@@ -208,9 +208,9 @@ function read(lease: KubernetesObject): Omit<Seen, 'at'> {
   const durationMs = Math.min(longestMs, Math.max(1, leaseDurationSeconds ?? 15) * 1000);
   const { annotations = {} } = lease.metadata;
   const { shadow, failures } = replicaAnnotations;
-  const others = Object.entries(annotations).filter(([name]) => name !== shadow && name !== failures);
+  const relevant = Object.entries(annotations).filter(([name]) => name !== shadow && name !== failures);
   const state = readReplicaLease(lease);
-  // A configuration that begins to fail is a change; further failures are not.
+  // A configuration that begins to fail counts as a change, but further failures do not.
   const failing = (state.failures ?? []).map(({ injectorConfig, hash }) => `${injectorConfig}.${hash}`).sort();
-  return { state, text: JSON.stringify([others, failing]), durationMs };
+  return { state, text: JSON.stringify([relevant, failing]), durationMs };
 }

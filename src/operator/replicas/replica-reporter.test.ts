@@ -92,7 +92,7 @@ describe('ReplicaReporter', () => {
     which.start();
     await settle();
   };
-  /** Stops a reporter, with time for its last requests. */
+  /** Stops a reporter and waits for its last requests. */
   const stop = async (which = reporter): Promise<void> => {
     const stopped = which.stop();
     await settle();
@@ -116,7 +116,7 @@ describe('ReplicaReporter', () => {
     assert.equal(server.lease.spec['renewTime'], '2026-01-01T00:01:00.000000Z');
   });
 
-  it('reports a change at once, and several changes in one write', async () => {
+  it('reports a change immediately, and several changes in one write', async () => {
     await start();
     for (const hash of ['00000001', '00000002', '00000003']) {
       served.set('blue', { hashes: [hash] });
@@ -167,7 +167,7 @@ describe('ReplicaReporter', () => {
     await start();
     server.store({ ...server.lease!, spec: { ...server.lease!.spec, holderIdentity: 'webhook-1_other' } });
     await clock.advance(5000);
-    assert.match(warnings().join(), /another process also reports as replica webhook-1; give each its own --identity/);
+    assert.match(warnings().join(), /process also reports as replica webhook-1; give each process its own --identity/);
     await clock.advance(1000);
     assert.equal(server.lease?.spec['holderIdentity'], 'webhook-1_a', 'the last write wins');
     server.store({ ...server.lease, spec: { ...server.lease.spec, holderIdentity: 'webhook-1_other' } });
@@ -183,7 +183,7 @@ describe('ReplicaReporter', () => {
     assert.deepEqual(warnings(), []);
   });
 
-  it('logs once a minute that it cannot report, with the missing permission, and retries', async () => {
+  it('logs once a minute that it cannot report and which permission is missing, and retries', async () => {
     server.failure = new ApiError({ code: 403, reason: 'Forbidden', message: 'denied' });
     reporter.start();
     await clock.advance(30_000);

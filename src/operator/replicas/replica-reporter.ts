@@ -14,7 +14,7 @@ export interface ReplicaReporterOptions {
   readonly operatorClass: string;
   /** The name of this replica, which is the name of its pod. */
   readonly identity: string;
-  /** A text that distinguishes this process from others with the same identity. */
+  /** A text that distinguishes this process from other processes with the same identity. */
   readonly instance: string;
   readonly version?: string;
   /** Returns the configurations and certificates in memory. */
@@ -29,10 +29,10 @@ export interface ReplicaReporterOptions {
   readonly timeScale?: number;
 }
 
-/** coordination.k8s.io/v1 Lease. */
+/** A Lease (coordination.k8s.io/v1). */
 type Lease = KubernetesObject & { spec: { holderIdentity: string; [field: string]: unknown } };
 
-/** The duration of the Lease in seconds, equal to that of the leader's Lease. */
+/** The duration of the Lease in seconds, equal to the duration of the leader's Lease. */
 const leaseSeconds = 15;
 /** The renewal interval in milliseconds, a third of the duration, so that two renewals may fail. */
 const renewMs = 5000;
@@ -44,14 +44,14 @@ const requestTimeoutMs = 4000;
 const repeatLogMs = 60_000;
 
 /**
- * Reports the configurations in this replica's memory in its own Lease: renews it, writes changes
- * at once, and deletes it at the end. If that fails, the replica still serves; the leader waits.
+ * Reports the configurations in memory in the replica's own Lease. Renews the Lease, writes changes
+ * immediately, and deletes the Lease at the end. After a failed write, the replica still serves.
  */
 export class ReplicaReporter {
   readonly #options: ReplicaReporterOptions;
   readonly #stop = new AbortController();
   #lease: Lease | undefined;
-  /** Aborting it ends the pause before the next renewal. */
+  /** Ends the pause before the next renewal when it is aborted. */
   #wake = new AbortController();
   #isDraining = false;
   #running: Promise<void> = Promise.resolve();
@@ -135,13 +135,13 @@ export class ReplicaReporter {
     }
   }
 
-  /** Handles a foreign write or deletion of our Lease. The next attempt reads the Lease again. */
+  /** Handles the write or deletion of our Lease by another client. The next attempt reads it. */
   async #lostTo(cached: Lease | undefined, options: { signal: AbortSignal; timeoutMs: number }): Promise<boolean> {
     const found = await this.#find(options).catch(() => undefined);
     const other = found?.spec.holderIdentity;
     if (cached !== undefined && other !== undefined && other !== cached.spec.holderIdentity) {
       const { identity } = this.#options;
-      const message = `another process also reports as replica ${identity}; give each its own --identity`;
+      const message = `another process also reports as replica ${identity}; give each process its own --identity`;
       this.#warn(message, `the holder of the Lease is ${other}`);
     }
     this.changed();
@@ -164,7 +164,7 @@ export class ReplicaReporter {
     });
     if (omitted > 0) {
       const message =
-        'the replica serves more configurations than fit in its Lease; publications of the others wait forever';
+        'the replica serves more configurations than fit in its Lease; publications of the omitted configurations wait forever';
       this.#warn(message, `${omitted} InjectorConfigs do not fit into 250 kB of annotations`);
     }
     const { resourceVersion = '', uid = '' } = found?.metadata ?? {};

@@ -85,7 +85,7 @@ describe('Replica', () => {
     replica.subscribe(() => (notified += 1));
     assert.equal(replica.ready, false);
     await until(() => replica.ready && registry.get('blue', hashOne) !== undefined);
-    assert.deepEqual(lacking('blue', hashOne), ['certificate'], 'the API server cannot call it without a certificate');
+    assert.deepEqual(lacking('blue', hashOne), ['certificate'], 'the API server requires a certificate');
     cluster.put('secrets', secret);
     await until(() => lacking('blue', hashOne).length === 0);
     const two = configuration('blue', 'two');
@@ -96,7 +96,7 @@ describe('Replica', () => {
     assert.notEqual(certificates.forServerName('sidecar-injector-blue.injection.svc'), undefined);
   });
 
-  it('is not ready while the path of a webhook cannot be read, and stays ready afterwards', async () => {
+  it('is not ready until it can read the paths of all webhooks, and stays ready afterwards', async () => {
     const webhook = (path: string): KubernetesObject => {
       const labels = {
         'app.kubernetes.io/managed-by': 'sidecar-injector',
@@ -128,7 +128,7 @@ describe('Replica', () => {
     assert.equal(registry.injectors.size, 4);
   });
 
-  it('retries a failed load, and is not ready until it succeeds', async () => {
+  it('retries a failed load, and is not ready until the load succeeds', async () => {
     let tries = 0;
     load = (files) => (++tries < 3 ? Promise.reject(new Error('no process')) : loadAtOnce(files));
     cluster.put('configmaps', one);
@@ -142,7 +142,7 @@ describe('Replica', () => {
     assert.notEqual(registry.get('blue', hashOne), undefined);
   });
 
-  it('refuses a configuration with a wrong hash, and one that does not compile', async () => {
+  it('refuses a configuration that has a wrong hash or does not compile', async () => {
     const tampered = structuredClone(one);
     (tampered.data as Record<string, string>).values = '{"evil":true}';
     cluster.put('configmaps', tampered);
@@ -170,7 +170,7 @@ describe('Replica', () => {
     assert.equal(certificates.defaultPair(), undefined);
   });
 
-  it('serves the new pair of an InjectorConfig that was deleted and recreated, with any authority', async () => {
+  it('serves the new pair of an InjectorConfig that was deleted and recreated, even from an unrelated authority', async () => {
     await startServing();
     const before = certificates.defaultPair();
     cluster.remove('configmaps', one.metadata.name!, 'injection');
@@ -181,12 +181,12 @@ describe('Replica', () => {
     await until(() => certificates.defaultPair()?.fingerprint !== before?.fingerprint);
   });
 
-  it('unloads a configuration only if newer ones exist', async () => {
+  it('unloads a configuration only if newer configurations exist', async () => {
     await startServing();
     cluster.remove('configmaps', one.metadata.name!, 'injection');
     await until(() => clock.pending().includes(15_000));
     await clock.advance(15_000);
-    assert.deepEqual(lacking('blue', hashOne), [], 'the webhook may still name it');
+    assert.deepEqual(lacking('blue', hashOne), [], 'the webhook may still name the configuration');
     const others = ['two', 'three', 'four'].map((image) => configuration('blue', image));
     for (const { object } of [...others, configuration('blue', 'five')]) cluster.put('configmaps', object);
     await until(() => registry.injectors.size === 5);
@@ -305,20 +305,20 @@ describe('isUnrelated', () => {
   const joined = (): ServingPair => ({ ...other, caPem: other.caPem + old.caPem });
   const cases: [string, () => [ServingPair, ServingPair | undefined, Date], boolean][] = [
     ['the first pair', () => [old, undefined, now], false],
-    ['a pair whose bundle verifies the one in memory', () => [joined(), old, now], false],
-    ['a pair of other authorities', () => [other, old, now], true],
-    ['a pair whose bundle verifies the one in memory by its intermediate', () => [chained, chained, now], false],
-    ['a pair of other authorities than the chain in memory', () => [other, chained, now], true],
+    ['a pair whose bundle verifies the certificate in memory', () => [joined(), old, now], false],
+    ['a pair from another authority', () => [other, old, now], true],
+    ['a pair whose bundle verifies an intermediate in memory', () => [chained, chained, now], false],
+    ['a pair from an authority that did not issue the chain in memory', () => [other, chained, now], true],
     [
-      'a pair of other authorities, once the one in memory has expired',
+      'a pair from another authority after the certificate in memory has expired',
       () => [other, old, new Date(now.getTime() + hour)],
       false,
     ],
-    ['a pair of other authorities, with a slow clock', () => [other, old, early], true],
-    ['the pair in memory, with a slow clock', () => [old, old, early], false],
+    ['a pair from another authority while the clock is slow', () => [other, old, early], true],
+    ['the pair in memory while the clock is slow', () => [old, old, early], false],
   ];
   for (const [title, input, expected] of cases) {
-    it(`${title}: ${expected ? 'yes' : 'no'}`, () => {
+    it(`returns ${expected} for ${title}`, () => {
       assert.equal(isUnrelated(...input()), expected);
     });
   }

@@ -26,27 +26,27 @@ export interface ReplicaOptions extends FollowingParts {
 }
 
 /**
- * How long deleted configurations and certificates are still served, in milliseconds: API servers
- * learn of changed webhooks from their own watches.
+ * How long deleted configurations and certificates are still served, in milliseconds, since API
+ * servers learn of changed webhooks only from their own watches.
  */
 const lingerMs = 15_000;
 
-/** The delay before an unrelated certificate is used, in ms. The leader repairs one in a second. */
+/** The delay, in ms, before an unrelated certificate is used. A repair takes about a second. */
 const unrelatedDelayMs = 3000;
 
-/** The delay before a load is retried that failed without a fault of the configuration, in ms. */
+/** The delay, in ms, before the retry of a load that failed with a temporary error. */
 const reloadMs = 5000;
 
-/** A watch of one serving Secret, by name, as the permissions of a replica allow. */
+/** A watch of one serving Secret by name, since replicas may not watch all Secrets. */
 interface FollowedSecret {
   readonly store: ObjectStore;
   readonly stop: AbortController;
 }
 
 /**
- * Loads configurations and certificates into memory: watches hashed ConfigMaps, and the serving
- * Secrets of their InjectorConfigs by name. Requests do not wait for this class, and its errors
- * never remove an injector or certificate that is already served.
+ * Loads configurations and certificates into memory. Watches the ConfigMaps with a hash label, and
+ * the serving Secrets of their InjectorConfigs by name. Requests do not wait for this class. Its
+ * errors never remove an injector or certificate that is already served.
  */
 export class Replica implements NodeSource {
   readonly #options: ReplicaOptions;
@@ -109,7 +109,7 @@ export class Replica implements NodeSource {
     return this.#nodeFacts;
   }
 
-  /** Returns the state by InjectorConfig, and that of the validator as {@link validatorReport}. */
+  /** Returns the state by InjectorConfig; key {@link validatorReport} has that of the validator. */
   serves(): ReadonlyMap<string, ServedConfiguration> {
     const { certificates, operatorClass } = this.#options;
     const fingerprints = new Map(certificates.all().map(({ owner, fingerprint }) => [owner, fingerprint]));
@@ -129,7 +129,7 @@ export class Replica implements NodeSource {
     this.#listeners.push(listener);
   }
 
-  /** @param what resource, store and selector; in the namespace of the operator by default */
+  /** @param what the resource, store and selector; the default namespace is the operator's */
   #follow(
     what: Pick<ReflectorOptions<KubernetesObject>, 'resource' | 'store'> & Partial<ReflectorOptions<KubernetesObject>>,
     signal = this.#stop.signal,
@@ -241,14 +241,14 @@ export class Replica implements NodeSource {
   #collectLater(deleted: KubernetesObject): void {
     const name = injectorConfigOf(deleted);
     if (name === undefined) return;
-    // Serve the pair for late calls, but accept an unrelated one after a recreation.
+    // Serve the pair for late calls, but accept an unrelated pair after a recreation.
     if (this.#isGone(name)) this.#pairs.delete(objectNames(name).servingSecret);
     this.#options.clock.after(lingerMs, () => this.#collect(name));
   }
 
   /**
    * Unloads pruned configurations if newer ones exist, and everything once all ConfigMaps and the
-   * Secret are gone. Otherwise a deletion may be a mistake, and pods still need the configuration.
+   * Secret are gone. Any other deletion may be a mistake: pods may still need the configuration.
    */
   #collect(name: string): void {
     const { registry, certificates, logger } = this.#options;
@@ -292,8 +292,8 @@ export class Replica implements NodeSource {
 }
 
 /**
- * Reports whether a pair's authorities do not verify the valid pair in memory. Rotations always
- * overlap, so another client wrote it, or this replica has missed a whole rotation.
+ * Reports whether the authorities of a pair do not verify the valid certificate in memory. Since
+ * rotations overlap, another client wrote such a pair, or this replica missed a whole rotation.
  */
 export function isUnrelated(pair: ServingPair, inMemory: ServingPair | undefined, now: Date): boolean {
   const certificatePem = inMemory?.certificatePem ?? '';
@@ -302,7 +302,7 @@ export function isUnrelated(pair: ServingPair, inMemory: ServingPair | undefined
   return leaf !== undefined && leaf.notAfter > now && !isAccepted(certificatePem, pair.caPem, now);
 }
 
-/** Reports whether all paths are readable. A newer leader rewrites them once it sees our Lease. */
+/** Reports whether all paths are readable. A newer leader rewrites other paths for our Lease. */
 function hasReadablePaths(webhook: KubernetesObject): boolean {
   return ourWebhooksOf(webhook).every(({ clientConfig }) => routeOf(clientConfig) !== undefined);
 }

@@ -40,7 +40,7 @@ describe('ServingRoleKeeper', () => {
     assert.deepEqual(names().slice(1), expected);
   });
 
-  it('removes a foreign name at once, and the name of a deleted Secret after two minutes', async () => {
+  it('removes a foreign name immediately, and the name of a deleted Secret after two minutes', async () => {
     fixture.cluster.put('injectorconfigs', injectorConfig('blue'));
     await fixture.reconcile('blue');
     fixture.cluster.edit('roles', name, 'injection', (role) => {
@@ -66,7 +66,7 @@ describe('ServingRoleKeeper', () => {
     assert.equal(await fixture.reconcilers.servingRole.reconcile(signal), 600_000);
   });
 
-  it('does not overwrite a version that it has not seen', async () => {
+  it('does not overwrite a version of the Role that it has not seen', async () => {
     await fixture.reconcilers.servingRole.reconcile(signal);
     await roleSeen();
     const seen = fixture.view.roles.get(name, 'injection')!;

@@ -9,7 +9,7 @@ import type { ManifestContext } from '../../manifests/manifest-context.ts';
  * Returns the Role that allows replicas to read Secrets by name. RBAC authorizes a list or watch
  * with `fieldSelector=metadata.name=…` by resourceNames (kubernetes.io/docs/reference/
  * access-authn-authz/rbac, "Referring to resources").
- * @param secretNames at least one: a rule without resourceNames would allow every Secret
+ * @param secretNames at least one name, since a rule without names would allow every Secret
  */
 function servingRole(
   secretNames: readonly [string, ...string[]],
@@ -29,7 +29,7 @@ function servingRole(
   };
 }
 
-/** How long the name of a deleted Secret stays, in ms, since replicas still watch the Secret. */
+/** How long the name of a deleted Secret stays in the Role, in ms: replicas still watch it. */
 const lingerMs = 120_000;
 
 /**
@@ -40,14 +40,14 @@ export class ServingRoleKeeper {
   readonly #options: Pick<PassContext, 'view' | 'owned' | 'settings' | 'clock' | 'logger'>;
   /** When each unused name in the Role became unused, in monotonic milliseconds. */
   readonly #unusedSince = new Map<string, number>();
-  /** The last write. Writes are serialized, since each contains all names. */
+  /** The last write. Writes are serialized, since each write contains all names. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: PassContext) {
     this.#options = options;
   }
 
-  /** Adds the serving Secret of an InjectorConfig. Call this before any write of its objects. */
+  /** Adds the serving Secret of an InjectorConfig. Must precede the first write of its objects. */
   async admit(name: string, signal: AbortSignal): Promise<void> {
     const { servingSecret } = objectNames(name);
     if (!this.#names().includes(servingSecret)) await this.#write(servingSecret, signal);
@@ -70,7 +70,7 @@ export class ServingRoleKeeper {
     const live = this.#live();
     const desired = servingRole(this.#desiredNames(admitted), settings.context);
     const writes = noWrites();
-    // Write onto the version that was read, so that one of two leaders gets a Conflict.
+    // Write with the resourceVersion that was read: the second of two leaders gets a Conflict.
     const { resourceVersion } = live?.metadata ?? {};
     if (resourceVersion !== undefined) desired.metadata.resourceVersion = resourceVersion;
     await owned.apply(desired, writes, signal);

@@ -49,17 +49,17 @@ describe('the annotation with shadow reports', () => {
 
   const whole = JSON.parse(writeShadowReports([report('prod')])) as object[];
   for (const [what, text] of [
-    ['nothing', undefined],
-    ['invalid JSON', '['],
-    ['another type', '{}'],
-    ['a negative count', JSON.stringify([{ ...whole[0], failed: -1 }])],
-    ['a count above the limit', JSON.stringify([{ ...whole[0], compared: 1e9 + 1 }])],
-    ['a count that is a text', JSON.stringify([{ ...whole[0], compared: '5' }])],
-    ['an error above the limit', JSON.stringify([{ ...whole[0], error: 'x'.repeat(501) }])],
-    ['too many fields', JSON.stringify([{ ...whole[0], changed: Array.from({ length: 21 }, () => 'a') }])],
-    ['too many bytes', JSON.stringify(whole) + ' '.repeat(5000)],
+    ['is missing', undefined],
+    ['is not valid JSON', '['],
+    ['is not a list', '{}'],
+    ['has a negative count', JSON.stringify([{ ...whole[0], failed: -1 }])],
+    ['has a count above the limit', JSON.stringify([{ ...whole[0], compared: 1e9 + 1 }])],
+    ['has a count that is a text', JSON.stringify([{ ...whole[0], compared: '5' }])],
+    ['has an error that is too long', JSON.stringify([{ ...whole[0], error: 'x'.repeat(501) }])],
+    ['has too many fields', JSON.stringify([{ ...whole[0], changed: Array.from({ length: 21 }, () => 'a') }])],
+    ['has too many bytes', JSON.stringify(whole) + ' '.repeat(5000)],
   ] as const) {
-    it(`is read as empty when it contains ${what}`, () => {
+    it(`is read as empty when it ${what}`, () => {
       assert.deepEqual(readShadowReports(text), []);
     });
   }

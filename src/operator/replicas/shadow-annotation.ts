@@ -3,7 +3,7 @@ import type { ConfigurationRef } from '../../routing/route.ts';
 import { parseAnnotation } from './failures-annotation.ts';
 import { longestError, longestField, mostChangedFields, type PairReport } from '../../rollout/shadow-report.ts';
 
-/** The limit of the annotation, in bytes. Each renewal of a Lease sends it to all watchers. */
+/** The maximum size in bytes. Each renewal of a Lease sends the annotation to all watchers. */
 const maximumBytes = 4096;
 const maximumReports = 16;
 
@@ -28,8 +28,8 @@ const reportsSchema = z.array(
 );
 
 /**
- * Formats reports as an annotation. To fit its limit, drops the changed fields, those of the oldest
- * report first, then whole reports. @param reports newest first
+ * Formats reports as an annotation. To fit the limit, drops first the changed fields of the oldest
+ * reports, then whole reports. @param reports the newest report first
  */
 export function writeShadowReports(reports: readonly PairReport[]): string {
   const shown = reports.slice(0, maximumReports);
@@ -42,7 +42,7 @@ export function writeShadowReports(reports: readonly PairReport[]): string {
   return textOf(shown);
 }
 
-/** Parses an annotation; empty when it is invalid. A missing report only delays a rollout. */
+/** Parses an annotation. Returns no reports if it is invalid, which only delays a rollout. */
 export function readShadowReports(text: string | undefined): readonly PairReport[] {
   return reportsSchema.catch([]).parse(parseAnnotation(text, maximumBytes)).slice(0, maximumReports);
 }
