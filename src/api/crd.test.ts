@@ -48,7 +48,7 @@ function partsOf(definition: Definition) {
   return { version: version!, root, all };
 }
 
-/** The keywords of a structural schema (apiextensions.k8s.io/v1); others are refused or ignored. */
+/** The keywords of a structural schema. The API server refuses or ignores all other keywords. */
 const keywords = new Set(
   'type description default format enum properties required items additionalProperties minLength maxLength minItems maxItems maxProperties minimum maximum pattern x-kubernetes-preserve-unknown-fields x-kubernetes-list-type x-kubernetes-list-map-keys x-kubernetes-map-type x-kubernetes-validations'.split(
     ' ',
@@ -81,7 +81,7 @@ for (const definition of definitions) {
       }
     });
 
-    it('bounds every string, list and map, which bounds the cost of rules', () => {
+    it('bounds every string, list and map, so that the cost of rules is bounded', () => {
       for (const { path, schema } of all) {
         if (schema.type === 'string' && schema.enum === undefined && schema.format === undefined) {
           assert.ok(schema.maxLength !== undefined, `${path} has no maxLength`);
@@ -106,11 +106,11 @@ for (const definition of definitions) {
   });
 }
 
-const ofConfig = 'Revision, Ready, Reason, Since, Expires, Renews, Authority Expires, Phase, Age';
-const ofTag = 'Revision, Stable, Ready, Reason, Since, Rollout, Weight, Pods, Stale, Age';
+const configColumns = 'Revision, Ready, Reason, Since, Expires, Renews, Authority Expires, Phase, Age';
+const tagColumns = 'Revision, Stable, Ready, Reason, Since, Rollout, Weight, Pods, Stale, Age';
 for (const [index, resource, plural, shortName, immutableFields, columns] of [
-  [0, 'InjectorConfig', 'injectorconfigs', 'icfg', ['.revision', '.operatorClass'], ofConfig],
-  [1, 'RevisionTag', 'revisiontags', 'rtag', ['.operatorClass'], ofTag],
+  [0, 'InjectorConfig', 'injectorconfigs', 'icfg', ['.revision', '.operatorClass'], configColumns],
+  [1, 'RevisionTag', 'revisiontags', 'rtag', ['.operatorClass'], tagColumns],
 ] as const) {
   describe(`the CustomResourceDefinition of ${resource}`, () => {
     const definition = definitions[index]!;
@@ -149,7 +149,7 @@ describe('the CustomResourceDefinition of InjectorConfig', () => {
     assert.equal(at('spec.certificate.keySize')?.type, 'integer');
   });
 
-  it('accepts arbitrary JSON in values and meshConfig only', () => {
+  it('accepts arbitrary JSON only in values and meshConfig', () => {
     const free = all.filter(({ schema }) => schema['x-kubernetes-preserve-unknown-fields']).map(({ path }) => path);
     assert.deepEqual(free, ['spec.injection.values', 'spec.injection.meshConfig']);
   });

@@ -9,7 +9,7 @@ describe('durationMilliseconds', () => {
     ['90s', 90_000],
     ['0m', 0],
   ] as const) {
-    it(text, () => {
+    it(`converts ${text} to ${expected} ms`, () => {
       assert.equal(durationMilliseconds(text), expected);
     });
   }

@@ -12,7 +12,7 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** The configuration exceeds a limit on parsing, compiling or rendering; retrying does not help. */
+/** The error for a configuration that exceeds a limit on parsing, compiling or rendering. */
 export class TooCostlyError extends ConfigurationError {
   constructor(message: string) {
     super('spec.injection', message);

@@ -46,7 +46,7 @@ describe('object names', () => {
     assert.ok(objectNames('n'.repeat(46)).service.length <= 63);
   });
 
-  it('cannot give objects of two allowed InjectorConfigs the same name', () => {
+  it('gives the objects of two allowed InjectorConfigs different names', () => {
     const allowed = (name: string) => nameRules.every(({ holds }) => holds(injectorConfig(name)));
     const { servingSecret } = objectNames('a');
     for (const taken of [servingSecret, hashedConfigMapName('a', '0123abcd'), tagWebhookConfiguration('prod')]) {
@@ -58,7 +58,7 @@ describe('object names', () => {
 });
 
 describe('revisionOf', () => {
-  it('returns spec.revision, or metadata.name without it', () => {
+  it('returns spec.revision, or metadata.name if spec.revision is unset', () => {
     assert.equal(revisionOf(injectorConfig('mesh', { revision: '1-24' })), '1-24');
     assert.equal(revisionOf(injectorConfig('mesh')), 'mesh');
   });

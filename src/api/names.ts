@@ -3,7 +3,7 @@ import type { KubernetesObject } from './kubernetes/kubernetes.ts';
 
 const prefix = 'sidecar-injector';
 
-/** Returns the names of all objects of an InjectorConfig. @param name its metadata.name */
+/** Returns the names of all objects of the InjectorConfig `name`. */
 export function objectNames(name: string) {
   const base = `${prefix}-${name}`;
   return {
@@ -15,9 +15,9 @@ export function objectNames(name: string) {
     /** The ConfigMap that users and the command line read. */
     configMap: base,
     webhookConfiguration: base,
-    /** The Secret with a signer's request and result; provider CertificateSigningRequest. */
+    /** For provider CertificateSigningRequest: the Secret with a signer's request and result. */
     requestSecret: `injector-request-${name}`,
-    /** cert-manager's Certificate, and the Secret that it writes; provider CertManager. */
+    /** For provider CertManager: the Certificate, and the Secret that cert-manager writes. */
     certificate: `injector-certificate-${name}`,
   };
 }
@@ -76,13 +76,13 @@ export function validatorNames(operatorClass: string) {
   };
 }
 
-/** Returns the host by which the API server calls a Service; its certificate must contain it. */
+/** Returns the host by which the API server calls a Service. Its certificate contains the host. */
 export function serviceHostName(service: string, namespace: string): string {
   return `${service}.${namespace}.svc`;
 }
 
 /**
- * The labels of objects that the operator writes. Not `istio.io/rev` or `app: sidecar-injector`:
+ * Labels of objects that the operator writes. Avoid `istio.io/rev` and `app: sidecar-injector`:
  * istiod rewrites the caBundle of every webhook configuration with that app and istiod's revision.
  */
 export const labelNames = {
@@ -113,7 +113,7 @@ export const replicaAnnotations = {
 /** The finalizer of InjectorConfigs. The operator removes webhooks before their other objects. */
 export const finalizer = ownName('cleanup');
 
-/** The annotation with which an InjectorConfig or RevisionTag in use can be deleted: `"true"`. */
+/** With value `"true"`, allows the deletion of an InjectorConfig or RevisionTag in use. */
 export const forceDeleteAnnotation = ownName('force-delete');
 
 /** Reports whether the user has allowed the deletion of an object that is in use. */

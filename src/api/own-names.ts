@@ -17,7 +17,7 @@ export const ownNames = {
   restart: 'annotation of a Deployment, StatefulSet or DaemonSet: `"false"` excludes the workload from restarts',
   restarted: 'annotation of a pod template: the latest restarts of the workload, each with tag, configuration and time',
   revision: 'label of an object that the operator writes: the revision of its injector, or the revision of its tag',
-  rotate: 'annotation of an InjectorConfig: request of `injector certs rotate`, as `<target>:<nonce>`',
+  rotate: 'annotation of an InjectorConfig: a request of `injector certs rotate`, as `<target>:<nonce>`',
   serves: "annotation of a replica's Lease: the configurations and certificates that the replica serves",
   shadow: "annotation of a replica's Lease: the results of comparing the stable and canary configurations of rollouts",
   tag: 'label of a MutatingWebhookConfiguration: the RevisionTag of the webhook',

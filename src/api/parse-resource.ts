@@ -6,13 +6,13 @@ import type { ObjectMeta } from './kubernetes/kubernetes.ts';
 export interface ParseOptions {
   /**
    * How to treat fields that the schema does not define. Use `drop` for objects from the API
-   * server, which a newer version may have written, and `refuse` for a user's files, where they are
-   * typos.
+   * server, which a newer version may have written. Use `refuse` for a user's files, where such
+   * fields are typos.
    */
   readonly unknownFields?: 'drop' | 'refuse';
 }
 
-/** Parses a resource. @throws ConfigurationError naming the object, the field and the value */
+/** Parses a resource. @throws ConfigurationError that names the object, the field and the value */
 export function parseResource<Kind extends string, Spec, Status>(
   kind: Kind,
   specSchema: z.ZodType<Spec>,
@@ -38,7 +38,7 @@ export function parseResource<Kind extends string, Spec, Status>(
       throw new ConfigurationError(first, `${kind} ${name}: ${first}: unknown field; remove it or correct its name`);
   }
   const { status: sourceStatus, ...rest } = source;
-  // The operator owns the status and writes it again; an invalid one must not block the object.
+  // The operator owns the status and writes it again; an invalid status must not block the object.
   const status = statusSchema.safeParse(sourceStatus);
   return {
     ...rest,

@@ -19,7 +19,7 @@ describe('configurationFiles with large values', () => {
   const longYaml = /^spec\.injection\.valuesFrom: the text is not JSON, and YAML may have at most 65536 characters/;
   for (const [what, injection, values, message] of [
     ['values with much indentation', { values: nested(200, zeros) }, '', /^spec\.injection\.values is larger than/],
-    ['the same meshConfig', { meshConfig: nested(200, zeros) }, '', /^spec\.injection\.meshConfig is larger than/],
+    ['a deep meshConfig', { meshConfig: nested(200, zeros) }, '', /^spec\.injection\.meshConfig is larger than/],
     ['values that nest too deeply', { values: nested(400, 0) }, '', /^spec\.injection\.values nests deeper than 300/],
     ['valuesFrom with a repeated alias', { valuesFrom }, repeated, /^spec\.injection\.valuesFrom is larger/],
     ['valuesFrom with YAML of 1 MB', { valuesFrom }, `a: ${'x'.repeat(1_000_000)}`, longYaml],

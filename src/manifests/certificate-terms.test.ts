@@ -12,14 +12,14 @@ import {
 import { injectorConfig } from '../api/testdata/injector-config.ts';
 
 describe('certificateNames', () => {
-  it('contain the names of the Service', () => {
+  it('returns the names of the Service', () => {
     const namespace = 'injection';
     assert.deepEqual(certificateNames('a', namespace, []), { service: 'sidecar-injector-a', namespace });
     const validator = { service: 'injector-validator-default', namespace };
     assert.deepEqual(validatorCertificateNames('default', namespace), validator);
   });
 
-  it('contain the hosts of the URLs', () => {
+  it('adds the hosts of the URLs', () => {
     const hosts = ['x.example.com', '10.0.0.7'];
     assert.deepEqual(certificateNames('a', 'injection', hosts).hosts, hosts);
   });
@@ -34,7 +34,7 @@ describe('calledName', () => {
 });
 
 describe('requestedNames', () => {
-  it('contain the called name, the Service and other hosts, once each and without brackets', () => {
+  it('returns the called name, the Service and other hosts, without duplicates and brackets', () => {
     const service = 'sidecar-injector-a.n.svc';
     assert.deepEqual(requestedNames(injectorConfig('a'), 'n', ['x.example.com']), [service, 'x.example.com']);
     const config = injectorConfig('a', { webhook: { url: 'https://[fd00::1]:15017' } });

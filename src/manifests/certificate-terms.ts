@@ -8,7 +8,7 @@ import { nameOf } from '../selection/pod-claims.ts';
 /**
  * Returns the names that an InjectorConfig's serving certificate must contain.
  * @param name metadata.name of the InjectorConfig
- * @param hosts the hosts of the URLs at which the API server calls its webhooks
+ * @param hosts the hosts of the URLs at which the API server calls the webhooks
  */
 export function certificateNames(name: string, namespace: string, hosts: readonly string[]): CertificateNames {
   const { service } = objectNames(name);
@@ -61,7 +61,7 @@ export function hostOfUrl(url: string | undefined): string | undefined {
   return url !== undefined && URL.canParse(url) ? new URL(url).hostname : undefined;
 }
 
-/** Reports whether both use the same Secret, or the same Certificate of cert-manager. */
+/** Reports whether two InjectorConfigs use the same Secret, or the same Certificate. */
 export function haveOneCertificate(one: InjectorConfig, other: InjectorConfig): boolean {
   const isShared = (field: 'secretRef' | 'certificateRef'): boolean => {
     const name = one.spec.certificate[field]?.name;
@@ -73,5 +73,5 @@ export function haveOneCertificate(one: InjectorConfig, other: InjectorConfig): 
 /** Returns the message for an InjectorConfig whose url has the host of another InjectorConfig. */
 export function hostTaken(host: string, holder: InjectorConfig): string {
   const other = nameOf({ kind: 'InjectorConfig', name: holder.metadata.name });
-  return `spec.webhook.url: ${other} has the host ${host} too, with a certificate of another authority, and replicas can serve only one certificate per host; use another host here, or the same Secret in both (spec.certificate.provider Secret)`;
+  return `spec.webhook.url: ${other} has the host ${host} too, with a certificate of another authority, and replicas can serve only one certificate per host; use another host here, or use the same Secret in both InjectorConfigs (spec.certificate.provider Secret)`;
 }

@@ -43,7 +43,7 @@ templates:
     });
   });
 
-  it("writes every field under Istio's key for it", () => {
+  it("writes every field under the corresponding key of Istio's format", () => {
     const injection = {
       policy: 'disabled',
       enableNamespacesByDefault: true,

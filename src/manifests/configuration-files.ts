@@ -87,7 +87,7 @@ function injectionSettings(config: InjectorConfig): InjectionSettings {
   };
 }
 
-/** Serializes in block style without folding; quotes strings that YAML 1.1 (Go) misreads. */
+/** Serializes YAML in block style without folding. Quotes strings that YAML 1.1 (Go) misreads. */
 function yaml(value: unknown): string {
   return dump(value, { lineWidth: -1, noRefs: true, sortKeys: true, schema });
 }

@@ -9,7 +9,7 @@ export interface ConfigurationReference {
   readonly key: string;
 }
 
-/** The references of a configuration; an absent part is in the InjectorConfig itself. */
+/** The references of a configuration. If one is absent, the InjectorConfig contains that part. */
 export interface ConfigurationReferences {
   readonly config?: ConfigurationReference;
   readonly values?: ConfigurationReference;
@@ -24,13 +24,13 @@ export function configurationReferences(injection: InjectorConfigSpec['injection
   const { configFrom, values, valuesFrom, meshConfigFrom } = injection;
   const besideConfig = configFrom && values === undefined ? { ...configFrom, key: istioValuesKey } : undefined;
   const valuesReference =
-    valuesFrom === undefined ? named('configFrom', besideConfig) : named('valuesFrom', valuesFrom);
-  const config = named('configFrom', configFrom);
-  const mesh = named('meshConfigFrom', meshConfigFrom);
+    valuesFrom === undefined ? withField('configFrom', besideConfig) : withField('valuesFrom', valuesFrom);
+  const config = withField('configFrom', configFrom);
+  const mesh = withField('meshConfigFrom', meshConfigFrom);
   return { ...(config && { config }), ...(valuesReference && { values: valuesReference }), ...(mesh && { mesh }) };
 }
 
-function named(
+function withField(
   field: string,
   reference: Omit<ConfigurationReference, 'field'> | undefined,
 ): ConfigurationReference | undefined {

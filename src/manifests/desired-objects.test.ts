@@ -28,7 +28,6 @@ function desired(config: InjectorConfig, where: ManifestContext = context): Kube
   ];
 }
 
-/** The fields of a webhook that the tests inspect. */
 interface Webhook {
   name: string;
   clientConfig: { url?: string; caBundle: string; service?: Record<string, unknown> };
@@ -95,7 +94,7 @@ describe('the objects of an InjectorConfig', () => {
     assert.deepEqual(holders.map(summary), ['Secret injection/sidecar-injector-a']);
   });
 
-  it('contain the configuration in an immutable ConfigMap named by hash, and in a mutable one', () => {
+  it('contain the configuration in an immutable ConfigMap named by hash, and in a mutable ConfigMap', () => {
     const config = injectorConfig('a');
     const [hashed, plain] = configurationObjects(config, configurationFiles(config), hash, context);
     assert.ok(hashed && plain);

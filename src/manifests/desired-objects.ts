@@ -8,8 +8,8 @@ import { webhookService } from './service.ts';
 
 /**
  * Returns the Secret of the rotation. Write it first, with the resourceVersion that was read, so
- * that of two leaders only one can continue. These objects have no owner reference, because they
- * must outlive the webhook; the operator deletes them in order.
+ * that only one of two leaders can continue. The objects of this file have no owner reference,
+ * because they must outlive the webhook; the operator deletes them in order.
  */
 export function rotationSecret(
   config: InjectorConfig,
@@ -20,7 +20,7 @@ export function rotationSecret(
   return opaqueSecret(name, stored, { namespace, labels: revisionLabels(config) });
 }
 
-/** Returns the Service of a webhook and, unless it is to stay unchanged, the serving Secret. */
+/** Returns the Service of a webhook, and the serving Secret if `serving` is set. */
 export function servingObjects(
   config: InjectorConfig,
   serving: CertificateMaterial['serving'],

@@ -69,7 +69,7 @@ describe('examples', () => {
     });
   }
 
-  it('have unique names, so that all of them can be applied at once', () => {
+  it('have unique names, so that all examples can be applied together', () => {
     const names = configs.map((file) => {
       const config = parseInjectorConfig(objects(file)[0]);
       return webhookConfiguration({ config, hash: '0123abcd', caBundlePem: '' }, context).metadata.name;

@@ -4,16 +4,16 @@ import { labelNames, managedBy } from '../api/names.ts';
 
 /** The settings of the installation that the manifests need. */
 export interface ManifestContext {
-  /** The operator's namespace, for Secrets, Services and ConfigMaps; never injected. */
+  /** The operator's namespace, which contains its objects. Pods in it are never injected. */
   readonly namespace: string;
   readonly operatorClass: string;
   /** The labels of the replicas. */
   readonly podSelector: Readonly<Record<string, string>>;
   /** The port on which replicas serve admission. */
   readonly targetPort: number;
-  /** The owner of the webhook configurations. Garbage collection deletes them with it. */
+  /** The owner of the webhook configurations. Garbage collection deletes them with the owner. */
   readonly owner?: OwnerReference;
-  /** Set if a process outside the cluster serves: host and port of the Services. */
+  /** The host and port of the Services; set if a process outside the cluster serves. */
   readonly advertise?: { readonly host: string; readonly port: number };
 }
 

@@ -13,7 +13,7 @@ import {
 /** The name of the webhook in a probe configuration, which the API server shows in its errors. */
 export const probeWebhookName = `probe.${group}`;
 
-/** Seconds. A slower webhook would delay every pod; also, the pass waits for the check. */
+/** In seconds. A slower webhook would delay every pod, and the pass waits for the check. */
 const longestTimeout = 5;
 
 /** Returns the key of a reachability check, from which the name of the probe webhook is derived. */
@@ -69,7 +69,7 @@ export function probeConfiguration(input: WebhookInput, context: ManifestContext
   };
 }
 
-/** Returns the ConfigMap for a reachability check. Create it only by dry run. */
+/** Returns the ConfigMap for a reachability check. Create it only in a dry run. */
 export function probeConfigMap(subject: string, nonce: string, namespace: string): KubernetesObject {
   return {
     apiVersion: 'v1',

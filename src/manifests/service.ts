@@ -7,7 +7,7 @@ export const servicePort = 443;
 
 /**
  * Returns the Service at which the API server calls a webhook. All Services select the same pods,
- * but each webhook needs its own, because the Service's name is the SNI and the certificate's name.
+ * but each webhook needs its own Service, because the Service's name is the SNI.
  */
 export function webhookService(
   name: string,
@@ -37,7 +37,7 @@ interface ClientConfigInput {
   readonly url?: string;
 }
 
-/** Returns a WebhookClientConfig with all defaults, so that it compares equal to the live one. */
+/** Returns a WebhookClientConfig with all defaults, so that it equals the live object. */
 export function clientConfig(
   { service, path, caBundlePem, url }: ClientConfigInput,
   { namespace, advertise }: ManifestContext,

@@ -32,7 +32,8 @@ const webhooksOf = (object: KubernetesObject): Webhook[] => object.webhooks as W
 const names = (object: KubernetesObject): string[] => webhooksOf(object).map(({ name }) => name);
 
 describe('webhookConfiguration of a tag', () => {
-  const taggedBy = (tag: RevisionTag, of = config) => webhookConfiguration({ ...published, config: of, tag }, context);
+  const taggedBy = (tag: RevisionTag, target = config) =>
+    webhookConfiguration({ ...published, config: target, tag }, context);
   const tagged = taggedBy(revisionTag('prod'));
 
   it('has the name of the tag and labels for its InjectorConfig and revision', () => {
@@ -46,7 +47,7 @@ describe('webhookConfiguration of a tag', () => {
     });
   });
 
-  it('calls the Service of the InjectorConfig with a path of the tag', () => {
+  it('calls the Service of the InjectorConfig with the path of the tag', () => {
     for (const { clientConfig } of webhooksOf(tagged)) {
       assert.equal(clientConfig.service?.name, 'sidecar-injector-mesh-a');
       assert.equal(clientConfig.service.path, '/tags/prod/mesh-a/0123abcd/inject');
@@ -85,18 +86,18 @@ describe('webhookConfiguration of a tag', () => {
     });
   });
 
-  it('is the object of the default revision for tag default', () => {
+  it('is the webhook configuration of the default revision if the tag has the name default', () => {
     const object = taggedBy(revisionTag('default'));
     const own = webhookConfiguration({ ...published, config: injectorConfig('default') }, context);
     assert.equal(object.metadata.name, own.metadata.name);
     assert.deepEqual(names(object), names(own));
   });
 
-  it('selects namespaces without labels if the tag or the InjectorConfig enables it', () => {
+  it('selects unlabelled namespaces if the tag or the InjectorConfig enables this selection', () => {
     const injection = { templates: { sidecar: 'x' }, enableNamespacesByDefault: true };
     const byDefault = injectorConfig('mesh-a', { injection });
-    const hasAuto = (of: typeof config, tag: RevisionTag) =>
-      names(taggedBy(tag, of)).includes('auto.sidecar-injector.io');
+    const hasAuto = (target: typeof config, tag: RevisionTag) =>
+      names(taggedBy(tag, target)).includes('auto.sidecar-injector.io');
     const plain = revisionTag('default', { enableNamespacesByDefault: false });
     assert.equal(hasAuto(config, plain), false);
     assert.equal(hasAuto(config, revisionTag('default', { enableNamespacesByDefault: true })), true);

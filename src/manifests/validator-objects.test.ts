@@ -9,7 +9,7 @@ const certificates = {
 };
 
 describe('validatorObjects', () => {
-  it('are in the order of application and have the name of the operator class', () => {
+  it('returns the objects in order of application, with the name of the operator class', () => {
     const objects = validatorObjects(certificates, { ...context, operatorClass: 'blue' });
     const names = objects.map(({ kind, metadata }) => `${kind} ${String(metadata.name)}`);
     assert.deepEqual(names, [
@@ -26,13 +26,13 @@ describe('validatorObjects', () => {
     }
   });
 
-  it('omit the serving Secret if the rotation does not change it', () => {
+  it('omits the serving Secret if the rotation does not change it', () => {
     const { stored, caBundlePem } = certificates;
     const kinds = validatorObjects({ stored, caBundlePem }, context).map(({ kind }) => kind);
     assert.deepEqual(kinds, ['Secret', 'Service', 'ValidatingWebhookConfiguration']);
   });
 
-  it('include a webhook for objects of its own class with failurePolicy Ignore', () => {
+  it('returns a webhook with failurePolicy Ignore for objects of the operator class', () => {
     const owner = { apiVersion: 'v1', kind: 'x', name: 'o', uid: 'u' };
     const configuration = validatorObjects(certificates, { ...context, owner }).at(-1);
     assert.deepEqual(configuration?.metadata.ownerReferences, [owner]);

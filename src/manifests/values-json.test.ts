@@ -29,7 +29,7 @@ describe('valuesJson', () => {
     ['an anchor and an alias', 'a: &x {k: v}\nb: *x\n', { a: { k: 'v' }, b: { k: 'v' } }],
     ['a merge key', 'a: &x {k: v}\nb: {<<: *x, l: w}\n', { a: { k: 'v' }, b: { k: 'v', l: 'w' } }],
   ] as const) {
-    it(`reads YAML with ${title}`, () => {
+    it(`reads YAML: ${title}`, () => {
       assert.deepEqual(JSON.parse(valuesJson(text, field)), expected);
     });
   }

@@ -2,7 +2,7 @@ import { parse, type Tags } from 'yaml';
 import { ConfigurationError } from '../api/errors.ts';
 import { refuseUnbounded } from './bounded-text.ts';
 
-/** Characters. Replicas parse YAML while they serve; this much takes under 100 ms. JSON is fast. */
+/** In characters. Replicas parse YAML while they serve; this length takes under 100 ms. */
 const longestYaml = 64 * 1024;
 
 /**

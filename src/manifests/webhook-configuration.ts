@@ -10,7 +10,7 @@ import { clientConfig } from './service.ts';
 import { matchConditionNames } from '../api/injector-config/match-condition-names.ts';
 import type { WebhookKeys } from '../api/injector-config/webhook-keys.ts';
 
-/** A MutatingWebhookConfiguration. The type ensures that only `operator/webhooks` writes them. */
+/** A MutatingWebhookConfiguration. The type ensures that only `operator/webhooks` writes it. */
 export interface WebhookConfiguration extends KubernetesObject {
   readonly kind: 'MutatingWebhookConfiguration';
 }
@@ -20,11 +20,11 @@ export interface WebhookInput {
   /** The hash of the configuration to publish; every replica must have loaded it. */
   readonly hash: string;
   readonly caBundlePem: string;
-  /** The RevisionTag of the webhook. If unset, it is the InjectorConfig's own webhook. */
+  /** The RevisionTag of the webhook. If unset, the webhook belongs to the InjectorConfig. */
   readonly tag?: RevisionTag | undefined;
-  /** The tag's rollout, with stable configuration `hash`. If unset, all workloads use `hash`. */
+  /** The tag's rollout, whose stable hash is `hash`. If unset, all workloads use `hash`. */
   readonly rollout?: RolloutRoute | undefined;
-  /** The format of the path. Default: format 1. */
+  /** The format of the path; format 1 by default. */
   readonly format?: PathFormat;
 }
 
@@ -58,8 +58,8 @@ export function webhookConfiguration(input: WebhookInput, context: ManifestConte
     metadata: webhookMetadata(webhookName(input), input, context),
     webhooks: selectorsFor(input, context.namespace).map(({ name: short, namespaceSelector, objectSelector }) => ({
       ...shared,
-      // The API server requires three parts. The suffix differs from Istio's, which istiod would
-      // rewrite.
+      // The API server requires three parts. The suffix is not Istio's, because istiod would
+      // rewrite a webhook with Istio's suffix.
       name: `${short}.${group}`,
       namespaceSelector,
       objectSelector,
@@ -130,15 +130,15 @@ export function generatedMatchConditions(keys: Pick<WebhookKeys, 'inject'>): Mat
       expression: '!(has(object.spec) && has(object.spec.hostNetwork) && object.spec.hostNetwork == true)',
     },
     {
-      // As in Istio, the label has precedence, so the annotation decides only without the label.
+      // As in Istio, the label has precedence: the annotation decides only without a label.
       name: matchConditionNames.optedOut,
       expression:
         `!(!(${labels} && ${key} in object.metadata.labels)` +
         ` && ${annotations} && ${key} in object.metadata.annotations && object.metadata.annotations[${key}] == 'false')`,
     },
     {
-      // A mirror pod reflects a static pod that the kubelet already runs; changing it has no
-      // effect.
+      // A mirror pod reflects a static pod that the kubelet already runs. Changing the mirror pod
+      // has no effect.
       name: matchConditionNames.mirrorPod,
       expression: `!(${annotations} && 'kubernetes.io/config.mirror' in object.metadata.annotations)`,
     },

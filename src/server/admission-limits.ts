@@ -2,9 +2,9 @@ const mebibyte = 1024 * 1024;
 
 /** The limits of the listener. Sizes in bytes, times in milliseconds. */
 export const defaultAdmissionLimits = {
-  /** At least 19 MiB: the review of a storable pod takes 17.4 MB in a dry run (Go escapes `<`). */
+  /** At least 19 MiB: the review of a pod can take 17.4 MB in a dry run, as Go escapes `<`. */
   maxBodyBytes: 20 * mebibyte,
-  /** The total of all bodies in transfer: two of the largest, or thousands of usual size. */
+  /** The total size of all bodies in transfer: two of the largest, or thousands of usual size. */
   maxBufferedBytes: 40 * mebibyte,
   /** The number of bodies in transfer. Beyond it, the server refuses the oldest. */
   maxConcurrentBodies: 1024,
@@ -18,7 +18,7 @@ export const defaultAdmissionLimits = {
    */
   maxUnprovenConnections: 1536,
   maxHeaderBytes: 16 * 1024,
-  /** Above the depth of any pod, below a stack overflow; a pod of 3 MiB has fewer values. */
+  /** No pod nests this deep, the stack can hold it, and a pod of 3 MiB has fewer values. */
   jsonBounds: { maxDepth: 200, maxValues: 500_000 },
   handshakeTimeout: 10_000,
   headersTimeout: 10_000,
@@ -26,12 +26,13 @@ export const defaultAdmissionLimits = {
   bodyTimeout: 30_000,
   /** The time after bodyTimeout in which the client must read its answer. */
   answerTimeout: 10_000,
-  /** Above the API server's 90 s for idle connections, because the client must close first. */
+  /** Longer than the API server's 90 s for idle connections: the client must close first. */
   keepAliveTimeout: 150_000,
-  /** Answers per connection. If finite, API servers reconnect and so reach new replicas. */
+  /** The number of answers per connection. A finite number lets clients find new replicas. */
   requestsPerConnection: Infinity,
-  /** The time and bytes to read after refusing a body; a reset would lose the answer. */
+  /** The time to continue reading a refused body; a reset would lose the answer. */
   lingerTimeout: 2_000,
+  /** The maximum number of bytes to read in this time. */
   lingerBytes: 32 * mebibyte,
 };
 

@@ -24,21 +24,21 @@ describe('the admission server under pressure', () => {
     assert.equal(new Set([first, fourth, seventh]).size, 3);
   });
 
-  describe('bounds bodies', () => {
+  describe('bodies', () => {
     const jsonBounds = { maxDepth: 10, maxValues: 10 };
     const [ends, late] = [/413 [^]*Connection: close[^]*limit is 1000\n$/, /408 [^]*the body did not arrive in time/];
     for (const [what, limits, text, answer] of [
-      ['413 for a Content-Length that is too large', { maxBodyBytes: 1000 }, [`${postHead(1000000000)}{`], ends],
-      ['408 for a body later than its timeout', {}, [`${postHead(10, `${injectPath}?timeout=20ms`)}{`], late],
-      ['408 for a late head', { headersTimeout: 30, bodyTimeout: 30 }, ['POST /'], /408 /],
+      ['413 to a Content-Length that is too large', { maxBodyBytes: 1000 }, [`${postHead(1000000000)}{`], ends],
+      ['408 to a body that exceeds its timeout', {}, [`${postHead(10, `${injectPath}?timeout=20ms`)}{`], late],
+      ['408 to a late head', { headersTimeout: 30, bodyTimeout: 30 }, ['POST /'], /408 /],
       [
-        '400 for a body with too many values',
+        '400 to a body with too many values',
         { jsonBounds },
         [`${postHead(10000000)}[[[`, '[,[,[,[,[,'],
         /400 [^]*the body contains more than 10 values/,
       ],
     ] as const) {
-      it(`${what}, before the end of the body`, async () => {
+      it(`answers ${what}, before the body ends`, async () => {
         const { open } = await start({ limits: { lingerTimeout: 10, ...limits } });
         const socket = await open();
         for (const each of text) socket.write(each);
@@ -46,7 +46,7 @@ describe('the admission server under pressure', () => {
       });
     }
 
-    it('413 for a chunked body that is too large, even if the client sends all before reading', async () => {
+    it('answers 413 to a chunked body that is too large, even if the client sends all of it before reading', async () => {
       const { post } = await start({ limits: { maxBodyBytes: 100_000 } });
       const headers = { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' };
       assert.equal((await post('x'.repeat(5_000_000), { headers })).status, 413);
@@ -62,7 +62,7 @@ describe('the admission server under pressure', () => {
       clearInterval(feed);
     });
 
-    it('answers a first request after headersTimeout, but not after keepAliveTimeout', async () => {
+    it('answers a first request that arrives after headersTimeout, but not after keepAliveTimeout', async () => {
       const { open } = await start({ limits: { headersTimeout: 30, bodyTimeout: 30, keepAliveTimeout: 200 } });
       const [late, silent] = [await open(), await open()];
       await sleep(120);
@@ -85,21 +85,21 @@ describe('the admission server under pressure', () => {
 
     it('evicts the largest body of a new connection when memory runs out', async () => {
       const { open, post, registry } = await start({ limits: { maxBufferedBytes: 50_000, lingerTimeout: 10 } });
-      const hog = await open();
-      const refused = received(hog);
-      hog.write(`${postHead(100_000)}${'x'.repeat(45_000)}`);
+      const large = await open();
+      const refused = received(large);
+      large.write(`${postHead(100_000)}${'x'.repeat(45_000)}`);
       await until(async () => /injector_admission_buffered_bytes 4[5-9]\d\d\d\n/.test(await registry.metrics()));
       assert.equal((await post(padded(20_000))).status, 200);
       assert.match(await refused, /^HTTP\/1\.1 503 [^]*Retry-After: 1\r\n[^]*Connection: close/);
     });
 
-    it('503 for a large body when no other body can be evicted', async () => {
+    it('answers 503 to a large body when no other body can be evicted', async () => {
       const { post } = await start({ limits: { maxBufferedBytes: 50_000 } });
       const { status, headers } = await post(padded(60_000));
       assert.deepEqual([status, headers['retry-after'], headers.connection], [503, '1', 'close']);
     });
 
-    it('503 for the oldest body when there are too many bodies', async () => {
+    it('answers 503 to the oldest body when there are too many bodies', async () => {
       const { open, post, registry } = await start({ limits: { maxConcurrentBodies: 1, lingerTimeout: 10 } });
       const slow = await open();
       const refused = received(slow);
@@ -109,7 +109,7 @@ describe('the admission server under pressure', () => {
       assert.match(await refused, /^HTTP\/1\.1 503 [^]*too many bodies at once/);
     });
 
-    it('and the time of an exchange, including its answer', async () => {
+    it('closes the connection when an exchange, including its answer, takes too long', async () => {
       const target = { handler: () => new Promise<never>(() => undefined) };
       const stuck: AdmissionRoute = { kind: 'stuck', resolve: (path) => (path === '/stuck' ? target : undefined) };
       const { post } = await start({ routes: [stuck], limits: { bodyTimeout: 20, answerTimeout: 20 } });
@@ -117,8 +117,8 @@ describe('the admission server under pressure', () => {
     });
   });
 
-  describe('bounds connections', () => {
-    it('and closes only connections without an answered review', async () => {
+  describe('connections', () => {
+    it('closes only connections without an answered review', async () => {
       const { open, post, registry } = await start({ limits: { maxUnprovenConnections: 3, maxConnections: 5 } });
       const first = await post();
       const idle = await Promise.all([open(), open(), open()]);
@@ -131,7 +131,7 @@ describe('the admission server under pressure', () => {
       for (const socket of [...idle, last]) socket.destroy();
     });
 
-    it('and does not count closed connections', async () => {
+    it('does not count closed connections', async () => {
       const { open, registry } = await start();
       const socket = await open();
       socket.write(postHead(0));
@@ -140,7 +140,7 @@ describe('the admission server under pressure', () => {
       assert.match(await registry.metrics(), /injector_connections_unproven 0\n/);
     });
 
-    it('and closes those that do not finish their handshake', async () => {
+    it('closes connections that do not finish their handshake', async () => {
       const { server, registry } = await start({ limits: { handshakeTimeout: 20 } });
       const socket = connectPlain({ host: '127.0.0.1', port: server.address?.port ?? 0 });
       socket.write(Buffer.from([0x16, 3, 1]));
@@ -149,7 +149,7 @@ describe('the admission server under pressure', () => {
       assert.match(await registry.metrics(), /injector_connections_dropped_total\{reason="handshake"\} 1\n/);
     });
 
-    it('and answers while hundreds of slow clients stay connected', async () => {
+    it('answers while hundreds of slow clients stay connected', async () => {
       const { open, post, registry } = await start({ limits: { maxUnprovenConnections: 40, lingerTimeout: 10 } });
       const first = await post();
       const slow = [];
@@ -167,8 +167,7 @@ describe('the admission server under pressure', () => {
   });
 });
 
-/** Loopback addresses, one for each client. */
-const hog = '127.0.0.2';
+const greedyAddress = '127.0.0.2';
 const places = 16;
 const limits = { maxConnections: places + 8, maxUnprovenConnections: 8 };
 
@@ -205,7 +204,7 @@ describe('the admission server, when one client holds all proven connections', (
     });
   }
 
-  /** Opens connections with an answered review each, and returns those that stay open. */
+  /** Opens connections, sends a review on each, and returns the connections that stay open. */
   async function hold(localAddress: string, count: number): Promise<TLSSocket[]> {
     const kept: TLSSocket[] = [];
     for (let index = 0; index < count; index++) {
@@ -219,7 +218,7 @@ describe('the admission server, when one client holds all proven connections', (
   }
 
   it('answers other clients and keeps their connections', async () => {
-    assert.equal((await hold(hog, 30)).length, 14);
+    assert.equal((await hold(greedyAddress, 30)).length, 14);
     const answers = [];
     for (let index = 0; index < 5; index++) answers.push(await server.post());
     for (const { status, headers } of answers) assert.deepEqual([status, headers.connection], [200, 'keep-alive']);
@@ -227,7 +226,7 @@ describe('the admission server, when one client holds all proven connections', (
   });
 
   it('answers other clients when no slot is free, and closes their connections', async () => {
-    await hold(hog, 14);
+    await hold(greedyAddress, 14);
     await hold('127.0.0.3', 1);
     await hold('127.0.0.4', 1);
     for (let index = 0; index < 5; index++) {
@@ -237,8 +236,8 @@ describe('the admission server, when one client holds all proven connections', (
     assert.doesNotMatch(await server.registry.metrics(), /injector_connections_dropped_total\{reason="pressure"\}/);
   });
 
-  it("closes the client's connections with their next answers until it has its share, and no others", async () => {
-    const kept = await hold(hog, 14);
+  it("closes that client's connections after their next answers, down to its share, and keeps all others", async () => {
+    const kept = await hold(greedyAddress, 14);
     const others = await hold('127.0.0.3', 2);
     const outcomes = [];
     for (const socket of kept) outcomes.push(await ask(socket));

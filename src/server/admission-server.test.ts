@@ -39,7 +39,7 @@ describe('the admission server', () => {
       assert.deepEqual([status, answeredReview(body).response.allowed], [200, true]);
     });
 
-    it('malformed HTTP with 400, and a head that is too long with 431', async () => {
+    it('malformed HTTP with 400, and a request head that is too long with 431', async () => {
       const { open } = await start();
       const [garbage, long] = [await open(), await open()];
       garbage.write('no http\r\n\r\n');
@@ -48,7 +48,7 @@ describe('the admission server', () => {
       assert.match(await received(long), /^HTTP\/1\.1 431 /);
     });
 
-    it('a head of megabytes with 431 before all of it has arrived', async () => {
+    it('a request head of 8 MB with 431 before all of it has arrived', async () => {
       const { open } = await start();
       const client = await open();
       const errors: string[] = [];
@@ -58,7 +58,7 @@ describe('the admission server', () => {
       assert.deepEqual(errors, []);
     });
 
-    it('431, and closes the connection of a client that continues to send', async () => {
+    it('malformed HTTP with 400, and closes the connection of a client that continues to send', async () => {
       const { open } = await start({ limits: { lingerTimeout: 20 } });
       const client = await open({ allowHalfOpen: true });
       const sending = setInterval(() => client.write(`X: ${'x'.repeat(20_000)}\r\n`), 5);
@@ -71,7 +71,7 @@ describe('the admission server', () => {
   describe('survives', () => {
     it('arbitrary bytes, and answers the next client', async () => {
       const { open, post, log } = await start({
-        // Bytes may form the body of the previous request, which the server then answers.
+        // Bytes may complete the body of the previous request, which the server then answers.
         limits: { headersTimeout: 50, bodyTimeout: 50, answerTimeout: 50, lingerTimeout: 10, keepAliveTimeout: 50 },
       });
       const head = `POST ${injectPath} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n`;
@@ -176,7 +176,7 @@ describe('the admission server', () => {
       await assert.rejects(peer(server, { servername: 'other.test.svc' }));
     });
 
-    it('require TLS 1.2', async () => {
+    it('are served only over TLS 1.2 or later', async () => {
       const old = { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
       await assert.rejects(peer(await start(), old));
     });
@@ -191,7 +191,7 @@ describe('the admission server', () => {
   });
 
   describe('shuts down', () => {
-    it('by closing connections with their answers, then closing idle ones', async () => {
+    it('by closing connections after their next answers, then closing idle connections', async () => {
       const { server, post } = await start();
       const before = await post();
       server.drain();
@@ -240,7 +240,7 @@ describe('the admission server', () => {
   });
 
   describe('refuses to start', () => {
-    it('on a port in use, and names it', async () => {
+    it('on a port that is in use, and names the port', async () => {
       const other = createServer();
       await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
       const address = other.address();

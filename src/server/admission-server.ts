@@ -28,12 +28,12 @@ export interface AdmissionServerOptions {
   readonly failed?: Pick<FailedInjections, 'note'>;
 }
 
-/** `draining`: every answer closes its connection; `closing`: refuses new requests. */
+/** While `draining`, answers close their connections; while `closing`, requests are refused. */
 export type ServerState = 'idle' | 'serving' | 'draining' | 'closing' | 'closed';
 
 export type AdmissionServer = ReturnType<typeof createAdmissionServer>;
 
-/** Creates the listener for the API server: HTTP/1.1 over TLS, certificates by SNI. */
+/** Creates the listener for the API server: HTTP/1.1 over TLS, with certificates chosen by SNI. */
 export function createAdmissionServer(options: AdmissionServerOptions) {
   const { certificates, log, metrics, clock } = options;
   const limits: AdmissionLimits = { ...defaultAdmissionLimits, ...options.limits };

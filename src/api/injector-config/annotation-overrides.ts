@@ -1,4 +1,4 @@
-/** The annotations and labels with which authors may change more than values; Istio allows all. */
+/** The annotations and labels that may change more than values. Preset Istio allows all of them. */
 export interface AnnotationOverrides {
   readonly preset: 'Safe' | 'Istio';
   /** With preset `Safe`: names of annotations and labels; a name that ends in `*` is a prefix. */

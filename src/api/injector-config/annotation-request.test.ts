@@ -22,8 +22,8 @@ for (const [title, checkRoundTrip, parse, bad, annotation, words] of [
     'parseRotateRequest',
     () => {
       fc.assert(
-        fc.property(renewal, (given) =>
-          isDeepStrictEqual(parseRotateRequest(formatRotateRequest(given)), { ...given }),
+        fc.property(renewal, (input) =>
+          isDeepStrictEqual(parseRotateRequest(formatRotateRequest(input)), { ...input }),
         ),
       );
     },
@@ -36,7 +36,7 @@ for (const [title, checkRoundTrip, parse, bad, annotation, words] of [
     'parseRolloutAction',
     () => {
       fc.assert(
-        fc.property(action, (given) => isDeepStrictEqual(parseRolloutAction(formatRolloutAction(given)), { ...given })),
+        fc.property(action, (input) => isDeepStrictEqual(parseRolloutAction(formatRolloutAction(input)), { ...input })),
       );
     },
     parseRolloutAction,
@@ -51,7 +51,7 @@ for (const [title, checkRoundTrip, parse, bad, annotation, words] of [
     });
 
     for (const value of bad) {
-      it(`refuses ${JSON.stringify(value.slice(0, 20))}, naming the annotation`, () => {
+      it(`refuses ${JSON.stringify(value.slice(0, 20))}, and names the annotation`, () => {
         const field = `metadata.annotations[${annotation}]`;
         assert.throws(
           () => parse(value),

@@ -1,11 +1,11 @@
 import { ConfigurationError } from '../errors.ts';
 
 /**
- * Parses a user's request in an annotation, `<word>:<nonce>`. The operator answers a nonce (1 to 63
- * characters of A-Z, a-z, 0-9 and `-`) once.
+ * Parses a user's request in an annotation, `<word>:<nonce>`. The operator answers each nonce (1 to
+ * 63 characters of A-Z, a-z, 0-9 and `-`) once.
  * @param annotation the name of the annotation
  * @param words the allowed words, each of at most 20 characters of a-z and `-`
- * @throws ConfigurationError naming the annotation, its value and the allowed form
+ * @throws ConfigurationError that names the annotation, its value and the allowed form
  */
 export function parseAnnotationRequest<Word extends string>(
   annotation: string,

@@ -18,6 +18,6 @@ export interface InjectionSettings {
   readonly platform?: 'Kubernetes' | 'OpenShift';
   /** `.CompliancePolicy` of the templates, e.g. `fips-140-2`. Default: empty. */
   readonly compliancePolicy?: string;
-  /** Default: preset Istio. */
+  /** The default is preset Istio. */
   readonly annotationOverrides?: AnnotationOverrides;
 }

@@ -22,7 +22,7 @@ export interface ValidationRule<T> {
 const minute = 60_000;
 const generatedNames: readonly string[] = Object.values(matchConditionNames);
 
-/** Names of our objects without prefix: `tag-T`, `probe-N`, `N-serving`, `N-<hash8>`. */
+/** The names of our objects without their prefix: `tag-T`, `probe-N`, `N-serving`, `N-<hash8>`. */
 const reservedName = /^(tag|probe)-|-serving$|-[0-9a-f]{8}$/;
 
 /** The rules about the name; `self` is the whole object. */
@@ -56,7 +56,7 @@ export const specRules: readonly ValidationRule<InjectorConfigSpec>[] = [
     rule: '[has(self.injection.templates), has(self.injection.template), has(self.injection.configFrom)].filter(given, given).size() == 1',
     message: 'spec.injection must set exactly one of templates, template and configFrom; set one and remove the others',
     holds: ({ injection: { templates, template, configFrom } }) =>
-      [templates, template, configFrom].filter((given) => given !== undefined).length === 1,
+      [templates, template, configFrom].filter((each) => each !== undefined).length === 1,
   },
   {
     field: 'spec.injection.configFrom',
@@ -192,8 +192,7 @@ export const specRules: readonly ValidationRule<InjectorConfigSpec>[] = [
     message:
       'spec.certificate.issuerRef and certificateRef: provider CertManager requires exactly one of them, and other providers do not allow them; set one or remove the others',
     holds: ({ certificate: { provider, issuerRef, certificateRef } }) =>
-      [issuerRef, certificateRef].filter((given) => given !== undefined).length ===
-      (provider === 'CertManager' ? 1 : 0),
+      [issuerRef, certificateRef].filter((each) => each !== undefined).length === (provider === 'CertManager' ? 1 : 0),
   },
   {
     field: 'spec.certificate.caBundle',
@@ -267,7 +266,7 @@ export const revisionIsImmutable = {
     'spec.revision cannot be set, changed or removed after creation; create another InjectorConfig for the other revision and move the namespaces to it',
 } as const;
 
-/** After a change of class, no operator would delete the old class's objects and finalizers. */
+/** If the class could change, no operator would delete the old class's objects and finalizers. */
 export function operatorClassIsImmutable(kind: string) {
   return {
     field: 'spec.operatorClass',
@@ -280,7 +279,7 @@ export function brokenRules<T>(rules: readonly ValidationRule<T>[], value: T): M
   return rules.filter((rule) => !rule.holds(value)).map(({ field, message }) => ({ field, message }));
 }
 
-/** Reports whether the spec sets, other than to empty, fields that configFrom replaces. */
+/** Reports whether the spec sets a field that configFrom replaces. Empty fields do not count. */
 function hasInlineConfiguration(injection: InjectorConfigSpec['injection']): boolean {
   const { aliases, injectedAnnotations, alwaysInjectSelector, neverInjectSelector } = injection;
   const collections = [aliases, injectedAnnotations, alwaysInjectSelector, neverInjectSelector];

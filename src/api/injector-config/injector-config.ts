@@ -103,7 +103,7 @@ export const version = 'v1alpha1';
 export const apiVersion = `${group}/${version}`;
 export const injectorConfigKind = 'InjectorConfig';
 export const injectorConfigPlural = 'injectorconfigs';
-/** The operator class of operators and objects that set none. */
+/** The operator class of operators and objects that set no class. */
 export const defaultOperatorClass = 'default';
 
 export const injectorConfigSpecSchema = z.object({
@@ -170,7 +170,7 @@ export const injectorConfigStatusSchema = z.object({
       {
         nonce: z.string().max(63).describe('The nonce of the request.'),
         state: z.enum(['Accepted', 'Done', 'Refused']).describe('The progress of the request.'),
-        message: z.string().max(1024).exactOptional().describe('The reason for which the request was refused.'),
+        message: z.string().max(1024).exactOptional().describe('The reason why the request was refused.'),
       },
     ),
   }),

@@ -1,4 +1,4 @@
-/** The matchConditions of every webhook; spec.webhook.matchConditions must not use their names. */
+/** The names of generated matchConditions, which spec.webhook.matchConditions must not use. */
 export const matchConditionNames = {
   hostNetwork: 'not-host-network',
   optedOut: 'not-opted-out',

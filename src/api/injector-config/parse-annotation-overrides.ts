@@ -2,7 +2,7 @@ import { annotationPattern, type AnnotationOverrides } from './annotation-overri
 import { ConfigurationError } from '../errors.ts';
 import { annotationOverridesSchema } from './injection-schema.ts';
 
-/** Parses annotationOverrides; default: preset Safe. @throws ConfigurationError naming the field */
+/** Parses annotationOverrides; defaults to preset Safe. @throws ConfigurationError */
 export function parseAnnotationOverrides(value: unknown): AnnotationOverrides {
   const parsed = annotationOverridesSchema.strict().safeParse(value ?? {});
   if (!parsed.success) {

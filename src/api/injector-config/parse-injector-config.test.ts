@@ -90,7 +90,7 @@ describe('parseInjectorConfig', () => {
     assert.deepEqual(parseInjectorConfig(structuredClone(parsed)), parsed);
   });
 
-  it('parses the status and drops an invalid one', () => {
+  it('parses a valid status, and drops an invalid status', () => {
     const status = { observedGeneration: 3, revision: 'hello', config: { hash: '0123abcd' } };
     assert.deepEqual(parseInjectorConfig(object({ status })).status, status);
     assert.equal(parseInjectorConfig(object({ status: { observedGeneration: 'three' } })).status, undefined);
@@ -107,7 +107,7 @@ describe('parseInjectorConfig', () => {
     });
   }
 
-  it('names every mistake with the value found', () => {
+  it('names every mistake and the value found', () => {
     const error = refusal(
       object({ spec: { operatorClass: 7, webhook: { timeoutSeconds: 99, failurePolicy: 'x'.repeat(200) } } }),
     );
@@ -135,7 +135,7 @@ describe('parseInjectorConfig', () => {
     }
   });
 
-  it('drops unknown fields of an object and refuses those of a file', () => {
+  it('drops unknown fields from an object, and refuses unknown fields in a file', () => {
     const unknownFields = 'refuse';
     const webhook = { matchConditions: [{ name: 'a', expression: 'true', x: 1 }] };
     const source = object({ spec: { injection: { polcy: 'disabled' }, webhook } });

@@ -6,7 +6,7 @@ import {
 } from './injector-config.ts';
 import { parseResource, type ParseOptions } from '../parse-resource.ts';
 
-/** Parses an InjectorConfig: schema and defaults, no rules. @throws ConfigurationError */
+/** Parses an InjectorConfig and sets defaults; checks no rules. @throws ConfigurationError */
 export function parseInjectorConfig(object: unknown, options: ParseOptions = {}): InjectorConfig {
   return parseResource(injectorConfigKind, injectorConfigSpecSchema, injectorConfigStatusSchema, object, options);
 }

@@ -18,7 +18,7 @@ export function workloadList<Fields extends z.ZodRawShape>(fields: Fields, descr
 }
 
 const pods = count('The number of affected pods of the workload.');
-const reason = z.string().max(64).describe('The reason for which the pods have no sidecar.');
+const reason = z.string().max(64).describe('The reason why the pods have no sidecar.');
 
 /**
  * The status fields about the pods of an InjectorConfig or tag, without terminated pods. The
@@ -28,7 +28,7 @@ export const usageStatusFields = {
   injected: optionalObject('The number of pods by the state of their sidecar. Updated at most every 30 seconds.', {
     current: count('Pods whose sidecar comes from the configuration that a new pod would get.'),
     stale: count('Pods whose sidecar comes from another configuration, or that would not be injected now.'),
-    missing: count('Pods without a sidecar that would be injected now.'),
+    missing: count('Pods that have no sidecar, but would be injected now.'),
     total: count('All pods.'),
   }),
   namespaces: optionalObject('The namespaces whose labels select this object.', {

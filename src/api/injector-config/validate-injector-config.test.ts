@@ -43,12 +43,12 @@ describe('validateInjectorConfig', () => {
       'a',
       injection({ configFrom: istio, values: {}, aliases: {}, neverInjectSelector: [] }),
     ],
-    ['no default templates', 'a', injection({ templates: { gateway: 'x' }, defaultTemplates: [] })],
+    ['an empty list of default templates', 'a', injection({ templates: { gateway: 'x' }, defaultTemplates: [] })],
     ['selection Custom with an empty selector', 'a', { webhook: { selection: 'Custom', objectSelector: {} } }],
     ['a url', 'a', { webhook: { url: 'https://injector.example.com:8443/some/path' } }],
-    ['a url with an address', 'a', { webhook: { url: 'https://[fd00::1]:15017' } }],
+    ['a url with an IP address', 'a', { webhook: { url: 'https://[fd00::1]:15017' } }],
     ['every operator of a selector', 'a', injection({ templates, neverInjectSelector: selectors })],
-    ['the shortest certificates', 'a', { certificate: { leafDuration: '1m', caDuration: '4m' } }],
+    ['the shortest validities of certificates', 'a', { certificate: { leafDuration: '1m', caDuration: '4m' } }],
   ];
   for (const [title, name, spec] of good) {
     it(`accepts ${title}`, () => {

@@ -7,7 +7,7 @@ import { qualifiedNamePattern } from '../kubernetes/field-types.ts';
 /** A ConfigMap holds 1 MiB; the difference leaves room for its metadata and for the next edit. */
 const maximumConfigurationBytes = 900 * 1024;
 
-/** Returns all mistakes, of CEL rules and others, that need neither templates nor the cluster. */
+/** Returns the mistakes that can be found without compiling templates or reading the cluster. */
 export function validateInjectorConfig(config: InjectorConfig): Mistake[] {
   const { injection, webhook } = config.spec;
   return [
@@ -24,7 +24,7 @@ export function validateInjectorConfig(config: InjectorConfig): Mistake[] {
   ];
 }
 
-/** An unknown name in defaultTemplates or aliases would refuse every pod that uses it. */
+/** Finds unknown names in defaultTemplates and aliases. Pods that use such a name are refused. */
 function templateNameMistakes({ spec: { injection } }: InjectorConfig): Mistake[] {
   const { templates, defaultTemplates = ['sidecar'], aliases } = injection;
   if (templates === undefined) return [];

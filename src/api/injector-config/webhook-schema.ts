@@ -22,7 +22,9 @@ const matchCondition = z.object({
     .string()
     .min(1)
     .max(4096)
-    .describe('A CEL expression over object, request and authorizer. The webhook receives a pod only if it is true.'),
+    .describe(
+      'A CEL expression over object, request and authorizer. The webhook receives a pod only if the expression is true.',
+    ),
 });
 
 const webhookKeys = z.object({

@@ -40,7 +40,7 @@ describe('setCondition with a message that is longer than the schema allows', ()
 });
 
 describe('mergeConditions', () => {
-  it('sets the given conditions in place and keeps the others', () => {
+  it('sets conditions in place, and keeps all other conditions', () => {
     const before = mergeConditions([], [ready, { ...ready, type: 'WebhookReady' }], now);
     const changes = [{ ...ready, status: 'Unknown' } as const, { ...ready, type: 'Overlap' }];
     const after = mergeConditions(before, changes, later);

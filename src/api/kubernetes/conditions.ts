@@ -3,7 +3,7 @@ import type { Condition } from './kubernetes.ts';
 /** A condition without its time, which {@link setCondition} adds. */
 export type ObservedCondition = Omit<Condition, 'lastTransitionTime'>;
 
-/** Sets a condition. lastTransitionTime changes only with the status: no change causes no write. */
+/** Sets a condition. Keeps lastTransitionTime while the status is the same, to avoid a write. */
 export function setCondition(conditions: readonly Condition[], next: ObservedCondition, now: Date): Condition[] {
   const index = conditions.findIndex(({ type }) => type === next.type);
   const before = conditions[index];
@@ -13,7 +13,7 @@ export function setCondition(conditions: readonly Condition[], next: ObservedCon
   return before === undefined ? [...conditions, condition] : conditions.with(index, condition);
 }
 
-/** Characters. With a longer message the API server would refuse the whole status. */
+/** In characters. The API server refuses a status that contains a longer message. */
 const longestMessage = 32_768;
 
 function bounded(message: string): string {

@@ -10,8 +10,8 @@ const cronJobName = /^(.+)-\d{8,10}$/;
 
 /**
  * Derives the workload from the name of a pod's controller and the pod's labels: the Deployment or
- * Argo Rollout of a ReplicaSet, CronJob of a Job, DeploymentConfig of a ReplicationController, else
- * the controller itself. Follows Istio's GetDeployMetaFromPod.
+ * Argo Rollout of a ReplicaSet, the CronJob of a Job, the DeploymentConfig of a
+ * ReplicationController, or else the controller. Follows Istio's GetDeployMetaFromPod.
  * @param labels the pod's labels; values that are not strings count as absent
  */
 export function workloadBehind(
@@ -19,7 +19,7 @@ export function workloadBehind(
   labels: Readonly<Record<string, unknown>>,
 ): PodOwner {
   const controller = { apiVersion, kind, name };
-  if (kind === 'ReplicaSet') return behindReplicaSet(controller, labels);
+  if (kind === 'ReplicaSet') return workloadOfReplicaSet(controller, labels);
   if (kind === 'ReplicationController') {
     const deploymentConfig = textOf(labels, 'deploymentconfig');
     return deploymentConfig === '' ? controller : { apiVersion, kind: 'DeploymentConfig', name: deploymentConfig };
@@ -28,13 +28,13 @@ export function workloadBehind(
   return cronJob === undefined ? controller : { apiVersion: 'batch/v1', kind: 'CronJob', name: cronJob };
 }
 
-function behindReplicaSet(replicaSet: PodOwner, labels: Readonly<Record<string, unknown>>): PodOwner {
-  const deployment = textOf(labels, 'pod-template-hash');
-  if (deployment !== '' && replicaSet.name.endsWith(deployment))
-    return { ...replicaSet, kind: 'Deployment', name: withoutSuffix(replicaSet.name, `-${deployment}`) };
-  const rollout = textOf(labels, 'rollouts-pod-template-hash');
-  if (rollout === '' || !replicaSet.name.endsWith(rollout)) return replicaSet;
-  return { apiVersion: 'v1alpha1', kind: 'Rollout', name: withoutSuffix(replicaSet.name, `-${rollout}`) };
+function workloadOfReplicaSet(replicaSet: PodOwner, labels: Readonly<Record<string, unknown>>): PodOwner {
+  const deploymentHash = textOf(labels, 'pod-template-hash');
+  if (deploymentHash !== '' && replicaSet.name.endsWith(deploymentHash))
+    return { ...replicaSet, kind: 'Deployment', name: withoutSuffix(replicaSet.name, `-${deploymentHash}`) };
+  const rolloutHash = textOf(labels, 'rollouts-pod-template-hash');
+  if (rolloutHash === '' || !replicaSet.name.endsWith(rolloutHash)) return replicaSet;
+  return { apiVersion: 'v1alpha1', kind: 'Rollout', name: withoutSuffix(replicaSet.name, `-${rolloutHash}`) };
 }
 
 function textOf(labels: Readonly<Record<string, unknown>>, name: string): string {

@@ -37,7 +37,7 @@ describe('parseRevisionTag', () => {
   });
 
   for (const { title, name, spec, field, refusedBy, message } of badRevisionTags) {
-    it(`refuses ${title}, naming the field`, () => {
+    it(`refuses ${title}, and names the field`, () => {
       if (refusedBy === 'schema') {
         assert.throws(
           () => parseRevisionTag(object(name, spec)),
@@ -56,7 +56,7 @@ describe('parseRevisionTag', () => {
     });
   }
 
-  it('refuses an unknown field of a file', () => {
+  it('refuses an unknown field in a file', () => {
     const mistyped = object('prod', { revision: '1-24', revison: '1-25' });
     assert.throws(() => parseRevisionTag(mistyped, { unknownFields: 'refuse' }), /spec\.revison: unknown field/);
     assert.equal(parseRevisionTag(mistyped).spec.revision, '1-24');

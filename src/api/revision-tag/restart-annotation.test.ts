@@ -30,8 +30,8 @@ describe('the restart annotation', () => {
 
   it('parses every formatted value', () => {
     fc.assert(
-      fc.property(fc.array(restart, { maxLength: 20 }), (given) => {
-        const kept = [...given].reverse().reduce<readonly WorkloadRestart[]>(withRestart, []);
+      fc.property(fc.array(restart, { maxLength: 20 }), (restarts) => {
+        const kept = [...restarts].reverse().reduce<readonly WorkloadRestart[]>(withRestart, []);
         assert.ok(kept.length <= 8);
         const value = formatRestartAnnotation(kept);
         assert.deepEqual(parseRestartAnnotation(value), latestOfEach(kept));
@@ -79,7 +79,7 @@ describe('the restart annotation', () => {
     ['a trailing newline', `${text}\n`],
     ['a megabyte of valid entries', Array.from({ length: 20_000 }, () => text).join(', ')],
   ] as const) {
-    it(`has no restarts if it is ${title}`, () => {
+    it(`contains no restarts if its value is ${title}`, () => {
       assert.deepEqual(parseRestartAnnotation(value), []);
     });
   }

@@ -1,23 +1,23 @@
 import { dnsLabelPattern } from '../kubernetes/field-types.ts';
 import { ownName } from '../own-names.ts';
 
-/** The pod template annotation that restarts a workload when written, and the only record of it. */
+/** The pod template annotation that restarts a workload. It is the only record of the restart. */
 export const restartedAnnotation = ownName('restarted');
 
-/** The annotation of a workload that excludes it from all restarts, with value `"false"`. */
+/** With value `"false"`, this annotation of a workload excludes the workload from all restarts. */
 export const restartChoiceAnnotation = ownName('restart');
 
 export interface WorkloadRestart {
   readonly tag: string;
   /** The configuration for the new pods, `<InjectorConfig>.<hash8>`. */
   readonly target: string;
-  /** Milliseconds since 1970. */
+  /** The time of the restart, in milliseconds since 1970. */
   readonly at: number;
 }
 
 /** The number of restarts that the annotation keeps; a pod belongs to few families. */
 const mostRestarts = 8;
-/** Characters, enough for eight restarts of maximum length. */
+/** In characters; enough for eight restarts of maximum length. */
 const longestValue = 2048;
 
 const targetPattern = /^[a-z0-9-]{1,63}\.[0-9a-f]{8}$/;
@@ -29,8 +29,8 @@ export function formatRestartAnnotation(restarts: readonly WorkloadRestart[]): s
 }
 
 /**
- * Parses {@link restartedAnnotation} into the latest restart of each tag, latest first. An author
- * may have written the value: if any part is malformed, the workload counts as not restarted by us.
+ * Parses {@link restartedAnnotation} into the latest restart of each tag, latest first. Returns an
+ * empty list if any part is malformed, because then an author has written the value.
  */
 export function parseRestartAnnotation(value: unknown): readonly WorkloadRestart[] {
   if (typeof value !== 'string' || value === '' || value.length > longestValue) return [];

@@ -70,7 +70,7 @@ export const rolloutStatusSchema = z.object({
     ),
   injectionErrors: count('The number of failed canary injections.'),
   shadowReport: optionalObject('The results of comparing the canary with the stable revision.', {
-    compared: count('The number of admissions for which both were rendered.'),
+    compared: count('The number of admissions for which replicas rendered both configurations.'),
     failed: count('The number of compared admissions for which the canary failed.'),
     differing: count('The number of compared admissions for which the rendered pods differ.'),
     changed: z.array(z.string().max(256)).max(listedNames).describe('The first 20 fields that differ.'),
@@ -87,7 +87,7 @@ export const rolloutStatusSchema = z.object({
     verb: z.string().max(20).describe('The requested action.'),
     nonce: z.string().max(63).describe('The nonce of the request.'),
     state: z.enum(['Done', 'Refused']).describe('The result of the request.'),
-    message: z.string().max(1024).describe('A description of the action, or the reason for which it was refused.'),
+    message: z.string().max(1024).describe('A description of the action, or the reason why it was refused.'),
   }),
 });
 
@@ -145,7 +145,7 @@ export const revisionTagSpecSchema = z.object({
   strategy: rolloutStrategySchema
     .exactOptional()
     .describe(
-      'How the tag moves to another revision. If unset, it moves at once and the operator restarts no workload.',
+      'How the tag moves to another revision. If unset, the tag moves immediately, and the operator restarts no workload.',
     ),
 });
 

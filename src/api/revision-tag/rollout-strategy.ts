@@ -41,7 +41,7 @@ const analysis = z.object({
     ),
   maximumRestarts: whole(0, 1000)
     .default(2)
-    .describe('A pod counts as failing if its containers have restarted more often than this.'),
+    .describe('A pod counts as failing if its containers have restarted more than this number of times.'),
   maximumInjectionErrors: whole(0, 1_000_000).default(0).describe('The maximum number of failed canary injections.'),
 });
 
@@ -54,7 +54,9 @@ const restart = z.object({
   maxUnavailableWorkloads: whole(1, 1000)
     .default(1)
     .describe('The maximum number of workloads in the cluster that restart at the same time.'),
-  perNamespace: whole(1, 1000).default(1).describe('The same maximum for one namespace.'),
+  perNamespace: whole(1, 1000)
+    .default(1)
+    .describe('The maximum number of workloads in one namespace that restart at the same time.'),
   minReadySeconds: whole(0, 86_400)
     .default(10)
     .describe('The number of seconds for which a restarted workload must be complete before its restart is done.'),
@@ -68,7 +70,7 @@ const restart = z.object({
 export const rolloutStrategySchema = z.object({
   canary: canary
     .exactOptional()
-    .describe('Moves the tag in steps, by percentages of the workloads. If unset, the tag moves at once.'),
+    .describe('Moves the tag in steps, by percentages of the workloads. If unset, the tag moves immediately.'),
   restart: restart
     .exactOptional()
     .describe('Restarts workloads with stale pods, a few at a time. If unset, the operator restarts no workload.'),

@@ -26,12 +26,12 @@ export interface AdmissionRequest {
   readonly oldObject: unknown;
 }
 
-/** Returns a request without its objects, but with the display name. */
+/** Returns the request without its objects; `name` becomes the display name. */
 export function withoutObjects(request: AdmissionRequest): AdmissionRequest {
   return { ...request, name: displayName(request), object: null, oldObject: null };
 }
 
-/** Returns the object's name, or its generateName; empty without both. */
+/** Returns the object's name or, if it has no name, its generateName; '' if both are missing. */
 export function displayName({ name, object }: AdmissionRequest): string {
   if (name !== '' || typeof object !== 'object' || object === null || !('metadata' in object)) return name;
   const { metadata } = object;
@@ -51,13 +51,13 @@ export interface AdmissionDecision {
   readonly reason: string;
   readonly allowed: boolean;
   readonly patch?: readonly JsonPatchOperation[];
-  /** The metav1.Status of a refusal. The user's request gets its code. */
+  /** The metav1.Status of a refusal. Its code becomes the HTTP code of the user's request. */
   readonly status?: {
     readonly code: number;
     readonly reason: string;
     readonly message: string;
     readonly causes?: readonly Mistake[];
-    /** The object, which kubectl shows before the causes. */
+    /** The refused object, which kubectl shows before the causes. */
     readonly subject?: { readonly kind?: string; readonly name: string };
   };
   /** Warnings for the client; the encoder shortens them. */

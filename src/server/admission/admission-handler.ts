@@ -10,11 +10,11 @@ export interface RouteHandler {
   readonly handler: AdmissionHandler;
   /**
    * Returns all inputs of a decision other than the path and the bytes of the review. A cached
-   * decision is valid while all inputs are identical (`===`). Decisions of a handler without it are
-   * not cached.
+   * decision is valid while all inputs are identical (`===`). If this function is absent, decisions
+   * are not cached.
    */
   readonly dependencies?: () => readonly unknown[];
-  /** Decides large reviews, and reviews beyond the handler's limits. Default: the handler. */
+  /** Decides large reviews, and reviews that exceed the handler's limits. */
   readonly worker?: HeavyReviews;
   /**
    * Called for each decided review after its answer was written, also for cached decisions and dry
@@ -24,7 +24,7 @@ export interface RouteHandler {
   readonly afterResponse?: (request: AdmissionRequest, decision: AdmissionDecision, body: Buffer) => void;
 }
 
-/** A review that would delay others if the main thread decided it. */
+/** A review that would delay other reviews if the main thread decided it. */
 export interface HeavyReview {
   readonly body: Buffer;
   /** The maximum depth of its objects, in levels. */
@@ -37,11 +37,11 @@ export interface HeavyReview {
 
 export interface ReviewVerdict {
   readonly version: ReviewVersion;
-  /** May lack its objects. */
+  /** The objects of the request may be missing. */
   readonly request: AdmissionRequest;
-  /** May lack its patch, which `encoded` contains. */
+  /** The patch may be missing here; `encoded` contains it. */
   readonly decision: AdmissionDecision;
-  /** The answer after the uid; see `encodeDecision`. */
+  /** The JSON of the answer after the uid; see `encodeDecision`. */
   readonly encoded: string;
   /** The dependencies of the decision; absent if it must not be cached. */
   readonly dependencies?: readonly unknown[] | undefined;
@@ -50,7 +50,7 @@ export interface ReviewVerdict {
 /** The result of a heavy review: decided, malformed, or refused because the worker is busy. */
 export type HeavyVerdict = ReviewVerdict | MalformedReview | { readonly unavailable: string };
 
-/** Decides reviews of one target on another thread, as the handler would without limits. */
+/** Decides reviews of one target on another thread, with higher limits than the handler's. */
 export interface HeavyReviews {
   /** Reports whether the decision results from a limit that only the main thread has. */
   isRetryable(decision: AdmissionDecision): boolean;

@@ -49,7 +49,7 @@ function webhook() {
 }
 
 describe('a cached decision', () => {
-  it('is used for the same bytes with another uid, and counted', async () => {
+  it('is used for the same bytes with another uid, and is counted as reused', async () => {
     const { state, send, registry } = webhook();
     const answers = [];
     for (let count = 0; count < 5; count++) answers.push((await send()).response);
@@ -75,7 +75,7 @@ describe('a cached decision', () => {
         state.surroundings = { ...state.surroundings, proxyConfigs };
         return send();
       },
-      'the path environment': ({ send }) => send({}, `${injectPath}/cluster/c1`),
+      'the environment in the path': ({ send }) => send({}, `${injectPath}/cluster/c1`),
       'the hash in the path': ({ send }) => send({}, '/revisions/default/11111111/inject'),
       'the name in the path': ({ send }) => send({}, '/revisions/other/0a1b2c3d/inject'),
       'the namespace': ({ send }) => send({ namespace: 'bank' }),
@@ -110,7 +110,7 @@ describe('a cached decision', () => {
   it('is not stored for a review with a second uid, which overrides the first', async () => {
     const { state, sendBytes } = webhook();
     const text = JSON.stringify(reviewOf({ uid: uidOf(1) }));
-    // Of two JSON members with one name the last is valid, as in Go.
+    // If two JSON members have the same name, the last one counts, as in Go.
     const body = Buffer.from(text.replace('"dryRun":', '"uid":"other","dryRun":'));
     for (let count = 0; count < 4; count++) assert.equal((await sendBytes(body)).response.uid, 'other');
     assert.equal(state.calls, 4);

@@ -32,22 +32,22 @@ describe('the admission pipeline', () => {
     for (const [what, head, status, message] of [
       ['an unknown path', { url: '/nowhere' }, 404, notFound],
       ['the root', { url: '/' }, 404, notFound],
-      ['no path at all', { url: '' }, 404, notFound],
-      ['a path that is not percent-encoded', { url: '/revisions/%zz/0a1b2c3d/inject' }, 400, badPath],
+      ['an empty path', { url: '' }, 404, notFound],
+      ['a path with invalid percent-encoding', { url: '/revisions/%zz/0a1b2c3d/inject' }, 400, badPath],
       ['GET', { method: 'GET' }, 405, `${injectPath} requires POST, not GET`],
       ['GET of an unknown path', { method: 'GET', url: '/x' }, 404, notFound],
-      ['no content type', { contentType: undefined }, 415, badType],
+      ['a missing content type', { contentType: undefined }, 415, badType],
       ['YAML', { contentType: 'application/yaml' }, 415, badType],
       ['another content type', { contentType: 'application/json-patch+json' }, 415, badType],
     ] as const) {
-      it(`${what}: ${status}`, async () => {
+      it(`answers ${status} to ${what}`, async () => {
         const answer = await pipeline().answer(review, head);
         assert.deepEqual([answer.status, answer.body, answer.close], [status, `${message}\n`, true]);
         assert.equal(answer.headers.Allow, status === 405 ? 'POST' : undefined);
       });
     }
 
-    it('503, to be retried on another connection, while a configuration is not loaded', async () => {
+    it('answers 503 while a configuration is not loaded, so that the API server retries on another connection', async () => {
       const answer = await pipeline().answer(review, { url: '/revisions/default/99999999/inject?timeout=10s' });
       assert.deepEqual(answer, {
         status: 503,
@@ -57,13 +57,13 @@ describe('the admission pipeline', () => {
       });
     });
 
-    it('an empty body: 400', async () => {
+    it('answers 400 to an empty body', async () => {
       const { status, body } = await pipeline().answer(Buffer.alloc(0));
       assert.deepEqual([status, body], [400, 'no body found\n']);
     });
 
     for (const contentType of ['application/json', 'application/json; charset=utf-8', 'Application/JSON']) {
-      it(`${contentType} is JSON`, async () => {
+      it(`accepts ${contentType} as JSON`, async () => {
         assert.equal((await pipeline().answer(review, { contentType })).status, 200);
       });
     }
@@ -85,7 +85,7 @@ describe('the admission pipeline', () => {
       [`?timeout=${'1'.repeat(200)}s`, undefined],
       ['?other=5s', undefined],
     ] as const) {
-      it(`the timeout of "${query.slice(0, 20)}" is ${timeout ?? 'undefined'}`, () => {
+      it(`parses the timeout of "${query.slice(0, 20)}" as ${timeout ?? 'undefined'}`, () => {
         const { admit, head } = pipeline();
         const admitted = admit({ ...head, url: `${injectPath}${query}` });
         assert.ok('respond' in admitted);
@@ -96,7 +96,7 @@ describe('the admission pipeline', () => {
 
   describe('reviews', () => {
     for (const apiVersion of ['admission.k8s.io/v1', 'admission.k8s.io/v1beta1']) {
-      it(`answers ${apiVersion} in its own version`, async () => {
+      it(`answers a review of ${apiVersion} in the same version`, async () => {
         const { status, close, headers, body } = await pipeline().answer(
           bytesOf(reviewOf({ uid: 'u-7' }, { apiVersion })),
         );
@@ -111,7 +111,7 @@ describe('the admission pipeline', () => {
       });
     }
 
-    it('refuses a body that is not a review, without uid', async () => {
+    it('refuses a body that is not a review, with an empty uid', async () => {
       const { answer, log } = pipeline();
       const { status, body } = await answer(bytesOf({ kind: 'Pod' }));
       const { response } = answeredReview(body);
@@ -125,9 +125,9 @@ describe('the admission pipeline', () => {
 
     for (const [what, body, problem] of [
       ['that nests too deeply', '['.repeat(101), 'the body nests deeper than 100 levels'],
-      ['of too many values', `[${'{},'.repeat(3000)}`, 'the body contains more than 5000 values'],
+      ['with too many values', `[${'{},'.repeat(3000)}`, 'the body contains more than 5000 values'],
     ] as const) {
-      it(`400 for a body ${what}`, async () => {
+      it(`answers 400 to a body ${what}`, async () => {
         const { answer, log } = pipeline();
         const result = await answer(Buffer.from(body));
         assert.deepEqual([result.status, result.body], [400, `${problem}\n`]);
@@ -135,7 +135,7 @@ describe('the admission pipeline', () => {
       });
     }
 
-    it('refuses a review with fields of the wrong type, with its uid', async () => {
+    it('refuses a review with a field of the wrong type, and returns its uid', async () => {
       const { answer, log } = pipeline();
       const { status, body } = await answer(bytesOf(reviewOf({ namespace: 5 })));
       assert.equal(status, 200);
@@ -150,7 +150,7 @@ describe('the admission pipeline', () => {
     };
     for (const [what, handler] of [
       ['synchronously', throwing],
-      ['later', () => Promise.reject(new Error('secret: hunter2'))],
+      ['asynchronously', () => Promise.reject(new Error('secret: hunter2'))],
       ['with a value that is not an Error', () => Promise.reject(JSON.parse('{"secret":"hunter2"}') as Error)],
     ] as const) {
       it(`answers an internal error without details if a handler fails ${what}`, async () => {
@@ -256,7 +256,7 @@ describe('the admission pipeline', () => {
       );
     });
 
-    it('in an AdmissionReview is answered with its uid', async () => {
+    it('is answered with its uid if it is an AdmissionReview', async () => {
       const { request } = reviewOf();
       const members = [...Object.keys(request as object), 'subResource', 'name', '__proto__'];
       const changes = fc.dictionary(fc.constantFrom(...members), fc.oneof(fc.jsonValue(), fc.constant(somePod)));

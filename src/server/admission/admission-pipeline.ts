@@ -115,7 +115,7 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
       if (afterResponse !== undefined) callLater(afterResponse, request, decision, body);
       return jsonAnswer(joinReview(version, request.uid, encoded));
     };
-    // Without a known version, refuse in the newest one.
+    // If the version is unknown, refuse in the newest version.
     const malformed = ({ problem, version = reviewVersions[0], uid }: MalformedReview): HttpAnswer => {
       observer.malformed(kind, problem, uid);
       const refusal = denied('MalformedReview', 400, problem);
@@ -165,7 +165,7 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
   return admit;
 }
 
-/** Percent-decodes a path once, including `%2F`, as Go's `URL.Path`. */
+/** Percent-decodes a path once, including `%2F`, as Go does for `URL.Path`. */
 function decodedPath(path: string): string | undefined {
   if (!path.includes('%')) return path;
   try {
@@ -194,8 +194,8 @@ function timeoutOf(query: string): number | undefined {
   }
 }
 
-/** Bytes. Smaller reviews take a few milliseconds (docs/adr/0005-a-worker-for-large-reviews.md). */
+/** Larger reviews, in bytes, go to the worker (docs/adr/0005-a-worker-for-large-reviews.md). */
 const heavyBytes = 128 * 1024;
 
-/** Bytes. Smaller bodies are cheap to parse, so the scanner skips them. */
+/** The size in bytes up to which bodies are not scanned, because they are cheap to parse. */
 const smallBody = 64 * 1024;

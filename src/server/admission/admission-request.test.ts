@@ -4,15 +4,15 @@ import { podCreation } from '../testdata/reviews.ts';
 
 describe('displayName', () => {
   for (const [what, object, name] of [
-    ['a generateName', { metadata: { generateName: 'web-' } }, 'web-'],
-    ['nothing', { metadata: {} }, ''],
-    ['no generateName of type number', { metadata: { generateName: 5 } }, ''],
-    ['nothing in null metadata', { metadata: null }, ''],
-    ['nothing without metadata', {}, ''],
-    ['nothing without an object', null, ''],
-    ['nothing in a string', 'pod', ''],
+    ['the generateName', { metadata: { generateName: 'web-' } }, 'web-'],
+    ['an empty name if there is no generateName', { metadata: {} }, ''],
+    ['an empty name if the generateName is a number', { metadata: { generateName: 5 } }, ''],
+    ['an empty name if the metadata is null', { metadata: null }, ''],
+    ['an empty name if there is no metadata', {}, ''],
+    ['an empty name if there is no object', null, ''],
+    ['an empty name if the object is a string', 'pod', ''],
   ] as const) {
-    it(`finds ${what}`, () => {
+    it(`returns ${what}`, () => {
       assert.equal(displayName(podCreation({ object })), name);
     });
   }

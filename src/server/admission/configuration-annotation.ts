@@ -8,8 +8,8 @@ const annotationPointer = `/metadata/annotations/${injectedByAnnotation.replaceA
 
 /**
  * Returns operations that add the configuration to the pod's annotation, a list with an entry for
- * each InjectorConfig that injected the pod: `proxy.0a1b2c3d,logs.4e5f6a7b`. Empty if it is there
- * already.
+ * each InjectorConfig that injected the pod: `proxy.0a1b2c3d,logs.4e5f6a7b`. The result is empty if
+ * the annotation already contains the configuration.
  * @param pod the pod after the engine's patch
  * @param name the InjectorConfig
  */
@@ -25,7 +25,7 @@ export function annotateConfiguration(pod: JsonObject, name: string, hash: strin
   return value === before ? [] : [{ op: 'add', path: annotationPointer, value }];
 }
 
-/** Replaces or appends an entry. Drops malformed ones, because authors can edit the list. */
+/** Replaces or appends an entry. Drops malformed entries, because authors can edit the list. */
 function withEntry(list: string, name: string, entry: string): string {
   const entries = list.split(',').filter((each) => entryPattern.test(each));
   const index = entries.findIndex((each) => each.startsWith(`${name}.`));

@@ -3,8 +3,7 @@ import { allowed } from './admission-decision.ts';
 import { DecisionMemory, keyOf, type RememberedDecision, type ReviewKey } from './decision-memory.ts';
 import { bytesOf, podCreation, reviewOf, somePod, uidOf } from '../testdata/reviews.ts';
 
-/** Returns the key of a review with this uid and padding. */
-function review(uid: number, padding = '', path = '/a'): ReviewKey {
+function keyOfReview(uid: number, padding = '', path = '/a'): ReviewKey {
   const key = keyOf(path, bytesOf(reviewOf({ uid: uidOf(uid), options: { padding } })));
   assert.ok(key !== undefined);
   return key;
@@ -17,7 +16,7 @@ const made = (encoded: string): RememberedDecision => ({
 });
 
 function rememberTwice(memory: DecisionMemory, padding: string, encoded: string, dependencies: unknown[] = []): void {
-  for (const uid of [1, 2]) memory.remember(review(uid, padding), dependencies, made(encoded));
+  for (const uid of [1, 2]) memory.remember(keyOfReview(uid, padding), dependencies, made(encoded));
 }
 
 describe('DecisionMemory', () => {
@@ -27,23 +26,23 @@ describe('DecisionMemory', () => {
     memory = new DecisionMemory(roomy);
   });
 
-  it('returns a decision for the same bytes with another uid, from the third time on', () => {
-    memory.remember(review(1), [], made('x'));
-    assert.equal(memory.find(review(2), []), undefined);
-    memory.remember(review(2), [], made('x'));
-    assert.equal(memory.find(review(3), [])?.encoded, 'x');
+  it('returns a decision for the same bytes with another uid, from the third review on', () => {
+    memory.remember(keyOfReview(1), [], made('x'));
+    assert.equal(memory.find(keyOfReview(2), []), undefined);
+    memory.remember(keyOfReview(2), [], made('x'));
+    assert.equal(memory.find(keyOfReview(3), [])?.encoded, 'x');
   });
 
   it('stores the name, but not the pod or patch', () => {
     rememberTwice(memory, '', 'x');
-    const found = memory.find(review(3), []);
+    const found = memory.find(keyOfReview(3), []);
     assert.deepEqual(found?.request, podCreation({ name: 'web-6d4f-', object: null }));
     assert.deepEqual(found.decision, { ...allowed('Any'), patch: [] });
   });
 
   it('returns no decision for other bytes, even if the fingerprint is equal', () => {
     rememberTwice(memory, 'x'.repeat(3000), 'x');
-    const key = review(3, 'x'.repeat(3000));
+    const key = keyOfReview(3, 'x'.repeat(3000));
     const { rest } = key;
     for (let index = 0; index < rest.length; index++) {
       const other = Buffer.from(rest);
@@ -57,34 +56,34 @@ describe('DecisionMemory', () => {
 
   it('returns no decision for another path or version', () => {
     rememberTwice(memory, '', 'x');
-    assert.equal(memory.find(review(3, '', '/b'), []), undefined);
+    assert.equal(memory.find(keyOfReview(3, '', '/b'), []), undefined);
     const apiVersion = 'admission.k8s.io/v1beta1';
     const older = bytesOf(reviewOf({ uid: uidOf(1), options: { padding: '' } }, { apiVersion }));
     const key = keyOf('/a', older);
-    assert.ok(key !== undefined && key.rest.equals(review(3).rest));
+    assert.ok(key !== undefined && key.rest.equals(keyOfReview(3).rest));
     assert.equal(memory.find(key, []), undefined);
   });
 
   it('returns no decision if a dependency is another object', () => {
     const [first, second, third] = [{}, [], undefined];
     rememberTwice(memory, '', 'x', [first, second, third]);
-    assert.equal(memory.find(review(3), [first, second, third])?.encoded, 'x');
+    assert.equal(memory.find(keyOfReview(3), [first, second, third])?.encoded, 'x');
     for (const now of [
       [{}, second, third],
       [first, [], third],
       [first, second, {}],
       [first, undefined, third],
     ]) {
-      assert.equal(memory.find(review(3), now), undefined);
+      assert.equal(memory.find(keyOfReview(3), now), undefined);
     }
   });
 
   it('returns the latest decision', () => {
     rememberTwice(memory, '', 'old', [1]);
-    memory.remember(review(3), [2], made('new'));
-    assert.equal(memory.find(review(4), [2])?.encoded, 'new');
+    memory.remember(keyOfReview(3), [2], made('new'));
+    assert.equal(memory.find(keyOfReview(4), [2])?.encoded, 'new');
     const { bytes } = memory;
-    memory.remember(review(5), [3], made('abc'));
+    memory.remember(keyOfReview(5), [3], made('abc'));
     assert.equal(memory.bytes, bytes);
   });
 
@@ -92,12 +91,12 @@ describe('DecisionMemory', () => {
     memory = new DecisionMemory({ maxBytes: 6000, maxReviewBytes: 100_000 });
     rememberTwice(memory, '1'.repeat(1000), 'one');
     rememberTwice(memory, '2'.repeat(1000), 'two');
-    assert.equal(memory.find(review(3, '1'.repeat(1000)), [])?.encoded, 'one');
+    assert.equal(memory.find(keyOfReview(3, '1'.repeat(1000)), [])?.encoded, 'one');
     rememberTwice(memory, '3'.repeat(3300), 'three');
     assert.ok(memory.bytes <= 6000);
-    assert.equal(memory.find(review(3, '2'.repeat(1000)), []), undefined);
-    assert.equal(memory.find(review(3, '1'.repeat(1000)), [])?.encoded, 'one');
-    assert.equal(memory.find(review(3, '3'.repeat(3300)), [])?.encoded, 'three');
+    assert.equal(memory.find(keyOfReview(3, '2'.repeat(1000)), []), undefined);
+    assert.equal(memory.find(keyOfReview(3, '1'.repeat(1000)), [])?.encoded, 'one');
+    assert.equal(memory.find(keyOfReview(3, '3'.repeat(3300)), [])?.encoded, 'three');
     rememberTwice(memory, '4'.repeat(9000), 'four');
     assert.equal(memory.bytes, 0);
   });

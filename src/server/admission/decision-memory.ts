@@ -3,9 +3,9 @@ import { type AdmissionDecision, type AdmissionRequest, withoutObjects } from '.
 import { type ReviewBytes, splitReview } from './review-bytes.ts';
 
 export interface RememberedDecision {
-  /** The decided request; cached without objects. */
+  /** The decided request. The cache removes its objects. */
   readonly request: AdmissionRequest;
-  /** Cached without its patch, which would keep the whole pod in memory. */
+  /** The decision. The cache removes its patch, which would keep the whole pod in memory. */
   readonly decision: AdmissionDecision;
   /** The JSON of the answer after the uid. */
   readonly encoded: string;
@@ -23,7 +23,7 @@ interface Entry {
 export interface ReviewKey extends ReviewBytes {
   /** The version and path. */
   readonly endpoint: string;
-  /** A checksum of endpoint and rest, to find entries fast. */
+  /** A checksum of `endpoint` and `rest`, which makes lookups fast. */
   readonly fingerprint: number;
 }
 
@@ -50,7 +50,7 @@ export interface DecisionMemoryLimits {
  */
 export class DecisionMemory {
   readonly #limits: DecisionMemoryLimits;
-  /** By fingerprint, the least recently used first. */
+  /** The entries by fingerprint; the least recently used entry is first. */
   readonly #entries = new Map<number, Entry>();
   /** Fingerprints of reviews that were seen once, by slot; always 16 KiB. */
   readonly #seen = new Uint32Array(4096);

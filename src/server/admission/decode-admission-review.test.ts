@@ -25,20 +25,20 @@ describe('decodeAdmissionReview', () => {
     assert.deepEqual(request, podCreation({ resource: 'injectorconfigs.sidecar-injector.io', ...others }));
   });
 
-  describe('refuses without a version or uid', () => {
+  describe('returns only a problem for', () => {
     const versions = 'admission.k8s.io/v1 or admission.k8s.io/v1beta1';
     const v2 = 'admission.k8s.io/v2';
     for (const [what, value, problem] of [
       ['an array', [], 'the body must be an AdmissionReview, not an array'],
       ['null', null, 'the body must be an AdmissionReview, not null'],
       ['a number', 5, 'the body must be an AdmissionReview, not a number'],
-      ['no kind', {}, 'kind must be AdmissionReview, not missing'],
+      ['a missing kind', {}, 'kind must be AdmissionReview, not missing'],
       ['another kind', reviewOf({}, { kind: 'Pod' }), 'kind must be AdmissionReview, not "Pod"'],
       ['a kind of another type', reviewOf({}, { kind: {} }), 'kind must be AdmissionReview, not an object'],
       ['another version', reviewOf({}, { apiVersion: v2 }), `apiVersion must be ${versions}, not "${v2}"`],
-      ['no request', reviewOf({}, { request: undefined }), 'request must be an object, not missing'],
+      ['a missing request', reviewOf({}, { request: undefined }), 'request must be an object, not missing'],
       ['a request of another type', reviewOf({}, { request: 'x' }), 'request must be an object, not a string'],
-      ['no uid', reviewOf({ uid: undefined }), 'request.uid must be a non-empty string, not missing'],
+      ['a missing uid', reviewOf({ uid: undefined }), 'request.uid must be a non-empty string, not missing'],
       ['an empty uid', reviewOf({ uid: '' }), 'request.uid must be a non-empty string, not ""'],
       ['a uid of another type', reviewOf({ uid: true }), 'request.uid must be a non-empty string, not a boolean'],
     ] as const) {
@@ -57,13 +57,13 @@ describe('decodeAdmissionReview', () => {
       });
     }
 
-    it('and does not quote the body, which may contain secrets', () => {
+    it('a body with a secret, and does not quote the body', () => {
       const { problem } = decodeAdmissionReview(Buffer.from('{"password": hunter2}'), 50) as { problem: string };
       assert.doesNotMatch(problem, /hunter|password/);
     });
   });
 
-  describe('refuses with version and uid', () => {
+  describe('returns a problem, the version and the uid for', () => {
     const operation = 'request.operation must be one of CREATE, UPDATE, DELETE, CONNECT';
     for (const [member, value, problem] of [
       ['operation', undefined, `${operation}, not missing`],
@@ -85,16 +85,16 @@ describe('decodeAdmissionReview', () => {
     }
   });
 
-  describe('deep objects', () => {
+  describe('checks the depth of objects:', () => {
     const deep = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`) as unknown;
     const unread = { object: { metadata: { managedFields: deep(1000) } }, options: deep(1000) };
     for (const [what, request, member] of [
-      ['allowed depth', { object: { spec: deep(50) }, oldObject: { metadata: { labels: deep(49) } } }, undefined],
-      ['too deep', { object: { spec: deep(51) } }, 'object.spec'],
-      ['too deep in metadata', { object: { metadata: { labels: deep(50) } } }, 'object.metadata'],
-      ['too deep as metadata of another type', { object: { metadata: deep(51) } }, 'object.metadata'],
-      ['too deep in the old object', { oldObject: { spec: deep(51) } }, 'oldObject.spec'],
-      ['too deep in managedFields and other fields that are not read', unread, undefined],
+      ['accepts 50 levels', { object: { spec: deep(50) }, oldObject: { metadata: { labels: deep(49) } } }, undefined],
+      ['refuses a spec that is too deep', { object: { spec: deep(51) } }, 'object.spec'],
+      ['refuses labels that are too deep', { object: { metadata: { labels: deep(50) } } }, 'object.metadata'],
+      ['refuses metadata of another type that is too deep', { object: { metadata: deep(51) } }, 'object.metadata'],
+      ['refuses an old object that is too deep', { oldObject: { spec: deep(51) } }, 'oldObject.spec'],
+      ['ignores managedFields and other fields that are not read', unread, undefined],
     ] as const) {
       it(what, () => {
         const problem = member && `request.${member} nests deeper than 50 levels`;
@@ -126,7 +126,7 @@ describe('nestsDeeperThan', () => {
     ['{"a":1,"b":{"c":[1]}}', 3],
     ['{"__proto__":{"a":{}}}', 3],
   ] as const) {
-    it(`${json} nests ${depth} deep`, () => {
+    it(`${json} nests ${depth} levels deep`, () => {
       const value: unknown = JSON.parse(json);
       assert.equal(nestsDeeperThan(depth, value), false);
       if (depth > 0) assert.equal(nestsDeeperThan(depth - 1, value), true);

@@ -5,7 +5,7 @@ import {
   reviewVersions,
 } from './admission-decision.ts';
 
-/** The problem with a review; version and uid, if known, for the answer. */
+/** The problem with a review, and the version and uid for the answer if they are known. */
 export interface MalformedReview {
   readonly problem: string;
   readonly version?: ReviewVersion;
@@ -18,7 +18,7 @@ type Members = Readonly<Record<string, unknown>>;
 
 const operations: readonly string[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] satisfies AdmissionOperation[];
 
-/** Decodes an AdmissionReview, without a pod's managedFields if cheap. Never throws. */
+/** Decodes an AdmissionReview. Skips managedFields that a text search can find. Never throws. */
 export function decodeAdmissionReview(body: Buffer, maxDepth: number): DecodedReview {
   let review: unknown;
   try {
@@ -60,13 +60,13 @@ function parseReview(text: string): unknown {
     try {
       return JSON.parse(needed);
     } catch {
-      // The text has another form than expected; parse it whole.
+      // The text does not have the expected form; parse the whole text.
     }
   }
   return JSON.parse(text);
 }
 
-/** Returns the first field with a wrong type. Go omits empty strings and false. */
+/** Describes the first field with a wrong type. Fields may be missing: Go omits '' and false. */
 function requestProblem(request: Members): string | undefined {
   const { operation, resource } = request;
   const problem =
@@ -85,7 +85,7 @@ function typeProblem(members: Members, path: string, names: readonly string[], t
   return name && `${path}.${name} must be a ${type}, not ${kindOf(members[name])}`;
 }
 
-/** Checks the depth, as other code recurses; skips managedFields, which nothing reads. */
+/** Describes a member that is too deep for recursive code. Ignores the unused managedFields. */
 function depthProblem(request: Members, maxDepth: number): string | undefined {
   for (const name of ['object', 'oldObject'] as const) {
     const object = request[name];
@@ -114,7 +114,7 @@ export function nestsDeeperThan(maxDepth: number, value: unknown): boolean {
   return typeof value === 'object' && value !== null && containerNests(maxDepth, value);
 }
 
-/** Checks the type before the call and allocates no list, because it runs for every pod. */
+/** Runs for every pod, so it checks the type before each call and allocates no list. */
 function containerNests(maxDepth: number, container: object): boolean {
   if (maxDepth === 0) return true;
   if (Array.isArray(container)) {
@@ -148,7 +148,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Returns the JSON type of a value. */
+/** Names the JSON type of a value for a message. */
 function kindOf(value: unknown): string {
   if (value === undefined) return 'missing';
   if (value === null) return 'null';
@@ -160,7 +160,7 @@ function shown(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value.slice(0, 64)) : kindOf(value);
 }
 
-/** Removes V8's quote of the text around the error, which may contain a Secret's value. */
+/** Describes a syntax error. Omits V8's quote of the text, which may contain a Secret's value. */
 function syntaxProblem(error: unknown): string {
   const message = error instanceof Error ? error.message : '';
   const position = /at position \d+/.exec(message)?.[0];
@@ -176,10 +176,10 @@ const managedFields = ',"managedFields":[';
 const closingBracket = ']'.charCodeAt(0);
 
 /**
- * Returns a review's JSON text without the pod's managedFields, which are unused here and often
- * half of the text and of the parsing cost. The searched marks contain unescaped quotes, so they
- * cannot occur inside a JSON string. In a review with another layout the marks are missing, or the
- * result is not JSON; then the caller parses the whole text.
+ * Returns a review's JSON text without the pod's managedFields. No code reads them, and they are
+ * often half of the text and of the parsing cost. The searched marks contain unescaped quotes, so
+ * they cannot occur inside a JSON string. In a review with another layout, the marks are missing or
+ * the result is not JSON; then the caller parses the whole text.
  */
 export function withoutManagedFields(text: string): string {
   const start = text.indexOf(podStart);

@@ -72,7 +72,7 @@ describe('shortenWarning', () => {
     ['x'.repeat(257), `${'x'.repeat(253)}...`],
     ['🛵'.repeat(257), `${'🛵'.repeat(253)}...`],
   ] as const) {
-    it(`${JSON.stringify(text.slice(0, 24))} (${text.length} units)`, () => {
+    it(`converts ${JSON.stringify(text.slice(0, 24))} of ${text.length} UTF-16 units`, () => {
       assert.equal(shortenWarning(text), shown);
     });
   }

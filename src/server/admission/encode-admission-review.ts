@@ -30,7 +30,7 @@ export function encodeDecision(decision: AdmissionDecision): string {
   return text;
 }
 
-/** Fits most patches. Separate Buffers would use memory outside of the heap until collected. */
+/** Fits most patches. A new Buffer for each would hold memory outside the heap until collected. */
 const scratch = Buffer.allocUnsafeSlow(64 * 1024);
 
 function toBase64(text: string): string {
@@ -44,14 +44,14 @@ function cause({ field, message }: { field: string; message: string }): Record<s
   return { reason: 'FieldValueInvalid', message: text, field };
 }
 
-/** Characters. The API server may truncate longer warnings (AdmissionResponse.warnings). */
+/** In characters. The API server may truncate longer warnings (AdmissionResponse.warnings). */
 const maxWarningLength = 256;
 
 const controlCharacter = /\p{Cc}/u;
 
 /**
  * Shortens a warning to 256 characters, and replaces control characters. The API server sends
- * warnings in a header, and drops those with control characters.
+ * warnings in a header, and drops warnings with control characters.
  */
 export function shortenWarning(text: string): string {
   if (text.length <= maxWarningLength && !controlCharacter.test(text)) return text;

@@ -37,7 +37,7 @@ describe('decideInjection', () => {
     });
   });
 
-  it("does not change the engine's patch if the target has no annotation", () => {
+  it("does not change the engine's patch if the target adds no annotation", () => {
     assert.deepEqual(decide(injected, {}, false).patch, enginePatch);
   });
 
@@ -136,7 +136,7 @@ describe('decideInjection', () => {
       Internal: 500,
     };
     for (const [name, code] of Object.entries(expected)) {
-      it(`${name}: ${code}`, () => {
+      it(`with code ${code} for ${name}`, () => {
         const [outcome, reason, message] = ['failed' as const, name as FailureReason, 'because'];
         const { allowed, status, patch, ...decision } = decide({ outcome, reason, message });
         assert.deepEqual([allowed, status?.code, status?.message, patch], [false, code, message, undefined]);

@@ -25,7 +25,7 @@ export interface InjectionTarget {
 export type InjectPod = (injector: Injector, request: InjectionRequest) => InjectionResult;
 
 /**
- * Decides a review on an inject path. Injects only on creation of a pod. Allows any other request
+ * Decides a review on an inject path. Injects only when a pod is created. Allows any other request
  * with a warning, because it results from webhook rules that are too wide, and does not bypass
  * injection.
  */
@@ -57,7 +57,7 @@ export function decideInjection(
     }
     case 'skipped': {
       const { reason, message } = result;
-      // No warning for an opt-out by the pod's author.
+      // Do not warn if the pod's author opted out.
       const isOptOut = reason === 'OptedOutByLabel' || reason === 'OptedOutByAnnotation';
       const warnings = isOptOut ? result.warnings : [`not injected by ${name}: ${message}`, ...result.warnings];
       return audited(target, { outcome, reason, allowed: true, warnings, injector });
@@ -79,7 +79,7 @@ export function notAPodCreation(request: AdmissionRequest): { reason: string; wh
   return { reason: 'NotACreation', what };
 }
 
-/** The code of the user's request: 4xx for the author to fix, 500 for the owner of the injector. */
+/** The code of the answer: 4xx if the pod's author must act, 500 if the injector's owner must. */
 const codes: Readonly<Record<FailureReason, number>> = {
   InvalidPod: 400,
   InvalidAnnotation: 422,

@@ -2,7 +2,7 @@ const quote = 0x22;
 const backslash = 0x5c;
 const comma = 0x2c;
 
-/** The change of depth at a byte outside strings: +1 for an opening bracket, -1 for closing. */
+/** The change of depth at a byte outside strings: +1 for an opening, -1 for a closing bracket. */
 const nesting = new Int8Array(256);
 for (const bracket of '{[') nesting[bracket.charCodeAt(0)] = 1;
 for (const bracket of '}]') nesting[bracket.charCodeAt(0)] = -1;
@@ -15,10 +15,10 @@ export interface JsonBounds {
 }
 
 /**
- * Checks the bounds of a JSON text before parsing, piece by piece on arrival, so that a large body
- * does not delay others. Depth: code that walks a parsed object recurses, and cannot recover from a
- * stack overflow. Values: parsing 20 MiB of `{},{},…` would take half a gigabyte. The parser later
- * refuses text that is not JSON.
+ * Checks the bounds of a JSON text piece by piece, before it is parsed, so that a large body does
+ * not delay other requests. The depth has a bound because code that walks a parsed object recurses,
+ * and cannot recover from a stack overflow. The number of values has a bound because parsing 20 MiB
+ * of `{},{},…` would take half a gigabyte. The parser later refuses text that is not JSON.
  */
 export class JsonScanner {
   readonly #bounds: JsonBounds;

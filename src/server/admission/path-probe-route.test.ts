@@ -40,7 +40,7 @@ describe('withPathProbe', () => {
     });
   });
 
-  it('distinguishes the probe webhook of a tag from that of its InjectorConfig', async () => {
+  it("distinguishes a tag's probe webhook from its InjectorConfig's probe webhook", async () => {
     const byTag = '/tags/prod/blue/0123abcd/inject';
     const tagProbe = { ...probe, name: 'sidecar-injector-probe-tag-prod' };
     const { reason, injector } = await decide(tagProbe, byTag);
@@ -56,12 +56,12 @@ describe('withPathProbe', () => {
 
   const others: [what: string, request: Partial<AdmissionRequest>][] = [
     ['a pod', { resource: 'pods' }],
-    ['a ConfigMap without dry run', { dryRun: false }],
-    ['an update', { operation: 'UPDATE' }],
+    ['a request that is not a dry run', { dryRun: false }],
+    ['an UPDATE', { operation: 'UPDATE' }],
     ['the ConfigMap of another revision', { name: 'sidecar-injector-probe-green' }],
     ['a ConfigMap without data', { object: {} }],
     ['a ConfigMap without a nonce', { object: { data: {} } }],
-    ['no object', { object: null }],
+    ['a request without an object', { object: null }],
   ];
   for (const [what, difference] of others) {
     it(`passes ${what} to the route`, async () => {

@@ -15,12 +15,12 @@ export function withPathProbe(route: AdmissionRoute, replica: string): Admission
     resolve(path) {
       const target = route.resolve(path);
       if (target === undefined || !('handler' in target)) return target;
-      return { ...target, handler: (request) => probed(request, path, replica) ?? target.handler(request) };
+      return { ...target, handler: (request) => answerProbe(request, path, replica) ?? target.handler(request) };
     },
   };
 }
 
-function probed(request: AdmissionRequest, path: string, replica: string): AdmissionDecision | undefined {
+function answerProbe(request: AdmissionRequest, path: string, replica: string): AdmissionDecision | undefined {
   if (request.resource !== 'configmaps' || !request.dryRun || request.operation !== 'CREATE') return undefined;
   // In a rollout, answer for the stable configuration, whose certificate serves the tag.
   const parsed = parseRoute(path);

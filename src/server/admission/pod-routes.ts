@@ -53,7 +53,7 @@ export function revisionRoute(injectors: InjectorSource, options: PodRouteOption
   };
 }
 
-/** Returns the target of a path. Unavailable, not unknown: another replica may serve it. */
+/** Returns the target of a path; `unavailable` if this replica has not loaded its injector. */
 export function findTarget(
   injectors: InjectorSource,
   { injectorConfig: name, hash }: ConfigurationRef,
@@ -76,7 +76,7 @@ export interface CurrentInjector {
 /**
  * Serves Istio's path `/inject[/k/v…]`, for a server with one configuration. Adds no annotation to
  * pods.
- * @param current returns the loaded injector; undefined before the first one, which gives a 503
+ * @param current returns the loaded injector; undefined, which gives a 503, until one is loaded
  */
 export function injectRoute(current: () => CurrentInjector | undefined, options: PodRouteOptions): AdmissionRoute {
   return {

@@ -16,7 +16,7 @@ describe('splitReview', () => {
 
   const start = '{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":"';
   for (const [what, text] of [
-    ['nothing', ''],
+    ['an empty body', ''],
     ['a review that ends before its uid', start],
     ['a review that ends in its uid', `${start}${uid.slice(1)}`],
     ['a review that ends after its uid', `${start}${uid}`],

@@ -1,6 +1,6 @@
 import { reviewVersions } from './admission-decision.ts';
 
-/** A review's uid, which is always new, and the rest, equal for all pods of a ReplicaSet. */
+/** A review's uid, which is unique, and its rest, which is equal for all pods of a ReplicaSet. */
 export type ReviewBytes = Readonly<NonNullable<ReturnType<typeof splitReview>>>;
 
 const prefixes = reviewVersions.map((version) => ({

@@ -7,10 +7,10 @@ import { validateRoute, type ValidateObject } from './validate-route.ts';
 const object = { kind: 'InjectorConfig' };
 const request = podCreation({ resource: 'injectorconfigs.sidecar-injector.io', name: 'canary', object });
 
-async function decide(validate: ValidateObject, of: AdmissionRequest = request): Promise<AdmissionDecision> {
+async function decide(validate: ValidateObject, admission: AdmissionRequest = request): Promise<AdmissionDecision> {
   const resolved = validateRoute(validate).resolve('/validate');
   assert.ok(resolved !== undefined && 'handler' in resolved);
-  return resolved.handler(of);
+  return resolved.handler(admission);
 }
 
 const mistakes: Mistake[] = [
@@ -27,8 +27,8 @@ describe('validateRoute', () => {
 
   it('passes the whole request and allows an object without mistakes', async () => {
     const seen: AdmissionRequest[] = [];
-    const decision = await decide((of) => {
-      seen.push(of);
+    const decision = await decide((admission) => {
+      seen.push(admission);
       return { mistakes: [] };
     });
     assert.deepEqual(seen, [request]);
@@ -56,7 +56,7 @@ describe('validateRoute', () => {
     assert.deepEqual(decision.status, { code: 422, reason: 'Invalid', message, causes: mistakes, subject });
   });
 
-  it('refuses an object without kind and resource', async () => {
+  it('refuses an object that has neither kind nor resource', async () => {
     const nameless = podCreation({ resource: undefined, name: 'a', object: {} });
     const decision = await decide(() => ({ mistakes: [{ field: '', message: 'no' }] }), nameless);
     assert.equal(decision.status?.message, 'object "a" is invalid: no');

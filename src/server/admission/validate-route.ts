@@ -7,7 +7,7 @@ export interface Validation {
   readonly mistakes: readonly Mistake[];
   /** Problems that do not prevent the request, one sentence each. */
   readonly warnings?: readonly string[];
-  /** Why the object must not be deleted: a sentence with the object and its users. */
+  /** Why the object must not be deleted: a sentence that names the object and its users. */
   readonly inUse?: string;
 }
 

@@ -3,40 +3,40 @@ import { certificatesCheck } from './certificates-check.ts';
 import { testAuthority, type TestAuthority } from '../testdata/certificates.ts';
 
 describe('certificatesCheck', () => {
-  let ours: TestAuthority;
-  let theirs: TestAuthority;
+  let trusted: TestAuthority;
+  let otherAuthority: TestAuthority;
   before(async () => {
-    ours = await testAuthority();
-    theirs = await testAuthority();
+    trusted = await testAuthority();
+    otherAuthority = await testAuthority();
   });
   const hour = 3_600_000;
   const checkOf = (caPem: string, at: Date): string | undefined => {
-    const pair = { owner: 'sidecar-injector-blue-serving', caPem, ...ours.issue('blue') };
+    const pair = { owner: 'sidecar-injector-blue-serving', caPem, ...trusted.issue('blue') };
     return certificatesCheck({ all: () => [pair] }, () => at).check();
   };
 
-  it('passes without a certificate, which the check of the listener reports', () => {
+  it('passes if there is no certificate, because the listener check reports that', () => {
     assert.equal(certificatesCheck({ all: () => [] }, () => new Date()).check(), undefined);
   });
 
-  it('passes for a leaf that its own authority signed, even after expiry', () => {
-    assert.equal(checkOf(ours.caPem, new Date()), undefined);
-    assert.equal(checkOf(ours.caPem, new Date(Date.now() + 1.5 * hour)), undefined);
+  it("passes for a certificate that its Secret's authority signed, even after expiry", () => {
+    assert.equal(checkOf(trusted.caPem, new Date()), undefined);
+    assert.equal(checkOf(trusted.caPem, new Date(Date.now() + 1.5 * hour)), undefined);
   });
 
-  it('names the Secret of an untrusted leaf', () => {
+  it('names the Secret of an untrusted certificate', () => {
     const problem =
       'Secret sidecar-injector-blue-serving: no valid chain leads from the serving certificate to an authority of the bundle';
-    assert.equal(checkOf(theirs.caPem, new Date()), problem);
-    assert.equal(checkOf(ours.caPem, new Date(Date.now() + 3 * hour)), problem, 'the authority has expired');
+    assert.equal(checkOf(otherAuthority.caPem, new Date()), problem);
+    assert.equal(checkOf(trusted.caPem, new Date(Date.now() + 3 * hour)), problem, 'the authority has expired');
   });
 
-  it('verifies a valid leaf again after a minute', () => {
+  it('verifies a valid certificate again after a minute', () => {
     let at = new Date();
-    const pair = { owner: 'one', caPem: ours.caPem, ...ours.issue('blue') };
+    const pair = { owner: 'one', caPem: trusted.caPem, ...trusted.issue('blue') };
     const check = certificatesCheck({ all: () => [pair] }, () => at);
     assert.equal(check.check(), undefined);
-    pair.caPem = theirs.caPem;
+    pair.caPem = otherAuthority.caPem;
     at = new Date(at.getTime() + 59_000);
     assert.equal(check.check(), undefined);
     at = new Date(at.getTime() + 2000);

@@ -14,7 +14,7 @@ export function listenerCheck(server: {
       return new Promise((resolve) => {
         // Another check verifies the certificates, and this connection has no server name.
         const socket = connect({ host: reachable(bound.address), port: bound.port, rejectUnauthorized: false }, () => {
-          // Destroying the socket at once would count as a failed handshake.
+          // Destroying the socket immediately would count as a failed handshake.
           socket.end(() => socket.destroy());
           resolve(undefined);
         });
@@ -27,7 +27,7 @@ export function listenerCheck(server: {
   };
 }
 
-/** A listener without a certificate sends this alert; OpenSSL's message gives no cause. */
+/** Explains the alert of a listener without a certificate; OpenSSL's message gives no cause. */
 function reasonOf(error: NodeJS.ErrnoException): string {
   return error.code === 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE'
     ? 'the replica has no serving certificate'
@@ -45,8 +45,8 @@ const recheckMs = 60_000;
 
 /**
  * Returns a check that each serving certificate verifies against the authorities in its own Secret.
- * It does not use the webhooks' caBundle, and ignores expiry: a foreign edit of a caBundle, or an
- * expired certificate, would make all replicas unready at once. A metric reports the expiry.
+ * It ignores the webhooks' caBundle and the expiry, because another client's edit of a caBundle, or
+ * an expired certificate, would make all replicas unready at once. A metric reports the expiry.
  */
 export function certificatesCheck(
   certificates: { all(): readonly (ServingPair & { readonly owner: string })[] },

@@ -58,7 +58,7 @@ describe('the health server', () => {
     assert.deepEqual(log.lines.at(-1), { level: 'error', message: 'a probe failed', fields });
   });
 
-  it('answers while clients hold more than maxConnections', async () => {
+  it('answers while clients hold more than 100 idle connections', async () => {
     const port = server.address?.port ?? 0;
     const idle = await Promise.all(
       Array.from({ length: 120 }, async () => {
@@ -72,13 +72,13 @@ describe('the health server', () => {
     for (const socket of idle) socket.destroy();
   });
 
-  it('refuses to start on a port in use', async () => {
+  it('refuses to start on a port that is in use', async () => {
     const port = server.address?.port ?? 0;
     const message = /^127\.0\.0\.1:\d+ for probes and metrics is in use by another process/;
     await assert.rejects(createHealthServer({ ...options, port }).listen(), { name: 'ConfigurationError', message });
   });
 
-  it('rethrows an error that another port cannot fix', async () => {
+  it('rejects with the original error if the bind address cannot be resolved', async () => {
     const nowhere = createHealthServer({ ...options, bindAddress: 'no.such.host.invalid' });
     await assert.rejects(nowhere.listen(), (error) => !(error instanceof ConfigurationError));
   });
@@ -101,7 +101,7 @@ describe('listenerCheck', () => {
     });
   }
 
-  it('fails without a listener, or with a listener that does not speak TLS', async () => {
+  it('fails if there is no listener, or if the listener does not speak TLS', async () => {
     const metrics = { contentType: '', metrics: () => Promise.resolve('') };
     const plain = createHealthServer({ bindAddress: '::1', port: 0, checks: [], metrics, log: new RecordingLog() });
     await plain.listen();
@@ -131,7 +131,7 @@ describe('answerProbe', () => {
     ['GET', '/', undefined, 404, 'unknown path; use /healthz, /readyz or /metrics\n'],
     ['POST', '/healthz', undefined, 405, 'use GET\n'],
   ] as const) {
-    it(`${method} ${url}${problem === undefined ? '' : ` while ${problem}`}: ${status}`, async () => {
+    it(`answers ${status} to ${method} ${url}${problem === undefined ? '' : ` while ${problem}`}`, async () => {
       const answer = await answerProbe(method, url, sources(problem));
       assert.deepEqual([answer.status, answer.body, answer.close], [status, body, false]);
     });

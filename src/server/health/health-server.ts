@@ -19,7 +19,7 @@ export interface HealthServerOptions {
 
 const maxConnections = 100;
 
-/** Milliseconds. Below a kubelet's default timeout, so that the answer names the late check. */
+/** In milliseconds; below the kubelet's default timeout, so that the answer names a late check. */
 const checkTimeout = 900;
 
 /** Creates the plain HTTP listener for the kubelet and Prometheus. It serves no secrets. */
@@ -42,8 +42,8 @@ export function createHealthServer(options: HealthServerOptions) {
         .catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
     },
   );
-  // Closing the oldest keeps idle clients from locking out the kubelet, which would restart the
-  // pod.
+  // The guard closes the oldest connection. Otherwise idle clients could lock out the kubelet,
+  // which would then restart the pod.
   const guard = new ConnectionGuard({ maxConnections, maxUnprovenConnections: maxConnections }, () => undefined);
   server.on('connection', (socket: Socket) => guard.admit(socket));
 

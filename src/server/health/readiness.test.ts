@@ -6,7 +6,7 @@ const failing = (): never => {
 };
 
 describe('checkReadiness', () => {
-  it('is ready if every check passes, or without checks', async () => {
+  it('is ready if every check passes, or if there are no checks', async () => {
     const checks: ReadinessCheck[] = [
       { name: 'a', check: () => undefined },
       { name: 'b', check: () => Promise.resolve(undefined) },

@@ -1,13 +1,13 @@
 export interface ReadinessCheck {
   /** For example `certificates`. */
   readonly name: string;
-  /** Returns undefined if the check passes, else the problem. Rejections and timeouts fail. */
+  /** Returns the problem; undefined if the check passes. A rejection or timeout is a failure. */
   check(): string | undefined | Promise<string | undefined>;
 }
 
 /**
  * Runs all checks in parallel, each with `timeout` milliseconds.
- * @returns also a line for each check, in the format of Kubernetes' `/readyz?verbose`
+ * @returns the result, and a line for each check in the format of Kubernetes' `/readyz?verbose`
  */
 export async function checkReadiness(
   checks: readonly ReadinessCheck[],

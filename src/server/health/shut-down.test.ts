@@ -3,7 +3,7 @@ import { servingCheck, shutDown } from './shut-down.ts';
 import { startTestServer } from '../testdata/test-server.ts';
 
 describe('shutDown', () => {
-  it('becomes unready at once, drains, then closes', async () => {
+  it('becomes unready immediately, drains, then closes', async () => {
     const { server, post } = await startTestServer();
     const check = servingCheck(server);
     assert.equal(check.check(), undefined);

@@ -2,13 +2,13 @@ import type { AdmissionServer } from '../admission-server.ts';
 import type { ReadinessCheck } from './readiness.ts';
 
 /**
- * Milliseconds. On a real API server, closing at once lost admissions; becoming unready and then
- * sending `Connection: close` for two seconds lost 0 of 16956.
+ * Times in milliseconds. With a real API server, closing immediately lost admissions, but becoming
+ * unready and then sending `Connection: close` for two seconds lost 0 of 16956 admissions.
  */
 export const defaultShutDownTimes = {
-  /** The time to drain. Longer than load balancers take to react to an unready replica. */
+  /** The time to drain. Load balancers react to an unready replica within this time. */
   drain: 5_000,
-  /** The time for requests in flight after that. */
+  /** The time for requests in flight after draining. */
   close: 10_000,
 };
 

@@ -17,7 +17,7 @@ class Holder implements BodyHolder {
 /** A kibibyte, in bytes. */
 const k = 1024;
 
-/** Creates a budget of 1000 KiB with bodies. */
+/** Creates a budget of 1000 KiB, and enters a body for each argument. */
 function entered<T extends boolean[]>(...expendable: T): [BodyBudget, ...{ [Index in keyof T]: Holder }] {
   const budget = new BodyBudget({ bytes: 1000 * k, bodies: 10 });
   const holders = expendable.map((each) => new Holder(each)) as { [Index in keyof T]: Holder };
@@ -38,7 +38,7 @@ describe('BodyBudget', () => {
     assert.equal(budget.used, 600 * k);
   });
 
-  it('evicts the largest expendable body first, and only as many as necessary', () => {
+  it('evicts the largest expendable body first, and only as many bodies as necessary', () => {
     const [budget, large, larger, kept, asker] = entered(true, true, false, false);
     budget.take(large, 260 * k);
     budget.take(larger, 300 * k);
@@ -49,7 +49,7 @@ describe('BodyBudget', () => {
     assert.deepEqual([large.evicted, kept.evicted, budget.used], [1, 0, 760 * k]);
   });
 
-  it('does not evict a small body instead of a large one', () => {
+  it('evicts a large body rather than a small expendable body', () => {
     const [budget, small, hog, asker] = entered(true, false, true);
     budget.take(small, 12 * k);
     budget.take(hog, 985 * k);
@@ -57,7 +57,7 @@ describe('BodyBudget', () => {
     assert.deepEqual([small.evicted, hog.evicted], [0, 1]);
   });
 
-  it('refuses the body that needs bytes if it is the largest', () => {
+  it('refuses the body that needs bytes if that body is the largest', () => {
     for (const expendable of [true, false]) {
       const [budget, other, asker] = entered(expendable, expendable);
       budget.take(other, 400 * k);
@@ -67,7 +67,7 @@ describe('BodyBudget', () => {
     }
   });
 
-  it('evicts a larger body for a new one', () => {
+  it('evicts a larger body to make room for a new body', () => {
     const [budget, hog, newcomer] = entered(true, true);
     budget.take(hog, 1000 * k);
     assert.equal(budget.take(newcomer, 12 * k), true);
@@ -101,7 +101,7 @@ describe('BodyBudget', () => {
     assert.deepEqual(evicted(), [1, 0, 1, 0, 0, 0, 0]);
   });
 
-  it('never exceeds its limit, and knows the bytes in use', () => {
+  it('never exceeds its limit, and reports the bytes in use', () => {
     const steps = fc.array(fc.record({ holder: fc.nat(5), kibibytes: fc.nat(600), release: fc.boolean() }), {
       maxLength: 60,
     });

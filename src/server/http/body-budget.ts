@@ -8,13 +8,13 @@ export interface BodyHolder {
   giveUp(): void;
 }
 
-/** Bytes. The budget never prefers an expendable body up to this size for eviction. */
+/** The size in bytes up to which expendable bodies are not preferred for eviction. */
 const smallBody = 256 * 1024;
 
 /**
- * The memory and number of all bodies in transfer. A normal review is small and arrives at once.
- * Therefore, when memory runs out, the budget evicts the largest body (large bodies of unproven
- * connections first, including the one that needs memory); beyond the number, it evicts the oldest.
+ * Limits the memory and number of bodies in transfer. A normal review is small and arrives quickly.
+ * When memory runs out, the budget therefore evicts the largest body, first among the large bodies
+ * of unproven connections. When there are too many bodies, the budget evicts the oldest body.
  */
 export class BodyBudget {
   readonly #limits: { readonly bytes: number; readonly bodies: number };
@@ -30,7 +30,7 @@ export class BodyBudget {
     return this.#used;
   }
 
-  /** Adds a body; evicts the oldest if there are too many. */
+  /** Adds a body; evicts the oldest body if there are too many. */
   enter(holder: BodyHolder): void {
     this.#holders.add(holder);
     if (this.#holders.size <= this.#limits.bodies) return;
@@ -38,7 +38,7 @@ export class BodyBudget {
     this.#giveUp(first);
   }
 
-  /** Takes bytes for a body. Returns false if the caller must refuse the body. */
+  /** Allocates bytes to a body. Returns false if the caller must refuse the body. */
   take(holder: BodyHolder, bytes: number): boolean {
     while (this.#used + bytes > this.#limits.bytes) {
       const victim = this.#largest(holder, bytes);
@@ -62,7 +62,7 @@ export class BodyBudget {
     victim.giveUp();
   }
 
-  /** Returns the largest expendable body above {@link smallBody}, else the largest of all. */
+  /** Returns the largest expendable body above {@link smallBody}, else the largest body. */
   #largest(asker: BodyHolder, bytes: number): BodyHolder {
     let largest = asker;
     let most = asker.bytes + bytes;

@@ -14,7 +14,7 @@ describe('ConnectionGuard', () => {
       guard.admit(socket, address);
       return socket;
     };
-    /** Opens connections with an answered review each, and returns those that the guard keeps. */
+    /** Opens and proves connections, and returns the connections that the guard keeps. */
     const prove = (address: string, count: number): Socket[] =>
       Array.from({ length: count }, () => address).flatMap((from) => {
         const socket = admit(from);
@@ -40,7 +40,7 @@ describe('ConnectionGuard', () => {
     assert.deepEqual([guard.size, guard.unproven, seen.dropped], [3, 1, 0]);
   });
 
-  it('closes a connection that it does not keep after all older unproven ones', () => {
+  it('closes a connection that it does not keep only after all older unproven connections', () => {
     const { guard, admit, prove } = guarded({ maxConnections: 4, maxUnprovenConnections: 2 });
     prove('a', 2);
     const [idle, answered] = [admit('b'), admit('c')];
@@ -61,13 +61,13 @@ describe('ConnectionGuard', () => {
     assert.deepEqual([answered.destroyed, idle.destroyed], [false, true]);
   });
 
-  it('removes closed proven connections, and addresses without connections from the shares', async () => {
+  it('removes closed connections, and ignores addresses without connections in the shares', async () => {
     const { guard, prove } = guarded({ maxConnections: 24, maxUnprovenConnections: 8 });
     const ended = ['a', 'b', 'c', 'd'].flatMap((address) => prove(address, 1));
     for (const socket of ended) socket.destroy();
     await new Promise((resolve) => setImmediate(resolve));
     assert.equal(guard.size, 0);
-    // With one other address, its share is seven of fourteen.
+    // Each of the two addresses has a share of seven of fourteen slots.
     const held = prove('other', 8);
     assert.equal(prove('hog', 8).length, 7);
     assert.equal(held.filter((socket) => guard.prove(socket)).length, 7);
@@ -76,13 +76,13 @@ describe('ConnectionGuard', () => {
   describe('when one address holds all slots', () => {
     const limits = { maxConnections: 24, maxUnprovenConnections: 8 };
 
-    it('keeps connections of others in the reserve, then only answers them', () => {
+    it('keeps connections of other addresses until the reserve is full', () => {
       const { guard, prove } = guarded(limits);
       assert.deepEqual([prove('hog', 20).length, guard.size - guard.unproven], [14, 14]);
       assert.deepEqual([prove('other', 5).length, prove('third', 1).length], [2, 0]);
     });
 
-    it('closes connections beyond the share of the address with their answers, and no others', () => {
+    it("closes only connections beyond the address's share, with their next answers", () => {
       const { guard, prove } = guarded(limits);
       const held = prove('hog', 14);
       const [first] = prove('other', 2);
@@ -103,7 +103,7 @@ describe('ConnectionGuard', () => {
     });
   });
 
-  it('closes a connection of the address with more than half of the unproven ones', () => {
+  it('closes a connection of the address with more than half of the unproven connections', () => {
     const { admit } = guarded({ maxConnections: 10, maxUnprovenConnections: 6 });
     const slow = admit('slow');
     const flood = Array.from({ length: 20 }, () => admit('flood'));
@@ -112,7 +112,7 @@ describe('ConnectionGuard', () => {
     for (const [index, socket] of flood.entries()) assert.equal(socket.destroyed, index < 16);
   });
 
-  it('closes the oldest connection if no address has more than half', () => {
+  it('closes the oldest connection if no address has more than half of the connections', () => {
     const { admit } = guarded({ maxConnections: 10, maxUnprovenConnections: 6 });
     const [oldest] = ['a', 'b', 'b', 'b', 'c', 'c'].map(admit);
     admit('b');

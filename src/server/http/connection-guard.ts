@@ -52,22 +52,22 @@ class SocketsByAddress {
 
 export interface ConnectionLimits {
   readonly maxConnections: number;
-  /** The part of maxConnections for unproven connections; the rest is for proven ones. */
+  /** The part of maxConnections for unproven connections; the rest is for proven connections. */
   readonly maxUnprovenConnections: number;
 }
 
-/** One in this many slots for proven connections is reserved for addresses with few connections. */
+/** One slot in eight for proven connections is reserved for addresses with few connections. */
 const reserved = 8;
 
 /**
- * Limits the number of connections without breaking those in use. A connection is *proven* once a
- * review on it was answered. API servers keep proven connections idle, and do not retry a request
- * on a closed one. Therefore the guard closes only unproven connections under pressure, the oldest
- * first: an honest client proves its connection within milliseconds. The guard limits proven
- * connections through `Connection: close` in an answer, which loses no request: if no slot is free,
- * or if few slots are free and the client's address has more than its share. So a client that holds
- * all slots cannot lock out others, and its share shrinks with each answer. A single address, which
- * all API servers may share, can use all slots while no other address needs any.
+ * Limits the number of connections without breaking connections in use. A connection is *proven*
+ * once a review on it was answered. API servers keep proven connections idle, and do not retry a
+ * request on a closed connection. Under pressure, the guard therefore closes only unproven
+ * connections: an honest client proves its connection within milliseconds. An answer with
+ * `Connection: close` ends a proven connection without losing a request, if no slot is free, or if
+ * few slots are free and the client's address has more than its share. A client that holds all
+ * slots cannot lock out other clients, and its share shrinks with each answer. A single address,
+ * which all API servers may share, can use all slots while no other address needs a slot.
  */
 export class ConnectionGuard {
   readonly #maxUnproven: number;
@@ -96,7 +96,7 @@ export class ConnectionGuard {
     return this.#unproven.size;
   }
 
-  /** Adds a new connection, and closes others if there are too many. */
+  /** Adds a new connection, and closes older connections if there are too many. */
   admit(socket: Socket, address = socket.remoteAddress ?? ''): void {
     this.#unproven.add(socket, address);
     if (this.#isCrowd(address)) this.#crowd = address;
@@ -112,8 +112,8 @@ export class ConnectionGuard {
   }
 
   /**
-   * Marks a connection as proven. Call it when a review is answered, or anything on a proven
-   * connection.
+   * Marks a connection as proven. Call this for every answered review, and for every answer on a
+   * proven connection.
    * @returns whether to keep the connection; otherwise the answer must close it
    */
   prove(socket: Socket): boolean {
@@ -129,7 +129,7 @@ export class ConnectionGuard {
       this.#proven.add(socket, address);
       return true;
     }
-    // Make it the newest, so that its client has time to read the answer before pressure closes it.
+    // Make the connection the newest, so that its client can read the answer before it is closed.
     this.#proven.remove(socket);
     this.#unproven.remove(socket);
     this.#unproven.add(socket, address);
@@ -146,7 +146,7 @@ export class ConnectionGuard {
     return Math.max(1, Math.floor(this.#crowded / this.#proven.addresses));
   }
 
-  /** Closes the oldest unproven connection, preferably of the address with more than half. */
+  /** Closes the oldest unproven connection, preferably of an address that has more than half. */
   #drop(): void {
     const crowd = this.#crowd !== undefined && this.#isCrowd(this.#crowd) ? this.#crowd : undefined;
     const socket = this.#unproven.oldest(crowd);

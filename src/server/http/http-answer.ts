@@ -30,8 +30,8 @@ export function jsonAnswer(body: string): HttpAnswer {
 export const jsonHeaders = { 'Content-Type': 'application/json' };
 
 /**
- * Returns a 503 with Retry-After. The API server retries after a second, up to ten times within the
- * webhook's timeout (client-go honors an integer Retry-After on any 5xx), on a new connection.
+ * Returns a 503 with Retry-After. The API server retries on a new connection after a second, up to
+ * ten times within the webhook's timeout (client-go honors an integer Retry-After on any 5xx).
  */
 export function unavailable(message: string): HttpAnswer {
   return textAnswer(503, message, { 'Retry-After': '1' });

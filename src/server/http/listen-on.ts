@@ -12,7 +12,7 @@ const problems: Readonly<Record<string, string>> = {
 /**
  * Starts listening.
  * @param role the purpose of the port in the message, e.g. `the admission webhook`
- * @throws ConfigurationError naming the address if it cannot be used
+ * @throws ConfigurationError that names the address, if the address cannot be used
  */
 export async function listenOn(server: Server, bindAddress: string, port: number, role: string): Promise<void> {
   server.listen({ host: bindAddress, port });

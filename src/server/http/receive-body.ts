@@ -16,13 +16,13 @@ export interface BodyBounds {
   readonly inspect: (piece: Buffer) => HttpAnswer | undefined;
 }
 
-/** Bytes per chunk; otherwise the budget would not limit bodies of tiny chunks. */
+/** Added to the bytes of each chunk, so that the budget also limits bodies of tiny chunks. */
 const chunkOverhead = 256;
 
 /**
- * Receives a body within bounds, and calls `done` once. After a refusal the caller discards the
- * rest.
- * @returns a function that refuses the body as late; undefined if the body was refused at once
+ * Receives a body within bounds, and calls `done` once. After a refusal, the caller discards the
+ * rest of the body.
+ * @returns a function that refuses the body as late; undefined if the body is already refused
  */
 export function receiveBody(
   request: IncomingMessage,

@@ -6,7 +6,7 @@ import type { CertifiedKey } from '../../certs/key-pair.ts';
 
 /**
  * The serving certificates by SNI, filled by a watch on the serving Secrets. Must return the same
- * object until the pair changes, because the server caches TLS contexts by it.
+ * object until the pair changes, because the server caches a TLS context for each object.
  */
 export interface ServingPairs {
   /** Returns the pair for a lowercase name, e.g. `sidecar-injector-default.injection.svc`. */
@@ -21,7 +21,7 @@ const minVersion = 'TLSv1.2';
 
 /**
  * Creates an HTTP/1.1 server over TLS that looks up its certificate at every handshake. A
- * connection keeps its certificate, so a new one closes no connection. Node's timeouts apply only
+ * connection keeps its certificate, so a new certificate closes none. Node's timeouts apply only
  * while a request arrives; `trackConnections` closes silent connections after `keepAliveTimeout`.
  */
 export function createTlsServer(limits: AdmissionLimits, pairs: ServingPairs, log: LogPort): Server {

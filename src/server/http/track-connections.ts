@@ -21,7 +21,7 @@ export function trackConnections(
   const handshaking = new Map<string, Socket>();
   const plain = new WeakMap<Socket, Socket>();
   const answers = new WeakMap<Socket, number>();
-  /** Sockets with an answer to malformed input, still read until lingerTimeout. */
+  /** The sockets on which malformed input was answered; they are read until lingerTimeout. */
   const lingering = new WeakSet<Socket>();
 
   server.prependListener('connection', (socket: Socket) => {
@@ -47,8 +47,8 @@ export function trackConnections(
   });
   server.on('clientError', (error: Error & { code?: string }, socket: Socket) => {
     if (lingering.has(socket)) return;
-    // API servers open spare connections. Closing one just before its first review would lose the
-    // review.
+    // API servers open spare connections. Closing such a connection just before its first review
+    // would lose the review.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) {
       socket.setTimeout(keepAliveTimeout);
       return;
@@ -89,7 +89,7 @@ function peerOf(socket: Socket): string {
   return `${socket.remoteAddress ?? ''}|${socket.remotePort ?? ''}`;
 }
 
-/** The status for malformed or late requests by Node's error code; otherwise 400. */
+/** The status for malformed or late requests by Node's error code. The default is 400. */
 const statuses: Record<string, string> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',

@@ -8,7 +8,7 @@ export function writeAnswer(response: ServerResponse, answer: HttpAnswer, close:
 }
 
 /**
- * Sends a complete answer at once, and keeps reading the request's body for a while: closing a
+ * Sends a complete answer immediately, and keeps reading the request's body for a while: closing a
  * socket with unread bytes would reset the connection, and the client might miss the answer.
  */
 export function refuseBody(
@@ -36,7 +36,7 @@ export function refuseBody(
 function writeHead(response: ServerResponse, answer: HttpAnswer, close: boolean): void {
   const length = Buffer.byteLength(answer.body);
   if (answer.headers === jsonHeaders && !close) {
-    // The path of every answered review: an object literal is cheaper than a composed object.
+    // Every answered review takes this path. An object literal is cheaper than a composed object.
     response.writeHead(answer.status, { 'Content-Type': 'application/json', 'Content-Length': length });
     return;
   }

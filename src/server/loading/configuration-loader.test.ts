@@ -25,7 +25,7 @@ const pod = { metadata: {}, spec: { containers: [] } };
 const withConfig = (config: string): ConfigurationFiles => ({ ...someInjector.files, config });
 
 describe('ConfigurationLoader', () => {
-  it('loads with the limits of the main thread', async () => {
+  it('loads a configuration with the limits of the main thread', async () => {
     const injector = await loader().load(
       withConfig('policy: enabled\ntemplates: {sidecar: "{{ range until 50000 }}{{ . }}{{ end }}"}\n'),
     );
@@ -33,7 +33,7 @@ describe('ConfigurationLoader', () => {
     assert.equal(result.outcome === 'failed' && result.reason, 'TemplateLimit');
   });
 
-  it('lets the event loop turn', async () => {
+  it('lets the event loop run while it loads', async () => {
     let turns = 0;
     let isLoading = true;
     const turn = (): void => {
@@ -46,7 +46,7 @@ describe('ConfigurationLoader', () => {
     assert.ok(turns > 20, `${turns} turns`);
   });
 
-  it('tries every configuration first, and loads none that fails', async () => {
+  it('tries every configuration first, and loads no configuration that fails', async () => {
     const { tried, load } = loader();
     const values = { ...someInjector.files, values: JSON.stringify({ large: 'x'.repeat(200_000) }) };
     const broken = withConfig('policy: [');
@@ -71,7 +71,7 @@ describe('ConfigurationLoader', () => {
     assert.deepEqual(order, ['ConfigurationError', 'first', 'third']);
   });
 
-  it('compiles only changed templates, and shares the others with loaded configurations', async () => {
+  it('compiles only changed templates, and shares other templates with loaded configurations', async () => {
     const { load } = loader();
     const template = (env: string): string =>
       `spec: {containers: [{name: proxy, image: "{{ .Values.global.image }}", env: [{name: ${env}, value: "{{ .ObjectMeta.Name }}"}]}]}`;
@@ -90,7 +90,7 @@ describe('ConfigurationLoader', () => {
     assert.deepEqual([isShared(values, 'one'), isShared(values, 'two')], [true, true]);
     assert.deepEqual([isShared(edited, 'one'), isShared(edited, 'two')], [false, true]);
     assert.deepEqual([isShared(other, 'one'), isShared(other, 'two')], [false, false]);
-    // Alternate between configurations: each pod must equal that of a new process.
+    // Alternate between configurations: each pod must equal the pod from a new process.
     for (const name of ['x', 'x', 'y']) {
       for (const injector of [before, values, edited, other, before]) {
         const request = { pod: { metadata: { name }, spec: { containers: [] } }, namespace: 'shop' };

@@ -18,8 +18,8 @@ export interface ConfigurationLoaderOptions {
 }
 
 /**
- * Loads configurations in a serving process, one after the other. Each first passes a trial in
- * another process (../trial), and then loads in slices, so that a request waits for at most one
+ * Loads configurations in a serving process, one at a time. Each configuration first passes a trial
+ * in another process (../trial). It then loads in slices, so that a request waits for at most one
  * slice.
  */
 export class ConfigurationLoader {
@@ -60,13 +60,13 @@ export class ConfigurationLoader {
  * first pod costs forty times, and the first hundred pods four times, as much as later pods. In a
  * warm process only the new configuration is cold, and its first pod costs ten times as much.
  */
-const bounds = { cold: { pods: 60, enough: 250 }, warm: { pods: 15, enough: 50 } };
+const bounds = { cold: { pods: 60, budgetMs: 250 }, warm: { pods: 15, budgetMs: 50 } };
 
 /** Injects typical pods, one in each step, to warm up the process. Discards the results. */
 export function* tryOut(injector: Injector, clock: MonotonicClock, isWarm: boolean): Generator<void, void, void> {
-  const { pods, enough } = isWarm ? bounds.warm : bounds.cold;
+  const { pods, budgetMs } = isWarm ? bounds.warm : bounds.cold;
   let worked = 0;
-  for (let index = 0; index < pods && worked < enough; index++) {
+  for (let index = 0; index < pods && worked < budgetMs; index++) {
     const begun = clock();
     const { pod } = typicalPod(injector.settings.keys.inject, index);
     inject(injector, { pod, namespace: 'default', path: '/inject' });

@@ -25,7 +25,7 @@ async function share(others: number): Promise<number[]> {
   isOver = true;
   return [0, 3, 6, 9].map((start) => {
     const slice = new Set(turnsAt.slice(start, start + 3));
-    assert.equal(slice.size, 1, `others in the middle of a slice: ${turnsAt.join()}`);
+    assert.equal(slice.size, 1, `other work in the middle of a slice: ${turnsAt.join()}`);
     return [...slice][0] ?? 0;
   });
 }
@@ -44,7 +44,7 @@ describe('inSlices', () => {
     }
   });
 
-  it('rests in proportion to its slices, only while there is other work', async () => {
+  it('rests in proportion to its slices, but only while there is other work', async () => {
     let time = 0;
     let others = 1;
     let isOver = false;

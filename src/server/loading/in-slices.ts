@@ -4,18 +4,18 @@ import type { MonotonicClock } from '../ports.ts';
 /**
  * How background work shares a thread with requests, in milliseconds. Work runs when the event loop
  * is idle, so a request waits for at most one slice; on a busy loop, a slice runs after `patience`.
- * With a rest of four slices, work takes a fifth of a busy thread, and all of an idle one.
+ * With a rest of four slices, work takes a fifth of a busy thread, and all of an idle thread.
  */
 export const defaultSlices = {
   /** The duration of a slice. */
   work: 1,
-  /** A turn of the event loop that takes longer counts as busy; then the next slice waits, */
+  /** A turn of the event loop that takes longer is busy; the next slice waits after it. */
   busy: 0.3,
-  /** but for no longer than this. */
+  /** The maximum time for which a slice waits. */
   patience: 50,
   /** After a recent busy turn, work rests for this multiple of the slice's duration. */
   rest: 4,
-  /** A busy turn is recent for this long. */
+  /** The time for which a busy turn counts as recent. */
   lately: 20,
 };
 

@@ -17,7 +17,7 @@ function observed(debug?: boolean) {
 }
 
 describe('the admission observer', () => {
-  it('measures from the start of the handler', () => {
+  it('measures the time from the start of the handler', () => {
     const { observer, log, clock } = observed();
     const started = observer.started();
     clock.now += 3;
@@ -29,7 +29,7 @@ describe('the admission observer', () => {
     [true, ['debug', 'warn']],
     [false, ['warn']],
   ] as const) {
-    it(`logs success at debug (${debug ? 'on' : 'off'}), and refusals always`, () => {
+    it(debug ? 'logs refusals, and allowed reviews at debug' : 'logs only refusals if debug is off', () => {
       const { observer, log } = observed(debug);
       observer.decided('revision', podCreation(), allowed('Any'), 0);
       observer.decided('revision', podCreation(), denied('Any', 422, 'no'), 0);
@@ -54,7 +54,7 @@ describe('the admission observer', () => {
     assert.deepEqual([log.lines.length, log.lines.at(-1)?.fields.suppressed], [21, 80]);
   });
 
-  it('truncates long texts of clients', () => {
+  it('truncates long text from clients', () => {
     const { observer, log } = observed(true);
     const long = 'x'.repeat(5000);
     observer.malformed('revision', 'no kind', long);

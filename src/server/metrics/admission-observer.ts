@@ -5,7 +5,7 @@ import type { ServerMetrics } from './server-metrics.ts';
 
 export type AdmissionObserver = ReturnType<typeof createAdmissionObserver>;
 
-/** Any client in the cluster can send malformed requests; the log must not fill a disk. */
+/** A limit, because any client in the cluster could fill the disk with malformed requests. */
 const warningsPerSecond = 20;
 
 /** Counts and logs every admission: success at debug; refusals and malformed reviews at warn. */
@@ -24,7 +24,7 @@ export function createAdmissionObserver(
   };
   return {
     started: clock,
-    /** Records a decision. @param reused whether it came from the cache */
+    /** Records a decision. @param reused whether the decision came from the cache */
     decided(
       kind: string,
       request: AdmissionRequest,
@@ -65,7 +65,7 @@ export function createAdmissionObserver(
   };
 }
 
-/** Characters. Enough for the message of a refusal, which may quote a long request. */
+/** The maximum number of characters; enough for a refusal, which may quote a long request. */
 const longest = 1000;
 
 /** Truncates long strings, because names, uids and messages contain text from clients. */

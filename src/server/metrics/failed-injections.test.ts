@@ -11,13 +11,13 @@ const failed = (code: number, hash = '01234567', message = 'because'): Admission
 
 describe('FailedInjections', () => {
   let now: number;
-  let news: number;
+  let reported: number;
   let failures: FailedInjections;
   beforeEach(() => {
-    [now, news] = [1_000_000, 0];
+    [now, reported] = [1_000_000, 0];
     failures = new FailedInjections(
       () => now,
-      () => (news += 1),
+      () => (reported += 1),
     );
   });
 
@@ -40,7 +40,7 @@ describe('FailedInjections', () => {
         pod: 'shop/api-',
       },
     ]);
-    assert.equal(news, 1, 'the second failure is not new');
+    assert.equal(reported, 1, 'the second failure is not new');
   });
 
   it("ignores authors' mistakes, dry runs, and decisions without a configuration", () => {
@@ -48,7 +48,7 @@ describe('FailedInjections', () => {
     failures.note(podCreation({ dryRun: true }), failed(500));
     failures.note(podCreation(), { ...denied('Internal', 500, 'because'), outcome: 'failed' });
     failures.note(podCreation(), { ...failed(500), outcome: 'denied' });
-    assert.deepEqual([failures.list(), news], [[], 0]);
+    assert.deepEqual([failures.list(), reported], [[], 0]);
   });
 
   it('removes a configuration after five minutes without a failure; a later failure is new', () => {
@@ -58,7 +58,7 @@ describe('FailedInjections', () => {
     now += 2;
     assert.equal(failures.list().length, 0);
     failures.note(podCreation(), failed(500));
-    assert.deepEqual([failures.list()[0]?.count, news], [1, 2]);
+    assert.deepEqual([failures.list()[0]?.count, reported], [1, 2]);
   });
 
   it('keeps the sixteen configurations that failed last, and truncates texts', () => {

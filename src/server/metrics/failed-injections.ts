@@ -1,11 +1,11 @@
 import { type AdmissionDecision, type AdmissionRequest, displayName } from '../admission/admission-decision.ts';
 
-/** The recent failures of one configuration. Texts are bounded. */
+/** The recent failures of one configuration, with bounded texts. */
 export interface FailedInjection {
   readonly injectorConfig: string;
   readonly hash: string;
   readonly count: number;
-  /** The times of the first and last failure, in milliseconds since 1970. */
+  /** The time of the first failure, in milliseconds since 1970. */
   readonly first: number;
   readonly last: number;
   /** The reason of the last failure. */
@@ -15,17 +15,17 @@ export interface FailedInjection {
   readonly pod: string;
 }
 
-/** Milliseconds after its last failure for which a configuration is listed. */
+/** How long a configuration is listed after its last failure, in milliseconds. */
 const keptFor = 5 * 60_000;
-/** Configurations. Pod authors cannot add any. */
+/** The maximum number of listed configurations. Pod authors cannot add configurations. */
 const mostKept = 16;
 const longestMessage = 400;
 const longestPod = 320;
 
-/** The recent failures, for a replica's Lease; not mistakes of authors (400, 422), not dry runs. */
+/** The recent failures, for a replica's Lease. Omits authors' mistakes (400, 422) and dry runs. */
 export class FailedInjections {
   readonly #now: () => number;
-  /** By configuration, in order of the last failure. */
+  /** The failures by configuration, in order of the last failure. */
   readonly #failed = new Map<string, FailedInjection>();
   readonly #onNew: () => void;
 

@@ -50,7 +50,7 @@ describe('ServerMetrics', () => {
     ['failed', 0, 0, 1],
     ['allowed', 0, 0, 0],
   ] as const) {
-    it(`counts ${outcome} under Istio's names`, async () => {
+    it(`counts the outcome ${outcome} under Istio's names`, async () => {
       const decision = { ...allowed('Any'), outcome: outcome as AdmissionOutcome, injector: { name: 'a', hash: 'b' } };
       metrics.decided('revision', decision, 0.001);
       const counts = [];

@@ -61,7 +61,7 @@ describe('changedFields', () => {
     assert.ok(fields.every((field) => field.length === 160));
   });
 
-  it('does not descend below a limit', () => {
+  it('does not descend deeper than 24 levels', () => {
     const nested = (levels: number, end: string): unknown => (levels === 0 ? end : { a: nested(levels - 1, end) });
     const [field] = changedFields(nested(5000, 'x'), nested(5000, 'y'));
     assert.equal(field, Array.from({ length: 24 }, () => 'a').join('.'));

@@ -1,14 +1,14 @@
 import { boundedField, mostChangedFields } from '../../rollout/shadow-report.ts';
 import { isJsonObject } from '../../inject/patch/json-value.ts';
 
-/** Levels. Reports deeper differences as one field. */
+/** The depth, in levels, below which differences are reported as one field. */
 const deepest = 24;
 
 /**
  * Returns the names of the first {@link mostChangedFields} fields that differ, without values, in
  * the order of `after`: `spec.containers[istio-proxy].image`,
- * `metadata.labels[app.kubernetes.io/name]`. List items have their names as keys if all have unique
- * names. The entry for a list in another order is `spec.initContainers (order)`.
+ * `metadata.labels[app.kubernetes.io/name]`. Identifies list items by name if every item has a
+ * unique name. Reports a list in another order as `spec.initContainers (order)`.
  */
 export function changedFields(before: unknown, after: unknown): string[] {
   const found: string[] = [];
@@ -66,7 +66,7 @@ function byName(items: readonly unknown[]): Map<string, unknown> | undefined {
   return named;
 }
 
-/** Yields the entries of both maps: those of `after` in order, then the removed ones. */
+/** Yields the entries of both maps: the entries of `after` in order, then the removed entries. */
 function* pairsOf(
   before: ReadonlyMap<string, unknown>,
   after: ReadonlyMap<string, unknown>,

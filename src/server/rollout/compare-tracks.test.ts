@@ -26,7 +26,7 @@ describe('compareTracks', () => {
     assert.deepEqual(compare(stableInjector), { outcome: 'same' });
   });
 
-  it('returns the reason for which the canary refuses a pod', () => {
+  it('returns the reason why the canary refuses a pod', () => {
     const comparison = compare(brokenInjector);
     assert.equal(comparison?.outcome, 'failed');
     assert.match(comparison.error, /^TemplateFailed: .*no such mesh/s);

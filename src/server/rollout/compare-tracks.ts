@@ -14,7 +14,7 @@ import type { RolloutTargets } from './rollout-targets.ts';
 /** The result of comparing the canary's pod with the stable pod. */
 export type Comparison =
   | { readonly outcome: 'same' }
-  /** Both accept the pod. */
+  /** Both injectors accept the pod. */
   | { readonly outcome: 'changed'; readonly fields: readonly string[] }
   /** Only the canary refuses the pod. */
   | { readonly outcome: 'failed'; readonly error: string };

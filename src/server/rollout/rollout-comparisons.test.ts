@@ -50,14 +50,13 @@ describe('RolloutComparisons', function () {
   let worker: ReviewWorker;
   let comparisons: RolloutComparisons;
   let outcomes: string[];
-  /** The times of the observed outcomes. */
-  let times: number[];
+  let outcomeTimes: number[];
   let uids = 0;
 
   function start(program: WorkerProgram, limits: Partial<ComparisonLimits> = {}): void {
     const clock = (): number => performance.now();
     outcomes = [];
-    times = [];
+    outcomeTimes = [];
     worker = new ReviewWorker({ log: new RecordingLog(), clock, program });
     comparisons = new RolloutComparisons({
       worker,
@@ -65,7 +64,7 @@ describe('RolloutComparisons', function () {
       limits: { rest: 0, ...limits },
       observer: {
         compared: (canary, outcome) => {
-          times.push(clock());
+          outcomeTimes.push(clock());
           outcomes.push(`${canary} ${outcome}`);
         },
       },
@@ -90,7 +89,7 @@ describe('RolloutComparisons', function () {
     assert.deepEqual(outcomes, ['new changed', 'new changed']);
   });
 
-  it('renders pods of the same bytes once, and counts each', async () => {
+  it('renders pods with the same bytes once, and counts every pod', async () => {
     start(scripted);
     for (let count = 0; count < 5; count++) offer('same');
     await until(() => report()?.compared === 5);
@@ -114,7 +113,7 @@ describe('RolloutComparisons', function () {
     for (let count = 0; count < 100; count++) offer(`same-${count}`, 'flood');
     offer('deny-1', 'bank');
     offer('same-own', 'bank');
-    // Now both namespaces have the same number.
+    // Now both namespaces have the same number of waiting reviews.
     offer('same-more', 'bank');
     assert.equal(outcomes.length, 96 + 2 + 1);
     await worker.close();
@@ -122,7 +121,7 @@ describe('RolloutComparisons', function () {
     assert.equal(report()?.failed, 1);
   });
 
-  it('drops and counts reviews at once if the queue is full, and accepts them later', async () => {
+  it('drops and counts reviews while the queue is full, and accepts them later', async () => {
     start(scripted, { maxWaiting: 2, maxReviewBytes: 5000, deadline: 60_000 });
     // The first one blocks the thread.
     offer('loop');
@@ -181,7 +180,7 @@ describe('RolloutComparisons', function () {
     offer('same-1');
     offer('same-2');
     await until(() => report()?.compared === 2);
-    const [first = 0, second = 0] = times;
+    const [first = 0, second = 0] = outcomeTimes;
     // Timers can fire slightly early.
     assert.ok(second - first > 390);
   });
@@ -196,7 +195,7 @@ describe('RolloutComparisons', function () {
   });
 });
 
-describe('a rollout on a listener', function () {
+describe('a rollout in a running server', function () {
   this.timeout(60_000);
   type Server = Awaited<ReturnType<typeof startTestServer>>;
   let worker: ReviewWorker;
@@ -239,7 +238,7 @@ describe('a rollout on a listener', function () {
     assert.match(JSON.stringify(patchOf(answeredReview(accepted.body))), /hello:2.*new\.22222222/);
     const refused = await server.post(bytesOf(reviewOf()), { path: path('broken/33333333') });
     assert.equal(answeredReview(refused.body).response.allowed, false);
-    // Both refuse the pod, because of the author's mistake.
+    // Both configurations refuse this pod, because its author made a mistake.
     const metadata = { annotations: { 'sidecar.istio.io/inject': 'maybe', 'prometheus.io/port': '/' } };
     const object = { ...somePod, metadata, spec: 'none' };
     await server.post(bytesOf(reviewOf({ object })), { path: path('broken/33333333') });
@@ -248,7 +247,7 @@ describe('a rollout on a listener', function () {
     assert.deepEqual([report?.failed, report?.canary.injectorConfig, others.length], [1, 'broken', 0]);
   });
 
-  it('counts by track', async () => {
+  it('counts admissions by track', async () => {
     await server.post(bytesOf(reviewOf()), { path: rolloutPath(everyWorkload) });
     for (let count = 0; count < 5; count++) await server.post(bytesOf(reviewOf()), { path: rolloutPath(noWorkload) });
     const text = await server.registry.metrics();

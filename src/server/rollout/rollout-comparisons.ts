@@ -20,11 +20,11 @@ export const defaultComparisonLimits = {
   maxWaiting: 16,
   /** Larger reviews are not compared. */
   maxReviewBytes: 128 * 1024,
-  /** After this time the canary counts as failed. Generous: the thread has a low priority. */
+  /** The time after which the canary counts as failed. Long, as the thread has a low priority. */
   deadline: 30_000,
-  /** The thread rests after each comparison for this multiple of its duration, */
+  /** After a comparison, the thread rests for this multiple of the comparison's duration. */
   rest: 4,
-  /** but at most for this time. */
+  /** The maximum time for which the thread rests. */
   maxRest: 2000,
 };
 
@@ -34,7 +34,7 @@ export type ComparisonLimits = Readonly<typeof defaultComparisonLimits>;
 export const comparisonBounds: Partial<WorkerBounds> = { heapMebibytes: 128, idle: 60_000 };
 
 export interface RolloutComparisonsOptions {
-  /** Used only for comparisons, so that heavy reviews do not wait for them. */
+  /** A worker for comparisons only, so that heavy reviews do not wait for comparisons. */
   readonly worker: ReviewWorker;
   readonly surroundings: () => Surroundings;
   readonly observer?: Pick<ServerMetrics, 'compared'>;
@@ -45,38 +45,38 @@ interface Waiting {
   readonly namespace: string;
   readonly pair: RolloutPair;
   readonly key: string;
-  readonly known: Known;
+  readonly known: KnownReview;
   readonly targets: RolloutTargets;
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
 /** The state of a review: its result, or how many equal reviews wait for the result. */
-interface Known {
+interface KnownReview {
   comparison: Comparison | undefined;
   waiting: number;
 }
 
-/** Levels. No limit, because the server has already checked the depth. */
+/** In levels. The thread never reaches this depth, because the server has already checked it. */
 const maxDepth = 1000;
 
-/** Limits memory, because any client that reaches the listener can send arbitrary tag names. */
+/** The maximum number of reports. Bounded, because clients can send arbitrary tag names. */
 const mostPairs = 32;
 
-/** Results that are cached, because all pods of a ReplicaSet arrive as the same bytes. */
+/** The maximum number of cached results. All pods of a ReplicaSet arrive as the same bytes. */
 const maxKnown = 2048;
 
 /**
- * Renders pods with both configurations of a rollout on another thread, as far as time permits;
- * drops and counts other reviews. Reports the results for each pair of configurations.
+ * Renders pods with both configurations of a rollout on another thread. Drops and counts reviews
+ * for which there is no time. Reports the results for each pair of configurations.
  */
 export class RolloutComparisons {
   readonly #options: RolloutComparisonsOptions;
   readonly #limits: ComparisonLimits;
-  /** By pair, the least recently used first. */
+  /** The reports by pair; the least recently used report is first. */
   readonly #reports = new Map<string, PairReport>();
   readonly #waiting: Waiting[] = [];
-  /** By the digest of path and review, the least recently used first. */
-  readonly #known = new Map<string, Known>();
+  /** The known reviews by digest; the least recently used review is first. */
+  readonly #known = new Map<string, KnownReview>();
   #isBusy = false;
   #isClosed = false;
 
@@ -105,7 +105,7 @@ export class RolloutComparisons {
       this.#observe(pair, 'dropped', 1);
       return;
     }
-    const known: Known = { comparison: undefined, waiting: 1 };
+    const known: KnownReview = { comparison: undefined, waiting: 1 };
     this.#known.set(key, known);
     const [oldest = key] = this.#known.keys();
     if (this.#known.size > maxKnown) this.#known.delete(oldest);
@@ -120,12 +120,12 @@ export class RolloutComparisons {
     await this.#options.worker.close();
   }
 
-  /** Returns the reports of the most recently used pairs, newest first. */
+  /** Returns the reports, the most recently used first. */
   reports(): readonly PairReport[] {
     return [...this.#reports.values()].reverse();
   }
 
-  /** Drops the last review of the most frequent namespace, so that no author fills the queue. */
+  /** Frees a slot at the cost of the most frequent namespace, so that no author fills the queue. */
   #makesRoom(namespace: string): boolean {
     if (this.#waiting.length < this.#limits.maxWaiting) return true;
     const counts = new Map<string, number>();
@@ -157,7 +157,7 @@ export class RolloutComparisons {
         surroundings: surroundings(),
       }),
       read: () => {
-        // Exclude the start of the thread.
+        // Do not count the time in which the thread starts.
         begun = worker.clock();
       },
       ended: (outcome) => {
@@ -182,7 +182,7 @@ export class RolloutComparisons {
     }
   }
 
-  /** Returns `nothing` without a pod to compare; undefined if the thread failed. */
+  /** Returns `'nothing'` if the review has no pod to compare; undefined if the thread failed. */
   #comparisonOf(outcome: WorkerAnswer | WorkerFailure, { canary }: RolloutTargets): Comparison | 'nothing' | undefined {
     const { heapMebibytes } = this.#options.worker.bounds;
     if (outcome === 'deadline') return tooMuch(canary.name, `more than ${this.#limits.deadline} ms`);
@@ -237,7 +237,7 @@ function keyOf({ tag, stable, canary }: RolloutPair): string {
   return [tag, stable.injectorConfig, stable.hash, canary.injectorConfig, canary.hash].join('/');
 }
 
-/** Hashes the path and the bytes after the uid; SHA-256, because authors choose the bytes. */
+/** Hashes the path and the bytes after the uid. Uses SHA-256, because authors choose the bytes. */
 function digestOf(path: string, body: Buffer): string {
   const rest = splitReview(body)?.rest ?? body;
   return createHash('sha256').update(`${path.length} ${path}`).update(rest).digest('base64');

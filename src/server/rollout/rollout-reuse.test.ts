@@ -46,7 +46,7 @@ describe('a cached decision of a rollout', () => {
     [rank, 'stable'],
     [everyWorkload, 'canary'],
   ] as const) {
-    it(`is reused: ${track}`, async () => {
+    it(`is reused for the ${track} track`, async () => {
       const { state, send, registry } = webhook();
       for (let count = 0; count < 5; count++) assert.equal(await send(rolloutPath(threshold)), track);
       assert.equal(state.calls, 2);
@@ -54,7 +54,7 @@ describe('a cached decision of a rollout', () => {
     });
 
     for (const name of ['old', 'new']) {
-      it(`is not reused after a change of the ${name} injector: ${track}`, async () => {
+      it(`for the ${track} track is not reused after a change of the ${name} injector`, async () => {
         const { state, send } = webhook();
         for (let count = 0; count < 3; count++) await send(rolloutPath(threshold));
         assert.equal(state.calls, 2);
@@ -67,7 +67,7 @@ describe('a cached decision of a rollout', () => {
     }
   }
 
-  it('changes when the threshold passes the workload, and changes back with the threshold', async () => {
+  it("changes when the threshold passes the workload's rank, and changes back with the threshold", async () => {
     const { send } = webhook();
     const above = (BigInt(`0x${rank}`) + 1n).toString(16).padStart(16, '0');
     for (let round = 0; round < 3; round++) {
@@ -120,7 +120,7 @@ describe('a cached decision of a rollout', () => {
     assert.equal(offered, 1);
   });
 
-  it('is answered if the comparison throws', async () => {
+  it('is returned even if the comparison throws', async () => {
     const { send, log } = webhook(() => {
       throw new Error('broken');
     });
@@ -173,7 +173,7 @@ describe('a heavy review in a rollout', function () {
     [noWorkload, 'stable', 'old'],
     [everyWorkload, 'canary', 'new'],
   ] as const) {
-    it(`that times out is refused in the name of its track: ${track}`, async () => {
+    it(`that times out is refused in the name of the ${track} injector`, async () => {
       // Decodes the review, then blocks.
       const source = `
         const { parentPort } = require('node:worker_threads');

@@ -25,7 +25,7 @@ function podOf(kind: string, name: string, metadata: Record<string, unknown> = {
   return { ...somePod, metadata: { generateName: `${name}-`, ...metadata, ownerReferences } };
 }
 
-/** Returns the next value, the smallest threshold that includes the rank. */
+/** Returns the smallest threshold that includes the rank. */
 function after(rank: string): string {
   return (BigInt(`0x${rank}`) + 1n).toString(16).padStart(16, '0');
 }
@@ -40,7 +40,7 @@ describe('rolloutRoute', () => {
     }
   });
 
-  describe('decides only by the workload', () => {
+  describe('decides only by the workload:', () => {
     const labelled = (label: string): unknown => podOf('ReplicaSet', 'web-6d4f', { labels: { [label]: '6d4f' } });
     const ownerReferences = [{ kind: 'ConfigMap', name: 'c', apiVersion: 'v1' }];
     const cases: [what: string, pod: unknown, kind: string, name: string][] = [
@@ -61,7 +61,7 @@ describe('rolloutRoute', () => {
         const rank = rankOf('prod', { namespace: 'shop', kind, name });
         assert.equal(decide(rolloutPath(rank), { object }).track, 'stable');
         assert.equal(decide(rolloutPath(after(rank)), { object }).track, 'canary');
-        // Uses no other field of the pod, and the namespace of the request.
+        // No other field of the pod matters. The namespace comes from the request.
         const named = { ...(object as typeof somePod), spec: { containers: [{ name: 'x', image: 'x' }] } };
         assert.equal(decide(rolloutPath(after(rank)), { object: named }).track, 'canary');
         const elsewhere = rankOf('prod', { namespace: 'bank', kind, name });
@@ -82,7 +82,7 @@ describe('rolloutRoute', () => {
   });
 
   for (const object of [null, 'pod', [], {}, { metadata: 5 }, { metadata: { ownerReferences: 'x', labels: [] } }]) {
-    it(`decides ${JSON.stringify(object)}`, () => {
+    it(`decides about the object ${JSON.stringify(object)}`, () => {
       assert.ok(decide(rolloutPath('8000000000000000'), { object }).track !== undefined);
     });
   }
@@ -93,7 +93,7 @@ describe('rolloutRoute', () => {
     assert.deepEqual(auditAnnotations, expected);
   });
 
-  it('gives a pod the same answer as /revisions', () => {
+  it('gives a pod the same answer as the /revisions path', () => {
     const resolved = revisionRoute(rolloutSource).resolve('/revisions/new/22222222/inject');
     assert.ok(resolved !== undefined && 'handler' in resolved);
     const alone = resolved.handler(podCreation()) as AdmissionDecision;
@@ -130,7 +130,7 @@ describe('rolloutRoute', () => {
     [rolloutPath(everyWorkload).replace('old', 'other'), '11111111 of InjectorConfig other'],
     [rolloutPath(everyWorkload).replace('22222222', 'x'), 'x of InjectorConfig new'],
   ] as const) {
-    it(`reports ${path} as unavailable without both configurations`, () => {
+    it(`reports ${path} as unavailable if a configuration is not loaded`, () => {
       const unavailable = `this replica has not loaded configuration ${lacking}`;
       assert.deepEqual(route.resolve(path), { unavailable });
     });
@@ -158,7 +158,7 @@ describe('rolloutRoute', () => {
     });
   }
 
-  it('is distinct from the path of a tag without a rollout if the canary has the name `inject`', () => {
+  it('distinguishes a canary named `inject` from the path of a tag without a rollout', () => {
     const source = { get: () => rolloutSource.get('old', '11111111') };
     for (const way of ['inject', 'shadow']) {
       const path = `/tags/prod/old/11111111/inject/22222222/8000000000000000/${way}`;

@@ -35,8 +35,7 @@ export function rolloutRoute(injectors: InjectorSource, options: RolloutRouteOpt
         afterResponse({ dryRun, namespace }, { track, outcome }, body) {
           // A dry run creates no pod, so it gives no evidence.
           if (dryRun) return;
-          // For a pod that the canary refused, find out whether the stable configuration accepts
-          // it.
+          // If the canary refused the pod, find out whether the stable configuration accepts it.
           if (shadow || (track === 'canary' && outcome === 'failed'))
             comparisons.offer({ tag, stable, canary }, { stable: target, canary: canaryTarget }, path, namespace, body);
         },

@@ -25,7 +25,7 @@ export function trackOf({ tag, threshold }: TrackChoice, { object, namespace }: 
   return getsCanary(rankOf(tag, workloadOfPod(object, namespace)), threshold) ? 'canary' : 'stable';
 }
 
-/** Decides a review as `/revisions` of the chosen injector does, and adds the track. */
+/** Decides a review like the `/revisions` path of the chosen injector, and adds the track. */
 export function decideRollout(
   targets: RolloutTargets,
   choice: TrackChoice,

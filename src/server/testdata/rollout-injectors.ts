@@ -13,7 +13,7 @@ export const brokenInjector = injectorOf(
   `{{ if ne .DeploymentMeta.Name "web" }}{{ fail "no such mesh" }}{{ end }}\n${container('hello:2')}`,
 );
 
-/** Contains `old` 11111111, `new` 22222222 and `broken` 33333333. */
+/** Three injectors: `old.11111111`, `new.22222222` and `broken.33333333`. */
 export const rolloutSource: InjectorSource = {
   get: (name, hash) =>
     new Map([

@@ -71,7 +71,7 @@ describe('ConfigurationTrials', function () {
     assert.deepEqual(outcomes, ['mistake']);
   });
 
-  it('puts off slow trials until all others have ended', async () => {
+  it('puts off slow trials until all other trials have ended', async () => {
     start({ processorTimes: [100, 20_000] });
     const order: string[] = [];
     const follow = async (values: string, pods?: []): Promise<void> => {
@@ -83,7 +83,7 @@ describe('ConfigurationTrials', function () {
     assert.deepEqual(outcomes, ['put off', 'fine', 'put off', 'fine', 'fine', 'fine', 'fine']);
   });
 
-  it('returns the parsed configuration, from one trial for concurrent callers', async () => {
+  it('returns the parsed configuration, and runs one trial for concurrent callers', async () => {
     start();
     const [first, second] = await Promise.all([attempt('a'), attempt('a')]);
     assert.deepEqual(first, { read: 'a' });
@@ -91,7 +91,7 @@ describe('ConfigurationTrials', function () {
     assert.deepEqual(outcomes, ['fine']);
   });
 
-  it('ends as not tried if the process does not start, and tries again on the next call', async () => {
+  it('reports `not tried` if the process does not start, and tries again on the next call', async () => {
     start({}, 'process.exit(1)');
     const refusal = { name: 'Error', message: /could not be tried: the trial process does not start/ };
     await assert.rejects(attempt('a'), refusal);
@@ -99,7 +99,7 @@ describe('ConfigurationTrials', function () {
     assert.deepEqual(outcomes, ['not tried', 'not tried']);
   });
 
-  it('ends as not tried if the process gets no CPU time', async () => {
+  it('reports `not tried` if the process gets no CPU time', async () => {
     start({ patience: 300 }, 'process.on("message", () => undefined); process.send({ kind: "ready" });');
     await assert.rejects(attempt('a'), { name: 'Error', message: /gets no CPU time/ });
     assert.deepEqual(outcomes, ['not tried']);
@@ -113,7 +113,7 @@ describe('ConfigurationTrials', function () {
     await assert.rejects(attempt('b'), { name: 'Error', message: /this process stops/ });
   });
 
-  it('ends an idle process, and starts one on demand', async () => {
+  it('ends an idle process, and starts a new process on demand', async () => {
     start({ idle: 20 });
     for (const values of ['a', 'b']) {
       assert.deepEqual(await attempt(values), { read: values });
@@ -132,7 +132,7 @@ const templates = (texts: Record<string, string>): ConfigurationFiles => ({
 const doubling = `{{ $d := dict "a" 1 }}${'{{ $d = dict "a" $d "b" $d }}'.repeat(26)}{{ $x := deepCopy $d }}spec: {}`;
 
 describe('the program of the trial process', function () {
-  // Starting from sources is slow on busy machines.
+  // Starting the process from sources is slow on busy machines.
   this.timeout(120_000);
   let trials: ConfigurationTrials;
   before(() => {
@@ -167,11 +167,11 @@ describe('the program of the trial process', function () {
     });
   }
 
-  it('accepts a template that fails for typical pods, because it may work for others', async () => {
+  it('accepts a template that fails for typical pods, because it may work for other pods', async () => {
     await trials.try(templates({ one: '{{ fail "not you" }}' }));
   });
 
-  it('tries given pods of the cluster, whose failures cause no refusal', async () => {
+  it('renders given pods of the cluster, and accepts a configuration that fails for them', async () => {
     const pod = { metadata: { name: 'web' }, spec: { containers: [{ name: 'web' }] } };
     const failing = templates({ one: '{{ fail "not you" }}' });
     const { rehearsal } = await trials.try(failing, [{ kind: 'Deployment shop/web', pod }]);

@@ -8,7 +8,7 @@ import type { LogPort, MonotonicClock } from '../ports.ts';
 import { defaultTrialLimits, type TrialLimits, TrialProcess } from './trial-process.ts';
 import type { FromTrial, ToTrial } from './try-configuration.ts';
 
-/** `put off`: runs again after all others. `not tried`: the machine prevented the trial. */
+/** `put off`: the trial runs again later. `not tried`: the machine prevented the trial. */
 export type TrialOutcome = 'fine' | 'mistake' | 'costly' | 'put off' | 'not tried';
 
 export interface ConfigurationTrialsOptions {
@@ -34,19 +34,19 @@ interface RunningTrial extends Trial {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** The number of cached refusals, so that applying an object repeatedly costs one trial. */
+/** The maximum number of cached refusals. Applying an object repeatedly costs one trial. */
 const maxRefused = 64;
 
 /**
  * Tries configurations in another process before this process loads them: parses, compiles and
- * renders them, one at a time. Starts the process on demand, and ends it on timeout or when idle.
- * The process may end in any way without harm.
+ * renders one at a time. Starts the other process on demand, and ends it on timeout or when it is
+ * idle. A crash of the other process does no harm.
  */
 export class ConfigurationTrials {
   readonly #options: ConfigurationTrialsOptions;
   readonly #limits: TrialLimits;
   readonly #waiting: Trial[] = [];
-  /** Unfinished trials and refusals, by the configuration's digest. */
+  /** The unfinished trials and the refusals, by the configuration's digest. */
   readonly #known = new Map<string, Promise<ReadConfiguration>>();
   #process: TrialProcess | undefined;
   #isReady = false;
@@ -63,7 +63,7 @@ export class ConfigurationTrials {
   /**
    * Returns the parsed configuration once it has passed a trial.
    * @param pods pods of the cluster to render instead of typical pods; such trials run last
-   * @throws ConfigurationError; TooCostlyError if it exceeds a limit; another Error if no trial was
+   * @throws ConfigurationError; TooCostlyError beyond a limit; another Error if no trial was
    * possible
    */
   try(files: ConfigurationFiles, pods?: ToTrial['pods']): Promise<ReadConfiguration> {
@@ -100,8 +100,8 @@ export class ConfigurationTrials {
     if (this.#running !== undefined || this.#ending !== undefined) return;
     const { clock, program = workerProgram } = this.#options;
     clearTimeout(this.#idleTimer);
-    const place = this.#waiting.findIndex(({ isLong }) => !isLong);
-    const [trial] = this.#waiting.splice(Math.max(place, 0), 1);
+    const index = this.#waiting.findIndex(({ isLong }) => !isLong);
+    const [trial] = this.#waiting.splice(Math.max(index, 0), 1);
     if (trial === undefined) {
       if (this.#process === undefined) return;
       this.#idleTimer = setTimeout(() => this.#endProcess(), this.#limits.idle).unref();

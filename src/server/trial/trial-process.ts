@@ -8,13 +8,13 @@ import type { FromTrial, ToTrial } from './try-configuration.ts';
 
 /** Limits of a trial. Times in milliseconds. */
 export const defaultTrialLimits = {
-  /** The CPU time of a first trial, and of a second one after all others. */
+  /** The CPU time of a first trial, and of a second trial that runs after all other trials. */
   processorTimes: [1_000, 4_000] as readonly [first: number, second: number],
   /** The time after which a trial that lacks CPU time ends as `not tried`. */
   patience: 60_000,
   /** The heap of the process, in MiB. */
   heapMebibytes: 192,
-  /** The stack in KiB. Smaller than that of the main thread, which therefore also suffices. */
+  /** The stack, in KiB. The stack of the main thread is larger, and therefore suffices. */
   stackKibibytes: 700,
   /** The size of a parsed configuration in a message, in bytes. */
   maxAnswerBytes: 8 * 1024 * 1024,
@@ -42,7 +42,7 @@ export class TrialProcess {
   #stderr = '';
   #isOver = false;
 
-  /** @param lost called once on an unexpected end: whether out of memory, and a log line */
+  /** @param lost called once if the process ends unexpectedly */
   constructor(
     program: WorkerProgram,
     limits: TrialLimits,
@@ -78,13 +78,13 @@ export class TrialProcess {
     this.#exited = new Promise((resolve) => {
       // Unlike exit, close follows the end of standard error.
       this.#child.on('close', (code, signal) => {
-        // Out of memory, V8 ends with SIGABRT, and the kernel sends SIGKILL.
+        // When memory runs out, V8 ends with SIGABRT, or the kernel sends SIGKILL.
         const isMemory = signal === 'SIGABRT' || signal === 'SIGKILL' || code === 134;
         end(isMemory, `ended with ${signal ?? `code ${code}`}`);
         resolve();
       });
     });
-    // A timer keeps this process alive during a trial; an idle trial process must not.
+    // A timer keeps this process alive during a trial; an idle trial process must not do so.
     this.#child.unref();
     this.#child.channel?.unref();
     // The pipes are sockets, which would keep this process alive too.

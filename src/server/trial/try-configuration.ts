@@ -46,7 +46,7 @@ export function tryConfiguration({ files, pods, maxAnswerBytes }: ToTrial): From
 }
 
 /**
- * Tries the default templates together, and each other template alone, even if a policy lets no pod
+ * Tries the default templates together, and each other template by itself, even if no pod may
  * use it. A template that fails for typical pods is not refused, because it may work for other
  * pods. A template that exceeds the limits for every typical pod is refused: each review would use
  * up its whole time, and then refuse the pod.

@@ -34,9 +34,9 @@ export function onWorker(worker: ReviewWorker, context: ReviewContext): HeavyRev
 function decide(worker: ReviewWorker, context: ReviewContext, review: HeavyReview): Promise<HeavyVerdict> {
   const { target, rollout, surroundings } = context;
   const { body, maxDepth, timeout = worker.bounds.defaultTimeout } = review;
-  // Half of the timeout is for waiting, and a tenth for returning the answer.
+  // At least 45 % of the timeout is for waiting, and 10 % for returning the answer.
   const allowed = Math.min(worker.bounds.deadline, timeout * 0.45);
-  // The values that are known until the thread has decoded the review.
+  // These values apply until the thread has decoded the review.
   const split = splitReview(body);
   let version: ReviewVersion = split?.version ?? reviewVersions[0];
   let request: AdmissionRequest = { ...unknownRequest, uid: split?.uid ?? '' };
@@ -63,7 +63,7 @@ function decide(worker: ReviewWorker, context: ReviewContext, review: HeavyRevie
         dependencies = context.dependencies();
         return { body: ownBytes(review), maxDepth, target, ...(rollout && { rollout }), surroundings: surroundings() };
       },
-      read: (known) => void ({ version, request, track } = known),
+      read: (decoded) => void ({ version, request, track } = decoded),
       ended(outcome) {
         if (outcome === 'full' || outcome === 'late') resolve({ unavailable: 'too many large reviews at once' });
         else if (typeof outcome === 'string') resolve(refused(outcome));
@@ -81,14 +81,14 @@ function decide(worker: ReviewWorker, context: ReviewContext, review: HeavyRevie
   });
 }
 
-/** Returns the reason of a refusal, and the problem; '' if the pod did not cause it. */
+/** Returns the reason and problem of a refusal; the problem is '' if the pod did not cause it. */
 function refusalOf(why: WorkerFailure, allowed: number, mebibytes: number): [reason: string, problem: string] {
   const takes = 'injecting this pod takes';
   if (why === 'deadline') return ['TooSlow', `${takes} longer than the limit of ${allowed} ms`];
   return why === 'memory' ? ['TooMuchMemory', `${takes} more than the limit of ${mebibytes} MiB`] : ['Internal', ''];
 }
 
-/** Returns the body in an ArrayBuffer of its own, which can be transferred to the thread. */
+/** Returns the body in its own ArrayBuffer, which can be transferred to the thread. */
 function ownBytes({ body, keepsBody }: HeavyReview): Uint8Array<ArrayBuffer> {
   const { buffer, byteLength } = body;
   const isAlone = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength;

@@ -2,7 +2,7 @@ import type { InjectorOptions } from '../../inject/injector.ts';
 
 /**
  * The limits of a template on the main thread. Beyond them, the worker renders the pod with larger
- * limits. Ten times the cost of Istio's sidecar template, and still only a few milliseconds.
+ * limits. They allow ten times the cost of Istio's sidecar template, but only a few milliseconds.
  */
 export const mainThreadLimits: NonNullable<InjectorOptions['limits']> = {
   steps: 20_000,
@@ -10,5 +10,5 @@ export const mainThreadLimits: NonNullable<InjectorOptions['limits']> = {
   work: 1_500_000,
 };
 
-/** The limits of a template on the worker: a second of work, half of the worker's heap. */
+/** The limits of a template on the worker: a second of work, or half of the worker's heap. */
 export const workerLimits: NonNullable<InjectorOptions['limits']> = { work: 48_000_000 };

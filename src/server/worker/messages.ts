@@ -48,5 +48,5 @@ export interface ReadReview {
   readonly track?: RolloutTrack;
 }
 
-/** A message from the worker's thread: the decoded review if valid, then the answer. */
+/** A message from the worker's thread: the decoded review if it is valid, then the answer. */
 export type FromThread = ReadReview | WorkerAnswer;

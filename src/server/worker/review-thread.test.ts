@@ -55,7 +55,7 @@ describe('ReviewThread', () => {
     assert.deepEqual(read, []);
   });
 
-  it('keeps the lists of earlier messages, including those with malformed reviews', () => {
+  it('keeps the surroundings of earlier messages, even if their reviews were malformed', () => {
     const config = [
       'policy: enabled',
       'templates:',

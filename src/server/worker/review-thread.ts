@@ -13,7 +13,7 @@ const maxInjectors = 4;
 
 /** Decides reviews on the worker's thread, with the functions of the main thread. */
 export class ReviewThread {
-  /** By number, the least recently used first. */
+  /** The injectors by number; the least recently used injector is first. */
   readonly #injectors = new Map<number, Injector>();
   /** The surroundings of the last message that contained them. */
   #surroundings: Surroundings = {};

@@ -130,7 +130,7 @@ describe('ReviewWorker', () => {
     assert.deepEqual(ended, ['deadline', 'late']);
   });
 
-  it('ends an idle thread, and starts one on demand', async () => {
+  it('ends an idle thread, and starts a new thread on demand', async () => {
     start({ idle: 20 });
     await decide(decided);
     assert.equal(worker.isAwake, true);
@@ -157,7 +157,7 @@ describe('ReviewWorker', () => {
     await worker.close();
   });
 
-  it('starts the smallest first, refuses the largest if the queue is full, and loses no review', async () => {
+  it('starts the smallest review first, refuses the largest if the queue is full, and loses no review', async () => {
     const sizes = fc.array(fc.integer({ min: 1, max: 60 }), { maxLength: 30 });
     await fc.assert(
       fc.asyncProperty(sizes, async (all) => {

@@ -9,7 +9,7 @@ import { workerProgram, type WorkerProgram } from './worker-program.ts';
 export const defaultWorkerBounds = {
   /** The time for a review on the thread. After it, the worker replaces the thread. */
   deadline: 5_000,
-  /** The timeout of reviews that state none. */
+  /** The timeout of reviews whose request states no timeout. */
   defaultTimeout: 10_000,
   /** The total size of waiting reviews. Beyond it, the worker refuses the largest. */
   maxWaitingBytes: 40 * 1024 * 1024,
@@ -52,8 +52,8 @@ export interface ReviewWorkerOptions {
 
 /**
  * A thread for work that would delay requests on the main thread: large reviews and slow templates.
- * The worker starts the thread on demand, runs one job at a time, and ends it on timeout or when
- * idle.
+ * The worker starts the thread on demand, runs one job at a time, and ends the thread on timeout or
+ * when it is idle.
  */
 export class ReviewWorker {
   readonly bounds: WorkerBounds;
@@ -61,7 +61,7 @@ export class ReviewWorker {
   readonly clock: MonotonicClock;
   readonly #observer: JobObserver | undefined;
   readonly #program: WorkerProgram;
-  /** The smallest first, and in order of arrival for equal sizes. */
+  /** The waiting jobs, smallest first; jobs of equal size are in order of arrival. */
   readonly #waiting: WorkerJob[] = [];
   #waitingBytes = 0;
   #thread: Worker | undefined;
@@ -89,10 +89,10 @@ export class ReviewWorker {
     return this.#waitingBytes;
   }
 
-  /** Queues a job. The smallest is next; if the queue is full, the largest is refused. */
+  /** Queues a job. The smallest job is next. If the queue is full, the largest job is refused. */
   submit(job: WorkerJob): void {
-    const place = this.#waiting.findIndex((other) => other.bytes > job.bytes);
-    this.#waiting.splice(place === -1 ? this.#waiting.length : place, 0, job);
+    const index = this.#waiting.findIndex((other) => other.bytes > job.bytes);
+    this.#waiting.splice(index === -1 ? this.#waiting.length : index, 0, job);
     this.#waitingBytes += job.bytes;
     const { maxWaiting, maxWaitingBytes } = this.bounds;
     while (this.#waiting.length > maxWaiting || this.#waitingBytes > maxWaitingBytes) {
@@ -164,7 +164,7 @@ export class ReviewWorker {
     const resourceLimits = { maxOldGenerationSizeMb: this.bounds.heapMebibytes };
     const thread = new Worker(source, { eval: isText, name: 'worker', resourceLimits });
     this.#surroundings = {};
-    // Open connections keep the process alive while jobs wait; an idle thread must not.
+    // Open connections keep the process alive while jobs wait; an idle thread must not do so.
     thread.unref();
     const lose = (how: 'memory' | 'crash', error: Error): void => {
       if (this.#thread === thread) this.#lose(how, error);

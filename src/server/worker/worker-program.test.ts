@@ -12,8 +12,8 @@ import { mainThreadLimits } from './limits.ts';
 import { ReviewWorker } from './review-worker.ts';
 
 const endless = 60_000;
-/** Two large numbers exceed the limits of the main thread, but not those of the engine. */
-const thoughtfulFiles = {
+/** A template that loops as often as the label `turns` says. */
+const loopFiles = {
   ...logFiles,
   config: [
     'policy: enabled',
@@ -25,8 +25,8 @@ const thoughtfulFiles = {
   ].join('\n'),
 };
 
-describe("the worker's own program", function () {
-  // Starting from sources with a low priority is slow on busy machines.
+describe('the program of the worker', function () {
+  // Starting the thread from sources is slow on busy machines.
   this.timeout(endless);
   let worker: ReviewWorker;
   let log: RecordingLog;
@@ -93,10 +93,10 @@ describe("the worker's own program", function () {
     );
   });
 
-  it('renders a template beyond the main thread’s limits, and refuses one beyond its own', async () => {
-    const bounded = loadInjector(thoughtfulFiles, { limits: mainThreadLimits });
+  it("renders a template that exceeds the main thread's limits, and refuses one that exceeds the worker's limits", async () => {
+    const bounded = loadInjector(loopFiles, { limits: mainThreadLimits });
     const { elsewhere } = webhook(() => bounded);
-    const { here } = webhook(() => loadInjector(thoughtfulFiles));
+    const { here } = webhook(() => loadInjector(loopFiles));
     const turns = (count: number): Buffer =>
       bytesOf(reviewOf({ object: { ...somePod, metadata: { labels: { turns: String(count) } } } }));
     for (const count of [10, 20_000, 600_000])
@@ -114,7 +114,7 @@ describe("the worker's own program", function () {
     let current = withImage('hello:1');
     const { state, here, elsewhere } = webhook(() => current);
     const body = largeReview();
-    // The same name and hash each time, as if hashes collided; more than the thread caches.
+    // All have the same name and hash, as if hashes collided. The thread cannot cache them all.
     for (const image of ['a:1', 'a:2', 'a:3', 'a:4', 'a:5', 'a:6']) {
       current = withImage(image);
       const patch = /"patch":"([^"]*)"/.exec(await elsewhere(body))?.[1] ?? '';
