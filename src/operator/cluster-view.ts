@@ -123,7 +123,7 @@ export class ClusterView {
       .filter((object) => liveRollout(object)?.canary.injectorConfig === name && this.isOurs(object));
   }
 
-  /** Returns the webhook configuration of a tag. That of `default` may be an InjectorConfig's. */
+  /** Returns the webhook configuration of a tag. For `default`, an InjectorConfig may own it. */
   tagWebhook(tag: string): KubernetesObject | undefined {
     return this.mutatingWebhooks.get(tagWebhookConfiguration(tag));
   }
@@ -220,14 +220,14 @@ export function ownedSelector(operatorClass: string): string {
   return `${labelNames.managedBy}=${managedBy},${labelNames.operatorClass}=${operatorClass}`;
 }
 
-/** Returns the InjectorConfig to which an object of ours belongs, by its label. */
+/** Returns the InjectorConfig that the label of an object names. */
 export function injectorConfigOf(object: KubernetesObject): string | undefined {
   return object.metadata.labels?.[labelNames.injectorConfig];
 }
 
 const tagPrefix = tagWebhookConfiguration('');
 
-/** Returns the RevisionTag of a webhook configuration of ours, by its label or else its name. */
+/** Returns the RevisionTag of our webhook configuration, from its label or else from its name. */
 export function tagOf({ metadata }: KubernetesObject): string | undefined {
   const { name = '', labels = {} } = metadata;
   return labels[labelNames.tag] ?? (name.startsWith(tagPrefix) ? name.slice(tagPrefix.length) : undefined);

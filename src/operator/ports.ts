@@ -99,9 +99,9 @@ export interface OperatorMetrics extends WatchObserver {
   authorityConfirmed?(seconds: number): void;
   /** A pod was not injected. `injectorConfig` is empty if no InjectorConfig selects the pod. */
   podNotInjected?(injectorConfig: string, reason: string): void;
-  /** A pod was not examined, or its Event was dropped, because there were too many. */
+  /** A pod was not examined, or its Event was dropped, because a limit was reached. */
   podEventOmitted?(): void;
-  /** Registers a function that reads the usage; it returns undefined while not leading. */
+  /** Registers a function that returns the usage, or undefined while this process is no leader. */
   usageFrom?(read: () => UsageFigures | undefined): void;
   /** The state of a tag's rollout after a pass; undefined if the tag has no rollout. */
   rollout?(tag: string, state: RolloutState | undefined): void;

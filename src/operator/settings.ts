@@ -4,7 +4,7 @@ import type { ClusterView } from './cluster-view.ts';
 export interface OperatorSettings {
   /** The operator's namespace and class, and how the API server reaches the replicas. */
   readonly context: Omit<ManifestContext, 'owner'>;
-  /** The name of the webhook configuration that owns those we write, for garbage collection. */
+  /** The webhook configuration that owns all others of this operator, for garbage collection. */
   readonly owner?: string;
   /** A name that no other candidate or replica has, for example the name of the pod. */
   readonly identity: string;

@@ -14,7 +14,7 @@ export interface Statement {
 export interface ProvidedCertificates {
   /** The certificates to serve; absent if the rotation issues certificates. */
   readonly source?: CertificateSource;
-  /** Why the provider has no valid certificate. The previous one is still served. */
+  /** Why the provider has no valid certificate. The previous certificate is still served. */
   readonly refusal?: Statement;
   /** A pending or overdue renewal of a certificate that is still valid. */
   readonly note?: Statement;

@@ -15,7 +15,7 @@ import { RevisionFixture } from '../testdata/revision-fixture.ts';
 const hour = 3_600_000;
 const certificate = { provider: 'Secret', secretRef: { name: 'own' } };
 
-/** A user who issues certificates from their own authority. */
+/** A fixture that simulates a user with an authority. */
 class SecretFixture extends RevisionFixture {
   readonly #random = seededBytes(5);
 

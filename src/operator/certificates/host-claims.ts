@@ -23,10 +23,10 @@ export interface HostClaim {
 
 /**
  * Decides whether an InjectorConfig may use the host of `spec.webhook.url`. A TLS server selects
- * the certificate by host, so of two InjectorConfigs with one host only one would work, and a
- * restart of a replica could change which. The host goes to the InjectorConfig whose Service has
- * that name, else to one whose live webhook uses the host, else to the oldest, else to the first by
- * name. The other InjectorConfigs publish nothing.
+ * the certificate by host, so only one of two InjectorConfigs with the same host would work, and a
+ * restart of a replica could change the choice. The host goes to the InjectorConfig whose Service
+ * has that name, else to one whose live webhook uses the host, else to the oldest, else to the
+ * first by name. The other InjectorConfigs publish nothing.
  */
 export function hostClaimOf(config: InjectorConfig, context: ClaimContext): HostClaim {
   const called = calledHosts(config, context);

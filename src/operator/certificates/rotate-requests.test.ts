@@ -5,7 +5,7 @@ import { parseBundle } from '../../certs/read-certificate.ts';
 import { eachTest } from '../testdata/operator-fixture.ts';
 import { RevisionFixture } from '../testdata/revision-fixture.ts';
 
-/** A fixture with the parts of a revision's certificates that a rotate request changes. */
+/** A fixture that reads the parts of certificates that a rotate request changes. */
 class RequestFixture extends RevisionFixture {
   ask(value: string): void {
     this.annotate('blue', { [rotateAnnotation]: value });

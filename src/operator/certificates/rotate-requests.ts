@@ -15,7 +15,7 @@ const longestNonce = 63;
 /** The request in the rotate annotation of an InjectorConfig, or the answer to the request. */
 export interface RequestedRenewal {
   readonly request?: RenewalRequest;
-  /** The answer to a request that the rotation must not see: it is refused or already done. */
+  /** The answer to a request that needs no rotation, because it is refused or already done. */
   readonly answer?: RotateAnswer;
 }
 

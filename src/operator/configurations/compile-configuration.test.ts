@@ -195,7 +195,7 @@ describe('ConfigurationCompiler', () => {
     ['a configuration that is too large', { valuesFrom }, JSON.stringify({ large: 'x'.repeat(950_000) }), tooLarge],
   ];
   for (const [what, injection, key, message] of refused) {
-    it(`refuses ${what} on every call`, async () => {
+    it(`refuses ${what}, on every call`, async () => {
       const compiler = compilerReading({ key });
       for (let turn = 0; turn < 2; turn += 1) {
         const refusal = compiler.compile(config(1, { templates: { sidecar: '' }, ...injection }), signal);

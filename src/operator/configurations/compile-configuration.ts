@@ -66,7 +66,7 @@ export class ConfigurationCompiler {
     return outcome;
   }
 
-  /** Returns the referenced texts, by key of the configuration. */
+  /** Returns the referenced text for each key of the configuration. */
   async #read(
     config: InjectorConfig,
     references: ConfigurationReferences,
@@ -174,7 +174,7 @@ function refuseOversize(files: ConfigurationFiles): void {
  * Reads a text to which an InjectorConfig refers.
  * @param user metadata.name of the InjectorConfig
  * @param where the InjectorConfig and the field, as the prefix of messages
- * @throws ConfigurationError if the text is missing. Users search for its words, which are Istio's.
+ * @throws ConfigurationError if the text is missing, with Istio's message, which users search for
  */
 export async function readReference(
   configMaps: FollowedObjects,

@@ -38,7 +38,7 @@ function setUp(found?: KubernetesObject | Error) {
 }
 
 describe('readReference', () => {
-  it('lists the ConfigMap until its watch has synced, then reads the cached one', async () => {
+  it('lists the ConfigMap until its watch has synced, then reads the cached ConfigMap', async () => {
     const { followed, read } = setUp(configMap('1', { v: 'asked' }));
     assert.equal(await read(), 'asked');
     followed[0]!.store.replace([configMap('2', { v: 'watched' })], '2');

@@ -74,7 +74,7 @@ export class StoredConfigurations {
 
   /**
    * Returns the published hash. Prefers the hash in status to the hash in the webhook, but skips a
-   * hash whose configuration is missing, since another client may have edited or restored either.
+   * hash whose configuration is missing: another client may have edited the status or the webhook.
    */
   published(config: InjectorConfig, live: KubernetesObject | undefined): string | undefined {
     const stated = config.status?.config?.hash;

@@ -194,7 +194,7 @@ describe('RevisionReconciler: publication', () => {
     assert.equal(fixture.hash('blue'), first);
   });
 
-  it('restores the ConfigMap of the published configuration while replicas load the next one', async () => {
+  it('restores the ConfigMap of the published configuration while replicas load the next configuration', async () => {
     const first = await fixture.installed();
     fixture.reports.missing = ['replica-1'];
     await fixture.render('blue', template('two'));

@@ -56,7 +56,7 @@ describe('RevisionReconciler', () => {
     assert.deepEqual(fixture.cluster.writes, []);
   });
 
-  it('reports how many live replicas serve the published configuration, and keeps the last number without reports', async () => {
+  it('reports how many live replicas serve the published configuration, and keeps the last number while no replica reports', async () => {
     const one = (replica: string, hashes: string[]) => ({ replica, hashes, isDraining: false });
     await fixture.install();
     const config = (): unknown => fixture.statusOf('blue').config;

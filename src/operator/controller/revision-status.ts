@@ -44,7 +44,7 @@ export type FindingsOf<Type extends string> = { [type in Type]?: Finding | undef
 /** The findings of a pass over an InjectorConfig. Absent fields leave the status unchanged. */
 export interface RevisionFindings extends FindingsOf<(typeof required | typeof exceptional)[number]> {
   publishedHash?: string | undefined;
-  /** The number of live replicas that report that they serve this hash. */
+  /** The number of live replicas that serve the published configuration. */
   servedBy?: number;
   /** The hash of a configuration that is too costly to load. */
   refusedHash?: string | undefined;

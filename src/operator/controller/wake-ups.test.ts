@@ -30,7 +30,7 @@ describe('WakeUps', () => {
     ['a new leader', (each) => each.everything(), everything],
     ['an InjectorConfig', (each) => each.config('old', config, false), `(serving role) ${allObjects}`],
     ['a RevisionTag', (each) => each.tag('prod', tag, false), `(restarts) ${allObjects}`],
-    ["another injector's webhook", changed(istio()), `(validator) ${allObjects}`],
+    ["the webhook of Istio's injector", changed(istio()), `(validator) ${allObjects}`],
     ['the owner of webhooks', changed({ ...webhook('owner'), webhooks: [] }), `(validator) ${allObjects}`],
     ['the webhook of a tag', changed(ofTag), '(restarts) deleted tag/test'],
     ['the webhook configuration of the default revision', changed(ofDefault), 'default deleted tag/default'],

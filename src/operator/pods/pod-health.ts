@@ -12,7 +12,7 @@ export interface PodHealth {
 /** The maximum number of restarts to count, one more than any limit of a rollout allows. */
 export const mostRestarts = 1001;
 
-/** The shared objects, one per health, since most of the tens of thousands of pods are ready. */
+/** The shared objects, one per distinct health, since there are tens of thousands of pods. */
 const known = new Map<string, PodHealth>();
 
 /** The reasons of waiting containers that have crashed or cannot be created. */

@@ -50,7 +50,7 @@ describe('the annotation of failures', () => {
     assert.deepEqual(readFailures(JSON.stringify([one])), [one]);
   });
 
-  it('is merged: adds the counts, and keeps the details of the latest failure', () => {
+  it('is merged with the sum of the counts and the details of the latest failure', () => {
     fc.assert(
       fc.property(fc.array(failure, { minLength: 1 }), (failures) => {
         const sum = failures.reduce<ReportedFailure | undefined>(addFailures, undefined);

@@ -15,7 +15,7 @@ const failureSchema = z.object({
   pod: z.string().max(320),
 });
 
-/** A replica's recent failures with one configuration. Its clock sets the times (ms since 1970). */
+/** A replica's recent failures with one configuration, timed by its clock (ms since 1970). */
 export type ReportedFailure = Readonly<z.infer<typeof failureSchema>>;
 
 /** Formats the annotation. Drops the oldest failures, which come first, if it is too long. */

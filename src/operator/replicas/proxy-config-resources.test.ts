@@ -31,7 +31,7 @@ describe('ProxyConfigResources', () => {
 
   const collection = '/apis/networking.istio.io/v1beta1/proxyconfigs';
   /** Makes all requests for the collection fail. */
-  function unserved(code: number, reason: string): void {
+  function failRequests(code: number, reason: string): void {
     cluster.fail((_, path) => path === collection, code, reason, 'proxyconfigs');
   }
   const requestCount = (): number => cluster.server.requests.filter(({ path }) => path === collection).length;
@@ -59,7 +59,7 @@ describe('ProxyConfigResources', () => {
   });
 
   it('returns no ProxyConfigs while the kind is not served, logs nothing, and lists them later', async () => {
-    unserved(404, 'NotFound');
+    failRequests(404, 'NotFound');
     cluster.put('proxyconfigs', proxyConfig('one', 1));
     resources.start();
     const none = resources.list();
@@ -77,7 +77,7 @@ describe('ProxyConfigResources', () => {
     cluster.put('proxyconfigs', proxyConfig('one', 1));
     resources.start();
     await until(() => resources.list().length === 1);
-    unserved(404, 'NotFound');
+    failRequests(404, 'NotFound');
     cluster.dropWatches();
     // The reflector retries the watch first, then the list.
     for (let turn = 0; turn < 20 && resources.list().length > 0; turn += 1) {
@@ -89,7 +89,7 @@ describe('ProxyConfigResources', () => {
   });
 
   it('names a missing permission, and retries', async () => {
-    unserved(403, 'Forbidden');
+    failRequests(403, 'Forbidden');
     resources.start();
     await until(() => resources.settled && clock.pending().includes(60_000));
     assert.match(logger.lines[0]?.message ?? '', /grant the operator list and watch on proxyconfigs/);
@@ -101,7 +101,7 @@ describe('ProxyConfigResources', () => {
   });
 
   it('retries after an error from the API server', async () => {
-    unserved(500, 'InternalError');
+    failRequests(500, 'InternalError');
     resources.start();
     await until(() => requestCount() === 1 && clock.pending().length > 0);
     assert.equal(resources.settled, false);

@@ -60,7 +60,7 @@ describe('ReplicaLeases', () => {
     await until(() => !live().includes(mark) && name !== '');
   };
 
-  it('names no replica as ready until the Leases are listed, or while no replica runs', async () => {
+  it('reports any replica as lacking until the Leases are listed, and while no replica runs', async () => {
     assert.deepEqual(reports.lacking('blue', '1'), ['any replica (their leases have not been read yet)']);
     reports.start();
     await until(() => reports.lacking('blue', '1').join() === 'any replica (none is running)');

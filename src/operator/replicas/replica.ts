@@ -298,11 +298,11 @@ export class Replica implements NodeSource {
 export function isUnrelated(pair: ServingPair, inMemory: ServingPair | undefined, now: Date): boolean {
   const certificatePem = inMemory?.certificatePem ?? '';
   const [leaf] = parseBundle(certificatePem);
-  // certificatePem includes the intermediates, which certificates of users may need.
+  // certificatePem includes the intermediates, which a user's certificate may need.
   return leaf !== undefined && leaf.notAfter > now && !isAccepted(certificatePem, pair.caPem, now);
 }
 
-/** Reports whether all paths are readable. A newer leader rewrites other paths for our Lease. */
+/** Reports whether all paths are readable. If not, our Lease makes a newer leader rewrite them. */
 function hasReadablePaths(webhook: KubernetesObject): boolean {
   return ourWebhooksOf(webhook).every(({ clientConfig }) => routeOf(clientConfig) !== undefined);
 }
