@@ -98,7 +98,7 @@ export const conditionReasons = {
   Takeover:
     'ForeignOverlap: an injector outside this operator selects the same pods, and `spec.webhook.takeover` is set',
   ToleratedManager: 'Narrowed: the message names the field manager',
-  TooCostly: 'TemplatesValid: compilation takes too long or too much memory; an edit of the configuration retries it',
+  TooCostly: 'TemplatesValid: compilation takes too long or too much memory; retried once the configuration changes',
   TrustMissing: 'CertificateReady: `caBundle`, or the object that `caBundleFrom` names, contains no certificate',
   UnknownRevision: 'RevisionReady: no InjectorConfig of this operator class has this revision',
   WaitingForPods: 'RolloutComplete: a step waits for results from pods',
