@@ -61,7 +61,7 @@ export async function deleteForced(
   await client.delete(config);
 }
 
-/** Waits until a condition has a status for a generation or a later one. */
+/** Waits until a condition has a status that the operator set for this or a later generation. */
 export async function waitForCondition(
   client: ApiClient,
   name: string,
@@ -90,7 +90,7 @@ export function condition(config: InjectorConfigObject, type: string): Condition
   return config.status?.conditions?.find((each) => each.type === type);
 }
 
-/** Returns a condition of an InjectorConfig as stored now. */
+/** Reads an InjectorConfig and returns one of its conditions. */
 export async function conditionOf(client: ApiClient, name: string, type: string): Promise<Condition | undefined> {
   return condition(await client.get<InjectorConfigObject>(injectorConfigs, name), type);
 }
@@ -103,7 +103,7 @@ export async function checkCondition(
   says: string,
   expected: RegExp,
 ): Promise<void> {
-  await context.check(`${says}: ${type} says so`, async () => {
+  await context.check(`condition ${type} reports that ${says}`, async () => {
     const found = await conditionOf(context.client, name, type);
     const text = `${found?.status ?? ''} (${found?.reason ?? ''}) ${found?.message ?? ''}`;
     if (!expected.test(text)) throw new Error(`it is ${text}`);

@@ -32,7 +32,7 @@ interface Case extends Pick<AlertCase, 'name' | 'raises' | 'hours'> {
 
 export const alerts: Scenario = {
   name: 'alerts',
-  about: 'each fault raises its alerts of the chart and no others; promtool evaluates series of real scrapes',
+  about: 'each fault raises exactly the expected alerts of the chart; promtool evaluates series from real scrapes',
   paired: true,
   destructive: 'it needs a proxy in front of the embedded API server',
   run: async (context) => {
@@ -59,16 +59,16 @@ export const alerts: Scenario = {
     };
     const isSeen = async (sample: RegExp) => [...(await scrape()).values()].some((each = '') => sample.test(each));
     const calls: Record<string, () => unknown> = {
-      'ask for what is not there': async () => {
+      'request an unknown path': async () => {
         const { path, ...others } = await target();
         await postReview({ ...others, path: path.replace('v1', 'none') }, podReview('none'));
       },
-      'ask often': async () => {
+      'send many reviews': async () => {
         const to = await target();
         for (let review = 0; review < 300; review++) await postReview(to, podReview(`often-${review}`));
       },
       'send slowly': async () => sendSlowly(await target(), podReview('slow')),
-      'speak no TLS': () => Promise.all(Array.from({ length: 300 }, () => speakPlainly(port))),
+      'send without TLS': () => Promise.all(Array.from({ length: 300 }, () => sendWithoutTls(port))),
       'wait until webhooks are active': () => untilActive(client),
       'wait until there is no leader': () =>
         waitFor('the leader to be gone', async () => !(await isSeen(/^injector_leader 1$/m))),
@@ -95,7 +95,7 @@ export const alerts: Scenario = {
         if (kind === 'InjectorConfig') await deleteForced(client, object);
         else if (kind === 'RevisionTag') await removeTagAndWebhook(client, metadata.name ?? '');
         else await client.delete(object);
-        // Its series must end, so that they raise no alerts in later cases.
+        // Wait until the object's series end, so that they raise no alerts in later cases.
         const gone = new RegExp(`^injector_(condition|serving_certificate)\\S*[/"-]${metadata.name}[".]`, 'm');
         await waitFor(`the series of ${metadata.name} to end`, async () => !(await isSeen(gone)));
       }
@@ -107,7 +107,7 @@ export const alerts: Scenario = {
       ),
     );
     const file = join(cluster.run.path, 'alerts.json');
-    await context.checkNow(`in promtool, each of ${cases.length} cases raises its alerts and no others`, () =>
+    await context.checkNow(`in promtool, each of ${cases.length} cases raises exactly the expected alerts`, () =>
       testAlerts(promtool, recorded, file),
     );
     return `${alertNames().length} alerts in ${cases.length} cases`;
@@ -124,7 +124,7 @@ async function applied({ client }: ScenarioContext, object: KubernetesObject): P
   if (kind === 'Deployment') await waitForDeployment(client, metadata.namespace ?? '', metadata.name ?? '');
 }
 
-/** Posts a review in two parts, four seconds apart, as over a slow network. */
+/** Posts a review in two parts, with a pause of four seconds, as if the network were slow. */
 async function sendSlowly(target: Awaited<ReturnType<typeof reviewTarget>>, review: string): Promise<void> {
   const { port, path, serverName: servername, authority: ca } = target;
   const headers = { 'content-type': 'application/json', 'content-length': review.length };
@@ -135,7 +135,7 @@ async function sendSlowly(target: Awaited<ReturnType<typeof reviewTarget>>, revi
   await once(outgoing, 'response');
 }
 
-async function speakPlainly(port: number): Promise<void> {
+async function sendWithoutTls(port: number): Promise<void> {
   const socket = connect(port, '127.0.0.1', () => socket.end('GET / HTTP/1.1\r\n\r\n')).on('error', () => undefined);
   await once(socket.resume(), 'close');
 }

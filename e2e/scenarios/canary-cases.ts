@@ -9,7 +9,7 @@ import { checkNoneLost } from './canary/workloads.ts';
 
 type Case = (context: ScenarioContext, audit: AuditLog) => Promise<SmallRollout[]>;
 
-/** A rollout over few workloads: the share is rounded up, and existing pods suffice as evidence. */
+/** Checks a rollout of few workloads: shares are rounded up, and few pods suffice as evidence. */
 const fewWorkloads =
   (tag: string, count: number): Case =>
   async (context, audit) => {
@@ -48,7 +48,7 @@ const changingWorkloads: Case = async (context, audit) => {
     found(made.join(), 'v2,v1,v2'),
   );
   const share = new Set([inShare, lastInShare, early]);
-  await rollout.check('all other workloads keep their revision', await rollout.renewed(), share);
+  await rollout.check('all other workloads keep the revision that they had before', await rollout.renewed(), share);
   await rollout.ask('resume', 'on');
   const makers = await rollout.pausedAt(55, 'v2');
   // A workload counts for a minute after its last pod ended (during a restart it may have none), so
@@ -63,7 +63,7 @@ const changingWorkloads: Case = async (context, audit) => {
   return [rollout];
 };
 
-/** Two tags roll out the same revisions at once: each has its own order of workloads. */
+/** Two tags roll out the same revisions at the same time. Each tag has its own workload order. */
 const twoTags: Case = async (context, audit) => {
   const [east, west] = await Promise.all(
     (['east', 'west'] as const).map((tag) => SmallRollout.open(context, audit, { tag, count: 6 })),
@@ -72,7 +72,7 @@ const twoTags: Case = async (context, audit) => {
   await Promise.all([east.edit('v2', [34, 100]), west.edit('v2', [34, 100])]);
   const [eastern, western] = await Promise.all([east.pausedAt(34, 'v2'), west.pausedAt(34, 'v2')]);
   await east.check('3 of 6 workloads get the canary at 34 percent', eastern, east.share(34));
-  await west.check('3 of 6 workloads get the canary at 34 percent, too', western, west.share(34));
+  await west.check('3 of 6 workloads get the canary at 34 percent', western, west.share(34));
   const canaries = (makers: Map<string, Set<string>>): string =>
     [...makers]
       .flatMap(([name, each]) => (each.has('v2') ? [name] : []))
@@ -83,7 +83,7 @@ const twoTags: Case = async (context, audit) => {
   await east.ask('promote', 'now');
   await east.promotes('after the promotion, all workloads get the canary');
   await west.check('the promotion of east does not affect west', await west.renewed(), west.share(34));
-  await west.holds('the promotion of east leaves the webhook as is', async () => found(await west.path(), westward));
+  await west.holds('the promotion of east keeps the path of west', async () => found(await west.path(), westward));
   await west.noneFlippedBack();
   await west.ask('abort', 'now');
   await west.reach('rolled back', ({ phase }) => phase === 'RolledBack');
@@ -93,7 +93,7 @@ const twoTags: Case = async (context, audit) => {
   return [east, west];
 };
 
-/** A user edits spec.revision during a rollout to a third revision. */
+/** A user changes spec.revision to a third revision during a rollout. */
 const thirdRevision: Case = async (context, audit) => {
   const rollout = await SmallRollout.open(context, audit, { tag: 'third', count: 6 });
   await rollout.edit('v2', [50, 100]);
@@ -110,7 +110,7 @@ const thirdRevision: Case = async (context, audit) => {
   return [rollout];
 };
 
-/** A user edits spec.revision during a rollout back to stable, and then to the canary again. */
+/** During a rollout, a user changes spec.revision back to stable, then to the canary again. */
 const backToStable: Case = async (context, audit) => {
   const rollout = await SmallRollout.open(context, audit, { tag: 'back', count: 6 });
   const { workloads } = rollout;
@@ -130,7 +130,7 @@ const backToStable: Case = async (context, audit) => {
   return [rollout];
 };
 
-/** A user reverts a promoted revision by the spec: another rollout, which fails and rolls back. */
+/** After a promotion, a user reverts spec.revision. The new rollout fails and is rolled back. */
 const rollbackOfRollback: Case = async (context, audit) => {
   const options = { tag: 'again', count: 4, revision: 'bad', isHealthy: false };
   const rollout = await SmallRollout.open(context, audit, options);
@@ -140,14 +140,14 @@ const rollbackOfRollback: Case = async (context, audit) => {
   await rollout.check('2 of 4 workloads get v2 at 50 percent', makers, rollout.share(50), away);
   await rollout.ask('resume', 'on');
   await rollout.promotes('after the promotion, all workloads get v2');
-  // The status is written first; until the webhook follows, its path names both, at 100 percent.
+  // The operator writes the status first. Until then, the webhook's path names both revisions.
   const promoted = /^\/tags\/again\/v2\/[0-9a-f]{8}\/inject$/;
   await rollout.holds('the path of the webhook names only v2', async () => promoted.test(await rollout.path()));
   await rollout.edit('bad', [50, 100]);
   const state = await rollout.reach('rolled back', ({ phase }) => phase === 'RolledBack');
   await rollout.holds('after the revert, the pods fail and the operator rolls back', async () => {
     const path = await rollout.path();
-    if (!promoted.test(path)) throw new Error(`its webhook has the path ${path}`);
+    if (!promoted.test(path)) throw new Error(`the webhook of the tag has the path ${path}`);
     const { reason, stable, rolledBackFrom } = state;
     return found(`${reason} ${stable.revision} ${rolledBackFrom?.revision ?? ''}`, 'PodsFailing v2 bad');
   });
@@ -156,7 +156,7 @@ const rollbackOfRollback: Case = async (context, audit) => {
   return [rollout];
 };
 
-/** One workload fails under any revision; at 100 percent no stable pod remains to show this. */
+/** One workload fails under every revision; at 100 percent, no stable pod shows this anymore. */
 const failingAnyway: Case = async (context, audit) => {
   const rollout = await SmallRollout.open(context, audit, { tag: 'partly', count: 4 });
   const { workloads } = rollout;
@@ -169,17 +169,17 @@ const failingAnyway: Case = async (context, audit) => {
   await rollout.edit('v2', [50, 100], 'UntilResumed');
   const makers = await rollout.pausedAt(50, 'v2');
   await rollout.check('3 of 5 workloads get the canary at 50 percent', makers, rollout.share(50));
-  // The next step recreates all pods; the failing one must not be among them.
+  // The next step recreates the pods of all other workloads, but not the failing pod.
   await rollout.seen('3 canary pods are ready', ({ pods }) => pods.canary.ready === 3 && pods.canary.total === 3);
   await rollout.ask('resume', 'on');
   await rollout.reach('paused at 100 percent', ({ phase, weight }) => phase === 'Paused' && weight === 100);
-  // It gets the canary last, so that the share of failing pods stays low meanwhile.
+  // The failing workload gets the canary last, so that the share of failing pods stays low.
   const others = workloads.names.filter((name) => name !== failing);
   await rollout.holds('at 100 percent, the other workloads get the canary', async () => {
     const made = await workloads.renew(others);
     return others.every((name) => [...(made.get(name) ?? [])].join() === 'v2');
   });
-  // Unready pods do not count, so wait: otherwise the failing pod could be half of all.
+  // Wait, because unready pods do not count: the failing pod could be half of all counted pods.
   await rollout.seen('4 canary pods are ready', ({ pods }) => pods.canary.ready === 4 && pods.canary.total === 4);
   await workloads.renew([failing]);
   await rollout.seen(
@@ -187,7 +187,7 @@ const failingAnyway: Case = async (context, audit) => {
     ({ pods }) => pods.canary.failing === 1 && pods.canary.total === 5,
   );
   await rollout.ask('resume', 'to-the-end');
-  await rollout.promotes('after the promotion, all workloads get the canary, although the same one fails under it');
+  await rollout.promotes('after the promotion, all workloads get the canary, although one workload fails');
   return [rollout];
 };
 
@@ -206,7 +206,7 @@ const cases: readonly Case[] = [
 export const canaryCases: Scenario = {
   name: 'canary-cases',
   about:
-    'rollouts with 1, 2 and 7 workloads, changing workloads, two tags, and edits and reverts of the spec have exact shares and lose no pod',
+    'shares are exact and no pod is lost in rollouts with 1, 2 and 7 workloads, with changing workloads, with two tags, and with edits and reverts of the spec',
   paired: true,
   destructive: 'it needs the audit log of the embedded control plane',
   run: async (context) => {
@@ -215,7 +215,7 @@ export const canaryCases: Scenario = {
     await applyMarked(client, { v1: 'one', v2: 'two', v3: 'three' });
     await applyUntilReady(client, failingConfig('bad', 'four'));
     const audit = context.requireAudit();
-    // Wait for all, so that a failing case leaves nothing running.
+    // Wait for all cases, so that no case still runs after another case fails.
     const ends = await Promise.allSettled(cases.map((each) => each(context, audit)));
     const failed = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as Error] : []));
     for (const { message } of failed) context.say(message);
@@ -225,6 +225,6 @@ export const canaryCases: Scenario = {
     const counts = rollouts.map(({ workloads }) => workloads.pods.lost());
     const created = await checkNoneLost(context, counts);
     context.measured({ tags: rollouts.length, created, lost: 0 });
-    return `${rollouts.length} tags at once, all shares exact; ${created} pods created, 0 lost`;
+    return `${rollouts.length} tags rolled out at the same time, all shares exact; ${created} pods created, 0 lost`;
   },
 };

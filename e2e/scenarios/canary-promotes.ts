@@ -12,10 +12,10 @@ export const canaryPromotes: Scenario = {
   name: 'canary-promotes',
   core: true,
   about:
-    'a tag moves to another revision in steps of 5, 25, 50 and 100 percent of the workloads, with exact shares and a promotion; no workload goes back and no pod is lost',
+    'a tag moves to another revision in steps of 5, 25, 50 and 100 percent of the workloads and is promoted; all shares are exact, no workload goes back, and no pod is lost',
   paired: true,
   destructive: 'it needs the audit log of the embedded control plane',
-  full: 'over 203 workloads, about 3 minutes',
+  full: '203 workloads, about 3 minutes',
   run: async (context) => {
     const { client, size } = context;
     const count = size === 'full' ? 203 : 41;
@@ -62,7 +62,7 @@ export const canaryPromotes: Scenario = {
     await untilActive(client);
     const last = await workloads.renew();
     await workloads.close();
-    await context.check('every new pod comes from the canary', () =>
+    await context.check('after the promotion, every new pod comes from the canary', () =>
       found([...new Set([...last.values()].flatMap((each) => [...each]))].join(), 'v2'),
     );
     await context.check('no workload went back to stable', () =>
@@ -79,6 +79,6 @@ export const canaryPromotes: Scenario = {
     );
     const created = await workloads.checkNoneLost();
     context.measured({ workloads: count, created, lost: 0, shares, updates: updates.length });
-    return `${shares.join(', ')} of ${count} workloads at ${weights.join(', ')} percent; ${created} pods created, 0 lost, none went back`;
+    return `${shares.join(', ')} of ${count} workloads at ${weights.join(', ')} percent; ${created} pods created, 0 lost, no workload went back`;
   },
 };

@@ -18,7 +18,7 @@ const tag = 'taken-back';
 export const canaryRollsBack: Scenario = {
   name: 'canary-rolls-back',
   about:
-    'the operator rolls back a canary whose pods crash: new pods are stable at once, the status names the reason, and with rollback.restart all pods become healthy again',
+    'the operator rolls back a canary whose pods crash: new pods immediately come from stable, the status names the reason, and with rollback.restart all pods become healthy again',
   paired: true,
   destructive: 'it needs the audit log of the embedded control plane',
   run: async (context) => {

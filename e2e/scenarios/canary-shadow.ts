@@ -12,7 +12,7 @@ const tag = 'shaded';
 
 export const canaryShadow: Scenario = {
   name: 'canary-shadow',
-  about: 'a shadow step detects a broken template and reports the changes of a good one, without affecting pods',
+  about: 'without affecting pods, a shadow step detects a broken template and reports the changes by a good template',
   paired: true,
   destructive: 'it needs the audit log of the embedded control plane',
   run: async (context) => {
@@ -54,7 +54,7 @@ export const canaryShadow: Scenario = {
     });
     await applyObject(client, revisionTag(tag, 'v3', { strategy: { ...strategy, restart: {} } }));
     await context.check(
-      'the status says what to set, because the tag requests restarts that the operator may not do',
+      'if the operator may not restart workloads, the status names the flag and the chart value that allow restarts',
       async () => {
         const { phase, message } = await restartsOf(context, tag);
         return phase === 'NotAllowed' && /--restart-workloads.*operator\.restartWorkloads/s.test(message);
@@ -67,6 +67,6 @@ export const canaryShadow: Scenario = {
     });
     const created = await workloads.checkNoneLost();
     context.measured({ workloads: count, created, lost: 0, compared: good.shadowReport?.compared ?? 0 });
-    return `a broken canary found with ${broken.shadowReport?.compared ?? 0} comparisons, a good one let through; ${created} pods created, all stable, 0 lost`;
+    return `a broken canary was rolled back after ${broken.shadowReport?.compared ?? 0} comparisons, a good canary was not; ${created} pods created, all from stable, 0 lost`;
   },
 };

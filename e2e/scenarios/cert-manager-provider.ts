@@ -20,7 +20,7 @@ const issued = { ...shortTerms, provider, issuerRef: { name: 'e2e' } };
 export const certManagerProvider: Scenario = {
   name: 'cert-manager-provider',
   about:
-    "cert-manager's own controllers issue certificates under load: ten renewals, a new root, a dead controller and a deleted Secret lose no pod; conditions name what is missing, and name cainjector as the other writer",
+    "cert-manager's controllers issue certificates under load; no pod is lost during ten renewals, a new root, a dead controller and a deleted Secret; conditions name each missing object, and name cainjector as another writer of the caBundle",
   paired: true,
   run: async (context) => {
     const certManager = await prepareCertManager(context);
@@ -37,32 +37,32 @@ export const certManagerProvider: Scenario = {
     const since = Date.now();
     const handshakes = observer.handshakes;
     for (let count = 0; count < renewals; count++) await renewed(cluster, () => certManager.renew(own, namespace));
-    await losses.checkNone(`${renewals} renewals`, since);
+    await losses.checkNone(`during ${renewals} renewals`, since);
     const root = await certManager.issuer('e2e', namespace);
     await renewed(cluster, () => certManager.renew(own, namespace));
     await context.check('replicas serve a certificate of the new root, and both roots are trusted', async () => {
       const trusted = parseBundle(await cluster.bundle()).map(({ pem }) => pem);
       return trusted.includes(root) && trusted.length >= 2;
     });
-    await losses.checkNone('a new root', since);
+    await losses.checkNone('during the change to a new root', since);
     await checkDead(cluster, certManager);
     await checkReferred(cluster, certManager);
-    const created = await losses.checkNone('the whole scenario', since);
+    const created = await losses.checkNone('during the whole scenario', since);
     await cluster.checkNoViolations(
       `the live bundle verified the certificate of each of the observer's ${observer.handshakes - handshakes} handshakes`,
       since,
     );
-    // Last, because the observer's OpenSSL does not accept a leaf as its root; the API server does.
+    // This check is last: the API server accepts a leaf as a root, but the observer does not.
     await checkSelfSigned(cluster, certManager);
     const writes = await checkCainjector(cluster, certManager);
     await cluster.load.stop();
     await checkRemoval(cluster);
     context.measured({ created, lost: 0, lostAtOnce, renewals, writes });
-    return `${renewals} renewals, a new root, a dead controller, a deleted Secret: 0 of ${created} lost (${lostAtOnce} when a certificate was served before it was trusted)`;
+    return `${renewals} renewals, a new root, a dead controller, a deleted Secret: 0 of ${created} pods lost (${lostAtOnce} more while replicas served a certificate that was not trusted yet)`;
   },
 };
 
-/** Creates an InjectorConfig first, then each part of cert-manager; checks the conditions. */
+/** Creates an InjectorConfig, then the parts of cert-manager. Checks the conditions. */
 async function checkComesLater(context: ScenarioContext, certManager: CertManager, namespace: string): Promise<void> {
   const { client } = context;
   const says = (text: string, expected: RegExp) => checkCondition(context, 'early', 'CertificateReady', text, expected);
@@ -73,13 +73,13 @@ async function checkComesLater(context: ScenarioContext, certManager: CertManage
   );
   await certManager.define();
   await says(
-    'the controller of cert-manager does not run',
+    "cert-manager's controller does not run",
     /^False \(CertificatePending\) .*injector-certificate-early .*check that it runs/,
   );
   certManager.controller.start();
   await says('the issuer does not exist', /^False \(CertificatePending\) .*(Issuing|Ready) is /);
   await certManager.issuer('e2e', namespace);
-  await checkCondition(context, 'early', 'Ready', 'the issuer and its root exist', /^True/);
+  await checkCondition(context, 'early', 'Ready', 'replicas serve a certificate from the issuer', /^True/);
   await deleteForced(client, markedConfig('early', 'one'));
 }
 
@@ -90,7 +90,7 @@ async function renewed({ observer }: RotatingCluster, act: () => Promise<unknown
   await observer.waitForOther(before);
 }
 
-/** Checks that replicas keep their certificate without cert-manager's controller and Secret. */
+/** Checks that replicas keep their certificate while controller and Secret are missing. */
 async function checkDead(cluster: RotatingCluster, { controller }: CertManager): Promise<void> {
   const { context, observer, losses, namespace } = cluster;
   const since = Date.now();
@@ -117,10 +117,10 @@ async function checkDead(cluster: RotatingCluster, { controller }: CertManager):
   await context.checkNow('every replica still serves the previous certificate', () => observer.common() === before);
   controller.start();
   await observer.waitForOther(before);
-  await losses.checkNone('a killed controller, a deleted Secret and a restart of the controller', since);
+  await losses.checkNone("while cert-manager's controller was dead and the Secret was deleted", since);
 }
 
-/** Checks `certificateRef` (a Certificate of the user) with a root in a ConfigMap. */
+/** Checks `certificateRef`, which names a user's Certificate, with a root in a ConfigMap. */
 async function checkReferred(cluster: RotatingCluster, certManager: CertManager): Promise<void> {
   const { context, losses, namespace, names } = cluster;
   const { client } = context;
@@ -149,11 +149,11 @@ async function checkReferred(cluster: RotatingCluster, certManager: CertManager)
     /^False \(NameMissing\) .*alternative name sidecar-injector-managed\..*\.svc; the previous certificate/,
   );
   await renewed(cluster, () => write(`${names.service}.${namespace}.svc`));
-  await context.check('the operator deleted its own Certificate and Secret for the issuer', async () => {
+  await context.check('the Certificate and Secret that the operator created are deleted', async () => {
     const isSecretGone = await isGone(client, resourceKind('v1', 'Secret'), own, { namespace });
     return isSecretGone && isGone(client, resourceKind('cert-manager.io/v1', 'Certificate'), own, { namespace });
   });
-  await losses.checkNone("the switch to the user's own Certificate", since);
+  await losses.checkNone("during the switch to the user's Certificate", since);
 }
 
 /** Checks an issuer of self-signed certificates: each renewal brings a new root. */
@@ -165,10 +165,10 @@ async function checkSelfSigned(cluster: RotatingCluster, certManager: CertManage
   const certificate = { ...shortTerms, provider, issuerRef: { name: 'itself' } };
   await renewed(cluster, () => applyObject(context.client, markedConfig(name, 'one', { certificate })));
   await renewed(cluster, () => certManager.renew(own, namespace));
-  await losses.checkNone('the switch to a self-signed issuer, and a renewal', since);
+  await losses.checkNone('during the switch to a self-signed issuer and a renewal', since);
 }
 
-/** Makes cainjector overwrite our CA bundle; checks conditions and the repairs, and counts them. */
+/** Makes cainjector overwrite our CA bundle. Checks conditions and repairs; returns repairs. */
 async function checkCainjector(cluster: RotatingCluster, { cainjector }: CertManager): Promise<number> {
   const { context, namespace, names, audit, replicas } = cluster;
   const { client } = context;
@@ -191,7 +191,7 @@ async function checkCainjector(cluster: RotatingCluster, { cainjector }: CertMan
     'cainjector writes its own authority into the caBundle',
     new RegExp(`^True \\(CainjectorWrites\\) .*cainjector.* also writes .*${line}`),
   );
-  await checkCondition(context, name, 'Ready', 'cainjector still writes', /^False \(CainjectorWrites\)/);
+  await checkCondition(context, name, 'Ready', 'cainjector also writes the caBundle', /^False \(CainjectorWrites\)/);
   await waitFor('five seconds to pass', () => Date.now() - since > 5000);
   await annotate(null);
   const seconds = (Date.now() - since) / 1000;
@@ -202,11 +202,11 @@ async function checkCainjector(cluster: RotatingCluster, { cainjector }: CertMan
       return isDone && objectRef?.name === names.webhookConfiguration;
     });
   await context.checkNow(
-    `the operator repaired the caBundle ${ours.length} times in ${seconds.toFixed(1)} s, at most once per second`,
+    `the operator repaired the caBundle ${ours.length} times in ${seconds.toFixed(1)} s, so at most once per second`,
     () => ours.length > 1 && ours.length <= seconds + 1,
   );
   await context.check(
-    'our bundle remains after the annotation is removed',
+    "the caBundle contains the operator's bundle after the annotation is removed",
     async () => (await cluster.bundle()) === before,
   );
   await cluster.waitForCalm();
@@ -218,11 +218,11 @@ async function checkRemoval({ context, namespace }: RotatingCluster): Promise<vo
   const { client } = context;
   await deleteForced(client, markedConfig(name, 'one'));
   await context.check('no Certificate, Secret or webhook remains after the InjectorConfig is deleted', async () => {
-    const isThere = await Promise.all([
+    const objects = await Promise.all([
       client.find(resourceKind('cert-manager.io/v1', 'Certificate'), own, { namespace }),
       client.find(resourceKind('v1', 'Secret'), own, { namespace }),
       client.find(webhooks, objectNames(name).webhookConfiguration),
     ]);
-    return isThere.every((each) => each === undefined);
+    return objects.every((each) => each === undefined);
   });
 }

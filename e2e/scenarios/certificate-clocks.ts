@@ -20,7 +20,7 @@ import { none, waitFor } from '../harness/wait-for.ts';
 export const certificateClocks: Scenario = {
   name: 'certificate-clocks',
   about:
-    'certificates that live for seconds are renewed before they expire, although clocks differ by 20 minutes and jump by a day; no renewal is too early or too late, and no pod is lost',
+    'certificates that live for seconds are renewed before they expire, although clocks differ by 20 minutes and jump by a day; no renewal happens too early or too late, and no pod is lost',
   full: '5 minutes with certificates that live for seconds, 10 rounds of wrong clocks, about 9 minutes',
   run: async (context) => {
     const isFull = context.size === 'full';
@@ -31,18 +31,18 @@ export const certificateClocks: Scenario = {
     const since = Date.now();
     const crossed = await crossExpiry(cluster, isFull ? 300_000 : 0);
     const renewals = await checkWrongClocks(cluster, isFull ? 10 : 1);
-    const created = await losses.checkNone('short-lived certificates and wrong clocks', since);
+    const created = await losses.checkNone('with short-lived certificates and wrong clocks', since);
     await cluster.checkNoViolations(
       'no replica served an expired certificate or one that the bundle does not verify',
       since,
     );
     await load.stop();
     context.measured({ ...crossed, renewalsWithWrongClocks: renewals, created, lost: 0 });
-    return `${crossed.expiredLeaves} serving certificates and ${crossed.expiredAuthorities} authorities were renewed and then expired; ${renewals} renewals with wrong clocks, none too early, none missed; ${created} pods: 0 lost`;
+    return `${crossed.expiredLeaves} serving certificates and ${crossed.expiredAuthorities} authorities were renewed and then expired; ${renewals} renewals with wrong clocks, no renewal too early or missed; ${created} pods created, 0 lost`;
   },
 };
 
-// One hour takes one minute: leaves live for 12 s, authorities for 20 s. Renewal: at 45 to 50 %.
+// An hour takes a minute: leaves live for 12 s, authorities for 20 s; both renew at 45 to 50 %.
 const shortLives = { leafDuration: '12m', caDuration: '20m', confirmationPeriod: '60s', renewalFraction: 0.5 };
 const earliestShare = 0.45;
 
@@ -52,7 +52,7 @@ interface Issued {
   notAfter: number;
 }
 
-/** Follows rotation records for `milliseconds`, and until a leaf and an authority have expired. */
+/** Follows rotation records for `milliseconds`, or longer until a leaf and a CA have expired. */
 async function crossExpiry(cluster: RotatingCluster, milliseconds: number) {
   const { context, observer } = cluster;
   const leaves = new Map<string, Issued>();
@@ -61,7 +61,7 @@ async function crossExpiry(cluster: RotatingCluster, milliseconds: number) {
   const expired = (all: Map<string, Issued>) => [...all.values()].filter(({ notAfter }) => notAfter < Date.now());
   const deadline = until + 150_000;
   const selected = { namespace: cluster.namespace, fieldSelector: `metadata.name=${cluster.names.authoritySecret}` };
-  // A watch, because polling would miss versions on a slow machine.
+  // Use a watch, because polling would miss versions on a slow machine.
   const follower = await follow(context, resourceKind('v1', 'Secret'), selected, (secret) => {
     note(decoded(secret), leaves, authorities);
   });
@@ -108,7 +108,7 @@ function note(stored: Record<string, string>, leaves: Map<string, Issued>, autho
   add('ca', record.authority, authorities);
 }
 
-/** Describes renewals that were too early or too late. A new authority may renew a leaf early. */
+/** Describes renewals that were too early or too late. A new CA may cause an early leaf renewal. */
 function faults(issued: Map<string, Issued>, what: string): string[] {
   const all = [...issued.values()].sort((left, right) => left.issuedAt - right.issuedAt);
   return all.slice(1).flatMap((next, index) => {
@@ -123,7 +123,7 @@ function faults(issued: Map<string, Issued>, what: string): string[] {
   });
 }
 
-// One hour takes one minute: leaves live for 30 h, due after 18 to 20 h; authorities for a year.
+// An hour takes a minute: leaves live for 30 h and renew after 18 to 20 h; CAs live for a year.
 const longLives = { leafDuration: '1800h', caDuration: '525600h', confirmationPeriod: '60s', renewalFraction: 0.667 };
 const minute = 60_000;
 const day = 24 * 60 * minute;
@@ -131,7 +131,7 @@ const day = 24 * 60 * minute;
 async function checkWrongClocks(cluster: RotatingCluster, rounds: number): Promise<number> {
   let renewals = 0;
   for (let round = 0; round < rounds; round++) {
-    // Another duration causes an immediate renewal, so each round begins with a new certificate.
+    // A changed duration causes an immediate renewal: each round begins with a new certificate.
     const leafDuration = `${1800 + round}h`;
     const before = cluster.observer.common();
     const certificate = { ...longLives, leafDuration };
@@ -150,7 +150,7 @@ async function checkWrongClocks(cluster: RotatingCluster, rounds: number): Promi
   return renewals;
 }
 
-/** Sets clocks 20 minutes apart, and lets one controller lead after the other. */
+/** Sets clocks 20 minutes apart, and makes the second controller the leader. */
 async function checkSkew(cluster: RotatingCluster): Promise<number> {
   const { context, replicas } = cluster;
   const leader = await replicas.waitForLeader();
@@ -160,17 +160,17 @@ async function checkSkew(cluster: RotatingCluster): Promise<number> {
   await checkNothingRenewed(cluster, "the leader's clock is 10 minutes ahead");
   await leader.operator.process.stop(30_000);
   await context.check(
-    "the other controller, whose clock is 20 minutes behind the first leader's, leads",
+    "the controller whose clock is 20 minutes behind the first leader's clock becomes the leader",
     () => replicas.leaderOtherThan(leader),
     { timeout: 40_000 },
   );
   await leader.operator.restart();
-  await checkNothingRenewed(cluster, "the leader's clock is 20 minutes behind that of the previous leader");
+  await checkNothingRenewed(cluster, "the leader's clock is 20 minutes behind the previous leader's clock");
   await checkRenewedOnRequest(cluster, 'clocks differ by 20 minutes');
   return 1;
 }
 
-/** Sets all clocks a day ahead, then a day behind, then right again. Returns the renewals. */
+/** Sets all clocks a day ahead, a day behind, and right again. Returns the number of renewals. */
 async function checkJumps(cluster: RotatingCluster): Promise<number> {
   const { context, replicas, observer } = cluster;
   const before = observer.common();
@@ -178,7 +178,7 @@ async function checkJumps(cluster: RotatingCluster): Promise<number> {
   await pass(cluster);
   const renewed = await observer.waitForOther(before);
   await context.checkNow(
-    'when clocks jump ahead by a day, the serving certificate is due and is renewed, and the new one is valid by right clocks too',
+    'when clocks jump ahead by a day, the operator renews the serving certificate, and the new certificate is also valid by right clocks',
     () => renewed.issuer !== undefined && renewed.notAfter.getTime() > Date.now() + day,
   );
   await checkNothingRenewed(cluster, 'clocks are a day ahead');
@@ -190,7 +190,7 @@ async function checkJumps(cluster: RotatingCluster): Promise<number> {
   await pass(cluster);
   const latest = await observer.waitForOther(old);
   await context.checkNow(
-    'when clocks are right again, the certificate that was issued a day behind is due, and is renewed more than an hour before it expires',
+    'when clocks are right again, the operator renews the certificate that it issued while clocks were a day behind, more than an hour before the certificate expires',
     () => old !== undefined && latest.issuer !== undefined && old.notAfter.getTime() > Date.now() + 60 * minute,
   );
   await checkNothingRenewed(cluster, 'clocks are right');
@@ -210,14 +210,14 @@ async function checkRenewedOnRequest(cluster: RotatingCluster, clocks: string): 
   const before = cluster.observer.common();
   await cluster.waitForDone(await cluster.request('authority'));
   const after = await cluster.observer.waitForOther(before);
-  await cluster.context.check(`${clocks}: the operator rotates to a new authority on request`, () => {
+  await cluster.context.check(`${clocks}: a requested rotation brings a new authority`, () => {
     return after.issuer !== undefined && after.issuer !== before?.issuer;
   });
 }
 
 let passes = 0;
 
-/** Triggers a pass, and waits for its end: the operator refuses an invalid rotation request. */
+/** Triggers a pass with an invalid rotation request, and waits until the operator refuses it. */
 async function pass(cluster: RotatingCluster): Promise<void> {
   const value = `nothing:pass${++passes}`;
   const metadata = { annotations: { [rotateAnnotation]: value } };
@@ -228,7 +228,7 @@ async function pass(cluster: RotatingCluster): Promise<void> {
   });
 }
 
-/** Returns the file that contains the offset of a replica's clock, in milliseconds. */
+/** Returns the path of the file with the offset of a replica's clock, in milliseconds. */
 function clockFile({ cluster }: ScenarioContext, name: string): string {
   return join(cluster.run.path, `clock-${name}`);
 }

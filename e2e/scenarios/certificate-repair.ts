@@ -14,8 +14,8 @@ import { webhookNamed } from '../harness/webhook-configurations.ts';
 export const certificateRepair: Scenario = {
   name: 'certificate-repair',
   about:
-    'Secrets, caBundles and webhook configurations are deleted, damaged and replaced under load: the operator repairs them at once, and no pod is lost while replicas have a valid certificate in memory',
-  full: 'each damage 5 times, each repair within a second, about 4 minutes',
+    'Secrets, caBundles and webhook configurations are deleted, damaged and replaced under load; the operator repairs them immediately, and damaged Secrets lose no pod, because replicas keep a valid certificate in memory',
+  full: 'each kind of damage 5 times, each repair within a second, about 4 minutes',
   run: async (context) => {
     const cluster = await startRotatingCluster(context, { name: 'damaged', perSecond: 25 });
     const isFull = context.size === 'full';
@@ -31,10 +31,10 @@ export const certificateRepair: Scenario = {
       const since = Date.now();
       for (const damage of secretDamages(cluster)) {
         await repair(damage);
-        // Wait, because the operator repairs an object at most once per second.
+        // The operator repairs an object at most once per second.
         await sleep(1000);
       }
-      await cluster.losses.checkNone('damaged Secrets', since);
+      await cluster.losses.checkNone('while Secrets were damaged', since);
       await cluster.checkNoViolations('every replica always served a certificate that the bundle verifies', since);
       for (const [says, harm] of bundleDamages(cluster)) {
         const harmed = Date.now();
@@ -51,11 +51,11 @@ export const certificateRepair: Scenario = {
     const worst = Math.max(...Object.values(slowest));
     context.measured({ created, slowestRepairMilliseconds: slowest, mostLostUntilRepaired: lostMeanwhile });
     const lost = Object.values(lostMeanwhile).reduce((sum, each) => sum + each, 0);
-    return `${Object.keys(slowest).length} damages, the slowest repair ${worst} ms; ${created} pods: 0 lost by damaged Secrets and a chart applied again; ${lost} lost until a caBundle or configuration was restored`;
+    return `${Object.keys(slowest).length} kinds of damage, the slowest repair took ${worst} ms; ${created} pods created: 0 lost while Secrets were damaged or the chart was applied again, ${lost} lost until a caBundle or webhook configuration was restored`;
   },
 };
 
-/** Applies the chart again during a rotation; checks that the rotation ends normally. */
+/** Applies the chart again during a rotation. Checks that the rotation completes. */
 async function checkReapplied(cluster: RotatingCluster): Promise<void> {
   const { context, observer, losses, replicas } = cluster;
   const issuer = observer.common()?.issuer;
@@ -63,17 +63,17 @@ async function checkReapplied(cluster: RotatingCluster): Promise<void> {
   const nonce = await beginReplacement(cluster);
   await applyAll(context.client, replicas.installation.objects.map(withoutReplicas));
   await cluster.waitForDone(nonce);
-  await context.check('a rotation ends with a new authority although the chart is applied again in the middle', () => {
+  await context.check('a rotation completes although the chart is applied again during the rotation', () => {
     const leaf = observer.common();
     return leaf?.issuer !== undefined && leaf.issuer !== issuer;
   });
-  await losses.checkNone('a chart that is applied again', since);
+  await losses.checkNone('while the chart was applied again', since);
   await context.check('no replica served a certificate that the bundle does not verify', () => {
     return observer.violationsSince(since).length === 0;
   });
 }
 
-/** Requests new authorities until one rotation is seen in progress; returns its nonce. */
+/** Requests new authorities until a rotation is seen in progress; returns that request's nonce. */
 async function beginReplacement(cluster: RotatingCluster): Promise<string> {
   for (let attempt = 0; attempt < 10; attempt++) {
     const nonce = await cluster.request('authority');
@@ -94,7 +94,7 @@ function withoutReplicas(object: KubernetesObject): KubernetesObject {
   return { ...object, spec: Object.fromEntries(spec) };
 }
 
-/** Causes a damage, and waits for its repair; returns the milliseconds that the repair took. */
+/** Damages an object, waits for the repair, and returns its duration in milliseconds. */
 async function damageAndRepair(cluster: RotatingCluster, [says, harm]: Damage, bound: number): Promise<number> {
   const trusted: Trusted = new Map();
   for (const fingerprint of bundleFingerprints(await cluster.bundle())) trusted.set(fingerprint, Infinity);
@@ -105,26 +105,26 @@ async function damageAndRepair(cluster: RotatingCluster, [says, harm]: Damage, b
   const milliseconds = last - written;
   const still = await cluster.standstill.between(written, last);
   await cluster.context.checkNow(
-    `${says}: the operator repaired it after ${milliseconds} ms, and the bundle kept every trusted authority`,
+    `${says}: the operator repaired this after ${milliseconds} ms, and the caBundle kept every trusted authority`,
     () => milliseconds <= bound + still,
   );
   return milliseconds;
 }
 
 /**
- * The authorities in the bundle at the time of a damage, by fingerprint, with the earliest time of
- * their removal according to the rotation record, in milliseconds since 1970.
+ * The authorities that the bundle contained before the damage, by fingerprint. The value is the
+ * earliest time at which the rotation record allows their removal, in milliseconds since 1970.
  */
 type Trusted = Map<string, number>;
 
-/** Notes when authorities may be removed; a damaged Secret adds nothing. */
+/** Records when authorities may be removed. A damaged Secret adds nothing. */
 function noteRetiring(trusted: Trusted, stored: Text): void {
   for (const { fingerprint, retireAfter } of readRotationRecord(stored['rotation.json'])?.retiring ?? []) {
     if (trusted.has(fingerprint)) trusted.set(fingerprint, retireAfter.getTime());
   }
 }
 
-/** Returns the time at which all objects were sound, in milliseconds since 1970; else throws. */
+/** Returns the time at which it read the objects (ms since 1970). @throws if one is damaged */
 async function soundAt(cluster: RotatingCluster, trusted: Trusted): Promise<number> {
   const { names, namespace } = cluster;
   const [bundle, serving = {}, stored = {}] = await Promise.all([
@@ -138,8 +138,8 @@ async function soundAt(cluster: RotatingCluster, trusted: Trusted): Promise<numb
   const faults = verifyServingPair(pair, { now: new Date(), names: [host] }).map(({ message }) => message);
   noteRetiring(trusted, stored);
   const present = bundleFingerprints(bundle);
-  const hasLost = [...trusted].some(([fingerprint, retireAfter]) => !present.has(fingerprint) && retireAfter > seen);
-  if (hasLost) faults.push('an authority is missing from the bundle');
+  const isMissing = [...trusted].some(([fingerprint, retireAfter]) => !present.has(fingerprint) && retireAfter > seen);
+  if (isMissing) faults.push('an authority is missing from the bundle');
   faults.push(...storedFaults(stored));
   if (faults.length > 0) throw new Error(faults.join('; '));
   return seen;
@@ -159,7 +159,7 @@ function storedFaults(stored: Record<string, string>): string[] {
     if (record === undefined) return [];
     const [certificate] = parseBundle(stored[`${name}.crt`] ?? '');
     if (certificate?.fingerprint !== record.fingerprint) return [`${name}.crt is not the certificate in the record`];
-    return keyMatches(certificate.x509, stored[`${name}.key`] ?? '') ? [] : [`${name}.key is of another pair`];
+    return keyMatches(certificate.x509, stored[`${name}.key`] ?? '') ? [] : [`${name}.key has another certificate`];
   });
   return authority === undefined && staged === undefined ? ['the Secret contains no authority', ...faults] : faults;
 }
@@ -168,7 +168,7 @@ type Damage = [says: string, harm: () => Promise<unknown>];
 
 type Text = Record<string, string>;
 
-/** Returns damages that lose no pods, because replicas have a valid pair in memory. */
+/** Returns the damages that lose no pods, because replicas have a valid pair in memory. */
 function secretDamages(cluster: RotatingCluster): Damage[] {
   const { context, names, namespace } = cluster;
   const foreign = () => foreignCertificates(names.service, namespace);
@@ -186,8 +186,10 @@ function secretDamages(cluster: RotatingCluster): Damage[] {
     return [
       [`${which} is deleted`, () => context.client.delete(objectOf('v1', 'Secret', name, namespace))],
       rewritten('is truncated', async () => ({ [crt]: half((await cluster.secret(name))?.[crt]) })),
-      rewritten('contains the key of another pair', async () => ({ [key]: (await foreignText())[key] ?? '' })),
-      rewritten('is replaced by that of an unrelated authority', foreignText),
+      rewritten('contains an unrelated key', async () => ({
+        [key]: (await foreignText())[key] ?? '',
+      })),
+      rewritten('is replaced by data from an unrelated authority', foreignText),
       rewritten('contains a pair with another algorithm', async () => {
         const pair = await ellipticPair(names.service);
         return { [crt]: pair.certificate, [key]: pair.key };
@@ -208,7 +210,7 @@ function secretDamages(cluster: RotatingCluster): Damage[] {
   ];
 }
 
-/** Returns damages that stop API servers from calling the webhook until the repair. */
+/** Returns the damages that prevent webhook calls until the operator has repaired them. */
 function bundleDamages(cluster: RotatingCluster): Damage[] {
   const { context, names, namespace } = cluster;
   return [

@@ -26,7 +26,7 @@ const definitions = ['injectorconfigs', 'revisiontags'].map(
 export const chartLifecycle: Scenario = {
   name,
   about:
-    'the chart works: values, Pod Security, install.yaml, autoscaling; with helm and a registry: upgrade from the previous release, rollback, uninstall, install',
+    'the chart works with different values, Pod Security, install.yaml and autoscaling; with helm and a registry, it upgrades from the previous release, rolls back, uninstalls and installs',
   destructive: 'it installs and uninstalls the operator, including its CRDs',
   ownControlPlane: true,
   paired: true,
@@ -62,7 +62,7 @@ export const chartLifecycle: Scenario = {
     );
     const replicas = await Replicas.start(cluster, plain, { webhooks: 1, controllers: 1, seed: context.seed });
     await applyUntilReady(client, smallConfig('used'));
-    await injects('install.yaml');
+    await injects('with install.yaml');
     await replicas.stop();
     await shell(`${injector} uninstall --purge --yes`);
     await context.check('uninstall --purge leaves no objects', async () => found((await run(remaining)).text, ''));
@@ -76,7 +76,7 @@ export const chartLifecycle: Scenario = {
     if (previous.code !== 0) throw new Error(previous.text);
 
     const helm = (words: string) => `helm ${words} -n ${system} --wait --set mode=all`;
-    // Not by context.install(): helm adopts the rights of an operator that is still running.
+    // context.install() would not do: helm adopts the rights of an operator that is still running.
     const installation = await installChart(cluster, system, { mode: 'all' }, async () => {
       await shell(`kubectl create ns ${system}`);
       await shell(
@@ -88,31 +88,31 @@ export const chartLifecycle: Scenario = {
     context.atEnd(() => Promise.all(installation.operators.map(({ process: each }) => each.kill())));
     let operator = await start();
     await applyUntilReady(client, smallConfig('used'));
-    /** Checks that the running process injects pods, and so does a restarted one. */
-    const goesOn = async (step: string, those: 'old' | 'new'): Promise<void> => {
+    /** Checks the CRDs, and that pods are injected before and after a restart of the operator. */
+    const checkWorks = async (step: string, version: 'old' | 'new'): Promise<void> => {
       const isOld = (await shell('kubectl get crd -o yaml')).includes('An old injector');
-      await context.checkNow(`${step}, the CRDs are the ${those} ones`, () => isOld === (those === 'old'));
+      await context.checkNow(`${step}, the cluster has the ${version} CRDs`, () => isOld === (version === 'old'));
       await injects(`${step} and before a restart of the operator`);
       await operator.process.stop(30_000);
       operator = await start();
       await injects(`${step} and after a restart of the operator`);
     };
-    await goesOn('with the previous release', 'old');
+    await checkWorks('with the previous release', 'old');
     const upgrade = helm(`upgrade injector-operator ${chart}`);
     const refused = await run(upgrade);
-    await context.checkNow('without --take-ownership, helm refuses the CRDs of crds/ and names them', () =>
+    await context.checkNow('without --take-ownership, helm refuses to adopt existing CRDs, and names them', () =>
       /CustomResourceDefinition "injectorconfigs[^]* invalid ownership metadata/.test(refused.text),
     );
     await shell(`${upgrade} --take-ownership`);
-    await goesOn('after the upgrade', 'new');
+    await checkWorks('after the upgrade', 'new');
     await shell(`helm rollback injector-operator 1 -n ${system} --wait`);
-    await goesOn('after the rollback', 'new');
+    await checkWorks('after the rollback', 'new');
     await shell(upgrade);
-    await goesOn('after another upgrade without the flag', 'new');
+    await checkWorks('after another upgrade without the flag', 'new');
     await checkAutoscaler(context, shell, upgrade, system);
     const records = `kubectl get secret -n ${system} -l owner=helm -o jsonpath='{.items[-1:].data.release}'`;
     const size = Number(await shell(`${records} | base64 -d | wc -c`));
-    await context.checkNow("helm's record takes less than a quarter of the limit of Secrets", () => size < 1 << 18);
+    await context.checkNow("helm's release record is smaller than a quarter of a Secret's limit", () => size < 1 << 18);
 
     const said = await shell(`helm uninstall injector-operator -n ${system}`);
     await operator.process.stop(30_000);
@@ -126,13 +126,13 @@ export const chartLifecycle: Scenario = {
       return found(await shell(remaining), [...own, 'injectorconfig.sidecar-injector.io/used\n'].join(''));
     });
     const foreign = await run(helm(`install other ${chart} --dry-run=server`));
-    await context.checkNow('helm refuses the remaining CRDs to another release', () =>
+    await context.checkNow('helm refuses to install a release with another name over the remaining CRDs', () =>
       foreign.text.includes('invalid ownership metadata'),
     );
     await shell(helm(`install injector-operator ${chart}`));
     await start();
-    await injects('after an installation from the registry over the remaining CRDs');
-    return `helm's record of the release has ${size} bytes`;
+    await injects('after an installation from the registry on top of the remaining CRDs');
+    return `helm's release record has ${size} bytes`;
   },
 };
 
@@ -141,7 +141,7 @@ async function checkWrongValues(context: ScenarioContext, run: (line: string) =>
   for (const [set, named] of Object.entries(wrong)) {
     const programs = [`helm template x "${paths.chart}"`, `${injector} install -o yaml`];
     const said = await Promise.all(programs.map((program) => run(`${program} --set '${set}'`)));
-    await context.checkNow(`helm and injector install refuse ${set} and name it`, () =>
+    await context.checkNow(`helm and injector install refuse the value ${set} and name the field`, () =>
       none(said.filter(({ code, text }) => code === 0 || !text.includes(named)).map(({ text }) => text)),
     );
   }

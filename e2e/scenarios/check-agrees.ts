@@ -22,7 +22,7 @@ import { namespaceLabels, randomPod, randomRound } from './check-agrees/random-c
 import { istioRowKeys } from './label-truth-table.ts';
 import { tableNamespaces, tablePods } from './label-truth-table/rows.ts';
 
-// Outcomes that must be frequent in the full size. Unknown policies are missing: none is published.
+// Outcomes that must occur often in the full size. Unknown policies are never published.
 const reasons = [
   ...['Injected', 'NotSelected', 'ExcludedNamespace', 'OptedOutByLabel', 'OptedOutByAnnotation', 'HostNetwork'],
   ...['MirrorPod', 'MatchCondition', 'MatchConditionFailed', 'NeverInjectSelector', 'PolicyDisabled'],
@@ -39,10 +39,10 @@ export const checkAgrees: Scenario = {
   name: 'check-agrees',
   core: true,
   about:
-    'the API server does what `injector check` predicts, for the table of labels and for random pods and configurations',
+    'the API server does what `injector check` predicts, for the table of labels, and for random pods and random InjectorConfigs',
   paired: true,
   destructive: 'it installs the default revision, and webhooks that refuse pods',
-  full: '256 rows and 3,600 random pods under 12 random configurations, 2 minutes',
+  full: '256 rows and 3,600 random pods in 12 random rounds, 2 minutes',
   run: async (context) => {
     const { client } = context;
     await context.startOperator();
@@ -78,7 +78,7 @@ export const checkAgrees: Scenario = {
       reasons: counted(tallies.reasons),
       webhooksAsked: counted(tallies.kinds),
     });
-    return `256 rows and ${rounds * perRound} random pods as predicted, ${tallies.advice} pieces of advice tried`;
+    return `256 rows and ${rounds * perRound} random pods had the predicted outcome, ${tallies.advice} pieces of advice had the promised effect`;
   },
 };
 
@@ -87,7 +87,7 @@ async function checkRows(context: ScenarioContext): Promise<void> {
   const audit = context.startAudit();
   const pods = tablePods(namespaces, 'row', istioRowKeys).map(({ pod }) => pod);
   const compared = await compareAll(context, pods);
-  await context.checkNow('injector check predicts all 256 rows of labels', () => none(disagreements(compared)));
+  await context.checkNow('injector check predicts the result of all 256 rows', () => none(disagreements(compared)));
   if (audit === undefined) return;
   await context.checkNow('the predicted webhooks are called', () => none(otherWebhooks(compared, audit.events())));
 }
@@ -115,11 +115,11 @@ async function checkRound(context: ScenarioContext, { number, random, namespaces
     const audit = context.startAudit();
     const compared = await compareAll(context, pods);
     for (const { report } of compared) tallies.note(report);
-    await context.checkNow(`with configurations ${number + 1}, injector check predicts ${count} random pods`, () =>
+    await context.checkNow(`in round ${number + 1}, injector check predicts the outcome of ${count} random pods`, () =>
       none(disagreements(compared)),
     );
     if (audit !== undefined) {
-      await context.checkNow(`with configurations ${number + 1}, the API server calls the predicted webhooks`, () =>
+      await context.checkNow(`in round ${number + 1}, the API server calls the predicted webhooks`, () =>
         none(otherWebhooks(compared, audit.events())),
       );
     }
@@ -130,7 +130,7 @@ async function checkRound(context: ScenarioContext, { number, random, namespaces
   }
 }
 
-/** Follows each advice that changes only the pod, and checks the promised result by a dry run. */
+/** Follows each advice that changes only the pod. Checks the promised result with a dry run. */
 async function tryAdvice(context: ScenarioContext, compared: readonly Compared[]): Promise<number> {
   const wrong: string[] = [];
   let tried = 0;
@@ -149,7 +149,7 @@ async function tryAdvice(context: ScenarioContext, compared: readonly Compared[]
   return tried;
 }
 
-/** Counts each word, in alphabetical order. */
+/** Returns how often each word occurs, in alphabetical order of the words. */
 function counted(words: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const word of [...words].sort((one, other) => one.localeCompare(other))) counts[word] = (counts[word] ?? 0) + 1;
@@ -161,13 +161,13 @@ function toText(words: readonly string[]): string {
   return counts.map(([word, count]) => `${word} ${count}`).join(', ');
 }
 
-/** Returns the words that occur too rarely, with their counts. */
-function tooRare(wanted: readonly string[], words: readonly string[]): string[] {
+/** Returns the expected words that occur too rarely, with their counts. */
+function tooRare(expected: readonly string[], words: readonly string[]): string[] {
   const counts = counted(words);
-  return wanted.flatMap((word) => ((counts[word] ?? 0) < least ? [`${word} ${counts[word] ?? 0}`] : []));
+  return expected.flatMap((word) => ((counts[word] ?? 0) < least ? [`${word} ${counts[word] ?? 0}`] : []));
 }
 
-/** Collects the outcomes, one word per occurrence. */
+/** Collects the outcomes of all pods, one word per occurrence. */
 class Tallies {
   readonly reasons: string[] = [];
   readonly kinds: string[] = [];
@@ -199,18 +199,18 @@ async function checkByCommand(context: ScenarioContext): Promise<void> {
   const namespace = await context.namespace('command');
   await createDeployment(client, namespace, 'web');
   const [early] = await podsOf(client, namespace, 'web');
-  await context.check('check deployment/web exits with 3 and says how to change it', async () => {
+  await context.check('check deployment/web exits with 3 and shows the command that enables injection', async () => {
     const { code, out } = await check('deployment/web', '-n', namespace);
     return code === 3 && out.includes(`kubectl label namespace ${namespace} istio-injection=enabled`);
   });
 
-  const analyze = (place: string) => runInjector(['analyze', '-n', place, ...clusterFlags(cluster)]);
+  const analyze = (from: string) => runInjector(['analyze', '-n', from, ...clusterFlags(cluster)]);
   await context.check(
     'analyze of a namespace without injection labels exits with 0',
     async () => (await analyze(namespace)).code === 0,
   );
   const mistyped = await context.namespace('mistyped', { 'istio.io/rev': 'prd' });
-  await context.check('analyze names a label without a revision and the command that corrects it', async () => {
+  await context.check('analyze names a label that matches no revision, and the correct label', async () => {
     const { code, out } = await analyze(mistyped);
     return code === 3 && out.includes(`kubectl label namespace ${mistyped} istio.io/rev=prod --overwrite`);
   });
@@ -221,13 +221,13 @@ async function checkByCommand(context: ScenarioContext): Promise<void> {
   });
   const held = deployment(namespace, 'held', { annotations: { 'inject.istio.io/templates': 'missing' } });
   await client.create(held);
-  await context.check('analyze names the workload to restart and the one whose pods are refused', async () => {
+  await context.check('analyze names the workload to restart and the workload whose pods are refused', async () => {
     const { code, out } = await analyze(namespace);
     const isMissing = out.includes(`kubectl rollout restart deployment/web -n ${namespace}`);
     return code === 3 && isMissing && /^replicaset\/held-\w+ in .*denied the request/m.test(out);
   });
   await client.delete(held);
-  await context.check('check pod/NAME reports an older pod as Missing', async () => {
+  await context.check('check pod/NAME reports a pod without a sidecar as Missing', async () => {
     const [report] = reportsOf(await check(`pod/${early?.metadata.name ?? ''}`, '-n', namespace, '-o', 'json'));
     return report?.result === 'Injected' && report.existing?.state === 'Missing';
   });
@@ -237,8 +237,8 @@ async function checkByCommand(context: ScenarioContext): Promise<void> {
   const other = smallConfig('default');
   other.spec.injection['injectedAnnotations'] = { 'example.com/edited': 'yes' };
   await applyUntilReady(client, other);
-  await context.check('check pod/NAME reports the pod as Stale after an edit', async () => (await state()) === 'Stale');
-  await context.check('check namespace/NAME reports all three subjects', async () => {
+  await context.check('check pod/NAME reports a Stale pod after an edit', async () => (await state()) === 'Stale');
+  await context.check('check namespace/NAME reports all three workloads and pods', async () => {
     const result = await check(`namespace/${namespace}`, '-o', 'json');
     return result.code === 0 && reportsOf(result).length === 3;
   });
@@ -249,7 +249,7 @@ async function checkByCommand(context: ScenarioContext): Promise<void> {
     barePod(namespace, 'out', { labels: { 'sidecar.istio.io/inject': 'false' } }),
   ];
   writeFileSync(file, pods.map((pod) => JSON.stringify(pod)).join('\n---\n'));
-  await context.check('check -f FILE --dry-run exits with 4 and the API server agrees', async () => {
+  await context.check('check -f FILE --dry-run exits with 4 and the dry run has the predicted results', async () => {
     const result = await check('-f', file, '--dry-run', '-o', 'json');
     const reports = reportsOf(result);
     const isForeseen = reports.length === 2 && reports.every(({ dryRun }) => dryRun?.foreseen === true);

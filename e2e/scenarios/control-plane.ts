@@ -7,7 +7,7 @@ import { componentNames } from '../harness/control-plane-commands.ts';
 
 export const controlPlane: Scenario = {
   name: 'control-plane',
-  about: 'the embedded control plane runs pods, lets marked ones fail, and recovers after a kill of each component',
+  about: 'the embedded control plane runs pods, makes marked pods fail, and recovers after a kill of each component',
   destructive: 'it kills the components of the control plane',
   ownControlPlane: true,
   run: async (context) => {
@@ -49,12 +49,12 @@ export const controlPlane: Scenario = {
     );
 
     const plane = context.requireControlPlane();
-    const restarts: string[] = [];
+    const recoveries: string[] = [];
     for (const name of componentNames) {
       await plane.component(name).kill();
       const started = Date.now();
       await plane.restart(name);
-      restarts.push(`${name} ${((Date.now() - started) / 1000).toFixed(1)} s`);
+      recoveries.push(`${name} ${((Date.now() - started) / 1000).toFixed(1)} s`);
       await context.check(
         `a Deployment rolls out after ${name} was killed and restarted`,
         () => restartDeployment(client, namespace, 'sleep').then(() => true),
@@ -69,7 +69,7 @@ export const controlPlane: Scenario = {
       found(await column('waiting'), '0/1 Pending'),
     );
     scheduler.unfreeze();
-    await context.check('the pod runs after the scheduler continues', async () =>
+    await context.check('the pod runs after the scheduler is unfrozen', async () =>
       found(await column('waiting'), '1/1 Running'),
     );
     await plane.component('etcd').stop();
@@ -77,11 +77,11 @@ export const controlPlane: Scenario = {
     await context.checkNow('a write fails while etcd is stopped', () => refused !== '');
     await plane.restart('etcd');
     await context.check(
-      'the pod written before is readable after etcd is restarted',
+      'after etcd is restarted, the API server returns the earlier pod',
       async () => found(await column('waiting'), '1/1 Running'),
       // The API server backs off: the longer etcd was down, the later it reconnects.
       { timeout: 180_000 },
     );
-    return `seconds until each component was back: ${restarts.join(', ')}`;
+    return `seconds until each component ran again: ${recoveries.join(', ')}`;
   },
 };

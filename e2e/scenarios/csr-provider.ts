@@ -21,13 +21,13 @@ import { checkLeafBeforeBundle, takeOver } from './rotation-under-load/wrong-ord
 const name = 'requested';
 const signerName = 'e2e.example.com/serving';
 const renewals = 10;
-/** The lifetime of certificates during these renewals, in milliseconds. */
+/** The lifetime of certificates in checkRenewals, in milliseconds. */
 const shortLife = 9000;
 
 export const csrProvider: Scenario = {
   name: 'csr-provider',
   about:
-    'a signer issues certificates through CertificateSigningRequests under load: ten renewals and a new root lose no pod; the operator repeats requests that were denied, failed, removed or signed wrongly',
+    'a signer issues certificates through CertificateSigningRequests under load; no pod is lost during ten renewals and the change to a new root; the operator repeats requests that were denied, failed, removed or signed wrongly',
   paired: true,
   run: async (context) => {
     const [root, successor] = [await companyAuthority('signer'), await companyAuthority('signer next')];
@@ -58,7 +58,7 @@ export const csrProvider: Scenario = {
     await checkLeaderKilled(cluster, signer);
     const before = observer.common();
     signer.authority = successor;
-    // Other terms cause a new request.
+    // Changed terms cause a new request.
     await applyObject(
       context.client,
       markedConfig(name, 'one', { certificate: { ...certificate, expirationSeconds: 700 } }),
@@ -71,14 +71,14 @@ export const csrProvider: Scenario = {
     await writeRoots(context.client, cluster.namespace, root.root + successor.root);
     await observer.waitForOther(before);
     await context.check(
-      'after the new root is trusted, replicas serve a certificate that it signed, and the bundle contains both roots',
+      'once the new root is trusted, replicas serve a certificate that the new root signed, and the bundle contains both roots',
       async () => {
         const trusted = parseBundle(await cluster.bundle()).map(({ pem }) => pem);
         return [root.root, successor.root].every((pem) => trusted.includes(pem));
       },
     );
     const created = await losses.checkNone(
-      `${seen} renewals, ${remade} bad answers, a killed leader, a new root`,
+      `during ${seen} renewals, ${remade} bad answers, a killed leader and a new root`,
       since,
     );
     await cluster.checkNoViolations(
@@ -88,7 +88,7 @@ export const csrProvider: Scenario = {
     await cluster.load.stop();
     await checkRemoval(cluster, signer);
     context.measured({ created, lost: 0, lostAtOnce, renewals: seen, remade });
-    return `${seen} renewals, a new root, a good answer after each of ${remade} bad ones: 0 of ${created} lost (${lostAtOnce} when a certificate was served before it was trusted)`;
+    return `${seen} renewals, a new root, ${remade} bad answers: 0 of ${created} pods lost (${lostAtOnce} more while replicas served a certificate that was not trusted yet)`;
   },
 };
 
@@ -98,7 +98,7 @@ function writeRoots(client: RotatingCluster['context']['client'], namespace: str
   return applyObject(client, { ...objectOf('v1', 'ConfigMap', 'signer-roots', namespace), data: { 'ca.crt': roots } });
 }
 
-/** Causes a new request, as the runbook says: deletes the Secret with its key. */
+/** Causes a new request, as the runbook says: deletes the Secret with the request's key. */
 async function renew({ context, namespace }: RotatingCluster): Promise<void> {
   await context.client.delete(objectOf('v1', 'Secret', objectNames(name).requestSecret, namespace));
 }
@@ -107,7 +107,7 @@ function checkSays({ context }: RotatingCluster, says: string, expected: RegExp)
   return checkCondition(context, name, 'CertificateReady', says, expected);
 }
 
-/** Checks renewals of certificates that live for seconds; returns their number. */
+/** Checks renewals of certificates that live for seconds; returns the number of renewals. */
 async function checkRenewals(cluster: RotatingCluster, signer: Signer): Promise<number> {
   const { context, observer } = cluster;
   const before = observer.leaves.size;
@@ -120,22 +120,22 @@ async function checkRenewals(cluster: RotatingCluster, signer: Signer): Promise<
   const seen = observer.leaves.size - before;
   const remaining = [...observer.leaves.values()].map(({ notAfter, lastSeen }) => Number(notAfter) - lastSeen);
   await context.checkNow(
-    `each of ${seen} certificates was replaced at least ${Math.min(...remaining)} ms before it expired`,
+    `each of ${seen} certificates was renewed at least ${Math.min(...remaining)} ms before it expired`,
     () => seen > renewals && Math.min(...remaining) > 0,
   );
   return seen;
 }
 
-/** Checks that replicas keep their certificate after each bad answer; returns their number. */
+/** Checks that replicas keep their certificate after bad answers; returns how many there were. */
 async function checkBadAnswers(cluster: RotatingCluster, signer: Signer): Promise<number> {
   const { context, observer, losses } = cluster;
   const answers = [
     [
-      'the approver denies',
+      'the approver denies the request',
       'Deny',
       /^False \(RequestDenied\) .* was denied \(E2e: e2e denies it\); the operator creates another one at/,
     ],
-    ['the signer fails', 'Fail', /^False \(RequestFailed\) .*e2e cannot sign it/],
+    ['the signer fails to sign', 'Fail', /^False \(RequestFailed\) .*e2e cannot sign it/],
     ['the signer signs another key', 'WrongKey', /^False \(KeyMismatch\) .*, is still served$/],
     ['the signer does not answer', 'Approve', /^False \(RequestPending\) .* is approved and waits for signer/],
     ['the request is removed', 'Ignore', /^False \(RequestRemoved\) .*removed before it was signed/],
@@ -154,7 +154,7 @@ async function checkBadAnswers(cluster: RotatingCluster, signer: Signer): Promis
     await context.checkNow(`${says}: every replica keeps its certificate`, () => observer.common() === before);
     signer.behavior = 'Sign';
     await observer.waitForOther(before);
-    await losses.checkNone(`${says}, then the signer signs`, since);
+    await losses.checkNone(`${says}, and later signs`, since);
   }
   return answers.length;
 }
@@ -170,7 +170,7 @@ async function removeAll({ context }: RotatingCluster, signer: Signer, signal: A
   }
 }
 
-/** Kills the leader while a request is open; checks that the next one uses the same request. */
+/** Kills the leader while a request is open. Checks that the next leader uses this request. */
 async function checkLeaderKilled(cluster: RotatingCluster, signer: Signer): Promise<void> {
   const { context, observer, replicas } = cluster;
   const before = observer.common();
@@ -187,7 +187,7 @@ async function checkLeaderKilled(cluster: RotatingCluster, signer: Signer): Prom
   const line = `kubectl certificate approve ${metadata.name}`;
   await checkSays(
     cluster,
-    'the leader is killed, and the request waits for approval',
+    'the request still waits for approval after the leader was killed',
     new RegExp(`^False \\(RequestPending\\) .*${line}`),
   );
   signer.behavior = 'Sign';
@@ -202,7 +202,7 @@ async function checkLeaderKilled(cluster: RotatingCluster, signer: Signer): Prom
 async function checkRemoval({ context, namespace }: RotatingCluster, signer: Signer): Promise<void> {
   const { client } = context;
   await deleteForced(client, markedConfig(name, 'one'));
-  await context.check('no request and no key remains after the InjectorConfig is deleted', async () => {
+  await context.check('no request and no Secret remain after the InjectorConfig is deleted', async () => {
     const secret = await client.find(secrets, objectNames(name).requestSecret, { namespace });
     return (
       secret === undefined && (await signer.requests()).length === 0 && (await isGone(client, injectorConfigs, name))

@@ -8,13 +8,13 @@ import { none } from '../harness/wait-for.ts';
 import { webhooks } from '../harness/webhook-configurations.ts';
 import { barePod } from '../harness/workloads.ts';
 
-/** The time limit of a command, including its second look at old Leases, in milliseconds. */
+/** The time limit of a command in milliseconds. A command reads an old Lease twice. */
 const timeout = 20_000;
 
 export const deadOperator: Scenario = {
   name: 'dead-operator',
   about:
-    'after every replica is killed, each command that reports the current state says that there is no leader, and ends with 1; after a restart, the operator repairs its webhooks and the commands end with 0',
+    'after every replica is killed, each command that reports the current state says that there is no leader and exits with 1; after a restart, the operator restores its webhooks and the commands exit with 0',
   paired: true,
   destructive: 'it creates a RevisionTag and kills the operator',
   run: async (context) => {
@@ -26,7 +26,7 @@ export const deadOperator: Scenario = {
     const namespace = await context.namespace('pods', { 'istio.io/rev': 'prod' });
     const commands = commandsOf(namespace);
     for (const argv of commands) {
-      await context.check(`injector ${argv.join(' ')} ends with 0 while the operator runs`, async () => {
+      await context.check(`injector ${argv.join(' ')} exits with 0 while the operator runs`, async () => {
         const { code, out, errors } = await injector(context, argv);
         return code === 0 || Promise.reject(new Error(`${code}: ${out}${errors}`));
       });
@@ -37,7 +37,7 @@ export const deadOperator: Scenario = {
       (await refusal(client, barePod(namespace, 'pod')))?.includes('failed calling webhook'),
     );
     await context.check(
-      'injector status says since when there is no leader',
+      'injector status shows the time since which there is no leader',
       async () => /no leader since 20/.test((await injector(context, ['status'])).out),
       {
         timeout: 60_000,
@@ -54,10 +54,10 @@ export const deadOperator: Scenario = {
     for (const argv of commands) {
       const { code, out, errors, milliseconds } = await injector(context, argv);
       slowest = Math.max(slowest, milliseconds);
-      await context.checkNow(`injector ${argv.join(' ')} says that there is no leader, and ends with 1`, () => {
+      await context.checkNow(`injector ${argv.join(' ')} says that there is no leader, and exits with 1`, () => {
         const text = out + errors;
         const wrong = [
-          code === 1 ? '' : `ends with ${code}`,
+          code === 1 ? '' : `exits with ${code}`,
           /no leader since 20/.test(text) ? '' : 'does not say that there is no leader',
           /\bTrue\b|: Ready\b|WebhookReady$|"ready": true| Injected /m.test(text) ? 'shows an old status' : '',
           milliseconds < timeout ? '' : `takes ${milliseconds} ms`,
@@ -67,17 +67,17 @@ export const deadOperator: Scenario = {
     }
     await operator.restart();
     await context.check(
-      'the operator creates the webhook again after its restart',
+      'after a restart, the operator creates the deleted webhook again',
       async () => (await client.find(webhooks, 'sidecar-injector-tag-prod')) !== undefined,
     );
     for (const argv of commands) {
       await context.check(
-        `injector ${argv.join(' ')} ends with 0 again`,
+        `injector ${argv.join(' ')} exits with 0 again`,
         async () => (await injector(context, argv)).code === 0,
         { timeout: 60_000 },
       );
     }
-    return `${commands.length} commands: each says within ${slowest} ms that there is no leader; all end with 0 again ${Math.round((Date.now() - killed) / 1000)} s after the kill`;
+    return `each of ${commands.length} commands says within ${slowest} ms that there is no leader; all commands exit with 0 again ${Math.round((Date.now() - killed) / 1000)} s after the kill`;
   },
 };
 

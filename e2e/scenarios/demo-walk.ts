@@ -5,7 +5,7 @@ import { paths } from '../harness/paths.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { runInShell, type Said } from '../harness/shell.ts';
 
-/** Expected outputs and exit codes (default: 0) of listed commands; 124: the scenario stops it. */
+/** The expected output and exit code (default: 0) of listed commands; 124 means: stopped here. */
 const expected: [command: RegExp, output: RegExp, code?: number][] = [
   [/get injectorconfigs/, /\ndefault +default +True +Serving +\d+s /],
   [/check deployment\/sleep/, /Injected/],
@@ -22,7 +22,7 @@ const directory = join(dirname(paths.standing), cluster);
 
 export const demoWalk: Scenario = {
   name: 'demo-walk',
-  about: 'KEEP=1 make demo runs twice on one cluster, and each command under its "Try more" works as printed',
+  about: '`KEEP=1 make demo` runs twice on one cluster, and each command that it prints under "Try more" works',
   run: async (context) => {
     await buildKubectl((line) => {
       context.say(line);
@@ -57,8 +57,8 @@ async function walk(context: ScenarioContext, printed: string, environment: Node
     const [, output = /(?:)/, code = 0] = expected.find(([command]) => command.test(line)) ?? [];
     const script = ['shopt -s expand_aliases', ...settings, line].join('\n');
     const said = await runInShell(script, environment, { isEndless: code === 124 });
-    await context.checkNow(`this command works as printed: ${line.trim()}`, () => {
-      if (said.code !== code) throw new Error(`it ends with ${String(said.code)}: ${said.text}`);
+    await context.checkNow(`the printed command works: ${line.trim()}`, () => {
+      if (said.code !== code) throw new Error(`the command exits with ${String(said.code)}: ${said.text}`);
       return shows(said, output);
     });
   }
@@ -66,5 +66,5 @@ async function walk(context: ScenarioContext, printed: string, environment: Node
 
 function shows({ text }: Said, output: RegExp): boolean {
   if (output.test(text)) return true;
-  throw new Error(`it printed ${text}`);
+  throw new Error(`the command printed ${text}`);
 }

@@ -8,14 +8,14 @@ import { serviceAccountKubeconfig } from '../harness/service-account.ts';
 import { runInShell } from '../harness/shell.ts';
 import { none } from '../harness/wait-for.ts';
 
-// Omits clean, which would end this control plane, and gates and bench, which run other targets.
+// Without `clean`, which would stop this control plane, and `gates` and `bench`, which take long.
 const targets = ['help', 'e2e-list', 'up', 'kubeconfig', 'demo', 'e2e SCENARIO=label-truth-table', 'down', 'verify'];
 const longTargets = ['build', 'format', 'unit', 'test', 'conformance'];
 
 export const exportedKubeconfig: Scenario = {
   name: 'exported-kubeconfig',
-  about: 'make targets send no request to the cluster of an exported KUBECONFIG',
-  full: 'also make build, format, unit, test and conformance, 15 minutes',
+  about: 'make targets send no request to the cluster that an exported KUBECONFIG names',
+  full: 'also runs make build, format, unit, test and conformance, 15 minutes',
   ownControlPlane: true,
   run: async (context) => {
     const { client, cluster } = context;
@@ -43,10 +43,10 @@ export const exportedKubeconfig: Scenario = {
     try {
       for (const target of all) {
         const said = await runInShell(`make ${target}`, environment);
-        await context.checkNow(`make ${target} ends with 0`, () =>
+        await context.checkNow(`make ${target} exits with 0`, () =>
           none(said.code === 0 ? [] : [said.text.slice(-500)]),
         );
-        await context.checkNow(`make ${target} sent no request to the cluster of KUBECONFIG`, () =>
+        await context.checkNow(`make ${target} sends no request to the cluster that KUBECONFIG names`, () =>
           none(requests().slice(before).map(describeEvent)),
         );
       }
@@ -54,6 +54,6 @@ export const exportedKubeconfig: Scenario = {
       await runInShell('make down', environment);
       rmSync(join(dirname(paths.standing), context.name), { recursive: true, force: true });
     }
-    return `${String(all.length)} targets sent 0 requests, the negative control sent ${String(before)}`;
+    return `${String(all.length)} targets sent 0 requests, injector status (the negative control) sent ${String(before)}`;
   },
 };

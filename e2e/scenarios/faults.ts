@@ -17,10 +17,10 @@ import { barePod } from '../harness/workloads.ts';
 export const faults: Scenario = {
   name: 'faults',
   about:
-    'the API server and etcd fail, watches hang and expire, requests are refused: replicas continue to inject, and the operator reconverges within 5 s',
+    'while the API server and etcd fail, watches hang or expire, and requests are refused, replicas continue to inject; the operator reconverges within 5 s after each fault',
   destructive: 'it kills the components of the control plane',
   ownControlPlane: true,
-  full: 'etcd stopped for a minute, refusals for 20 s, every watch hung: about 6 minutes',
+  full: 'etcd is stopped for a minute, requests are refused for 20 s, every watch hangs: about 6 minutes',
   run: async (context) => {
     const { client, size } = context;
     const replicas = await context.startReplicas({ proxied: true });
@@ -31,7 +31,7 @@ export const faults: Scenario = {
     await checkDeadReplicas(context, replicas, new Losses(context, load, cluster.audit));
     const began = Date.now();
 
-    // These watches are detected while the next faults happen.
+    // The operator detects these hung watches while the next faults happen.
     const hung = await hangWatches(cluster, { resources: ['nodes'] });
     await restartApiServer(cluster);
     await stopEtcd(cluster);
@@ -43,26 +43,26 @@ export const faults: Scenario = {
     await load.stop();
 
     const { created, lost } = reportLoad(load, cluster.audit.events(), { answeredSince: began });
-    // Creations also fail while etcd is down; count only those that failed at our webhook.
+    // Creations also fail while etcd is down. Count only creations that failed at our webhook.
     const ours = lost.filter(({ kind, description }) => kind !== 'refused' || description.includes('webhook'));
-    await context.checkNow(`the webhook lost none of ${created} pods (${lost.length} could not be stored)`, () =>
+    await context.checkNow(`the webhook lost none of ${created} pods (${lost.length} others could not be stored)`, () =>
       none(ours.map(({ description }) => description)),
     );
     const writes = await cluster.proxy.writes();
     const duplicates = duplicateWrites(writes);
     const last = writes.filter(isDone).slice(-1);
     await context.checkNow(
-      'negative control: a repeated write is detected',
+      'negative control: the test detects a repeated write',
       () => duplicateWrites([...last, ...last]).length === 1,
     );
     await context.checkNow(
-      `none of ${writes.filter(isDone).length} writes was repeated (the audit log has ${recordedWrites(cluster)})`,
+      `the operator repeated none of its ${writes.filter(isDone).length} writes (the audit log has ${recordedWrites(cluster)} writes)`,
       () => none(duplicates),
     );
     context.measured({ created, lost: ours.length, reconvergedMilliseconds: cluster.reconverged });
     context.measured({ hungNoticedMilliseconds: Math.max(noticed, all), duplicates: duplicates.length });
     const slowest = Math.max(...Object.values(cluster.reconverged));
-    return `${created} pods, 0 lost; slowest reconvergence ${slowest} ms after a fault; hung watches detected within ${noticed} ms; 0 duplicate writes`;
+    return `${created} pods created, 0 lost; the slowest reconvergence took ${slowest} ms; all hung watches were detected within ${noticed} ms; 0 repeated writes`;
   },
 };
 
@@ -74,15 +74,15 @@ function recordedWrites({ audit, replicas }: FaultyCluster): number {
     .length;
 }
 
-/** Returns successful writes that repeat the previous write of the object; no Leases and Events. */
+/** Returns successful writes that repeat the object's previous write. Omits Leases and Events. */
 function duplicateWrites(writes: PassedWrite[]): string[] {
   const last = new Map<string, string>();
   const duplicates: string[] = [];
   for (const { verb, apiGroup, resource, subresource, namespace, name, body } of writes.filter(isDone)) {
     const object = `${resource}.${apiGroup} ${namespace}/${verb === 'create' ? nameIn(body) : name} ${subresource}`;
-    const said = verb === 'delete' ? 'deleted' : body;
-    if (last.get(object) === said) duplicates.push(`${verb} ${object}`);
-    last.set(object, said);
+    const content = verb === 'delete' ? 'deleted' : body;
+    if (last.get(object) === content) duplicates.push(`${verb} ${object}`);
+    last.set(object, content);
   }
   return duplicates;
 }
@@ -91,23 +91,23 @@ function isDone({ status, resource }: PassedWrite): boolean {
   return status < 300 && isCounted(resource);
 }
 
-/** Refuses four of five requests for a while during an edit, as a broken API server does. */
+/** Refuses four of five requests during an edit, as a broken API server does. */
 async function refuseRequests(cluster: FaultyCluster): Promise<void> {
   for (const status of [403, 429, 500]) {
-    // Replicas keep a configuration only for a few edits, so prepare again for each one.
+    // Replicas keep a configuration only for a few edits, so prepare again before each edit.
     const direct = await cluster.prepareDirect();
     const retry = status === 429 ? { retryAfterSeconds: 1 } : {};
     const fault = await cluster.proxy.fault({ match: {}, action: { kind: 'answer', status, ...retry }, share: 0.8 });
     await cluster.edit();
     await sleep(cluster.lasting(2000, 20_000));
-    await cluster.checkInjecting(direct, `${status} for four of five requests`);
+    await cluster.checkInjecting(direct, `while four of five requests get ${status}`);
     const affected = await fault.end();
-    await cluster.context.checkNow(`the fault affected ${affected} requests`, () => affected > 0);
-    await cluster.checkReconverged(`${affected} requests got ${status}`, Date.now());
+    await cluster.context.checkNow(`the fault answered ${affected} requests with ${status}`, () => affected > 0);
+    await cluster.checkReconverged(`after ${affected} requests got ${status}`, Date.now());
   }
 }
 
-/** Makes open watches (default: of all resources) stay open without events; new ones work. */
+/** Makes open watches (default: all) stay open without events. New watches work. */
 async function hangWatches(cluster: FaultyCluster, match: { resources?: string[] } = {}) {
   const hungBefore = await cluster.watchesEnded('Hung');
   const fault = await cluster.proxy.fault({ match: { verbs: ['watch'], ...match }, action: { kind: 'hang' } });
@@ -116,14 +116,14 @@ async function hangWatches(cluster: FaultyCluster, match: { resources?: string[]
 
 type HungWatches = Awaited<ReturnType<typeof hangWatches>>;
 
-/** Checks that every hung watch is detected within a minute; returns the longest time in ms. */
+/** Checks that every hung watch is detected within a minute. Returns the longest time in ms. */
 async function checkHungDetected(cluster: FaultyCluster, hung: HungWatches): Promise<number> {
   await cluster.context.check(
-    `each of ${hung.count} half-open watches is detected`,
+    `the operator detects each of ${hung.count} hung watches`,
     async () => hung.count > 0 && (await cluster.watchesEnded('Hung')) >= hung.hungBefore + hung.count,
     { timeout: 150_000 },
   );
-  // Other faults happened meanwhile, so take the times from the logs.
+  // Read the times from the logs, because other faults happened in the meantime.
   const noticed = cluster.replicas.all
     .flatMap(({ operator }) => operator.process.log().split('\n'))
     .filter((line) => line.includes('did not end when it was due'))
@@ -132,7 +132,7 @@ async function checkHungDetected(cluster: FaultyCluster, hung: HungWatches): Pro
   const last = Math.max(...noticed);
   const still = await cluster.standstill.between(hung.since, hung.since + last);
   await cluster.context.checkNow(
-    `the last hung watch was detected after ${last} ms`,
+    `the operator detected the last hung watch after ${last} ms`,
     () => noticed.length >= hung.count && last <= 60_000 + still,
   );
   return last;
@@ -143,9 +143,9 @@ async function hangEverything(cluster: FaultyCluster): Promise<number> {
   const direct = await cluster.prepareDirect();
   const hung = await hangWatches(cluster);
   await cluster.edit();
-  await cluster.checkInjecting(direct, 'every watch hangs');
+  await cluster.checkInjecting(direct, 'while every watch hangs');
   const took = await checkHungDetected(cluster, hung);
-  await cluster.checkReconverged(`${hung.count} hung watches were noticed`, Date.now());
+  await cluster.checkReconverged(`after ${hung.count} hung watches were detected`, Date.now());
   return took;
 }
 
@@ -153,26 +153,26 @@ async function restartApiServer(cluster: FaultyCluster): Promise<void> {
   const direct = await cluster.prepareDirect();
   await cluster.edit();
   await cluster.plane.component('kube-apiserver').kill();
-  await cluster.checkInjecting(direct, 'the API server is dead');
+  await cluster.checkInjecting(direct, 'while the API server is dead');
   await sleep(cluster.lasting(1000, 20_000));
-  await cluster.checkInjecting(direct, 'the API server is still dead');
+  await cluster.checkInjecting(direct, 'while the API server is still dead');
   await cluster.plane.restart('kube-apiserver');
-  await cluster.checkReconverged('the API server is back', Date.now());
+  await cluster.checkReconverged('after the API server was restarted', Date.now());
 }
 
 async function stopEtcd(cluster: FaultyCluster): Promise<void> {
   const direct = await cluster.prepareDirect();
   await cluster.plane.component('etcd').stop();
-  await cluster.checkInjecting(direct, 'etcd is stopped');
+  await cluster.checkInjecting(direct, 'while etcd is stopped');
   await sleep(cluster.lasting(4000, 60_000));
-  await cluster.checkInjecting(direct, 'etcd is still stopped');
+  await cluster.checkInjecting(direct, 'while etcd is still stopped');
   await cluster.plane.restart('etcd');
   await waitUntilStored(cluster);
   await cluster.edit();
-  await cluster.checkReconverged('etcd is back', Date.now());
+  await cluster.checkReconverged('after etcd was restarted', Date.now());
 }
 
-/** Waits until all connections to etcd work: one per resource, each with its own backoff. */
+/** Waits until the API server's connections to etcd work; each resource has its own connection. */
 async function waitUntilStored({ context }: FaultyCluster): Promise<void> {
   const kinds = [
     injectorConfigs,
@@ -200,20 +200,20 @@ async function freezeControllerManager(cluster: FaultyCluster): Promise<void> {
   try {
     const since = Date.now();
     await cluster.edit();
-    await cluster.checkReconverged('the controller-manager is frozen', since);
+    await cluster.checkReconverged('while the controller-manager is frozen', since);
     await sleep(cluster.lasting(0, 30_000));
   } finally {
     manager.unfreeze();
   }
 }
 
-/** Cuts watches, compacts etcd past their resourceVersion, and checks that the operator relists. */
+/** Cuts watches and compacts etcd, so that they cannot resume; checks that the operator relists. */
 async function expireWatches(cluster: FaultyCluster): Promise<void> {
   const { context, proxy, plane } = cluster;
   const expired = await cluster.watchesEnded('Expired');
   const cut = await proxy.fault({ match: { verbs: ['list', 'watch'] }, action: { kind: 'cut' } });
   await cluster.edit();
-  // Change watched objects, so that each watch is behind.
+  // Change watched objects, so that each watch has missed changes.
   for (let index = 0; index < 3; index++) {
     await context.client.patch(objectOf('v1', 'Namespace', 'default'), 'merge', {
       metadata: { labels: { 'e2e.sidecar-injector.io/moved': String(index) } },
@@ -225,9 +225,9 @@ async function expireWatches(cluster: FaultyCluster): Promise<void> {
   await plane.restart('kube-apiserver');
   await context.client.list(resourceKind('v1', 'Namespace'));
   const affected = await cut.end();
-  await cluster.checkReconverged(`${affected} lists and watches were cut, and etcd was compacted`, Date.now());
+  await cluster.checkReconverged(`after ${affected} lists and watches were cut and etcd was compacted`, Date.now());
   await context.check(
-    'the operator found expired watches, and listed again',
+    'the operator found expired watches and listed the objects again',
     async () => (await cluster.watchesEnded('Expired')) > expired,
   );
 }
@@ -262,18 +262,18 @@ function faultyCluster(context: ScenarioContext, replicas: Replicas, namespace: 
     /** Waits until the last edit is Ready and published; checks the time since `since`. */
     checkReconverged: async (fault: string, since: number) => {
       await waitForCondition(client, configName, 'Ready', 'True', generation);
-      await waitFor(`the last edit to be published after ${fault}`, async () => {
+      await waitFor(`the last edit to be published ${fault}`, async () => {
         const { marks } = marksOf(await dryRun(client, barePod(namespace, 'probe')));
         return marks.join() === `edit${edits}`;
       });
       const took = Math.max(0, Date.now() - since);
       const still = await standstill.between(since, since + took);
       reconverged[fault] = took;
-      await context.checkNow(`${fault}: the operator reconverged within ${took} ms`, () => took <= bound + still);
+      await context.checkNow(`${fault}, the operator reconverged within ${took} ms`, () => took <= bound + still);
     },
     checkInjecting: async (direct: ReviewTarget, fault: string) => {
       const targets = replicas.webhooks.map(({ operator }) => ({ ...direct, port: operator.webhookPort }));
-      await context.check(`${fault}: every replica injects from memory`, async () =>
+      await context.check(`${fault}, every replica injects with its configuration in memory`, async () =>
         (await Promise.all(targets.map(injects))).every(Boolean),
       );
     },
@@ -286,7 +286,7 @@ function faultyCluster(context: ScenarioContext, replicas: Replicas, namespace: 
   };
 }
 
-/** Reports whether a replica injects a pod into a review that this scenario sends directly. */
+/** Reports whether a replica injects a pod when the scenario sends the review directly. */
 async function injects(target: ReviewTarget): Promise<boolean> {
   const uid = `direct-${target.port}`;
   const { review } = await postReview(target, podReview(uid));

@@ -11,12 +11,12 @@ import {
 import type { Scenario } from '../harness/scenario-context.ts';
 
 const name = 'blue';
-/** The maximum delay of a condition, in milliseconds; its timestamp has whole seconds. */
+/** The maximum delay in milliseconds: 2 s, plus 1 s because timestamps have whole seconds. */
 const maximumDelay = 2000 + 1000;
 
 export const foreignComesAndGoes: Scenario = {
   name: 'foreign-comes-and-goes',
-  about: "conditions follow at once when another injector's webhook is created, changed or deleted",
+  about: "conditions change within 2 s after another product's webhook is created, changed or deleted",
   paired: true,
   destructive: 'it creates a webhook configuration called istio-sidecar-injector',
   run: async (context) => {
@@ -33,16 +33,16 @@ export const foreignComesAndGoes: Scenario = {
       ready: Condition['status'],
     ][] = [
       [
-        'the foreign webhook exists before ours',
+        "the other product's webhook exists before ours",
         () => arrive(overlapping).then(() => applyObject(client, smallConfig(name))),
         'True',
         'False',
       ],
-      ['the foreign webhook is deleted', () => client.delete(overlapping), 'False', 'True'],
-      ['the foreign webhook is created after ours', () => arrive(overlapping), 'True', 'True'],
-      ['the foreign webhook selects other pods', () => arrive(foreign(revision('other'))), 'False', 'True'],
-      ['the foreign webhook selects our pods again', () => arrive(overlapping), 'True', 'True'],
-      ['the foreign webhook is deleted again', () => client.delete(overlapping), 'False', 'True'],
+      ["the other product's webhook is deleted", () => client.delete(overlapping), 'False', 'True'],
+      ["the other product's webhook is created after ours", () => arrive(overlapping), 'True', 'True'],
+      ["the other product's webhook selects other pods", () => arrive(foreign(revision('other'))), 'False', 'True'],
+      ["the other product's webhook selects our pods again", () => arrive(overlapping), 'True', 'True'],
+      ["the other product's webhook is deleted again", () => client.delete(overlapping), 'False', 'True'],
     ];
     let slowest = 0;
     for (const [what, change, overlap, ready] of changes) {
@@ -55,12 +55,12 @@ export const foreignComesAndGoes: Scenario = {
       });
       const took = Math.max(0, Date.parse(changed.lastTransitionTime) - changedAt);
       slowest = Math.max(slowest, took);
-      await context.checkNow(`${what}: the condition followed within 2 s`, () => took <= maximumDelay);
+      await context.checkNow(`${what}: the condition changed within 2 s`, () => took <= maximumDelay);
     }
-    await context.check('an Event names the foreign webhook', async () => {
+    await context.check("an Event names the other product's webhook", async () => {
       const events = await eventsAbout(client, name);
       return events.some(({ message }) => message.includes('istio-sidecar-injector'));
     });
-    return `${changes.length} changes, the slowest condition after ${slowest} ms`;
+    return `${changes.length} changes of another product's webhook; the slowest condition changed after ${slowest} ms`;
   },
 };

@@ -9,10 +9,10 @@ import { found, none } from '../harness/wait-for.ts';
 
 export const gitops: Scenario = {
   name: 'gitops',
-  about: 'kubectl diff of chart and examples is empty, and Argo CD and Flux judge each recorded state as documented',
+  about: 'kubectl diff of chart and examples is empty, and Argo CD and Flux rate each recorded state as documented',
   paired: true,
   ownControlPlane: true,
-  destructive: 'it creates the default injector and crashing pods',
+  destructive: 'it creates the default InjectorConfig and crashing pods',
   run: async (context) => {
     const health = await buildProgram('health', (line) => context.say(line));
     await buildKubectl((line) => context.say(line));
@@ -33,13 +33,13 @@ export const gitops: Scenario = {
       const alike = mutants(check).filter((mutant) => judge(health, mutant, objects).join() === said.join());
       noticed += mutants(check).length - alike.length;
       const words = alike.map(({ lua, flux }) => (lua === check.lua ? JSON.stringify(flux) : lua));
-      await context.checkNow(`the verdicts on ${kind} change if any word of its health check is removed`, () =>
+      await context.checkNow(`for ${kind}, the removal of any word from the health check changes a health status`, () =>
         none(words),
       );
     }
-    await context.checkNow('the verdicts on all states equal the table of docs/gitops.md', () =>
+    await context.checkNow('the health statuses of all recorded states equal the table in docs/gitops.md', () =>
       found([...verdicts].sort().join('\n'), table.sort().join('\n')),
     );
-    return `${recorded.length} states recorded, ${table.length} rows, ${noticed} mutants noticed`;
+    return `${recorded.length} states recorded, ${table.length} rows in the table, ${noticed} mutants of the health checks detected`;
   },
 };

@@ -18,12 +18,12 @@ import { found, waitFor } from '../harness/wait-for.ts';
 import { checkLeafBeforeBundle, takeOver } from './rotation-under-load/wrong-orders.ts';
 
 /** The confirmation period, in milliseconds. */
-const confirming = 2000;
+const confirmationMs = 2000;
 
 export const givenCertificates: Scenario = {
   name: 'given-certificates',
   about:
-    "the user's own certificates under load: replicas serve them after their authority is trusted, replace them without a lost pod, and refuse invalid ones",
+    "under load, replicas serve a user's certificate once its authority is trusted, replace it without a lost pod, and refuse invalid certificates",
   paired: true,
   run: async (context) => {
     const cluster = await startRotatingCluster(context, { name: 'given', perSecond: 25 });
@@ -32,29 +32,29 @@ export const givenCertificates: Scenario = {
     const company = await companyAuthority('company');
     const successor = await companyAuthority('successor');
     const secret = givenSecret(cluster);
-    // The negative control: a certificate that is served before its authority is trusted.
+    // The negative control: replicas serve a certificate before its authority is trusted.
     const lostAtOnce = await takeOver(cluster, () => checkLeafBeforeBundle(cluster));
 
     const since = Date.now();
     const seen = observer.handshakes;
     const first = await company.issue(forService);
     await secret.write(first);
-    await checkOtherAuthority(secret, "a company's certificate replaces our own", first, () => secret.choose('Secret'));
+    await checkOtherAuthority(secret, "a company's certificate replaces ours", first, () => secret.choose('Secret'));
     const renewed = await company.issue(forService);
     const took = await checkSameAuthority(secret, 'the company renews its certificate', renewed);
     const refused = await checkRefusals(secret, company, renewed);
-    await checkSameAuthority(secret, 'a valid certificate follows the invalid ones', await company.issue(forService));
+    await checkSameAuthority(secret, 'a valid certificate follows bad ones', await company.issue(forService));
     const other = await successor.issue(forService);
-    const waited = await checkOtherAuthority(secret, 'a certificate of another authority replaces it', other, () =>
+    const waited = await checkOtherAuthority(secret, 'the certificate of another authority follows', other, () =>
       secret.write(other),
     );
     await secret.choose('SelfSigned');
     const own = await observer.waitForOther(observer.common());
     await context.check(
-      'all replicas serve our own certificate again',
+      "all replicas serve the operator's certificate again",
       () => observer.common() === own && own.issuer !== undefined,
     );
-    const created = await losses.checkNone('certificates that the user added, renewed, replaced and removed', since);
+    const created = await losses.checkNone('while a user added, renewed, replaced and removed certificates', since);
     await cluster.checkNoViolations(
       `the live bundle verified the certificate of each of the observer's ${observer.handshakes - seen} handshakes`,
       since,
@@ -62,13 +62,13 @@ export const givenCertificates: Scenario = {
     await cluster.load.stop();
     const figures = { lostAtOnce, refused, renewedMilliseconds: took, confirmedMilliseconds: waited };
     context.measured({ created, lost: 0, ...figures });
-    return `0 of ${created} lost (${lostAtOnce} when a certificate was served at once); a renewal served after ${took} ms, another authority ${waited} ms after it was published, ${refused} refused`;
+    return `0 of ${created} pods lost (${lostAtOnce} more while replicas served a certificate that was not trusted yet); a renewed certificate was served after ${took} ms, a certificate from another authority ${waited} ms after the authority was published; ${refused} invalid Secrets were refused`;
   },
 };
 
 /**
  * Checks that another authority is in the bundle for the confirmation period, and that the API
- * server reconnects, before a replica serves its certificate. Returns the milliseconds in between.
+ * server reconnects, before a replica serves the certificate. Returns the milliseconds in between.
  */
 async function checkOtherAuthority(
   secret: GivenSecret,
@@ -93,14 +93,14 @@ async function checkOtherAuthority(
   await waitFor('the API server to make a connection', async () => (await cluster.apiServerHandshakes(all)) > 0);
   const waited = first - published;
   await context.checkNow(
-    `${says}: all replicas serve it after ${all - since} ms, the first one ${waited} ms after its authority was published, and the API server made ${between} new connections in between`,
-    () => waited >= confirming - 300 && between > 0 && observer.violationsSince(since).length === 0,
+    `${says}: the first replica serves the new certificate ${waited} ms after its authority was published, all replicas after ${all - since} ms, and the API server made ${between} new connections in between`,
+    () => waited >= confirmationMs - 300 && between > 0 && observer.violationsSince(since).length === 0,
   );
   await losses.checkNone(says, since);
   return waited;
 }
 
-/** Returns when the last write of the webhook configuration within an interval ended (ms). */
+/** Returns the end of the last write of the webhook configuration in an interval (ms). */
 function lastBundleWrite({ audit, names, replicas }: RotatingCluster, from: number, to: number): number {
   const times = audit
     .writesBy(replicas.installation.username)
@@ -112,8 +112,8 @@ function lastBundleWrite({ audit, names, replicas }: RotatingCluster, from: numb
   return Math.max(...times);
 }
 
-/** The maximum time to serve a renewal, in ms; a retry after an untrusted one takes 3 s. */
-const atOnce = 2000;
+/** The maximum time to serve a renewed certificate, in ms. A retry would take 3 s. */
+const maximumRenewalMs = 2000;
 
 async function checkSameAuthority(secret: GivenSecret, says: string, text: PairText): Promise<number> {
   const { cluster } = secret;
@@ -125,8 +125,8 @@ async function checkSameAuthority(secret: GivenSecret, says: string, text: PairT
   const took = served - since;
   const still = await cluster.standstill.between(since, served);
   await context.check(
-    `${says}: all replicas serve it after ${took} ms, and CertificateReady is True`,
-    async () => took <= atOnce + still && (await secret.condition()).says.startsWith('True'),
+    `${says}: all replicas serve the new certificate after ${took} ms, and CertificateReady is True`,
+    async () => took <= maximumRenewalMs + still && (await secret.condition()).says.startsWith('True'),
   );
   await losses.checkNone(says, since);
   return took;
@@ -134,7 +134,7 @@ async function checkSameAuthority(secret: GivenSecret, says: string, text: PairT
 
 const day = 86_400_000;
 
-/** An invalid Secret: the reason of its refusal, the key that the condition names, and its data. */
+/** An invalid Secret: its fault, the reason and the key in the condition, and its data. */
 type BadPair = [fault: string, reason: string, key: string, data: Partial<PairText> | undefined];
 
 async function badPairs(secret: GivenSecret, company: CompanyAuthority, good: PairText): Promise<BadPair[]> {
@@ -146,20 +146,20 @@ async function badPairs(secret: GivenSecret, company: CompanyAuthority, good: Pa
   const other = await company.issue(forService);
   const [leaf = ''] = other['tls.crt'].split(/(?<=-----END CERTIFICATE-----\n)/);
   return [
-    ['a certificate for another name', 'NameMissing', 'tls.crt', elsewhere],
-    ["another certificate's key", 'KeyMismatch', 'tls.key', { ...other, 'tls.key': good['tls.key'] }],
-    ['a certificate that has expired', 'Expired', 'tls.crt', expired],
-    ['a chain without its intermediate', 'Untrusted', 'ca.crt', { ...other, 'tls.crt': leaf }],
-    ['an authority that did not sign it', 'Untrusted', 'ca.crt', { ...other, 'ca.crt': unrelated.root }],
-    ['half of a certificate', 'Unreadable', 'tls.crt', { ...other, 'tls.crt': leaf.slice(0, leaf.length / 2) }],
-    ['no key', 'KeyMissing', 'tls.key', { 'tls.crt': other['tls.crt'], 'ca.crt': other['ca.crt'] }],
-    ['no Secret', 'SecretMissing', '', undefined],
+    ['the certificate is for another host name', 'NameMissing', 'tls.crt', elsewhere],
+    ['the key belongs to another certificate', 'KeyMismatch', 'tls.key', { ...other, 'tls.key': good['tls.key'] }],
+    ['the certificate has expired', 'Expired', 'tls.crt', expired],
+    ['the chain has no intermediate certificate', 'Untrusted', 'ca.crt', { ...other, 'tls.crt': leaf }],
+    ['the authority did not sign the certificate', 'Untrusted', 'ca.crt', { ...other, 'ca.crt': unrelated.root }],
+    ['the certificate is truncated', 'Unreadable', 'tls.crt', { ...other, 'tls.crt': leaf.slice(0, leaf.length / 2) }],
+    ['the Secret has no key', 'KeyMissing', 'tls.key', { 'tls.crt': other['tls.crt'], 'ca.crt': other['ca.crt'] }],
+    ['the Secret does not exist', 'SecretMissing', '', undefined],
   ];
 }
 
 /**
  * Checks that a condition and a Warning Event report each invalid Secret, and that replicas serve
- * the previous certificate meanwhile. Returns the number of Secrets.
+ * the previous certificate. Returns the number of invalid Secrets.
  */
 async function checkRefusals(secret: GivenSecret, company: CompanyAuthority, good: PairText): Promise<number> {
   const { cluster } = secret;
@@ -170,7 +170,7 @@ async function checkRefusals(secret: GivenSecret, company: CompanyAuthority, goo
   for (const [fault, reason, key, text] of pairs) {
     const began = Date.now();
     await secret.write(text);
-    await context.check(`${fault}: CertificateReady names ${reason}, the Secret and its key`, async () => {
+    await context.check(`${fault}: CertificateReady has reason ${reason} and names Secret and key`, async () => {
       const condition = await secret.condition();
       found(condition.says, `False (${reason})`);
       const parts = [`Secret ${cluster.namespace}/${secret.name}`, key, 'is still served'];
@@ -178,7 +178,7 @@ async function checkRefusals(secret: GivenSecret, company: CompanyAuthority, goo
     });
     await observer.waitForRound();
     await context.checkNow(
-      `${fault}: every replica serves the previous certificate ${Date.now() - began} ms later`,
+      `${fault}: every replica still serves the previous certificate after ${Date.now() - began} ms`,
       () => observer.common() === served,
     );
   }
@@ -189,7 +189,7 @@ async function checkRefusals(secret: GivenSecret, company: CompanyAuthority, goo
     const missing = pairs.filter(([, reason]) => !reasons.has(reason));
     return found(missing.map(([fault]) => fault).join(), '');
   });
-  await losses.checkNone(`${pairs.length} invalid Secrets`, since);
+  await losses.checkNone(`with ${pairs.length} invalid Secrets`, since);
   return pairs.length;
 }
 
@@ -204,7 +204,7 @@ function givenSecret(cluster: RotatingCluster) {
     cluster,
     name,
 
-    /** Replaces the Secret's data; deletes the Secret if there is none. */
+    /** Replaces the Secret's data; deletes the Secret if `text` is undefined. */
     write: async (text: Partial<PairText> | undefined): Promise<void> => {
       const secret = objectOf('v1', 'Secret', name, cluster.namespace);
       if (text === undefined) await client.delete(secret);
@@ -217,7 +217,7 @@ function givenSecret(cluster: RotatingCluster) {
       await applyObject(client, markedConfig(cluster.name, 'one', { certificate }));
     },
 
-    /** Waits until the observer sees every replica serve the first certificate of a text. */
+    /** Waits until the observer sees every replica serve the certificate in `tls.crt`. */
     waitUntilServed: (text: { 'tls.crt': string }): Promise<SeenLeaf> => {
       const { fingerprint256 } = new X509Certificate(text['tls.crt']);
       return waitFor('every replica to serve the certificate of the Secret', () => {

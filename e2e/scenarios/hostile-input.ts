@@ -12,25 +12,25 @@ import { HealthyTraffic, summarise, type HealthyFigures } from './hostile-input/
 
 const sizes = {
   short: { requestsPerClass: 80, undisturbed: 2000, silentAfter: 3000, clients: 12 },
-  // Many clients wait for a timeout, so more clients do not prolong the run.
+  // Many clients only wait for a timeout, so 24 clients do not make the run longer.
   full: { requestsPerClass: 10_000, undisturbed: 30_000, silentAfter: 60_000, clients: 24 },
 };
 const slowConnections = 1000;
-/** With the slow ones, more connections without an answer than the server keeps (1,536). */
+/** With the slow connections, more unanswered connections than the server keeps (1,536). */
 const mostSilentConnections = 3000;
-/** The sum of the server's bounds in MiB, as in the chart's values.yaml; its limit is higher. */
+/** The sum of the server's memory bounds in MiB, which is below the chart's memory limit. */
 const mostMemory = 600;
 const chartLimit = 768;
 
 export const hostileInput: Scenario = {
   name: 'hostile-input',
   about:
-    'malformed and absurd requests of many classes, slow clients and huge bodies get the expected answers and disturb no other client',
+    'malformed and absurd requests of many classes, slow clients and huge bodies get the expected answers, and do not affect other clients',
   full: '1,260,000 malformed requests, 1,000 slow connections and bodies of 19 MiB, about 25 minutes',
   run: async (context) => {
     const size = sizes[context.size];
     const installation = await context.install();
-    // The level of production; at debug, every request logs a line.
+    // Production logs at level info. At level debug, every request would log a line.
     const operator = await installation.startOperator({ flags: ['--log-level=info'] });
     await applyUntilReady(context.client, targetConfig);
     const namespace = await context.namespace('healthy', { 'istio.io/rev': targetConfig.metadata.name });
@@ -63,7 +63,7 @@ export const hostileInput: Scenario = {
 
     const { sent, distinct } = await checkClasses(context, report, requestsPerClass);
     const failures = [undisturbed, attacked, afterwards].flatMap((figures) => figures.failures);
-    await context.checkNow('healthy reviews and pods were answered and injected throughout', () =>
+    await context.checkNow('all healthy reviews were answered, and all healthy pods were injected', () =>
       none([...new Set(failures)]),
     );
     const dropped = await checkAftermath(context, operator, pid, reopened);
@@ -73,8 +73,8 @@ export const hostileInput: Scenario = {
       afterMebibytes: mebibytes(after.residentBytes),
     };
     await context.checkNow(
-      `the operator never used more than ${mostMemory} MiB of the ${chartLimit} that the chart allows`,
-      () => none(memory.peakMebibytes > mostMemory ? [`it used ${JSON.stringify(memory)}`] : []),
+      `the operator never used more than ${mostMemory} MiB of memory (the limit in the chart is ${chartLimit} MiB)`,
+      () => none(memory.peakMebibytes > mostMemory ? [`the operator used ${JSON.stringify(memory)}`] : []),
     );
     context.measured({
       requests: sent,
@@ -104,11 +104,11 @@ export const hostileInput: Scenario = {
       `${quantile(direct, 0.99)} ms direct and ${quantile(apiServer, 0.99)} ms through the API server`;
     return [
       `${sent} requests of ${hostileClasses.length} classes in ${report.seconds.toFixed(1)} s`,
-      `${((distinct / sent) * 100).toFixed(1)} % distinct, 0 crashes`,
-      `RSS ${memory.beforeMebibytes} → ${memory.peakMebibytes} at most → ${memory.afterMebibytes} MiB`,
-      `19 MiB bodies ${JSON.stringify(report.largeOutcomes)}`,
-      `${attacked.direct.length + attacked.apiServer.length} healthy requests during it, 0 lost, p99 ${times(attacked)} (undisturbed ${times(undisturbed)})`,
-      `${dropped} connections without an answered review closed under pressure, ${reopened} others`,
+      `${((distinct / sent) * 100).toFixed(1)} % of the requests distinct, 0 crashes`,
+      `RSS ${memory.beforeMebibytes} MiB before, at most ${memory.peakMebibytes} MiB, ${memory.afterMebibytes} MiB after`,
+      `outcomes of bodies of 19 MiB: ${JSON.stringify(report.largeOutcomes)}`,
+      `${attacked.direct.length + attacked.apiServer.length} healthy requests during the attack, 0 lost, p99 ${times(attacked)} (before the attack: ${times(undisturbed)})`,
+      `under pressure, the operator closed ${dropped} connections without an answered review and ${reopened} other connections`,
     ].join('; ');
   },
 };
@@ -145,16 +145,16 @@ spec:
   },
 });
 
-/** Checks the results of all classes, and the number and diversity of the requests. */
+/** Checks the outcomes of all classes, the number of requests, and how many are distinct. */
 async function checkClasses(context: ScenarioContext, report: AttackReport, requestsPerClass: number) {
   const problems: string[] = [];
   for (const outcome of new Set(report.classes.map(({ expected }) => expected))) {
     const group = report.classes.filter(({ expected }) => expected === outcome);
     const wrong = group.filter(({ unexpected }) => unexpected > 0);
-    const statement = `every request of these classes ends with ${outcome}: ${group.map(({ name }) => name).join(', ')}`;
+    const statement = `every request has the outcome ${outcome} in these classes: ${group.map(({ name }) => name).join(', ')}`;
     if (wrong.length === 0) await context.checkNow(statement, () => true);
     for (const { name, sent, unexpected, outcomes, example = '' } of wrong) {
-      const instead = `${unexpected} of ${sent} did not end with ${outcome} but ${JSON.stringify(outcomes)}`;
+      const instead = `${unexpected} of ${sent} requests did not have the outcome ${outcome}: ${JSON.stringify(outcomes)}`;
       problems.push(`${name}: ${instead}; ${example}`);
     }
   }
@@ -176,18 +176,18 @@ async function checkClasses(context: ScenarioContext, report: AttackReport, requ
   return { sent, distinct };
 }
 
-/** The maximum length of a log line: the server logs 20 refusals per second and shortens quotes. */
+/** The maximum number of characters in a log line. The server shortens quoted parts of requests. */
 const longestLogLine = 4000;
 
 /**
- * Checks the state after an attack: the process, its log, its metrics and its connections. Returns
- * how many connections it closed under pressure.
+ * Checks the operator's process, log, metrics and connections after an attack. Returns how many
+ * connections the operator closed under pressure.
  *
  * @param pid the process ID before the attack
  * @param reopened the number of healthy clients' connections that the server closed
  */
 async function checkAftermath(context: ScenarioContext, operator: OperatorProcess, pid: number, reopened: number) {
-  await context.check('the operator is the same process as before, and is ready', async () => {
+  await context.check('after the attack, the same operator process runs and is ready', async () => {
     await operator.waitUntilReady();
     return operator.process.pid === pid;
   });
@@ -203,12 +203,12 @@ async function checkAftermath(context: ScenarioContext, operator: OperatorProces
   );
   const metrics = (await operator.metrics()).split('\n');
   await context.checkNow(
-    'no content of requests appears in metrics, which have fewer than 1000 lines',
+    'the metrics have fewer than 1000 lines, so content of requests does not create series',
     () => metrics.length < 1000,
   );
   const pressure = 'injector_connections_dropped_total{reason="pressure"} ';
   const dropped = Number(metrics.find((line) => line.startsWith(pressure))?.slice(pressure.length) ?? 0);
-  await context.checkNow('under pressure, the operator closed connections, but none with an answered review', () => {
+  await context.checkNow('under pressure, the operator closed only connections without an answered review', () => {
     if (dropped === 0) throw new Error('no connection was closed, so there was no pressure');
     return found(`${reopened} closed`, '0 closed');
   });

@@ -23,7 +23,7 @@ import { podsMatching } from '../harness/workloads.ts';
 const run = promisify(execFile);
 /** The values of e_machine in an ELF header. */
 const machines = { amd64: 62, arm64: 183 } as const;
-/** Prints its user, bounding set, NoNewPrivs, and whether it can write to the root filesystem. */
+/** A program that prints its user, bounding set, NoNewPrivs and whether it can write to `/`. */
 const probe = `const { readFileSync, writeFileSync } = require('node:fs');
   const attempt = (file) => { try { writeFileSync(file, ''); return 'written'; } catch ({ code }) { return code; } };
   const [, bounding, noNew] = /CapBnd:\\s+(\\w+)[^]*NoNewPrivs:\\s+(\\d)/.exec(readFileSync('/proc/self/status', 'utf8'));
@@ -31,7 +31,7 @@ const probe = `const { readFileSync, writeFileSync } = require('node:fs');
 
 export const image: Scenario = {
   name: 'image',
-  about: 'the image injects a pod, without privileges and read-only; runs on arm64; has complete SBOMs',
+  about: 'without privileges and read-only, the image injects a pod; the image runs on arm64 and has complete SBOMs',
   paired: true,
   run: async (context) => {
     const missing = ['crun', 'unshare', 'qemu-aarch64-static'].filter((program) => onPath(program) === undefined);
@@ -56,17 +56,17 @@ export const image: Scenario = {
       const names = ['title', 'source', 'version', 'revision', 'licenses'];
       const actual = [machine, user, ...names.map((each) => labels[`org.opencontainers.image.${each}`])].join(' ');
       const { name: title, version } = project;
-      const wanted = [machines[architecture], '65532:65532', title, sourceAddress, version, revision(), 'Apache-2.0'];
-      await context.checkNow(`${architecture}: the machine code, user and labels are right`, () =>
-        found(actual, wanted.join(' ')),
+      const expected = [machines[architecture], '65532:65532', title, sourceAddress, version, revision(), 'Apache-2.0'];
+      await context.checkNow(`${architecture}: the image has the expected machine code, user and labels`, () =>
+        found(actual, expected.join(' ')),
       );
-      await context.checkNow(`${architecture}: our layer has at most 6 MB`, () => lastLayerBytes <= 6e6);
+      await context.checkNow(`${architecture}: the operator's layer has at most 6 MB`, () => lastLayerBytes <= 6e6);
       const [schema, files] = [await schemaMistakes(bill), await mistakes()];
-      await context.checkNow(`${architecture}: the SBOM follows CycloneDX's schema`, () => none(schema));
+      await context.checkNow(`${architecture}: the SBOM is valid by CycloneDX's schema`, () => none(schema));
       await context.checkNow(`${architecture}: each file belongs to a component of the SBOM`, () => none(files));
       writeFileSync(join(root, 'usr/planted'), '');
       const planted = await mistakes();
-      await context.checkNow('negative control: an added file belongs to no component', () => planted.length === 1);
+      await context.checkNow('negative control: the test detects an added file', () => planted.length === 1);
     }
     await runHardened(context, images[0]!, folder);
     const { root } = images[1]!;
@@ -80,12 +80,12 @@ export const image: Scenario = {
     await context.checkNow('arm64: Node and the program print their versions', () => found(versions, expected));
     const injected = await emulated(program, ...inject);
     await context.checkNow('arm64: injector inject injects an example', () => injected.includes('name: hello'));
-    await context.checkNow('arm64: the output of inject equals that on this machine', () => found(injected, native));
-    return `our layer ${(images[0]!.lastLayerBytes / 1e6).toFixed(1)} MB, Node ${shippedNode.version}`;
+    await context.checkNow('arm64: injector inject prints the same as here', () => found(injected, native));
+    return `the operator's layer has ${(images[0]!.lastLayerBytes / 1e6).toFixed(1)} MB, Node ${shippedNode.version}`;
   },
 };
 
-/** Runs the image as the chart's pod does: arguments, environment, user, no rights, read-only. */
+/** Runs the image with the arguments, environment, user and restrictions of the chart's pod. */
 async function runHardened(context: ScenarioContext, { config, root }: UnpackedImage, folder: string): Promise<void> {
   const { client, cluster } = context;
   const [webhookPort, healthPort] = [await freePort(), await freePort()];
@@ -110,7 +110,7 @@ async function runHardened(context: ScenarioContext, { config, root }: UnpackedI
     { destination: '/dev', type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'mode=755', 'size=65536k'] },
     { destination: '/var/run/secrets/kubernetes.io/serviceaccount', type: 'bind', source: secret, options: ['bind'] },
   ];
-  /** Returns arguments of unshare; a PID namespace ensures that no process outlives crun. */
+  /** Returns arguments for unshare. The PID namespace ensures that no process outlives crun. */
   const container = (id: string, args: readonly string[], isHardened = true) => {
     const bundle = join(folder, id);
     mkdirSync(bundle);
@@ -120,7 +120,7 @@ async function runHardened(context: ScenarioContext, { config, root }: UnpackedI
     const linux = { namespaces: ['pid', 'mount', 'ipc', 'uts'].map((type) => ({ type })) };
     const file = { ociVersion: '1.0.2', process, root: { path: root, readonly: isHardened }, mounts, linux };
     writeFileSync(join(bundle, 'config.json'), JSON.stringify(file));
-    // crun refuses machines with both versions of cgroups, even if it uses none.
+    // crun refuses to run on a machine with both versions of cgroups, even if it uses no cgroups.
     const withoutCgroups = ['sh', '-c', 'mount -t tmpfs none /sys/fs/cgroup && exec "$@"', 'sh'];
     const crun = ['crun', '--cgroup-manager=disabled', '--root', join(folder, 'crun'), 'run', '--bundle', bundle, id];
     return ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc', ...withoutCgroups, ...crun];
@@ -128,10 +128,10 @@ async function runHardened(context: ScenarioContext, { config, root }: UnpackedI
   const node = ['node', '-e', probe];
   const { stdout: hardened } = await run('unshare', container('hardened', node));
   const { stdout: loose } = await run('unshare', container('loose', node, false));
-  await context.checkNow('a program in the container has no rights and cannot write', () =>
+  await context.checkNow('a program in the hardened container has no privileges and cannot write', () =>
     found(hardened, `65532 ${'0'.repeat(16)} 1 EROFS\n`),
   );
-  await context.checkNow('negative control: without these settings, a program is root and can write', () =>
+  await context.checkNow('negative control: in a container that is not hardened, a program is root and can write', () =>
     found(loose, `0 ${'20'.padStart(16, '0')} 0 written\n`),
   );
   const args = deployment.spec.template.spec.containers.flatMap(({ args: each = [] }) => each);
@@ -153,5 +153,5 @@ async function runHardened(context: ScenarioContext, { config, root }: UnpackedI
     found((await containersOf(client, apps)).join(' '), `${revisionName} sleep`),
   );
   await operator.stop(30_000);
-  await context.checkNow('the image ends with 0 after SIGTERM', () => operator.end?.code === 0);
+  await context.checkNow('the image exits with 0 after SIGTERM', () => operator.end?.code === 0);
 }

@@ -23,7 +23,7 @@ const namespaces = resourceKind('v1', 'Namespace');
 export const installUninstall: Scenario = {
   name,
   about:
-    'injector install and uninstall work twice, with running pods, and with the operator alive and dead; no object remains or hangs',
+    'injector install and uninstall work twice in a row, while pods run, and with the operator alive or dead; no object remains or hangs in deletion',
   destructive: 'it installs and uninstalls the operator and its CRDs',
   run: async (context) => {
     const { client } = context;
@@ -67,7 +67,7 @@ export const installUninstall: Scenario = {
     const second = await (await context.install({}, () => install())).startOperator();
     await waitForCondition(client, 'used', 'Ready', 'True');
     await untilActive(client);
-    await context.check('a pod is injected after the next install', async () => (await containers()) === 2);
+    await context.check('after another install, a pod is injected', async () => (await containers()) === 2);
     await second.process.kill();
     await context.check('negative control: pods are refused while the operator is dead', () =>
       refusal(client, barePod(namespace, 'pod')),
@@ -77,11 +77,11 @@ export const installUninstall: Scenario = {
     const last = await injector('uninstall', '--purge', '--yes');
     await context.checkNow('a second uninstall --purge finds nothing', () => last === 'nothing to uninstall\n');
     const [made, removed, all] = [first, removal, purged].map((text) => text.match(/: (?:created|deleted)$/gm)?.length);
-    return `${made} objects created, ${removed} removed with the operator alive, ${all} with the operator dead`;
+    return `${made} objects created; ${removed} objects removed while the operator was alive, ${all} while it was dead`;
   },
 };
 
-/** Ends the operator as a kubelet does after its Deployment is deleted: pods last until it ends. */
+/** Stops the operator as a kubelet does: pods are deleted only after their process has ended. */
 async function endWithDeployment({ client }: ScenarioContext, { workloads, operators }: Installation): Promise<void> {
   const { metadata, spec } = workloads[0]!.deployment;
   const setFinalizers = (finalizers: string[] | null) => async (pod: Pod) =>
@@ -98,7 +98,7 @@ async function endWithDeployment({ client }: ScenarioContext, { workloads, opera
 async function checkClean(context: ScenarioContext, namespace: string, kinds: ResourceKind[]): Promise<void> {
   const { client } = context;
   await context.check(
-    `no object of the injector remains in ${kinds.length} kinds, and its namespace is deleted`,
+    `no object of the operator remains among ${kinds.length} kinds, and its namespace is deleted`,
     async () => {
       const objects = (await Promise.all(kinds.map((kind) => listWhereKnown(client, kind)))).flat().map(nameOf);
       none(objects.filter((each) => each.includes('injector')));

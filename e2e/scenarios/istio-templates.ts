@@ -24,7 +24,7 @@ export const istioTemplates: Scenario = {
   name: 'istio-templates',
   core: true,
   about:
-    "with references to Istio's ConfigMaps, pods of every kind of workload equal the engine's results, also after edits",
+    "with references to Istio's ConfigMaps, the stored pods of every kind of workload equal the engine's results, before and after edits of the ConfigMaps",
   paired: true,
   run: (context) => withProxyConfigs(context.client, () => walk(context)),
 };
@@ -42,14 +42,14 @@ async function walk(context: ScenarioContext): Promise<string> {
   for (const kind of workloadKinds) {
     for (const namespace of [plain, mesh]) await createWorkload(client, kind, namespace);
   }
-  const around = { injector: injectorOf(revision, texts), nodes: await nodeFacts(client), scratch, plain, mesh };
+  const setting = { injector: injectorOf(revision, texts), nodes: await nodeFacts(client), scratch, plain, mesh };
 
   let compared = 0;
-  for (const kind of workloadKinds) compared += await checkKind(context, kind, around);
-  await checkControl(context, around, texts);
+  for (const kind of workloadKinds) compared += await checkKind(context, kind, setting);
+  await checkControl(context, setting, texts);
   if (context.cluster.fakeNodes) await checkNative(context, mesh);
-  const edits = await checkEdits(context, istio, texts, around);
-  return `${compared} pods of ${workloadKinds.length} kinds of workload equal the engine's results, ${edits} edits; ${source}`;
+  const edits = await checkEdits(context, istio, texts, setting);
+  return `${compared} pods of ${workloadKinds.length} kinds of workload equal the engine's results, also after ${edits} edits; ${source}`;
 }
 
 function referringConfig(namespace: string): InjectorConfigObject {
@@ -61,43 +61,43 @@ function referringConfig(namespace: string): InjectorConfigObject {
   });
 }
 
-/** Checks that every pod of a workload is injected as the engine does; returns their number. */
-async function checkKind(context: ScenarioContext, kind: WorkloadKind, around: Surroundings): Promise<number> {
-  const least = { Deployment: 2, StatefulSet: 2, DaemonSet: around.nodes.length, Job: 1, CronJob: 1 }[kind];
+/** Checks that every pod of a workload equals the engine's result. Returns the number of pods. */
+async function checkKind(context: ScenarioContext, kind: WorkloadKind, setting: Surroundings): Promise<number> {
+  const least = { Deployment: 2, StatefulSet: 2, DaemonSet: setting.nodes.length, Job: 1, CronJob: 1 }[kind];
   return context.check(`each stored pod of the ${kind} equals the engine's result for its request`, async () => {
-    const pairs = await podPairs(context.client, kind, around, least);
+    const pairs = await podPairs(context.client, kind, setting, least);
     if (pairs === undefined) return undefined;
     for (const [plainPod, pod] of pairs) {
       if (isInjected(plainPod) || !isInjected(pod)) throw new Error('a pod is injected in the wrong namespace');
-      found(await difference(context.client, around, [plainPod, pod]), '');
+      found(await difference(context.client, setting, [plainPod, pod]), '');
     }
     return pairs.length;
   });
 }
 
-/** Checks that the comparison can fail: it must detect another image tag. */
-async function checkControl(context: ScenarioContext, around: Surroundings, texts: IstioTexts): Promise<void> {
+/** Checks the negative control: the comparison must detect a wrong image tag. */
+async function checkControl(context: ScenarioContext, setting: Surroundings, texts: IstioTexts): Promise<void> {
   const injector = injectorOf(revision, withTag(texts, 'another'));
-  await context.check('with another tag in the values, the same comparison reports the image', async () => {
-    const [pair] = (await podPairs(context.client, 'Deployment', around, 1)) ?? [];
+  await context.check('negative control: the comparison detects a wrong image tag', async () => {
+    const [pair] = (await podPairs(context.client, 'Deployment', setting, 1)) ?? [];
     if (pair === undefined) return false;
-    const said = await difference(context.client, { ...around, injector }, pair);
+    const said = await difference(context.client, { ...setting, injector }, pair);
     return /image: ".*" instead of ".*:another"/.test(said);
   });
 }
 
-/** Checks that proxies are native sidecars, that their pods become ready, and that Jobs end. */
+/** Checks that proxies are native sidecars, that pods become ready, and that Jobs complete. */
 async function checkNative(context: ScenarioContext, namespace: string): Promise<void> {
   const { client } = context;
   const isNative = ({ spec }: Pod): boolean =>
     (spec.initContainers ?? []).some(({ name, restartPolicy }) => name === 'istio-proxy' && restartPolicy === 'Always');
   for (const kind of ['deployment', 'statefulset', 'daemonset']) {
-    await context.check(`the proxies of the ${kind} are native sidecars: 2/2`, async () => {
+    await context.check(`the proxies of the ${kind} are native sidecars, and its pods are ready (2/2)`, async () => {
       const pods = await podsOf(client, namespace, `shop-${kind}`);
       return pods.every(isNative) && found([...new Set(pods.map(readyColumn))].join(), '2/2');
     });
   }
-  await context.check('the pod of the Job ends despite its native sidecar', async () => {
+  await context.check('the pod of the Job succeeds although it has a native sidecar', async () => {
     const pods = await podsOf(client, namespace, 'shop-job');
     return pods.every(isNative) && found(pods.map(({ status }) => status?.phase).join(), 'Succeeded');
   });
@@ -117,8 +117,8 @@ async function nodeFacts(client: ApiClient) {
 /** New texts for some keys; null removes a key. */
 type Edit = Partial<Record<keyof IstioTexts, string | null>>;
 
-/** Checks that valid edits take effect and invalid ones are reported; returns their number. */
-async function checkEdits(context: ScenarioContext, istio: string, texts: IstioTexts, around: Surroundings) {
+/** Checks that valid edits take effect and invalid edits are reported. Returns how many edits. */
+async function checkEdits(context: ScenarioContext, istio: string, texts: IstioTexts, setting: Surroundings) {
   const { client } = context;
   const edit = async ({ mesh, ...others }: Edit): Promise<void> => {
     const [config, meshConfig] = istioConfigMaps(istio, revision, texts) as [KubernetesObject, KubernetesObject];
@@ -128,30 +128,30 @@ async function checkEdits(context: ScenarioContext, istio: string, texts: IstioT
 
   const tagged = withTag(texts, 'edited');
   await edit({ values: tagged.values });
-  const after = { ...around, injector: injectorOf(revision, tagged) };
-  await checkPod(context, 'pods use an edit of the values', after);
+  const after = { ...setting, injector: injectorOf(revision, tagged) };
+  await checkPod(context, 'an edit of the values takes effect in pods', after);
 
   const meshText = `${texts.mesh.replace(/^trustDomain:.*$/m, '').trimEnd()}\ntrustDomain: edited.example\n`;
   const renamed = { ...tagged, mesh: meshText };
   await edit({ mesh: renamed.mesh });
-  const whole = { ...around, injector: injectorOf(revision, renamed) };
-  await checkPod(context, 'pods use an edit of the mesh config', whole);
+  const whole = { ...setting, injector: injectorOf(revision, renamed) };
+  await checkPod(context, 'an edit of the mesh config takes effect in pods', whole);
 
   const proxyConfig = {
     apiVersion: 'networking.istio.io/v1beta1',
     kind: 'ProxyConfig',
-    metadata: { name: 'seven', namespace: around.mesh },
+    metadata: { name: 'seven', namespace: setting.mesh },
     spec: { concurrency: 7, image: { imageType: 'distroless' } },
   };
   await applyObject(client, proxyConfig);
   const proxied = { ...whole, proxyConfigs: [proxyConfig] };
-  await checkPod(context, 'pods use a ProxyConfig', proxied);
-  const pair = await podPair(client, around);
+  await checkPod(context, 'a new ProxyConfig takes effect in pods', proxied);
+  const pair = await podPair(client, setting);
   await context.check('the ProxyConfig changes the pod', async () => (await difference(client, whole, pair)) !== '');
 
   const broken: [says: string, changed: Edit, reason: string, message: RegExp][] = [
     [
-      'a broken template with ConfigMap, key, line and column',
+      'the ConfigMap, key, line and column of a broken template',
       { config: 'templates:\n  sidecar: "{{ if }}"\n' },
       'ConfigurationInvalid',
       new RegExp(`revision ${revision}.*key "config" of configmap "istio-sidecar-injector-.*line 1, column`),
@@ -180,7 +180,7 @@ async function checkEdits(context: ScenarioContext, istio: string, texts: IstioT
   for (const [says, changed, reason, message] of broken) {
     await edit(changed);
     await checkRefused(says, reason, message);
-    await checkPod(context, 'despite these edits, pods are injected as before', proxied);
+    await checkPod(context, 'after the invalid edit, pods are still injected as before', proxied);
     await edit(renamed);
     await checkReady();
   }
@@ -192,7 +192,7 @@ async function checkEdits(context: ScenarioContext, istio: string, texts: IstioT
   await client.create(meshConfig);
   await checkReady();
   await client.delete(proxyConfig);
-  await checkPod(context, 'without the ProxyConfig, pods are as before', whole);
+  await checkPod(context, 'after the ProxyConfig is deleted, pods are injected as before', whole);
   return broken.length + 5;
 
   async function checkRefused(says: string, reason: string, message: RegExp): Promise<void> {
@@ -210,13 +210,13 @@ async function checkEdits(context: ScenarioContext, istio: string, texts: IstioT
   }
 }
 
-/** Checks that a pod created now equals the engine's result. */
-async function checkPod(context: ScenarioContext, says: string, around: Surroundings): Promise<void> {
+/** Checks that a new pod equals the engine's result. */
+async function checkPod(context: ScenarioContext, says: string, setting: Surroundings): Promise<void> {
   const { client } = context;
-  await context.check(says, async () => found(await difference(client, around, await podPair(client, around)), ''));
+  await context.check(says, async () => found(await difference(client, setting, await podPair(client, setting)), ''));
 }
 
-/** Returns the same pod as the API server would store it without and with injection. */
+/** Dry-runs the same pod without and with injection, and returns both results. */
 function podPair(client: ApiClient, { plain, mesh }: Surroundings): Promise<PodPair> {
   return Promise.all([dryRun(client, barePod(plain, 'edit')), dryRun(client, barePod(mesh, 'edit'))]);
 }
@@ -224,7 +224,7 @@ function podPair(client: ApiClient, { plain, mesh }: Surroundings): Promise<PodP
 const workloadKinds = ['Deployment', 'StatefulSet', 'DaemonSet', 'Job', 'CronJob'] as const;
 type WorkloadKind = (typeof workloadKinds)[number];
 
-/** Creates a workload. Sets a CronJob's last run two minutes back, so that it runs at once. */
+/** Creates a workload. Sets a CronJob's last run two minutes back, so that it runs immediately. */
 async function createWorkload(client: ApiClient, kind: WorkloadKind, namespace: string): Promise<void> {
   const object = workload(kind, namespace);
   await client.create(object);
@@ -233,7 +233,7 @@ async function createWorkload(client: ApiClient, kind: WorkloadKind, namespace: 
   await client.patch(object, 'merge', { status: { lastScheduleTime } }, { subresource: 'status' });
 }
 
-/** Returns a workload with the fields that proxy templates read: ports, probes, a life cycle. */
+/** Returns a workload with the fields that proxy templates read, such as ports and probes. */
 function workload(kind: WorkloadKind, namespace: string): KubernetesObject {
   const app = appOf(kind);
   const selector = { matchLabels: { app } };
@@ -261,12 +261,12 @@ const container = {
   resources: { requests: { cpu: '100m', memory: '64Mi' }, limits: { memory: '0.5Gi' } },
 };
 
-/** Pairs a workload's pods without and with injection; undefined for fewer than `least` pairs. */
+/** Pairs a workload's plain and injected pods. Undefined if there are fewer than `least` pairs. */
 async function podPairs(client: ApiClient, kind: WorkloadKind, { plain, mesh }: Surroundings, least: number) {
   const [some, others] = await Promise.all([podsOf(client, plain, appOf(kind)), podsOf(client, mesh, appOf(kind))]);
   const pairs = some.flatMap((plainPod): PodPair[] => {
     const pod = others.find((each) => keyOf(kind, each) === keyOf(kind, plainPod));
-    // Identical pods are interchangeable; each is used once.
+    // Some pods have the same key. Use each injected pod only once.
     if (pod === undefined) return [];
     others.splice(others.indexOf(pod), 1);
     return [[plainPod, pod]];
@@ -274,7 +274,7 @@ async function podPairs(client: ApiClient, kind: WorkloadKind, { plain, mesh }: 
   return pairs.length < least ? undefined : pairs;
 }
 
-/** Returns the part that distinguishes pods of a workload: node, ordinal, or Job (of a minute). */
+/** Returns what distinguishes the pods of one workload: the node, the name, or the owning Job. */
 function keyOf(kind: WorkloadKind, { metadata, spec }: Pod): string {
   if (kind === 'DaemonSet') return JSON.stringify(spec.affinity);
   if (kind === 'StatefulSet') return metadata.name ?? '';

@@ -17,7 +17,7 @@ export const killSwitch: Scenario = {
   name: 'kill-switch',
   core: true,
   about:
-    'with a dead operator and failurePolicy Fail, injector disable lets pods start, and enable restores injection; spec.paused removes a webhook; an unreachable webhook is never published',
+    'while the operator is dead and failurePolicy is Fail, injector disable lets pods start, and injector enable restores injection; spec.paused removes a webhook; an unreachable webhook is never published',
   paired: true,
   destructive: 'it disables injectors of the whole cluster',
   run: async (context) => {
@@ -26,9 +26,9 @@ export const killSwitch: Scenario = {
     const operator = await installation.startOperator();
     const first = await installed(context, 'first');
     const second = await installed(context, 'second');
-    const spaces = { first: await selected(context, 'first'), second: await selected(context, 'second') };
+    const namespaces = { first: await selected(context, 'first'), second: await selected(context, 'second') };
     for (const name of ['first', 'second'] as const)
-      await checkContainers(context, `revision ${name} injects pods`, { [spaces[name]]: 2 });
+      await checkContainers(context, `revision ${name} injects pods`, { [namespaces[name]]: 2 });
 
     await applyObject(client, smallConfig('unreached', { url: 'https://127.0.0.1:1' }));
     const { message } = await context.check('a webhook that the API server cannot reach is not published', async () => {
@@ -49,40 +49,40 @@ export const killSwitch: Scenario = {
     for (const name of ['first', 'second'] as const) {
       await context.check(
         `negative control: pods of revision ${name} are refused while the operator is dead`,
-        async () => (await refusal(client, barePod(spaces[name], 'pod')))?.includes('failed calling webhook'),
+        async () => (await refusal(client, barePod(namespaces[name], 'pod')))?.includes('failed calling webhook'),
       );
     }
     const one = await injector(context, 'disable', '--revision', 'first');
-    await checkContainers(context, 'pods of a disabled revision start without a sidecar', { [spaces.first]: 1 });
+    await checkContainers(context, 'pods of a disabled revision start without a sidecar', { [namespaces.first]: 1 });
     await context.check(
       'pods of the other revision are still refused',
-      async () => (await refusal(client, barePod(spaces.second, 'pod'))) !== undefined,
+      async () => (await refusal(client, barePod(namespaces.second, 'pod'))) !== undefined,
     );
     const all = await injector(context, 'disable', '--all');
-    await checkContainers(context, 'pods start without a sidecar after disable --all', { [spaces.second]: 1 });
-    await context.check('the owner of the webhooks still exists', async () => {
+    await checkContainers(context, 'pods start without a sidecar after disable --all', { [namespaces.second]: 1 });
+    await context.check('the webhook configuration that owns all others still exists', async () => {
       const { owner } = installation;
       return owner === undefined || (await webhookNames(context)).includes(owner);
     });
 
     await operator.restart();
-    await context.check('after its restart, the operator leaves the revisions disabled', async () => {
+    await context.check('after a restart, the operator does not enable the disabled revisions', async () => {
       const ready = await conditionOf(client, 'second', 'Ready');
       return ready?.reason === 'Paused' && found((await ours(context)).join(), '');
     });
     const enabled = await injector(context, 'enable', '--all', '--timeout', '30');
     for (const name of ['first', 'second'] as const)
-      await checkContainers(context, `revision ${name} injects pods`, { [spaces[name]]: 2 });
+      await checkContainers(context, `revision ${name} injects pods`, { [namespaces[name]]: 2 });
 
     await client.patch(smallConfig('first'), 'merge', { spec: { paused: true } });
     await context.check('spec.paused makes a running operator remove the webhook', async () =>
       found((await ours(context)).join(), 'sidecar-injector-second'),
     );
-    const counts = { [spaces.first]: 1, [spaces.second]: 2 };
+    const counts = { [namespaces.first]: 1, [namespaces.second]: 2 };
     await checkContainers(context, 'only pods of the paused revision start without a sidecar', counts);
     await client.patch(smallConfig('first'), 'merge', { spec: { paused: false } });
-    await checkContainers(context, 'revision first injects pods again', { [spaces.first]: 2 });
-    return `apply to Ready ${first} and ${second} ms; disabled in ${one} and ${all} ms, enabled in ${enabled} ms`;
+    await checkContainers(context, 'revision first injects pods again', { [namespaces.first]: 2 });
+    return `InjectorConfigs Ready ${first} and ${second} ms after apply; disabled in ${one} and ${all} ms, enabled in ${enabled} ms`;
   },
 };
 
@@ -97,7 +97,7 @@ async function selected(context: ScenarioContext, name: string): Promise<string>
   return context.namespace(name, { 'istio.io/rev': name });
 }
 
-/** Checks the number of containers of a new pod in each namespace: two with a sidecar. */
+/** Checks the number of containers of a new pod in each namespace: two if it has a sidecar. */
 async function checkContainers(context: ScenarioContext, statement: string, counts: Record<string, number>) {
   await context.check(statement, async () => {
     const found = Object.keys(counts).map(async (each) => (await containersOf(context.client, each)).length);
@@ -114,7 +114,7 @@ async function ours(context: ScenarioContext): Promise<string[]> {
   return (await webhookNames(context)).filter((name) => name.startsWith('sidecar-injector-'));
 }
 
-/** Runs the command line against the scenario's cluster; returns its milliseconds. */
+/** Runs a command of injector against the scenario's cluster. Returns the duration in ms. */
 async function injector(context: ScenarioContext, ...argv: string[]): Promise<number> {
   const { out, milliseconds } = await injectorOutput([...argv, ...clusterFlags(context.cluster)]);
   context.say(`injector ${argv.join(' ')}: ${milliseconds} ms`);

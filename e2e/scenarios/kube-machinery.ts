@@ -24,14 +24,14 @@ export const kubeMachinery: Scenario = {
   ownControlPlane: true,
   run: async (context) => {
     const bench = await openWorkbench(context);
-    // Each part has its own clients and objects, and mostly waits: an election takes 60 s.
+    // Run all parts concurrently: they share no objects, and mostly wait (an election takes 60 s).
     const checks = [checkElections, checkTimeouts, checkEvents, checkExpired, checkApplies, checkStatuses];
     await together(checks.map((check) => check(bench)));
-    return `${context.passed} statements about reflector, store, apply, lease, events and status`;
+    return `${context.passed} checks of reflector, store, apply, lease, events and status`;
   },
 };
 
-/** Waits for all parts, so that none outlives the scenario; then throws their errors. */
+/** Waits for all parts, so that no part outlives the scenario. @throws with all their errors */
 async function together(parts: readonly Promise<void>[]): Promise<void> {
   const results = await Promise.allSettled(parts);
   const failures = results.flatMap((result) => (result.status === 'rejected' ? [String(result.reason)] : []));
@@ -40,7 +40,7 @@ async function together(parts: readonly Promise<void>[]): Promise<void> {
 
 const client = 'km-status';
 
-/** Checks status writes: complete, only on changes, and never onto a newer object. */
+/** Checks that a status is written only on changes, completely, and never onto a newer object. */
 async function checkStatuses(bench: Workbench): Promise<void> {
   const { context } = bench;
   const writer = bench.client(client);
@@ -57,13 +57,13 @@ async function checkStatuses(bench: Workbench): Promise<void> {
   };
   let object = read;
   for (let pass = 0; pass < 50; pass++) object = await write(object, 'the same', new Date(Date.now() + pass * 60_000));
-  await context.checkNow('50 passes with two unchanged conditions write them once, together', () => {
+  await context.checkNow('50 passes with the same two conditions cause one write with both', () => {
     found(bench.writesOf(client).join(), 'patch 200');
     return object.status?.conditions?.length === 2;
   });
   const before = object.status?.conditions?.[0]?.lastTransitionTime;
   object = await write(object, 'another', new Date(Date.now() + 3_600_000));
-  await context.checkNow('a new message causes one write and no transition', () => {
+  await context.checkNow('a new message causes one write and keeps lastTransitionTime', () => {
     found(bench.writesOf(client).join(), 'patch 200,patch 200');
     return object.status?.conditions?.[0]?.lastTransitionTime === before;
   });
@@ -71,7 +71,7 @@ async function checkStatuses(bench: Workbench): Promise<void> {
   const refused = await write(object, 'too late', new Date()).catch((error: unknown) => error);
   const { status } = await context.client.get<InjectorConfigObject>(injectorConfigs, client);
   await context.checkNow(
-    'the API server refuses a status for an older object (409), and the stored status stays',
+    'the API server refuses a status for an older object (409), and keeps the stored status',
     () => isConflict(refused) && found(status?.conditions?.[0]?.message ?? '', 'another'),
   );
 }
@@ -100,12 +100,12 @@ async function checkEvents(bench: Workbench): Promise<void> {
   await context.check('of 100 different Events about one object, 25 are written', async () =>
     found(String((await about('noisy')).length), '25'),
   );
-  await context.check('of 500 equal Events, one is written', async () =>
+  await context.check('of 500 equal Events, 1 is written', async () =>
     found(String((await about('repeated')).length), '1'),
   );
   await checkRefused(bench, repeated);
   await sleep(29_000);
-  await context.check('30 s later, one write makes the Event a series of 500', async () => {
+  await context.check('after 30 s, one write turns the Event into a series with count 500', async () => {
     const [series] = await about('repeated');
     const patches = bench.writesOf(client).filter((write) => write.startsWith('patch'));
     return found([series?.series?.count ?? 'none', ...patches].join(), '500,patch 200');
@@ -120,7 +120,7 @@ async function checkRefused(bench: Workbench, regarding: KubernetesObject): Prom
   const recorder = recorderOf(bench, client, log);
   const refused = await proxy.fault({ match: { client }, action: { kind: 'answer', status: 403 } });
   recorder.record(regarding, { type: 'Normal', reason: 'Refused', action: 'Try', note: 'not written' });
-  await context.check('an Event that the API server refuses has no effect but a log line', () =>
+  await context.check('if the API server refuses an Event, the recorder only logs a line', () =>
     found(log.lines.map(({ message }) => message).join(), 'an event was not written'),
   );
   await refused.end();

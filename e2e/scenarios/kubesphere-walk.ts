@@ -21,7 +21,7 @@ const mesh = { 'istio.io/rev': 'istio-1-1' };
 export const kubesphereWalk: Scenario = {
   name: 'kubesphere-walk',
   core: true,
-  about: "KubeSphere's workspace selector injects a log sidecar, before and after the proxy on the same pod",
+  about: "KubeSphere's workspace selector injects a log sidecar into pods that also get a proxy, in both orders",
   paired: true,
   destructive: 'its log sidecar selects every namespace labelled kubesphere.io/workspace',
   run: async (context) => {
@@ -33,7 +33,7 @@ export const kubesphereWalk: Scenario = {
     await applyUntilReady(client, exampleConfig('istio-1.1-release.yaml'));
     const namespace = await context.namespace('both', { ...workspace, ...mesh });
     await createDeployment(client, namespace, 'sleep');
-    await checkBoth(context, namespace, 'the proxy first, then the log sidecar', ['istio-1-1', 'logsidecar']);
+    await checkBoth(context, namespace, 'if the proxy comes first', ['istio-1-1', 'logsidecar']);
 
     // The API server calls webhook configurations in the order of their names.
     await removeConfig(context, 'logsidecar');
@@ -41,29 +41,29 @@ export const kubesphereWalk: Scenario = {
     renamed.metadata.name = 'a-logsidecar';
     await applyUntilReady(client, renamed);
     await restartDeployment(client, namespace, 'sleep');
-    await checkBoth(context, namespace, 'the log sidecar first, then the proxy', ['a-logsidecar', 'istio-1-1']);
+    await checkBoth(context, namespace, 'if the log sidecar comes first', ['a-logsidecar', 'istio-1-1']);
 
     const both = [renamed, exampleConfig('istio-1.1-release.yaml')];
     for (const config of both) await applyUntilReady(client, reinvoked(config));
     await restartDeployment(client, namespace, 'sleep');
-    // Both are reinvoked, because the ServiceAccount plugin mounts its token into their containers.
+    // The API server reinvokes both webhooks, because the ServiceAccount plugin changes the pod.
     const again = ['a-logsidecar', 'istio-1-1', 'a-logsidecar', 'istio-1-1'];
-    await checkBoth(context, namespace, 'reinvocationPolicy IfNeeded', again);
+    await checkBoth(context, namespace, 'with reinvocationPolicy IfNeeded', again);
 
     await removeConfig(context, 'istio-1-1');
     await restartDeployment(client, namespace, 'sleep');
     await context.check(
-      'the log sidecar remains after the proxy is withdrawn',
+      "after the proxy's InjectorConfig is removed, pods get only the log sidecar",
       async () => (await containers(context, namespace)).join() === 'logsidecar,sleep',
     );
-    return 'proxy and log sidecar on one pod in 2 orders and with reinvocation';
+    return 'one pod gets proxy and log sidecar in both orders and with reinvocation';
   },
 };
 
 async function walkWorkspaces(context: ScenarioContext): Promise<void> {
   const cases: [statement: string, labels: Record<string, string>, injected: boolean][] = [
-    ['a namespace of a workspace gets the log sidecar', workspace, true],
-    ['a namespace without a workspace gets no log sidecar', {}, false],
+    ['a pod in a namespace of a workspace gets the log sidecar', workspace, true],
+    ['a pod in a namespace without a workspace gets no log sidecar', {}, false],
     ['an opt-out label prevents injection', { ...workspace, 'logging.kubesphere.io/logsidecar': 'disabled' }, false],
     ['labels of the mesh do not affect the log sidecar', { ...workspace, 'istio-injection': 'disabled' }, true],
   ];
@@ -74,23 +74,23 @@ async function walkWorkspaces(context: ScenarioContext): Promise<void> {
   }
 }
 
-/** Checks a pod of both families: containers, statuses, volumes, readiness, order of webhooks. */
+/** Checks a pod with sidecars of two families, and the order in which webhooks were called. */
 async function checkBoth(context: ScenarioContext, namespace: string, when: string, expected: string[]): Promise<void> {
-  await context.check(`${when}: all three containers are ready`, async () => {
+  await context.check(`${when}, all three containers are ready`, async () => {
     const pods = await podsOf(context.client, namespace, 'sleep');
     return found(pods.map(readyColumn).join(), '3/3');
   });
   const called = await order(context, namespace);
   if (called !== undefined) {
     const names = expected.join(', ');
-    await context.checkNow(`${when}: the API server calls ${names}`, () => found(called.join(', '), names));
+    await context.checkNow(`${when}, the API server calls ${names}`, () => found(called.join(', '), names));
   }
   const pod = await onlyPod(context, namespace);
   await context.check(
-    `${when}: the pod has one proxy, one log sidecar and one application container`,
+    `${when}, the pod has one proxy, one log sidecar and one application container`,
     async () => (await containers(context, namespace)).join() === 'istio-proxy,logsidecar,sleep',
   );
-  await context.checkNow(`${when}: each family wrote its own status and volumes`, () => {
+  await context.checkNow(`${when}, the pod has the status and the volumes of each family`, () => {
     const annotations = Object.keys(pod.metadata.annotations ?? {});
     const volumes = (pod.spec.volumes ?? []).map(({ name }) => name);
     return (
@@ -111,7 +111,7 @@ async function containers(context: ScenarioContext, namespace: string): Promise<
   return (await onlyPod(context, namespace)).spec.containers.map(({ name }) => name).sort();
 }
 
-/** Returns the called webhook configurations in order; undefined without an audit log. */
+/** Returns the called webhook configurations in order; undefined if there is no audit log. */
 async function order(context: ScenarioContext, namespace: string): Promise<string[] | undefined> {
   const audit = context.startAudit();
   await dryRun(context.client, barePod(namespace, 'order'));

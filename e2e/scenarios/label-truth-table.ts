@@ -25,15 +25,15 @@ export const istioRowKeys: RowKeys = {
 
 const customKeys: RowKeys = { injection: 'acme.io/mesh', revision: 'acme.io/mesh-revision', inject: 'acme.io/inject' };
 
-/** The number of concurrent requests: with 10, 256 pods take two or three seconds. */
-const atOnce = 10;
+/** The number of concurrent requests. With 10 requests, 256 pods take two or three seconds. */
+const concurrency = 10;
 
 export const labelTruthTable: Scenario = {
   name: 'label-truth-table',
   core: true,
-  about: "all 256 combinations of namespace and pod labels behave as in Istio's table, in 6 settings",
+  about: "in 6 settings, all 256 combinations of namespace and pod labels have the result in Istio's table",
   paired: true,
-  destructive: 'it installs the default revision, and one that selects unlabelled namespaces',
+  destructive: 'it installs the default revision, which then also selects namespaces without labels',
   run: async (context) => {
     const { client } = context;
     await context.startOperator();
@@ -72,7 +72,7 @@ export const labelTruthTable: Scenario = {
     await checkTable(context, 'custom label names', own);
     const foreign = { ...setting, meaning: { revisions: {}, standard: '', enabledByDefault: false }, name: 'foreign' };
     await checkTable(context, "Istio's label names after the change", foreign);
-    return '6 settings x 256 rows as in the table, no pod selected by two webhooks';
+    return '6 settings with 256 rows each have the results in the table; no pod was selected by two webhooks';
   },
 };
 
@@ -88,17 +88,17 @@ async function checkTable(context: ScenarioContext, what: string, setting: Setti
   await settle(context, what, setting, pods);
   const audit = context.startAudit();
   const started = Date.now();
-  await inBatches(pods, atOnce, ({ pod }) => context.client.create(pod));
+  await inBatches(pods, concurrency, ({ pod }) => context.client.create(pod));
   const stored = await storedPods(context, setting.namespaces);
   const milliseconds = Date.now() - started;
   const wrong = pods.flatMap(({ row, pod }) => {
-    const wanted = expected(row, setting.meaning) || undefined;
-    const there = stored.get(`${pod.metadata.namespace ?? ''}/${pod.metadata.name ?? ''}`);
-    const injectors = there === undefined ? ['(not stored)'] : injectorsOf(there);
-    const isRight = injectors.join() === (wanted ?? '');
-    return isRight ? [] : [`${describeRow(row)}: ${injectors.join(' and ') || 'none'}, not ${wanted ?? 'none'}`];
+    const injector = expected(row, setting.meaning) || undefined;
+    const storedPod = stored.get(`${pod.metadata.namespace ?? ''}/${pod.metadata.name ?? ''}`);
+    const injectors = storedPod === undefined ? ['(not stored)'] : injectorsOf(storedPod);
+    const isRight = injectors.join() === (injector ?? '');
+    return isRight ? [] : [`${describeRow(row)}: ${injectors.join(' and ') || 'none'}, not ${injector ?? 'none'}`];
   });
-  await context.checkNow(`${what}: all 256 stored pods are as in the table`, () =>
+  await context.checkNow(`${what}: all 256 stored pods have the sidecar that the table demands`, () =>
     found(wrong.slice(0, 5).join('; '), ''),
   );
   const creations = setting.namespaces.flatMap((namespace) => podCreations(audit?.events() ?? [], namespace));
@@ -110,7 +110,7 @@ async function checkTable(context: ScenarioContext, what: string, setting: Setti
   context.say(`${what}: ${pods.length} pods created and read in ${milliseconds} ms`);
 }
 
-/** Waits until the API server uses the changed webhook configurations, by rows that changed. */
+/** Waits, with dry runs of telling rows, until the API server uses the changed webhooks. */
 async function settle(context: ScenarioContext, what: string, { meaning }: Setting, pods: readonly TablePod[]) {
   const telling = pods.filter(({ row }) => {
     const others = Object.values(row).filter((value) => value !== undefined);
@@ -118,22 +118,22 @@ async function settle(context: ScenarioContext, what: string, { meaning }: Setti
     return others.length === 0 || (others.length === 1 && isTelling);
   });
   for (const { row, pod } of telling) {
-    const asked = barePod(pod.metadata.namespace ?? '', 'asked', { labels: pod.metadata.labels ?? {} });
+    const probe = barePod(pod.metadata.namespace ?? '', 'probe', { labels: pod.metadata.labels ?? {} });
     await context.check(`${what}: the API server uses the new webhooks (${describeRow(row)})`, async () => {
-      return found(injectorsOf(await dryRun(context.client, asked)).join(), expected(row, meaning) ?? '');
+      return found(injectorsOf(await dryRun(context.client, probe)).join(), expected(row, meaning) ?? '');
     });
   }
 }
 
 async function storedPods({ client }: ScenarioContext, namespaces: readonly string[]): Promise<Map<string, Pod>> {
-  const lists = await inBatches(namespaces, atOnce, (namespace) =>
+  const lists = await inBatches(namespaces, concurrency, (namespace) =>
     client.listAll<Pod>(resourceKind('v1', 'Pod'), { namespace }),
   );
   const pods = lists.flatMap(({ items }) => items);
   return new Map(pods.map((pod) => [`${pod.metadata.namespace ?? ''}/${pod.metadata.name ?? ''}`, pod]));
 }
 
-/** Returns the injectors in a pod's annotation, and the containers if they do not match. */
+/** Returns the injectors that a pod's annotation names; adds the containers if they differ. */
 function injectorsOf(pod: Pod): string[] {
   const annotation = pod.metadata.annotations?.['sidecar-injector.io/config'] ?? '';
   const named = annotation.split(',').flatMap((entry) => (entry === '' ? [] : [entry.replace(/\.[0-9a-f]{8}$/, '')]));

@@ -10,15 +10,15 @@ const certificate = { leafDuration: '1h', caDuration: '24h', confirmationPeriod:
 const flags = [
   ...rotatingFlags,
   shortLeases,
-  // Pod counts are in the same status and change with the load; compare only the rotation's writes.
+  // Pod counts would change the status with the load. Compare only the writes of the rotation.
   '--no-follow-pods',
 ];
 
 export const leaderKilledInRotation: Scenario = {
   name: 'leader-killed-in-rotation',
   about:
-    'the leader is killed after each write of a rotation of the authority: each rotation ends with the same writes as an undisturbed one, and no pod is lost',
-  full: 'a SIGKILL after each write, once with a restart in its pod and once with another leader, about 8 minutes',
+    'the leader is killed after each write of a rotation of the authority; each rotation makes the same writes as an undisturbed rotation, and no pod is lost',
+  full: 'the leader is killed twice after each write, and is once restarted and once replaced by another leader, about 8 minutes',
   run: async (context) => {
     const options = { name: 'killed', certificate, flags, proxied: true, perSecond: 20 };
     const cluster = await startRotatingCluster(context, options);
@@ -37,14 +37,14 @@ export const leaderKilledInRotation: Scenario = {
         kills++;
       }
     }
-    const created = await losses.checkNone(`${kills} leaders killed in ${kills} rotations`, since);
+    const created = await losses.checkNone(`while ${kills} leaders were killed in ${kills} rotations`, since);
     await cluster.checkNoViolations('no replica served a certificate that the bundle does not verify', since);
     context.measured({ writes: plan.map(describeWrite), kills, created, lost: 0, slowestMilliseconds: slowest });
-    return `${plan.length} writes in a rotation, ${kills} leaders killed after one of them: every rotation ended, the slowest after ${slowest} ms; ${created} pods: 0 lost`;
+    return `a rotation has ${plan.length} writes; ${kills} leaders were killed after a write: every rotation completed, the slowest within ${slowest} ms after the kill; ${created} pods created, 0 lost`;
   },
 };
 
-/** Selects the two riskiest writes: the new bundle, and the record that the new authority signs. */
+/** Reports whether a write is the new bundle, or the record with the new authority's first leaf. */
 function isRiskiest(plan: readonly { resource: string; name: string; phase: string }[], position: number): boolean {
   const write = plan[position - 1];
   if (write === undefined) return false;
@@ -54,14 +54,14 @@ function isRiskiest(plan: readonly { resource: string; name: string; phase: stri
   return isFirst && (isBundle || (write.resource === 'secrets' && write.phase === 'Retiring'));
 }
 
-/** The maximum time until a write, and until the rotation's end with another leader, in ms. */
+/** The timeout for reaching a write, and for the end of the rotation after a kill, in ms. */
 const patience = 60_000;
 
 /**
- * Kills the leader between the write at `position` of a rotation and its response; checks how the
- * rotation continues. Returns the milliseconds from the kill to its end.
+ * Kills the leader between the write at `position` of a rotation and the response. Checks how the
+ * rotation continues. Returns the milliseconds from the kill to the end of the rotation.
  *
- * @param isRestarted whether it restarts at once in its pod, or only after another one leads
+ * @param isRestarted whether the leader restarts immediately, or only after another one leads
  */
 async function killAfterWrite(
   cluster: RotatingCluster,
@@ -88,14 +88,14 @@ async function killAfterWrite(
   await waitForEnd(cluster, nonce, patience);
   const took = Date.now() - killed;
   if (!isRestarted) {
-    // After the last write, the rotation has ended already; the next leader must write nothing.
+    // After the last write, the rotation has already ended, so the next leader must write nothing.
     await waitFor('another controller to lead', () => replicas.leaderOtherThan(leader), { timeout: patience });
     await leader.operator.restart();
   }
   await observer.waitForRound();
-  const how = isRestarted ? 'restarted in its pod' : 'replaced by another leader';
+  const how = isRestarted ? 'was restarted' : 'was replaced by another leader';
   await context.check(
-    `the leader was killed after write ${position} (${describeWrite(target)}) and ${how}: the rotation ended after ${took} ms`,
+    `the leader was killed after write ${position} (${describeWrite(target)}) and ${how}: the rotation completed after ${took} ms`,
     () => {
       const common = observer.common();
       return common?.issuer !== undefined && common.issuer !== issuer && observer.authorities.length === 1;
@@ -104,7 +104,7 @@ async function killAfterWrite(
   const writes = await writesSince(cluster, since);
   const faults = [...unplanned(writes, plan), ...unequalRepeats(writes, plan)];
   await context.checkNow(
-    `the ${writes.length} writes of this rotation are those of an undisturbed one, and repeated writes have the same content`,
+    `the ${writes.length} writes of this rotation also occur in an undisturbed rotation, and repeated writes have the same content`,
     () => none(faults),
   );
   return took;
@@ -115,15 +115,15 @@ function unplanned(writes: readonly RotationWrite[], plan: readonly RotationWrit
   return writes.flatMap((write) => (known.has(describeWrite(write)) ? [] : `not planned: ${describeWrite(write)}`));
 }
 
-/** Describes repeated writes with other content than planned, such as a second authority. */
+/** Describes repeated writes whose content differs, for example because of a second authority. */
 function unequalRepeats(writes: readonly RotationWrite[], plan: readonly RotationWrite[]): string[] {
   const allowed = (which: string) => plan.filter((write) => describeWrite(write) === which).length;
-  const said = new Map<string, Set<string>>();
+  const bodiesOf = new Map<string, Set<string>>();
   for (const write of writes) {
     const which = describeWrite(write);
-    said.set(which, (said.get(which) ?? new Set()).add(write.body));
+    bodiesOf.set(which, (bodiesOf.get(which) ?? new Set()).add(write.body));
   }
-  return [...said]
+  return [...bodiesOf]
     .filter(([which, bodies]) => bodies.size > allowed(which))
     .map(([which, bodies]) => `written with ${bodies.size} contents instead of ${allowed(which)}: ${which}`);
 }
@@ -138,10 +138,10 @@ interface RotationWrite {
   body: string;
 }
 
-/** Rotates the authority once; returns the controllers' writes in order, as seen by the proxy. */
+/** Rotates the authority. Returns the controllers' writes as the proxy saw them, in order. */
 async function rotateUndisturbed(cluster: RotatingCluster): Promise<RotationWrite[]> {
   const { context, audit, namespace, replicas } = cluster;
-  // The first rotation also includes writes that happen once after the start.
+  // The first rotation also has writes that controllers make only once after their start.
   const before = Date.now();
   await waitForEnd(cluster, await cluster.request('authority-force'));
   // Wait for late writes of that rotation.
@@ -154,13 +154,13 @@ async function rotateUndisturbed(cluster: RotatingCluster): Promise<RotationWrit
   const byOperator = audit.writesBy(replicas.installation.username).filter((event) => !isProbe(event));
   const audited = describeAudited(byOperator, since);
   await context.checkNow(
-    `the audit log has the same ${writes.length} writes of an undisturbed rotation as the proxy`,
+    `the audit log has the ${writes.length} writes that the proxy saw in an undisturbed rotation`,
     () => writes.length > 0 && written.join('\n') === audited.join('\n'),
   );
   return writes;
 }
 
-/** Waits until a request is done and no authority is retiring: the end of a forced rotation. */
+/** Waits for the end of a forced rotation: its request is done, and no authority is retiring. */
 async function waitForEnd(cluster: RotatingCluster, nonce: string, timeout = 60_000): Promise<void> {
   await cluster.waitForDone(nonce, timeout);
   await waitFor('the rotation to have ended', async () => (await cluster.status()).phase === 'Stable', { timeout });
@@ -176,7 +176,7 @@ async function writesSince(cluster: RotatingCluster, since: number): Promise<Rot
   });
 }
 
-/** Formats a write without its body; two writes of one rotation may be equal. */
+/** Formats a write without its body. Two writes of one rotation may have the same text. */
 function describeWrite({ verb, resource, name, phase }: RotationWrite): string {
   return `${phase}: ${verb} ${resource} ${name}`;
 }

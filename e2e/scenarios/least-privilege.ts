@@ -22,7 +22,7 @@ import { withProxyConfigs } from './istio-templates/proxy-config-definition.ts';
 export const leastPrivilege: Scenario = {
   name: 'least-privilege',
   about:
-    'the audit log of the whole run shows that no request of the chart was forbidden, and no right of the chart was unused',
+    'the audit log of the whole run shows that no request of the operator was forbidden, and that the operator used every right in the chart',
   destructive: 'it needs the embedded control plane and its audit log',
   run: async (context) => {
     const { rights } = context;
@@ -31,12 +31,12 @@ export const leastPrivilege: Scenario = {
     context.collectRights(audit);
     for (const right of rights.unused()) context.say(`unused: ${right}`);
     await context.checkNow(
-      `each of ${rights.count} rights (verb, resource, role) was used`,
+      `the operator used each of ${rights.count} rights (verb, resource, role)`,
       () => rights.count > 0 && rights.unused().length === 0,
     );
     for (const refusal of rights.refusals) context.say(`refused: ${refusal}`);
-    await context.checkNow('no request of a process of the chart was forbidden', () => rights.refusals.size === 0);
-    return `${rights.count} rights, all used, none missing`;
+    await context.checkNow('no request of the operator was forbidden', () => rights.refusals.size === 0);
+    return `${rights.count} rights: the operator used every right, and needed no other right`;
   },
 };
 
@@ -55,7 +55,7 @@ async function walkEverything(context: ScenarioContext): Promise<void> {
     await applyTagUntilReady(client, revisionTag('walked-tag', name));
     await removeTag(client, 'walked-tag');
     await addForeignParts(context, namespace);
-    // The same repair repeats the same Event, whose count the operator writes half a minute later.
+    // A second repair repeats the Event. The operator writes the Event's count half a minute later.
     await addForeignParts(context, namespace);
     await restartEachKind(context);
     const isRemoved = () => isGone(client, resourceKind('coordination.k8s.io/v1', 'Lease'), staleLease, { namespace });
@@ -66,7 +66,7 @@ async function walkEverything(context: ScenarioContext): Promise<void> {
     const inCluster = await replicas.installation.launchOperator({ role: 'controller', advertiseHost: undefined });
     await addForeignPort(context, namespace);
     await deleteForced(client, config);
-    await waitFor('the InjectorConfig and its webhook to be gone', async () => {
+    await waitFor('the InjectorConfig and its webhook to be deleted', async () => {
       const isWithdrawn = await isGone(client, webhooks, objectNames(name).webhookConfiguration);
       return isWithdrawn && isGone(client, injectorConfigs, name);
     });
@@ -141,7 +141,7 @@ async function restartEachKind(context: ScenarioContext): Promise<void> {
 const pause = 1100;
 const mark = 'foreign';
 
-/** Adds foreign parts, which server-side apply would keep, to each kind of object. */
+/** Adds foreign parts to each kind of object. Server-side apply alone would keep them. */
 async function addForeignParts(context: ScenarioContext, namespace: string): Promise<void> {
   const names = objectNames(name);
   const webhook = {
@@ -168,7 +168,7 @@ async function addForeignParts(context: ScenarioContext, namespace: string): Pro
   await sleep(pause);
 }
 
-/** Adds a foreign port to the Service, which has ports only if its backends are pods. */
+/** Adds a foreign port to the Service. A Service has ports only if its backends are pods. */
 async function addForeignPort(context: ScenarioContext, namespace: string): Promise<void> {
   const service = objectOf('v1', 'Service', objectNames(name).service, namespace);
   const port = [{ op: 'add', path: '/spec/ports/-', value: { name: mark, port: 1234, protocol: 'TCP' } }];

@@ -14,7 +14,7 @@ const moved = 'sidecar-injector-tag-moved';
 export const oneWriter: Scenario = {
   name: 'one-writer',
   about:
-    'in a rollout, a rotation, a tag move and a repair, no write of a webhook repeats the previous one; a step writes the path once; against a hostile writer, the operator writes once per second',
+    'in a rollout, a rotation, a tag move and a repair, no write of a webhook repeats the previous write; each step writes the path once; against a hostile writer, the operator writes at most once per second',
   paired: true,
   destructive: 'it needs the audit log of the embedded control plane',
   run: async (context) => {
@@ -38,10 +38,10 @@ export const oneWriter: Scenario = {
     await applyTagUntilReady(client, revisionTag('moved', 'v1'));
     const before = writes.versions(moved);
     await applyTagUntilReady(client, revisionTag('moved', 'v2'));
-    await context.check('a move of a tag is one write', () => writes.versions(moved) === before + 1);
+    await context.check('the move of a tag takes one write', () => writes.versions(moved) === before + 1);
 
     await (await beginRotation(context, 'v2')).ended();
-    await context.check('after a rotation, the webhooks of an InjectorConfig and its tag share a bundle', () => {
+    await context.check('after a rotation, the webhooks of InjectorConfig and tag have the same caBundle', () => {
       const bundles = ['sidecar-injector-v2', moved].map((name) => writes.bundle(name));
       return bundles[0] !== '' && bundles[0] === bundles[1];
     });
@@ -52,10 +52,10 @@ export const oneWriter: Scenario = {
       async () => (await client.find(webhooks, moved)) !== undefined,
     );
     await sleep(1000);
-    await context.check('each write of a webhook made a new version, so none repeated the previous one', () => {
+    await context.check('each write of a webhook created a new version, so no write repeated another', () => {
       const { successful, versions, conflicts } = writes.count();
       if (successful === versions) return true;
-      throw new Error(`${successful} writes made ${versions} versions, ${conflicts} answered 409`);
+      throw new Error(`${successful} writes created ${versions} versions, ${conflicts} writes got 409`);
     });
     const undisturbed = writes.count();
 
@@ -77,6 +77,6 @@ export const oneWriter: Scenario = {
       underHostileWriter: hostile,
       refused: conflicts,
     });
-    return `${successful} writes, each made a version, ${undisturbed.conflicts} answered 409; under a hostile writer ${hostile}, ${conflicts} answered 409`;
+    return `${successful} writes, each with a new resourceVersion, and ${undisturbed.conflicts} that got 409; against a hostile writer ${hostile} writes, and ${conflicts} that got 409`;
   },
 };

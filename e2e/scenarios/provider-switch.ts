@@ -32,21 +32,21 @@ const providers = {
 };
 type Provider = keyof typeof providers;
 
-/** Each switch from one provider to another once, from SelfSigned back to SelfSigned. */
+/** The providers in order. Each switch between two providers occurs once. */
 const way: Provider[] = [
   ...(['Secret', 'SelfSigned', 'CertificateSigningRequest', 'SelfSigned', 'CertManager', 'Secret'] as const),
   ...(['CertificateSigningRequest', 'Secret', 'CertManager', 'CertificateSigningRequest', 'CertManager'] as const),
   'SelfSigned',
 ];
-/** The switches in which the leader is killed after each write: to a signer and to cert-manager. */
+/** Indexes in `way` of the switches in which the leader is killed after each write. */
 const killed = [9, 10];
-/** The switches that are first taken back halfway: their root is not in the bundle yet. */
-const takenBack = [1, 3, 4];
+/** Indexes in `way` of the switches that are first reverted halfway. */
+const reverted = [1, 3, 4];
 
 export const providerSwitch: Scenario = {
   name: 'provider-switch',
   about:
-    'twelve switches between the four certificate providers under load, two with kills of the leader, three taken back halfway: no pod is lost, the bundle always contains the root of the served certificate, and no object of another provider remains',
+    'during twelve switches between the four certificate providers under load, two of them with kills of the leader and three reverted halfway, no pod is lost, the bundle always contains the root of the served certificate, and no object of another provider remains',
   run: async (context) => {
     const [company, signing] = [await companyAuthority('company', false), await companyAuthority('signer', false)];
     Signer.start(context, signerName, signing);
@@ -79,7 +79,7 @@ export const providerSwitch: Scenario = {
     let kills = 0;
     for (const [index, provider] of way.entries()) {
       const before = way[index - 1] ?? 'SelfSigned';
-      if (takenBack.includes(index)) await checkTakenBack(cluster, before, provider);
+      if (reverted.includes(index)) await checkReverted(cluster, before, provider);
       const old = observer.common();
       await choose(cluster, provider);
       if (killed.includes(index))
@@ -87,20 +87,20 @@ export const providerSwitch: Scenario = {
       const leaf = await observer.waitForOther(old);
       const trusted = new Set(observer.authorities);
       await context.checkNow(
-        `${before} to ${provider}: all replicas serve the new certificate, and the bundle has both roots`,
+        `after the switch from ${before} to ${provider}, all replicas serve the new certificate, and the bundle has both roots`,
         () =>
           trusted.has(leaf.issuer ?? '') && trusted.has(old?.issuer ?? '') && isRootOf(roots[provider], leaf.issuer),
       );
       await checkOnlyObjects(cluster, provider);
-      await losses.checkNone(`${before} to ${provider}`, since);
+      await losses.checkNone(`after the switch from ${before} to ${provider}`, since);
     }
-    const created = await losses.checkNone(`${way.length} switches, ${kills} kills`, since);
+    const created = await losses.checkNone(`during ${way.length} switches and ${kills} kills`, since);
     await cluster.checkNoViolations('the live bundle verified the certificate of each handshake', since);
     await context.checkNow(`${kills} leaders were killed`, () => kills >= 5 * killed.length);
     const bundles = await checkBundles(cluster, first, since);
     await cluster.load.stop();
     context.measured({ created, lost: 0, lostAtOnce, switches: way.length, kills, bundles });
-    return `${way.length} switches, ${kills} leaders killed in two of them: 0 of ${created} lost (${lostAtOnce} when a certificate was served before it was trusted), ${bundles} bundles written, each with the root of the served certificate`;
+    return `${way.length} switches, ${kills} leaders killed in two of them: 0 of ${created} pods lost (${lostAtOnce} more while replicas served a certificate that was not trusted yet); ${bundles} bundles written, each with the root of the served certificate`;
   },
 };
 
@@ -113,8 +113,8 @@ async function choose({ context }: RotatingCluster, provider: Provider): Promise
   await applyObject(context.client, markedConfig(name, 'one', { certificate }));
 }
 
-/** Chooses the next provider, and the old one again when the new root is published. */
-async function checkTakenBack(cluster: RotatingCluster, before: Provider, next: Provider): Promise<void> {
+/** Chooses the next provider; chooses the old provider again once the new root is published. */
+async function checkReverted(cluster: RotatingCluster, before: Provider, next: Provider): Promise<void> {
   const { context, observer } = cluster;
   const old = observer.common();
   const known = new Set(observer.authorities);
@@ -124,13 +124,13 @@ async function checkTakenBack(cluster: RotatingCluster, before: Provider, next: 
   await sleep(3000);
   await observer.waitForRound();
   await context.checkNow(
-    `${before} to ${next}, taken back halfway: all replicas still serve the old certificate`,
+    `after a switch from ${before} to ${next} was reverted halfway, all replicas still serve the old certificate`,
     () => observer.common() === old,
   );
   await checkOnlyObjects(cluster, before);
 }
 
-/** Kills the leader after each of its writes, until one after a condition; returns the kills. */
+/** Kills the leader after each write, and once more when `isDone`. Returns the number of kills. */
 async function killAfterEachWrite({ replicas }: RotatingCluster, isDone: () => boolean): Promise<number> {
   const resources = [
     'secrets',
@@ -159,7 +159,7 @@ async function checkOnlyObjects({ context, namespace }: RotatingCluster, provide
   const { client } = context;
   const { requestSecret, certificate } = objectNames(name);
   const secret = resourceKind('v1', 'Secret');
-  await context.check(`only provider ${provider} has objects`, async () => {
+  await context.check(`only the objects of provider ${provider} exist`, async () => {
     const labelSelector = `${labelNames.injectorConfig}=${name}`;
     const requests = await client.list(resourceKind('certificates.k8s.io/v1', 'CertificateSigningRequest'), {
       labelSelector,
@@ -177,7 +177,7 @@ async function checkOnlyObjects({ context, namespace }: RotatingCluster, provide
   });
 }
 
-/** Checks that each bundle had the roots of all certificates served meanwhile; counts bundles. */
+/** Checks that each bundle had the roots of all certificates served at its time; counts bundles. */
 async function checkBundles(cluster: RotatingCluster, first: string, since: number): Promise<number> {
   const { context, audit, names, observer } = cluster;
   const later = audit.events().flatMap(({ objectRef, verb, responseStatus, responseObject, stageTimestamp }) => {
@@ -199,11 +199,11 @@ async function checkBundles(cluster: RotatingCluster, first: string, since: numb
       const lacking = served.filter(({ issuer = '' }) => !bundles.every((bundle) => bundle.has(issuer)));
       return lacking.map(({ fingerprint }) => `${new Date(at).toISOString()}: no root of ${fingerprint.slice(0, 11)}`);
     });
-  await context.checkNow('negative control: the root of the certificate that was served too early is missing', () => {
+  await context.checkNow('negative control: the test detects that a root was missing from the bundle', () => {
     return problems(0, since).length > 0;
   });
   await context.checkNow(
-    `each of ${written.length} bundles in the audit log had the roots of the ${leaves.length} certificates that were served meanwhile`,
+    `each of ${written.length} bundles had the roots of all certificates that were served at that time (${leaves.length} in total)`,
     () => written.length > way.length && none(problems(since, Infinity)),
   );
   return written.length;

@@ -22,14 +22,14 @@ import { barePod } from '../harness/workloads.ts';
 export const publication: Scenario = {
   name: 'publication',
   about:
-    'many edits under load, some invalid: each pod comes from one whole configuration, and a late replica only delays a publication',
+    'during many edits under load, some of them invalid, each pod comes from exactly one configuration; a late replica only delays the publication',
   destructive: 'it needs the embedded control plane and its audit log',
   full: '100 edits under load, about 3 minutes',
   run: async (context) => {
     const { size, seed } = context;
     const replicas = await context.startReplicas({ proxied: true });
     const namespace = await context.namespace('pods', { 'istio.io/rev': configName });
-    await checkMixtureIsSeen(context);
+    await checkMixtureDetected(context);
     const readyAgainAfterMilliseconds = await checkAppliedAgain(context);
     const published = new Published(context, namespace);
     await published.apply('first');
@@ -42,7 +42,7 @@ export const publication: Scenario = {
     const edits = await editManyTimes(published, size === 'full' ? 100 : 10, seed);
     await checkBrokenAndBack(published);
     await losses.checkNone(
-      `${edits.good} new edits, ${edits.back} back to an earlier one, ${edits.broken} invalid; ${published.marks.size} whole configurations seen in pods`,
+      `during ${edits.good} new edits, ${edits.back} edits back to an earlier spec and ${edits.broken} invalid edits, with ${published.marks.size} configurations seen in pods`,
       since,
     );
     await checkLateReplica(published, replicas, losses);
@@ -53,24 +53,24 @@ export const publication: Scenario = {
     await context.checkNow(`none of ${created} pods was mixed or without a sidecar`, () => none(mixed));
     const configurationsSeen = published.marks.size;
     context.measured({ created, edits, configurationsSeen, mixed: 0, frozen, readyAgainAfterMilliseconds });
-    return `${created} pods, ${edits.good + edits.back + edits.broken} edits (${edits.broken} invalid): 0 mixed; with a frozen replica: published after ${frozen.publishedAfterMilliseconds} ms, ${frozen.lost} of at most ${frozen.connections} lost`;
+    return `${created} pods created, ${edits.good + edits.back + edits.broken} edits (${edits.broken} invalid), 0 pods mixed; with a frozen replica, an edit was published after ${frozen.publishedAfterMilliseconds} ms, and ${frozen.lost} pods were lost on its ${frozen.connections} connections`;
   },
 };
 
-/** Checks the negative control: the scenario detects pods whose parts have different marks. */
-async function checkMixtureIsSeen(context: ScenarioContext): Promise<void> {
+/** Checks the negative control: the test detects a pod whose parts have different marks. */
+async function checkMixtureDetected(context: ScenarioContext): Promise<void> {
   const mixture = markedConfig('mixture', 'one');
   mixture.spec.injection = { ...mixture.spec.injection, values: { mark: 'other' } };
   await applyUntilReady(context.client, mixture);
   const namespace = await context.namespace('mixture', { 'istio.io/rev': 'mixture' });
-  await context.check('negative control: a pod from two configurations is detected', async () => {
+  await context.check('negative control: the test detects a pod from two configurations', async () => {
     const pod = await dryRun(context.client, barePod(namespace, 'probe'));
     return markDefect(pod)?.kind === 'mixed';
   });
   await context.client.delete(await applyObject(context.client, mixture));
 }
 
-/** Checks a new InjectorConfig with the name of a deleted one, whose pair replicas still have. */
+/** Checks an InjectorConfig that is deleted and created again while replicas have its old pair. */
 async function checkAppliedAgain(context: ScenarioContext): Promise<number[]> {
   const { client } = context;
   const took: number[] = [];
@@ -82,7 +82,7 @@ async function checkAppliedAgain(context: ScenarioContext): Promise<number[]> {
     await client.delete(config);
     await waitFor('the InjectorConfig to be deleted', () => isGone(client, injectorConfigs, 'again'));
   }
-  context.say(`applied, deleted and applied again: Ready after ${took.join(', ')} ms`);
+  context.say(`an InjectorConfig that was applied and deleted six times was Ready after ${took.join(', ')} ms`);
   await context.checkNow('an InjectorConfig that was applied again five times has no Warning Event', async () => {
     const warnings = (await eventsAbout(client, 'again')).filter(({ type }) => type === 'Warning');
     return none(warnings.map(({ message }) => message));
@@ -90,7 +90,7 @@ async function checkAppliedAgain(context: ScenarioContext): Promise<number[]> {
   return took;
 }
 
-/** Edits an InjectorConfig with new, earlier and invalid marks; waits for half of the edits. */
+/** Makes new, earlier and invalid edits. Waits for the publication of half of the edits. */
 async function editManyTimes(published: Published, count: number, seed: number) {
   const random = new Random(seed);
   const edits = { good: 0, broken: 0, back: 0 };
@@ -115,7 +115,7 @@ async function editManyTimes(published: Published, count: number, seed: number) 
   return edits;
 }
 
-/** Checks that an invalid edit changes nothing, and that an edit back publishes the same path. */
+/** Checks that an invalid edit publishes nothing, and that a reverted edit restores the path. */
 async function checkBrokenAndBack(published: Published): Promise<void> {
   const { context } = published;
   await published.apply('stable');
@@ -130,10 +130,10 @@ async function checkBrokenAndBack(published: Published): Promise<void> {
   await context.checkNow('the next valid edit is published', () => next !== stable);
   await published.apply('stable');
   const back = await published.waitFor('stable');
-  await context.checkNow('an edit back to an earlier spec publishes the earlier configuration', () => back === stable);
+  await context.checkNow('an edit back to an earlier spec publishes the same path again', () => back === stable);
 }
 
-/** Checks that a replica that cannot load an edit delays its publication, and changes no pod. */
+/** Checks that a replica that cannot load an edit delays its publication, but affects no pod. */
 async function checkLateReplica(published: Published, replicas: Replicas, losses: Losses): Promise<void> {
   const { context } = published;
   const late = replicas.webhooks[0]!;
@@ -148,20 +148,20 @@ async function checkLateReplica(published: Published, replicas: Replicas, losses
     return reason.startsWith('WaitingForReplicas') && reason.includes(late.name);
   });
   await sleep(1500);
-  await context.checkNow('pods still get the previous mark', async () => (await published.podMark()) === 'beforelate');
+  await context.checkNow('pods still get the previous edit', async () => (await published.podMark()) === 'beforelate');
   const affected = await cut.end();
   const ended = Date.now();
   await published.waitFor('late');
   await context.checkNow(
-    `the edit is published ${Date.now() - ended} ms after the end of a fault that cut ${affected} requests`,
+    `the edit is published ${Date.now() - ended} ms after the fault ends, which cut ${affected} requests`,
     () => affected > 0,
   );
-  await losses.checkNone('a late replica', since);
+  await losses.checkNone('with a late replica', since);
 }
 
 /**
- * Checks that a frozen replica delays a publication until its Lease expires, and that it never
- * serves another configuration after it continues.
+ * Checks that a frozen replica delays a publication only until its Lease expires, and that no pod
+ * gets an old configuration after the replica continues.
  */
 async function checkFrozenReplica(published: Published, replicas: Replicas, losses: Losses) {
   const { context } = published;
@@ -174,22 +174,22 @@ async function checkFrozenReplica(published: Published, replicas: Replicas, loss
   await replicas.balancer.waitForRotation(rest);
   await published.waitFor('frozen');
   const publishedAfterMilliseconds = Date.now() - froze;
-  // Requests on the frozen replica time out; no new ones go there.
+  // Wait until the requests to the frozen replica have timed out. No new requests go there.
   await sleep(5500);
   const thawed = Date.now();
   frozen.operator.process.unfreeze();
   await replicas.waitUntilServing();
-  await losses.checkNone('the frozen replica continues', { askedSince: thawed });
+  await losses.checkNone('after the frozen replica continues', { askedSince: thawed });
   const { lost } = losses.report({ answeredSince: froze, askedBefore: thawed });
   await context.checkNow(
-    `an edit is published without a frozen replica after ${publishedAfterMilliseconds} ms; ${lost.length} pods are lost, at most one for each of its ${open} connections`,
+    `an edit is published ${publishedAfterMilliseconds} ms after a replica froze; ${lost.length} pods are lost, at most one for each of the replica's ${open} connections`,
     () => lost.length <= open && lost.every(({ kind }) => kind === 'refused'),
   );
   return { lost: lost.length, connections: open, publishedAfterMilliseconds };
 }
 
 const configName = 'edited';
-// Each connection to a frozen replica delays a request of the API server by this timeout.
+// A frozen replica delays one request of the API server per connection by this timeout.
 const webhook = { timeoutSeconds: 5 };
 
 class Published {
@@ -203,7 +203,7 @@ class Published {
     this.#namespace = namespace;
   }
 
-  /** Returns the defect of a pod: plain, mixed, never published, or unlike its configuration. */
+  /** Returns the defect of a pod: no sidecar, several marks, or a mark that is not expected. */
   inspect(pod: Pod): PodDefect | undefined {
     return recordedDefect(pod, this.marks, (mark) => this.good.has(mark));
   }
@@ -228,7 +228,7 @@ class Published {
 
   async waitFor(mark: string): Promise<string> {
     await this.#waitForCondition('Ready', 'True');
-    // The API server uses a new path some ms later; with a frozen replica, dry runs may time out.
+    // The API server uses a new path some ms later. With a frozen replica, dry runs may time out.
     await waitFor(`pods to have the mark ${mark}`, async () => found(await this.podMark(), mark));
     return this.path();
   }

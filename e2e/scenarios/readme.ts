@@ -12,7 +12,7 @@ import type { Scenario } from '../harness/scenario-context.ts';
 import { runInShell } from '../harness/shell.ts';
 import { none } from '../harness/wait-for.ts';
 
-/** The expected outputs of commands. */
+/** The expected outputs of commands, by the beginning of the command. */
 const expected: readonly (readonly [command: string, output: RegExp])[] = [
   ['make demo', /its containers: hello \(busybox:1\.36\), sleep/],
   ['node dist/injector.cjs inject', /name: hello\n/],
@@ -24,10 +24,10 @@ const expected: readonly (readonly [command: string, output: RegExp])[] = [
 export const readme: Scenario = {
   name: 'readme',
   about:
-    'each command of the README works as printed, in a clean copy, with Node, Go and the base tools of Debian on the PATH',
+    "each command of the README works as printed in a clean copy of the repository, with only Node, Go and Debian's base tools on the PATH",
   destructive: 'it installs and uninstalls the operator',
   ownControlPlane: true,
-  full: 'also make test, 10 minutes',
+  full: 'also runs make test, 10 minutes',
   run: async (context) => {
     const { client, cluster } = context;
     await buildKubectl((line) => {
@@ -48,7 +48,7 @@ export const readme: Scenario = {
     };
     try {
       for (const line of lines) {
-        // make test would run this scenario again; CI runs it.
+        // `make test` would run this scenario again. CI runs `make test` separately.
         if (line.startsWith('make test') && context.size === 'short') continue;
         if (!line.startsWith('injector install')) {
           await runLine(line);
@@ -66,11 +66,11 @@ export const readme: Scenario = {
     } finally {
       for (const folder of [copy, programs]) rmSync(folder, { recursive: true });
     }
-    return `${String(context.passed)} commands of the README`;
+    return `${String(context.passed)} commands of the README work`;
   },
 };
 
-/** Links Debian's base tools, Node, npm, Go, make and kubectl; returns the PATH elsewhere. */
+/** Links Debian's base tools, Node, npm, Go, make and kubectl. Other systems use the whole PATH. */
 function bareTools(folder: string): string {
   const packages = spawnSync('dpkg-query', ['-W', '-f', '${Package} ${Priority} ${Essential}\n'], { encoding: 'utf8' });
   if (packages.status !== 0) return process.env['PATH'] ?? '';

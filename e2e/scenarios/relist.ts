@@ -14,12 +14,12 @@ import { barePod, neverScheduled } from '../harness/workloads.ts';
 const name = 'relist';
 const sizes = { short: 2000, full: 10_000 };
 const perSecond = 50;
-/** The time to process the list after its last page, in milliseconds. */
-const takeOverMs = 500;
+/** The milliseconds for which the replica processes the list after its last page. */
+const processingMs = 500;
 
 export const relist: Scenario = {
   name,
-  about: 'a single process lists all pods while it answers admissions, and Events report why a pod was not injected',
+  about: 'a single process lists all pods while it serves admissions, and Events report why a pod was not injected',
   destructive: 'it fills the cluster with thousands of pods',
   ownControlPlane: true,
   full: '10,000 pods, 2 minutes',
@@ -46,7 +46,7 @@ export const relist: Scenario = {
       const line = /^injector_watched_objects\{resource="pods"\} (\d+)$/m.exec(await next.metrics());
       return Number(line?.[1] ?? 0) >= count && line?.[1];
     };
-    const objects = await context.check('the next leader lists every pod', listed, {
+    const objects = await context.check('the new leader lists every pod', listed, {
       timeout: 60_000,
       interval: 1000,
     });
@@ -58,7 +58,7 @@ export const relist: Scenario = {
       .filter(({ verb, objectRef }) => verb === 'list' && objectRef?.resource === 'pods')
       .filter(({ userAgent }) => userAgent?.includes('relist-next') === true);
     const from = Math.min(...pages.map((page) => Date.parse(page.requestReceivedTimestamp)));
-    const to = Math.max(...pages.map((page) => Date.parse(page.stageTimestamp))) + takeOverMs;
+    const to = Math.max(...pages.map((page) => Date.parse(page.stageTimestamp))) + processingMs;
     const during = rhythm.between(from, to);
     const before = rhythm.between(handOver - 2000, handOver);
     const times = during.map(({ milliseconds }) => milliseconds);
@@ -68,7 +68,7 @@ export const relist: Scenario = {
     const figures = {
       pods: Number(objects),
       pages: pages.length,
-      listMilliseconds: to - takeOverMs - from,
+      listMilliseconds: to - processingMs - from,
       admissionsDuring: during.length,
       p50Milliseconds: quantile(times, 0.5),
       p99Milliseconds: quantile(times, 0.99),
@@ -79,14 +79,14 @@ export const relist: Scenario = {
     context.measured(figures);
     context.say(JSON.stringify(figures));
     await context.checkNow(
-      'each admission during the list was answered with a patch',
+      'while the leader listed pods, each admission request got a patch',
       () => during.length > 20 && rhythm.admissions.every(({ injected }) => injected),
     );
-    // In the short size, other processes delay admissions; judge only the delay by the replica.
+    // In the short size, other processes delay responses, so check only the replica's own delay.
     const [what, p99Found, bound] =
       context.size === 'full'
-        ? ['the time of an admission during the list', figures.p99Milliseconds, 10]
-        : ['the delay of an admission by the replica itself', figures.p99HeldUpMilliseconds, 60];
+        ? ['the response time while the leader listed pods', figures.p99Milliseconds, 10]
+        : ['the delay that the replica itself caused', figures.p99HeldUpMilliseconds, 60];
     await context.checkNow(`the p99 of ${what} is at most ${bound} ms`, () => p99Found <= bound);
     return `${objects} pods in ${pages.length} pages within ${figures.listMilliseconds} ms; admission p99 ${figures.p99Milliseconds.toFixed(1)} ms (before: ${figures.p99MillisecondsBefore.toFixed(1)} ms)`;
   },
@@ -99,7 +99,7 @@ interface PodEvent {
   reportingController?: string;
 }
 
-/** Checks that one Event reports why a pod was not injected. */
+/** Checks that one Event per pod reports why the pod was not injected. */
 async function checkEvents(context: ScenarioContext): Promise<void> {
   const { client } = context;
   const namespace = await context.namespace('pods', { 'istio.io/rev': name });
@@ -116,7 +116,7 @@ async function checkEvents(context: ScenarioContext): Promise<void> {
       .map(({ type, reason, regarding }) => `${type} ${reason} ${regarding.name ?? ''}`)
       .sort();
   };
-  await context.check('two Events report why two pods were not injected, and no Event is about others', async () => {
+  await context.check('two Events report why two pods were not injected, and there are no other Events', async () => {
     return (await reasons()).join(', ') === 'Normal HostNetwork host, Warning NotSelected asking';
   });
 }
@@ -141,12 +141,12 @@ interface TimedAdmission {
   /** The start time, in milliseconds since 1970. */
   startedAt: number;
   milliseconds: number;
-  /** The maximum delay by the replica: ms in which it ran and no side waited for a processor. */
+  /** The part of the response time, in ms, that neither side spent waiting for a processor. */
   heldUp: number;
   injected: boolean;
 }
 
-/** Sends admissions at a constant rate over kept connections; a slow response delays no other. */
+/** Sends reviews at a constant rate over kept connections. Slow responses do not delay others. */
 class AdmissionRhythm {
   readonly admissions: TimedAdmission[] = [];
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 25 });

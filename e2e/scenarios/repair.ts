@@ -19,21 +19,21 @@ import { checkHostileWriter, checkSecondWriters } from './repair/second-writers.
 export const repair: Scenario = {
   name: 'repair',
   core: true,
-  about: 'the operator restores edited, deleted and contested objects at once, without a war of writes',
+  about: 'the operator immediately restores edited and deleted objects, and avoids a war of writes',
   run: async (context) => {
     const installation = await context.install();
     await installation.startOperator();
     const slowest = await checkDisturbances(context);
     const writes = await checkHostileWriter(context, installation);
     await checkSecondWriters(context, installation);
-    return `slowest repair ${slowest} ms; ${writes} writes against a hostile writer in 5 s`;
+    return `the slowest repair took ${slowest} ms; ${writes} writes in 5 s against a hostile writer`;
   },
 };
 
 const name = 'disturbed';
 /**
- * The maximum duration of a repair on a busy machine, in milliseconds (idle: tens of them); more
- * where keys are generated, because admission continues meanwhile.
+ * The maximum duration of a repair on a busy machine, in milliseconds. An idle machine takes less
+ * than 100 ms. `boundWithKeys` applies if the operator must generate keys.
  */
 const bound = 3000;
 const boundWithKeys = 10_000;
@@ -44,7 +44,7 @@ interface Disturbance {
   says: string;
   object: KubernetesObject;
   patch?: object;
-  /** Whether the restored object may differ, because it has a new certificate. */
+  /** Whether the restored object may differ because the operator issued a new certificate. */
   renewed?: boolean;
 }
 
@@ -62,15 +62,15 @@ async function checkDisturbances(context: ScenarioContext): Promise<number> {
     const milliseconds = await disturb(context, disturbance, injected);
     const still = await standstill.between(began, Date.now());
     if (!renewed) slowest = Math.max(slowest, milliseconds);
-    await context.check(`after the repair, pods are injected (${says})`, injected);
+    await context.check(`${says}: after the repair, pods are injected`, injected);
     const limit = renewed ? boundWithKeys : bound;
     if (milliseconds > limit + still) {
       throw new Error(
-        `${says}: the repair took ${milliseconds} ms, more than ${limit}; the machine stalled for ${still} ms`,
+        `${says}: the repair took ${milliseconds} ms, more than ${limit} ms; the machine stalled for ${still} ms`,
       );
     }
   }
-  await context.check('an Event about the edited ConfigMap names the InjectorConfig to edit instead', async () => {
+  await context.check('an Event about the edited ConfigMap says to edit the InjectorConfig instead', async () => {
     const events = await eventsAbout(client, name);
     return events.some(({ message }) => message.includes('edit the InjectorConfig instead'));
   });
@@ -124,8 +124,8 @@ async function disturb(
   const started = Date.now();
   if (patch === undefined) await client.delete(object);
   else await client.patch(object, 'merge', patch, { fieldManager: 'other' });
-  if (renewed === true && !(await injected())) throw new Error(`${says}: a pod created at that moment is not injected`);
-  await context.check(`the operator restores the object (${says})`, async () => {
+  if (renewed === true && !(await injected())) throw new Error(`${says}: a pod created then is not injected`);
+  await context.check(`${says}: the operator restores the object`, async () => {
     const now = await read();
     if (now === undefined) return false;
     return renewed === true ? hasValues(now) : isDeepStrictEqual(now, before);
@@ -133,7 +133,7 @@ async function disturb(
   return Date.now() - started;
 }
 
-/** Returns an object without status and without metadata except labels and owners. */
+/** Returns an object without its status and without metadata other than labels and owners. */
 function essence(object: KubernetesObject): KubernetesObject {
   const { labels = {}, ownerReferences = [] } = object.metadata;
   return { ...object, status: undefined, metadata: { labels, ownerReferences } };

@@ -22,7 +22,7 @@ import { found } from '../harness/wait-for.ts';
 export const resourceValidation: Scenario = {
   name: 'resource-validation',
   core: true,
-  about: 'invalid objects, templates and starts cause one clear error each, and affect no other revision',
+  about: 'each invalid object, template or start causes one clear error, and affects no other revision',
   paired: true,
   run: async (context) => {
     const installation = await context.install();
@@ -37,17 +37,17 @@ export const resourceValidation: Scenario = {
       deepEqual(now.status?.conditions, bystander.status?.conditions);
       return true;
     });
-    return `${bySchema} objects refused by the API server, ${byWebhook} by the webhook`;
+    return `${bySchema} invalid objects refused by schema and rules, ${byWebhook} by the validating webhook`;
   },
 };
 
-/** Creates invalid objects, and checks that each refusal names the field; returns their number. */
+/** Creates invalid objects. Checks that each refusal names the field. Returns their number. */
 async function checkObjects(context: ScenarioContext, refusedBy: BadInjectorConfig['refusedBy'][]) {
   const cases = badInjectorConfigs.filter((each) => refusedBy.includes(each.refusedBy));
   const wrong: string[] = [];
   const [first] = cases;
   if (refusedBy.includes('webhook') && first !== undefined) {
-    // API servers use the validating webhook shortly after the operator is ready.
+    // The API server starts to use the validating webhook shortly after the operator is ready.
     await context.check(
       'the validating webhook refuses an invalid object',
       async () => (await creationError(context, first)) !== undefined,
@@ -73,7 +73,7 @@ function creationError({ client }: ScenarioContext, { name = 'bad', spec }: BadI
 
 const badTemplate = 'spec:\n  containers:\n  - name: {{ .Values.name \n    image: x\n';
 
-/** Checks that a template that does not parse is refused, and is harmless when stored anyway. */
+/** Checks that a template that does not parse is refused, and does no harm if it is stored. */
 async function checkTemplates(context: ScenarioContext, installation: Installation, operator: OperatorProcess) {
   const { client } = context;
   const good = smallConfig('edited');
@@ -91,7 +91,7 @@ async function checkTemplates(context: ScenarioContext, installation: Installati
       refused.includes('sidecar'),
     );
 
-  // Without the operator, the validating webhook fails open.
+  // While the operator is dead, the API server skips the validating webhook.
   await operator.process.kill();
   const { metadata } = await applyObject(client, bad);
   await operator.restart();
@@ -120,13 +120,13 @@ async function checkTemplates(context: ScenarioContext, installation: Installati
   );
 }
 
-/** Checks starts with a port in use, a missing kubeconfig and an unreachable API server. */
+/** Starts the operator with a used port, a missing kubeconfig and an unreachable API server. */
 async function checkStarts(context: ScenarioContext, installation: Installation, running: OperatorProcess) {
   const { run } = context.cluster;
   // If a flag is repeated, the last value counts.
   const flags = [`--webhook-port=${running.webhookPort}`];
   const inUse = await installation.launchOperator({ name: 'port-in-use', flags });
-  await context.check('with a port in use, the operator fails and logs a line that names the port', async () => {
+  await context.check('if its port is in use, the operator exits with an error that names the port', async () => {
     const { code } = await inUse.process.waitForEnd(15_000);
     return (
       code !== 0 &&
@@ -136,7 +136,7 @@ async function checkStarts(context: ScenarioContext, installation: Installation,
 
   const kubeconfig = join(run.path, 'missing.kubeconfig');
   const missing = await installation.launchOperator({ name: 'no-kubeconfig', kubeconfig });
-  await context.check('with a missing kubeconfig, the operator fails and logs a line that names the file', async () => {
+  await context.check('if the kubeconfig is missing, the operator exits and names the file', async () => {
     const { code } = await missing.process.waitForEnd(15_000);
     return code !== 0 && errorLines(missing).some((line) => line.includes('missing.kubeconfig'));
   });
@@ -150,11 +150,11 @@ async function checkStarts(context: ScenarioContext, installation: Installation,
       credentials: { token: 'none' },
     }),
   });
-  await context.check('with an unreachable API server, the operator logs a line with its address', () =>
+  await context.check('if the API server is unreachable, the operator logs an error that names its address', () =>
     errorLines(unreachable).some((line) => line.includes(`127.0.0.1:${port}`)),
   );
   await context.check(
-    'with an unreachable API server, the operator runs, is not ready and logs no stack trace',
+    'if the API server is unreachable, the operator keeps running, is not ready and logs no stack trace',
     async () => {
       const ready = await answersOk(`http://127.0.0.1:${unreachable.healthPort}/readyz`);
       return unreachable.process.running && !ready && !unreachable.process.log().includes('    at ');

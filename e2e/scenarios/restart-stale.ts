@@ -37,9 +37,9 @@ const sizes = {
 export const restartStale: Scenario = {
   name,
   about:
-    'the operator restarts stale workloads of three kinds once each, within the bounds at every instant; with budgets, lost leaders, failing pods, a missing webhook, and workloads that cannot be restarted',
+    'the operator restarts each stale workload of three kinds exactly once and never exceeds the bounds, despite PodDisruptionBudgets, lost leaders, failing pods, a missing webhook, and workloads that cannot be restarted',
   destructive: 'it needs a proxy in front of the embedded API server',
-  full: '210 workloads, three leaders lost, about 3 minutes',
+  full: '210 workloads, three lost leaders, about 3 minutes',
   run: async (context) => {
     const { client, size } = context;
     const { workloads: count, namespaces, losses } = sizes[size];
@@ -68,7 +68,7 @@ export const restartStale: Scenario = {
     await context.checkNow('while no tag requests restarts, the operator does not read workloads', () =>
       found(reads().join(), ''),
     );
-    const stayed = { pods: await left.pods(), generations: await generations(context, left.namespaces) };
+    const initial = { pods: await left.pods(), generations: await generations(context, left.namespaces) };
     // Wait until freshly ready workloads no longer count as restarting.
     await sleep(1000);
 
@@ -84,7 +84,7 @@ export const restartStale: Scenario = {
         { timeout: 120_000 },
       );
       await loseLeader(replicas, loss);
-      context.say(`the leader is ${loss} after a restart whose response it has not received`);
+      context.say(`the leader was ${loss} before it received the response to a restart`);
     }
     await context.check(
       `after ${restartable.length} stale workloads were restarted, all their pods are ready and have the new revision`,
@@ -92,7 +92,7 @@ export const restartStale: Scenario = {
       { timeout: 240_000 },
     );
     const seconds = Math.round((Date.now() - started) / 1000);
-    await context.check('negative control: with such a tag, the audit log has reads of all kinds and budgets', () =>
+    await context.check('negative control: with such a tag, the operator reads workloads and budgets', () =>
       found(reads().join(), 'daemonsets,deployments,poddisruptionbudgets,statefulsets'),
     );
     const most = await checkBounds(stage, window);
@@ -102,9 +102,9 @@ export const restartStale: Scenario = {
       const { untouched } = await restartsOf(context, tag);
       return found(untouched.map(describeLeft).sort().join('; '), left.reasons.join('; '));
     });
-    await context.check('these workloads and unselected ones keep their pods and templates', async () => {
-      found((await left.pods()).join('; '), stayed.pods.join('; '));
-      return found((await generations(context, left.namespaces)).join('; '), stayed.generations.join('; '));
+    await context.check('workloads that must not be restarted keep their pods and templates', async () => {
+      found((await left.pods()).join('; '), initial.pods.join('; '));
+      return found((await generations(context, left.namespaces)).join('; '), initial.generations.join('; '));
     });
     await checkEvents(context, restartable);
     await context.check('the tag becomes Idle', async () => (await restartsOf(context, tag)).phase === 'Idle');
@@ -128,11 +128,11 @@ export const restartStale: Scenario = {
       restartedBeforeStop: failed,
       withoutSidecarBeforeStop: withoutSidecar,
     });
-    return `${restartable.length} workloads restarted once each in ${seconds} s with ${losses.length} leaders lost, at most ${most.cluster.count} at a time and ${most.namespace.count} in a namespace at ${most.instants} instants (all at once: ${naive.cluster.count} and ${naive.namespace.count})`;
+    return `each of ${restartable.length} workloads restarted once, in ${seconds} s with ${losses.length} lost leaders; at ${most.instants} instants, at most ${most.cluster.count} workloads were unavailable, and at most ${most.namespace.count} in a namespace (after a restart of all workloads at the same time: ${naive.cluster.count} and ${naive.namespace.count})`;
   },
 };
 
-/** Returns the resources (workloads, budgets) that our processes read, sorted. */
+/** Returns the resources of the groups apps and policy that the operator read, sorted. */
 function readsOfWorkloads(audit: AuditLog, { installation }: Replicas): string[] {
   const read = audit.events().flatMap(({ user, verb, objectRef }) => {
     const isOfWorkloads = objectRef?.apiGroup === 'apps' || objectRef?.apiGroup === 'policy';
@@ -146,14 +146,14 @@ async function checkOnce({ context, observer }: Stage, after: number, workloads:
   const counts = edits(observer.sightings(), after);
   const made = podsMade(observer.sightings(), after);
   const twice = workloads.filter((each) => counts.get(each) !== 1);
-  await context.checkNow('each template was changed exactly once', () => found(twice.join(), ''));
+  await context.checkNow('the operator changed each pod template exactly once', () => found(twice.join(), ''));
   const counted = workloads.map((name) => {
     const { desired = 0 } = observer.standing(name)?.object ?? {};
     return { name, desired, ...(made.get(name) ?? { made: 0, lost: 0 }) };
   });
   const others = counted.filter((each) => each.made < each.desired || each.made - each.lost > each.desired);
   const lost = counted.reduce((sum, each) => sum + each.lost, 0);
-  await context.checkNow(`each pod was recreated once, except ${lost} that the fake kubelets ended early`, () =>
+  await context.checkNow(`each pod was recreated once, except ${lost} pods that the fake kubelets ended early`, () =>
     found(others.map((each) => `${each.name}: ${each.made} for ${each.desired}`).join(), ''),
   );
   return counted.reduce((sum, each) => sum + each.made, 0);
@@ -162,7 +162,7 @@ async function checkOnce({ context, observer }: Stage, after: number, workloads:
 async function checkEvents(context: ScenarioContext, workloads: readonly string[]): Promise<void> {
   const [first = ''] = workloads;
   const namespace = first.split('/')[0] ?? '';
-  await context.check('an Event on a workload names the old and the new revision, and the reason', async () => {
+  await context.check('an Event about a workload names the tag, the old revision and the new revision', async () => {
     const events = resourceKind('events.k8s.io/v1', 'Event');
     const { items } = await context.client.listAll<EventObject>(events, { namespace });
     return items.some(
@@ -178,7 +178,7 @@ interface EventObject {
   note?: string;
 }
 
-/** Returns one workload of each kind: the first fixtures. */
+/** Returns the first workload of each kind. */
 function oneOfEachKind(fixtures: readonly string[]): KubernetesObject[] {
   return Object.entries({ Deployment: 0, StatefulSet: 1, DaemonSet: 3 }).map(([kind, index]) => {
     const [namespace = '', workload = ''] = (fixtures[index] ?? '').split('/');
@@ -188,10 +188,10 @@ function oneOfEachKind(fixtures: readonly string[]): KubernetesObject[] {
 
 const resources = ['deployments', 'statefulsets', 'daemonsets'];
 
-/** How a leader is lost: killed before it gets a response, or suspended until another one leads. */
+/** How a leader is lost: it is killed, or it is suspended until another controller leads. */
 type Loss = 'killed' | 'suspended';
 
-/** Stops the leader between its next restart of a workload and the response. */
+/** Stops the leader after its next restart of a workload, before it receives the response. */
 async function loseLeader(replicas: Replicas, loss: Loss): Promise<void> {
   const { proxy } = replicas;
   const leader = await replicas.waitForLeader();
@@ -222,25 +222,25 @@ async function loseLeader(replicas: Replicas, loss: Loss): Promise<void> {
 
 const strategy = { restart: bounds };
 
-/** Rolls out crashing pods, which stop the restarts, and a fix; returns the number of restarts. */
-async function checkWorsening({ context, observer, all }: Stage, areHealed: () => boolean): Promise<number> {
+/** Rolls out crashing pods, which stop the restarts, and then a fix. Returns the restarts. */
+async function checkWorsening({ context, observer, all }: Stage, areAllReady: () => boolean): Promise<number> {
   const { client } = context;
   const after = observer.latest();
   await applyObject(client, revisionTag(tag, 'v3', { strategy }));
-  await context.check('crashing pods stop the restarts at once, and the status names a workload', async () => {
+  await context.check('the operator stops restarts when pods crash, and the status names a workload', async () => {
     const { phase, message } = await restartsOf(context, tag);
     if (phase === 'Stopped' && /restart-stale-\S+/.test(message)) return true;
-    throw new Error(`it is ${phase}: ${message}`);
+    throw new Error(`the phase is ${phase}: ${message}`);
   });
   await sleep(2000);
   const restarted = [...edits(observer.sightings(), after).keys()];
   await context.checkNow(
-    `${restarted.length} of ${all.length} workloads were restarted, at least 1 and at most ${bounds.maxUnavailableWorkloads}`,
+    `before the operator stopped, it restarted ${restarted.length} of ${all.length} workloads, at least 1 and at most ${bounds.maxUnavailableWorkloads}`,
     () => restarted.length > 0 && restarted.length <= bounds.maxUnavailableWorkloads,
   );
   const healing = observer.latest();
   await applyObject(client, revisionTag(tag, 'v2', { strategy }));
-  await context.check('a working revision restarts these workloads at once, and all pods are ready again', areHealed);
+  await context.check('with a working revision, these workloads restart and all pods become ready', areAllReady);
   await context.checkNow('no other workload was restarted', () =>
     found([...edits(observer.sightings(), healing).keys()].sort().join(), restarted.sort().join()),
   );
@@ -250,8 +250,8 @@ async function checkWorsening({ context, observer, all }: Stage, areHealed: () =
 
 /**
  * Kills all webhook replicas during restarts with failurePolicy Ignore, so that pods become ready
- * without a sidecar. The restarts must stop early. Returns how many workloads lost their sidecar,
- * after the replicas run again.
+ * without a sidecar. The operator must stop early. Returns how many workloads lost their sidecar
+ * once the replicas run again.
  */
 async function checkWithoutSidecar({ context, observer, all }: Stage, replicas: Replicas, revision: string) {
   const { client } = context;
@@ -262,16 +262,16 @@ async function checkWithoutSidecar({ context, observer, all }: Stage, replicas: 
   await Promise.all(replicas.webhooks.map((each) => replicas.kill(each)));
   const withoutSidecar = () =>
     all.filter((each) => [...(observer.standing(each)?.pods.values() ?? [])].some(({ maker }) => maker === 'none'));
-  await context.check('when no replica serves any more, the restarts stop and the status says why', async () => {
+  await context.check('when no replica runs, the operator stops restarts and the status gives the reason', async () => {
     const { phase, message } = await restartsOf(context, tag);
     if (withoutSidecar().length > 0 && phase === 'Stopped' && /sidecar/.test(message)) return true;
-    throw new Error(`it is ${phase}: ${message}`);
+    throw new Error(`the phase is ${phase}: ${message}`);
   });
   await sleep(2000);
   const restarted = edits(observer.sightings(), after).size;
   const lost = withoutSidecar().length;
   await context.checkNow(
-    `${lost} of ${all.length} workloads have pods without a sidecar, at most ${bounds.maxUnavailableWorkloads}; ${restarted} were restarted, less than half`,
+    `${lost} of ${all.length} workloads lost their sidecar, at most ${bounds.maxUnavailableWorkloads}; the operator restarted ${restarted} workloads, less than half`,
     () => lost <= bounds.maxUnavailableWorkloads && restarted < all.length / 2,
   );
   await Promise.all(replicas.webhooks.map(({ operator }) => operator.restart()));
@@ -279,7 +279,7 @@ async function checkWithoutSidecar({ context, observer, all }: Stage, replicas: 
   return lost;
 }
 
-/** Forbidden changes of a workload with the operator's token, as merge patches. */
+/** Merge patches of a workload that the operator's token may not make. */
 const attempts: Record<string, object> = {
   'another image': { spec: { template: { spec: { containers: [{ name: 'sleep', image: 'example.com/mine:1' }] } } } },
   'another ServiceAccount': { spec: { template: { spec: { serviceAccountName: 'other' } } } },
@@ -304,10 +304,10 @@ const attempts: Record<string, object> = {
   },
 };
 
-/** Only for kinds with replicas. */
+/** Another forbidden patch, for kinds that have replicas. */
 const scaling = { spec: { replicas: 0 } };
 
-/** Checks by dry runs that a leader's token may write exactly one annotation of a pod template. */
+/** Checks with dry runs that a leader's token may write only one annotation of a pod template. */
 async function checkOwnToken(
   context: ScenarioContext,
   { installation, controllers }: Replicas,
@@ -333,7 +333,7 @@ async function checkOwnToken(
         if (refusal?.includes('the operator may change nothing but') === true) refused++;
         else allowed.push(`${what} (${refusal ?? 'it was allowed'})`);
       }
-      await context.checkNow(`the policy denies ${Object.keys(all).length} other writes to the ${kind}`, () =>
+      await context.checkNow(`the policy denies ${Object.keys(all).length} other changes of the ${kind}`, () =>
         found(allowed.join('; '), ''),
       );
     }
@@ -344,13 +344,13 @@ async function checkOwnToken(
   return refused;
 }
 
-/** Checks what RBAC alone forbids, without refusals of the operator in the audit log. */
+/** Checks what RBAC forbids, with access reviews that cause no refusals in the audit log. */
 async function checkRoles(context: ScenarioContext, user: string, namespace: string): Promise<void> {
-  const mayNot: Access[] = resources.flatMap((resource) => [
+  const forbidden: Access[] = resources.flatMap((resource) => [
     ...['create', 'update', 'delete', 'deletecollection', 'get'].map((verb) => ({ verb, resource, group: 'apps' })),
     ...['status', 'scale'].map((subresource) => ({ verb: 'patch', resource, subresource, group: 'apps' })),
   ]);
-  mayNot.push(
+  forbidden.push(
     { verb: 'patch', resource: 'replicasets', group: 'apps' },
     { verb: 'delete', resource: 'pods' },
     { verb: 'create', resource: 'pods', subresource: 'eviction' },
@@ -358,10 +358,10 @@ async function checkRoles(context: ScenarioContext, user: string, namespace: str
     { verb: 'patch', resource: 'jobs', group: 'batch' },
   );
   const allowed: string[] = [];
-  for (const access of mayNot) {
+  for (const access of forbidden) {
     if (await isAllowed(context.client, user, namespace, access)) allowed.push(JSON.stringify(access));
   }
-  await context.checkNow(`the operator's roles allow none of ${mayNot.length} other accesses`, () =>
+  await context.checkNow(`the operator's roles allow none of ${forbidden.length} other requests`, () =>
     found(allowed.join('; '), ''),
   );
 }

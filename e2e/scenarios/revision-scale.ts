@@ -39,7 +39,7 @@ const measures = [
 
 export const revisionScale: Scenario = {
   name: 'revision-scale',
-  about: 'measures requests, time and memory of a controller with many revisions, namespaces and pods',
+  about: 'measures the requests, time and memory that a controller needs for many revisions, namespaces and pods',
   destructive: 'it fills the cluster with revisions, namespaces and pods',
   ownControlPlane: true,
   full: '50 revisions, 1,000 namespaces, 10,000 pods, 10 minutes',
@@ -61,16 +61,16 @@ export const revisionScale: Scenario = {
     if (last === undefined) throw new Error('no size was measured');
     const bounds: [string, boolean][] = [
       [
-        'an edit of one InjectorConfig takes the same requests at all sizes',
+        'an edit of one InjectorConfig takes the same number of requests at all sizes',
         exponents.kindsOfRequestsPerEdit < 0.5 && last.requestsPerEdit <= 20,
       ],
       [
-        'a new label of a namespace causes at most one status write of each of the two revisions',
+        'a new label on a namespace causes at most one status write for each of the two revisions',
         readings.every((each) => each.requestsPerLabel <= 4),
       ],
       ['a new pod causes at most one status write', readings.every((each) => each.requestsPerPod <= 2)],
       ['the CPU time of a new leader does not grow quadratically', exponents.startCpuMilliseconds < 1.5],
-      // CPU time, because the wall-clock time depends on other load on the machine.
+      // Check CPU time, because elapsed time depends on other load on the machine.
       ['the CPU time of an edit does not grow quadratically', exponents.editCpuMilliseconds < 1.5],
       ['the controller uses less than 500 MiB', last.controllerMebibytes < 500],
     ];
@@ -80,7 +80,7 @@ export const revisionScale: Scenario = {
     const statuses = await churn(context, replicas);
     context.measured({ churn: statuses });
     await checkInUse(context);
-    return `${last.revisions} revisions, ${last.namespaces} namespaces, ${last.pods} pods: ${last.requestsPerEdit} requests per edit, ${last.reconcileMilliseconds} ms per reconcile, ${last.controllerMebibytes} MiB`;
+    return `${last.revisions} revisions, ${last.namespaces} namespaces, ${last.pods} pods: ${last.requestsPerEdit} requests per edit, ${last.reconcileMilliseconds} ms per reconcile, the controller uses ${last.controllerMebibytes} MiB`;
   },
 };
 
@@ -104,7 +104,7 @@ async function read(context: ScenarioContext, replicas: Replicas, population: Po
   const checkPods = (statement: string, state: 'current' | 'stale', count: number) =>
     context.check(statement, async () => (await podsIn(state)) === count, patient);
   const all = `all ${scale.pods} pods`;
-  await checkPods(`${all} are current`, 'current', scale.pods);
+  await checkPods(`the operator counts ${all} as current`, 'current', scale.pods);
 
   await operator.process.stop(30_000);
   const started = Date.now();
@@ -113,11 +113,11 @@ async function read(context: ScenarioContext, replicas: Replicas, population: Po
   const countedMilliseconds = Date.now() - started;
   const startCpuMilliseconds = Math.round(sumOf(await operator.metrics(), 'process_cpu_seconds_total') * 1000);
   await context.check(
-    `the statuses count ${all}`,
+    `the statuses of all InjectorConfigs count ${all} in total`,
     async () => {
       const { items } = await client.listAll<InjectorConfigObject & { status?: UsageStatus }>(injectorConfigs);
-      const count = (of: (status: UsageStatus) => number | undefined): number =>
-        items.reduce((sum, { status }) => sum + (of(status ?? {}) ?? 0), 0);
+      const count = (read: (status: UsageStatus) => number | undefined): number =>
+        items.reduce((sum, { status }) => sum + (read(status ?? {}) ?? 0), 0);
       const namespaces = count((status) => status.namespaces?.count);
       const actual = `${count(({ injected }) => injected?.current)} pods, ${namespaces} namespaces`;
       return found(actual, `${scale.pods} pods, ${scale.namespaces} namespaces`);
@@ -129,9 +129,9 @@ async function read(context: ScenarioContext, replicas: Replicas, population: Po
 
   const reconciles = async () => {
     const metrics = await operator.metrics();
-    const of = (what: string) => sumOf(metrics, `injector_reconcile_duration_seconds_${what}`);
+    const total = (what: string) => sumOf(metrics, `injector_reconcile_duration_seconds_${what}`);
     const cpuMilliseconds = sumOf(metrics, 'process_cpu_seconds_total') * 1000;
-    return { seconds: of('sum'), count: of('count'), cpuMilliseconds };
+    return { seconds: total('sum'), count: total('count'), cpuMilliseconds };
   };
   const before = await reconciles();
   const edited = revisionName(0);
@@ -147,13 +147,13 @@ async function read(context: ScenarioContext, replicas: Replicas, population: Po
   });
   const after = await reconciles();
   const stale = population.podsOf(0);
-  await checkPods(`all ${stale} pods of the edited revision are stale`, 'stale', stale);
+  await checkPods(`after an edit, the operator counts all ${stale} pods of the revision as stale`, 'stale', stale);
 
   const moved = scale.namespaces - 1;
   const own = revisionName(population.revisionOf(moved));
   const label = await requestsIn(() => labelNamespace(client, namespaceName(moved), { 'istio.io/rev': edited }));
   const movedPods = population.podsIn(moved);
-  await checkPods(`all ${movedPods} pods of a namespace with a new label are stale`, 'stale', stale + movedPods);
+  await checkPods(`after a new label on a namespace, its ${movedPods} pods are stale`, 'stale', stale + movedPods);
   const pod = await requestsIn(async () => {
     await client.create(barePod(namespaceName(2), 'one-more'));
   });
@@ -178,7 +178,7 @@ async function read(context: ScenarioContext, replicas: Replicas, population: Po
   };
 }
 
-/** Moves a namespace between two revisions; each status is written at most once per 30 s. */
+/** Moves a namespace between two revisions. Checks that statuses are written once per 30 s. */
 async function churn(context: ScenarioContext, replicas: Replicas) {
   const audit = context.requireAudit();
   const { username } = replicas.installation;
@@ -196,7 +196,7 @@ async function churn(context: ScenarioContext, replicas: Replicas) {
   const follow = (revision: string) =>
     context.client.patch(namespace, 'merge', { metadata: { labels: { 'istio.io/rev': revision } } });
   let labels = 0;
-  // A due status may equal the previous one; continue until one is written.
+  // A due status may equal the stored status. Continue until the operator writes a status.
   while (Date.now() < least || (written().length === 0 && Date.now() < least + 90_000)) {
     await follow(revisionName(labels % 2));
     labels++;
@@ -222,13 +222,13 @@ async function churn(context: ScenarioContext, replicas: Replicas) {
 async function checkInUse(context: ScenarioContext): Promise<void> {
   const { client } = context;
   const used = smallConfig(revisionName(1));
-  await context.checkNow('an InjectorConfig in use is not deleted, and the message names its users', async () => {
+  await context.checkNow('the API server refuses to delete an InjectorConfig in use, and names its users', async () => {
     const message = (await refusalOf(() => client.delete(used))) ?? 'it was deleted';
     const expected = /is in use: .*namespaces? selects? it \(.*revision-scale-\d+.*pods? uses? it .*force-delete/;
     return expected.test(message) || found(message, expected.source);
   });
   await deleteForced(client, used);
-  await context.check('the force-delete annotation allows the deletion', () =>
+  await context.check('with the force-delete annotation, the InjectorConfig is deleted', () =>
     isGone(client, injectorConfigs, revisionName(1)),
   );
 }
@@ -240,7 +240,7 @@ function sumOf(metrics: string, metric: string, label = ''): number {
   return matching.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
 }
 
-/** Returns a user's requests, oldest first, without watches and requests for Leases. */
+/** Returns a user's requests, oldest first. Omits watches and requests for Leases. */
 function requestsOf(audit: AuditLog, username: string): AuditEvent[] {
   const isCounted = ({ user, verb, objectRef }: AuditEvent) =>
     user.username === username && verb !== 'watch' && objectRef?.resource !== 'leases';
@@ -248,8 +248,8 @@ function requestsOf(audit: AuditLog, username: string): AuditEvent[] {
 }
 
 /**
- * Returns the distinct requests, because the number of statuses depends on how fast replicas load
- * an edit. Omits hashes and times from names.
+ * Returns the distinct requests, without hashes and times in names. Repeated status writes count
+ * once, because their number depends on how fast replicas load an edit.
  */
 function kindsOfRequests(requests: readonly AuditEvent[]): Set<string> {
   return new Set(
@@ -269,7 +269,7 @@ async function waitUntilQuiet(audit: AuditLog, username: string, milliseconds: n
   });
 }
 
-/** Returns the exponent of a figure's growth with the size, by a log-log least squares fit. */
+/** Returns the exponent of a measure's growth with the size, by a log-log least squares fit. */
 function exponentOf(readings: readonly Reading[], measure: keyof Reading): number {
   const logs = readings.map((each) => [Math.log(each.pods), Math.log(Math.max(each[measure], 1e-9))] as const);
   const mean = (index: 0 | 1): number => logs.reduce((sum, point) => sum + point[index], 0) / logs.length;
@@ -293,7 +293,7 @@ function namespaceName(index: number): string {
   return `revision-scale-${index}`;
 }
 
-/** A growing number of InjectorConfigs, namespaces that use them, and pods. */
+/** Creates InjectorConfigs, namespaces that use them, and pods, up to a growing size. */
 class Population {
   readonly #client: ApiClient;
   readonly #whole: Scale;
@@ -313,7 +313,7 @@ class Population {
 
   async growTo(share: number): Promise<void> {
     const from = this.#current;
-    const part = (of: number): number => Math.round(of * share);
+    const part = (whole: number): number => Math.round(whole * share);
     const { revisions, namespaces, pods } = this.#whole;
     const to = { revisions: part(revisions), namespaces: part(namespaces), pods: part(pods) };
     await many(from.revisions, to.revisions, 4, async (index) => {

@@ -24,7 +24,7 @@ const name = 'roles';
 
 export const roles: Scenario = {
   name: 'roles',
-  about: 'controllers and webhook replicas have only their own rights, and pods are injected when one of either dies',
+  about: 'each role has only the rights that it needs, and pods are injected after a controller or a replica dies',
   run: async (context) => {
     const { client } = context;
     const flags = ['--drain-seconds=1', shortLeases];
@@ -34,7 +34,7 @@ export const roles: Scenario = {
     const namespace = await context.namespace('pods', { 'istio.io/rev': name });
     const injected = async () => (await containersOf(client, namespace)).includes(name);
     await context.check('a pod is injected', injected);
-    await context.check('webhook replicas wrote only their own Leases', () => {
+    await context.check('webhook replicas write only their own Leases', () => {
       const webhook = replicas.installation.usernames.find((user) => user.endsWith('-webhook')) ?? '';
       const writes = audit.writesBy(webhook, false);
       return writes.length === 0 && audit.writesBy(webhook).length > 0;
@@ -44,18 +44,18 @@ export const roles: Scenario = {
     await checkLeasePolicy(context, replicas);
     const bytes = await checkLeaseSize(context, replicas);
     const waited = await checkGoneReplica(context, replicas, injected);
-    const leftAfter = await checkLeavingReplica(context, replicas, injected);
+    const afterLeaving = await checkLeavingReplica(context, replicas, injected);
 
     const leader = await replicas.waitForLeader();
     await replicas.kill(leader);
     for (let count = 0; count < 20; count++) {
-      if (!(await injected())) throw new Error('a pod was not injected after the controller was killed');
+      if (!(await injected())) throw new Error('a pod was not injected after the leader was killed');
     }
-    await context.check('20 of 20 pods are injected after the leader is killed', () => true);
-    await context.check('the other controller leads', () => replicas.leaderOtherThan(leader));
+    await context.check('after the leader is killed, 20 of 20 pods are injected', () => true);
+    await context.check('the other controller becomes the leader', () => replicas.leaderOtherThan(leader));
     await applyUntilReady(client, edited(2));
-    await context.check('a pod is injected with the edit that the new leader published', injected);
-    return `a Lease takes ${bytes} bytes per InjectorConfig; an edit took ${waited} ms after a replica was killed, ${leftAfter} ms after one ended`;
+    await context.check('after the new leader publishes an edit, a pod is injected', injected);
+    return `a Lease takes ${bytes} bytes per InjectorConfig; an edit was published ${waited} ms after a replica was killed, and within ${afterLeaving} ms after a replica ended`;
   },
 };
 
@@ -65,12 +65,12 @@ function edited(edit: number): InjectorConfigObject {
   return config;
 }
 
-/** Checks what the replicas' Leases say of an InjectorConfig; returns the bytes that this takes. */
+/** Checks the entry of an InjectorConfig in the replicas' Leases. Returns its size in bytes. */
 async function checkLeaseSize(context: ScenarioContext, replicas: Replicas): Promise<number> {
   const { namespace } = replicas.installation;
   let bytes = 0;
   for (const replica of replicas.webhooks) {
-    await context.check(`the Lease of ${replica.name} names the hash and certificate that it serves`, async () => {
+    await context.check(`the Lease of ${replica.name} names the hash and the certificate in use`, async () => {
       const lease = await context.client.get(leases, `injector-replica-${replica.name}`, { namespace });
       const text = lease.metadata.annotations?.[replicaAnnotations.serves] ?? '{}';
       const served = (JSON.parse(text) as Record<string, { hashes: string[]; certificate?: string }>)[name];
@@ -81,7 +81,7 @@ async function checkLeaseSize(context: ScenarioContext, replicas: Replicas): Pro
   return bytes;
 }
 
-/** Checks rights by SubjectAccessReviews, so that the audit log gets no forbidden requests. */
+/** Checks rights with SubjectAccessReviews, which put no forbidden requests into the audit log. */
 async function checkSecretRights(context: ScenarioContext, { installation }: Replicas): Promise<void> {
   const user = installation.usernames.find((each) => each.endsWith('-webhook')) ?? '';
   const { namespace } = installation;
@@ -116,7 +116,7 @@ async function checkSecretRights(context: ScenarioContext, { installation }: Rep
 
 const leases = resourceKind('coordination.k8s.io/v1', 'Lease');
 
-/** Checks that a replica's token can write only its own Lease, although RBAC allows all. */
+/** Checks that a replica's token can write only the replica's Lease, although RBAC allows more. */
 async function checkLeasePolicy(context: ScenarioContext, replicas: Replicas): Promise<void> {
   const { installation } = replicas;
   const { namespace } = installation;
@@ -132,15 +132,15 @@ async function checkLeasePolicy(context: ScenarioContext, replicas: Replicas): P
     const read = (name: string) => replica.get(leases, name, { namespace });
     const ownName = `injector-replica-${own.name}`;
     const elsewhere = objectOf('coordination.k8s.io/v1', 'Lease', 'injector-replica-invented', namespace);
-    await context.check('a replica writes its own Lease', async () => {
+    await context.check('a replica may write its own Lease', async () => {
       await replica.replace(await read(ownName));
       return true;
     });
     const attempts: [what: string, attempt: () => Promise<unknown>][] = [
       ['writes the Lease of the leader', async () => replica.replace(await read('injector-leader-default'))],
       ['deletes the Lease of the leader', async () => replica.delete(await read('injector-leader-default'))],
-      ['writes the Lease of another', async () => replica.replace(await read(`injector-replica-${other.name}`))],
-      ['deletes the Lease of another', async () => replica.delete(await read(`injector-replica-${other.name}`))],
+      ['writes the Lease of a peer', async () => replica.replace(await read(`injector-replica-${other.name}`))],
+      ['deletes the Lease of a peer', async () => replica.delete(await read(`injector-replica-${other.name}`))],
       ['creates the Lease of another pod', () => replica.create(elsewhere)],
       ['writes its Lease with a token that is bound to no pod', async () => unbound.replace(await read(ownName))],
     ];
@@ -157,23 +157,23 @@ async function checkLeasePolicy(context: ScenarioContext, replicas: Replicas): P
   }
 }
 
-/** Kills a replica; checks that an edit waits for its Lease to expire; returns the milliseconds. */
+/** Kills a replica. Checks that an edit waits until its Lease expires. Returns how long, in ms. */
 async function checkGoneReplica(context: ScenarioContext, replicas: Replicas, injected: () => Promise<boolean>) {
   const { client } = context;
   const [victim] = replicas.webhooks;
   if (victim === undefined) throw new Error('there is no webhook replica');
   const killed = await replicas.kill(victim);
   const { metadata } = await applyObject(client, edited(1));
-  await context.check('an edit waits for a killed webhook replica, and Ready names it', async () => {
+  await context.check('an edit waits for a killed webhook replica, and condition Ready names the replica', async () => {
     const { message = '' } = condition(await client.get(injectorConfigs, name), 'Ready') ?? {};
     if (message.includes(`not served yet by ${victim.name}`)) return true;
-    throw new Error(`its message is: ${message}`);
+    throw new Error(`the message is: ${message}`);
   });
   await replicas.waitUntilServing();
   await context.check('pods are injected while the edit waits', injected);
   await waitForCondition(client, name, 'Ready', 'True', metadata.generation);
   const waited = Date.now() - killed;
-  await context.check(`the edit is published when the replica's Lease expires, ${waited} ms after its death`, injected);
+  await context.check(`the edit is published when the replica's Lease expires, ${waited} ms after the kill`, injected);
   const isRemoved = () => hasNoLease(context, replicas, victim.name);
   await context.check('the leader removes the Lease of the dead replica', isRemoved, { timeout: 90_000 });
   await victim.operator.restart();
@@ -181,7 +181,7 @@ async function checkGoneReplica(context: ScenarioContext, replicas: Replicas, in
   return waited;
 }
 
-/** Ends a replica with SIGTERM, which removes its Lease; returns the ms that an edit takes then. */
+/** Ends a replica with SIGTERM. Checks that its Lease is deleted. Returns an edit's delay in ms. */
 async function checkLeavingReplica(context: ScenarioContext, replicas: Replicas, injected: () => Promise<boolean>) {
   const { client } = context;
   const [leaving] = replicas.webhooks;
@@ -194,7 +194,7 @@ async function checkLeavingReplica(context: ScenarioContext, replicas: Replicas,
   const { metadata } = await applyObject(client, edited(0));
   await waitForCondition(client, name, 'Ready', 'True', metadata.generation);
   const took = Date.now() - began;
-  await context.check('an edit is published without the ended replica', injected);
+  await context.check('an edit is published although a replica has ended', injected);
   await leaving.operator.restart();
   await replicas.waitUntilServing();
   return took;

@@ -9,12 +9,12 @@ import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 export const rollingRestarts: Scenario = {
   name: 'rolling-restarts',
   about:
-    'pods are created while every process is restarted and some are killed: only requests on a killed replica are lost',
+    'while pods are created, every process is restarted and some processes are killed; only requests to a killed replica are lost',
   destructive: 'it needs the embedded control plane and its audit log',
-  full: 'every process restarted 20 times, 10 kills, about 13 minutes',
+  full: 'every process is restarted 20 times, and 10 processes are killed, about 13 minutes',
   run: async (context) => {
     const { client, size } = context;
-    // With the chart's drain time, because the balancer is seconds late on a busy machine.
+    // Use the chart's drain time, because the balancer is seconds late on a busy machine.
     const replicas = await context.startReplicas();
     await applyUntilReady(client, markedConfig('rolling', 'one'));
     const namespace = await context.namespace('pods', { 'istio.io/rev': 'rolling' });
@@ -40,15 +40,15 @@ export const rollingRestarts: Scenario = {
     context.measured({ created, byReplicaSet, restarts, lostInRestarts: 0, lostByKilledControllers: 0 });
     context.measured({ slowestFailoverMilliseconds: failover, killedWebhooks: dead, p50Milliseconds, p99Milliseconds });
     const toll = dead.map(
-      ({ lost, inFlight, openedAfterwards }) => `${lost} of at most ${inFlight} + ${openedAfterwards}`,
+      ({ lost, inFlight, openedAfterwards }) => `${lost} pods (at most ${inFlight} + ${openedAfterwards})`,
     );
-    return `${created} pods (${byReplicaSet} by a ReplicaSet); ${restarts} restarts: 0 lost; a killed controller: 0 lost, the other led after ${failover} ms; a killed webhook replica lost ${toll.join(', ')}`;
+    return `${created} pods created (${byReplicaSet} by a ReplicaSet); ${restarts} restarts lost 0 pods; a killed leader lost 0 pods, and another controller led after ${failover} ms; killed webhook replicas lost ${toll.join(', ')}`;
   },
 };
 
 /**
- * Restarts every process `rounds` times, one webhook replica and one controller at a time: by turns
- * in a new pod (a rolling update) and in the same pod. Returns the number of restarts.
+ * Restarts every process `rounds` times, one webhook replica and one controller at a time. Restarts
+ * alternate between a new pod (as in a rolling update) and the same pod. Returns their number.
  */
 async function restartEach(context: ScenarioContext, replicas: Replicas, losses: Losses, rounds: number) {
   const since = Date.now();
@@ -64,14 +64,14 @@ async function restartEach(context: ScenarioContext, replicas: Replicas, losses:
   };
   await Promise.all([roll(replicas.webhooks), roll(replicas.controllers)]);
   await replicas.waitUntilServing();
-  await losses.checkNone(`${restarts} restarts, each process ${rounds} times`, since);
-  await context.check('a controller leads after the restarts', () => replicas.leader(), { timeout: 40_000 });
+  await losses.checkNone(`during ${restarts} restarts, ${rounds} of each process`, since);
+  await context.check('after the restarts, a controller is the leader', () => replicas.leader(), { timeout: 40_000 });
   return restarts;
 }
 
 /**
- * Kills the leader; checks that another controller leads after the Lease expires, without a lost
- * pod. Calls `meanwhile` while no controller leads. Returns the milliseconds.
+ * Kills the leader. Checks that another controller leads after the Lease expires, and that no pod
+ * is lost. Calls `meanwhile` while no controller leads. Returns the failover time in milliseconds.
  */
 async function killController(
   context: ScenarioContext,
@@ -83,14 +83,14 @@ async function killController(
   const killed = await replicas.kill(leader);
   await losses.checkNone('after the leader is killed', killed);
   await meanwhile();
-  const next = await context.check('another controller leads', () => replicas.leaderOtherThan(leader));
+  const next = await context.check('another controller becomes the leader', () => replicas.leaderOtherThan(leader));
   const failover = Date.now() - killed;
   await losses.checkNone(`while ${next.name} leads`, Date.now());
   await leader.operator.restart();
   return failover;
 }
 
-/** Kills a replica; checks that at most its requests and connections until its removal are lost. */
+/** Kills a replica. Checks that no more pods are lost than it had requests and connections. */
 async function killWebhook(context: ScenarioContext, replicas: Replicas, losses: Losses, index: number) {
   const victim = replicas.webhooks[index % replicas.webhooks.length];
   if (victim === undefined) throw new Error('there is no webhook replica');
@@ -98,13 +98,13 @@ async function killWebhook(context: ScenarioContext, replicas: Replicas, losses:
   await replicas.balancer.deathToll(victim.name, killed);
   await sleep(2000);
   const { lost } = losses.report(killed);
-  // Read late, because connections to the dead replica are reported with a delay.
+  // Read the figures late: the balancer reports connections to the dead replica with a delay.
   const { inFlight, openedAfterwards, droppedAfter } = await replicas.balancer.deathToll(victim.name, killed);
   await context.checkNow(
-    `a killed webhook replica loses ${lost.length} pods, at most its ${inFlight} requests in flight and the ${openedAfterwards} connections until the balancer dropped it after ${droppedAfter} ms`,
+    `a killed webhook replica loses ${lost.length} pods, at most its ${inFlight} requests in flight plus the ${openedAfterwards} connections that were opened until the balancer dropped the replica after ${droppedAfter} ms`,
     () => lost.length <= inFlight + openedAfterwards,
   );
-  // After another response, the API server has seen the end of its connections to the dead replica.
+  // After one more response, the API server knows that its connections to the replica are closed.
   await sleep(250);
   await context.client.request('GET', '/readyz');
   await losses.checkNone('after the balancer dropped the replica', { askedSince: Date.now() });

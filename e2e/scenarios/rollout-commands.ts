@@ -12,7 +12,7 @@ import { waitForRollout, Workloads } from './canary/workloads.ts';
 export const rolloutCommands: Scenario = {
   name: 'rollout-commands',
   about:
-    'injector tag set, watch, resume, promote, abort and retry control a rollout, show it to its end and return the exit code; with restarts, a rollout continues without other pods',
+    'the commands injector tag set, resume, promote, abort and retry control a rollout, and watch shows it until it ends; with restarts, a rollout proceeds without pods from users',
   paired: true,
   destructive: 'it needs the audit log of the embedded control plane',
   run: async (context) => {
@@ -36,7 +36,7 @@ export const rolloutCommands: Scenario = {
     }
     const created = await workloads.checkNoneLost();
     await checkRestarts(context);
-    return `three rollouts controlled by commands; ${created} pods created, 0 lost; a fourth rollout continued by restarts alone`;
+    return `commands controlled three rollouts; ${created} pods created, 0 lost; a fourth rollout proceeded by restarts alone`;
   },
 };
 
@@ -52,7 +52,7 @@ async function controlRollouts(context: ScenarioContext): Promise<void> {
     );
 
   const begun = await injectorOutput(argv('set', 'steered', '-r', 'v2', '--overwrite'));
-  await context.check('set says that a rollout begins, and returns when it is in progress', () =>
+  await context.check('injector tag set says that a rollout begins, and returns when the rollout is in progress', () =>
     /a rollout from revision v1 to v2 begins, in 3 steps[^]*the rollout is under way/.test(begun.out),
   );
   const watched = await watch(argv('watch', 'steered', '-o', 'json'));
@@ -60,7 +60,7 @@ async function controlRollouts(context: ScenarioContext): Promise<void> {
     watched.shows(`the pause at ${weight} percent`, (line) => pauseIn(line) === weight);
   await pausedAt(25);
   const refused = await runInjector(argv('retry', 'steered'));
-  await context.check('retry is refused during a rollout', () => {
+  await context.check('injector tag retry is refused during a rollout', () => {
     found(String(refused.code), '1');
     return /under way, nothing was rolled back; .*nothing was changed/.test(refused.errors);
   });
@@ -69,13 +69,13 @@ async function controlRollouts(context: ScenarioContext): Promise<void> {
   await pausedAt(50);
   await showsPause(50);
   const promoted = await injectorOutput(argv('promote', 'steered'));
-  await context.check('promote makes the canary stable in the middle of a rollout', async () => {
+  await context.check('injector tag promote makes the canary stable before the last step', async () => {
     const { status } = await client.get<RevisionTagObject>(revisionTags, 'steered');
     found(status?.stableRevision ?? '', 'v2');
     return /^RevisionTag steered: revision v2 is stable now, in place of v1/.test(promoted.out);
   });
   const { code, out } = await watched.end;
-  await context.check('watch ended with the rollout and code 0, and showed every pause', () => {
+  await context.check('injector tag watch shows every pause, and exits with 0 after the promotion', () => {
     found(String(code), '0');
     const lines = watchLines(out);
     found([...new Set(lines.flatMap((line) => pauseIn(line) ?? []))].join(), '25,50');
@@ -86,7 +86,7 @@ async function controlRollouts(context: ScenarioContext): Promise<void> {
   const back = await watch(argv('watch', 'steered'));
   await pausedAt(25);
   const aborted = await injectorOutput(argv('abort', 'steered'));
-  await context.check('abort rolls the next rollout back, and watch ends with code 3', async () => {
+  await context.check('injector tag abort rolls the next rollout back, and watch exits with 3', async () => {
     found(String((await back.end).code), '3');
     return /^RevisionTag steered: revision v1 was rolled back to v2/.test(aborted.out);
   });
@@ -103,10 +103,10 @@ const tag = 'steady';
 const workloads = 8;
 /** The number of workloads in the first step. */
 const share = workloads / 4;
-/** Makes restarts slow enough for `watch`, which reads twice a second. */
-const slowly = { annotations: { 'e2e.sidecar-injector.io/ready-after': '2s' } };
+/** Makes restarts slow enough for `injector tag watch`, which reads twice a second. */
+const slowPods = { annotations: { 'e2e.sidecar-injector.io/ready-after': '2s' } };
 
-/** Checks that a rollout with restarts needs no other pods, and restarts each workload once. */
+/** Checks that a rollout with restarts proceeds alone, and restarts each workload once. */
 async function checkRestarts(context: ScenarioContext): Promise<void> {
   const { client, cluster } = context;
   const argv = (...words: string[]) => ['tag', ...words, ...clusterFlags(cluster)];
@@ -121,7 +121,7 @@ async function checkRestarts(context: ScenarioContext): Promise<void> {
   const namespace = await context.namespace(tag, { 'istio.io/rev': tag });
   const observer = await WorkloadObserver.open(context, (each) => each === namespace);
   const objects = Array.from({ length: workloads }, (_, index) =>
-    workload('Deployment', namespace, `work-${index}`, slowly),
+    workload('Deployment', namespace, `work-${index}`, slowPods),
   );
   const names = objects.map(nameOf);
   await createAll(context, objects);
@@ -133,12 +133,12 @@ async function checkRestarts(context: ScenarioContext): Promise<void> {
   const before = observer.latest();
 
   const set = await injectorOutput(argv('set', tag, '-r', 'v2', '--overwrite'));
-  await context.check('set says which workloads will be restarted', () =>
+  await context.check('injector tag set says which workloads the operator will restart', () =>
     /workloads are restarted when they enter the share, 4 workloads at a time, 4 per namespace/.test(set.out),
   );
   const watched = await watch(argv('watch', tag, '-o', 'json'));
   await waitForRollout(context, tag, 'paused', ({ phase }) => phase === 'Paused');
-  await context.check(`the first step ended after restarts of ${share} workloads, once each`, () => {
+  await context.check(`in the first step, the operator restarts ${share} workloads once each`, () => {
     found(String(wholeBy('v2').length), String(share));
     found(String(wholeBy('v1').length), String(workloads - share));
     return found([...edits(observer.sightings(), before).keys()].sort().join(), wholeBy('v2').sort().join());
@@ -146,11 +146,11 @@ async function checkRestarts(context: ScenarioContext): Promise<void> {
   await watched.shows('the pause', ({ rollout }) => rollout?.phase === 'Paused');
   await injectorOutput(argv('resume', tag));
   const { code, out } = await watched.end;
-  await context.check('watch ends with code 0 after the promotion, when no workload is stale', () => {
+  await context.check('after the promotion, injector tag watch exits with 0 once no workload is stale', () => {
     found(String(code), '0');
     return found(wholeBy('v2').join(), names.join());
   });
-  await context.check('watch showed the restarts and the promotion', () => {
+  await context.check('injector tag watch shows the restarts and the promotion', () => {
     const lines = watchLines(out);
     const last = lines.at(-1);
     found(
@@ -159,7 +159,7 @@ async function checkRestarts(context: ScenarioContext): Promise<void> {
     );
     return lines.some(({ restarts }) => restarts?.phase === 'Restarting' && restarts.inProgress > 0);
   });
-  await context.check('each workload was restarted once', () => {
+  await context.check('the operator restarted each workload once', () => {
     const counts = [...edits(observer.sightings(), before).values()];
     return found(counts.join(), names.map(() => 1).join());
   });
@@ -171,7 +171,7 @@ interface WatchLine {
   readonly restarts?: RestartStatus;
 }
 
-/** Starts `injector tag watch`, which reads twice a second; resolves after its first line. */
+/** Starts `injector tag watch`. Resolves after the first line of its output. */
 async function watch(argv: readonly string[]) {
   const { end, said } = startInjector(argv);
   let hasEnded = false;
@@ -182,7 +182,7 @@ async function watch(argv: readonly string[]) {
   const until = async (what: string, isTrue: () => boolean): Promise<void> => {
     await waitFor(`injector tag watch: ${what}`, () => {
       const holds = isTrue();
-      if (!holds && hasEnded) throw new Hopeless(`injector tag watch has ended before ${what}: ${said()}`);
+      if (!holds && hasEnded) throw new Hopeless(`injector tag watch exited before this: ${what}; output: ${said()}`);
       return holds;
     });
   };
@@ -192,7 +192,7 @@ async function watch(argv: readonly string[]) {
   return { end, shows };
 }
 
-/** Parses the complete lines of the output of `-o json`. */
+/** Parses the complete lines of an output in JSON. */
 function watchLines(said: string): WatchLine[] {
   return said
     .slice(0, said.lastIndexOf('\n') + 1)

@@ -23,7 +23,7 @@ const workloads = Array.from({ length: 20 }, (_, index) => `web-${index}`);
 export const rolloutPaths: Scenario = {
   name: 'rollout-paths',
   about:
-    'the webhook path alone gives an exact and stable share of the workloads the canary; in shadow, no workload gets it, and replicas report how its result differs',
+    'the path of the webhook alone decides which workloads get the canary, and the share is exact; in a shadow step, no workload gets the canary, and replicas report how the results differ',
   paired: true,
   run: async (context) => {
     const { client } = context;
@@ -39,23 +39,23 @@ export const rolloutPaths: Scenario = {
     } finally {
       await client.delete(webhookNamed(ours));
     }
-    return '5, then 10 of 20 workloads have the canary and the others never; 0 in shadow, which detects a broken canary';
+    return 'exactly 5, 10 and 20 of 20 workloads got the canary; in a shadow step no workload did, and the report named the error of a broken canary';
   },
 };
 
-/** Writes a webhook path with v1 and a canary, and returns the route when it is active. */
+/** Writes a webhook path with v1 and a canary. Returns the route when the path is active. */
 type Publish = (canary: string, threshold: string, shadow?: boolean) => Promise<RolloutRoute>;
 
-/** Returns a function that takes Service and bundle from the webhook of v1, the stable one. */
+/** Returns a function that uses the Service and CA bundle in the webhook of v1, which is stable. */
 function publisherFor(context: ScenarioContext, namespace: string): Publish {
   const { client } = context;
   const clientConfigOf = async (name: string) => (await webhookOf(client, name)).webhooks[0]?.clientConfig;
-  const of = async (name: string) => {
+  const refOf = async (name: string) => {
     const hash = (await clientConfigOf(name))?.service?.path.split('/')[3] ?? '';
     return { injectorConfig: name, hash };
   };
   return async (canaryName, threshold, shadow = false) => {
-    const [stable, canary] = [await of('v1'), await of(canaryName)];
+    const [stable, canary] = [await refOf('v1'), await refOf(canaryName)];
     const route: RolloutRoute = { tag, stable, canary, threshold, shadow };
     const path = formatRoute(route);
     const clientConfig = await clientConfigOf('v1');
@@ -69,7 +69,7 @@ function publisherFor(context: ScenarioContext, namespace: string): Publish {
       failurePolicy: 'Fail',
     };
     await applyObject(client, { ...webhookNamed(ours), webhooks: [webhook] });
-    // Try one pod on each side of the threshold; no workload has its rank.
+    // Dry-run one pod on each side of the threshold.
     for (const { injectorConfig } of [canary, stable]) {
       const isCanary = injectorConfig === canaryName;
       const name = nameOnSide(namespace, shadow ? noWorkload : threshold, isCanary);
@@ -82,14 +82,14 @@ function publisherFor(context: ScenarioContext, namespace: string): Publish {
   };
 }
 
-/** Returns the name of a bare pod that gets the canary, or stable; undefined if none can. */
+/** Returns a name for a bare pod that gets the canary (or stable); undefined if no pod can. */
 function nameOnSide(namespace: string, threshold: string, canary: boolean): string | undefined {
   if (threshold === (canary ? noWorkload : everyWorkload)) return undefined;
   const names = Array.from({ length: 1000 }, (_, index) => `probe-${index}`);
   return names.find((name) => rankOf(tag, { namespace, kind: 'Pod', name }) < threshold === canary);
 }
 
-/** Returns the InjectorConfig that injected a pod, from its annotation and its marks. */
+/** Returns the InjectorConfig that injected a pod, by the pod's annotation and marks. */
 function configurationOf(pod: Pod): string {
   const { marks, configuration = 'none' } = marksOf(pod);
   const name = configuration.split('.')[0] ?? '';
@@ -103,8 +103,8 @@ async function checkShares(context: ScenarioContext, publish: Publish, namespace
   const ranked = [...workloads].sort((one, other) => (rank(one) < rank(other) ? -1 : 1));
   await publish('v2', rank(ranked[5] ?? ''));
   for (const name of workloads) await client.create(deployment(namespace, name, { replicas: 2 }));
-  await checkPods(context, namespace, 'only the 5 lowest of 20 ranks have the canary', ranked.slice(0, 5));
-  await context.check('pods of the canary crash, and all others are ready', async () => {
+  await checkPods(context, namespace, 'only the 5 lowest of 20 ranks get the canary', ranked.slice(0, 5));
+  await context.check('all canary pods crash, and all other pods are ready', async () => {
     const pods = await podsOf(client, namespace);
     const wrong = pods.filter((pod) => {
       const isReady = isTrue(pod, 'Ready');
@@ -114,10 +114,10 @@ async function checkShares(context: ScenarioContext, publish: Publish, namespace
   });
   await publish('v2', rank(ranked[10] ?? ''));
   await deletePods(context, namespace);
-  await checkPods(context, namespace, 'only the 10 lowest ranks have the canary', ranked.slice(0, 10));
+  await checkPods(context, namespace, 'only the 10 lowest of 20 ranks get the canary', ranked.slice(0, 10));
   await publish('v2', everyWorkload);
   await deletePods(context, namespace);
-  await checkPods(context, namespace, 'all workloads have the canary with 100 percent', ranked);
+  await checkPods(context, namespace, 'at 100 percent, all workloads get the canary', ranked);
 }
 
 async function checkShadow(context: ScenarioContext, publish: Publish, namespace: string): Promise<void> {
@@ -129,8 +129,8 @@ async function checkShadow(context: ScenarioContext, publish: Publish, namespace
   for (const [canary, isExpected] of Object.entries(expected)) {
     const rollout = await publish(canary, noWorkload, true);
     await deletePods(context, namespace);
-    await checkPods(context, namespace, `no workload gets ${canary} in shadow`, []);
-    const report = await context.check(`replicas report how the result of ${canary} differs`, async () => {
+    await checkPods(context, namespace, `in a shadow step with ${canary}, no workload gets the canary`, []);
+    const report = await context.check(`replicas report how the result of ${canary} differs from stable`, async () => {
       const report = await reportOf(context, rollout);
       return isExpected(report) && report.compared >= 20 && report;
     });
@@ -148,7 +148,7 @@ async function reportOf({ client }: ScenarioContext, rollout: RolloutRoute): Pro
 
 async function deletePods({ client }: ScenarioContext, namespace: string): Promise<void> {
   for (const pod of await podsOf(client, namespace)) {
-    // Skip pods of the previous round that fake kubelets still terminate.
+    // Skip pods of the previous round that the fake kubelets are still terminating.
     if (pod.metadata.deletionTimestamp !== undefined) continue;
     await client.delete(pod).catch((error: unknown) => {
       if (!isNotFound(error)) throw error;

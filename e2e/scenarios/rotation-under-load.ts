@@ -7,8 +7,8 @@ export const rotationUnderLoad: Scenario = {
   name: 'rotation-under-load',
   core: true,
   about:
-    'rotations of CAs and serving certificates under load, while the API server opens new connections, lose no pod creation, and an observer never sees a certificate that the CA bundle does not verify',
-  full: '30 authorities and 200 serving certificates, at least 20 handshakes a second by the API server, about 8 minutes',
+    'rotations of CAs and serving certificates under load lose no pod creation while the API server opens new connections, and an observer never sees a certificate that the CA bundle does not verify',
+  full: '30 authorities and 200 serving certificates are rotated, with at least 20 handshakes per second by the API server, about 8 minutes',
   run: async (context) => {
     const isFull = context.size === 'full';
     const perSecond = isFull ? 45 : 25;
@@ -21,14 +21,14 @@ export const rotationUnderLoad: Scenario = {
 
     const since = Date.now();
     const before = observer.handshakes;
-    const wanted = isFull ? { authorities: 30, leaves: 200 } : { authorities: 2, leaves: 10 };
-    const { authorities, leaves, uncounted } = await rotateManyTimes(cluster, wanted);
+    const goal = isFull ? { authorities: 30, leaves: 200 } : { authorities: 2, leaves: 10 };
+    const { authorities, leaves, uncounted } = await rotateManyTimes(cluster, goal);
     await checkForcedRetirement(cluster);
     const until = Date.now();
     const still = await cluster.standstill.between(since, until);
     const handshakes = await cluster.apiServerHandshakes(since);
     const perSecondMade = Math.round((10_000 * handshakes) / (until - since)) / 10;
-    await losses.checkNone(`${authorities} authorities and ${leaves} serving certificates rotated`, since);
+    await losses.checkNone(`during rotations of ${authorities} authorities and ${leaves} serving certificates`, since);
     const observed = observer.handshakes - before;
     for (const { description } of observer.violationsSince(since).slice(0, 5)) context.say(description);
     await context.checkNow(
@@ -38,10 +38,10 @@ export const rotationUnderLoad: Scenario = {
         observer.violationsSince(since).length === 0 &&
         [...observer.leaves.values()].every(({ issuer, lastSeen }) => issuer !== undefined || lastSeen < since),
     );
-    // Machines that run the short size do many other things.
+    // Machines that run the short size are busy with other work.
     const least = isFull ? 20 : 2;
     await context.checkNow(
-      `the API server made ${handshakes} handshakes (${perSecondMade} per second), at least ${least} per second without stalls`,
+      `the API server made ${handshakes} handshakes (${perSecondMade} per second), at least ${least} per second apart from stalls`,
       () => handshakes > 0 && handshakes >= (least * (until - since - still)) / 1000,
     );
     await cluster.load.stop();
@@ -51,20 +51,20 @@ export const rotationUnderLoad: Scenario = {
     const { mostAuthorities } = observer;
     context.measured({ observerHandshakes: observed, violations: 0, mostAuthoritiesInBundle: mostAuthorities });
     context.measured({ p50Milliseconds, p99Milliseconds });
-    return `${authorities} authorities and ${leaves} serving certificates rotated, ${created} pods, ${handshakes} handshakes by the API server (${perSecondMade} a second), ${observed} by the observer: 0 lost; leaf first lost ${controls.lostByLeafFirst}, a bundle without overlap ${controls.lostWithoutOverlap}`;
+    return `${authorities} authorities and ${leaves} serving certificates rotated with ${handshakes} handshakes by the API server (${perSecondMade} per second) and ${observed} by the observer; ${created} pods created, 0 lost; negative controls: ${controls.lostByLeafFirst} lost when the leaf came before the bundle, ${controls.lostWithoutOverlap} when bundles did not overlap`;
   },
 };
 
-async function rotateManyTimes(cluster: RotatingCluster, wanted: { authorities: number; leaves: number }) {
-  // Rotations during which the API server opened no connection prove nothing, so they do not count.
+async function rotateManyTimes(cluster: RotatingCluster, goal: { authorities: number; leaves: number }) {
+  // Rotations in which the API server opened no connection do not count, as they prove nothing.
   const done = { authorities: 0, leaves: 0, uncounted: 0 };
-  const share = wanted.leaves / wanted.authorities;
-  while (done.authorities < wanted.authorities || done.leaves < wanted.leaves) {
-    const isLeaf = done.leaves < wanted.leaves && done.leaves < share * (done.authorities + 1);
+  const share = goal.leaves / goal.authorities;
+  while (done.authorities < goal.authorities || done.leaves < goal.leaves) {
+    const isLeaf = done.leaves < goal.leaves && done.leaves < share * (done.authorities + 1);
     const counts = isLeaf ? await rotateLeaf(cluster) : await rotateAuthority(cluster);
     if (!counts) done.uncounted++;
     else done[isLeaf ? 'leaves' : 'authorities']++;
-    if (done.uncounted > wanted.authorities + wanted.leaves) {
+    if (done.uncounted > goal.authorities + goal.leaves) {
       throw new Error(`${done.uncounted} rotations saw no handshake of the API server, so the load is too small`);
     }
     const total = done.authorities + done.leaves;
@@ -73,18 +73,18 @@ async function rotateManyTimes(cluster: RotatingCluster, wanted: { authorities: 
   return done;
 }
 
-/** Renews a leaf; reports whether the API server connected both during it and afterwards. */
+/** Renews a leaf. Reports whether the API server connected both during and after the renewal. */
 async function rotateLeaf(cluster: RotatingCluster): Promise<boolean> {
   const { observer } = cluster;
   const before = observer.common();
   const began = Date.now();
   await cluster.request('leaf');
   const after = await observer.waitForOther(before);
-  // A renewal by time, or the end of a CA rotation, may come first; either yields one certificate.
+  // A scheduled renewal or the end of a CA rotation may come first and issue the certificate.
   return isMet(cluster, began, after.firstSeen);
 }
 
-/** Rotates the CA; reports whether the API server connected in both phases of overlap. */
+/** Rotates the CA. Reports whether the API server connected before and during the change. */
 async function rotateAuthority(cluster: RotatingCluster): Promise<boolean> {
   const { observer } = cluster;
   const issuer = observer.common()?.issuer;
@@ -98,12 +98,12 @@ async function rotateAuthority(cluster: RotatingCluster): Promise<boolean> {
   });
   await cluster.waitForDone(nonce);
   const firstSwap = Math.min(...leaf.firstSeen.values());
-  // When an old CA leaves the bundle at the same time, the observer cannot see the new one arrive.
+  // If an old CA left the bundle at the same time, the observer could not see the new CA arrive.
   if (staged === 0 || (await cluster.apiServerHandshakes(staged, firstSwap)) === 0) return false;
   return isMet(cluster, staged, leaf.firstSeen);
 }
 
-/** Waits until the API server connects with the new certificate; reports if it did before, too. */
+/** Waits for a connection with the new certificate. Reports whether there was one before, too. */
 async function isMet(cluster: RotatingCluster, began: number, firstSeen: Map<string, number>): Promise<boolean> {
   const all = Math.max(...firstSeen.values());
   const during = await cluster.apiServerHandshakes(began, all);
@@ -111,14 +111,14 @@ async function isMet(cluster: RotatingCluster, began: number, firstSeen: Map<str
   return during > 0;
 }
 
-/** Checks a forced retirement (stolen key): the old CAs leave the bundle early without losses. */
+/** Checks a forced rotation, as after a stolen key: the old CAs leave the bundle early. */
 async function checkForcedRetirement(cluster: RotatingCluster): Promise<void> {
   const { context, observer } = cluster;
   const before = observer.authorities.length;
   await cluster.waitForDone(await cluster.request('authority-force'));
   await observer.waitForRound();
   await context.check(
-    `after a forced CA rotation, one of ${before} CAs remains in the bundle and signed the certificates of all replicas`,
+    `after a forced rotation, only 1 of ${before} CAs remains in the bundle, and this CA signed the certificates of all replicas`,
     () => observer.authorities.length === 1 && observer.common()?.issuer === observer.authorities[0],
   );
 }

@@ -8,14 +8,14 @@ import { checkLeafBeforeBundle, takeOver } from './rotation-under-load/wrong-ord
 
 const tag = 'live';
 const revisions = ['rotating', 'other'] as const;
-/** The phases of a rotation, in order; in `Retiring`, the certificate has just been replaced. */
+/** The phases of a rotation, in order. In `Retiring`, replicas already serve a new certificate. */
 const order: readonly string[] = ['Publishing', 'Confirming', 'Retiring'];
 
 export const rotationWithTags: Scenario = {
   name: 'rotation-with-tags',
   about:
-    'a tag that namespaces follow moves in each phase of the rotation of both authorities, under load, and no pod is lost',
-  full: '30 moves of the tag, each during two rotations, about 5 minutes',
+    'under load, a tag moves between two revisions in each phase of the rotation of their authorities, and no pod is lost',
+  full: 'the tag moves 30 times, each time during two rotations, about 5 minutes',
   run: async (context) => {
     const { client } = context;
     const isFull = context.size === 'full';
@@ -35,29 +35,29 @@ export const rotationWithTags: Scenario = {
       const target = order[move % order.length] ?? 'Publishing';
       for (const phase of await moveInRotation(cluster, to, target)) seen.set(phase, (seen.get(phase) ?? 0) + 1);
     }
-    await losses.checkNone(`${moves} moves of the tag during rotations`, since);
-    const inMidst = [...seen].filter(([phase]) => phase !== 'Stable');
-    const where = inMidst.map(([phase, count]) => `${phase} ${count}`).join(', ');
+    await losses.checkNone(`during ${moves} moves of the tag in rotations`, since);
+    const inProgress = [...seen].filter(([phase]) => phase !== 'Stable');
+    const where = inProgress.map(([phase, count]) => `${phase} ${count}`).join(', ');
     await context.checkNow(
-      `a rotation was in progress at each move (phases of the two revisions: ${where})`,
-      () => inMidst.reduce((sum, [, count]) => sum + count, 0) >= moves,
+      `a rotation was in progress at each move of the tag (phases of the two revisions: ${where})`,
+      () => inProgress.reduce((sum, [, count]) => sum + count, 0) >= moves,
     );
     await cluster.load.stop();
     const { created, p50Milliseconds, p99Milliseconds } = losses.report(since);
     const figures = { moves, phases: Object.fromEntries(seen), created, lost: 0, lostByLeafFirst };
     context.measured({ ...figures, p50Milliseconds, p99Milliseconds });
-    return `the tag moved ${moves} times (${where}), ${created} pods: 0 lost; ${lostByLeafFirst} lost when the leaf came before the bundle`;
+    return `the tag moved ${moves} times (${where}); ${created} pods created, 0 lost; ${lostByLeafFirst} more lost in the negative control, in which the leaf came before the bundle`;
   },
 };
 
-/** Rotates both authorities; moves the tag in a phase of its new revision; returns both phases. */
+/** Rotates both authorities. Moves the tag in a phase of its new revision. Returns both phases. */
 async function moveInRotation(cluster: RotatingCluster, to: string, target: string): Promise<string[]> {
   const { client } = cluster.context;
   const nonces = await Promise.all(
     revisions.map(async (name) => [name, await cluster.request('authority', name)] as const),
   );
   await waitFor(
-    `${to} to be in phase ${target} or a later one`,
+    `${to} to be in phase ${target} or a later phase`,
     async () => {
       const { phase = '', rotateRequest } = await cluster.status(to);
       const isAccepted = nonces.some(([, nonce]) => rotateRequest?.nonce === nonce);

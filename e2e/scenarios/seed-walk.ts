@@ -35,11 +35,11 @@ import {
 import { walkRevisions } from './seed-walk/revisions.ts';
 import { walkSelection } from './seed-walk/selection.ts';
 
-/** Checks that an idle operator writes nothing: detects loops that repair their own writes. */
-async function checkSilence(context: ScenarioContext, installation: Installation): Promise<void> {
+/** Checks that an idle operator writes nothing, so that no loop repairs its own writes. */
+async function checkIdle(context: ScenarioContext, installation: Installation): Promise<void> {
   const earlier = context.startAudit();
   if (earlier === undefined) return;
-  // Pending work ends at some point; an operator that repairs its own writes never finishes.
+  // Pending work ends at some point. An operator that repairs its own writes never becomes idle.
   let [settledAt, before] = [Date.now(), 0];
   await waitFor('the operator to become idle', () => {
     const writes = earlier.writesBy(installation.username, false).length;
@@ -49,7 +49,7 @@ async function checkSilence(context: ScenarioContext, installation: Installation
   const audit = context.startAudit();
   if (audit === undefined) return;
   await sleep(2000);
-  // Usage statistics may follow once, up to half a minute after the pods changed.
+  // The operator may write usage statistics once, up to half a minute after the pods changed.
   const counted = new Set<string>();
   const isCount = ({ objectRef }: AuditEvent): boolean => {
     const { resource, subresource, name = '' } = objectRef ?? {};
@@ -74,13 +74,13 @@ export const seedWalk: Scenario = {
     const installation = await context.install();
     const operator = await installation.startOperator();
     const times = await walkBasics(context);
-    await checkSilence(context, installation);
+    await checkIdle(context, installation);
     await walkSelection(context, operator);
     await walkRevisions(context, operator);
     await walkDeletion(context, installation);
     await walkOutage(context, operator);
     const memory = operator.residentMemory();
-    return `apply → Ready ${times.ready} ms, apply → first injected pod ${times.firstPod} ms, operator RSS ${memory} MiB`;
+    return `Ready ${times.ready} ms after apply, first pod injected ${times.firstPod} ms after apply, operator RSS ${memory} MiB`;
   },
 };
 
@@ -89,7 +89,7 @@ async function columnsOf(client: ApiClient, namespace: string): Promise<string> 
   return (await podsOf(client, namespace, 'sleep')).map(readyColumn).join(' ');
 }
 
-/** Takes a user's first steps: label a namespace, restart a Deployment, remove the label. */
+/** Takes a user's first steps: labels a namespace, restarts a Deployment, removes the label. */
 async function walkBasics(context: ScenarioContext): Promise<{ ready: number; firstPod: number }> {
   const { client } = context;
   const labelled = await context.namespace('labelled', { 'istio-injection': 'enabled' });
@@ -102,7 +102,7 @@ async function walkBasics(context: ScenarioContext): Promise<{ ready: number; fi
   const since = () => Date.now() - applied;
   const [firstPod, ready] = await Promise.all([
     waitFor(
-      'a first injected pod',
+      'the first injected pod',
       async () => isInjected(await dryRun(client, barePod(labelled, 'first'))) && since(),
       { interval: 10 },
     ),
@@ -111,7 +111,7 @@ async function walkBasics(context: ScenarioContext): Promise<{ ready: number; fi
   await context.check('an applied InjectorConfig becomes Ready', () => true);
 
   await labelNamespace(client, namespace, { 'istio-injection': 'enabled' });
-  await context.check('a label on the namespace leaves running pods at 1/1', async () => found(await columns(), '1/1'));
+  await context.check('running pods stay 1/1 in a labelled namespace', async () => found(await columns(), '1/1'));
   const before = podTable(await podsOf(client, namespace), new Date());
   await restartDeployment(client, namespace, 'sleep');
   await context.check('after a restart, the pod of the Deployment is 2/2', async () => found(await columns(), '2/2'));
@@ -120,7 +120,7 @@ async function walkBasics(context: ScenarioContext): Promise<{ ready: number; fi
   await labelNamespace(client, namespace, { 'istio-injection': null });
   await client.patch(deployment(namespace, 'sleep'), 'merge', { spec: { replicas: 2 } });
   await waitForDeployment(client, namespace, 'sleep');
-  await context.check('without the label, new pods are 1/1 and old pods stay 2/2', async () => {
+  await context.check('after the label is removed, new pods are 1/1 and old pods stay 2/2', async () => {
     const pods = await podsOf(client, namespace, 'sleep');
     return found(pods.map(readyColumn).sort().join(' '), '1/1 2/2');
   });
@@ -130,14 +130,14 @@ async function walkBasics(context: ScenarioContext): Promise<{ ready: number; fi
 const name = 'passing';
 const producedKinds = [webhooks, ...['Secret', 'Service', 'ConfigMap'].map((kind) => resourceKind('v1', kind))];
 
-/** Deletes an InjectorConfig: webhooks go first, only pods remain, and no pod is refused. */
+/** Deletes an InjectorConfig. Webhooks are deleted first, pods remain, and no pod is refused. */
 async function walkDeletion(context: ScenarioContext, installation: Installation): Promise<void> {
   const { client } = context;
   const config = await applyUntilReady(client, smallConfig(name));
   const namespace = await context.namespace('deletion', { 'istio.io/rev': name });
   await createDeployment(client, namespace, 'sleep', { replicas: 2 });
   const columns = () => columnsOf(client, namespace);
-  await context.check('pods of a revision before its deletion are 2/2', async () => found(await columns(), '2/2 2/2'));
+  await context.check('before the deletion, all pods are 2/2', async () => found(await columns(), '2/2 2/2'));
   await context.check('the revision has a webhook, a Service, Secrets and ConfigMaps', async () => {
     const kinds = new Set((await produced(context)).map(({ kind }) => kind));
     return kinds.size === producedKinds.length;
@@ -172,7 +172,7 @@ async function produced(context: ScenarioContext): Promise<KubernetesObject[]> {
   return lists.flatMap(({ items }) => items);
 }
 
-/** Creates pods one by one until the returned function is called; it returns the refused ones. */
+/** Creates pods one by one until the returned function is called. It returns refused pods. */
 function createWhile(context: ScenarioContext, namespace: string) {
   const end = new AbortController();
   let created = 0;
@@ -192,7 +192,7 @@ function createWhile(context: ScenarioContext, namespace: string) {
   };
 }
 
-/** Kills the operator: checks both failure policies, the unaffected pods, and the recovery. */
+/** Kills the operator. Checks both failure policies, unselected pods, and the recovery. */
 async function walkOutage(context: ScenarioContext, operator: OperatorProcess): Promise<void> {
   const { client } = context;
   await applyUntilReady(client, smallConfig('fails'));
@@ -210,7 +210,7 @@ async function walkOutage(context: ScenarioContext, operator: OperatorProcess): 
   const killed = new Date();
   await operator.process.kill();
   await context.check(
-    'while the operator is down, pods in an unselected namespace are created',
+    'while the operator is dead, pods in an unselected namespace are created',
     async () => (await refusal(client, barePod(unselected, 'other'))) === undefined,
   );
   await context.check(
@@ -231,7 +231,7 @@ async function walkOutage(context: ScenarioContext, operator: OperatorProcess): 
     await client.patch(deployment(namespace, 'sleep'), 'merge', { spec: { replicas: 5 } });
   await waitForDeployment(client, lenient, 'sleep');
   await context.check(
-    'during the outage, 2 more pods are not injected with Ignore, and 2 are missing with Fail',
+    'during the outage, 2 new pods have no sidecar with Ignore, and 2 new pods are missing with Fail',
     async () => {
       const plain = (await columns(lenient)).split(' ').filter((column) => column === '1/1').length;
       return found(`${plain} plain, ${await columns(strict)}`, '2 plain, 2/2 2/2 2/2');
@@ -242,21 +242,21 @@ async function walkOutage(context: ScenarioContext, operator: OperatorProcess): 
 
   await operator.restart();
   await context.check(
-    "after the operator's restart, every ReplicaSet is complete",
+    'after the operator is restarted, every ReplicaSet is complete',
     () => waitForDeployment(client, strict, 'sleep', 120_000).then(() => true),
-    // The ReplicaSet controller backs off at most as long as it had failed before.
+    // The ReplicaSet controller backs off for at most the time for which its creations failed.
     { timeout: 120_000 },
   );
-  await context.check('the late pods with failurePolicy Fail are injected', async () =>
+  await context.check('after the restart, the missing pods with failurePolicy Fail exist and are injected', async () =>
     found(await columns(strict), '2/2 2/2 2/2 2/2 2/2'),
   );
   await restartDeployment(client, lenient, 'sleep');
-  await context.check('a restart replaces the pods without a sidecar', async () =>
+  await context.check('a restart of the Deployment replaces the pods that have no sidecar', async () =>
     found(await columns(lenient), '2/2 2/2 2/2 2/2 2/2'),
   );
 }
 
-/** Negative control of later checks: with the operator dead, the test sees both kinds of loss. */
+/** Checks the negative control: while the operator is dead, the test sees both kinds of loss. */
 async function countLost(context: ScenarioContext, events: AuditEvent[], namespaces: string[], since: Date) {
   const pods = (await Promise.all(namespaces.map((namespace) => podsOf(context.client, namespace, 'sleep')))).flat();
   // Creation timestamps are whole seconds.
@@ -264,10 +264,10 @@ async function countLost(context: ScenarioContext, events: AuditEvent[], namespa
   const selected = events.filter((event) => namespaces.includes(event.objectRef?.namespace ?? ''));
   const refused = refusedCreations(selected).length;
   const plain = recent.filter((pod) => !isInjected(pod)).length;
-  context.say(`lost while the operator was dead: ${refused} refused, ${plain} plain`);
+  context.say(`pods lost while the operator was dead: ${refused} refused, ${plain} without a sidecar`);
   if (context.cluster.controlPlane === undefined) return;
   await context.checkNow(
-    'negative control: the test sees refused pods with Fail and uninjected pods with Ignore',
+    'negative control: the test detects refused pods with Fail and pods without a sidecar with Ignore',
     () => refused > 0 && plain === 2,
   );
 }

@@ -17,26 +17,26 @@ const sizes = {
   short: { undisturbed: 8000, rounds: 2, limit: 60_000, walked: 6 },
   full: { undisturbed: 60_000, rounds: 4, limit: 3_600_000, walked: 60 },
 };
-/** Sequential reviews: on two cores, parallel clients would slow the API server itself. */
+/** The number of attacking clients. On two cores, more clients would slow the API server itself. */
 const clients = 1;
-/** The number of innocent creations per second, over all InjectorConfigs. */
+/** The number of innocent pods created per second, for all InjectorConfigs together. */
 const perSecond = 20;
-/** How long the negative control freezes the operator: more than a webhook timeout, in ms. */
+/** The milliseconds for which the negative control freezes the operator; over a webhook timeout. */
 const frozen = 11_000;
 const proxyName = 'stall-proxy';
 
 export const stall: Scenario = {
   name: 'stall',
   about:
-    'hostile pods of many classes (field and text) neither delay nor lose innocent pods, and the leader keeps its Lease',
+    'hostile pods of many classes (a field and a text each) do not delay innocent pods or cause their loss, and the leader keeps its Lease',
   destructive: 'it needs the audit log of the embedded control plane',
-  full: 'every field with every text, 5,900 classes, four times each, about 30 minutes',
+  full: 'every field with every text: 5,900 classes, four pods of each class, about 30 minutes',
   run: async (context) => {
     const { size, seed } = context;
     const { undisturbed, rounds, limit, walked } = sizes[size];
     const audit = context.requireAudit();
     const installation = await context.install();
-    // The level of production; at debug, every request logs a line.
+    // Production logs at level info. At level debug, every request would log a line.
     const operator = await installation.startOperator({ flags: ['--log-level=info'] });
     const pid = operator.process.pid;
     const standstill = context.standstill();
@@ -63,35 +63,35 @@ export const stall: Scenario = {
     const witnesses = { loads, audit, lease, standstill, thread };
     await sleep(2000);
     await longestDelay(operator);
-    const quiet = await during(witnesses, () => sleep(undisturbed));
+    const usual = await during(witnesses, () => sleep(undisturbed));
     const quietDelay = await longestDelay(operator);
-    context.say(`undisturbed: ${describe(quiet)}, event loop ${quietDelay} ms late at most`);
-    await context.checkNow(`without an attack, none of ${quiet.created} innocent pods is lost`, () => none(quiet.lost));
+    context.say(`undisturbed: ${describe(usual)}, event loop at most ${quietDelay} ms late`);
+    await context.checkNow(`without an attack, none of ${usual.created} innocent pods is lost`, () => none(usual.lost));
 
     const attacked = await during(witnesses, () => attacker.call('attack', hostile, { rounds, clients, limit }));
     const reviews = attacked.result;
     const delay = await longestDelay(operator).catch(() => Number.NaN);
-    context.say(`attacked: ${describe(attacked)}, event loop ${delay} ms late at most`);
+    context.say(`attacked: ${describe(attacked)}, event loop at most ${delay} ms late`);
     for (const line of describeReviews(reviews)) context.say(line);
-    const falls = shortcomings(attacked, quiet, operator.process.name);
+    const violations = violationsOf(attacked, usual, operator.process.name);
     const figures: Figures = {
       classes: names.length,
       reviews: reviews.length,
       ...summarise(reviews),
-      innocent: { undisturbed: figuresOf(quiet), attacked: figuresOf(attacked) },
+      innocent: { undisturbed: figuresOf(usual), attacked: figuresOf(attacked) },
       eventLoopLateMilliseconds: { undisturbed: quietDelay, attacked: delay },
     };
-    if (otherInjector !== undefined) return await mustHaveLost(context, falls, figures);
+    if (otherInjector !== undefined) return await mustHaveLost(context, violations, figures);
     await context.checkNow(
-      `during ${reviews.length} hostile reviews of ${names.length} classes, none of ${attacked.created} innocent pods was lost or late and the leader kept its Lease (p99 ${attacked.p99Milliseconds} ms, undisturbed ${quiet.p99Milliseconds} ms)`,
-      () => none(falls),
+      `during ${reviews.length} hostile reviews of ${names.length} classes, none of ${attacked.created} innocent pods was lost or late and the leader kept its Lease (p99 ${attacked.p99Milliseconds} ms, undisturbed ${usual.p99Milliseconds} ms)`,
+      () => none(violations),
     );
     const answered = new Set(reviews.filter((review) => !unanswered(review)).map(({ name }) => name));
-    await context.checkNow('every class was created and answered', () =>
+    await context.checkNow('the operator answered at least one review of every class', () =>
       none(names.filter((name) => !answered.has(name))),
     );
     const worst = await walkSlowest(context, attacker, thread, hostile, slowestFirst(reviews).slice(0, walked));
-    await context.checkNow('the operator is the same process as before', () => operator.process.pid === pid);
+    await context.checkNow('after the attack, the same operator process runs', () => operator.process.pid === pid);
 
     const stalled = await during(witnesses, async () => {
       operator.process.freeze();
@@ -99,13 +99,13 @@ export const stall: Scenario = {
       operator.process.unfreeze();
       await operator.waitUntilReady();
     });
-    const seen = shortcomings(stalled, quiet, operator.process.name);
+    const seen = violationsOf(stalled, usual, operator.process.name);
     await context.checkNow(
-      `negative control: the test detects an operator frozen for ${frozen / 1000} s: ${seen.join('; ')}`,
+      `negative control: the test detects that the operator was frozen for ${frozen / 1000} s: ${seen.join('; ')}`,
       () => stalled.lost.length > 0 && seen.length === 3,
     );
     context.measured({ ...figures, alone: worst.figures, control: figuresOf(stalled) });
-    return `${reviews.length} hostile reviews of ${names.length} classes, ${attacked.created} innocent pods meanwhile, 0 lost, p99 ${attacked.p99Milliseconds} ms (undisturbed ${quiet.p99Milliseconds} ms), Lease renewed every ${attacked.lease.longestGap} ms at the latest; slowest class alone: ${worst.description}`;
+    return `${reviews.length} hostile reviews of ${names.length} classes; ${attacked.created} innocent pods created during the attack, 0 lost, p99 ${attacked.p99Milliseconds} ms (undisturbed ${usual.p99Milliseconds} ms); Lease renewals at most ${attacked.lease.longestGap} ms apart; the slowest class is ${worst.description}`;
   },
 };
 
@@ -136,21 +136,21 @@ async function during<Result>(witnesses: Witnesses, run: () => Promise<Result>) 
   const from = Date.now();
   const result = await run();
   const to = Date.now();
-  // By then, everything requested until `to` has been answered.
+  // Wait until all pods that were requested before `to` have been answered.
   await Promise.all(witnesses.loads.map((load) => load.settled(to)));
   return { ...(await judgeStretch(witnesses, from, to)), result };
 }
 
-async function mustHaveLost(context: ScenarioContext, falls: string[], figures: Figures): Promise<string> {
-  for (const fall of falls) context.say(fall);
-  await context.checkNow('the other injector fails the check', () => falls.length > 0);
+async function mustHaveLost(context: ScenarioContext, violations: string[], figures: Figures): Promise<string> {
+  for (const fall of violations) context.say(fall);
+  await context.checkNow('the operator of another version fails the check', () => violations.length > 0);
   const { size, seed } = context;
-  const path = writeMeasurement('stall-before', { size, seed, fallsShort: falls, ...figures });
-  return `another injector: ${falls.join('; ')}; written: ${path}`;
+  const path = writeMeasurement('stall-before', { size, seed, fallsShort: violations, ...figures });
+  return `operator of another version: ${violations.join('; ')}; written: ${path}`;
 }
 
 function describe({ created, lost, p50Milliseconds, p99Milliseconds, maxMilliseconds, lease }: StretchFigures): string {
-  return `${created} innocent pods, ${lost.length} lost, p50 ${p50Milliseconds} ms, p99 ${p99Milliseconds} ms, at most ${maxMilliseconds} ms, Lease renewed ${lease.renewals} times, ${lease.longestGap} ms apart at most`;
+  return `${created} innocent pods, ${lost.length} lost, p50 ${p50Milliseconds} ms, p99 ${p99Milliseconds} ms, at most ${maxMilliseconds} ms, Lease renewed ${lease.renewals} times, at most ${lease.longestGap} ms apart`;
 }
 
 function figuresOf({ created, lost, lease, ...times }: StretchFigures): Figures {
@@ -165,34 +165,34 @@ async function longestDelay(operator: OperatorProcess): Promise<number> {
   return Math.round(Number(found) * 1000);
 }
 
-/** The milliseconds by which innocent pods may be slower than undisturbed. */
-const mostSlower = 100;
+/** The milliseconds by which innocent pods may be slower than without an attack. */
+const maximumSlowdown = 100;
 /** The milliseconds after which a leader that cannot renew its Lease resigns. */
 const renewDeadline = 10_000;
 
-/** Describes violations by innocent pods and the Lease. */
-function shortcomings(stretch: StretchFigures, undisturbed: StretchFigures, holder: string): string[] {
+/** Describes lost pods, late pods, and failures to renew the Lease. */
+function violationsOf(stretch: StretchFigures, undisturbed: StretchFigures, holder: string): string[] {
   const { created, lost, p99Milliseconds, p99WithoutStandstillMilliseconds: own, lease } = stretch;
   const usual = undisturbed.p99WithoutStandstillMilliseconds;
   const found: string[] = [];
-  if (lost.length > 0) found.push(`${lost.length} of ${created + lost.length} innocent pods lost`);
-  if (own > usual + mostSlower)
-    found.push(`p99 ${p99Milliseconds} ms, without stalls ${own} ms, undisturbed ${usual} ms`);
+  if (lost.length > 0) found.push(`${lost.length} of ${created + lost.length} innocent pods were lost`);
+  if (own > usual + maximumSlowdown)
+    found.push(`innocent pods are late: p99 ${p99Milliseconds} ms, ${own} ms without stalls, ${usual} ms undisturbed`);
   const others = lease.holders.filter((each) => each !== holder);
   if (others.length > 0 || lease.transitions > 0 || lease.longestGap >= renewDeadline) {
-    found.push(`the Lease: ${lease.transitions} transitions, not renewed for ${lease.longestGap} ms`);
+    found.push(`the Lease had ${lease.transitions} transitions and was not renewed for ${lease.longestGap} ms`);
   }
   return found;
 }
 
 /** The milliseconds for which one review may block the main thread. */
 const most = 100;
-/** The number of attempts: a slow class is slow in each, unlike garbage collection. */
+/** The attempts per class. A slow class is slow in each attempt; garbage collection is not. */
 const attempts = 4;
 
 /**
- * Creates the slowest classes singly, and checks that none blocks the main thread long in all
- * attempts.
+ * Creates pods of the slowest classes one by one. Checks that no class blocks the main thread for
+ * long in all attempts.
  *
  * @param hostile the namespaces of hostile pods, one per InjectorConfig
  */
@@ -218,7 +218,7 @@ async function walkSlowest(
     }
   }
   await context.checkNow(
-    `none of the ${chosen.length} slowest classes blocks the main thread longer than ${most} ms (${worst.milliseconds} ms at most)`,
+    `none of the ${chosen.length} slowest classes blocks the main thread for more than ${most} ms (the maximum is ${worst.milliseconds} ms)`,
     () => none(tooLong),
   );
   const { name, namespace, milliseconds } = worst;

@@ -9,8 +9,8 @@ import { none } from '../harness/wait-for.ts';
 export const stopwatch: Scenario = {
   name: 'stopwatch',
   about:
-    'measures the time of make demo and make test in new clones, of the start of the program, and until an InjectorConfig is Ready',
-  full: 'with empty caches of Go, npm and this project, 12 minutes',
+    'measures how long make demo and make test take in new clones, how long the program takes to start, and how long an InjectorConfig takes to become Ready',
+  full: 'starts with empty caches of Go, npm and this project, 12 minutes',
   onlyGate: true,
   run: async (context) => {
     const [first, second] = [cleanCopy(), cleanCopy()];
@@ -29,15 +29,15 @@ export const stopwatch: Scenario = {
       const started = Date.now();
       const { code, text } = await runInShell(command, environment, { folder });
       seconds[what] = (Date.now() - started) / 1000;
-      await context.checkNow(`${what}: the command succeeds in ${seconds[what].toFixed(1)} s`, () =>
+      await context.checkNow(`${what}: the command succeeds after ${seconds[what].toFixed(1)} s`, () =>
         none(code === 0 ? [] : [text.slice(-500)]),
       );
       return text;
     };
     try {
-      await time('make demo, cold: nothing is compiled, nothing is fetched', 'make demo', first);
+      await time('make demo with empty caches', 'make demo', first);
       await time('make demo in another clone', 'make demo', second);
-      const demo = await time('make demo, once more', 'make demo', second);
+      const demo = await time('make demo, second run', 'make demo', second);
       await time('make test', 'make test', second);
       await time('injector version', 'node dist/injector.cjs version', second);
       seconds['InjectorConfig applied until Ready'] = Number(/Ready after ([\d.]+) s/.exec(demo)?.[1]);

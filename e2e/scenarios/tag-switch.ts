@@ -15,9 +15,9 @@ import { checkConditions, checkForeign, checkOrphan, checkRefusals } from './tag
 export const tagSwitch: Scenario = {
   name: 'tag-switch',
   about:
-    'under load, moving a namespace or tag, switching the default and back, and removing a revision lose no pod; the API server refuses invalid tags',
+    'under load, no pod is lost when a namespace or a tag moves, when the default is switched and switched back, and when a revision is removed; the API server refuses invalid tags',
   destructive: 'it installs the default revision, and needs the audit log of the embedded control plane',
-  full: 'a tag moved 100 times under load, about 6 minutes',
+  full: 'a tag moves 100 times under load, about 6 minutes',
   run: async (context) => {
     const { client, size } = context;
     const replicas = await context.startReplicas({ webhooks: 2, controllers: 2, flags: ['--drain-seconds=2'] });
@@ -46,13 +46,13 @@ export const tagSwitch: Scenario = {
     await checkForeign(context);
     await checkOrphan(context, replicas);
     context.measured({ created, tagMoves: 2 * moves, lost: 0, refused });
-    return `${created} pods created around the switches, 0 lost, none mixed; ${refused} refusals at apply time`;
+    return `${created} pods created during the switches, 0 lost, 0 mixed; ${refused} invalid requests refused`;
   },
 };
 
 /**
- * Negative control: the old default is removed before the new one is active, as in Istio's `tag set
- * default`. The test must detect pods that were stored without injection meanwhile.
+ * Checks the negative control: the old default is removed before a new default is active, as
+ * Istio's `tag set default` does. The test must detect pods that were stored without a sidecar.
  */
 async function checkWrongOrder(context: ScenarioContext, byDefault: Follower): Promise<void> {
   const { client } = context;
@@ -60,17 +60,17 @@ async function checkWrongOrder(context: ScenarioContext, byDefault: Follower): P
   const began = Date.now();
   await applyObject(client, { ...config, spec: { ...config.spec, paused: true } });
   await context.check(
-    'negative control: with the old default off before the new one is on, the test sees uninjected pods',
+    'negative control: if the old default is removed before a new default is active, the test detects pods without a sidecar',
     () => byDefault.losses.report(began).lost.some(({ kind }) => kind === 'plain'),
   );
   await applyObject(client, { ...config, spec: { ...config.spec, paused: false } });
-  await byDefault.waitUntilMadeBy('default');
+  await byDefault.waitUntilInjectedBy('default');
   const back = Date.now();
   await waitFor('pods to be created as before', () => {
     const makers = byDefault.makersSince(back);
     return makers.length > 0 && makers.every((each) => each === 'default');
   });
-  await byDefault.losses.checkNone('after the default is on again', { askedSince: back });
+  await byDefault.losses.checkNone('after the default is restored', { askedSince: back });
 }
 
 type Followers = Readonly<Record<'byRevision' | 'byTag' | 'byDefault', Follower>>;
@@ -81,7 +81,7 @@ async function moveNamespace(context: ScenarioContext, { byRevision }: Followers
     const began = Date.now();
     const target = objectOf('v1', 'Namespace', byRevision.namespace);
     await context.client.patch(target, 'merge', { metadata: { labels: { 'istio.io/rev': revision } } });
-    created += await byRevision.checkSwitched(`a namespace is moved to ${revision} by its label`, revision, began);
+    created += await byRevision.checkSwitched(`after a new label moved a namespace to ${revision}`, revision, began);
   }
   return created;
 }
@@ -92,7 +92,7 @@ async function moveTag(context: ScenarioContext, { byTag }: Followers, rounds: n
     for (const revision of ['v2', 'v1']) {
       const began = Date.now();
       await applyObject(context.client, revisionTag('prod', revision));
-      created += await byTag.checkSwitched(`the tag is moved to ${revision}`, revision, began);
+      created += await byTag.checkSwitched(`after the tag was moved to ${revision}`, revision, began);
     }
   }
   return created;
@@ -109,7 +109,7 @@ async function editWhileMoving(context: ScenarioContext, { byTag }: Followers): 
   }
   // The tag may have reached v2 and left it again.
   await applyTagUntilReady(client, revisionTag('prod', 'v2'));
-  return byTag.checkSwitched('a revision is edited while the tag is moved to it and away', 'v2', began);
+  return byTag.checkSwitched('while a revision was edited and the tag moved to it and away from it', 'v2', began);
 }
 
 async function switchDefault(context: ScenarioContext, { byDefault }: Followers): Promise<number> {
@@ -118,7 +118,7 @@ async function switchDefault(context: ScenarioContext, { byDefault }: Followers)
   for (const revision of ['v2', 'v1', 'default', 'v2']) {
     const began = Date.now();
     await applyObject(client, revisionTag('default', revision));
-    created += await byDefault.checkSwitched(`the default is switched to ${revision} by tag default`, revision, began);
+    created += await byDefault.checkSwitched(`after tag default switched the default to ${revision}`, revision, began);
   }
   await context.check('InjectorConfig default is Ready with reason Tagged', async () => {
     const ready = await conditionOf(client, 'default', 'Ready');
@@ -128,7 +128,7 @@ async function switchDefault(context: ScenarioContext, { byDefault }: Followers)
   await waitForCondition(client, 'default', 'Ready', 'True', edited.metadata.generation);
   const began = Date.now();
   await removeTag(client, 'default');
-  const statement = 'tag default is deleted, and InjectorConfig default is published again';
+  const statement = 'after tag default was deleted and InjectorConfig default was published again';
   created += await byDefault.checkSwitched(statement, 'default', began);
   const readiness = async () => (await conditionOf(client, 'default', 'Ready'))?.reason;
   await waitFor('InjectorConfig default to be Ready without a tag', async () => (await readiness()) === 'Serving');
@@ -139,24 +139,22 @@ async function removeRevision(context: ScenarioContext, followers: Followers): P
   const { client } = context;
   const began = Date.now();
   await deleteForced(client, markedConfig('v1', 'one'));
-  await context.check('a deleted revision without users leaves no objects', () =>
-    isGone(client, injectorConfigs, 'v1'),
-  );
+  await context.check('an unused InjectorConfig is deleted completely', () => isGone(client, injectorConfigs, 'v1'));
   let created = 0;
   for (const { losses, namespace } of Object.values(followers)) {
-    created += await losses.checkNone(`after the deletion, in ${namespace}`, began);
+    created += await losses.checkNone(`after the deletion of an unused revision, in ${namespace}`, began);
   }
   return created;
 }
 
 type Follower = Awaited<ReturnType<typeof startFollower>>;
 
-/** Creates pods continuously in a namespace, and tracks their InjectorConfigs and losses. */
+/** Creates pods continuously in a namespace. Tracks losses and each pod's InjectorConfig. */
 async function startFollower(context: ScenarioContext, audit: AuditLog, name: string, labels: Record<string, string>) {
   const namespace = await context.namespace(name, labels);
   /** The InjectorConfig of each pod. */
   const makers = new Map<string, string>();
-  /** The mark of each configuration; a pod of a known configuration with another mark is mixed. */
+  /** The mark of each configuration, to detect pods that mix two configurations. */
   const markOf = new Map<string, string>();
   const inspect = (pod: Pod): PodDefect | undefined => {
     makers.set(pod.metadata.name ?? '', makerOf(pod));
@@ -168,10 +166,10 @@ async function startFollower(context: ScenarioContext, audit: AuditLog, name: st
     load.creations
       .filter(({ startedAt, failure }) => startedAt > time && failure === undefined)
       .map((creation) => makers.get(creation.name) ?? 'none');
-  /** Waits until an InjectorConfig injects; returns when all later pods must (ms since 1970). */
-  const waitUntilMadeBy = async (maker: string) => {
+  /** Waits until dry-run pods come from an InjectorConfig. Returns that time (ms since 1970). */
+  const waitUntilInjectedBy = async (maker: string) => {
     await waitFor(
-      `pods of ${namespace} to be made by ${maker}`,
+      `${maker} to inject pods of ${namespace}`,
       async () => found(makerOf(await dryRun(context.client, barePod(namespace, 'probe'))), maker),
       { interval: 10 },
     );
@@ -179,17 +177,17 @@ async function startFollower(context: ScenarioContext, audit: AuditLog, name: st
   };
   /** Checks that a switch lost no pod, and that all later pods come from the new configuration. */
   const checkSwitched = async (statement: string, maker: string, began: number) => {
-    const from = await waitUntilMadeBy(maker);
+    const from = await waitUntilInjectedBy(maker);
     const created = await losses.checkNone(statement, began);
     const since = await waitFor(`pods of ${namespace} to be created after the switch`, () => {
       const all = makersSince(from);
       return all.length >= 20 && all;
     });
     await context.checkNow(
-      `${maker} injects each of the ${since.length} later pods, from ${from - began} ms after the request on`,
+      `${maker} injects each of ${since.length} pods created later than ${from - began} ms after the request`,
       () => found(since.filter((each) => each !== maker).join(), ''),
     );
     return created;
   };
-  return { namespace, load, losses, makersSince, waitUntilMadeBy, checkSwitched };
+  return { namespace, load, losses, makersSince, waitUntilInjectedBy, checkSwitched };
 }

@@ -20,15 +20,15 @@ import { none } from '../harness/wait-for.ts';
 import { barePod } from '../harness/workloads.ts';
 import { atAdmission, bombs, type Bomb } from './template-bomb/bombs.ts';
 
-/** The most memory that the operator may use, in MiB; the chart's limit is 768. */
+/** The maximum memory of the operator in MiB. The chart's limit is 768 MiB. */
 const mostMemory = 600;
-/** The milliseconds until all bombs have a verdict; an idle machine needs a tenth. */
-const verdictsWithin = 300_000;
+/** The timeout for all verdicts in milliseconds. An idle machine needs a tenth of this time. */
+const verdictsTimeoutMs = 300_000;
 
 export const templateBomb: Scenario = {
   name: 'template-bomb',
   about:
-    'despite InjectorConfigs that take endless time or memory, the operator serves an innocent one, also after a restart',
+    'despite InjectorConfigs whose templates take endless time or memory, the operator serves an innocent InjectorConfig, before and after a restart',
   destructive: 'it needs the embedded control plane and its audit log',
   run: async (context) => {
     checkThreadsDie(context);
@@ -49,10 +49,10 @@ export const templateBomb: Scenario = {
     const verdicts = await checkVerdicts(context, planted);
     const seconds = (Date.now() - began) / 1000;
     await checkAtAdmission(context);
-    await losses.checkNone('while the bombs were tried', { askedSince: began });
+    await losses.checkNone('while the operator tried the bombs', { askedSince: began });
     const disturbed = losses.report({ askedSince: began });
     await load.stop();
-    await context.checkNow('the operator is the same process as before', () => operator.process.pid === pid);
+    await context.checkNow('after all trials, the same operator process runs', () => operator.process.pid === pid);
     const memory = Math.round(processUsage(pid ?? 0).peakResidentBytes / 1024 / 1024);
     await context.checkNow(`the operator never used more than ${mostMemory} MiB`, () => memory <= mostMemory);
 
@@ -70,16 +70,16 @@ export const templateBomb: Scenario = {
       const changed = planted.filter((bomb, index) => again[index]?.message !== verdicts.get(bomb)?.message);
       return none(changed.map(bombName));
     });
-    await context.check('no bomb that was too costly was tried again', async () => {
+    await context.check('after the restart, the operator does not try bombs again that were too costly', async () => {
       const metrics = await operator.metrics();
-      // Trials of published configurations may be postponed until the others are done.
+      // Trials of published configurations may be postponed until all other trials are done.
       return !/injector_configuration_trials_total\{outcome="costly"\} [1-9]/.test(metrics);
     });
-    await context.check('innocent pods are served', async () => (await answerFor(context, namespace)) === 'injected');
+    await context.check('innocent pods are injected', async () => (await answerFor(context, namespace)) === 'injected');
     const [first] = planted.filter((bomb) => verdicts.get(bomb)?.reason === 'TooCostly');
     if (first === undefined) throw new Error('none of the bombs was too costly');
     await applyUntilReady(context.client, smallConfig(bombName(first)));
-    await context.checkNow('a corrected bomb is tried and published', () => true);
+    await context.checkNow('a corrected bomb is published', () => true);
 
     const tooCostly = [...verdicts.values()].filter(({ reason }) => reason === 'TooCostly').length;
     const refused = [...verdicts.values()].filter(({ status }) => status === 'False').length;
@@ -97,31 +97,31 @@ export const templateBomb: Scenario = {
       readyAfterRestartMilliseconds: readyAfter,
     });
     return [
-      `${bombs.length} bombs: ${bombs.length - planted.length} refused by the API server, ${refused} with a condition (${tooCostly} too costly) after ${seconds.toFixed(0)} s at most`,
-      `${disturbed.created} innocent pods meanwhile, 0 lost, p99 ${disturbed.p99Milliseconds} ms (undisturbed ${undisturbed.p99Milliseconds})`,
+      `${bombs.length} bombs: the API server refused ${bombs.length - planted.length}, and the operator refused ${refused} (${tooCostly} of them as too costly) within ${seconds.toFixed(0)} s`,
+      `${disturbed.created} innocent pods created during the trials, 0 lost, p99 ${disturbed.p99Milliseconds} ms (undisturbed: ${undisturbed.p99Milliseconds} ms)`,
       `RSS at most ${memory} MiB; ready ${readyAfter} ms after a restart`,
     ].join('; ');
   },
 };
 
-/** A script that runs an unbounded `concat` on a thread with a heap limit. */
+/** A script that runs an endless `concat` on a thread with a heap limit. */
 const onThread = `new (require('node:worker_threads').Worker)('let list = [1]; for (;;) list = list.concat(list);', {
   eval: true,
   resourceLimits: { maxOldGenerationSizeMb: 128 },
 }).on('error', () => console.log('the thread ended alone'));`;
 
-/** Negative control: trials on a thread would be unsafe, because V8 aborts the whole process. */
+/** Shows that trials on a thread would be unsafe, because V8 aborts the whole process. */
 function checkThreadsDie(context: ScenarioContext): void {
   const { signal, stdout } = spawnSync(process.execPath, ['-e', onThread], { timeout: 60_000, encoding: 'utf8' });
   if (signal !== 'SIGABRT') throw new Error(`expected SIGABRT, not ${signal ?? 'no signal'}: ${stdout}`);
   context.say('a thread that runs out of memory in one allocation aborts its whole process (SIGABRT)');
 }
 
-/** Waits for a condition on each bomb; checks that a published one refuses or injects its pods. */
+/** Waits for the condition of each bomb. Checks that published bombs inject or refuse pods. */
 async function checkVerdicts(context: ScenarioContext, planted: readonly Bomb[]): Promise<Map<Bomb, Condition>> {
   const verdicts = new Map<Bomb, Condition>();
   await context.check(
-    `each of ${planted.length} bombs has a condition TemplatesValid`,
+    `each of ${planted.length} bombs gets the condition TemplatesValid`,
     async () => {
       for (const bomb of planted) {
         const verdict = verdicts.has(bomb) ? undefined : await verdictOf(context, bomb);
@@ -129,7 +129,7 @@ async function checkVerdicts(context: ScenarioContext, planted: readonly Bomb[])
       }
       return none(planted.filter((bomb) => !verdicts.has(bomb)).map((bomb) => `${bombName(bomb)} has no condition`));
     },
-    { timeout: verdictsWithin, interval: 500 },
+    { timeout: verdictsTimeoutMs, interval: 500 },
   );
   for (const [bomb, { status, reason, message }] of verdicts) {
     if (status === 'False') tell(context, bomb, `${reason}: ${message}`);
@@ -138,31 +138,31 @@ async function checkVerdicts(context: ScenarioContext, planted: readonly Bomb[])
   return verdicts;
 }
 
-/** Prints the beginning of a message about a bomb on one line. */
+/** Prints the beginning of a message about a bomb in one line. */
 function tell(context: ScenarioContext, bomb: Bomb, said: string): void {
   context.say(`${bomb.name}: ${said.replaceAll(/\s+/g, ' ').slice(0, 160)}`);
 }
 
 async function checkPublished(context: ScenarioContext, bomb: Bomb) {
   const namespace = await context.namespace(bomb.name, { 'istio.io/rev': bombName(bomb) });
-  const answer = await context.check(`the published ${bomb.name} injects or refuses its pods`, async () => {
+  const answer = await context.check(`pods of the published bomb ${bomb.name} are injected or refused`, async () => {
     const said = await answerFor(context, namespace);
-    // The API server may refuse a pod that was rendered in time.
+    // The API server may also refuse the result of a template that rendered in time.
     return /injected|template|injecting this pod|limit|strings and lists|YAML|yaml|Too long/.test(said) && said;
   });
   tell(context, bomb, answer);
 }
 
-/** Checks that pods without the annotation are injected, and that a limit refuses the others. */
+/** Checks that pods that do not trigger a bomb are injected, and that limits refuse other pods. */
 async function checkAtAdmission(context: ScenarioContext): Promise<void> {
   for (const bomb of atAdmission) {
     await applyUntilReady(context.client, injectorConfig(bombName(bomb), { injection: bomb.injection }));
     const namespace = await context.namespace(bomb.name, { 'istio.io/rev': bombName(bomb) });
     await context.check(
-      `${bomb.name}: pods that do not trigger it are injected`,
+      `${bomb.name}: pods that do not trigger the bomb are injected`,
       async () => (await answerFor(context, namespace)) === 'injected',
     );
-    const answer = await context.check(`${bomb.name}: a limit refuses a pod that triggers it`, async () => {
+    const answer = await context.check(`${bomb.name}: a limit refuses a pod that triggers the bomb`, async () => {
       const said = await answerFor(context, namespace, { 'example.com/bomb': 'on' });
       return /exceeded|limit of/.test(said) && said;
     });
@@ -172,7 +172,7 @@ async function checkAtAdmission(context: ScenarioContext): Promise<void> {
 
 const bombName = ({ name }: Bomb): string => `bomb-${name}`;
 
-/** Applies a bomb with its ConfigMap. @returns whether the API server accepted it */
+/** Applies a bomb and its ConfigMap. Reports whether the API server accepted the bomb. */
 async function plant({ client }: ScenarioContext, namespace: string, bomb: Bomb): Promise<boolean> {
   const name = bombName(bomb);
   if (bomb.texts !== undefined) {
@@ -186,14 +186,14 @@ async function plant({ client }: ScenarioContext, namespace: string, bomb: Bomb)
   return (await refusalOf(() => applyObject(client, injectorConfig(name, { injection })))) === undefined;
 }
 
-/** Returns the condition TemplatesValid of a bomb; undefined if there is none. */
+/** Returns the condition TemplatesValid of a bomb; undefined if it is missing or outdated. */
 async function verdictOf({ client }: ScenarioContext, bomb: Bomb): Promise<Condition | undefined> {
   const config = await client.get<InjectorConfigObject>(injectorConfigs, bombName(bomb));
   const found = condition(config, 'TemplatesValid');
   return found?.observedGeneration === config.metadata.generation ? found : undefined;
 }
 
-/** Returns the result for a pod of a bomb's webhook: a refusal, or a pod. */
+/** Dry-runs a pod. Returns the message of its refusal, `injected` or `plain`. */
 async function answerFor({ client }: ScenarioContext, namespace: string, annotations: Record<string, string> = {}) {
   let answer = '';
   const refused = await refusalOf(async () => {

@@ -24,7 +24,7 @@ const working = 'spec: {containers: [{name: working, image: example.com/working:
 
 export const trialRender: Scenario = {
   name: 'trial-render',
-  about: 'templates that fail for every pod are never published; odd templates are published with a warning',
+  about: 'templates that fail for every pod are never published; templates that may fail are published with a warning',
   destructive: 'it applies examples, which select pods by their own labels',
   paired: true,
   run: async (context) => {
@@ -32,8 +32,8 @@ export const trialRender: Scenario = {
     for (const { title, said, ...injection } of broken) {
       const name = nameOf(title);
       await applyObject(context.client, injectorConfig(name, { injection }));
-      await checkRefused(context, name, `${title} is not published, and condition TemplatesValid says why`, said);
-      await context.checkNow(`${title} has no webhook`, async () => {
+      await checkRefused(context, name, `${title} is not published, and TemplatesValid says why`, said);
+      await context.checkNow(`${title} gets no webhook`, async () => {
         const all = await context.client.listAll(webhooks);
         return none(
           all.items.flatMap(({ metadata }) => (metadata.name?.endsWith(name) === true ? [metadata.name] : [])),
@@ -43,15 +43,15 @@ export const trialRender: Scenario = {
     await checkEdits(context);
     for (const { title, said, ...injection } of doubtful) {
       const config = await applyUntilReady(context.client, injectorConfig(nameOf(title), { injection }));
-      await context.checkNow(`${title} is published, and condition TemplatesDoubtful says what is odd`, () => {
+      await context.checkNow(`${title} is published, and condition TemplatesDoubtful describes the problem`, () => {
         const doubt = condition(config, 'TemplatesDoubtful');
         return doubt?.status === 'True' && said.test(doubt.message) && doubt.message;
       });
     }
-    await checkClustersPods(context);
+    await checkSampledPods(context);
     await checkUnknownPolicy(context);
-    const fine = await checkFine(context);
-    return `${broken.length} templates that fail for every pod: none published, new or as an edit; ${doubtful.length} odd ones published with a warning; ${fine} of Istio and the examples without`;
+    const fine = await checkNoWarnings(context);
+    return `${broken.length} templates that fail for every pod were not published, either in a new InjectorConfig or as an edit; ${doubtful.length} doubtful templates were published with a warning, and ${fine} templates of Istio and the examples without a warning`;
   },
 };
 
@@ -67,7 +67,7 @@ async function checkRefused(context: ScenarioContext, name: string, statement: s
   });
 }
 
-/** Applies each broken template as an edit of a working one: pods must be injected as before. */
+/** Applies each broken template as an edit. Checks that pods are injected as before the edit. */
 async function checkEdits(context: ScenarioContext): Promise<void> {
   const { client } = context;
   const before = await applyUntilReady(
@@ -77,8 +77,8 @@ async function checkEdits(context: ScenarioContext): Promise<void> {
   const namespace = await context.namespace('pods', { 'istio.io/rev': edited });
   for (const { title, said, ...injection } of broken) {
     await applyObject(client, injectorConfig(edited, { injection }));
-    await checkRefused(context, edited, `${title} as an edit is not published, and TemplatesValid says why`, said);
-    await context.checkNow(`${title} as an edit leaves pods injected as before`, async () => {
+    await checkRefused(context, edited, `as an edit, ${title} is not published, and TemplatesValid says why`, said);
+    await context.checkNow(`after an edit to ${title}, pods are injected as before`, async () => {
       const { status } = await client.get<InjectorConfigObject>(injectorConfigs, edited);
       const containers = await containersOf(client, namespace);
       return status?.config?.hash === before.status?.config?.hash && containers.includes('working');
@@ -88,7 +88,7 @@ async function checkEdits(context: ScenarioContext): Promise<void> {
 }
 
 /** Checks that a template that fails for only one Deployment is published with a warning. */
-async function checkClustersPods(context: ScenarioContext): Promise<void> {
+async function checkSampledPods(context: ScenarioContext): Promise<void> {
   const { client } = context;
   const configWith = (template: string) =>
     injectorConfig('sampled', { injection: { templates: { sidecar: template } } });
@@ -102,7 +102,7 @@ async function checkClustersPods(context: ScenarioContext): Promise<void> {
     await createDeployment(client, namespace, name, { replicas: 2, labels });
   }
   await applyObject(client, configWith(`{{ if index .ObjectMeta.Labels "team" }}{{ .Nmae }}{{ end }}${working}`));
-  await context.check('TemplatesDoubtful names the Deployment for whose pods a template fails', async () => {
+  await context.check('TemplatesDoubtful names the Deployment for whose pods the template fails', async () => {
     const { status, message = '' } = (await doubt()) ?? {};
     return (
       status === 'True' &&
@@ -115,7 +115,7 @@ async function checkClustersPods(context: ScenarioContext): Promise<void> {
   await context.check('a good template clears TemplatesDoubtful', async () => (await doubt())?.status === 'False');
 }
 
-/** Istio's format accepts any policy, and so does the operator: it injects nothing and warns. */
+/** Checks that the operator accepts an unknown policy, as Istio does, and warns. */
 async function checkUnknownPolicy(context: ScenarioContext): Promise<void> {
   const { client, cluster } = context;
   const namespace = await context.namespace('policy', { 'istio.io/rev': 'policy' });
@@ -125,10 +125,10 @@ async function checkUnknownPolicy(context: ScenarioContext): Promise<void> {
   const configFrom = { namespace, name: 'texts', key: 'config' };
   const published = await applyUntilReady(client, injectorConfig('policy', { injection: { configFrom } }));
   const says = 'policy is "true", neither "enabled" nor "disabled": nothing is injected';
-  await context.checkNow('policy: On is published, and TemplatesDoubtful reports it', () =>
+  await context.checkNow('the unknown policy On is published, and condition TemplatesDoubtful reports the policy', () =>
     found(condition(published, 'TemplatesDoubtful')?.message ?? '', `config: ${says}`),
   );
-  await context.checkNow('with an unknown policy, pods that request injection are created without it', async () => {
+  await context.checkNow('with an unknown policy, pods that request injection get no sidecar', async () => {
     const labels = { 'sidecar.istio.io/inject': 'true', a: 'true' };
     return found((await containersOf(client, namespace, { labels })).join(), 'sleep');
   });
@@ -139,8 +139,8 @@ async function checkUnknownPolicy(context: ScenarioContext): Promise<void> {
   });
 }
 
-/** Checks Istio's own templates, and our examples. */
-async function checkFine(context: ScenarioContext): Promise<number> {
+/** Checks that Istio's templates and our examples cause no warnings. Returns their number. */
+async function checkNoWarnings(context: ScenarioContext): Promise<number> {
   const { client } = context;
   const istio = await context.namespace('istio');
   await applyAll(client, istioConfigMaps(istio, 'fine', istioTexts().texts));

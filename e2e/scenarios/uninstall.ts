@@ -22,39 +22,39 @@ const kinds = [webhooks, validatingWebhooks];
 export const uninstall: Scenario = {
   name,
   about:
-    'the chart is uninstalled in the order of helm while pods are created: no pod is lost and no webhook remains, with the operator alive and dead',
+    "while pods are created, the chart is uninstalled in helm's order, once with a running operator and once with a dead operator; no pod is lost and no webhook remains",
   destructive: 'it uninstalls the operator',
   run: async (context) => {
     const alive = await removeUnderLoad(context, 'alive', async (replicas, losses, checkAndWait) => {
       const since = Date.now();
       await uninstallAsHelm(context.client, replicas.installation.objects, async (kind) => {
-        // Ends the processes as a kubelet does, before their rights are removed.
+        // Stop the processes as a kubelet does, before helm removes their rights.
         if (kind === 'RoleBinding')
           await Promise.all(replicas.all.map(({ operator }) => operator.process.stop(30_000)));
       });
       await checkAndWait();
-      return losses.checkNone('helm uninstall with a running operator', since);
+      return losses.checkNone('during helm uninstall with a running operator', since);
     });
     const dead = await removeUnderLoad(context, 'dead', async (replicas, losses, checkAndWait) => {
       const killed = Date.now();
       await Promise.all(replicas.all.map((replica) => replicas.kill(replica)));
-      await context.check('negative control: creations are refused while the operator is dead', () =>
+      await context.check('negative control: the test detects refused pods while the operator is dead', () =>
         losses.report(killed).lost.some(({ kind }) => kind === 'refused'),
       );
       context.say(`pods lost with every replica down: ${losses.report(killed).lost.length}`);
       await uninstallAsHelm(context.client, replicas.installation.objects, () => Promise.resolve());
       await checkAndWait();
-      // Until the API server notices that the webhooks are gone, it may refuse creations.
+      // The API server may refuse creations until it notices that the webhooks are deleted.
       await Promise.all([untilActive(context.client), untilActive(context.client, { validating: true })]);
       return losses.checkNone('after helm uninstall with a dead operator', {
         askedSince: Date.now(),
       });
     });
-    return `0 of ${alive} pods lost with the operator alive, 0 of ${dead} after an uninstall with the operator dead`;
+    return `0 of ${alive} pods lost during an uninstall with a running operator, 0 of ${dead} pods lost after an uninstall with a dead operator`;
   },
 };
 
-/** Installs, uninstalls with `remove` under load, checks the rest; returns the created pods. */
+/** Installs the chart, uninstalls it with `remove` under load, and returns the created pods. */
 async function removeUnderLoad(
   context: ScenarioContext,
   how: 'alive' | 'dead',
@@ -67,7 +67,7 @@ async function removeUnderLoad(
   await applyTagUntilReady(client, revisionTag(`${how}-tag`, `${name}-${how}`));
   const namespace = await context.namespace(`load-${how}`, { 'istio.io/rev': `${how}-tag` });
   let injected = 0;
-  // Pods without a sidecar are expected after the removal; mixed ones never are.
+  // Pods without a sidecar are expected after the uninstall. Mixed pods are never expected.
   const inspect = (pod: Pod): PodDefect | undefined => {
     if (!isInjected(pod)) return undefined;
     injected += 1;
@@ -86,7 +86,7 @@ async function removeUnderLoad(
   const created = await remove(replicas, losses, checkAndWait);
   await load.stop();
   for (const kind of kinds) {
-    await context.checkNow(`no ${kind.kind} of ours came back`, async () => (await ours(context, kind)).length === 0);
+    await context.checkNow(`no ${kind.kind} of ours is back`, async () => (await ours(context, kind)).length === 0);
   }
   await context.check('pods start without a sidecar', async () => (await containersOf(client, namespace)).length === 1);
   await replicas.stop();
@@ -98,7 +98,7 @@ async function ours({ client }: ScenarioContext, kind: ResourceKind): Promise<un
 }
 
 /**
- * The order in which helm v4 removes the kinds of our chart; unknown kinds come last
+ * The order in which helm v4 deletes the kinds of our chart. Other kinds come last
  * (pkg/release/v1/util/kind_sorter.go, UninstallOrder).
  */
 const order = [
@@ -107,7 +107,7 @@ const order = [
 ];
 
 /**
- * Deletes a release's objects in the background and in order, as `helm uninstall` does; keeps CRDs.
+ * Deletes the objects of a release in helm's order, as `helm uninstall` does. Keeps CRDs.
  * @param before called before the first object of a kind is deleted
  */
 export async function uninstallAsHelm(

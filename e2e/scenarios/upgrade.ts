@@ -16,17 +16,17 @@ import { WebhookWrites } from '../harness/webhook-writes.ts';
 import { SmallRollout } from './canary-cases/small-rollout.ts';
 
 const count = 4;
-/** A minute takes one second; the confirmation period is 20 s. */
+/** A minute takes one second, so the confirmation period is 20 s. */
 const certificate = { leafDuration: '4h', caDuration: '48h', confirmationPeriod: '20m' };
 const flags = ['--test-certificate-time-scale=60'];
-const [there, again] = ['upgrade to this version', 'downgrade to the previous release'];
+const [there, again] = ['after the upgrade to this version', 'after the downgrade to the previous release'];
 
 export const upgrade: Scenario = {
   name: 'upgrade',
   about:
-    'upgrades from the previous release to this version and back, and to a next version with other paths and back, during a rotation and a rollout, lose no pod and change no share; a leader that writes new paths too early loses pods',
+    'during a rotation and a rollout, upgrades from the previous release to this version and back, and to a later version with new paths and back, lose no pod and change no share; a leader that writes new paths too early loses pods',
   destructive: 'it needs the embedded control plane and its audit log',
-  full: 'also with the roles in the other order, about 6 minutes',
+  full: 'also replaces the roles in the other order, about 6 minutes',
   run: async (context) => {
     const { client } = context;
     const earlier = await earlierBundle(previousRelease);
@@ -50,13 +50,13 @@ export const upgrade: Scenario = {
     const since = Date.now();
     const checkUnchanged = async (version: string, weight: number): Promise<void> => {
       await rolled.check(
-        `${version}: ${weight} percent of workloads have the canary`,
+        `${version}, ${weight} percent of workloads have the canary`,
         await rolled.renewed(),
         rolled.share(weight),
       );
-      await back.checkAll(`${version}: no workload of the rolled-back tag has the canary`, 'v1');
+      await back.checkAll(`${version}, no workload of the rolled-back tag has the canary`, 'v1');
       const { phase } = await back.state();
-      await context.checkNow(`${version}: the other tag is still RolledBack`, () => found(phase, 'RolledBack'));
+      await context.checkNow(`${version}, the other tag is still RolledBack`, () => found(phase, 'RolledBack'));
     };
     const isNext = async (): Promise<boolean> => (await back.path()).startsWith('/v2/');
 
@@ -74,30 +74,30 @@ export const upgrade: Scenario = {
       const objects = objectsOf(bundle, system);
       await changeChart(context, replicas, objects);
       const rotation = await beginRotation(context, 'v1');
-      const isWithin = async (): Promise<boolean> => found(await rotation.state(), 'Accepted');
-      const within = `${version}, ${first} first: a rotation is in progress`;
-      await Promise.all([context.checkNow(within, isWithin), replace(replicas, bundle, [first])]);
+      const isRotating = async (): Promise<boolean> => found(await rotation.state(), 'Accepted');
+      const statement = `a rotation is in progress while the ${first} are replaced first`;
+      await Promise.all([context.checkNow(statement, isRotating), replace(replicas, bundle, [first])]);
       await replace(replicas, bundle, [first === 'webhooks' ? 'controllers' : 'webhooks']);
-      // CRDs last, because helm does not update them.
+      // Apply the CRDs last, because helm does not update CRDs.
       await applyAll(client, objects.filter(isDefinition));
       await rotation.ended();
       const after = `${await rolled.path()} ${await back.path()}`;
-      await context.checkNow(`${version}: the paths of both tags are unchanged`, () => found(after, before));
+      await context.checkNow(`${version}, the webhook paths of both tags are unchanged`, () => found(after, before));
       await checkUnchanged(version, weight);
-      await losses.checkNone(`${version}, ${first} first`, since);
+      await losses.checkNone(`${version} with the ${first} first`, since);
       if (next > weight) await rolled.ask('resume', `to-${next}`);
       await rolled.pausedAt(next, 'v2');
     }
     await changeChart(context, replicas, objectsOf(current, system));
     await replace(replicas, current, ['webhooks', 'controllers']);
-    await checkUnchanged('upgrade of both roles at once', 75);
-    await context.check('each write of a webhook made a new version', () => {
+    await checkUnchanged('after an upgrade of both roles at the same time', 75);
+    await context.check('each write of a webhook created a new resourceVersion', () => {
       const { successful, versions } = writes.count();
       return found(String(successful), String(versions));
     });
     await context.checkNow('no write of a webhook restored an earlier version', () => found(writes.returned(), ''));
     const { successful, conflicts } = writes.count();
-    const first = await losses.checkNone('upgrades and downgrades', since);
+    const first = await losses.checkNone('during all upgrades and downgrades', since);
 
     const tooEarly = Date.now();
     await replace(replicas, hasty, ['controllers']);
@@ -105,7 +105,7 @@ export const upgrade: Scenario = {
       return (await isNext()) && losses.report(tooEarly).lost.some(({ kind }) => kind === 'refused');
     });
     await replace(replicas, current, ['controllers']);
-    await context.check('a leader of this version writes paths that all replicas read', async () => !(await isNext()));
+    await context.check('a leader of this version writes paths of this version', async () => !(await isNext()));
     context.say(`pods lost by paths that were written too early: ${losses.report(tooEarly).lost.length}`);
     await checkUnchanged('after the paths that were written too early', 75);
 
@@ -113,27 +113,27 @@ export const upgrade: Scenario = {
     await replace(replicas, newer, ['controllers']);
     for (const replica of [...replicas.webhooks]) {
       await context.checkNow(
-        `the leader writes no new paths before ${replica.name} is replaced`,
+        `a leader of the later version writes no new paths before ${replica.name} is replaced`,
         async () => !(await isNext()),
       );
       await replicas.replace(replica);
     }
-    await context.check('the leader writes new paths after the last old replica ends', isNext);
-    await checkUnchanged('upgrade to the next version', 75);
+    await context.check('the leader writes new paths after the last old replica has ended', isNext);
+    await checkUnchanged('after the upgrade to the later version', 75);
     await replace(replicas, current, ['webhooks', 'controllers']);
     await context.check('after a downgrade, the leader writes the old paths', async () => !(await isNext()));
-    await checkUnchanged('downgrade to this version', 75);
+    await checkUnchanged('after the downgrade to this version', 75);
     await checkMissingField(context, losses, objectsOf(current, system));
     await rolled.ask('resume', 'to-100');
-    await rolled.promotes('the rollout is promoted after all upgrades');
+    await rolled.promotes('after all upgrades and the promotion, all workloads get the canary');
     await checkFields(context, earlier);
-    const created = first + (await losses.checkNone('an upgrade and a downgrade', { askedSince: gated }));
+    const created = first + (await losses.checkNone('during the last two changes', { askedSince: gated }));
     context.measured({ created, lost: 0, writes: successful, conflicts, earlier: previousRelease });
-    return `to this version and back, to a next one and back: 0 of ${created} lost, ${successful} writes of webhooks, none repeated; ${conflicts} answered 409`;
+    return `upgrades to this version and to a later version, and back: 0 of ${created} pods lost; ${successful} writes of webhooks, none repeated; ${conflicts} other writes got 409`;
   },
 };
 
-/** Applies the objects of a chart and deletes the old ones, without CRDs and Deployments. */
+/** Applies the objects of a chart and deletes removed objects. Omits CRDs and Deployments. */
 async function changeChart({ client }: ScenarioContext, { installation }: Replicas, objects: KubernetesObject[]) {
   const isChanged = (each: KubernetesObject): boolean => each.kind !== 'Deployment' && !isDefinition(each);
   const keyOf = ({ kind, metadata }: KubernetesObject): string => `${kind}/${metadata.name ?? ''}`;
@@ -144,7 +144,7 @@ async function changeChart({ client }: ScenarioContext, { installation }: Replic
   installation.workloads.splice(0, Infinity, ...chartWorkloads(objects, installation.namespace));
 }
 
-/** Replaces the processes of roles, several roles at once. */
+/** Replaces the processes of the given roles, all roles at the same time. */
 async function replace(replicas: Replicas, bundle: string, roles: ('webhooks' | 'controllers')[]): Promise<void> {
   replicas.bundle = bundle;
   const each = async (list: Replicas['webhooks']): Promise<void> => {
@@ -176,7 +176,7 @@ function fieldsOf(root: string): string[] {
   });
 }
 
-/** Checks a CRD without a field: no pod is lost, and the field is written when it returns. */
+/** Checks that a CRD that lacks a field loses no pod, and that the field is written later. */
 async function checkMissingField(context: ScenarioContext, losses: Losses, objects: KubernetesObject[]): Promise<void> {
   const { client } = context;
   const since = Date.now();
@@ -185,7 +185,7 @@ async function checkMissingField(context: ScenarioContext, losses: Losses, objec
   await applyAll(client, JSON.parse(lacking) as KubernetesObject[]);
   const servedBy = async () => (await client.get<InjectorConfigObject>(injectorConfigs, 'v1')).status?.config?.servedBy;
   await context.check('the API server drops a field that the CRD lacks', async () => (await servedBy()) === undefined);
-  await losses.checkNone('a CRD that lacks a field', since);
+  await losses.checkNone('while the CRD lacked a field', since);
   await applyAll(client, JSON.parse(text) as KubernetesObject[]);
-  await context.check('with the complete CRD, the field is written again', async () => (await servedBy()) === 2);
+  await context.check('once the CRD is complete, the field is written again', async () => (await servedBy()) === 2);
 }

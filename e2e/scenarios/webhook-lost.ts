@@ -19,7 +19,7 @@ interface RestingRollout {
 export const webhookLost: Scenario = {
   name: 'webhook-lost',
   about:
-    'webhooks of tags are deleted by a user, by disable, and by garbage collection of their owner, in a pause, during a step and after a rollback, with the leader killed: the operator restores each path, and no other workload gets the canary',
+    'a user, injector disable or the garbage collector deletes the webhooks of tags during a pause, during a step and after a rollback, while the leader is dead; the operator restores each path, and no other workload gets the canary',
   paired: true,
   destructive: 'it needs the audit log of the embedded control plane, and removes the owner of its webhooks',
   run: async (context) => {
@@ -38,7 +38,7 @@ export const webhookLost: Scenario = {
       const paths = await Promise.all(rollouts.map(({ rollout }) => rollout.path()));
       const leader = await replicas.waitForLeader();
       await Promise.all([replicas.kill(leader), lose(rollouts)]);
-      await context.check(`negative control: all ${rollouts.length} webhooks are deleted ${how}`, async () => {
+      await context.check(`negative control: all ${rollouts.length} webhooks of tags were deleted ${how}`, async () => {
         const { items } = await client.listAll(webhooks);
         return !items.some(({ metadata }) => metadata.name?.startsWith('sidecar-injector-tag-') === true);
       });
@@ -50,14 +50,14 @@ export const webhookLost: Scenario = {
         await context.check(`the webhook of the ${state} tag, deleted ${how}, gets its path again`, async () =>
           found(await rollout.path(), path),
         );
-        const statement = `the same ${share.size} of ${count} workloads have the canary after a deletion ${how}`;
+        const statement = `after the webhook was deleted ${how}, the same ${share.size} of ${count} workloads have the canary`;
         await rollout.check(statement, await rollout.renewed(), share);
       }
     }
     await rollouts[0].rollout.ask('resume', 'on');
-    await rollouts[0].rollout.promotes('the rollout is promoted after it is resumed');
+    await rollouts[0].rollout.promotes('after the resumed rollout is promoted, all workloads get the canary');
     context.measured({ lost });
-    return `${lost} webhooks lost in 3 ways and 3 states, the leader killed each time: all came back, no other workload got the canary`;
+    return `${lost} webhooks were deleted in 3 ways and 3 states while the leader was dead: the operator restored all of them, and no other workload got the canary`;
   },
 };
 
@@ -87,7 +87,7 @@ function losses(context: ScenarioContext, { installation }: Replicas): Loss[] {
     ],
     ['by injector disable', () => command('disable'), () => command('enable')],
     [
-      'by garbage collection of their owner',
+      'by garbage collection after the deletion of their owner',
       () => client.delete(owner, { propagationPolicy: 'Background' }),
       () => applyObject(client, owner),
     ],
@@ -100,7 +100,7 @@ async function paused(rollout: SmallRollout): Promise<RestingRollout> {
   return { rollout, state: 'paused', share: rollout.share(50) };
 }
 
-/** Starts a step that cannot end, because no pod is ready for long enough. */
+/** Starts a step that cannot end, because no pod is ready for the required time. */
 async function duringStep(context: ScenarioContext, rollout: SmallRollout): Promise<RestingRollout> {
   const strategy = { canary: { steps: [{ weight: 50 }, { weight: 100 }], analysis: { minReadySeconds: 3600 } } };
   await applyObject(context.client, revisionTag(rollout.tag, 'v2', { strategy }));

@@ -8,9 +8,9 @@ import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { found } from '../../harness/wait-for.ts';
 import { ask, pathOf, waitForRollout, Workloads } from '../canary/workloads.ts';
 
-/** The milliseconds until the API server uses a webhook that was just written. */
+/** The milliseconds after which the API server uses a webhook that was just written. */
 const propagationMs = 700;
-/** The timeout for a phase of a rollout, in milliseconds: all cases share two cores. */
+/** The timeout for a phase of a rollout, in milliseconds. All cases share two cores. */
 const patience = 120_000;
 
 /** The default revisions. */
@@ -37,7 +37,7 @@ export class SmallRollout {
     return new SmallRollout(context, tag, workloads);
   }
 
-  /** Edits the tag like a user; steps wait for `resume`. @param last the pause of the last step */
+  /** Edits the tag as a user does. Steps wait for `resume`; `last` is the last step's pause. */
   async edit(revision: string, weights: readonly number[], last?: 'UntilResumed'): Promise<void> {
     const steps = weights.map((weight) => {
       const pause = weight < 100 ? 'UntilResumed' : last;
@@ -56,10 +56,10 @@ export class SmallRollout {
   }
 
   async state(): Promise<RolloutState> {
-    return waitForRollout(this.#context, this.tag, 'there', () => true);
+    return waitForRollout(this.#context, this.tag, 'written', () => true);
   }
 
-  /** Waits for a rollout state. Touches the tag, because figures alone do not trigger a pass. */
+  /** Waits for a rollout state. Edits the tag, because new pod counts alone trigger no pass. */
   async seen(what: string, isSo: (state: RolloutState) => boolean): Promise<void> {
     await this.holds(what, async () => {
       const annotations = { 'e2e.sidecar-injector.io/looked': String(Date.now()) };
@@ -70,7 +70,7 @@ export class SmallRollout {
     });
   }
 
-  /** Waits for a rollout state, and recreates pods meanwhile, because the rollout needs them. */
+  /** Waits for a rollout state. Recreates pods while the rollout waits for new pods. */
   async reach(what: string, isThere: (state: RolloutState) => boolean): Promise<RolloutState> {
     let isRenewed = false;
     return waitForRollout(
@@ -132,16 +132,16 @@ export class SmallRollout {
     return [...names].sort((one, other) => (rank(one) < rank(other) ? -1 : 1));
   }
 
-  /** Returns an unused name of a Deployment whose rank is before or after another one. */
+  /** Returns an unused Deployment name whose rank is before or after that of another Deployment. */
   nameBeside(name: string, side: 'before' | 'after'): string {
     const candidates = Array.from({ length: 1000 }, (_, index) => `late-${index}`);
     const isThere = (each: string) => this.ranked([name, each]).indexOf(each) === (side === 'before' ? 0 : 1);
     const chosen = candidates.find(isThere);
-    if (chosen === undefined) throw new Error(`none of a thousand names has a rank on that side`);
+    if (chosen === undefined) throw new Error(`none of a thousand names has a rank ${side} ${name}`);
     return chosen;
   }
 
-  /** Returns the Deployments of a step's share: the first by rank of those known, rounded up. */
+  /** Returns the Deployments of a step's share, by rank. The number is rounded up. */
   share(percent: number, known: readonly string[] = this.workloads.names): Set<string> {
     return new Set(this.ranked(known).slice(0, Math.ceil((known.length * percent) / 100)));
   }
@@ -163,7 +163,7 @@ export class SmallRollout {
 interface CaseOptions {
   readonly tag: string;
   readonly count: number;
-  /** The initial revision of the tag; default v1. */
+  /** The initial revision of the tag. Default: v1. */
   readonly revision?: string;
   readonly isHealthy?: boolean;
 }
@@ -171,7 +171,7 @@ interface CaseOptions {
 /** The InjectorConfigs that injected the pods of each Deployment. */
 type Makers = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Describes wrong pods: Deployments of the share need only canary pods, all others stable ones. */
+/** Describes wrong pods: the share must have only canary pods, other Deployments stable pods. */
 export function verdict(makers: Makers, share: ReadonlySet<string>, { stable, canary } = pair): string {
   return [...makers]
     .flatMap(([name, each]) => {

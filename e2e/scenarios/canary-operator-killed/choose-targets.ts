@@ -5,32 +5,32 @@ import { anyName, tag, type RolloutWrite } from './writes.ts';
 export interface Trial {
   readonly plan: Plan;
   readonly targets: readonly RolloutWrite[];
-  /** Whether the killed leader restarts at once in its pod, or only after another one leads. */
+  /** Whether the killed leader restarts immediately, or only after another controller leads. */
   readonly isRestarted: boolean;
   /** Whether another leader is killed near the end of a timed pause. */
   readonly isKilledInPause?: boolean;
 }
 
-/** The usage statistics that each new leader writes, at any time. */
+/** The writes of usage statistics, which each new leader makes at any time. */
 const usages = ['v1', 'v2'].map((name) => patchOf('injectorconfigs/status', name, ''));
 
-/** The number of kills per rollout: few, so that each new leader makes progress. */
+/** The maximum number of kills per rollout; small, so that each new leader makes progress. */
 const perRollout = 4;
 
 /**
- * Returns trials that cover a kill after every write. A kill before a write equals one after the
- * write before it: the API server has the same state.
+ * Returns trials with a kill after every write. They also cover a kill before each write, because
+ * the API server then has the same state as after the previous write.
  */
 export function everyTrial(plan: Plan, writes: readonly RolloutWrite[]): Trial[] {
   return spread(writes).map((targets) => ({ plan, targets, isRestarted: true, isKilledInPause: true }));
 }
 
-/** Returns trials with kills after the usage statistics, which are not part of a rollout. */
+/** Returns trials with kills after writes of usage statistics, which belong to no rollout. */
 export function usageTrials(plan: Plan, writes: readonly RolloutWrite[]): Trial[] {
   return usages.map((target) => ({ plan, targets: [...writes.slice(0, 1), target], isRestarted: true }));
 }
 
-/** Returns trials in which another replica leads, after one write of each object. */
+/** Returns trials with a kill after one write of each object; another controller then leads. */
 export function otherLeaderTrials(plan: Plan, writes: readonly RolloutWrite[]): Trial[] {
   const first = firstOfEach(writes, ({ verb, resource, name }) => `${verb} ${resource} ${name}`);
   return first.map((target) => ({ plan, targets: [target], isRestarted: false }));
@@ -43,7 +43,7 @@ export function someTrials(plan: Plan, writes: readonly RolloutWrite[]): Trial[]
   return targets.map((each) => ({ plan, targets: each, isRestarted: true }));
 }
 
-/** Trials for a shadow step, a timed pause, an abort, and a rollback because of failing pods. */
+/** Trials with a shadow step, a timed pause, an abort, and a rollback because pods fail. */
 export const otherWays: readonly Trial[] = [
   {
     plan: aborted,
@@ -63,7 +63,7 @@ export const otherWays: readonly Trial[] = [
   },
 ];
 
-/** Timing decides which workloads are restarted, so identify their writes by order, not by name. */
+/** Numbers restarts instead of naming workloads: timing decides which workloads are restarted. */
 export function byOrder(writes: readonly RolloutWrite[]): RolloutWrite[] {
   const counts = new Map<string, number>();
   return writes.map((write) => {
@@ -74,7 +74,7 @@ export function byOrder(writes: readonly RolloutWrite[]): RolloutWrite[] {
   });
 }
 
-/** Returns the writes whose kind does not occur in another rollout. */
+/** Returns the writes whose kind does not occur in `known`. */
 export function othersThan(known: readonly RolloutWrite[], writes: readonly RolloutWrite[]): RolloutWrite[] {
   const kinds = new Set(known.map(kindOf));
   return writes.filter((write) => !kinds.has(kindOf(write)));
@@ -92,8 +92,8 @@ export function kindOf({ verb, resource, name, phase }: RolloutWrite): string {
   return `${verb} ${resource} ${subject} ${phase.replace(/^\d+ % /, '')}`;
 }
 
-/** Reports whether a status may be skipped: the operator omits it if all pods are already ready. */
-export function isPassing({ resource, phase }: RolloutWrite): boolean {
+/** Reports whether the operator may skip this write: it does so if all pods are already ready. */
+export function mayBeSkipped({ resource, phase }: RolloutWrite): boolean {
   return resource === 'revisiontags/status' && /\/(?:NotEnoughPods|WatchingPods|ComparingPods)$/.test(phase);
 }
 

@@ -3,9 +3,9 @@ import type { RolloutWrite } from './writes.ts';
 
 export interface StepSeen {
   readonly weight: number;
-  /** How the step ends: after its comparisons, after its pause, or because its pods fail. */
+  /** How the step ends: after its comparisons, after its pause, or because the canary pods fail. */
   readonly ends: 'Compared' | 'Paused' | 'Failed';
-  /** The planned pause in milliseconds; undefined: until a user resumes. */
+  /** The planned pause in milliseconds; undefined if the pause lasts until a user resumes. */
   readonly pauseMs?: number;
   /** The milliseconds for which this machine stalled during the pause. */
   readonly stoodStillMs: number;
@@ -14,7 +14,7 @@ export interface StepSeen {
   readonly readyAt: ReadonlyMap<string, number>;
 }
 
-/** An interval without a leader, after one died. Times in milliseconds since 1970. */
+/** An interval without a leader after a kill. The times are in milliseconds since 1970. */
 export interface Absence {
   readonly from: number;
   readonly until: number;
@@ -44,12 +44,12 @@ export interface RolloutHistory {
   readonly absences: readonly Absence[];
 }
 
-/** A rule for rollouts: returns descriptions of violations, none if the rollout is correct. */
+/** A rule for rollouts. Returns a description of each violation. */
 export type Rule = (history: RolloutHistory) => string[];
 
 export type WrittenState = RolloutState & { readonly at: number };
 
-/** Returns the recorded states in order, without a repeated write of the previous rollout. */
+/** Returns the states of this rollout in order, without states of the previous rollout. */
 export function statesOf({ writes }: Pick<RolloutHistory, 'writes'>): readonly WrittenState[] {
   const all = writes.flatMap(({ state, at }) => (state === undefined ? [] : [{ ...state, at }]));
   const first = all.findIndex(({ canary }) => canary !== undefined);
@@ -61,12 +61,12 @@ export function statesOfStep(states: readonly WrittenState[], index: number): re
   return states.filter(({ canary, step }) => canary !== undefined && step === index);
 }
 
-/** Returns the first state in which a step was over. */
+/** Returns the first state after the end of a step. */
 export function endOfStep(states: readonly WrittenState[], index: number): WrittenState | undefined {
   return states.find(({ canary, step = -1 }) => canary === undefined || step > index);
 }
 
-/** Returns the first state that reports the evidence of a step. */
+/** Returns the first paused state of a step. The operator pauses once it has the evidence. */
 export function pauseOfStep(states: readonly WrittenState[], index: number): WrittenState | undefined {
   return states.find(({ phase, step }) => phase === 'Paused' && step === index);
 }

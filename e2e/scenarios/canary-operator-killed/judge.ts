@@ -14,8 +14,8 @@ import {
 import { describeWrite, isPlanned, tag } from './writes.ts';
 
 /**
- * The milliseconds by which a pause may end late, besides times without a leader and stalls: a new
- * leader reads the cluster first. Less than a repeated pause would take (`latePart`).
+ * The milliseconds by which a pause may end late, because a new leader first reads the cluster.
+ * Times without a leader and stalls are added. It is less than a repeated pause takes (`latePart`).
  */
 const tardyMs = 12_000;
 
@@ -44,7 +44,7 @@ const stepRules: Readonly<Record<string, Rule>> = {
     const other = statesOfStep(states, index).find((state) => state.weight !== weight);
     return other === undefined ? [] : [`had a weight of ${other.weight} percent`];
   }),
-  // Judged by the path of the webhook, which alone assigns revisions.
+  // Use the path of the webhook, because only the path assigns revisions.
   'a share never shrinks': (history) => {
     const thresholds = pathsOf(history).flatMap((path) => {
       const route = parseRoute(path)?.route;
@@ -55,7 +55,7 @@ const stepRules: Readonly<Record<string, Rule>> = {
       return threshold < before ? [`the share shrank from ${before} to ${threshold}`] : [];
     });
   },
-  // Judged by the pods; in a step that fails, some of the share may not have got any.
+  // Use the pods. In a failing step, some workloads of the share may not have got a canary pod.
   'a share is exact': eachStep(({ weight, canary, ends }, _index, _states, { workloads }) => {
     const share = Math.ceil((workloads * weight) / 100);
     const isRight = ends === 'Failed' ? canary.length <= share : canary.length === share;
@@ -94,7 +94,7 @@ const stepRules: Readonly<Record<string, Rule>> = {
     const begun = new Set(statesOfStep(states, index).flatMap(({ pausedAt }) => pausedAt ?? []));
     return begun.size <= 1 ? [] : [`its pause began ${begun.size} times: ${[...begun].join(', ')}`];
   }),
-  // Judged by the pods' evidence, not by the status.
+  // Use the times at which the pods became ready, not the status.
   'a pause is not shorter than planned': eachStep((step, index, states, { minReadyMs }) => {
     const { pauseMs, canary } = step;
     const ended = endOfStep(states, index);
@@ -109,7 +109,7 @@ const stepRules: Readonly<Record<string, Rule>> = {
     const leadMs = ended.at - begun.at - absentWithin(absences, { from: begun.at, until: ended.at });
     return leadMs <= pauseMs + tardyMs + stoodStillMs
       ? []
-      : [`paused for ${leadMs} ms with a leader instead of ${pauseMs} ms`];
+      : [`paused for ${leadMs} ms while there was a leader, instead of ${pauseMs} ms`];
   }),
 };
 
@@ -121,7 +121,7 @@ function readyAt(step: StepSeen, name: string): number {
   return step.readyAt.get(name) ?? Infinity;
 }
 
-/** Rules for the end of a rollout, and for all its writes. */
+/** The rules for the end of a rollout and for all writes of a rollout. */
 const endRules: Readonly<Record<string, Rule>> = {
   'the webhook is updated once per step and once at the end': (history) => {
     const paths = pathsOf(history);
@@ -141,14 +141,14 @@ const endRules: Readonly<Record<string, Rule>> = {
     const isRight = last?.phase === phase && last.reason === reason;
     return isRight ? [] : [`it ended as ${last?.phase ?? 'nothing'}/${last?.reason ?? ''}, not as ${phase}/${reason}`];
   },
-  // No user requested another attempt.
-  'a canary does not return after its rollback': (history) => {
+  // No user requested a retry.
+  'the canary does not return after its rollback': (history) => {
     const states = statesOf(history);
     const rolledBack = states.findIndex(({ phase }) => phase === 'RolledBack');
     const back = rolledBack === -1 ? undefined : states.slice(rolledBack).find(({ canary }) => canary !== undefined);
     return back === undefined ? [] : [`after the rollback: ${back.phase}/${back.reason} at ${back.weight} percent`];
   },
-  // A second execution would be refused, because no rollout is in progress.
+  // The operator would refuse a second abort, because no rollout is in progress anymore.
   'an abort is executed once': (history) => {
     const { abort } = history.end;
     if (abort === undefined) return [];
@@ -156,10 +156,10 @@ const endRules: Readonly<Record<string, Rule>> = {
       action?.nonce === abort ? [`${action.verb} ${action.state}, ${phase}`] : [],
     );
     const other = [...new Set(answers)].filter((answer) => answer !== 'abort Done, RolledBack');
-    if (answers.length === 0) return ['the abort was never executed'];
+    if (answers.length === 0) return ['the operator never executed the abort'];
     return other.length === 0 ? [] : [`the abort was not executed exactly once: ${other.join('; ')}`];
   },
-  'a workload is restarted once per revision': ({ writes }) => {
+  'a workload is restarted at most once per revision': ({ writes }) => {
     const counts = new Map<string, number>();
     for (const { restart } of writes) if (restart !== undefined) counts.set(restart, (counts.get(restart) ?? 0) + 1);
     return [...counts]
@@ -176,7 +176,7 @@ const endRules: Readonly<Record<string, Rule>> = {
 
 export const rules: ReadonlyMap<string, Rule> = new Map(Object.entries({ ...stepRules, ...endRules }));
 
-/** Returns the violations of all rules, none if the rollout is correct. */
+/** Returns the violations of all rules. */
 export function judgeRollout(history: RolloutHistory): string[] {
   return [...rules.values()].flatMap((rule) => rule(history));
 }

@@ -16,16 +16,16 @@ export interface RightHistories {
 const hourMs = 3_600_000;
 
 /**
- * Judges, for each rule, a falsified history that only this rule must refuse. Returns a description
- * of each history that is not refused, or is refused by other rules, and of each rule without a
- * history.
+ * Applies all rules to one falsified history per rule, which only that rule must refuse. Returns a
+ * description of each history that its rule accepts or that another rule refuses, and of each rule
+ * that has no falsified history.
  */
 export function wronglyJudged(right: RightHistories): string[] {
   const falsified = falsify(right);
   const unproven = [...rules.keys()].filter((name) => !falsified.has(name));
   const wrong = [...falsified].flatMap(([name, history]) => {
     const refused = [...rules].flatMap(([each, rule]) => (rule(history).length > 0 ? [each] : []));
-    return refused.join() === name ? [] : [`"${name}" is refused by ${refused.map((each) => `"${each}"`).join(', ')}`];
+    return refused.join() === name ? [] : [`the rollout that violates "${name}" is refused by: ${refused.join(', ')}`];
   });
   return [...unproven.map((name) => `"${name}" has no negative control`), ...wrong];
 }
@@ -54,7 +54,7 @@ function falsify({ promoted, aborted, failed }: RightHistories): Map<string, Rol
       'a workload keeps the canary in later steps',
       withStep(promoted, second, {
         canary: [...second.canary.filter((name) => name !== first.canary[0]), 'other'],
-        // Its pods are in time, so that only its identity is wrong.
+        // The pods of `other` are ready in time, so that only the name of the workload is wrong.
         readyAt: new Map([...second.readyAt, ['other', 0]]),
       }),
     ],
@@ -78,7 +78,7 @@ function falsify({ promoted, aborted, failed }: RightHistories): Map<string, Rol
     ],
     ['a rollout ends as planned', without(promoted, ({ phase }) => phase === 'Promoted')],
     [
-      'a canary does not return after its rollback',
+      'the canary does not return after its rollback',
       after(
         failed,
         rolledBack,
@@ -88,7 +88,7 @@ function falsify({ promoted, aborted, failed }: RightHistories): Map<string, Rol
     ],
     ['an abort is executed once', after(aborted, answered, refused(answered))],
     [
-      'a workload is restarted once per revision',
+      'a workload is restarted at most once per revision',
       { ...after(promoted, paused, restartOf('work-000'), restartOf('work-000')), restartable: ['work-000'] },
     ],
     ['only eligible workloads are restarted', after(failed, rolledBack, restartOf('work-999'))],
@@ -96,7 +96,7 @@ function falsify({ promoted, aborted, failed }: RightHistories): Map<string, Rol
   ]);
 }
 
-/** Delays the evidence, so that the pause after it is only half as long as planned. */
+/** Delays the evidence, so that the remaining pause is only half as long as planned. */
 function withShortPause(history: RolloutHistory, step: StepSeen): RolloutHistory {
   const index = history.steps.indexOf(step);
   const evidence = (endOfStep(statesOf(history), index)?.at ?? 0) - (step.pauseMs ?? 0) / 2;

@@ -1,4 +1,4 @@
-export interface WantedStep {
+export interface PlannedStep {
   readonly weight: number;
   readonly isShadow?: boolean;
   readonly pauseSeconds?: number;
@@ -6,7 +6,7 @@ export interface WantedStep {
 
 export interface Plan {
   readonly name: string;
-  readonly steps: readonly WantedStep[];
+  readonly steps: readonly PlannedStep[];
   /** Whether the operator restarts workloads; otherwise a user recreates all pods in each step. */
   readonly isRestarting?: true;
   readonly end: 'Promoted' | 'Aborted' | 'PodsFailing';
@@ -19,7 +19,7 @@ export const byPerson: Plan = {
   end: 'Promoted',
 };
 
-/** Fewer steps, because each restart waits for some seconds after an update of the webhook. */
+/** One step, because the operator waits for seconds before restarts after a webhook update. */
 export const byOperator: Plan = {
   name: 'by the operator',
   steps: [{ weight: 25 }],
@@ -34,7 +34,7 @@ export const aborted: Plan = {
   end: 'Aborted',
 };
 
-/** The pods crash; the operator restarts the two affected workloads one by one. */
+/** The canary pods crash. The operator restarts the two affected workloads one by one. */
 export const failing: Plan = {
   name: 'to a revision whose pods crash',
   steps: [{ weight: 15 }],
@@ -42,7 +42,7 @@ export const failing: Plan = {
 };
 
 export const minReadySeconds = 1;
-/** More than the number of workloads, so that a step needs new pods of its whole share. */
+/** More pods than there are workloads, so that a step needs new pods from its whole share. */
 export const minimumPods = 20;
 
 /** Returns `spec.strategy` of a RevisionTag for a plan. */

@@ -28,7 +28,7 @@ import {
   strategyOf,
   type Direction,
   type Plan,
-  type WantedStep,
+  type PlannedStep,
 } from './plans.ts';
 import { renewalsSince, tag, writesSince } from './writes.ts';
 
@@ -43,23 +43,23 @@ export interface Stage {
 }
 
 export interface Companion {
-  /** Runs while a step is paused; its result runs after the step was resumed. */
-  readonly meanwhile?: (step: WantedStep) => Promise<(() => Promise<void>) | undefined>;
-  /** Runs at the end; resolves when a leader exists and no further one will be killed. */
+  /** Runs while a step is paused. The returned function runs after the step is resumed. */
+  readonly meanwhile?: (step: PlannedStep) => Promise<(() => Promise<void>) | undefined>;
+  /** Runs at the end. Resolves when there is a leader that will not be killed. */
   readonly settled?: () => Promise<void>;
   readonly deaths?: readonly number[];
 }
 
-/** The timeout of a step in milliseconds, including the wait for a new leader and for workloads. */
+/** The timeout of a step in milliseconds, including waits for a new leader and for workloads. */
 const patience = 100_000;
-/** The milliseconds before more pods are created for a shadow step. */
+/** The milliseconds after which a shadow step gets more new pods. */
 const roundMs = 1500;
-/** The milliseconds with a leader after which a rolled-back canary should not return. */
+/** The milliseconds for which a leader must not start a rolled-back canary again. */
 const dwellMs = 2000;
 
 /**
- * Moves the tag to another InjectorConfig like a user who inspects each step. Resolves when the
- * rollout has ended and every pod comes from the final revision; resets the tag after a rollback.
+ * Moves the tag to another InjectorConfig, as a user who inspects each step does. Resolves when the
+ * rollout has ended and every pod comes from the final revision. Resets the tag after a rollback.
  */
 export async function rollOut(stage: Stage, plan: Plan, companion: Companion = {}): Promise<RolloutHistory> {
   const { context, replicas, workloads } = stage;
@@ -123,7 +123,7 @@ export async function rollOut(stage: Stage, plan: Plan, companion: Companion = {
 }
 
 /** Waits until a step needs a user's action, or ends automatically. */
-async function reach(stage: Stage, plan: Plan, step: WantedStep): Promise<void> {
+async function reach(stage: Stage, plan: Plan, step: PlannedStep): Promise<void> {
   const { context, workloads } = stage;
   const { weight } = step;
   if (step.isShadow === true) {
@@ -139,12 +139,12 @@ async function reach(stage: Stage, plan: Plan, step: WantedStep): Promise<void> 
   }
   if (!isPaused(plan, step)) return;
   await waitUntil(stage, `paused at ${weight} percent`, ({ phase, canary, weight: now }) => {
-    // A timed pause may already be over; also, the promotion before it has a weight.
+    // A timed pause may already be over. The state of an earlier promotion also has a weight.
     return canary !== undefined && ((phase === 'Paused' && now === weight) || now > weight);
   });
 }
 
-/** Creates pods, at first too few, until a shadow step is over. */
+/** Creates pods in rounds until a shadow step is over. The first round has too few pods. */
 async function compare(stage: Stage): Promise<void> {
   const { context, workloads } = stage;
   const isShadow = async () => {
@@ -159,7 +159,7 @@ async function compare(stage: Stage): Promise<void> {
       await workloads.renew();
       renewedAt = Date.now();
     }
-    const { shadow } = await waitUntil(stage, 'there', () => true);
+    const { shadow } = await waitUntil(stage, 'written', () => true);
     return !shadow;
   };
   await waitFor('the shadow step to be over', isOver, { timeout: patience });
@@ -172,8 +172,8 @@ async function reachEnd(stage: Stage, plan: Plan, end: RolloutEnd): Promise<void
     return state.phase === phase && state.reason === reason && state.stable.injectorConfig === injectorConfig;
   });
   // The status is written before the webhook; the next leader may have to update the webhook.
-  const isMoved = async () => (await routeNow(context))?.canary === undefined;
-  await waitFor(`the webhook to point only to ${injectorConfig}`, isMoved, { timeout: patience });
+  const hasOnlyTarget = async () => (await routeNow(context))?.canary === undefined;
+  await waitFor(`the webhook to point only to ${injectorConfig}`, hasOnlyTarget, { timeout: patience });
   const isRestarted = plan.isRestarting === true || plan.end === 'PodsFailing';
   if (isRestarted) await workloads.allOf(injectorConfig, patience);
   else await renewAll(stage, end);
@@ -198,11 +198,11 @@ function waitUntil({ context }: Stage, what: string, isSo: (rollout: RolloutStat
   return waitForRollout(context, tag, what, isSo, patience);
 }
 
-function isPaused({ end }: Plan, { isShadow }: WantedStep): boolean {
+function isPaused({ end }: Plan, { isShadow }: PlannedStep): boolean {
   return isShadow !== true && end !== 'PodsFailing';
 }
 
-function nonceOf(since: number, { weight }: WantedStep): string {
+function nonceOf(since: number, { weight }: PlannedStep): string {
   return `${since}-${weight}`;
 }
 
@@ -218,7 +218,7 @@ async function stoodStill({ standstill }: Stage, states: readonly WrittenState[]
   return begun === undefined || ended === undefined ? 0 : standstill.between(begun.at, ended.at);
 }
 
-/** Returns the workloads that may be restarted: all stale ones, those rolled back, or none. */
+/** Returns the workloads that the operator may restart: all, the failing share, or none. */
 function restartable({ isRestarting, end }: Plan, workloads: Workloads, to: string, since: number): string[] {
   if (isRestarting === true) return [...workloads.names];
   return end === 'PodsFailing' ? workloads.pods.gotBetween(to, since, Infinity) : [];

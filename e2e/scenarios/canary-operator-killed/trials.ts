@@ -8,7 +8,7 @@ import type { Plan } from './plans.ts';
 import { rollOut, type Stage } from './rollout.ts';
 import { describeWrite, renewalsSince, WriteReader, type RolloutWrite } from './writes.ts';
 
-/** Attempts to reach a write on its own: depending on timing, a rollout may not make it. */
+/** The number of extra rollouts for a write that did not occur, because it depends on timing. */
 const triesAlone = 2;
 
 /** Runs rollouts in which leaders are killed, and judges each of them. */
@@ -30,9 +30,9 @@ export class Trials {
     this.trials.push(trial);
     const killed = new Set(await this.#tryOut(trial));
     for (let attempt = 0; attempt < triesAlone; attempt += 1) {
-      // Await missing writes singly, because one that never occurs blocks those after it.
-      for (const wanted of trial.targets.filter((target) => !killed.has(target))) {
-        const targets = trial.targets.filter((each, index) => each === wanted || (index === 0 && wanted.phase === ''));
+      // Target each missing write in its own rollout: a write that never occurs blocks later ones.
+      for (const target of trial.targets.filter((target) => !killed.has(target))) {
+        const targets = trial.targets.filter((each, index) => each === target || (index === 0 && target.phase === ''));
         for (const write of await this.#tryOut({ ...trial, targets })) killed.add(write);
       }
     }
@@ -41,7 +41,7 @@ export class Trials {
 
   historyOf(plan: Plan): RolloutHistory {
     const history = this.#latest.get(plan);
-    if (history === undefined) throw new Error(`no rollout ${plan.name} has run`);
+    if (history === undefined) throw new Error(`there was no rollout ${plan.name}`);
     return history;
   }
 
@@ -67,12 +67,12 @@ export class Trials {
   }
 }
 
-/** Deployments whose pods are being recreated, so that the next leader cannot see them. */
+/** The number of Deployments whose pods are being recreated when a new leader starts. */
 const unseen = 3;
-/** The elapsed share of a timed pause at the kill; late, so that a repeated pause is detected. */
+/** The elapsed share of a timed pause at the kill. Late kills make a repeated pause detectable. */
 const latePart = 0.85;
 
-/** Runs a rollout, and kills the leader after each target write, before it gets the response. */
+/** Runs a rollout. Kills the leader after each target write, before it receives the response. */
 async function rollOutKilled(stage: Stage, trial: Trial) {
   const killer = new Killer(stage, trial);
   const killing = killer.killAll();
@@ -114,7 +114,7 @@ class Killer {
     this.#trial = trial;
   }
 
-  /** Resolves when all targets are done; rejects if another client made a write. */
+  /** Resolves after the kills for all targets; rejects if another client made a target write. */
   async killAll(): Promise<void> {
     const { replicas, workloads } = this.#stage;
     const { targets, plan } = this.#trial;
@@ -167,7 +167,7 @@ class Killer {
     this.#dead.clear();
   }
 
-  /** Kills one leader at a time, even for concurrent calls. */
+  /** Kills a leader. Concurrent calls run one after the other. */
   #strike(leader: Replica, afterwards: () => Promise<void>): Promise<void> {
     const strike = async (): Promise<void> => {
       this.deaths.push(await this.#stage.replicas.kill(leader));
@@ -193,5 +193,5 @@ class Killer {
   }
 }
 
-/** Resources that are always read: they determine the phase. */
+/** The resources whose writes are always parsed, because they determine the phase. */
 const readable = ['revisiontags', 'mutatingwebhookconfigurations'];

@@ -8,14 +8,14 @@ import type { Replicas } from '../../harness/replicas/replicas.ts';
 /** A unique tag: workloads of a deleted namespace count for a minute and would delay leaders. */
 export const tag = 'steadfast';
 
-/** A controller's write in a rollout, with the phase from the last status before it. */
+/** A controller's write in a rollout, with the phase of the last status that was written. */
 export interface RolloutWrite {
   readonly verb: string;
   readonly resource: string;
   readonly name: string;
-  /** `25 % WaitingForPods/NotEnoughPods`; for a status, its own content. */
+  /** The phase, for example `25 % WaitingForPods/NotEnoughPods`. A status write sets it. */
   readonly phase: string;
-  /** The index (from 1) among writes with equal fields; {@link anyName} ignores the name. */
+  /** The index (from 1) among writes with equal fields. {@link anyName} matches every name. */
   readonly ordinal: number;
   /** The time of the write, in milliseconds since 1970. */
   readonly at: number;
@@ -43,7 +43,7 @@ export class WriteReader {
     return isSame && this.#seen.get(keyOf(awaited)) === awaited.ordinal;
   }
 
-  /** Returns undefined for writes that do not count. */
+  /** Parses one write. Returns undefined for failed writes and ignored resources. */
   read(passed: PassedWrite): RolloutWrite | undefined {
     const { resource, name, at, body, status } = passed;
     if (!isCounted(resource) || status >= 300) return undefined;
@@ -86,7 +86,7 @@ function restartTarget({ spec }: WrittenObject): string | undefined {
   return restarts.find((restart) => restart.tag === tag)?.target;
 }
 
-/** Reports whether writes have a phase: not Deployments (concurrent), nor usage (at any time). */
+/** Reports whether writes depend on the full phase. Restarts and usage statistics do not. */
 function isOfTag(resource: string): boolean {
   return !['deployments', 'injectorconfigs'].includes(resource);
 }
@@ -96,12 +96,12 @@ function keyOf({ verb, resource, name, phase }: Omit<RolloutWrite, 'ordinal' | '
   return `${verb} ${resource} ${name} (${phase})`;
 }
 
-/** Describes one write among equal ones. */
+/** Describes a write; adds its ordinal if there are several equal writes. */
 export function describeWrite(write: RolloutWrite): string {
   return write.ordinal === 1 ? keyOf(write) : `${keyOf(write)} no. ${write.ordinal}`;
 }
 
-/** Returns the controllers' writes since a time, once they pause writing. */
+/** Waits until the controllers stop writing, and returns their writes since a time. */
 export async function writesSince(replicas: Replicas, since: number): Promise<RolloutWrite[]> {
   const reader = new WriteReader();
   return (await countedWrites(replicas, since)).flatMap((write) => reader.read(write) ?? []);
@@ -125,7 +125,7 @@ const planned = [
   /^patch deployments work-\d+$/,
 ];
 
-/** Reports whether rollouts make such writes. New leaders also rewrite usage statistics. */
+/** Reports whether a rollout makes such writes. Includes the usage statistics of new leaders. */
 export function isPlanned({ verb, resource, name, restart }: RolloutWrite): boolean {
   // The only change of a workload is its restart.
   if (resource === 'deployments' && restart === undefined) return false;

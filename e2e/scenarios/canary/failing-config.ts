@@ -6,7 +6,7 @@ export function failingConfig(name: string, mark: string): InjectorConfigObject 
   return markedConfig(name, mark, {}, 'crash');
 }
 
-/** Returns a marked InjectorConfig that works in the trial, but fails outside `default`. */
+/** Returns a marked InjectorConfig that fails in every namespace except `default`. */
 export function brokenConfig(name: string, mark: string): InjectorConfigObject {
   const config = markedConfig(name, mark);
   const text =

@@ -13,11 +13,11 @@ export interface Sighting {
   readonly maker: string;
   /** The creation time in whole seconds, as milliseconds since 1970. */
   readonly created: number;
-  /** When its status became ready, in whole seconds; undefined if it was not ready when seen. */
+  /** When the pod became ready, in whole seconds; undefined if the pod was never seen ready. */
   readyAt: number | undefined;
 }
 
-/** Records the pods of a namespace; marked InjectorConfigs should inject all of them. */
+/** Records the pods of a namespace, in which marked InjectorConfigs should inject every pod. */
 export class PodSightings {
   readonly namespace: string;
   readonly #client: ScenarioContext['client'];
@@ -60,8 +60,8 @@ export class PodSightings {
   }
 
   /**
-   * Returns the Deployments that got a pod of one InjectorConfig after one of the other (whole
-   * seconds).
+   * Returns the Deployments that got a pod from InjectorConfig `to` in a later second than a pod
+   * from `from`.
    * @param within counts only pods created in this interval, in milliseconds since 1970
    */
   flippedBack(
@@ -80,7 +80,7 @@ export class PodSightings {
     return [...new Set(flipped.map(({ workload }) => workload))];
   }
 
-  /** Returns when Deployments first had a ready pod of an InjectorConfig, among later pods. */
+  /** Returns when Deployments first had a ready pod from an InjectorConfig created since a time. */
   readySince(maker: string, since: number): Map<string, number> {
     const ready = new Map<string, number>();
     const reported = this.reported();
@@ -101,7 +101,7 @@ export class PodSightings {
     return this.seen.filter((pod) => pod.maker === maker && pod.created >= since);
   }
 
-  /** Returns pods that were refused, not injected, or mixed; and the number of created pods. */
+  /** Returns the lost pods (refused, not injected, or mixed) and the number of created pods. */
   lost(): { readonly created: number; readonly lost: readonly string[] } {
     const refused = refusedCreations(this.#creations()).map(({ description }) => description);
     return { created: this.madeAt().length, lost: [...refused, ...this.#defects] };
@@ -114,7 +114,7 @@ export class PodSightings {
       .map(({ requestReceivedTimestamp }) => Date.parse(requestReceivedTimestamp));
   }
 
-  /** Returns the names of pods whose status a kubelet wrote, even of pods deleted since. */
+  /** Returns the names of pods whose status a kubelet wrote, including pods deleted later. */
   reported(): Set<string> {
     const writes = this.#audit.events().filter(({ verb, objectRef, responseStatus }) => {
       const isOurs = objectRef?.namespace === this.namespace && objectRef.resource === 'pods';
@@ -130,7 +130,7 @@ export class PodSightings {
   }
 }
 
-/** Returns the Deployment of a pod of `deployment()`. */
+/** Returns the Deployment of a pod; requires the label that `deployment()` sets. */
 export function workloadOf(pod: Pod): string {
   return pod.metadata.labels?.['app'] ?? '';
 }
@@ -150,7 +150,7 @@ export function readyAt(pod: Pod): number | undefined {
   return readiness(pod)?.status === 'True' ? readinessSince(pod) : undefined;
 }
 
-/** Returns when a pod's readiness last changed (ms since 1970); undefined without a status. */
+/** Returns when a pod's readiness last changed (ms since 1970); undefined if it has no status. */
 export function readinessSince(pod: Pod): number | undefined {
   const { lastTransitionTime } = readiness(pod) ?? {};
   return lastTransitionTime === undefined ? undefined : Date.parse(lastTransitionTime);

@@ -17,9 +17,9 @@ import { barePod, deployment, type WorkloadOptions } from '../../harness/workloa
 import { makersOf, PodSightings, readinessSince, readyAt, workloadOf } from './pod-sightings.ts';
 
 /**
- * The number of pods deleted per round, and the milliseconds of a round. With `restMs`, a pod is
- * spared until its readiness has not changed for so many milliseconds: on a slow machine no pod
- * would ever count as evidence otherwise.
+ * The number of pods deleted per round, and the duration of a round in milliseconds. If `restMs` is
+ * set, a pod is not deleted until its readiness has been unchanged for that many milliseconds.
+ * Otherwise, no pod on a slow machine would live long enough to count as evidence.
  */
 interface Churn {
   readonly pods: number;
@@ -125,7 +125,7 @@ export class Workloads {
     return checkNoneLost(this.#context, [this.pods.lost()]);
   }
 
-  /** Waits until each Deployment has a single InjectorConfig; returns those that have this one. */
+  /** Waits until each Deployment has one InjectorConfig; returns the Deployments with `maker`. */
   async settled(maker: string): Promise<string[]> {
     const makers = await waitFor(
       'every Deployment to have pods of one InjectorConfig',
@@ -143,7 +143,7 @@ export class Workloads {
     await waitFor(`${maker} to inject every pod`, isEverywhere, { timeout });
   }
 
-  /** Scales Deployments to zero or one pod and waits for it. */
+  /** Scales Deployments to zero or one pod, and waits until the pods are created or deleted. */
   async scale(names: readonly string[], replicas: 0 | 1): Promise<void> {
     for (const name of names) {
       await this.#context.client.patch(deployment(this.namespace, name), 'merge', { spec: { replicas } });
@@ -180,7 +180,7 @@ export async function checkNoneLost(context: ScenarioContext, counts: readonly R
   return created;
 }
 
-/** Waits until the rollout of a tag is in a state. */
+/** Waits until the rollout of a tag is in the state that `what` describes and `isSo` accepts. */
 export async function waitForRollout(
   context: ScenarioContext,
   tag: string,
@@ -200,7 +200,7 @@ export async function waitForRollout(
   );
 }
 
-/** Requests an action by annotation, like a user. */
+/** Requests an action with an annotation, as a user does. */
 export async function ask(context: ScenarioContext, tag: string, verb: RolloutVerb, nonce: string): Promise<void> {
   const annotations = { [rolloutActionAnnotation]: formatRolloutAction({ verb, nonce }) };
   await context.client.patch(revisionTag(tag, ''), 'merge', { metadata: { annotations } });
@@ -215,11 +215,11 @@ export async function pathOf(context: ScenarioContext, tag: string): Promise<str
 
 /**
  * Checks the negative control of "no pod was lost": with every webhook replica dead, the API server
- * refuses a pod that follows the tag, and the same count detects it. Restarts all replicas.
+ * refuses a pod that follows the tag, and the test counts the pod as lost. Restarts all replicas.
  */
 export async function checkLossSeen(context: ScenarioContext, replicas: Replicas, tag: string): Promise<void> {
   const { client } = context;
-  // A separate namespace: no pod is stored there, so it adds no workload to the shares.
+  // Use a separate namespace. It has no stored pods, so it adds no workload to the shares.
   const namespace = await context.namespace('refused', { 'istio.io/rev': tag });
   const pods = new PodSightings(client, context.requireAudit(), namespace);
   await Promise.all(replicas.webhooks.map((each) => replicas.kill(each)));
