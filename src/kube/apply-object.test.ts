@@ -175,20 +175,20 @@ describe('ObjectApplier', () => {
     const map = fc.dictionary(fc.constantFrom('a', 'ours', 'theirs'), text);
     const specs = fc.dictionary(fc.constantFrom('type', 'more'), text);
     const found = fc.record({ labels: map, annotations: map, data: map, spec: specs });
-    const wanted: KubernetesObject = { ...desired, kind: 'Service', spec: { type: 'a', ports: [{ port: 1 }] } };
+    const service: KubernetesObject = { ...desired, kind: 'Service', spec: { type: 'a', ports: [{ port: 1 }] } };
     await fc.assert(
       fc.asyncProperty(found, async ({ labels, annotations, data, spec }) => {
         const { applier, bodies } = setUp(invalid('no'), desired);
-        const there = { ...live, kind: 'Service', metadata: { ...live.metadata, labels, annotations }, data, spec };
-        await applier.apply(wanted, there);
+        const existing = { ...live, kind: 'Service', metadata: { ...live.metadata, labels, annotations }, data, spec };
+        await applier.apply(service, existing);
         const replaced = bodies[1]!;
-        assert.equal(objectDifference(wanted, replaced, 'us'), undefined);
+        assert.equal(objectDifference(service, replaced, 'us'), undefined);
         assert.deepEqual({ ...annotations, ...replaced.metadata.annotations }, replaced.metadata.annotations);
       }),
     );
   });
 
-  const passedOn: [what: string, live: KubernetesObject | undefined, answers: Error[]][] = [
+  const failures: [what: string, live: KubernetesObject | undefined, answers: Error[]][] = [
     ['a new object is Invalid', undefined, [invalid('no')]],
     ['an object is Invalid when applied and when replaced', live, [invalid('no'), invalid('still no')]],
     ['the resourceVersion is outdated', live, [new ApiError({ code: 409, reason: 'Conflict', message: 'modified' })]],
@@ -196,7 +196,7 @@ describe('ObjectApplier', () => {
     ['the error is not an ApiError', live, [new TypeError('x')]],
     ['the forced apply fails', live, [conflict, new ApiError({ code: 500, reason: 'InternalError', message: 'x' })]],
   ];
-  for (const [what, found, answers] of passedOn) {
+  for (const [what, found, answers] of failures) {
     it(`rejects with the original error when ${what}`, async () => {
       const { applier } = setUp(...answers);
       await assert.rejects(applier.apply(desired, found), answers.at(-1));

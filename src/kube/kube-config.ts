@@ -26,15 +26,15 @@ export function loadKubeConfig({ kubeconfig, context }: KubeConfigOptions = {}):
     attempt('kubeconfig', 'cannot load the kubeconfig', () => config.loadFromDefault());
   } else {
     const [field, files] = kubeconfig === undefined ? ['KUBECONFIG', named] : ['kubeconfig', [kubeconfig]];
-    const there = files.filter(existsSync);
-    if (there.length === 0) {
+    const existing = files.filter(existsSync);
+    if (existing.length === 0) {
       throw new ConfigurationError(
         field,
         `${files.join(delimiter)}: there is no such file; set --kubeconfig or KUBECONFIG to a kubeconfig`,
       );
     }
-    for (const file of there) attempt(field, `${file}: not a kubeconfig`, () => addFile(config, file));
-    rereadTokenFiles(config, there);
+    for (const file of existing) attempt(field, `${file}: not a kubeconfig`, () => addFile(config, file));
+    rereadTokenFiles(config, existing);
   }
   chooseContext(config, context);
   return config;

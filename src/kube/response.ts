@@ -10,7 +10,7 @@ export async function readBody(
   timeoutMs: number,
   signal?: AbortSignal,
 ): Promise<string> {
-  const late = setTimeout(
+  const timer = setTimeout(
     () => response.destroy(noAnswer('Timeout', `the response from ${host} did not end within ${timeoutMs} ms`)),
     timeoutMs,
   );
@@ -21,7 +21,7 @@ export async function readBody(
   } catch (error) {
     throw brokenStream(error, host, signal);
   } finally {
-    clearTimeout(late);
+    clearTimeout(timer);
   }
 }
 

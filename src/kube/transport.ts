@@ -94,19 +94,19 @@ export class Transport {
       const abort = (): void => {
         outgoing.destroy(request.signal?.reason as Error);
       };
-      const late = setTimeout(() => {
+      const timer = setTimeout(() => {
         const what = `${request.method} ${request.path.split('?', 1).join('')}`;
         const problem = `${what}: no response from ${this.server.host} within ${request.timeoutMs} ms`;
         outgoing.destroy(noAnswer('Timeout', problem));
       }, request.timeoutMs);
       request.signal?.addEventListener('abort', abort, { once: true });
       outgoing.on('response', (response) => {
-        clearTimeout(late);
+        clearTimeout(timer);
         response.on('close', () => request.signal?.removeEventListener('abort', abort));
         resolve(response);
       });
       outgoing.on('error', (error: NodeJS.ErrnoException) => {
-        clearTimeout(late);
+        clearTimeout(timer);
         request.signal?.removeEventListener('abort', abort);
         reject(this.#failure(request, outgoing, error));
       });

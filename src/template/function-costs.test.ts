@@ -62,7 +62,7 @@ function call(name: string, args: readonly unknown[], work?: number): { units: n
       outcome = { units: meter.spent - cost.step - textCost(result), result };
       return '';
     },
-    { looksInto: true },
+    { shallow: true },
   );
   const template = compileTemplate(`{{ ${name} ${args.map((_, index) => `.a${index}`).join(' ')} | capture }}`, {
     name: 't',
@@ -108,7 +108,7 @@ describe('the cost of every function', () => {
           const before = less[index];
           if (outcome === undefined || before === undefined) continue;
           untouched.delete(name);
-          if (typeof make(1) !== 'string' && implementation.traits.looksInto === true) continue;
+          if (typeof make(1) !== 'string' && implementation.traits.shallow === true) continue;
           const most = Math.max(grown, (shallowCost(outcome.result) - shallowCost(before.result)) / 2);
           assert.ok(outcome.units - before.units >= most, `${kind}: ${before.units} and ${outcome.units}`);
         }

@@ -12,7 +12,7 @@ export interface GoTime {
 /** The local zone of Istio's container, which configures no zone. */
 export const localZone = { name: 'UTC', offset: 0 };
 /** The zones that Go caches; it allocates a new one for any other offset. */
-const onceMade = [localZone, ...Array.from({ length: 27 }, (_, hour) => ({ name: '', offset: (hour - 12) * 3600 }))];
+const cachedZones = [localZone, ...Array.from({ length: 27 }, (_, hour) => ({ name: '', offset: (hour - 12) * 3600 }))];
 
 /** The seconds from the year 1 to 1970. */
 export const unixStart = 62_135_596_800n;
@@ -199,8 +199,8 @@ export function parseTime(layout: string, value: string): GoTime {
   const change = half === 1 && hour < 12 ? 12 : half === 0 && hour === 12 ? -12 : 0;
   const ext = BigInt(date.setUTCHours(hour + change, minute, second) / 1000) + unixStart;
   if (isUtc) return { wall, ext, loc: null };
-  const made = zone === '' ? onceMade.find((one) => one.offset === offset) : undefined;
-  if (offset !== -1) return { wall, ext: ext - BigInt(offset), loc: made ?? { name: zone, offset } };
+  const cached = zone === '' ? cachedZones.find((one) => one.offset === offset) : undefined;
+  if (offset !== -1) return { wall, ext: ext - BigInt(offset), loc: cached ?? { name: zone, offset } };
   // Go treats an offset of -1 second as unset, and applies the hours of GMT+3 only to the output.
   const hours = Number(/^GMT(.+)/.exec(zone)?.[1] ?? 0);
   return { wall, ext, loc: zone === '' ? localZone : { name: zone, offset: hours * 3600 } };

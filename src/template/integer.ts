@@ -42,11 +42,11 @@ export function clampInt64(value: bigint): bigint {
 
 /** The maximum number of digits of a 64-bit integer. */
 const maximumDigits = 20;
-const beyond = 10n ** BigInt(maximumDigits);
+const tooLarge = 10n ** BigInt(maximumDigits);
 
 /** Parses decimal digits. Returns 10^20 for longer numbers, whose parsing is not linear. */
 export function readDigits(digits: string): bigint {
   let start = 0;
   while (start < digits.length - 1 && digits[start] === '0') start += 1;
-  return digits.length - start > maximumDigits ? beyond : BigInt(digits.slice(start));
+  return digits.length - start > maximumDigits ? tooLarge : BigInt(digits.slice(start));
 }

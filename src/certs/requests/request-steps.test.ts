@@ -49,7 +49,7 @@ class World {
       generateKeyPair: async (bits) => name(await this.#pooled(bits)),
       ...{ origin: 'signer', renewalFraction: 0.5, timeScale: 1 },
     });
-    const { given, isToBeMade, replaced, state } = this.last;
+    const { given, mustCreate, replaced, state } = this.last;
     const { issued, pending } = state;
     const key = pending?.privateKeyPem ?? '';
     const faultsOf = (pair: CertifiedKey) => verifyServingPair({ ...pair, caPem: trustPem }, { now, names });
@@ -67,7 +67,7 @@ class World {
       if (observed !== undefined) this.#seen.add(before.pending!.privateKeyPem);
       this.stored = writeRequestSecret(state);
     }
-    if (writes > 1 && isToBeMade) {
+    if (writes > 1 && mustCreate) {
       assert.equal(readRequestSecret(this.stored).pending?.privateKeyPem, key, 'the key is not stored');
       assert.ok(!this.#seen.has(key), 'a new request reuses the same key');
       if (!this.requests.has(key)) this.requests.set(key, { uid: 'uid', verdict: 'Waiting', message: '' });
@@ -99,7 +99,7 @@ class World {
 const events: Readonly<Record<string, (world: World, ...args: string[]) => unknown>> = {
   pass: (world, writes = '3') => world.pass(Number(writes)),
   wait: (world, seconds) => (world.now += Number(seconds) * 1000),
-  say: (world, verdict) => world.answer({ verdict: verdict as ObservedRequest['verdict'], message: 'no' }),
+  mark: (world, verdict) => world.answer({ verdict: verdict as ObservedRequest['verdict'], message: 'no' }),
   remove: (world) => world.requests.delete(world.stored['pending.key'] ?? ''),
   sign: (world, ...how) => world.sign(...how),
   trust: (world, ...names) => (world.trusted = names),
@@ -114,17 +114,17 @@ const events: Readonly<Record<string, (world: World, ...args: string[]) => unkno
  * Runs the events and summarizes the last decision: the serving key, the pending request, the
  * actions, and the seconds until the next pass.
  */
-async function decided(world: World, happened: string): Promise<string> {
-  for (const each of happened.split(', ')) {
+async function decided(world: World, script: string): Promise<string> {
+  for (const each of script.split(', ')) {
     const [name = '', ...args] = each.split(' ');
     await events[name]!(world, ...args);
   }
-  const { state, given, isToBeMade, progress, replaced, nextAt } = world.last;
+  const { state, given, mustCreate, progress, replaced, nextAt } = world.last;
   const nameOf = (holder?: { privateKeyPem: string }) => holder?.privateKeyPem.split('\n')[0];
   const parts = [
     given && `${nameOf(given)} serves`,
     progress && `${nameOf(state.pending)} ${progress.outcome} after ${state.pending?.attempt}`,
-    isToBeMade && 'make',
+    mustCreate && 'make',
     replaced && `drop ${nameOf(replaced)}`,
     nextAt && `in ${(nextAt.getTime() - world.now) / 1000}`,
   ];
@@ -145,7 +145,7 @@ describe('decideRequest', () => {
     ['pass 0, pass', next],
     ['pass 1, wait 9000, pass', 'key1 New after 0, make'],
     ['pass, wait 9000, pass', 'key1 Waiting after 0'],
-    ['pass, say Approved, wait 9000, pass', 'key1 Approved after 0'],
+    ['pass, mark Approved, wait 9000, pass', 'key1 Approved after 0'],
     // The renewal is due after half of the lifetime that remains when the certificate is taken.
     ['pass, sign, wait 200, pass', 'key1 serves, in 400'],
     ['pass, sign root 12, pass', 'key1 serves, in 10'],
@@ -153,7 +153,7 @@ describe('decideRequest', () => {
     ['pass, sign, pass, wait 500, pass, sign, pass', 'key2 serves, in 500'],
     ['pass, sign, pass, wait 1000, pass', next],
     ['pass, sign, terms 0, pass', `key1 serves, ${next}`],
-    ['pass, say Denied, wait 10, pass, terms 0, pass', 'key3 New after 0, make, drop key2, in 10'],
+    ['pass, mark Denied, wait 10, pass, terms 0, pass', 'key3 New after 0, make, drop key2, in 10'],
     ['pass, sign, pass, trust unrelated, pass', 'in 10'],
     ['pass, sign, pass, trust unrelated, wait 10, pass', next],
     ['pass, terms 2, pass, sign, pass, terms, pass', 'key2 serves, in 500'],
@@ -164,23 +164,23 @@ describe('decideRequest', () => {
     ['pass, sign, pass, wait 500, pass, damage pending.key, pass', 'key1 serves, key3 New after 0, make, in 10'],
   ];
   for (const index of otherTerms.keys()) table.push([`pass, sign, pass, terms ${index}, pass`, `key1 serves, ${next}`]);
-  for (const [happened, decision] of table) {
-    it(`after "${happened}": ${decision}`, async () => assert.equal(await decided(new World(), happened), decision));
+  for (const [script, decision] of table) {
+    it(`after "${script}": ${decision}`, async () => assert.equal(await decided(new World(), script), decision));
   }
 
   const faults: [string, string, RegExp][] = [
-    ['say Denied', 'Denied', /^no$/],
-    ['say Failed', 'Failed', /^no$/],
+    ['mark Denied', 'Denied', /^no$/],
+    ['mark Failed', 'Failed', /^no$/],
     ['remove', 'Removed', /^$/],
     ['sign wrongKey', 'KeyMismatch', /private key/],
     ['sign wrongName', 'NameMissing', /"injector\.mesh\.svc"/],
     ['sign unrelated', 'Untrusted', /authority/],
     ['sign root 0', 'Expired', /expired at/],
   ];
-  for (const [happened, outcome, message] of faults) {
-    it(`reports ${outcome} after "${happened}", and requests with a new key after the back-off`, async () => {
+  for (const [script, outcome, message] of faults) {
+    it(`reports ${outcome} after "${script}", and requests with a new key after the back-off`, async () => {
       const world = new World();
-      assert.equal(await decided(world, `pass, pass, ${happened}, wait 9, pass`), `key1 ${outcome} after 0, in 1`);
+      assert.equal(await decided(world, `pass, pass, ${script}, wait 9, pass`), `key1 ${outcome} after 0, in 1`);
       assert.match(world.last.progress?.message ?? '-', message);
       assert.equal(await decided(world, 'wait 1, pass'), 'key2 New after 1, make, drop key1, in 20');
     });
@@ -190,7 +190,7 @@ describe('decideRequest', () => {
     const world = new World();
     for (const [attempt, seconds] of [10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600].entries()) {
       const expected = `key${attempt + 1} Denied after ${attempt}, in ${seconds}`;
-      assert.equal(await decided(world, 'pass, say Denied, pass'), expected);
+      assert.equal(await decided(world, 'pass, mark Denied, pass'), expected);
       assert.equal(backOff(attempt, 10), seconds * 100);
       await decided(world, `wait ${seconds}`);
     }
@@ -199,12 +199,12 @@ describe('decideRequest', () => {
   it('provides only valid pairs, respects the back-off, and recovers soon once the signer works', async () => {
     const passes = 'pass, pass, pass, pass 0, pass 1, pass 2, wait 3, wait 10, wait 40, wait 600, wait 4000';
     const answers =
-      'say Approved, say Denied, say Failed, remove, sign, sign, sign root 15, sign unrelated, sign wrongKey';
+      'mark Approved, mark Denied, mark Failed, remove, sign, sign, sign root 15, sign unrelated, sign wrongKey';
     const changes = 'terms 0, terms 3, terms, trust root, trust unrelated, trust root unrelated, damage request.json';
     const event = [passes, answers, passes, answers, changes].map((some) => fc.constantFrom(...some.split(', ')));
-    const property = fc.asyncProperty(fc.array(fc.oneof(...event), { maxLength: 40 }), async (happened) => {
+    const property = fc.asyncProperty(fc.array(fc.oneof(...event), { maxLength: 40 }), async (script) => {
       const world = new World();
-      await decided(world, ['pass', ...happened, 'trust root', 'pass'].join(', '));
+      await decided(world, ['pass', ...script, 'trust root', 'pass'].join(', '));
       const isDone = () => world.last.progress === undefined && world.last.given !== undefined;
       for (let passes = 1; passes < 4 && !isDone(); passes++) {
         if (world.last.progress?.retryAt === undefined) await world.sign();

@@ -48,7 +48,7 @@ export interface RequestProgress {
 export interface RequestDecision {
   readonly state: RequestState;
   /** Whether to create the request for `state.pending`. An existing request is not an error. */
-  readonly isToBeMade: boolean;
+  readonly mustCreate: boolean;
   /** The previous pending request, which can be deleted. */
   readonly replaced?: PendingRequest;
   /** A certificate that can serve now. */
@@ -84,7 +84,7 @@ export async function decideRequest(input: RequestInput): Promise<RequestDecisio
   const due = pending === undefined ? issued && renewalOf(issued, 'given' in given, input) : progress?.retryAt;
   if (hasTerms && !isNew && (due === undefined || due > now))
     return {
-      ...{ state, ...given, isToBeMade: progress?.outcome === 'New' },
+      ...{ state, ...given, mustCreate: progress?.outcome === 'New' },
       ...(progress && { progress }),
       ...(due && { nextAt: due }),
     };
@@ -92,7 +92,7 @@ export async function decideRequest(input: RequestInput): Promise<RequestDecisio
   const { privateKeyPem } = await generateKeyPair(terms.keySize);
   const next: PendingRequest = { privateKeyPem, terms, attempt, since: now };
   return {
-    ...{ state: { ...state, pending: next }, ...given, isToBeMade: true },
+    ...{ state: { ...state, pending: next }, ...given, mustCreate: true },
     ...(pending && { replaced: pending }),
     progress: { outcome: 'New', message: '', since: now },
     nextAt: new Date(now.getTime() + backOff(attempt, timeScale)),

@@ -64,10 +64,10 @@ describe('rotate, with certificates from another issuer', function () {
     world = await settledWorld();
     world.source = await owner.source(world.now);
     const { certificatePem } = await owner.pair(world.now);
-    const there = await untilServed(certificatePem);
-    assert.ok(there.seconds >= 60 && there.seconds < 90, `${there.seconds} s`);
+    const forward = await untilServed(certificatePem);
+    assert.ok(forward.seconds >= 60 && forward.seconds < 90, `${forward.seconds} s`);
     assert.equal(
-      there.changes.join(),
+      forward.changes.join(),
       'Staged Authority,Published Authority,Swapped Authority,Issued ServingCertificate',
     );
     assert.equal(inBundle(), 2);

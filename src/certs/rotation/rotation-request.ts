@@ -22,13 +22,13 @@ export function noteRequest(
   const renewal = toRenew(state, request);
   if (renewal === undefined || request === undefined) return state;
   // Another issuer renews its own certificates, so a request only drops old authorities by force.
-  const isMade =
+  const hasStarted =
     isGiven ||
     (renewal === 'Leaf'
       ? state.leaf?.certificatePem !== before.leaf?.certificatePem
       : state.staged !== undefined || state.authority?.certificatePem !== before.authority?.certificatePem);
   const { nonce, target } = request;
-  return isMade ? { ...state, request: { nonce, target, state: 'Accepted' } } : state;
+  return hasStarted ? { ...state, request: { nonce, target, state: 'Accepted' } } : state;
 }
 
 /**

@@ -163,10 +163,10 @@ export function deadlines(
   );
   const unfinished = state.request?.state === 'Accepted' ? new Date(now.getTime() + pollPeriod) : undefined;
   const times = [unfinished, ...renewals, ...waiting, ...state.retiring.map(({ retireAfter }) => retireAfter)];
-  const far = new Date(now.getTime() + policy.leafDuration);
-  const soon = new Date(now.getTime() + 1000);
+  const horizon = new Date(now.getTime() + policy.leafDuration);
+  const earliestPass = new Date(now.getTime() + 1000);
   return {
-    renewAt: earliest(far, ...renewals),
-    nextAt: latest(soon, earliest(far, ...times.filter((time) => time !== undefined && time > now))),
+    renewAt: earliest(horizon, ...renewals),
+    nextAt: latest(earliestPass, earliest(horizon, ...times.filter((time) => time !== undefined && time > now))),
   };
 }

@@ -102,7 +102,7 @@ export class SigningRequestProvider implements CertificateProvider {
     try {
       const isChanged = !isDeepStrictEqual(decision.state, state) || (stored !== undefined && !view.isOurs(stored));
       if (isChanged) await this.#store(config, decision, stored, signal);
-      if (decision.isToBeMade && pending !== undefined) await this.#make(config, pending, signal);
+      if (decision.mustCreate && pending !== undefined) await this.#make(config, pending, signal);
       if (decision.replaced !== undefined) {
         const replaced = this.#request(config, decision.replaced);
         await client.delete(replaced, { signal }).catch(ignoreNotFound);

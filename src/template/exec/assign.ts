@@ -60,7 +60,7 @@ function unaddressed(value: unknown): unknown {
 }
 
 /** Does the same as {@link assign}, but checks the frequent cases first. */
-export function fit(execution: Execution, value: unknown, type: GoType): unknown {
+export function assignQuickly(execution: Execution, value: unknown, type: GoType): unknown {
   if (type.kind === 'reflected') return value;
   if (type.kind === 'interface' && type.accepts === undefined)
     return typeof value === 'object' ? unaddressed(value) : (value ?? null);

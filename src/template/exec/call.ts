@@ -1,4 +1,4 @@
-import { fit } from './assign.ts';
+import { assignQuickly } from './assign.ts';
 import type { Evaluate, Execution } from './execution.ts';
 import type { BoundMethod } from './field-access.ts';
 import type { GoFunction } from '../functions/go/go-function.ts';
@@ -28,7 +28,7 @@ export function runFunction(
   callee: unknown,
 ): Command {
   const { weight = 1 } = traits;
-  const costOf = traits.looksInto === true ? textCost : shallowCost;
+  const costOf = traits.shallow === true ? textCost : shallowCost;
   const complaint = wrongCount(node.name, parameters.length, rest !== undefined, args.length, piped);
   const finalType = (parameters[args.length] ?? rest) as GoType;
   return (execution, dot, final) => {
@@ -36,7 +36,7 @@ export function runFunction(
     if (complaint !== undefined) throw execution.error(complaint);
     const values: unknown[] = [];
     for (const argument of args) values.push(argument(execution, dot));
-    if (piped) values.push(fit(execution, final, finalType));
+    if (piped) values.push(assignQuickly(execution, final, finalType));
     const { meter } = execution;
     let units: number = cost.step;
     for (const value of values) units += costOf(value);
@@ -69,7 +69,7 @@ export function runMethod(
   if (complaint !== undefined) throw execution.error(complaint);
   const typeAt = (index: number): GoType => parameters[Math.min(index, parameters.length - 1)] as GoType;
   const values = args.map((argument, index) => argument(execution, dot, typeAt(index)));
-  if (piped) values.push(fit(execution, final, typeAt(args.length)));
+  if (piped) values.push(assignQuickly(execution, final, typeAt(args.length)));
   const { meter } = execution;
   meter.spend(values.reduce<number>((units, value) => units + shallowCost(value), cost.step));
   try {

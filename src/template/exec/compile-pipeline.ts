@@ -1,4 +1,4 @@
-import { canBeNil, fit, nilOf } from './assign.ts';
+import { canBeNil, assignQuickly, nilOf } from './assign.ts';
 import { runFunction, runMethod, shortCircuit, type Argument, type Command } from './call.ts';
 import type { Evaluate, Execution } from './execution.ts';
 import { findMethod, readName } from './field-access.ts';
@@ -258,7 +258,7 @@ export class PipelineCompiler {
       // An excess argument causes an error before it is evaluated.
       const type = parameters[index] ?? implementation.rest ?? anyType;
       const evaluate: Evaluate = (execution, dot) => argument(execution, dot, type);
-      return entry !== undefined && index === 0 ? notingEntry(evaluate, entry) : evaluate;
+      return entry !== undefined && index === 0 ? recordingEntry(evaluate, entry) : evaluate;
     });
     const [operand] = rest;
     const callee = { toString: (): string => (operand === undefined ? 'value' : printNode(operand)) };
@@ -302,7 +302,7 @@ export class PipelineCompiler {
         const value = this.operand(node);
         return (execution, dot, type) => {
           execution.node = node;
-          return fit(execution, value(execution, dot), type);
+          return assignQuickly(execution, value(execution, dot), type);
         };
       }
     }
@@ -319,7 +319,7 @@ interface Entry {
 }
 
 /** Wraps a map expression so that it records the reading of one entry instead of the map. */
-function notingEntry(map: Evaluate, { slot, fromDot }: Entry): Evaluate {
+function recordingEntry(map: Evaluate, { slot, fromDot }: Entry): Evaluate {
   return (execution, dot) => {
     const { reads } = execution;
     if (reads === undefined || (fromDot ? dot : execution.variable('$').value) !== execution.data)

@@ -43,7 +43,7 @@ function remembering(run: Run, readings: Readings): Run {
   return (execution, dot) => {
     if (dot !== execution.data || readings.changesData) return run(execution, dot);
     if (futile >= mostFutile && (futile += 1) < retryAfter) return run(execution, dot);
-    if (memory !== undefined && holds(memory, execution)) {
+    if (memory !== undefined && isCurrent(memory, execution)) {
       if (execution.repeat(memory.output, memory.steps, memory.work)) {
         futile = 0;
         execution.note(memory.slots);
@@ -73,7 +73,7 @@ function remembering(run: Run, readings: Readings): Run {
   };
 }
 
-function holds({ slots, values }: Memory, execution: Execution): boolean {
+function isCurrent({ slots, values }: Memory, execution: Execution): boolean {
   for (let index = 0; index < slots.length; index += 1) {
     // 0 and -0 print differently.
     if (!Object.is(values[index], execution.reading(slots[index] as number))) return false;

@@ -1,5 +1,5 @@
 import { equal, less } from './comparison.ts';
-import { GoFunction, goFunction, goVariadic, looking, meteredFunction, meteredVariadic } from './go-function.ts';
+import { GoFunction, goFunction, goVariadic, shallow, meteredFunction, meteredVariadic } from './go-function.ts';
 import type { FunctionTable } from './go-function.ts';
 import { index, lengthOf, slice } from '../../exec/indexing.ts';
 import { int } from '../../integer.ts';
@@ -36,13 +36,13 @@ export const builtins: FunctionTable = {
   gt: meteredFunction([reflected, reflected], (meter, left, right) => !less(left, right) && !equal(meter, left, right)),
   ge: goFunction([reflected, reflected], (left, right) => !less(left, right)),
   html: meteredVariadic([], any, (meter, ...values) => escapeHtml(textOf(values, meter))),
-  index: meteredVariadic([reflected], reflected, index, { looksUp: { operands: 2, below: [] }, looksInto: true }),
+  index: meteredVariadic([reflected], reflected, index, { looksUp: { operands: 2, below: [] }, shallow: true }),
   js: meteredVariadic([], any, (meter, ...values) => escapeJavaScript(textOf(values, meter))),
-  len: meteredFunction([reflected], (meter, value) => int(lengthOf(meter, value)), looking),
-  not: meteredFunction([reflected], (meter, value) => !isTrue(value, meter), looking),
-  print: meteredVariadic([], any, (meter, ...values) => sprint(values, meter), looking),
-  printf: meteredVariadic([string], any, (meter, format, ...values) => sprintf(format, values, meter), looking),
-  println: meteredVariadic([], any, (meter, ...values) => sprintln(values, meter), looking),
+  len: meteredFunction([reflected], (meter, value) => int(lengthOf(meter, value)), shallow),
+  not: meteredFunction([reflected], (meter, value) => !isTrue(value, meter), shallow),
+  print: meteredVariadic([], any, (meter, ...values) => sprint(values, meter), shallow),
+  printf: meteredVariadic([string], any, (meter, format, ...values) => sprintf(format, values, meter), shallow),
+  println: meteredVariadic([], any, (meter, ...values) => sprintln(values, meter), shallow),
   slice: goVariadic([reflected], reflected, slice),
   urlquery: meteredVariadic([], any, (meter, ...values) =>
     Array.from(toBytes(textOf(values, meter)), (byte) => queryEscapes[byte]).join(''),

@@ -18,13 +18,13 @@ export interface FunctionTraits {
    */
   readonly looksUp?: { readonly operands: number; readonly below: readonly string[] };
   /** Whether the function does not visit lists and maps, so that only text costs work. */
-  readonly looksInto?: boolean;
+  readonly shallow?: boolean;
   /** The cost of the function relative to copying the arguments. Default 1. */
   readonly weight?: number;
 }
 
 /** The trait of functions that pass values on or read only one part of a value. */
-export const looking: FunctionTraits = { looksInto: true };
+export const shallow: FunctionTraits = { shallow: true };
 
 /**
  * A function that templates may call, through `call` if it is in the data. The caller counts the

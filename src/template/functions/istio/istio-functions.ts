@@ -3,7 +3,7 @@ import { clampInt64 } from '../../integer.ts';
 import {
   goFunction,
   goVariadic,
-  looking,
+  shallow,
   meteredFunction,
   meteredVariadic,
   type FunctionTable,
@@ -170,7 +170,7 @@ function annotation(meter: Meter, meta: TypedValue, name: string, otherwise: unk
 export const istioFunctions: FunctionTable = {
   annotation: meteredFunction([objectMetaType, string, any], annotation, {
     looksUp: { operands: 3, below: ['annotations'] },
-    looksInto: true,
+    shallow: true,
   }),
   appendMultusNetwork: goFunction([string, string], appendMultusNetwork, splitting),
   applicationPorts: meteredFunction([containersType], (meter, value) =>
@@ -188,7 +188,7 @@ export const istioFunctions: FunctionTable = {
   indent: meteredFunction([integer, string], indent),
   isset: goFunction([stringMap, string], (map, key) => Object.hasOwn(rawEntries(map), key), {
     looksUp: { operands: 2, below: [] },
-    looksInto: true,
+    shallow: true,
   }),
   kubevirtInterfaces: goFunction([string], (names) => names),
   mergeMaps: goVariadic([], stringMap, mergeMaps),
@@ -211,7 +211,7 @@ export const istioFunctions: FunctionTable = {
   toJsonMap: meteredVariadic([], stringMap, (meter, ...maps) => encodeJson(mergeMaps(...maps), meter)),
   toLower: goFunction([string], toLower),
   toYaml: meteredFunction([any], (meter, value) => orElse(() => encodeYaml(value, meter), '')),
-  valueOrDefault: goFunction([any, any], (value, other) => (value === null || value === '' ? other : value), looking),
+  valueOrDefault: goFunction([any, any], (value, other) => (value === null || value === '' ? other : value), shallow),
 };
 
 /**

@@ -1,4 +1,4 @@
-import { goFunction, goVariadic, looking, meteredFunction, meteredVariadic } from '../go/go-function.ts';
+import { goFunction, goVariadic, shallow, meteredFunction, meteredVariadic } from '../go/go-function.ts';
 import type { FunctionTable } from '../go/go-function.ts';
 import { cost, mapCost, type Meter } from '../../exec/meter.ts';
 import { any, anyMap, string, type AnyMap } from '../../exec/parameters.ts';
@@ -92,22 +92,22 @@ function merging(overwrite: boolean): FunctionTable[string] {
   );
 }
 
-const changingEntry = { changesData: true, looksInto: true };
+const changingEntry = { changesData: true, shallow: true };
 
 export const dictionaryFunctions: FunctionTable = {
   ...withForms('must', {
-    deepCopy: meteredFunction([any], deepCopy, looking),
+    deepCopy: meteredFunction([any], deepCopy, shallow),
     merge: merging(false),
     mergeOverwrite: merging(true),
   }),
-  dict: meteredVariadic([], any, dictionary, looking),
-  dig: goVariadic([], any, dig, looking),
+  dict: meteredVariadic([], any, dictionary, shallow),
+  dig: goVariadic([], any, dig, shallow),
   get: goFunction(
     [anyMap, string],
     (map, key) => (Object.hasOwn(rawEntries(map), key) ? rawEntries(map)[key] : ''),
-    looking,
+    shallow,
   ),
-  hasKey: goFunction([anyMap, string], (map, key) => Object.hasOwn(rawEntries(map), key), looking),
+  hasKey: goFunction([anyMap, string], (map, key) => Object.hasOwn(rawEntries(map), key), shallow),
   // Go returns the keys in random order; this implementation sorts them.
   keys: goVariadic([], anyMap, (...maps) => stringSlice(maps.flatMap((map) => entriesOf(map).map(([key]) => key)))),
   omit: goVariadic([anyMap], string, (map, ...keys) => filtered(map, keys, false)),

@@ -129,8 +129,8 @@ function durationRound(value: unknown): string {
 }
 
 /** The cost of parsing layouts and values by element. */
-const slow = { weight: 32 };
-const inZone = meteredFunction([string, any, string], dateInZone, slow);
+const parsing = { weight: 32 };
+const inZone = meteredFunction([string, any, string], dateInZone, parsing);
 const modify = goFunction(
   [string, timeType],
   (text, time) =>
@@ -138,34 +138,34 @@ const modify = goFunction(
       orElse(() => parseDuration(text), 0n),
       time,
     ),
-  slow,
+  parsing,
 );
-const mustModify = goFunction([string, timeType], (text, time) => later(parseDuration(text), time), slow);
+const mustModify = goFunction([string, timeType], (text, time) => later(parseDuration(text), time), parsing);
 const htmlLayout = '2006-01-02';
 const zeroTime: GoTime = { wall: 0, ext: 0n, loc: null };
 
 /** sprig's functions on times that do not read the clock. The local zone is UTC, as in Istio. */
 export const timeFunctions: FunctionTable = {
-  date: meteredFunction([string, any], (meter, layout, date) => dateInZone(meter, layout, date, ''), slow),
+  date: meteredFunction([string, any], (meter, layout, date) => dateInZone(meter, layout, date, ''), parsing),
   dateInZone: inZone,
   dateModify: modify,
   date_in_zone: inZone,
   date_modify: modify,
   duration: goFunction([any], duration),
-  durationRound: goFunction([any], durationRound, slow),
-  htmlDate: meteredFunction([any], (meter, date) => dateInZone(meter, htmlLayout, date, ''), slow),
+  durationRound: goFunction([any], durationRound, parsing),
+  htmlDate: meteredFunction([any], (meter, date) => dateInZone(meter, htmlLayout, date, ''), parsing),
   htmlDateInZone: meteredFunction(
     [any, string],
     (meter, date, zone) => dateInZone(meter, htmlLayout, date, zone),
-    slow,
+    parsing,
   ),
   mustDateModify: mustModify,
-  mustToDate: goFunction([string, string], (layout, text) => timeValue(parseTime(layout, text)), slow),
+  mustToDate: goFunction([string, string], (layout, text) => timeValue(parseTime(layout, text)), parsing),
   must_date_modify: mustModify,
   toDate: goFunction(
     [string, string],
     (layout, text) => timeValue(orElse(() => parseTime(layout, text), zeroTime)),
-    slow,
+    parsing,
   ),
   unixEpoch: goFunction([timeType], (time) => String(unixOf(time.raw as GoTime))),
 };

@@ -59,7 +59,7 @@ function checkHost(text: string, part: 'host' | 'zone'): void {
 }
 
 /** Prefixes the message of an error with the action. */
-function doing<Result>(action: string, run: () => Result): Result {
+function withAction<Result>(action: string, run: () => Result): Result {
   try {
     return run();
   } catch (error) {
@@ -69,7 +69,7 @@ function doing<Result>(action: string, run: () => Result): Result {
 
 /** Go's url.Parse. */
 function parse(text: string) {
-  return doing(`parse ${quoteString(text.replace(/#[^]*/, ''))}`, () => parseReference(text));
+  return withAction(`parse ${quoteString(text.replace(/#[^]*/, ''))}`, () => parseReference(text));
 }
 
 function parseReference(text: string) {
@@ -144,7 +144,7 @@ function hostname(host: string): string {
 }
 
 function parseUrl(text: string): Record<string, unknown> {
-  const url = doing('unable to parse url', () => parse(text));
+  const url = withAction('unable to parse url', () => parse(text));
   return Object.assign(emptyMap(), url, { hostname: hostname(url.host) });
 }
 
@@ -161,7 +161,7 @@ function joinUrl(map: unknown): string {
   ) as [string, string, string, string, string, string];
   const userinfo = read('userinfo');
   // sprig parses the user information inside an artificial URL.
-  const known = doing('unable to parse userinfo in dict', () => parse(`proto://${userinfo}@host`).userinfo);
+  const known = withAction('unable to parse userinfo in dict', () => parse(`proto://${userinfo}@host`).userinfo);
   const user = known === '' ? '' : `${known}@`;
   let text = scheme === '' ? '' : `${scheme}:`;
   if (opaque !== '') {

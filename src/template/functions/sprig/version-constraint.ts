@@ -110,44 +110,44 @@ function isOpen(part: string | undefined): boolean {
 /** @param compared the comparison of the candidate with the constraint's version */
 type Check = (constraint: Constraint, candidate: SemanticVersion, compared: number) => boolean;
 
-const isOther: Check = ({ version: wanted, anyMinor, anyPatch, open }, candidate, compared) => {
+const isOther: Check = ({ version: required, anyMinor, anyPatch, open }, candidate, compared) => {
   if (!open) return compared !== 0;
-  if (wanted.major !== candidate.major) return true;
+  if (required.major !== candidate.major) return true;
   if (anyMinor) return false;
-  if (wanted.minor !== candidate.minor) return true;
-  if (anyPatch) return comparePrereleases(candidate.prerelease, wanted.prerelease) !== 0;
-  return wanted.patch !== candidate.patch || compared !== 0;
+  if (required.minor !== candidate.minor) return true;
+  if (anyPatch) return comparePrereleases(candidate.prerelease, required.prerelease) !== 0;
+  return required.patch !== candidate.patch || compared !== 0;
 };
 
-const isGreater: Check = ({ version: wanted, anyMinor, anyPatch, open }, candidate, compared) => {
-  if (!open || candidate.major !== wanted.major) return compared > 0;
+const isGreater: Check = ({ version: required, anyMinor, anyPatch, open }, candidate, compared) => {
+  if (!open || candidate.major !== required.major) return compared > 0;
   if (anyMinor) return false;
-  return anyPatch ? candidate.minor > wanted.minor : compared > 0;
+  return anyPatch ? candidate.minor > required.minor : compared > 0;
 };
 
 const isAtLeast: Check = (_constraint, _candidate, compared) => compared >= 0;
 
-const isAtMost: Check = ({ version: wanted, anyMinor, open }, candidate, compared) => {
+const isAtMost: Check = ({ version: required, anyMinor, open }, candidate, compared) => {
   if (!open) return compared <= 0;
-  if (candidate.major !== wanted.major) return candidate.major < wanted.major;
-  return anyMinor || candidate.minor <= wanted.minor;
+  if (candidate.major !== required.major) return candidate.major < required.major;
+  return anyMinor || candidate.minor <= required.minor;
 };
 
 /** Accepts a different patch, and a different minor if the constraint has none. */
-const isTilde: Check = ({ version: wanted, anyMinor, anyPatch }, candidate, compared) => {
+const isTilde: Check = ({ version: required, anyMinor, anyPatch }, candidate, compared) => {
   if (compared < 0) return false;
-  const zero = wanted.major === 0n && wanted.minor === 0n && wanted.patch === 0n;
+  const zero = required.major === 0n && required.minor === 0n && required.patch === 0n;
   if (zero && !anyMinor && !anyPatch) return true;
-  return candidate.major === wanted.major && (anyMinor || candidate.minor === wanted.minor);
+  return candidate.major === required.major && (anyMinor || candidate.minor === required.minor);
 };
 
 /** Accepts versions with the same first non-zero number. */
-const isCaret: Check = ({ version: wanted, anyMinor, anyPatch }, candidate, compared) => {
+const isCaret: Check = ({ version: required, anyMinor, anyPatch }, candidate, compared) => {
   if (compared < 0) return false;
-  if (wanted.major > 0n || anyMinor) return candidate.major === wanted.major;
+  if (required.major > 0n || anyMinor) return candidate.major === required.major;
   if (candidate.major > 0n) return false;
-  if (wanted.minor > 0n || anyPatch) return candidate.minor === wanted.minor;
-  return candidate.minor === 0n && candidate.patch === wanted.patch;
+  if (required.minor > 0n || anyPatch) return candidate.minor === required.minor;
+  return candidate.minor === 0n && candidate.patch === required.patch;
 };
 
 const isEqual: Check = (constraint, candidate, compared) =>

@@ -8,7 +8,7 @@ import { stringSlice, withForms } from '../elements.ts';
 import { compileExpression as compile, type RegularExpression } from './regular-expression.ts';
 
 /** Makes a search for the next match; charges all instructions for the whole remaining text. */
-function finds(meter: Meter, matcher: Matcher, size: number, rest: number): (from: number) => boolean {
+function searcher(meter: Meter, matcher: Matcher, size: number, rest: number): (from: number) => boolean {
   return (from) => {
     meter.spend(cost.element + (rest - from) * size);
     return matcher.find(from);
@@ -18,7 +18,7 @@ function finds(meter: Meter, matcher: Matcher, size: number, rest: number): (fro
 /** Yields all matches by Go's rule: an empty match adjacent to another match does not count. */
 function* matches(meter: Meter, expression: RegularExpression, text: string): Generator<Matcher> {
   const matcher = expression.matcher(text);
-  const find = finds(meter, matcher, expression.size, text.length);
+  const find = searcher(meter, matcher, expression.size, text.length);
   let previousEnd = -1;
   for (let from = 0; from <= text.length && find(from);) {
     const start = matcher.start();
@@ -100,7 +100,7 @@ function split(meter: Meter, expression: string, text: string, count: bigint): T
 
 function isMatch(meter: Meter, expression: string, text: string): boolean {
   const compiled = compile(meter, expression);
-  return finds(meter, compiled.matcher(text), compiled.size, text.length)(0);
+  return searcher(meter, compiled.matcher(text), compiled.size, text.length)(0);
 }
 
 /** sprig's regular expressions, in RE2 syntax and time linear in the text. */
