@@ -4,8 +4,8 @@ import { at, ref } from './testdata/situation.ts';
 import { TagHistory, threeSteps, withoutDesired } from './testdata/tag-history.ts';
 import { noWorkload } from '../routing/workload-key.ts';
 
-describe('A rollout carries out the requested action', () => {
-  it('promote: immediately', () => {
+describe('A requested action', () => {
+  it('promote ends the rollout immediately', () => {
     const tag = TagHistory.begun();
     assert.equal(tag.see(1, { action: 'promote:a' }), 'Promoted/Promoted');
     assert.equal(tag.now.step, 0, 'no step is done');
@@ -14,7 +14,7 @@ describe('A rollout carries out the requested action', () => {
     assert.equal(tag.due, undefined);
   });
 
-  it('abort: goes back to stable; retry: starts again', () => {
+  it('abort goes back to stable, and retry starts again', () => {
     const tag = TagHistory.begun();
     assert.equal(tag.see(1, { action: 'abort:a' }), 'RolledBack/Aborted');
     assert.deepEqual([tag.now.canary, tag.now.threshold], [undefined, noWorkload]);
@@ -26,14 +26,14 @@ describe('A rollout carries out the requested action', () => {
     assert.equal(tag.see(5, { action: 'abort:b' }), 'RolledBack/Aborted', 'another verb is another request');
   });
 
-  it('in the pass after an edit of spec.revision', () => {
+  it('is carried out in the pass after an edit of spec.revision', () => {
     const tag = new TagHistory();
     tag.see(0, { revision: '1-24', desired: ref('1-24') });
     assert.equal(tag.see(1, { action: 'promote:a' }), 'Progressing/StepStarted');
     assert.equal(tag.see(1, { action: 'promote:a' }), 'Promoted/Promoted');
   });
 
-  it('but not without a state, since it may have been carried out before', () => {
+  it('is refused if the state is lost, because it may have been carried out before', () => {
     const tag = new TagHistory();
     assert.equal(tag.see(0, { action: 'promote:a' }), 'Progressing/StepStarted');
     assert.deepEqual([tag.now.action?.state, tag.now.action?.nonce], ['Refused', 'a']);
@@ -47,7 +47,7 @@ describe('A rollout carries out the requested action', () => {
 
   const nothing = withoutDesired({ action: 'retry:a' });
 
-  it('but refuses retry while the revision is not ready', () => {
+  it('retry is refused while the revision is not ready', () => {
     const tag = TagHistory.begun();
     tag.see(1, { action: 'abort:a' });
     const { state } = advanceRollout({ state: tag.now, strategy: threeSteps, observed: nothing, now: at(2) });
@@ -70,7 +70,7 @@ describe('A rollout carries out the requested action', () => {
     ['resume without a pause', 'resume:a', 'WaitingForPods', notPaused],
     ['promote after a rollback', 'promote:b', 'RolledBack', rolledBack],
   ] as const) {
-    it(`refuses ${title} once and changes nothing else`, () => {
+    it(`is refused once, without any other change: ${title}`, () => {
       const tag = new TagHistory();
       const rest = { revision: '1-24', desired: ref('1-24') };
       const fields = phase === 'Idle' ? rest : {};

@@ -39,7 +39,7 @@ describe('A rollout pauses', () => {
     assert.equal(tag.see(60, { pods: healthy() }), 'Promoted/Promoted');
   });
 
-  it('and still judges pods, next when one would become late', () => {
+  it('and still judges pods, again when a pod would become late', () => {
     const tag = TagHistory.begun(untilResumed);
     const pods = { stable: readyPods(100), canary: [...readyPods(3), ...unreadyPods(1, 100)] };
     assert.equal(tag.see(110, { pods }), 'Paused/UntilResumed');
@@ -47,7 +47,7 @@ describe('A rollout pauses', () => {
     assert.equal(tag.see(400, { pods }), 'RolledBack/PodsFailing');
   });
 
-  it('and goes on after resume once the evidence is complete again', () => {
+  it('and continues after resume once the evidence is complete again', () => {
     const tag = TagHistory.begun(untilResumed);
     tag.see(60, { pods: healthy() });
     assert.equal(tag.see(70, { action: 'resume:1' }), 'WaitingForPods/NotEnoughPods');

@@ -29,7 +29,7 @@ describe('countPods', () => {
 });
 
 describe('judgementOf', () => {
-  it('counts a pod created in the second in which the rollout began', () => {
+  it('includes pods that were created in the second in which the rollout began', () => {
     const startedAt = new Date(start + 700).toISOString();
     const { since } = judgementOf({ startedAt, canary: ref('1-25') }, strategyOf([{ weight: 5 }]), at(9));
     const young = { ...pod, restarts: 3, createdAt: start };
@@ -37,7 +37,7 @@ describe('judgementOf', () => {
     assert.equal(countPods([young, old], { ...judgement(9), since }).failing, 1);
   });
 
-  it('counts no restarts without a rollout', () => {
+  it('ignores restarts while there is no rollout', () => {
     for (const startedAt of [{}, { startedAt: new Date(start - 9000).toISOString() }]) {
       const rest = judgementOf(startedAt, strategyOf([{ weight: 5 }]), at(9));
       assert.equal(countPods([{ ...pod, restarts: 30 }], rest).failing, 0);
@@ -48,16 +48,16 @@ describe('judgementOf', () => {
 describe('worsening', () => {
   const counts = (failing: number, total: number) => ({ failing, total, ready: total - failing });
   const cases: readonly (readonly [string, [number, number], [number, number], boolean])[] = [
-    ['no pod of the canary', [0, 0], [0, 10], false],
-    ['none failing', [0, 10], [0, 10], false],
-    ['just the bound', [1, 10], [0, 10], false],
+    ['a canary without pods', [0, 0], [0, 10], false],
+    ['a canary without failing pods', [0, 10], [0, 10], false],
+    ['exactly the bound', [1, 10], [0, 10], false],
     ['more than the bound', [2, 19], [0, 10], true],
-    ['the only pod failing, without any stable one', [1, 1], [0, 0], true],
-    ['one of ten failing, without any stable one', [1, 10], [0, 0], false],
-    ['as bad as the stable revision', [50, 100], [50, 100], false],
-    ['worse than the stable revision within the bound', [60, 100], [50, 100], false],
-    ['worse than the stable revision beyond the bound', [61, 100], [50, 100], true],
-    ['better than the stable revision', [1, 100], [50, 100], false],
+    ['a failing canary pod without stable pods', [1, 1], [0, 0], true],
+    ['one failing canary pod of ten without stable pods', [1, 10], [0, 0], false],
+    ['a canary as bad as the stable revision', [50, 100], [50, 100], false],
+    ['a canary that is worse within the bound', [60, 100], [50, 100], false],
+    ['a canary that is worse beyond the bound', [61, 100], [50, 100], true],
+    ['a canary better than the stable revision', [1, 100], [50, 100], false],
   ];
   for (const [title, canary, stable, isWorse] of cases) {
     it(`${isWorse ? 'reports' : 'does not report'} ${title}`, () => {
@@ -66,7 +66,7 @@ describe('worsening', () => {
     });
   }
 
-  it('does not report a failing share that stable had when the rollout began, when few stable pods remain', () => {
+  it('accepts the failing share that stable had when the rollout began, once few stable pods remain', () => {
     const before = counts(15, 100);
     const reports = (failing: number, stable = counts(0, 0)): boolean =>
       worsening(counts(failing, 100), stable, analysis, before) !== undefined;
@@ -74,7 +74,7 @@ describe('worsening', () => {
     assert.deepEqual([reports(25, counts(0, 9)), reports(26, counts(2, 10))], [false, false]);
   });
 
-  it('reports it while enough stable pods remain', () => {
+  it('reports this share while enough stable pods remain', () => {
     const before = counts(40, 100);
     const reports = (stable: number): boolean =>
       worsening(counts(45, 100), counts(0, stable), analysis, before) !== undefined;

@@ -16,7 +16,7 @@ function pass(state: RolloutState | undefined, seconds: number, fields: Partial<
   return advanceRollout({ state, strategy, observed: observation({ incompleteUntil, ...fields }), now: at(seconds) });
 }
 
-/** Returns the state that a process writes which knows all workloads. */
+/** Returns the state that a leader writes if it knows all workloads. */
 function initial(fields: Partial<RolloutObservation> = {}): RolloutState {
   const { state } = pass(undefined, 0, fields);
   assert.ok(state);
@@ -49,12 +49,12 @@ describe('A rollout with a new leader', () => {
     assert.equal(course(pass(state, 70, { workloads: few })), 'Progressing/StepStarted 20 % of 96: 20');
   });
 
-  it('begins immediately when it knows as many, or more', () => {
+  it('begins immediately when it knows as many workloads, or more', () => {
     assert.equal(course(pass(resting, 11)), 'Progressing/StepStarted 20 % of 100: 20');
     assert.equal(course(pass(resting, 11, { workloads: workloads(101) })), 'Progressing/StepStarted 20 % of 101: 21');
   });
 
-  it('takes the number of workloads from the rest of the status without a state', () => {
+  it('takes the number of workloads from the rest of the status if there is no state', () => {
     const waiting = pass(undefined, 11, { workloads: few, workloadsBefore: 97 });
     assert.equal(course(waiting), 'Idle/CountingWorkloads 0 % of 97: 0');
     for (const before of [{ workloadsBefore: 96 }, {}]) {
@@ -73,7 +73,7 @@ describe('A rollout with a new leader', () => {
     assert.equal(course(pass(waiting.state, 12, { pods: canary })), 'Progressing/StepStarted 50 % of 100: 50');
   });
 
-  it('is still rolled back', () => {
+  it('is rolled back even while it waits', () => {
     const begun = initial();
     const pods = { stable: readyPods(80), canary: unreadyPods(20) };
     const observed = observation({ incompleteUntil, workloads: few, pods });
@@ -87,7 +87,7 @@ describe('A rollout with a new leader', () => {
     }
   });
 
-  it('does not measure a share again while its workloads may only be unknown', () => {
+  it('does not measure a share again while its workloads may just be unseen', () => {
     const begun = initial();
     const rest = workloads(100).slice(20);
     assert.equal(pass(begun, 11, { workloads: rest }).state?.threshold, begun.threshold);

@@ -69,7 +69,7 @@ describe('planRestarts, with shared budgets and bounds,', () => {
       );
     });
 
-    it('is not stopped by their late or completed restarts', () => {
+    it('does not stop when their restarts are late or complete', () => {
       assert.deepEqual(reasons(plan([candidate('a')], one, 5000, [restartedForLogs('z')]).status.waiting), ['a Bound']);
       assert.deepEqual(names(plan([candidate('a')], one, 990 + 24 * 3600, [restartedForLogs('z')]).restart), ['a']);
       const done = { ...restartedForLogs('z'), completeSince: at(991).getTime() };
@@ -88,7 +88,7 @@ describe('planRestarts, with shared budgets and bounds,', () => {
     });
   });
 
-  describe('with writes without an answer', () => {
+  describe('with writes that got no answer', () => {
     const hold = { reason: 'Failed', message: 'no answer', isFailure: true };
     const unknown = (fields: Partial<RestartCandidate> = {}) => candidate('a', { hold, ...fields });
 

@@ -18,7 +18,7 @@ import type { OtherRestart, RestartCandidate } from './restart-candidate.ts';
 const since = (seconds: number, of = target) => ({ target: of, at: at(seconds).getTime() });
 
 describe('planRestarts', () => {
-  it('does nothing without stale pods', () => {
+  it('does nothing if there are no stale pods', () => {
     const { restart, status, at: next } = plan([candidate('a', { stale: 0 })]);
     assert.deepEqual([restart, status.phase, status.message, next], [[], 'Idle', 'nothing to restart', undefined]);
   });
@@ -29,7 +29,7 @@ describe('planRestarts', () => {
     assert.deepEqual(reasons(status.waiting), ['a Next', 'b Bound', 'c Bound']);
   });
 
-  it('reports completed writes, not planned ones', () => {
+  it('counts only completed writes as restarting', () => {
     const { status, counts } = plan([candidate('a'), candidate('b')], wide);
     assert.deepEqual([status.phase, status.stale, status.inProgress], ['Waiting', 2, 0]);
     assert.equal(status.message, '2 waiting; shop/Deployment/a: it is restarted next');
@@ -46,14 +46,8 @@ describe('planRestarts', () => {
     const { restart, status } = plan(all, bounds);
     const messageOf = (name: string) => status.waiting.find((each) => each.name === name)?.message ?? '';
     assert.deepEqual(names(restart), ['a1', 'a2', 'b1']);
-    assert.match(
-      messageOf('a3'),
-      /^2 workloads in namespace a are restarting or about to restart, so the maximum is reached \(perNamespace\)$/,
-    );
-    assert.match(
-      messageOf('b2'),
-      /^3 workloads are restarting or about to restart, so the maximum is reached \(maxUnavailableWorkloads\)$/,
-    );
+    assert.match(messageOf('a3'), /^2 workloads in namespace a are restarting or about to restart.*\(perNamespace\)$/);
+    assert.match(messageOf('b2'), /^3 workloads are restarting or about to restart, .*\(maxUnavailableWorkloads\)$/);
   });
 
   for (const [title, fields, reason] of [
@@ -69,9 +63,9 @@ describe('planRestarts', () => {
     ['a StatefulSet with a partition', { kind: 'StatefulSet', partition: 1 }, 'Partitioned'],
     ['a workload left out by the caller', { leftOut: { reason: 'NotAsked', message: 'no' } }, 'NotAsked'],
     ['a workload restarted for this target', { restarted: since(0) }, 'StillStale'],
-    ['a reverted restart', { restarted: { target, at: at(0).getTime(), isLost: true } }, 'Reverted'],
+    ['a workload whose restart was reverted', { restarted: { target, at: at(0).getTime(), isLost: true } }, 'Reverted'],
   ] as const) {
-    it(`reports ${title} instead of restarting it, and continues with others`, () => {
+    it(`reports ${title} instead of restarting it, and restarts other workloads`, () => {
       const { restart, status } = plan([candidate('a', fields), candidate('b')]);
       const actual = [names(restart), reasons(status.untouched), reasons(status.waiting)];
       assert.deepEqual(actual, [['b'], [`a ${reason}`], ['b Next']]);
@@ -88,12 +82,12 @@ describe('planRestarts', () => {
     ['Deployment', 'Recreate'],
     ['Deployment', undefined],
   ] as const) {
-    it(`restarts a ${kind} (${updateType ?? 'by its default'})`, () => {
+    it(`restarts a ${kind} with ${updateType ?? 'the default'} strategy`, () => {
       assert.equal(plan([candidate('a', { kind, ...(updateType && { updateType }) })]).restart.length, 1);
     });
   }
 
-  it('does not restart an incomplete workload, unless we caused that', () => {
+  it('restarts an incomplete workload only if the operator made it incomplete', () => {
     const recently = since(900, older);
     const longAgo = since(1000 - 24 * 3600, older);
     const budgets = [{ name: 'none', disruptionsAllowed: 0 }];
@@ -120,27 +114,27 @@ describe('planRestarts', () => {
     assert.deepEqual([names(restart), status.inProgress, reasons(status.waiting)], [['a'], 1, ['a Next', 'b Bound']]);
   });
 
-  it('restarts all of these even above a lowered bound', () => {
+  it('restarts all such workloads, even above a lowered bound', () => {
     const restarted = since(100, older);
     const { restart, status } = plan(['a', 'b'].map((name) => incomplete(name, { restarted, stale: 1 })));
     assert.deepEqual([names(restart), status.inProgress], [['a', 'b'], 2]);
   });
 
-  it('restarts again for the same target when the target changed in between', () => {
+  it('restarts a workload again for the same target if the target changed in between', () => {
     const restarted = { target, at: at(0).getTime(), isOvertaken: true };
     assert.deepEqual(names(plan([candidate('a', { restarted })]).restart), ['a']);
     const running = incomplete('a', { restarted: { ...restarted, at: at(999).getTime() } });
     assert.deepEqual(names(plan([running]).restart), ['a'], 'while it restarts');
   });
 
-  it('lists twenty waiting workloads', () => {
+  it('lists at most twenty waiting workloads', () => {
     const { status } = plan(Array.from({ length: 50 }, (_, index) => candidate(`w${String(index).padStart(2, '0')}`)));
     assert.deepEqual([status.stale, status.waiting.length], [50, 20]);
     const pods = plan(Array.from({ length: 50 }, (_, index) => candidate(`w${index}`, { kind: 'Pod' })));
     assert.equal(pods.status.untouched.length, 20);
   });
 
-  it('counts all workloads, also those that the status does not list', () => {
+  it('counts all workloads, even if the status does not list them', () => {
     const { counts } = plan([
       ...Array.from({ length: 30 }, (_, index) => candidate(`w${index}`)),
       ...Array.from({ length: 25 }, (_, index) => candidate(`p${index}`, { kind: 'Pod' })),
@@ -148,7 +142,7 @@ describe('planRestarts', () => {
     assert.deepEqual(counts, { stale: 55, restarting: 0, waiting: 30, failing: 0, untouched: 25 });
   });
 
-  it('does not count a held workload in the bounds', () => {
+  it('does not count a workload that must wait against the bounds', () => {
     const hold = { reason: 'Refused', message: 'no' };
     const { restart, status } = plan([candidate('a', { hold }), candidate('b')]);
     assert.deepEqual([names(restart), reasons(status.waiting)], [['b'], ['a Refused', 'b Next']]);
@@ -167,7 +161,7 @@ describe('planRestarts', () => {
     assert.deepEqual([counts.waiting, counts.failing], [3, 1]);
   });
 
-  it('restarts workloads whose writes fail last, unless we caused that they are incomplete', () => {
+  it('restarts deferred workloads last, unless the operator made them incomplete', () => {
     const deferred = { isDeferred: true };
     const own = [candidate('a', deferred), candidate('b', deferred), candidate('c')];
     assert.deepEqual(names(plan(own, wide).restart), ['c', 'a', 'b']);
@@ -238,7 +232,7 @@ describe('planRestarts, when restarted workloads fail,', () => {
       assert.equal(plan([crashing({}), candidate('a')], wide, 1000, [other]).restart.length, 1);
     });
 
-    it('first restarts it for another target, although it is incomplete and its budget is used up', () => {
+    it('first restarts such a workload for another target, even if its budget is used up', () => {
       const budgets = [{ name: 'none', disruptionsAllowed: 0 }];
       const broken = { restarted: { ...restarted, target: older }, crashing: 1, completedFor: 60_000, budgets };
       const { restart, status } = plan([candidate('a'), incomplete('z', broken)]);
@@ -273,7 +267,7 @@ describe('planRestarts, when restarted workloads fail,', () => {
 });
 
 describe('planRestarts, with restarts in progress,', () => {
-  it('counts restarts by the annotation alone', () => {
+  it('finds restarts in progress by their annotation alone', () => {
     const { restart, status, at: next } = plan([incomplete('z', { stale: 1, restarted: since(990) }), candidate('a')]);
     assert.deepEqual([names(restart), status.inProgress, status.stale, status.untouched], [[], 1, 2, []]);
     assert.equal(next, at(990 + 600).getTime(), 'when the restart becomes late');
@@ -288,7 +282,7 @@ describe('planRestarts, with restarts in progress,', () => {
     assert.deepEqual(names(plan([done(0), candidate('a')], one, 905).restart), [], 'earlier times do not count');
   });
 
-  it('ends a restart when it was complete for long enough once, also when the workload is scaled later', () => {
+  it('ends a restart after the workload was complete for long enough, even if it is scaled later', () => {
     const restarted = since(900);
     const scaled = (completedFor: number) => incomplete('z', { stale: 0, restarted, completedFor });
     assert.deepEqual(names(plan([scaled(9_999), candidate('a')]).restart), []);

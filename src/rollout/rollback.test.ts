@@ -25,7 +25,7 @@ describe('A rollout is rolled back', () => {
     assert.deepEqual([tag.due, tag.now.startedAt], [undefined, startedAt]);
   });
 
-  it('immediately when they crash, also in a pause', () => {
+  it('immediately when canary pods crash, even in a pause', () => {
     const tag = TagHistory.begun(untilResumed);
     tag.see(60, { pods: healthy() });
     const crashing = readyPods(3).map((pod) => ({ ...pod, crashing: true }));
@@ -67,14 +67,14 @@ describe('A rollout is rolled back', () => {
     assert.equal(tag.see(2, { pods: worse }), 'RolledBack/PodsFailing');
   });
 
-  it('compared with an earlier count of stable pods, when it begins without any', () => {
+  it('by an earlier count of stable pods, if there are none when it begins', () => {
     const tag = new TagHistory(strategyOf([{ weight: 100 }]));
     tag.see(0, { pods: { stable: unreadyPods(1, -400), canary: [] } });
     const other = { revision: '1-26', generation: 3, desired: ref('1-26') };
     tag.see(1, { ...other, pods: { stable: [], canary: readyPods(1) } });
     assert.deepEqual([tag.now.canary, tag.now.stableBefore], [ref('1-26'), { failing: 1, total: 1 }]);
     tag.see(2, { revision: '1-24', generation: 4, desired: ref('1-24') });
-    assert.equal(tag.now.stableBefore, undefined, 'it belongs to the rollout');
+    assert.equal(tag.now.stableBefore, undefined, 'the count belongs to the rollout');
   });
 
   it('when injection errors exceed the bound', () => {

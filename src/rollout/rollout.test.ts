@@ -96,7 +96,7 @@ describe('advanceRollout', () => {
 
 describe('A rollout with few workloads', () => {
   for (const count of [1, 2, 7]) {
-    it(`(${count}) completes with the existing pods`, () => {
+    it(`completes with the existing pods of ${count} workloads`, () => {
       const tag = new TagHistory(strategyOf([{ weight: 5 }, { weight: 100 }]));
       const fields = { workloads: workloads(count), pods: { stable: [], canary: readyPods(1) } };
       tag.see(0, fields);
@@ -108,7 +108,7 @@ describe('A rollout with few workloads', () => {
     });
   }
 
-  it('waits for all pods of a share with fewer than minimumPods', () => {
+  it('waits for all pods of a share that has fewer than minimumPods pods', () => {
     const tag = new TagHistory();
     const fields = { workloads: workloads(2, 2) };
     tag.see(0, fields);
@@ -200,7 +200,7 @@ describe('A shadow step', () => {
     assert.equal(tag.see(2, { shadow: report(13, 4) }), 'Progressing/StepStarted');
   });
 
-  it('counts from zero when a replica with counts is gone', () => {
+  it('counts from zero when a replica that had counts is gone', () => {
     const tag = new TagHistory(shadowFirst);
     tag.see(0, { shadow: report(10, 4) });
     assert.equal(tag.see(1, { shadow: report(1) }), 'Shadowing/ComparingPods');

@@ -16,7 +16,7 @@ describe('A rollout whose spec is edited', () => {
     return tag;
   };
 
-  it('starts again from stable for another revision', () => {
+  it('starts again from stable when the spec names another revision', () => {
     const tag = inProgress();
     assert.equal(tag.see(61, { revision: '1-26', generation: 3, desired: ref('1-26') }), 'Progressing/StepStarted');
     const { stable, canary, weight, canaryWorkloads } = tag.now;
@@ -44,27 +44,27 @@ describe('A rollout whose spec is edited', () => {
     assert.deepEqual(tag.events, []);
   });
 
-  it('starts again for another configuration of the canary', () => {
+  it('starts again when the canary serves another configuration', () => {
     const tag = inProgress();
     assert.equal(tag.see(61, { desired: ref('1-25', '00000002') }), 'Progressing/StepStarted');
     assert.deepEqual([tag.now.weight, tag.now.canary?.hash], [5, '00000002']);
   });
 
-  it('serves another configuration of the stable revision, and continues', () => {
+  it('follows a new configuration of the stable revision, and continues', () => {
     const tag = inProgress();
     const { threshold } = tag.now;
     assert.equal(tag.see(61, { stable: ref('1-24', '0000000a'), pods: healthy() }), 'Progressing/WatchingPods');
     assert.deepEqual([tag.now.stable.hash, tag.now.threshold], ['0000000a', threshold]);
   });
 
-  it('moves immediately without a strategy', () => {
+  it('moves immediately if the strategy is removed', () => {
     const tag = inProgress();
     tag.strategy = undefined;
     assert.equal(tag.see(61, { generation: 3 }), 'Idle/Stable');
     assert.deepEqual([tag.now.stable, tag.now.canary, tag.due], [ref('1-25'), undefined, undefined]);
   });
 
-  it('waits without a strategy while the revision is not ready', () => {
+  it('waits while the revision is not ready, even if the strategy is removed', () => {
     const tag = inProgress();
     const observed = withoutDesired({ generation: 3 });
     const pass = advanceRollout({ state: tag.now, strategy: undefined, observed, now: at(61) });
@@ -74,12 +74,12 @@ describe('A rollout whose spec is edited', () => {
   for (const [title, steps, expected] of [
     ['fewer steps below the weight', [{ weight: 1 }, { weight: 2 }], [1, 50]],
     ['one step below the weight', [{ weight: 1 }], [0, 50]],
-    ['a larger weight at the step', [{ weight: 5 }, { weight: 60 }], [1, 60]],
-    ['a smaller weight at the step', [{ weight: 5 }, { weight: 20 }, { weight: 70 }], [2, 70]],
-    ['a step before it', [{ weight: 5 }, { weight: 20 }, { weight: 50 }], [2, 50]],
+    ['a larger weight of the step', [{ weight: 5 }, { weight: 60 }], [1, 60]],
+    ['a smaller weight of the step', [{ weight: 5 }, { weight: 20 }, { weight: 70 }], [2, 70]],
+    ['one more step before it', [{ weight: 5 }, { weight: 20 }, { weight: 50 }], [2, 50]],
     ['only shadow steps', [{ weight: 0, shadow: true }], [0, 50]],
   ] as const) {
-    it(`keeps the weight with ${title}, and completes`, () => {
+    it(`keeps the weight after an edit to ${title}, and completes`, () => {
       const tag = inProgress();
       const { threshold } = tag.now;
       tag.strategy = strategyOf(steps);

@@ -52,7 +52,7 @@ describe('parseRoute', () => {
     );
   });
 
-  it('reads an ambiguous path as that of a rollout', () => {
+  it('reads an ambiguous path as the path of a rollout', () => {
     const path = `/tags/prod/1-24/0123abcd/inject/key/${threshold}/inject/more`;
     const expected = { ...moving, canary: { injectorConfig: 'inject', hash: 'key' }, shadow: false };
     assert.deepEqual(parseRoute(path), { route: expected, suffix: '/more' });
@@ -79,7 +79,7 @@ describe('parseRoute', () => {
     '/tags/prod/1-24/0123abcd/1-25/89abcdef/8000000000000000/other',
     '/tags/prod/1-24/0123abcd/1-25//8000000000000000/inject',
   ]) {
-    it(`finds no route in ${path}`, () => {
+    it(`finds no route in "${path}"`, () => {
       assert.equal(parseRoute(path), undefined);
     });
   }
@@ -101,14 +101,14 @@ describe('parseWebhookRoute', () => {
     'revisions/1-24/0123abcd/inject',
     'https://example.com/inject',
   ]) {
-    it(`finds no route in ${path}`, () => {
+    it(`finds no route in "${path}"`, () => {
       assert.equal(parseWebhookRoute(path), undefined);
     });
   }
 });
 
 describe('routeOf', () => {
-  it('reads a Service or a URL, and accepts neither', () => {
+  it('reads a Service or a URL, and returns undefined if both are absent', () => {
     const path = formatRoute({ stable });
     assert.deepEqual(routeOf({ service: { path } }), { stable });
     assert.deepEqual(routeOf({ url: `https://example.com${path}` }), { stable });

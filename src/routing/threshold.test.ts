@@ -4,7 +4,7 @@ import { countBelow, thresholdFor } from './threshold.ts';
 import { everyWorkload, noWorkload } from './workload-key.ts';
 
 const hex = (value: bigint): string => value.toString(16).padStart(16, '0');
-// Below 100 percent, no threshold separates the highest rank from the one before it (1 in 2^64).
+// Omit the two highest ranks, which no threshold below 100 percent can separate.
 const rank = fc.oneof(
   { weight: 4, arbitrary: fc.bigInt(0n, (1n << 64n) - 3n).map(hex) },
   { weight: 1, arbitrary: fc.bigInt(0n, 9n).map(hex) },
@@ -59,7 +59,7 @@ describe('thresholdFor', () => {
     [200, 0, 0],
     [200, 100, 200],
   ] as const) {
-    it(`includes ${included} of ${known} at ${percent} percent`, () => {
+    it(`includes ${included} of ${known} workloads at ${percent} percent`, () => {
       const all = Array.from({ length: known }, (_, index) => hex(((1n << 64n) * BigInt(index)) / BigInt(known)));
       assert.equal(countBelow(all, thresholdFor(all, percent, noWorkload)), included);
     });

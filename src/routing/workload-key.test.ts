@@ -15,22 +15,22 @@ describe('workloadOfPod', () => {
   const openShift = controlledBy('ReplicationController', 'web-3', 'v1');
   const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x' };
   const cases: readonly (readonly [string, unknown, string])[] = [
-    ['the Deployment of a ReplicaSet', { generateName: 'cart-7d9f-', ...hashed }, 'shop/Deployment/cart'],
-    ['a ReplicaSet without a hash label', { generateName: 'cart-', ...unhashed }, 'shop/ReplicaSet/cart'],
-    ["Argo's Rollout", { labels: argo, ...controlledBy('ReplicaSet', 'cart-ab') }, 'shop/Rollout/cart'],
-    ['the CronJob of a Job', controlledBy('Job', 'report-28391040', 'batch/v1'), 'shop/CronJob/report'],
-    ['a Job without a CronJob', controlledBy('Job', 'migrate-42', 'batch/v1'), 'shop/Job/migrate-42'],
-    ['a StatefulSet, with names', { name: 'db-0', ...controlledBy('StatefulSet', 'db') }, 'shop/StatefulSet/db'],
-    ['a DeploymentConfig', { labels: { deploymentconfig: 'web' }, ...openShift }, 'shop/DeploymentConfig/web'],
-    ['a controller of another kind', controlledBy('Cluster', 'pg', 'postgresql.cnpg.io/v1'), 'shop/Cluster/pg'],
-    ['generateName before the API server makes a name', { generateName: 'one-' }, 'shop/Pod/one-'],
-    ['a generated name', { generateName: 'one-', name: 'one-x7k2p' }, 'shop/Pod/one-'],
+    ['a pod of a Deployment', { generateName: 'cart-7d9f-', ...hashed }, 'shop/Deployment/cart'],
+    ['a pod of a ReplicaSet without a hash label', { generateName: 'cart-', ...unhashed }, 'shop/ReplicaSet/cart'],
+    ["a pod of Argo's Rollout", { labels: argo, ...controlledBy('ReplicaSet', 'cart-ab') }, 'shop/Rollout/cart'],
+    ['a pod of a CronJob', controlledBy('Job', 'report-28391040', 'batch/v1'), 'shop/CronJob/report'],
+    ['a pod of a Job without a CronJob', controlledBy('Job', 'migrate-42', 'batch/v1'), 'shop/Job/migrate-42'],
+    ['a pod of a StatefulSet', { name: 'db-0', ...controlledBy('StatefulSet', 'db') }, 'shop/StatefulSet/db'],
+    ['a pod of a DeploymentConfig', { labels: { deploymentconfig: 'web' }, ...openShift }, 'shop/DeploymentConfig/web'],
+    ['a pod of another controller', controlledBy('Cluster', 'pg', 'postgresql.cnpg.io/v1'), 'shop/Cluster/pg'],
+    ['a pod whose name is not generated yet', { generateName: 'one-' }, 'shop/Pod/one-'],
+    ['a pod with a generated name', { generateName: 'one-', name: 'one-x7k2p' }, 'shop/Pod/one-'],
     ['a bare pod', { name: 'one' }, 'shop/Pod/one'],
     ['a bare pod whose owner does not control it', { name: 'one', ownerReferences: [owner] }, 'shop/Pod/one'],
     ['a pod without any name', {}, 'shop/Pod/'],
   ];
   for (const [title, pod, expected] of cases) {
-    it(`returns for ${title}: ${expected}`, () => {
+    it(`returns ${expected} for ${title}`, () => {
       assert.equal(workloadKey(workloadOfPod({ metadata: pod }, 'shop')), expected);
     });
   }
@@ -49,7 +49,7 @@ describe('workloadOfPod, given objects that no API server sends,', () => {
   });
   const replicaSet = { kind: 'ReplicaSet', name: 'a-1' };
   const cases: readonly (readonly [string, unknown, string])[] = [
-    ['nothing', undefined, 'shop/Pod/'],
+    ['an undefined pod', undefined, 'shop/Pod/'],
     ['a string', 'pod', 'shop/Pod/'],
     ['null for metadata', { metadata: null }, 'shop/Pod/'],
     ['a number for a name', { metadata: { name: 7, generateName: null } }, 'shop/Pod/'],
@@ -94,7 +94,7 @@ describe('getsCanary', () => {
     );
   });
 
-  it('includes with a larger threshold all workloads of a smaller one', () => {
+  it('includes all workloads of a smaller threshold in a larger threshold', () => {
     fc.assert(
       fc.property(rank, rank, rank, (one, a, b) => {
         const [smaller, larger] = a < b ? [a, b] : [b, a];

@@ -13,8 +13,8 @@ describe('foreignOverlap', () => {
   const selecting = (namespaceSelector: object) => istio({ namespaceSelector, objectSelector: {} });
   const off = { matchLabels: { 'istio.io/deactivated': 'never-match' } };
   const rows: [title: string, foreign: KubernetesObject, overlaps: boolean, config?: string, spec?: object][] = [
-    ["Istio's default beside ours", istio(), true],
-    ["Istio's default beside a revision of ours", istio(), false, '1-24'],
+    ["Istio's default revision, beside ours,", istio(), true],
+    ["Istio's default revision, beside another revision,", istio(), false, '1-24'],
     ["Istio's revision of the same name", selecting(revision('1-24')), true, '1-24'],
     ["Istio's revision of another name", selecting(revision('1-23')), false, '1-24'],
     ['an InjectorConfig of another family', istio(), false, 'default', { webhook: logs }],
@@ -35,7 +35,7 @@ describe('foreignOverlap', () => {
     });
   }
 
-  it('changes foreignSelectors with the selectors, not with the certificates', () => {
+  it('makes foreignSelectors change with the selectors, not with the endpoint', () => {
     assert.equal(foreignSelectors(istio()), foreignSelectors(istio({ clientConfig: { url: 'https://elsewhere' } })));
     assert.notEqual(foreignSelectors(istio()), foreignSelectors(istio({ namespaceSelector: revision('x') })));
     assert.equal(foreignSelectors(istio({}, { labels: ours })), '');

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { labelNames, managedBy } from '../api/names.ts';
-import { canSelectSamePod, type PodClaim } from './pod-claims.ts';
+import { intersect, type PodClaim } from './pod-claims.ts';
 import { keysOf } from './label-selector.ts';
 import type { SelectorPair } from './selecting-webhook.ts';
 import type { WebhookSelectors } from './webhook-selectors.ts';
@@ -36,8 +36,7 @@ export function foreignOverlap(claim: PodClaim, configurations: readonly Kuberne
     if (configuration.metadata.deletionTimestamp !== undefined) continue;
     const found = podWebhooksOf(configuration).find(
       (webhook) =>
-        [injection, revision, inject].some((key) => webhook.keys.has(key)) &&
-        canSelectSamePod(claim.selectors, [webhook]),
+        [injection, revision, inject].some((key) => webhook.keys.has(key)) && intersect(claim.selectors, [webhook]),
     );
     if (found !== undefined) return { configuration: configuration.metadata.name ?? '', webhook: found.name };
   }

@@ -12,7 +12,7 @@ describe('compileLabelSelector', () => {
   const rows: [name: string, selector: LabelSelector, labels: Record<string, string>, matches: boolean][] = [
     ['a label with the value', { matchLabels: { tier: 'web' } }, { tier: 'web' }, true],
     ['a label with another value', { matchLabels: { tier: 'web' } }, { tier: 'db' }, false],
-    ['one of two required labels', { matchLabels: { tier: 'web', zone: 'a' } }, { tier: 'web' }, false],
+    ['only one of two required labels', { matchLabels: { tier: 'web', zone: 'a' } }, { tier: 'web' }, false],
     ['In', tier('In', 'web', 'db'), { tier: 'db' }, true],
     ['In without the label', tier('In', 'web'), {}, false],
     ['NotIn without the label', tier('NotIn', 'web'), {}, true],
@@ -24,7 +24,7 @@ describe('compileLabelSelector', () => {
     ['a key of Object.prototype', { matchExpressions: [{ key: 'constructor', operator: 'Exists' }] }, {}, false],
   ];
   for (const [name, selector, labels, matches] of rows) {
-    it(`${name}: ${matches ? 'matches' : 'does not match'}`, () => {
+    it(`${matches ? 'selects' : 'does not select'} an object by ${name}`, () => {
       const compiled = compileLabelSelector(selector, 'nothing');
       assert.ok('matches' in compiled);
       assert.equal(compiled.matches(labels), matches);
@@ -81,16 +81,16 @@ describe('areDisjoint', () => {
     ['In and NotIn with all values of In', team('In', 'a', 'b'), team('NotIn', 'a', 'b', 'c'), true],
     ['In and NotIn with some values of In', team('In', 'a', 'b'), team('NotIn', 'a'), false],
     ['NotIn and NotIn', team('NotIn', 'a'), team('NotIn', 'b'), false],
-    ['disjoint by a second key', { matchLabels: { team: 'a', stage: 'x' } }, { matchLabels: { stage: 'y' } }, true],
+    ['a different second label', { matchLabels: { team: 'a', stage: 'x' } }, { matchLabels: { stage: 'y' } }, true],
   ];
   for (const [title, one, other, disjoint] of cases) {
-    it(`${title}: ${disjoint ? 'disjoint' : 'not disjoint'}`, () => {
+    it(`returns ${disjoint} for ${title}`, () => {
       assert.equal(areDisjoint(one, other), disjoint);
       assert.equal(areDisjoint(other, one), disjoint);
     });
   }
 
-  it('is true exactly when no labels match both, according to an independent matcher', () => {
+  it('returns true exactly if no labels match both selectors, by an independent matcher', () => {
     const key = fc.constantFrom('a', 'b');
     const value = fc.constantFrom('x', 'y');
     const requirement = fc.oneof(

@@ -41,18 +41,18 @@ describe('winningClaim', () => {
     ['an InjectorConfig of the same age with a later name', mine, config('z', 2, { revision: 'r' }), false],
     ['an InjectorConfig whose name is the revision', mine, config('r', 1), true],
     ['an InjectorConfig with another revision', mine, config('other', 1), false],
-    ['one of another family', mine, config('other', 1, { revision: 'r', ...logs }), false],
-    ['another operator class', mine, config('other', 1, { revision: 'r', operatorClass: 'x' }), false],
-    ['one that is being deleted', mine, config('other', 1, { revision: 'r' }, { deletionTimestamp: 'now' }), false],
+    ['a claim of another family', mine, config('other', 1, { revision: 'r', ...logs }), false],
+    ['a claim of another operator class', mine, config('other', 1, { revision: 'r', operatorClass: 'x' }), false],
+    ['a claim that is being deleted', mine, config('other', 1, { revision: 'r' }, { deletionTimestamp: 'now' }), false],
     ['the InjectorConfig itself', mine, config('mine', 1, { revision: 'r' }), false],
-    ['an older one with the same custom selectors', own, config('other', 1, custom('a')), true],
-    ['an older one with different custom selectors', own, config('other', 1, custom('b')), false],
-    ['an older one with a revision, against custom selectors,', own, older, true],
-    ['an older one with custom selectors, against a revision,', mine, config('other', 1, custom('a')), true],
-    ['an older one with wider custom selectors', own, config('other', 1, selectors({})), true],
-    ['an older one with custom selectors in another family', own, config('other', 1, customLogs), false],
-    ['an older one whose revision label our selectors exclude', unrevised, older, false],
-    ['an older one whose namespaces we exclude', excluding, config('other', 1, inTeamB), false],
+    ['an older claim with the same custom selectors', own, config('other', 1, custom('a')), true],
+    ['an older claim with different custom selectors', own, config('other', 1, custom('b')), false],
+    ['an older claim with a revision, against custom selectors,', own, older, true],
+    ['an older claim with custom selectors, against a revision,', mine, config('other', 1, custom('a')), true],
+    ['an older claim with wider custom selectors', own, config('other', 1, selectors({})), true],
+    ['an older claim with custom selectors in another family', own, config('other', 1, customLogs), false],
+    ['an older claim whose revision label our selectors exclude', unrevised, older, false],
+    ['an older claim whose namespaces we exclude', excluding, config('other', 1, inTeamB), false],
   ];
   for (const [title, one, other, wins] of cases) {
     it(`${title} ${wins ? 'wins' : 'does not win'}`, () => {
@@ -142,7 +142,7 @@ describe('podClaims', () => {
 
 describe('isTagged', () => {
   const own = config('default', 1);
-  it('is true only for the default, when tag default has its class and is not being deleted', () => {
+  it('returns true only for InjectorConfig default, if a live tag default has the same class', () => {
     assert.equal(isTagged(own, [tag('default', 2)]), true);
     assert.equal(isTagged(own, []), false);
     assert.equal(isTagged(own, [tag('prod', 2)]), false);

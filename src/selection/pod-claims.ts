@@ -148,11 +148,11 @@ export function areOverlapping(one: PodClaim, other: PodClaim): boolean {
   if (one.name === defaultRevision && other.name === defaultRevision) return true;
   if (!isDeepStrictEqual(one.keys, other.keys)) return false;
   if (!one.isCustom && !other.isCustom) return one.revision === other.revision;
-  return canSelectSamePod(one.selectors, other.selectors);
+  return intersect(one.selectors, other.selectors);
 }
 
 /** Reports whether a pod could match a webhook of each list. */
-export function canSelectSamePod(one: readonly WebhookSelectors[], other: readonly WebhookSelectors[]): boolean {
+export function intersect(one: readonly WebhookSelectors[], other: readonly WebhookSelectors[]): boolean {
   return one.some((mine) =>
     other.some(
       (yours) =>

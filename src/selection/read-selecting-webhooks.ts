@@ -29,7 +29,7 @@ export class SelectingWebhookReader {
     this.#ownNamespace = ownNamespace;
   }
 
-  /** @param webhooks all MutatingWebhookConfigurations with our labels, whoever wrote them */
+  /** @param webhooks all MutatingWebhookConfigurations with our labels, from any client */
   read(webhooks: readonly KubernetesObject[], claiming: ClaimingObjects): ReadonlyMap<string, SelectingWebhook> {
     const keys = new Map(
       claiming.configs.map(({ metadata, spec }): [string, WebhookKeys] => [metadata.name, spec.webhook.keys]),

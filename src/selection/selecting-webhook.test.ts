@@ -57,14 +57,14 @@ describe('readSelectingWebhook', () => {
     assert.deepEqual([at(true)?.hash, at(true)?.canary], ['0a1b2c3d', undefined]);
   });
 
-  it('sees the user’s own match conditions', () => {
+  it('reports matchConditions that a user has added', () => {
     const matchConditions = [{ name: 'mine', expression: 'true' }];
     assert.equal(read(published(matchConditions))?.isConditional, true);
   });
 
   const edited = { rules: [{ resources: ['pods'] }] };
   const ignored: [name: string, object: KubernetesObject][] = [
-    ['an owner object, which has no webhooks', { ...published(), webhooks: [] }],
+    ['an object that has no webhooks', { ...published(), webhooks: [] }],
     ['the webhooks of a deleted InjectorConfig', changed('blue', 'green')],
     ['webhooks with different rules', { ...published(), webhooks: [...(published().webhooks as object[]), edited] }],
     ['a probe webhook', changed('"pods"', '"configmaps"')],

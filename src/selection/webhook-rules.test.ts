@@ -21,7 +21,7 @@ const table: [title: string, change: Partial<WebhookRule>, takes: boolean][] = [
 
 describe('takesPodCreations', () => {
   for (const [title, change, takes] of table) {
-    it(`${title}: ${takes ? 'matches' : 'does not match'}`, () => {
+    it(`${takes ? 'matches' : 'does not match'} ${title}`, () => {
       assert.equal(takesPodCreations({ ...rule, ...change }), takes);
     });
   }

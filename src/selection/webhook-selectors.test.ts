@@ -14,7 +14,7 @@ interface Case {
   readonly pod: { readonly inject: string | undefined; readonly revision: string | undefined };
 }
 
-/** Four values for each of the four labels: absent, two with a meaning, and one without. */
+/** Each label is absent, has one of two values with a meaning, or has a value without meaning. */
 const cases: Case[] = [undefined, 'enabled', 'disabled', 'other'].flatMap((injection) =>
   [undefined, 'default', '1-24', 'unknown'].flatMap((namespaceRevision) =>
     [undefined, 'true', 'false', 'other'].flatMap((inject) =>
@@ -26,7 +26,7 @@ const cases: Case[] = [undefined, 'enabled', 'disabled', 'other'].flatMap((injec
   ),
 );
 
-/** Returns the revision that injects the pod, by the documented table; undefined for none. */
+/** Returns the revision that injects the pod by the documented table; undefined if none does. */
 function contract({ namespace, pod }: Case, byDefault: boolean): string | undefined {
   if (namespace.injection !== undefined) {
     return namespace.injection === 'enabled' && pod.inject !== 'false' ? 'default' : undefined;
@@ -79,7 +79,7 @@ const ownKeys: WebhookKeys = {
 describe('webhookSelectors', () => {
   for (const byDefault of [false, true]) {
     for (const [family, keys] of Object.entries({ istio: istioKeys, own: ownKeys })) {
-      it(`selects each of 256 combinations for one revision or none (${family} keys, enableNamespacesByDefault ${byDefault})`, () => {
+      it(`selects each of 256 combinations for at most one revision (${family} keys, enableNamespacesByDefault ${byDefault})`, () => {
         const injection = { templates: { sidecar: 'x' }, enableNamespacesByDefault: byDefault };
         const configs = ['default', '1-24'].map((name) => injectorConfig(name, { injection, webhook: { keys } }));
         assert.equal(cases.length, 256);
@@ -93,7 +93,7 @@ describe('webhookSelectors', () => {
     }
   }
 
-  it('selects each of 256 combinations for one revision, one tag or none', () => {
+  it('selects each of 256 combinations for at most one revision or tag', () => {
     const configs = ['default', '1-24'].map((name) => injectorConfig(name));
     // The value that had no meaning is now the name of a tag.
     const tag = webhookSelectors({ tag: revisionTag('unknown'), config: injectorConfig('1-24') }, excluded);

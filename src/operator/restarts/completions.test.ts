@@ -34,7 +34,7 @@ describe('Completions', () => {
     assert.deepEqual(seen, { completeSince: undefined, completedFor: 3000, restarts: [first] });
   });
 
-  it('remembers when a workload last exceeded its progress', () => {
+  it('remembers when a workload last made progress', () => {
     const at = (updated: number, available: number, restarts = [first]): WorkloadRecord => {
       const annotations = { 'sidecar-injector.io/restarted': formatRestartAnnotation(restarts) };
       const status = { updatedReplicas: updated, availableReplicas: available };
@@ -51,7 +51,7 @@ describe('Completions', () => {
     assert.equal(progressedAt(5000, at(2, 1)), 3000, 'a replaced pod is no progress');
     assert.equal(progressedAt(6000, at(2, 2)), 6000);
     assert.equal(progressedAt(7000, at(3, 3)), 7000);
-    assert.equal(progressedAt(8000, at(4, 4)), 7000, 'scaled after completion');
+    assert.equal(progressedAt(8000, at(4, 4)), 7000, 'it was scaled after completion');
     assert.equal(progressedAt(90_000, at(1, 1, [second])), undefined);
     assert.equal(progressedAt(91_000, at(1, 2, [second])), 91_000);
   });

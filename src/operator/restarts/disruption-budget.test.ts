@@ -32,18 +32,18 @@ describe('a PodDisruptionBudget', () => {
   });
 
   for (const [title, spec, expected] of [
-    ['a matching label', { selector: { matchLabels: { app: 'web' } } }, true],
-    ['another value', { selector: { matchLabels: { app: 'db' } } }, false],
-    ['one label of two', { selector: { matchLabels: { app: 'web', zone: 'a' } } }, false],
-    ['In', expression('app', 'In', ['db', 'web']), true],
-    ['NotIn', expression('app', 'NotIn', ['web']), false],
-    ['Exists', expression('tier', 'Exists'), true],
-    ['DoesNotExist', expression('tier', 'DoesNotExist'), false],
-    ['an empty selector, which covers all pods', { selector: {} }, true],
-    ['no selector, which covers no pod', {}, false],
-    ['a null selector, which covers no pod', { selector: null }, false],
+    ['an equal label', { selector: { matchLabels: { app: 'web' } } }, true],
+    ['another label value', { selector: { matchLabels: { app: 'db' } } }, false],
+    ['two labels, of which one is equal,', { selector: { matchLabels: { app: 'web', zone: 'a' } } }, false],
+    ['operator In', expression('app', 'In', ['db', 'web']), true],
+    ['operator NotIn', expression('app', 'NotIn', ['web']), false],
+    ['operator Exists', expression('tier', 'Exists'), true],
+    ['operator DoesNotExist', expression('tier', 'DoesNotExist'), false],
+    ['an empty selector', { selector: {} }, true],
+    ['no selector', {}, false],
+    ['a null selector', { selector: null }, false],
   ] as const) {
-    it(`matches the labels of a pod template: ${title}`, () => {
+    it(`with ${title} ${expected ? 'covers' : 'does not cover'} a workload`, () => {
       assert.equal(covers(spec), expected);
     });
   }

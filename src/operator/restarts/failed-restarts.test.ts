@@ -34,7 +34,7 @@ describe('FailedRestarts', () => {
     assert.deepEqual(waits, [5000, 20_000, 80_000, 320_000, 600_000, 600_000]);
     failedRestarts.resolve(keyOf('web'));
     fail('web');
-    assert.equal(backOffOf('web'), 5000, 'reset by a restart');
+    assert.equal(backOffOf('web'), 5000, 'a restart resets the back-off');
   });
 
   it('backs off for a minute after a rejection, and for seconds after a conflict', () => {
@@ -52,7 +52,7 @@ describe('FailedRestarts', () => {
 
   it('backs off longer with many failures, so that other workloads get half of the attempts', () => {
     for (let index = 0; index < 100; index += 1) fail(`w${index}`, { reason: 'Refused' });
-    assert.equal(backOffOf('w0'), 200_000, 'a pass for each, and as many for other workloads');
+    assert.equal(backOffOf('w0'), 200_000, '100 passes for retries, and 100 for other workloads');
   });
 
   it('backs off longer after slow writes, so that other workloads get half of the time', () => {

@@ -56,7 +56,7 @@ describe('restartCandidates', () => {
     assert.equal(staleWorkloads('prod', groups), 2, 'includes a group without pods');
   });
 
-  it('have the target of the tag, not that of another family', () => {
+  it('have the target of the tag, not the target of another family', () => {
     const group = pods('web');
     const ofLogs = { state: 'stale', reason: 'x', injectorConfig: 'x', carried: undefined, isUser: true } as const;
     group.judgements = [
@@ -88,7 +88,7 @@ describe('restartCandidates', () => {
     assert.deepEqual(found.others[0]?.budgets, allowed('b'));
   });
 
-  it('are left out without a webhook or without a controller', () => {
+  it('are left out if the tag has no webhook, or if the workload does not exist', () => {
     const unpublished = [pods('web', { selectedBy: selectingWebhook({ hash: undefined }) })];
     const why = (fields: SituationFields) => own(fields).map(({ stale, leftOut }) => `${stale} ${leftOut?.reason}`);
     assert.deepEqual([why({ groups: unpublished }), why({ workloads: [] })], [['2 NotPublished'], ['2 NoController']]);
@@ -124,7 +124,7 @@ describe('restartCandidates', () => {
     assert.equal(stale?.restarted?.target, target, 'a restart without effect is remembered');
   });
 
-  it('have no budgets if the workload is complete without stale pods', () => {
+  it('have no budgets if the workload is complete and has no stale pods', () => {
     const covering = (state: string, fields: object) => {
       const workloads = [record('web', [restartedAt(now - 60 * second)], fields)];
       return own({ budgets: [budgetOf('a', {})], groups: [pods('web', { state })], workloads })[0]?.budgets.length;
@@ -146,27 +146,27 @@ describe('restartCandidates', () => {
   describe('of other tags', () => {
     const at = now - 10 * second;
 
-    it('are the workloads that were restarted for them last', () => {
+    it('are the workloads whose last restart was for another tag', () => {
       const both = [restartedAt(at, 'logs.00000009', 'logs'), restartedAt(at - 1, older)];
       const found = situation({ workloads: [record('web', both, incomplete)] });
       assert.deepEqual(withoutUndefined(found.others), [{ ...named('web'), tag: 'logs', at, budgets: [] }]);
       assert.deepEqual([found.own[0]?.stale, found.own[0]?.restarted?.at], [2, at - 1]);
     });
 
-    it('exclude workloads that were restarted a day ago, or for this tag since', () => {
+    it('exclude workloads that were restarted a day ago, or later for this tag', () => {
       const day = record('web', [restartedAt(now - 24 * hour, older, 'logs')]);
       assert.deepEqual(situation({ workloads: [day] }).others, []);
       const since = record('web', [restartedAt(at), restartedAt(at - 1, older, 'logs')]);
       assert.deepEqual(situation({ workloads: [since] }).others, []);
     });
 
-    it('have their completion', () => {
+    it('have the completion of the workload', () => {
       const [web] = situation({ workloads: [record('web', [restartedAt(at, older, 'logs')])] }).others;
       assert.equal(web?.completeSince, now - 60 * second);
     });
   });
 
-  it('are, with rollback.restart alone, only workloads with the canary that was rolled back', () => {
+  it('are left out, if only rollback.restart is set, unless they have the rolled-back canary', () => {
     const groups = [
       pods('web'),
       pods('bad', { carried: 'bad.00000003' }),
@@ -198,7 +198,7 @@ describe('restartCandidates', () => {
       const selectedBy = selectingWebhook({ injectorConfig: 'old', hash: '00000001' });
       const back = { workloads: [web], groups: [pods('web', { selectedBy })] };
       assert.deepEqual(overtaken({ ...back, completions }), [true]);
-      assert.deepEqual(overtaken(back), [false], 'a new leader does not know');
+      assert.deepEqual(overtaken(back), [false], 'a new leader does not know about the change');
     });
 
     it('if the rollout began later', () => {
@@ -282,7 +282,7 @@ describe('the new pods of a restarted workload', () => {
     assert.equal(found?.crashing, 1);
   });
 
-  it('count as crashing later only if they have crashed ever since', () => {
+  it('count as crashing later only if they keep crashing', () => {
     assert.deepEqual(counted([1, bad], { minutes: 9 }), [1, 0]);
     assert.deepEqual(counted([1, bad], { minutes: 11 }), [0, 0]);
     assert.deepEqual(counted([1, { restarts: 3 }], { minutes: 11 }), [1, 0]);
@@ -290,13 +290,13 @@ describe('the new pods of a restarted workload', () => {
     assert.deepEqual(counted([1, { restarts: 7 }], { minutes: 120 }), [0, 0]);
   });
 
-  it('count as uninjected without a sidecar', () => {
+  it('count as uninjected if they have no sidecar', () => {
     assert.deepEqual(counted([1, {}], { state: 'missing' }), [0, 1]);
     assert.deepEqual(counted([1, bad], { state: 'missing' }), [1, 1]);
     assert.deepEqual(counted([-1, {}], { state: 'missing' }), [0, 0]);
   });
 
-  it('are not counted without a restart', () => {
+  it('are not counted if the workload was not restarted', () => {
     const groups = [pods('web', { records: [{ createdAt: created, health: bad }] })];
     assert.equal(own({ groups })[0]?.crashing, undefined);
   });

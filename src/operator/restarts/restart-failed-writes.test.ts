@@ -145,7 +145,7 @@ describe('restarts that cannot be written', () => {
     assert.deepEqual(fixture.restarts, ['PATCH deployments b', 'PATCH deployments a']);
   });
 
-  it('are deferred behind other namespaces if many in their namespace fail', async () => {
+  it('come after other namespaces if many restarts in their namespace fail', async () => {
     await fixture.begin();
     fixture.namespace('attic', 'prod');
     for (let index = 0; index < 6; index += 1) fixture.workload(`a${index}`, undefined, 'Deployment', 'attic');

@@ -10,10 +10,10 @@ const setStrategy = (strategy: object): void => {
   fixture.setSpec('prod', { strategy }, 'revisiontags');
 };
 
-describe('changes while workloads are restarted', () => {
+describe('while workloads are restarted,', () => {
   afterEach(() => fixture.stop());
 
-  it('the strategy is removed: the pass ends after one or two more writes', async () => {
+  it('the pass ends after one or two more writes if a user removes the strategy', async () => {
     await fixture.begin({ restart: { ...bounds, maxUnavailableWorkloads: 9, perNamespace: 9 } });
     fixture.workloads('a', 'b', 'c', 'd', 'e', 'f');
     fixture.cluster.faults.push({
@@ -30,7 +30,7 @@ describe('changes while workloads are restarted', () => {
     assert.ok(length <= 3, `${length} of 6 were restarted`);
   });
 
-  it('the webhook moves: restarts wait until every API server has the new one', async () => {
+  it('restarts wait until every API server has the new webhook if the webhook moves', async () => {
     await fixture.begin();
     fixture.workload('web', current());
     await fixture.passUntil(() => fixture.status()?.phase === 'Idle');
@@ -41,7 +41,7 @@ describe('changes while workloads are restarted', () => {
     assert.ok(waited >= 5000, `${waited} ms after the move: an API server with the old webhook still admits old pods`);
   });
 
-  it('a workload takes long: it is late only when it makes no progress within readyTimeout', async () => {
+  it('a large workload is late only if it makes no progress within readyTimeout', async () => {
     await fixture.begin({ restart: { ...bounds, readyTimeout: '10m' } });
     fixture.workload('agent', undefined, 'DaemonSet');
     await fixture.passUntil(() => fixture.restarts.length > 0);
@@ -65,7 +65,7 @@ describe('changes while workloads are restarted', () => {
     assert.equal(fixture.status()?.phase, 'Stopped', 'no progress for ten minutes');
   });
 
-  it('a tool removes the annotation each time: each leader restarts the workload only once', async () => {
+  it('each leader restarts a workload only once if a tool always removes the annotation', async () => {
     await fixture.begin();
     fixture.workload('web');
     const revert = (): void => {
@@ -91,7 +91,7 @@ describe('changes while workloads are restarted', () => {
     assert.equal(fixture.restarts.length, 2);
   });
 
-  it('a workload is deleted and recreated: the new one is restarted separately', async () => {
+  it('a recreated workload is restarted separately', async () => {
     await fixture.begin({ restart: { ...bounds, readyTimeout: '10m' } });
     fixture.workloads('web', 'zoo');
     await fixture.passUntil(() => fixture.restarts.length > 0);
@@ -119,7 +119,7 @@ describe('changes while workloads are restarted', () => {
       await fixture.passOn();
     });
 
-    it('pods are not judged for a while: no restart, and the status reports that only meanwhile', async () => {
+    it('nothing is restarted while pods are not judged, and the status reports this', async () => {
       const path = fixture.tagPath('prod');
       setPath('/tags/prod/gone/0123abcd/inject');
       fixture.workload('other');
@@ -132,7 +132,7 @@ describe('changes while workloads are restarted', () => {
       await fixture.passUntil(() => fixture.status()?.phase === 'Restarting');
     });
 
-    it('a tag drops restarts and asks again: its status returns', async () => {
+    it('the status returns if a tag drops restarts and then requests them again', async () => {
       await fixture.tag('other', 'old', { strategy: { restart: bounds } });
       await fixture.passUntil(() => fixture.status('other')?.phase === 'Idle');
       setStrategy({});
@@ -143,7 +143,7 @@ describe('changes while workloads are restarted', () => {
       assert.equal(fixture.status()?.phase, 'Idle');
     });
 
-    it('watches leave no listeners behind', async () => {
+    it('ended watches leave no listeners behind', async () => {
       const { waiting } = fixture;
       for (let round = 0; round < 4; round += 1) {
         setStrategy({});
@@ -235,10 +235,10 @@ describe('the leader', () => {
   });
 
   for (const [what, settings, expected] of [
-    ['without the flag', { restartWorkloads: false }, /--restart-workloads \(operator\.restartWorkloads: true/],
-    ['without the pods', { followPods: false }, /--no-follow-pods, operator\.followPods: false/],
+    ['without --restart-workloads', { restartWorkloads: false }, /--restart-workloads \(operator\.restartWorkloads/],
+    ['with --no-follow-pods', { followPods: false }, /--no-follow-pods, operator\.followPods: false/],
   ] as const) {
-    it(`restarts nothing ${what}, but reports that and counts stale workloads`, async () => {
+    it(`restarts nothing ${what}, but reports the reason and counts stale workloads`, async () => {
       await fixture.begin(rollbackOnly, settings);
       fixture.workload('web');
       await fixture.passOn();

@@ -83,7 +83,7 @@ describe('the restarts of a tag', () => {
     assert.deepEqual(fixture.restarts, ['PATCH deployments a', 'PATCH deployments b']);
   });
 
-  it('plans again at once after the maximum of writes', async () => {
+  it('plans again immediately after the maximum number of writes', async () => {
     await fixture.begin({ restart: { ...bounds, maxUnavailableWorkloads: 100, perNamespace: 100 } });
     const names = Array.from({ length: 45 }, (_, index) => `work-${index}`);
     fixture.workloads(...names);
@@ -98,7 +98,7 @@ describe('the restarts of a tag', () => {
     assert.equal(fixture.restarts.length, names.length);
   });
 
-  it('restarts no workload whose configuration a replica does not serve', async () => {
+  it('restarts no workload if a replica does not serve its new configuration', async () => {
     await fixture.begin();
     fixture.workload('web');
     fixture.reports.missing = ['replica-1'];

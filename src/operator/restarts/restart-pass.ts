@@ -60,14 +60,13 @@ const reportAfterMs = 10_000;
 
 /**
  * Restarts stale workloads. One pass handles all tags in sequence, because the bounds apply to all
- * tags together; passes never overlap. The state is in the cluster (the annotation on pod
- * templates). Only the time since workloads are complete is in memory: a new leader measures this
- * time again, and so waits longer.
+ * tags together. The state is in the annotation on pod templates. Only the times at which workloads
+ * became complete are in memory: a new leader observes them again, and so waits longer.
  */
 export class RestartPass implements RestartSource {
   readonly #options: RestartPassOptions;
   readonly #reports: RestartReports;
-  readonly #failedRestarts: FailedRestarts;
+  readonly #failed: FailedRestarts;
   #leadership: Leadership | undefined;
   #isDue = false;
   /** Whether a workload is restarting or waiting. */
@@ -77,7 +76,7 @@ export class RestartPass implements RestartSource {
   constructor(options: RestartPassOptions) {
     this.#options = options;
     this.#reports = new RestartReports(options);
-    this.#failedRestarts = new FailedRestarts(() => options.clock.monotonic());
+    this.#failed = new FailedRestarts(() => options.clock.monotonic());
     this.#turns = new Turns(options.clock);
   }
 
@@ -171,14 +170,7 @@ export class RestartPass implements RestartSource {
     hasMoved: boolean,
   ): Promise<TagRestarts> {
     const { clock, reports } = this.#options;
-    const sources = {
-      groups,
-      workloads,
-      hasMoved,
-      failedRestarts: this.#failedRestarts,
-      reports,
-      now: clock.now().getTime(),
-    };
+    const sources = { groups, workloads, hasMoved, failedRestarts: this.#failed, reports, now: clock.now().getTime() };
     const inputs = await this.#turns.run(planTagRestarts(tag, sources));
     for (const record of inputs.overtaken) workloads.completions.overtake(record, tag.metadata.name);
     return inputs;
@@ -200,7 +192,7 @@ export class RestartPass implements RestartSource {
       const fields = { revisionTag: tag, workload: key, target };
       const written = await writeRestart(this.#options, record, { tag, target, signal: leading });
       if ('failure' in written) {
-        this.#failedRestarts.add(key, written.failure);
+        this.#failed.add(key, written.failure);
         const { reason, message } = written.failure;
         const isConflict = reason === 'Conflict';
         logger[isConflict ? 'debug' : 'warn']('failed to restart a workload', { ...fields, reason, error: message });
@@ -208,7 +200,7 @@ export class RestartPass implements RestartSource {
         if (!isConflict) recorder.record(record, { type: 'Warning', reason: 'RestartFailed', action: 'Restart', note });
         return 'failed';
       }
-      this.#failedRestarts.resolve(key);
+      this.#failed.resolve(key);
       metrics.restarted?.(tag, 1);
       const what = previous(key).join(', ');
       const note = `restarted by RevisionTag ${tag} (spec.strategy): its pods had ${what || 'a sidecar that this operator did not inject'} and get ${target}`;

@@ -53,7 +53,7 @@ describe('recordOfWorkload', () => {
     }
   });
 
-  it('returns update type, partition and paused', () => {
+  it('returns the update type, the partition, and whether the workload is paused', () => {
     const of = (kind: string, spec: object) => {
       const { updateType, partition, paused } = recordOfWorkload(workload(kind, 'web', { spec }));
       return [updateType, partition, paused];
@@ -143,7 +143,7 @@ describe('a workload is complete', () => {
     });
   }
 
-  it('by the counts of its own kind', () => {
+  it('according to the counts of its kind', () => {
     assert.equal(isComplete('DaemonSet', { status: { ...counts(3), numberAvailable: 0 } }), false);
   });
 });

@@ -13,9 +13,8 @@ interface Gone {
 }
 
 /**
- * Remembers, for each tag, workloads whose last pod was removed within the last minute, so that a
- * workload that restarts while a step begins counts in the share of the step. Skips workloads in
- * namespaces that are being deleted.
+ * Remembers, for each tag, workloads whose last pod was removed within the last minute, so that the
+ * share of a step includes restarting workloads. Skips namespaces that are being deleted.
  */
 export class RecentWorkloads {
   readonly #clock: Pick<Clock, 'monotonic'>;
@@ -40,7 +39,7 @@ export class RecentWorkloads {
   }
 
   /** Returns the present workloads and those that had pods within the last minute. */
-  withRecent(tag: string, present: readonly ObservedWorkload[]): ObservedWorkload[] {
+  withGone(tag: string, present: readonly ObservedWorkload[]): ObservedWorkload[] {
     const gone = this.#gone.get(tag);
     if (gone === undefined) return [...present];
     this.#dropOld(tag, gone);

@@ -37,23 +37,23 @@ const earlier = { injectorConfig: 'next', hash: '0000000d' };
 
 describe('knownState', () => {
   const cases: [what: string, state: RolloutState | undefined, live: RolloutRoute | undefined, expected: string][] = [
-    ['no status', undefined, live(), 'unknown'],
+    ['there is no status', undefined, live(), 'unknown'],
     ['status and path agree', active, live(), quarter],
     ['the first step is not in the path yet', active, undefined, quarter],
     ['the path has a smaller threshold', active, live({ threshold: '1000000000000000' }), quarter],
     ['the path has a larger threshold', active, live({ threshold: half }), half],
     ['the path names another canary', active, live({ canary: named(other), threshold: half }), quarter],
     ['the path names an earlier canary hash', active, live({ canary: earlier, threshold: half }), quarter],
-    ['shadow after a share', state({ canary: next, shadow: true, threshold: noWorkload }), live(), noWorkload],
+    ['a shadow step follows a share', state({ canary: next, shadow: true, threshold: noWorkload }), live(), noWorkload],
     ['a rollback is not in the path yet', state({ phase: 'RolledBack' }), live(), quarter],
     ['a promotion is not in the path yet', state({ phase: 'Promoted', stable: next }), live(), quarter],
     ['the path does not name the promoted revision', state({ phase: 'Promoted', stable: other }), live(), 'unknown'],
-    ['Idle, but the path has a canary', state({ phase: 'Idle' }), live(), 'unknown'],
-    ['Idle, but the path has another stable', state({ phase: 'Idle', stable: other }), undefined, 'unknown'],
-    ['Idle, and the path agrees', state({ phase: 'Idle' }), undefined, quarter],
+    ['the state is Idle, but the path has a canary', state({ phase: 'Idle' }), live(), 'unknown'],
+    ['the state is Idle, with another stable', state({ phase: 'Idle', stable: other }), undefined, 'unknown'],
+    ['the state is Idle, and the path agrees', state({ phase: 'Idle' }), undefined, quarter],
   ];
   for (const [what, before, path, expected] of cases) {
-    it(`returns ${expected === 'unknown' ? 'undefined' : `threshold ${expected}`}: ${what}`, () => {
+    it(`returns ${expected === 'unknown' ? 'undefined' : `threshold ${expected}`} if ${what}`, () => {
       assert.equal(knownState({ state: before, current: old, live: path })?.threshold ?? 'unknown', expected);
     });
   }
@@ -72,7 +72,7 @@ describe('isApplied', () => {
     ['another stable revision', state({ stable: other }), undefined, false],
   ];
   for (const [what, before, path, expected] of cases) {
-    it(`${what}: ${expected}`, () => {
+    it(`returns ${expected} for ${what}`, () => {
       assert.equal(isApplied(before, { current: old, live: path }), expected);
     });
   }

@@ -113,7 +113,7 @@ describe('A tag with a canary strategy', () => {
     ['Promoted', 'ready', 'new'],
     ['RolledBack', 'crash', 'old'],
   ] as const) {
-    it(`is ${phase} by the next leader if the first one stops before it writes the path`, async () => {
+    it(`is ${phase} by the next leader if the first leader stops before it writes the path`, async () => {
       await fixture.canary('new', [100]);
       failNextMove();
       await assert.rejects(fixture.passUntil(phase, outcome));
@@ -126,7 +126,7 @@ describe('A tag with a canary strategy', () => {
     });
   }
 
-  it('counts a workload that has no pods at the moment a rollout begins', async () => {
+  it('counts a workload that has no pods when a rollout begins', async () => {
     await fixture.pass();
     fixture.down('work-3');
     await fixture.clock.advance(59_000);
@@ -278,7 +278,7 @@ describe('A tag with a canary strategy', () => {
     assert.ok(!fixture.cluster.names('configmaps').includes(stored));
   });
 
-  it('returns to stable at once when the spec names it, and moves at once when the strategy is removed', async () => {
+  it('returns to stable immediately when the spec names it, and moves immediately without a strategy', async () => {
     await fixture.canary('new', [50]);
     await fixture.canary('old', [50]);
     assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
@@ -305,7 +305,7 @@ describe('A tag with a canary strategy', () => {
     assert.deepEqual(tried, []);
   });
 
-  it('carries out a requested action at once, and answers it in the status', async () => {
+  it('carries out a requested action immediately, and answers it in the status', async () => {
     await fixture.canary('new', [20, 100], { minReadySeconds: 600 });
     fixture.cluster.edit('revisiontags', tag, undefined, (object) => {
       object.metadata.annotations = { 'sidecar-injector.io/action': 'promote:now' };

@@ -52,7 +52,7 @@ export class Rollouts {
       pods: groups && recent.inLiveNamespaces(groups),
       shadowReport: (pair) => reports.shadowReport(pair),
       failedInjections: (state, reported) => this.#failed.since(name, state, reported),
-      counting: (workloads) => recent.withRecent(name, workloads),
+      counting: (workloads) => recent.withGone(name, workloads),
       incompleteUntil: this.#incompleteUntil(),
       now: clock.now(),
     });

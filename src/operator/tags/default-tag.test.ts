@@ -30,7 +30,7 @@ describe('RevisionTag default', () => {
     );
   });
 
-  it('gives it back by one update when deleted, with the latest configuration', async () => {
+  it('gives it back to the InjectorConfig by one update when the tag is deleted', async () => {
     await fixture.install('default');
     await fixture.install('new');
     await fixture.tag('default', 'new');
@@ -60,7 +60,7 @@ describe('RevisionTag default', () => {
     assert.equal(fixture.path('default'), `/revisions/default/${hashOf()}/inject`);
   });
 
-  it('with an unknown revision keeps serving and following InjectorConfig default', async () => {
+  it('keeps serving and following InjectorConfig default if its revision is unknown', async () => {
     await fixture.install('default');
     await fixture.tag('default', 'nowhere');
     await fixture.reconcile('default');
@@ -89,7 +89,7 @@ describe('RevisionTag default', () => {
     assert.deepEqual(writesOf(before, /mutating/), []);
   });
 
-  it('works without an InjectorConfig default, and then leaves nothing behind', async () => {
+  it('works without an InjectorConfig default, and leaves nothing behind when the tag is deleted', async () => {
     await fixture.install('new');
     await fixture.tag('default', 'new', { enableNamespacesByDefault: true });
     assert.ok(fixture.tagWebhooks('default').some(({ name }) => name.startsWith('auto.')));
@@ -115,7 +115,7 @@ describe('RevisionTag default', () => {
     assert.equal(fixture.tagObject('default'), undefined);
   });
 
-  it('when deleted, leaves the webhook to an unready InjectorConfig default, and removes it when that is paused', async () => {
+  it('leaves the webhook, when deleted, to InjectorConfig default, even if that is not ready', async () => {
     await fixture.install('new');
     await fixture.tag('default', 'new');
     fixture.reports.missing = ['replica-1'];

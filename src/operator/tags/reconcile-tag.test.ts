@@ -142,7 +142,7 @@ describe('TagReconciler', () => {
     assert.match(fixture.tagPath('prod') ?? '', /^\/tags\/prod\/old\//);
   });
 
-  it('gets the caBundle of a rotation whose pass failed later', async () => {
+  it('uses the caBundle of a rotation even if the pass over the InjectorConfig fails later', async () => {
     await fixture.installTagged('old');
     const before = fixture.tagBundles('prod');
     fixture.annotate('old', { 'sidecar-injector.io/rotate': 'authority:one' });

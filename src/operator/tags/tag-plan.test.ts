@@ -16,7 +16,7 @@ const served: PublishedRevision = { hash: '0123abcd', caBundlePem: 'PEM' };
 const old = config('old');
 const next = config('1-24');
 
-/** Plans a tag that points to `old` and names `1-24`, where everything is ready. */
+/** Plans a tag that points to `old` and should move to `1-24`, which is ready by default. */
 function plan(situation: Partial<TagSituation>): string {
   const { target, revisionReady } = planTag({
     tag: revisionTag('prod'),
@@ -50,10 +50,10 @@ describe('planTag', () => {
     ['a revision without a status', { desired: injectorConfig('1-24') }, 'old, False/RevisionNotReady'],
     ['a revision that a replica lacks', { lacking: () => ['replica-1'] }, 'old, False/RevisionNotReady'],
     ['a revision before its first pass', only('old'), 'old, nothing'],
-    ['a ready revision while only that had a pass', only('1-24'), '1-24, True/RevisionReady'],
+    ['a ready revision if only this revision had a pass', only('1-24'), '1-24, True/RevisionReady'],
     ['a revision before any pass', only(), 'unchanged, nothing'],
     ['an unknown revision', { desired: undefined }, 'old, False/UnknownRevision'],
-    ['a new tag without target', { desired: undefined, current: undefined }, 'unchanged, False/UnknownRevision'],
+    ['a new tag that has no target', { desired: undefined, current: undefined }, 'unchanged, False/UnknownRevision'],
     ['a paused revision', { desired: config('1-24', { paused: true }) }, 'old, False/RevisionPaused'],
     [
       'the current revision when it is paused',
@@ -61,13 +61,13 @@ describe('planTag', () => {
       'unchanged, False/RevisionPaused',
     ],
     [
-      'an unknown revision while the current one is paused',
+      'an unknown revision while the current revision is paused',
       { desired: undefined, current: config('old', { paused: true }) },
       'unchanged, False/UnknownRevision',
     ],
   ];
   for (const [what, situation, expected] of rows) {
-    it(`plans ${what}: ${expected}`, () => {
+    it(`plans ${expected} for ${what}`, () => {
       assert.equal(plan(situation), expected);
     });
   }

@@ -7,7 +7,7 @@ const plural = 'mutatingwebhookconfigurations';
 
 describe('the webhook of a tag, damaged by another client,', () => {
   const fixture = eachTest(new TagFixture());
-  /** Makes the API server reject writes to paths with this end whose body contains a text. */
+  /** Makes the API server reject writes whose path ends with, and whose body contains, a text. */
   const refuse = (end: string, text: string): void => {
     const isWrong = (method: string, path: string, body: string): boolean =>
       method !== 'GET' && path.endsWith(end) && body.includes(text);
@@ -100,7 +100,7 @@ describe('the webhook of a tag, damaged by another client,', () => {
       fixture.tagSays('prod', 'WebhookReady', /^False\/Invalid: no CEL; there is no webhook, so/);
     });
 
-    it('is retried after a minute, and at once when they are corrected', async () => {
+    it('is retried after a minute, and immediately when a user corrects the matchConditions', async () => {
       assert.equal(await fixture.reconcileTag('prod'), 60_000);
       await fixture.clock.advance(10_000);
       assert.equal(await fixture.reconcileTag('prod'), 50_000);

@@ -31,7 +31,7 @@ describe('A tag keeps its current revision, and reports why,', () => {
     await stays('going', /^False\/UnknownRevision: .*\(there are: old\)/);
   });
 
-  it('when spec.revision is not ready, and follows its current configuration meanwhile', async () => {
+  it('when spec.revision is not ready, and follows the configuration of the current revision', async () => {
     await fixture.install('new', { injection: { templates: { sidecar: '{{ if }}' } } });
     await stays('new', /^False\/RevisionNotReady: InjectorConfig new is not ready \(ConfigurationInvalid: .*line 1/);
     await fixture.render('old', template('two'), 'prod');
@@ -81,7 +81,7 @@ describe('A tag keeps its current revision, and reports why,', () => {
     assert.equal(fixture.cluster.get('mutatingwebhookconfigurations', 'sidecar-injector-probe-tag-prod'), undefined);
   });
 
-  it('after a restart, with unchanged conditions, until its InjectorConfig has been reconciled', async () => {
+  it('after a restart, with unchanged conditions, until its new revision has been reconciled', async () => {
     await fixture.install('new');
     await fixture.recorded(/^Published: the tag/);
     const [path, ready] = [fixture.tagPath('prod'), fixture.tagCondition('prod', 'Ready')];

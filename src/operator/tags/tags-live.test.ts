@@ -16,8 +16,8 @@ describe('tags in a running operator', () => {
     return webhook?.clientConfig.service.path ?? 'none';
   };
   const pointsTo = (name: string, to: string): Promise<void> => cluster.until(() => path(name).includes(`/${to}/`));
-  const says = (kind: 'injectorconfigs' | 'revisiontags', name: string, said: string): Promise<void> =>
-    cluster.until(() => cluster.ready(name, kind) === said);
+  const says = (kind: 'injectorconfigs' | 'revisiontags', name: string, status: string): Promise<void> =>
+    cluster.until(() => cluster.ready(name, kind) === status);
   /** Waits until the operator writes nothing more, so that a later write has a later cause. */
   const quiet = async (): Promise<void> => {
     for (let before = -1; before !== cluster.writes.length;) {
@@ -50,7 +50,7 @@ describe('tags in a running operator', () => {
     await cluster.until(() => cluster.webhook('tag-prod') === undefined);
   });
 
-  it('report when their revision becomes unready, and ready again', async () => {
+  it('report when their revision becomes unready, and when it is ready again', async () => {
     cluster.put('injectorconfigs', injectorConfig('old'));
     cluster.put('revisiontags', revisionTag('prod', 'old'));
     await says('revisiontags', 'prod', 'True/Published');

@@ -87,13 +87,10 @@ describe('ClusterUsage', () => {
     namespaces.replace([namespace('shop', {}), old], '1');
     assert.deepEqual([usage.isBeingDeleted('shop'), usage.isBeingDeleted('old')], [false, false]);
     namespaces.upsert(versioned({ ...old, metadata: { ...old.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }));
-    assert.deepEqual(
-      [usage.isBeingDeleted('shop'), usage.isBeingDeleted('old'), usage.isBeingDeleted('gone')],
-      [false, true, true],
-    );
+    assert.deepEqual(['shop', 'old', 'gone'].map(usage.isBeingDeleted.bind(usage)), [false, true, true]);
   });
 
-  it('reports nothing before all objects are listed, and then at once', async () => {
+  it('reports nothing before all objects are listed, and then reports immediately', async () => {
     publish('blue', 'aaaaaaaa');
     begin();
     namespaces.replace([namespace('shop', { 'istio.io/rev': 'blue' })], '1');
@@ -118,7 +115,7 @@ describe('ClusterUsage', () => {
     });
   });
 
-  it('does not count a pod for an annotation without an injection', async () => {
+  it('does not count a pod that has only a forged annotation', async () => {
     publish('blue', 'aaaaaaaa');
     begin();
     namespaces.replace([namespace('shop', {})], '1');
@@ -138,7 +135,7 @@ describe('ClusterUsage', () => {
     assert.deepEqual(usage.injectorConfig('blue')?.pods, { count: 1, names: ['shop/d'] });
   });
 
-  it('requests a write at most every 30 s, and at once after a quiet time', async () => {
+  it('requests a write at most every 30 s, and immediately after 30 s without changes', async () => {
     publish('blue', 'aaaaaaaa');
     begin();
     read({});
@@ -181,7 +178,7 @@ describe('ClusterUsage', () => {
     assert.equal(usage.figures(), undefined);
   });
 
-  it('retries to load rules', async () => {
+  it('loads rules again after a failure', async () => {
     served = undefined;
     publish('blue', 'aaaaaaaa');
     begin();

@@ -36,7 +36,7 @@ const plain: PodTraits = {
   injectedBy: '',
 };
 
-/** Returns the InjectorConfig of the first entry; its revision has the same name. */
+/** Returns the InjectorConfig of the first entry. The revision has the same name. */
 function nameIn(injectedBy: string): string {
   return injectedBy.split('.')[0] ?? '';
 }
@@ -75,32 +75,32 @@ describe('judgePod', () => {
   const optedIn = { annotations: out, labels: { [inject]: 'true' } };
   const choosy = { [revision]: 'choosy' };
   const rows: [name: string, pod: Partial<PodTraits>, namespace: Record<string, string>, judgement: string][] = [
-    ['the current configuration', by(now), blue, 'current Current at blue by blue'],
-    ['another configuration', by(old), blue, 'stale OtherConfiguration at blue by blue'],
-    ['another revision', by(now, 'default'), blue, 'stale OtherInjectorConfig at default by blue'],
-    ['a foreign sidecar', { annotations: { [status]: '{' } }, blue, 'stale OtherInjector at blue by blue'],
-    ['a deleted InjectorConfig', by(now, 'gone'), blue, 'stale OtherInjector at blue by blue'],
-    ['a deleted InjectorConfig, unselected', by(now, 'gone'), {}, 'stale InjectorGone at gone by none'],
-    ['a forged entry and no status', forged(`blue.${now}`), {}, ''],
-    ['a forged entry and another status', { ...by(now), annotations: { [status]: 'red' } }, {}, ''],
-    ['a forged entry alone', forged(`default.${old}`), blue, 'missing NotCalled at blue by blue'],
-    ['a forged entry beside a real one', forgedBeside, blue, 'stale OtherConfiguration at blue by blue'],
-    ['a configuration of another operator class', by(now, 'foreign'), {}, ''],
-    ['a sidecar, unselected', by(now), {}, 'stale NotSelected at blue by none'],
-    ['a sidecar, unpublished', by(now, 'off'), { [revision]: 'off' }, 'stale NotPublished at off by off'],
-    ['a current sidecar, by tag', by(now), { [revision]: 'prod' }, 'current Current at blue by tag-prod'],
-    ['nothing, unselected', {}, {}, ''],
-    ['nothing, selected by its namespace', {}, blue, 'missing NotCalled at blue by blue'],
-    ['nothing, selected by its own label', { labels: blue }, {}, 'missing NotCalled at blue by blue'],
-    ['nothing, in a disabled namespace', { labels: blue }, { [injection]: 'disabled' }, ''],
-    ['nothing, on the host network', { hostNetwork: true }, blue, 'none HostNetwork at blue by blue, no user'],
-    ['nothing, opted out by annotation', { annotations: out }, blue, 'none OptedOut at blue by blue, no user'],
-    ['nothing, opted in by label against an annotation', optedIn, blue, 'missing NotCalled at blue by blue'],
-    ['nothing, unpublished', {}, { [revision]: 'off' }, 'none NotPublished at off by off'],
-    ['nothing, with matchConditions', {}, choosy, 'undecided MatchConditions at choosy by choosy, no user'],
+    ['with the current configuration', by(now), blue, 'current Current at blue by blue'],
+    ['with another configuration', by(old), blue, 'stale OtherConfiguration at blue by blue'],
+    ['with another revision', by(now, 'default'), blue, 'stale OtherInjectorConfig at default by blue'],
+    ['with a foreign sidecar', { annotations: { [status]: '{' } }, blue, 'stale OtherInjector at blue by blue'],
+    ['of a deleted InjectorConfig', by(now, 'gone'), blue, 'stale OtherInjector at blue by blue'],
+    ['of a deleted InjectorConfig that no webhook selects', by(now, 'gone'), {}, 'stale InjectorGone at gone by none'],
+    ['with a forged entry and no status', forged(`blue.${now}`), {}, ''],
+    ['with a forged entry and another status', { ...by(now), annotations: { [status]: 'red' } }, {}, ''],
+    ['with only a forged entry', forged(`default.${old}`), blue, 'missing NotCalled at blue by blue'],
+    ['with a forged entry and a real entry', forgedBeside, blue, 'stale OtherConfiguration at blue by blue'],
+    ['with a configuration of another operator class', by(now, 'foreign'), {}, ''],
+    ['with a sidecar that no webhook selects', by(now), {}, 'stale NotSelected at blue by none'],
+    ['with a sidecar that is not published', by(now, 'off'), { [revision]: 'off' }, 'stale NotPublished at off by off'],
+    ['with a current sidecar, by a tag', by(now), { [revision]: 'prod' }, 'current Current at blue by tag-prod'],
+    ['without a sidecar, not selected', {}, {}, ''],
+    ['without a sidecar, selected by its namespace', {}, blue, 'missing NotCalled at blue by blue'],
+    ['without a sidecar, selected by its own label', { labels: blue }, {}, 'missing NotCalled at blue by blue'],
+    ['without a sidecar in a disabled namespace', { labels: blue }, { [injection]: 'disabled' }, ''],
+    ['without a sidecar on the host network', { hostNetwork: true }, blue, 'none HostNetwork at blue by blue, no user'],
+    ['opted out by annotation', { annotations: out }, blue, 'none OptedOut at blue by blue, no user'],
+    ['opted in by label against an annotation', optedIn, blue, 'missing NotCalled at blue by blue'],
+    ['without a sidecar, if nothing is published', {}, { [revision]: 'off' }, 'none NotPublished at off by off'],
+    ['without a sidecar, with matchConditions', {}, choosy, 'undecided MatchConditions at choosy by choosy, no user'],
   ];
   for (const [name, pod, namespace, judgement] of rows) {
-    it(`judges a pod that has ${name}`, () => {
+    it(`judges a pod ${name}`, () => {
       assert.equal(judge(pod, namespace).join('; '), judgement);
     });
   }
@@ -140,7 +140,7 @@ describe('judgePod', () => {
     assert.equal(judge({ injectedBy }, {}).length, 8);
   });
 
-  it('prefers the published one of two overlapping webhooks, in any order', () => {
+  it('prefers the published webhook of two overlapping webhooks, in any order', () => {
     for (const order of ['ab', 'ba']) {
       const webhooks = new SelectingWebhookIndex();
       for (const id of order) webhooks.set(selectingWebhook('blue', { id, hash: id === 'a' ? undefined : now }));

@@ -300,7 +300,7 @@ describe('PodUsage, over random histories,', () => {
         for (const [name, labels] of namespaces) fresh.setNamespace(name, labels);
         for (const pod of stored.values())
           fresh.setPod(undefined, new Pods().record(pod.metadata.name ?? '', pod.group!.traits));
-        // Ignore lines with groups: in the fresh instance each pod has a group of its own.
+        // Ignore lines with groups: in the fresh instance each pod has its own group.
         const summed = (lines: string[]) => lines.filter((line) => !line.includes('users'));
         assert.deepEqual(summed(describeUsage(usage)), summed(describeUsage(fresh)));
       }),

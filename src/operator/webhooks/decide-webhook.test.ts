@@ -32,20 +32,20 @@ describe('decideWebhook', () => {
     ['replicas that are loading', { lacking }, 'keep old: WaitingForReplicas, pending'],
     ['replicas that restart', { lacking, compiled: 'old' }, 'keep old: -, pending'],
     ['no replica for 30 s', { lacking, compiled: 'old', hasNoReplica: true }, 'keep old: NoReplica, pending'],
-    ['a lost one', { lacking, compiled: undefined, isStored: () => false }, 'keep old: ConfigurationLost, pending'],
-    ['a tag default', { isTagged: true, isLive: false }, 'leave new: Tagged'],
-    ['a tag default, and a name in use', { isTagged: true, otherClass: finding('HostTaken') }, 'leave new: Tagged'],
+    ['a lost hash', { lacking, compiled: undefined, isStored: () => false }, 'keep old: ConfigurationLost, pending'],
+    ['tag default', { isTagged: true, isLive: false }, 'leave new: Tagged'],
+    ['tag default, and a name in use', { isTagged: true, otherClass: finding('HostTaken') }, 'leave new: Tagged'],
     ['another injector before publication', { isLive: false, foreign: 'Istio is there' }, 'leave -: ForeignOverlap'],
     ['another injector beside a live webhook', { foreign: 'Istio is there' }, 'apply new: Published'],
   ];
   for (const [name, facts, expected] of rows) {
-    it(`decides on ${name}: ${expected}`, () => {
+    it(`decides "${expected}" for ${name}`, () => {
       const { action, hash = '-', finding: found, isPending } = decideWebhook({ ...ready, ...facts });
       assert.equal(`${action} ${hash}: ${found?.reason ?? '-'}${isPending ? ', pending' : ''}`, expected);
     });
   }
 
-  it('says how to end a wait of more than 5 minutes', () => {
+  it('explains how to end a wait of more than 5 minutes', () => {
     const { finding: found } = decideWebhook({ ...ready, lacking, waitedMs: () => 300_000 });
     assert.match(found?.message ?? '', /^configuration new is not served yet by replica-1; .* delete the pod/);
   });

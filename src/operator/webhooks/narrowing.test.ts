@@ -28,11 +28,11 @@ const desired = configuration(list(ours));
 
 describe('leaveNarrowed', () => {
   const kept: [what: string, selector: LabelSelector][] = [
-    ['more expressions', list(ours, added)],
-    ['more expressions, ours in another order', list(added, { ...ours, values: ['green', 'blue'] })],
+    ['added expressions', list(ours, added)],
+    ['added expressions and another order', list(added, { ...ours, values: ['green', 'blue'] })],
   ];
   for (const [what, selector] of kept) {
-    it(`keeps ${what} of a tolerated manager, and names it`, () => {
+    it(`keeps ${what} from a tolerated manager, and names the manager`, () => {
       const { object, finding } = leaveNarrowed(desired, configuration(selector, 'enforcer'), ['enforcer']);
       assert.deepEqual(object.webhooks, [{ name: webhook, namespaceSelector: selector }, { name: 'second' }]);
       assert.deepEqual(object.metadata, desired.metadata);
@@ -44,11 +44,11 @@ describe('leaveNarrowed', () => {
 
   const restored: [what: string, live: KubernetesObject | undefined, tolerated?: string[]][] = [
     ['a missing webhook', undefined],
-    ['the same list', configuration(list(ours), 'enforcer')],
+    ['an equal list', configuration(list(ours), 'enforcer')],
     ['a missing selector', configuration(undefined, 'enforcer')],
-    ['a list without ours', configuration(list(added), 'enforcer')],
-    ['a list with ours changed', configuration(list({ ...ours, values: ['blue'] }, added), 'enforcer')],
-    ['labels', configuration({ ...list(ours, added), matchLabels: { a: 'b' } }, 'enforcer')],
+    ['a list without our expression', configuration(list(added), 'enforcer')],
+    ['a list that changes our expression', configuration(list({ ...ours, values: ['blue'] }, added), 'enforcer')],
+    ['added matchLabels', configuration({ ...list(ours, added), matchLabels: { a: 'b' } }, 'enforcer')],
     ['expressions of another manager', configuration(list(ours, added), 'other')],
     ['expressions without a manager', configuration(list(ours, added))],
     ['expressions when no manager is tolerated', configuration(list(ours, added), 'enforcer'), []],
@@ -66,7 +66,7 @@ describe('leaveNarrowed', () => {
     assert.match(leaveNarrowed(desired, live, ['enforcer']).finding.message, /adds managed DoesNotExist to/);
   });
 
-  it('treats a webhook without a selector as one that selects everything', () => {
+  it('treats a webhook that has no selector as selecting everything', () => {
     const live = configuration(list(added), 'enforcer');
     assert.equal(leaveNarrowed(configuration(undefined), live, ['enforcer']).finding.status, 'True');
   });

@@ -80,7 +80,7 @@ describe('One writer of each webhook', () => {
     }
   });
 
-  /** Caches `isAccepted` by certificate and bundle, because few changes bring new ones. */
+  /** Caches `isAccepted` by certificate and bundle, because most changes keep both. */
   const accepted = new Map<string, boolean>();
 
   function servedLeaf(config: string): string {

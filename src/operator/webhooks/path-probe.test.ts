@@ -105,7 +105,7 @@ describe('probePath', () => {
     [409, 'configmaps "sidecar-injector-probe-blue" already exists'],
     [422, 'data: Invalid value'],
   ] as const) {
-    it(`reports at once that another component rejects the dry run: ${message}`, async () => {
+    it(`reports immediately that another component rejects the dry run: ${message}`, async () => {
       answers = [fails(new ApiError({ code, reason: 'Refused', message }))];
       const outcome = await run();
       assert.ok(!outcome.reached && outcome.reason === 'ProbeRefused');
@@ -151,7 +151,7 @@ describe('probePath', () => {
 const post = 'Post "https://sidecar-injector-blue.injection.svc:443/revisions/blue/0123abcd/inject?timeout=5s": ';
 
 describe('unreachable', () => {
-  const table: [says: string, advice: RegExp][] = [
+  const table: [error: string, advice: RegExp][] = [
     [`${post}tls: failed to verify certificate: x509: certificate signed by unknown authority`, /CertificateReady/],
     [`${post}dial tcp 10.0.0.7:443: connect: connection refused`, /--webhook-port/],
     [`${post}context deadline exceeded`, /NetworkPolicies/],
@@ -163,11 +163,11 @@ describe('unreachable', () => {
     ['the server could not find the requested resource', /selector/],
     ['the server is currently unable to handle the request', /check their logs/],
   ];
-  for (const [says, advice] of table) {
-    it(`keeps the API server's error and adds advice: ${says.slice(-50)}`, () => {
-      const message = unreachable(prefix + says);
+  for (const [error, advice] of table) {
+    it(`keeps the API server's error and adds advice: ${error.slice(-50)}`, () => {
+      const message = unreachable(prefix + error);
       assert.ok(message.startsWith('the API server does not reach the webhook, so it is not installed: '));
-      assert.ok(message.includes(says.replace('?timeout=5s', '')));
+      assert.ok(message.includes(error.replace('?timeout=5s', '')));
       const [, last = ''] = /.*; (.*)$/.exec(message) ?? [];
       assert.match(last, advice);
     });

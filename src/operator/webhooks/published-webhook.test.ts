@@ -11,7 +11,7 @@ const service = (path: string): object => ({ service: { path } });
 const rollout = (way = 'inject'): string => `/tags/prod/blue/0123abcd/green/4567cdef/8000000000000000/${way}`;
 
 describe('namedHashes', () => {
-  it('returns stable and canary hashes, each for its own InjectorConfig', () => {
+  it('returns the hashes that an InjectorConfig has as stable and as canary', () => {
     const live = configuration(service(rollout()), service('/tags/prod/blue/0123abce/inject'));
     assert.deepEqual(namedHashes(live, 'blue'), ['0123abcd', '0123abce']);
     assert.deepEqual(namedHashes(live, 'green'), ['4567cdef']);
@@ -37,9 +37,9 @@ describe('publishedHash', () => {
     ['no webhooks', configuration(), undefined],
     ['a Service', configuration(one), '0123abcd'],
     ['a url with a path prefix', configuration({ url: 'https://h/x/revisions/blue/0123abcd/inject' }), '0123abcd'],
-    ['several that agree', configuration(one, one), '0123abcd'],
-    ['several that differ', configuration(one, other), undefined],
-    ['one without a path', configuration(one, {}), undefined],
+    ['webhooks with equal paths', configuration(one, one), '0123abcd'],
+    ['webhooks with different paths', configuration(one, other), undefined],
+    ['a webhook that has no path', configuration(one, {}), undefined],
     ['another InjectorConfig', configuration(service('/revisions/green/0123abcd/inject')), undefined],
     ['stable in a rollout', configuration(service(rollout())), '0123abcd'],
     ['stable in a shadow step', configuration(service(rollout('shadow'))), '0123abcd'],

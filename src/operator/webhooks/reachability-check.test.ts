@@ -44,7 +44,7 @@ describe('ReachabilityCheck', () => {
     fixture.says('blue', 'Ready', /^True/);
   });
 
-  it('checks at once when the desired webhook has changed', async () => {
+  it('checks immediately when the desired webhook has changed', async () => {
     fixture.cluster.answersProbes = false;
     fixture.cluster.put('injectorconfigs', injectorConfig('blue'));
     await failing();
@@ -53,7 +53,7 @@ describe('ReachabilityCheck', () => {
     assert.equal(fixture.webhooks('blue')[0]?.clientConfig.url?.startsWith('https://injector.example.com/rev'), true);
   });
 
-  it('checks once: not for a new configuration, a restart, or a deleted webhook', async () => {
+  it('checks once, and not again for a new configuration, a restart or a deleted webhook', async () => {
     await fixture.install();
     await fixture.render('blue', 'spec:\n  containers: []\n');
     fixture.restart();

@@ -27,7 +27,7 @@ describe('Removal', () => {
   };
 
   for (const [plural, name, namespace] of [webhook, service]) {
-    it(`waits for one of ${plural} with a foreign finalizer, names it, and keeps the later objects`, async () => {
+    it(`waits while one of the ${plural} has a foreign finalizer, names it, and keeps later objects`, async () => {
       fixture.cluster.edit(plural, name, namespace, (object) => {
         object.metadata.finalizers = ['example.com/hold'];
       });
