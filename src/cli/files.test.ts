@@ -9,7 +9,7 @@ describe('files of the command line', () => {
   const { path } = temporaryFolder();
   const { terminal, seen } = recordingTerminal('typed');
 
-  it('reads and writes files, and uses the terminal for - or no file', async () => {
+  it('reads and writes files, and uses the terminal if the name is - or missing', async () => {
     const file = path('a');
     writeNamedFile(terminal, '--output', file, 'text');
     assert.equal(await readNamedFile(terminal, '--filename', file), 'text');
@@ -45,7 +45,7 @@ describe('files of the command line', () => {
     ['a text', 'a text'],
   ];
   for (const [error, message] of errors) {
-    it(`describes: ${message}`, () => {
+    it(`describes an error as: ${message}`, () => {
       assert.equal(describeFileError(error), message);
     });
   }

@@ -22,7 +22,7 @@ describe('the heap', () => {
     return Number(result.stdout);
   }
 
-  it('has a young generation of 8 MiB in a server, and one that grows in other commands', () => {
+  it('has a young generation of 8 MiB in a server, and a growing young generation in other commands', () => {
     assert.equal(youngGeneration('boundHeap();'), 8);
     assert.ok(youngGeneration('leaveHeapToGrow();') > 8);
   });

@@ -14,12 +14,12 @@ const table: [parse: (text: string) => unknown, accepted: [text: string, value: 
 describe('values of options', () => {
   for (const [parse, accepted, refused] of table) {
     for (const [text, value] of accepted) {
-      it(`${parse.name} ${text.slice(0, 20)}: accepted`, () => {
+      it(`${parse.name} accepts ${text.slice(0, 20)}`, () => {
         assert.deepEqual(parse(text), value);
       });
     }
     for (const text of refused) {
-      it(`${parse.name} ${JSON.stringify(text.slice(0, 20))}: refused`, () => {
+      it(`${parse.name} refuses ${JSON.stringify(text.slice(0, 20))}`, () => {
         assert.throws(() => parse(text), InvalidArgumentError);
       });
     }

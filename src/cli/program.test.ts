@@ -14,7 +14,7 @@ describe('the command line', () => {
     return ['inject', '-f', '-', '-c', file('i', injectorConfig(spec)), ...flags];
   };
 
-  describe('reports wrong arguments with exit status 2', () => {
+  describe('exits with status 2 for', () => {
     const emptyConfig = () => ['--inject-config-file', file('ic', '')];
     const noValues = /--values-file: name a file with key values of ConfigMap mesh\/istio-values/;
     const beside = 'of ConfigMap istio-system/istio-sidecar-injector, to which configFrom';
@@ -52,12 +52,12 @@ describe('the command line', () => {
       ['two InjectorConfigs', () => injecting(` {}\n---\n${injectorConfig(' {}')}`), /i: contains 2 InjectorConfigs/],
       ['an empty InjectorConfig file', () => ['inject', '-f', '-', '-c', file('e', '# nothing')], /e: is empty/],
       [
-        'an InjectorConfig instead of a config of Istio',
+        "an InjectorConfig instead of Istio's config",
         () => ['kube-inject', '-f', '-', '--injectConfigFile', file('ic', injectorConfig(' {}'))],
         /use `injector inject --config`/,
       ],
       ['a directory without config', () => ['inject', '-f', '-', '--config-dir', path()], /config: missing/],
-      ['no template', () => ['template'], /--file, or several with --batch/],
+      ['a missing template', () => ['template'], /--file, or several with --batch/],
       ['a single delimiter', () => ['template', '--file', '-', '--delims', '[['], /left and the right/],
       ['invalid JSON', () => ['template', '--file', '-', '--data', file('d', '{')], /not JSON/],
       ['data with a batch', () => ['template', '--batch', '-', '--data', 'x'], /a batch contains its own data/],
@@ -67,7 +67,7 @@ describe('the command line', () => {
       ['an advertised host without port', () => ['operator', '--advertise', 'localhost'], /must be HOST:PORT/],
       ['a factor below 1', () => ['operator', scale, '0.5'], new RegExp(`${scale}.*at least 1`)],
       ['an invalid identity', () => ['operator', '--identity', 'Me'], /must be a name: lower-case/],
-      ['half a request', () => ['operator', '--requests-per-connection', '0.5'], /whole number from 1 to 1000000/],
+      ['a count of 0.5', () => ['operator', '--requests-per-connection', '0.5'], /whole number from 1 to 1000000/],
       ['an invalid drain time', () => ['operator', '--drain-seconds', 'long'], /number of seconds/],
       ['invalid labels', () => ['operator', '--pod-selector', 'app'], /must be key=value/],
       ['a missing kubeconfig', () => ['operator', '--kubeconfig', '/nowhere'], /there is no such file/],
@@ -151,7 +151,7 @@ describe('the command line', () => {
   });
 
   describe('template', () => {
-    it('renders', async () => {
+    it('renders a template', async () => {
       const data = file('data.json', '{"port": 1000000}');
       const seen = await runCommand(['template', '--file', '-', '--data', data], 'port {{ .port }}\n');
       assert.deepEqual(seen, { out: 'port 1e+06\n', errors: '', code: 0, questions: [] });

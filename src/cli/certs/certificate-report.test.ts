@@ -16,7 +16,6 @@ describe('certs status', () => {
   let authority: CertifiedKey;
   let other: CertifiedKey;
   let leaf: string;
-  /** Valid for a day. */
   let shortLived: string;
   before(async () => {
     const keys = await generateRsaKeyPair(2048);
@@ -30,10 +29,10 @@ describe('certs status', () => {
   const fingerprint = (): string => readCertificate(leaf).fingerprint;
   const short = (pem: string): string => readCertificate(pem).fingerprint.slice(0, 8);
 
-  /** Returns a configuration with one webhook per bundle. */
-  function configuration(bundles: readonly string[], way: object = { service }): KubernetesObject {
+  /** Returns a webhook configuration with one webhook per bundle. */
+  function configuration(bundles: readonly string[], target: object = { service }): KubernetesObject {
     const ours = bundles.map((bundle, index) => {
-      const clientConfig = { caBundle: Buffer.from(bundle).toString('base64'), ...way };
+      const clientConfig = { caBundle: Buffer.from(bundle).toString('base64'), ...target };
       return { name: `w${index}.sidecar-injector.io`, clientConfig };
     });
     return {
@@ -74,11 +73,7 @@ describe('certs status', () => {
   const after = (days: number): Date => new Date(now.getTime() + days * day);
   const serving = (served: string | undefined) => ({ replicas: new Map([['r2', served]]) });
   const rows: [string, () => Partial<CertificateObservation>, RegExp][] = [
-    [
-      'no operator',
-      () => ({ config: { metadata: { name: 'a' } } }),
-      /no operator has reconciled the InjectorConfig yet/,
-    ],
+    ['an object without status', () => ({ config: { metadata: { name: 'a' } } }), /no operator has reconciled this/],
     [
       'a bundle with another authority',
       () => ({ configurations: [configuration([other.certificatePem])] }),
@@ -91,10 +86,10 @@ describe('certs status', () => {
       () => ({ now: after(5.3) }),
       /should have been renewed at 2026-03-05T00:00:00Z and expires at 2026-03-08T00:00:00Z/,
     ],
-    ['no serving Secret', () => ({ certificatePem: undefined }), /there is no Secret sidecar-injector-a-serving/],
+    ['a missing Secret', () => ({ certificatePem: undefined }), /there is no Secret sidecar-injector-a-serving/],
     ['a serving Secret without a certificate', () => ({ certificatePem: 'x' }), /contains no certificate/],
     [
-      'a Secret that may not be read',
+      'a Secret that cannot be read',
       () => ({ certificatePem: undefined, unreadable: 'the serving Secret was not read: x' }),
       /was not read/,
     ],
@@ -105,11 +100,7 @@ describe('certs status', () => {
       () => ({ config: withCondition('CertificateReady', 'False') }),
       /CertificateReady is False \(Why\): what/,
     ],
-    [
-      'another writer',
-      () => ({ config: withCondition('Conflict', 'True') }),
-      /another client writes the same objects: what/,
-    ],
+    ['another client', () => ({ config: withCondition('Conflict', 'True') }), /writes the same objects: what/],
   ];
   for (const [name, changed, problem] of rows) {
     it(`reports ${name}`, () => {
@@ -117,7 +108,7 @@ describe('certs status', () => {
     });
   }
 
-  it('allows time for the renewal of a short-lived certificate, which is backdated by a day', () => {
+  it('allows time for the renewal of a short-lived certificate', () => {
     const { config } = observation();
     const certificate = { ...config.status?.certificate, renewAt: '2026-03-01T16:00:00Z' } as const;
     const renewed = { ...config, status: { ...config.status, certificate } };
@@ -126,7 +117,7 @@ describe('certs status', () => {
     assert.deepEqual(certificateReport(observation(overdue)).problems, []);
   });
 
-  it('checks the host of a url instead of a Service', () => {
+  it('verifies the host of a url if there is no Service', () => {
     const byUrl = configuration([authority.certificatePem], { url: 'https://elsewhere.example/x' });
     const { problems } = certificateReport(observation({ configurations: [byUrl] }));
     assert.match(problems.join('\n'), /not valid for "elsewhere.example"/);

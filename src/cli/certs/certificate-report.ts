@@ -65,9 +65,7 @@ function certificateProblems({ config, certificatePem, unreadable, now }: Certif
   const secret = `Secret sidecar-injector-${config.metadata.name}-serving`;
   const ready = config.status?.conditions?.find(({ type }) => type === 'CertificateReady');
   if (ready === undefined)
-    problems.push(
-      'no operator has reconciled the InjectorConfig yet: check that an operator of its operatorClass is running',
-    );
+    problems.push('no operator has reconciled this object: check that an operator of its operatorClass is running');
   else if (ready.status !== 'True')
     problems.push(`CertificateReady is ${ready.status} (${ready.reason}): ${ready.message}`);
   const conflict = config.status?.conditions?.find(({ type }) => type === 'Conflict');
@@ -111,9 +109,7 @@ function replicaProblems({ config, certificatePem, replicas }: CertificateObserv
   return [...replicas].flatMap(([name, served]) => {
     if (served === fingerprint) return [];
     const what = `${served?.slice(0, 8) ?? 'no certificate'}, not ${fingerprint.slice(0, 8)}`;
-    return [
-      `replica ${name} serves ${what}: a replica loads a new certificate within seconds if it can reach the API server`,
-    ];
+    return [`replica ${name} serves ${what}: a replica updates within seconds if it reaches the API server`];
   });
 }
 

@@ -65,7 +65,7 @@ export function certsRotateCommand(terminal: Terminal): Command {
 const described: Record<RotateTarget, string> = {
   leaf: 'a new serving certificate',
   authority: 'a new authority',
-  'authority-force': 'a new authority; the old authority is trusted only until replicas have had time to load the new certificate',
+  'authority-force': 'a new authority; the old authority is trusted only until replicas could follow',
 };
 
 function targetOf({ ca, force }: RotateOptions): RotateTarget {

@@ -70,7 +70,7 @@ describe('injector certs', () => {
   });
 
   describe('patch-ca-bundle', () => {
-    it('writes the authority from create', async () => {
+    it('writes the authority that create has written', async () => {
       const text = 'kind: MutatingWebhookConfiguration\nwebhooks:\n- clientConfig: {caBundle: X, url: https://x}\n';
       const ca = path('one', 'ca.crt');
       const { out, errors } = await runCommand(['certs', 'patch-ca-bundle', '--ca', ca], text);
@@ -125,7 +125,7 @@ describe('injector certs', () => {
     });
     const call = (...argv: string[]) => runCommand(['certs', ...argv, '--kubeconfig', path('kubeconfig')]);
 
-    it('status prints a table, and exits with 0 without problems', async () => {
+    it('status prints a table, and exits with 0 if there is no problem', async () => {
       const { out, errors, code } = await call('status');
       assert.deepEqual([errors, code], ['', 0]);
       assert.match(
@@ -169,7 +169,7 @@ describe('injector certs', () => {
       assert.match((await call('status')).errors, /^$/);
     });
 
-    it('status reports the objects that it may not read', async () => {
+    it('status reports the objects that the user may not read', async () => {
       objects[secret] = 403;
       objects[leases] = 403;
       assert.match((await call('status')).errors, /a: the serving Secret was not read: you may not/);
@@ -200,7 +200,7 @@ describe('injector certs', () => {
       [['--ca', '--force'], 'authority-force'],
     ];
     for (const [flags, target] of targets) {
-      it(`rotate ${flags.join(' ')} requests ${target}`, async () => {
+      it(`requests target ${target} for rotate ${flags.join(' ')}`, async () => {
         const { code, errors } = await call('rotate', 'a', ...flags);
         assert.deepEqual([code, errors], [0, '']);
         const patch = JSON.parse(patches[0]?.body ?? '') as KubernetesObject;

@@ -40,13 +40,13 @@ describe('followRotation', () => {
   const rows: [string, readonly (Seen | undefined)[], RegExp][] = [
     ['no operator answers', [{ phase: 'Stable' }, { phase: 'Stable' }], /no operator has answered in time/],
     [
-      'it takes too long',
+      'the rotation takes too long',
       [{ phase: 'Confirming', rotateRequest: { nonce: 'n', state: 'Accepted' } }],
       /still in phase Confirming/,
     ],
-    ['it is refused', [{ rotateRequest: { nonce: 'n', state: 'Refused', message: 'no' } }], /^no$/],
-    ['it is refused without a message', [{ rotateRequest: { nonce: 'n', state: 'Refused' } }], /refused/],
-    ['the object is deleted', [{}, undefined], /was deleted/],
+    ['the request is refused', [{ rotateRequest: { nonce: 'n', state: 'Refused', message: 'no' } }], /^no$/],
+    ['the refusal has no message', [{ rotateRequest: { nonce: 'n', state: 'Refused' } }], /refused/],
+    ['the InjectorConfig is deleted', [{}, undefined], /was deleted/],
   ];
   for (const [name, history, message] of rows) {
     it(`reports when ${name}`, async () => {

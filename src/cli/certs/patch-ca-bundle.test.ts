@@ -30,7 +30,7 @@ describe('certs patch-ca-bundle', () => {
       `${head}webhooks:\n- clientConfig:\n<|    caBundle: VALUE\n>    url: https://x\n- clientConfig:\n<|    caBundle: VALUE\n>    url: https://y\n---\n${head.replace('Mutating', 'Validating')}webhooks:\n- clientConfig: {<|"caBundle": "VALUE", >url: https://z}\n`,
     ],
     [
-      'replaces a value in a JSON List with another object',
+      'replaces a value in a JSON List that also contains another object',
       '{"kind":"List","items":[{"kind":"Service"},{"kind":"MutatingWebhookConfiguration","webhooks":[{"clientConfig":{"caBundle":"<Cg==|VALUE>","url":"https://x"}}]}]}',
     ],
     ['fills an empty clientConfig', `${head}webhooks: [{clientConfig: {<|"caBundle": "VALUE">}}]\n`],

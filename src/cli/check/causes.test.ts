@@ -73,7 +73,7 @@ describe('causesOf', () => {
   const table: Row[] = [
     ['no label', {}, {}, one],
     ['a label that is not a string', {}, { labels: { 'istio.io/rev': 7 } }, one],
-    ['no InjectorConfig, so that no label has a meaning', names('1-24'), {}, {}],
+    ['a label while there is no InjectorConfig', names('1-24'), {}, {}],
     ['a revision with a webhook', names('1-24'), {}, { ...one, published: [webhook] }],
     ['a revision without a status', names('1-24'), {}, one, `${away}${unseen}`, describeOld],
     [
@@ -85,7 +85,7 @@ describe('causesOf', () => {
       describeOld,
     ],
     [
-      'a revision that is ready',
+      'a ready revision whose webhook was deleted',
       names('1-24'),
       {},
       { configs: [config('1-24', {}, isReady)] },
@@ -94,14 +94,14 @@ describe('causesOf', () => {
     ],
     ['a paused revision with other problems', names('1-24'), {}, off, `${away}${paused}`, enable],
     ['a tag for a paused revision', names('prod'), {}, off, `RevisionTag prod has no webhook: ${paused}`, enable],
-    ["a pod's own label", {}, { labels: names('1-24') }, one, `${away}${unseen}`, describeOld],
-    ["an overriding namespace's label", names('1-24'), { labels: names('1-99') }, { ...one, published: [webhook] }],
-    ['an unknown revision: lists all once', names('1-99'), {}, doubled, none('istio.io/rev', '1-99', '1-24, prod')],
-    ['an unknown revision, and a tag for another', names('1-99'), {}, lost, none('istio.io/rev', '1-99', '1-24, lost')],
-    ['an unknown revision of a pod', {}, { labels: names('1-99') }, one, none('istio.io/rev', '1-99', '1-24', 'pod')],
+    ["a pod's label", {}, { labels: names('1-24') }, one, `${away}${unseen}`, describeOld],
+    ["a namespace's overriding label", names('1-24'), { labels: names('1-99') }, { ...one, published: [webhook] }],
+    ['an unknown revision with all names', names('1-99'), {}, doubled, none('istio.io/rev', '1-99', '1-24, prod')],
+    ['an unknown revision next to a lost tag', names('1-99'), {}, lost, none('istio.io/rev', '1-99', '1-24, lost')],
+    ['an unknown label of a pod', {}, { labels: names('1-99') }, one, none('istio.io/rev', '1-99', '1-24', 'pod')],
     ['a tag with a webhook', names('prod'), {}, { ...one, tags: [tag('prod')], published: [tagged] }],
     [
-      'a tag without a webhook, whose revision has one',
+      'a tag without a webhook whose revision has a webhook',
       names('prod'),
       {},
       { ...one, tags: [tag('prod', notReady)], published: [webhook] },
@@ -111,7 +111,7 @@ describe('causesOf', () => {
     ['a label of another family', { 'logs/rev': '1-24' }, {}, family, none('logs/rev', '1-24', 'logs')],
   ];
   for (const [title, namespace, metadata, existing, message, command] of table) {
-    it(title, () => {
+    it(`${message === undefined ? 'finds no cause for' : 'explains'} ${title}`, () => {
       const found = causesFor(namespace, metadata, existing).map((cause) => [cause.message, cause.command]);
       assert.deepEqual(found, message === undefined ? [] : [[message, command]]);
     });

@@ -40,8 +40,8 @@ describe('checkSubject with a dry run', () => {
     ['the same result in another order', {}, answerOf('Injected', reversed), true],
     ['one of two injectors', {}, answerOf('Injected', both.slice(1)), false],
     ['another configuration', {}, answerOf('Injected', ['mesh.00000000']), false],
-    ['not injected', {}, answerOf('NotInjected'), false],
-    ['refused', {}, answerOf('Refused'), false],
+    ['the result NotInjected', {}, answerOf('NotInjected'), false],
+    ['the result Refused', {}, answerOf('Refused'), false],
     ['a pod that opts out and is not injected', optsOut, answerOf('NotInjected'), true],
     ['a pod that opts out but is injected', optsOut, answerOf('Injected', both), false],
   ];

@@ -20,7 +20,7 @@ function subject(object: KubernetesObject, stored = false): Subject {
 
 type RequestOptions = NonNullable<Parameters<ApiClient['request']>[2]>;
 
-/** Returns an API server that gives one answer, or fails. */
+/** Returns a client that gives the same answer to each request, or fails. */
 function answering(answer: KubernetesObject | Error) {
   const asked: { method: string; path: string; query: RequestOptions['query']; body: KubernetesObject }[] = [];
   const request = (method: string, path: string, { query, body = '' }: RequestOptions = {}): Promise<unknown> => {
@@ -40,17 +40,17 @@ describe('askByDryRun', () => {
     assert.deepEqual(asked, [['POST', '/api/v1/namespaces/shop/pods', { dryRun: 'All' }]]);
   });
 
-  const ofServer = { uid: '1', resourceVersion: '7', creationTimestamp: '2026-01-01T00:00:00Z', generation: 1 };
+  const serverFields = { uid: '1', resourceVersion: '7', creationTimestamp: '2026-01-01T00:00:00Z', generation: 1 };
   const sent: [title: string, object: KubernetesObject, stored: boolean, metadata: unknown][] = [
     [
-      'a pod of a file with its name and labels',
+      'a pod from a file with its name and labels',
       pod({ name: 'web', labels: { a: 'b' } }),
       false,
       { name: 'web', namespace: 'shop', labels: { a: 'b' }, annotations: {} },
     ],
     [
-      'a pod without fields of the API server and of an earlier injection',
-      pod({ name: 'web', ...ofServer, annotations: { [injectedBy]: '1-24.00000000', team: 'a' } }),
+      'a pod without fields that the API server or an earlier injection has set',
+      pod({ name: 'web', ...serverFields, annotations: { [injectedBy]: '1-24.00000000', team: 'a' } }),
       false,
       { name: 'web', namespace: 'shop', annotations: { team: 'a' } },
     ],
@@ -61,7 +61,7 @@ describe('askByDryRun', () => {
       { generateName: 'web-', namespace: 'shop', annotations: {} },
     ],
     [
-      'the pod of a controller with the generateName of the controller',
+      'the pod of a controller with the generateName that the controller uses',
       pod({ name: 'web-abc-1', generateName: 'web-abc-' }),
       true,
       { generateName: 'web-abc-', namespace: 'shop', annotations: {} },
@@ -81,7 +81,7 @@ describe('askByDryRun', () => {
     assert.deepEqual(server.asked[0]?.body.metadata, { annotations: {} });
   });
 
-  it('reports Injected by the annotation of the stored pod', async () => {
+  it('reports Injected if the stored pod has the annotation', async () => {
     const stored = pod({ name: 'web', annotations: { [injectedBy]: '1-24.00000000,logs.11111111' } });
     assert.deepEqual(await askByDryRun(answering(stored), subject(plain)), {
       result: 'Injected',
@@ -90,7 +90,7 @@ describe('askByDryRun', () => {
     });
   });
 
-  it('reports NotInjected', async () => {
+  it('reports NotInjected if the stored pod has no annotation', async () => {
     const { result, message } = await askByDryRun(answering(plain), subject(plain));
     assert.deepEqual([result, message], ['NotInjected', 'the pod would be stored without our sidecar']);
   });
@@ -108,14 +108,14 @@ describe('askByDryRun', () => {
     });
   }
 
-  const silent: [title: string, error: Error][] = [
-    ['no connection', refused(0, 'ECONNREFUSED')],
-    ['no right to create pods', refused(403, 'User "ann" cannot create resource "pods"')],
-    ['no such namespace', refused(404, 'namespaces "shop" not found')],
-    ['a programming error', new TypeError('x')],
+  const unrelated: [title: string, error: Error][] = [
+    ['when the connection is lost', refused(0, 'ECONNREFUSED')],
+    ['when the user may not create pods', refused(403, 'User "ann" cannot create resource "pods"')],
+    ['when the namespace does not exist', refused(404, 'namespaces "shop" not found')],
+    ['on a programming error', new TypeError('x')],
   ];
-  for (const [title, error] of silent) {
-    it(`fails for ${title}`, async () => {
+  for (const [title, error] of unrelated) {
+    it(`rejects ${title}`, async () => {
       await assert.rejects(askByDryRun(answering(error), subject(plain)), error);
     });
   }

@@ -71,7 +71,7 @@ describe('findSubjects', () => {
     ['cronjob/cron', 'CronJob', 'cron'],
   ];
   for (const [target, kind, name] of workloads) {
-    it(`${target}: the pod belongs to ${kind} ${name}, whose template is to change`, async () => {
+    it(`returns for ${target} a pod of ${kind} ${name}, whose template can be edited`, async () => {
       const [subject] = await subjectsOf(target);
       assert.ok(subject);
       const workload = workloadOf(readPod(subject.pod, 'shop'));
@@ -80,7 +80,7 @@ describe('findSubjects', () => {
     });
   }
 
-  it('checks a pod with a controller by the current pod template', async () => {
+  it('uses the current pod template for a pod that has a controller', async () => {
     const [subject] = await subjectsOf('pod/web-abc-1');
     assert.ok(subject);
     assert.equal(subject.stored?.metadata.name, 'web-abc-1');
@@ -88,12 +88,12 @@ describe('findSubjects', () => {
     assert.deepEqual(subject.template, { kind: 'Deployment', name: 'web' });
   });
 
-  it('checks a pod whose controller is gone unchanged, with a note', async () => {
+  it('checks a stored pod whose controller was deleted, and adds a note', async () => {
     const [subject] = await subjectsOf('pod/orphan');
     assert.match(subject?.notes.join() ?? '', /ReplicaSet gone, which created the pod, does not exist/);
   });
 
-  it('checks for a namespace a pod without labels, then all objects without a controller', async () => {
+  it('returns for a namespace a pod without labels, then each object without a controller', async () => {
     const subjects = await subjectsOf('namespace/shop', 'elsewhere');
     const found = subjects.map(({ kind, name }) => `${kind}/${name}`);
     assert.deepEqual(found, ['Namespace/shop', 'Deployment/web', 'CronJob/cron', 'Pod/bare']);

@@ -41,11 +41,11 @@ describe('printChecks', () => {
   const both = ['a.00000000', 'b.00000000'];
   const injected: Partial<CheckReport> = { result: 'Injected', injectedBy: both, existing: state('Stale') };
   const rows: [title: string, report: Partial<CheckReport>, row: RegExp][] = [
-    ['no injector and no pod', {}, /\nshop +pod\/web +NotInjected +- +-\n {2}none is published\n/],
-    ['several injectors', injected, /\nshop +pod\/web +Injected +a\.0{8},b\.0{8} +Stale\n {2}none is published\n/],
+    ['an object without a stored pod', {}, /\nshop +pod\/web +NotInjected +- +-\n {2}none is published\n/],
+    ['two injectors', injected, /\nshop +pod\/web +Injected +a\.0{8},b\.0{8} +Stale\n {2}none is published\n/],
   ];
   for (const [title, report, row] of rows) {
-    it(`prints a table: ${title}`, () => {
+    it(`prints a table row for ${title}`, () => {
       assert.match(printed([{ ...plain, ...report }, plain]), row);
     });
   }
@@ -54,16 +54,16 @@ describe('printChecks', () => {
   const finding = (webhook: Partial<WebhookFinding>): WebhookFinding => ({ ...called, ...webhook });
   const far = { target, outcome: 'NotCalled', reason: 'NotSelected' } as const;
   const long = 'the API server sends a message that is longer than one whole line of a terminal';
-  const do_ = { changes: [], outcome: 'Injected', injectedBy: [], sentence: 'to get it so: do this' } as const;
+  const remedy = { changes: [], outcome: 'Injected', injectedBy: [], sentence: 'to get it so: do this' } as const;
   const details: [title: string, report: Partial<CheckReport>, lines: string[]][] = [
     ['no webhook', {}, ['  no webhook is called for pods']],
     [
-      "another injector's webhook with its message",
+      "another injector's webhook and its message",
       { webhooks: [called] },
       ['  a/x.example.com (another injector, Ignore): called', '    it is called'],
     ],
     [
-      'our webhook with its steps',
+      'our webhook and its steps',
       { webhooks: [finding({ target, outcome: 'NotCalled', failurePolicy: 'Fail', steps: [step] })] },
       ['  a/x.example.com (InjectorConfig 1-24, Fail): not called', '    no      matchCondition    x: false'],
     ],
@@ -77,7 +77,7 @@ describe('printChecks', () => {
       ],
     ],
     [
-      'webhooks that do not match in one line',
+      'webhooks that do not match, all in one line',
       { webhooks: [called, finding(far), finding(far), finding({ ...far, configuration: 'b' })] },
       [
         '  a/x.example.com (another injector, Ignore): called',
@@ -86,7 +86,7 @@ describe('printChecks', () => {
       ],
     ],
     [
-      'all other lines in this order',
+      'all other lines in a fixed order',
       {
         webhooks: [called],
         reinvoked: ['a/x.example.com', 'b/y.example.com'],
@@ -95,8 +95,8 @@ describe('printChecks', () => {
         notes: ['a note'],
         command: 'do that',
         advice: [
-          { ...do_, commands: ['do this'] },
-          { ...do_, commands: ['this', 'or that'] },
+          { ...remedy, commands: ['do this'] },
+          { ...remedy, commands: ['this', 'or that'] },
         ],
       },
       [
@@ -120,13 +120,13 @@ describe('printChecks', () => {
       {
         dryRun: { result: 'NotInjected', injectedBy: [], message: 'plain', foreseen: true },
         command: 'do this',
-        advice: [{ ...do_, commands: ['do this'] }],
+        advice: [{ ...remedy, commands: ['do this'] }],
       },
       ['  to get it so:', '    do this', '  dry run by the API server: plain', '  no webhook is called for pods'],
     ],
   ];
   for (const [title, report, lines] of details) {
-    it(`prints one object: ${title}`, () => {
+    it(`prints one object with ${title}`, () => {
       const text = printed([{ ...plain, ...report }]);
       const answer = ['pod/web in namespace shop: NotInjected', '  why: none is published'];
       assert.deepEqual(text.trimEnd().split('\n'), [...answer, ...lines]);

@@ -53,7 +53,7 @@ describe('readClusterFacts', () => {
     assert.equal((await check([shop, webhooks, configMap, config])).result, 'Injected');
   });
 
-  it('finds the configuration by its labels for a webhook with a url', async () => {
+  it('finds the configuration by its labels if the webhook has a url', async () => {
     const byUrl = installed({ url: 'https://example.com/hooks' });
     assert.equal((await check([shop, byUrl.webhooks, byUrl.configMap, byUrl.config])).result, 'Injected');
   });
@@ -81,7 +81,7 @@ describe('readClusterFacts', () => {
 
   const unknown: [title: string, objects: KubernetesObject[], forbidden: string[], mention: RegExp][] = [
     ['is missing', [shop, webhooks, config], [], /sidecar-injector-1-24-[0-9a-f]{8} does not exist/],
-    ['may not be read', [shop, webhooks, configMap, config], ['ConfigMap'], /cannot be read: user "ann"/],
+    ['cannot be read', [shop, webhooks, configMap, config], ['ConfigMap'], /cannot be read: user "ann"/],
     [
       'differs from its hash label',
       [shop, webhooks, { ...configMap, data: { config: '', values: '', mesh: '', settings: '' } }, config],
@@ -97,7 +97,7 @@ describe('readClusterFacts', () => {
     });
   }
 
-  it('adds a note without the right to read InjectorConfigs', async () => {
+  it('adds a note if the user may not read InjectorConfigs', async () => {
     const { result, notes } = await check([shop, webhooks, configMap], ['InjectorConfig', 'RevisionTag']);
     assert.equal(result, 'Injected');
     assert.match(notes.join(), /InjectorConfigs cannot be read/);
@@ -112,12 +112,12 @@ describe('readClusterFacts', () => {
   });
 
   const failing: [title: string, kind: string, error: Error, result: string | RegExp][] = [
-    ['without the CRD', 'InjectorConfig', new ApiError({ code: 404, reason: 'NotFound', message: 'none' }), 'Injected'],
-    ['without a connection', 'RevisionTag', new ApiError({ code: 0, reason: 'Unreachable', message: 'gone' }), /gone/],
-    ['with a programming error', 'ConfigMap', new TypeError('mistake'), /mistake/],
+    ['a missing CRD', 'InjectorConfig', new ApiError({ code: 404, reason: 'NotFound', message: 'none' }), 'Injected'],
+    ['a lost connection', 'RevisionTag', new ApiError({ code: 0, reason: 'Unreachable', message: 'gone' }), /gone/],
+    ['a programming error', 'ConfigMap', new TypeError('mistake'), /mistake/],
   ];
   for (const [title, kind, error, expected] of failing) {
-    it(`${title}, reading ${kind}: ${String(expected)}`, async () => {
+    it(`${expected === 'Injected' ? 'tolerates' : 'fails on'} ${title} when it reads a ${kind}`, async () => {
       class Failing extends MemoryClient {
         override find<T>(...argv: Parameters<MemoryClient['find']>): Promise<T | undefined> {
           return argv[0].kind === kind ? Promise.reject(error) : super.find<T>(...argv);
@@ -132,13 +132,13 @@ describe('readClusterFacts', () => {
     });
   }
 
-  it('has no files of a configuration that no webhook names', async () => {
+  it('has no files for a configuration that no webhook names', async () => {
     const facts = await readClusterFacts(new MemoryClient([]), []);
     const target = { injectorConfig: '1-24', hash: '00000000', namespace: home };
     assert.deepEqual(facts.filesOf(target), { unavailable: 'it was not read' });
   });
 
-  it('fails without the right to read webhook configurations', async () => {
+  it('fails if the user may not read webhook configurations', async () => {
     await assert.rejects(check([shop], ['MutatingWebhookConfiguration']), /cannot read MutatingWebhookConfiguration/);
   });
 });

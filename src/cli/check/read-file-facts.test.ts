@@ -60,19 +60,19 @@ describe('readFileFacts', () => {
     assert.deepEqual(facts.notes, [note]);
   });
 
-  it('keeps a webhook configuration of the files unchanged', () => {
-    const given = webhooks('sidecar-injector-1-24', '/revisions/1-24/00000000/inject');
-    assert.deepEqual(read(config('1-24'), given).configurations, [given]);
+  it('keeps a webhook configuration from the files unchanged', () => {
+    const manual = webhooks('sidecar-injector-1-24', '/revisions/1-24/00000000/inject');
+    assert.deepEqual(read(config('1-24'), manual).configurations, [manual]);
   });
 
-  it('reads the namespaces of the files', () => {
+  it('reads the Namespaces in the files', () => {
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } };
     const odd = { apiVersion: 'other/v1', kind: 'Namespace', metadata: { name: 'odd' } };
     const nameless = { apiVersion: 'v1', kind: 'Namespace', metadata: {} };
     assert.deepEqual([...namespacesIn([namespace, odd, nameless]).keys()], ['shop', '']);
   });
 
-  it('reads the references of an InjectorConfig from the ConfigMaps of the files', () => {
+  it('reads the references of an InjectorConfig from ConfigMaps in the files', () => {
     const from = { configFrom: { namespace: 'mesh', name: 'istio', key: 'config' }, values: {} };
     const text = JSON.stringify({ templates });
     const found = (...maps: KubernetesObject[]): string => {
@@ -95,11 +95,11 @@ describe('readFileFacts', () => {
     const files = own.filesOf(targetOf(own));
     assert.ok(!('unavailable' in files));
     const hash = configurationHash(files);
-    const given = webhooks('given', `/revisions/1-24/${hash}/inject`);
+    const manual = webhooks('manual', `/revisions/1-24/${hash}/inject`);
     const stored = configMap(`sidecar-injector-1-24-${hash}`, { ...files }, 'home');
-    const with_ = read(given, stored);
+    const with_ = read(manual, stored);
     assert.deepEqual(with_.filesOf(targetOf(with_)), files);
-    const without = read(given);
+    const without = read(manual);
     const answer = without.filesOf(targetOf(without));
     const why = 'unavailable' in answer ? answer.unavailable : '';
     assert.match(why, /neither the ConfigMap sidecar-injector-1-24-[0-9a-f]{8} nor an InjectorConfig 1-24/);

@@ -11,7 +11,7 @@ function made(apiVersion: string, kind: string, more: Record<string, unknown> = 
   return { apiVersion, kind, metadata: { name: 'web', uid: '7', ...(more.metadata as object) }, spec: { template } };
 }
 
-/** The name and the added labels of each workload's pod, and the workload of its rank. */
+/** The expected name, added labels and workload of the pod of each object. */
 const table: [object: KubernetesObject, name: string, labels: string[], workload: string][] = [
   [made('apps/v1', 'Deployment'), 'web-0000000000-', ['pod-template-hash'], 'Deployment/web'],
   [made('apps/v1', 'ReplicaSet'), 'web-', [], 'ReplicaSet/web'],
@@ -54,7 +54,7 @@ describe('subjectOf', () => {
   const kind = { apiVersion: 'v1', kind: 'Pod' };
   const odd: [title: string, object: KubernetesObject, name: string, namespace: string][] = [
     ['a pod', { ...kind, metadata: { name: 'web' }, spec }, 'web', 'shop'],
-    ['a pod of another namespace', { ...kind, metadata: { name: 'web', namespace: 'other' }, spec }, 'web', 'other'],
+    ['a pod in another namespace', { ...kind, metadata: { name: 'web', namespace: 'other' }, spec }, 'web', 'other'],
     ['a pod whose name is generated', { ...kind, metadata: { generateName: 'web-' } }, 'web-', 'shop'],
     ['a pod without a name', { ...kind, metadata: {} }, '', 'shop'],
     ['a Deployment without a template', { apiVersion: 'apps/v1', kind: 'Deployment', metadata: {} }, '', 'shop'],
@@ -68,7 +68,7 @@ describe('subjectOf', () => {
     });
   }
 
-  it('names the controller of a controlled object as the template', () => {
+  it('names the controller of an object as the owner of the template', () => {
     const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'above', uid: '1', controller: true };
     const owned = made('apps/v1', 'ReplicaSet', { metadata: { ownerReferences: [owner] } });
     assert.deepEqual(subjectOf(owned, 'shop')?.template, { kind: 'Deployment', name: 'above' });

@@ -14,7 +14,7 @@ describe('injector analyze', () => {
   });
   afterEach(() => cluster.stop());
 
-  it('finds no problem and exits with 0, or with 1 without a leader', async () => {
+  it('exits with 0 if there is no problem, and with 1 if there is no leader', async () => {
     const entry = `1-24.${cluster.addRevision('1-24')}`;
     cluster.addNamespace('shop', { 'istio.io/rev': '1-24' });
     cluster.addNamespace('plain');
@@ -80,7 +80,7 @@ describe('injector analyze', () => {
         `${namespace}/${kind}/${name} ${reason}: ${message} => ${command}`,
     );
     const expected = [
-      /^\/RevisionTag\/gone NotPublished: .*it was deleted.* => kubectl describe revisiontag gone$/,
+      /^\/RevisionTag\/gone NotPublished: .*webhook was deleted.* => kubectl describe revisiontag gone$/,
       /^\/InjectorConfig\/1-25 Paused: .*is paused .* => injector enable --revision 1-25$/,
       /^\/InjectorConfig\/broken Why: Ready False: Why: so => kubectl describe injectorconfig broken$/,
       /^\/InjectorConfig\/odd Why: TemplatesDoubtful True: Why: so => kubectl describe injectorconfig odd$/,
@@ -91,7 +91,7 @@ describe('injector analyze', () => {
       /^own\/Deployment\/typo UnknownRevision: the pod's label .* => kubectl patch deployment typo -n own .*:"1-24"}}}}}'$/,
       /^own\/Deployment\/both ForeignWebhook: injected twice: webhook configuration istio-by-pod/,
       /^own\/Deployment\/bare Paused: .* => injector enable --revision 1-25$/,
-      /^off\/Deployment\/asks NotSelected: has no sidecar; the result for a new pod is NotInjected.* => injector check pod\/asks-7d9-10 -n off$/,
+      /^off\/Deployment\/asks NotSelected: no sidecar; new pods are NotInjected.* => injector check pod\/asks-7d9-10 -n off$/,
       /^shop\/Deployment\/missing Missing: 0 stale, 1 missing: .* => kubectl rollout restart deployment\/missing -n shop$/,
       /^shop\/Deployment\/old Stale: 1 stale, 0 missing: .* => kubectl rollout restart deployment\/old -n shop$/,
       /^shop\/ReplicaSet\/refused Refused: .*request: no => injector check replicaset\/refused -n shop$/,

@@ -65,10 +65,7 @@ async function analyze(client: ApiClient, only: string | undefined) {
     const { kind, namespace, name } = subject;
     const creation = creationOf(subject, facts.namespaces);
     const finding = explainCreation(creation, surroundings);
-    const missed: Cause = {
-      ...finding,
-      message: `has no sidecar; the result for a new pod is ${finding.outcome}: ${finding.message}`,
-    };
+    const missed: Cause = { ...finding, message: `no sidecar; new pods are ${finding.outcome}: ${finding.message}` };
     const [found] = causesOf(creation, finding, facts, surroundings);
     const isMissed = unwanted.includes(finding.outcome) || unwanted.includes(finding.reason);
     const cause = found ?? (isMissed ? missed : undefined);
@@ -135,9 +132,8 @@ async function readRefusals(client: Pick<ApiClient, 'listAll' | 'find'>, only: s
   for (const { involvedObject, message = '' } of items) {
     const { apiVersion, kind, namespace, name } = involvedObject;
     const resource = message.includes(`.${group}"`) ? knownKind(apiVersion, kind) : undefined;
-    const controller = resource && (await client.find<PodController>(resource, name, { namespace }));
-    if (controller === undefined || (controller.status?.replicas ?? 0) >= (controller.spec?.replicas ?? Infinity))
-      continue;
+    const owner = resource && (await client.find<Owner>(resource, name, { namespace }));
+    if (owner === undefined || (owner.status?.replicas ?? 0) >= (owner.spec?.replicas ?? Infinity)) continue;
     const command = `injector check ${objectOf({ kind, name })} -n ${namespace}`;
     refused.set(command, { namespace, kind, name, reason: 'Refused', message, command });
   }
@@ -149,4 +145,4 @@ interface FailedCreate {
   readonly message?: string;
 }
 
-type PodController = Partial<Readonly<Record<'spec' | 'status', { readonly replicas?: number }>>>;
+type Owner = Partial<Readonly<Record<'spec' | 'status', { readonly replicas?: number }>>>;

@@ -16,7 +16,7 @@ describe('injector annotations', () => {
     write('allow.yaml', 'allow: [team]\n');
   });
 
-  it('lists what authors may do with an InjectorConfig', async () => {
+  it('lists what authors may do with the labels that an InjectorConfig reads', async () => {
     const file = injectorConfig({ templates: { sidecar: '{{ if .ObjectMeta.Labels.debug }}x{{ end }}' } });
     sees(await runCommand(['annotations', '-c', file]), 0, {
       out: /^NAME {3,}OF {3,}KIND\ndebug {3,}label {3,}steering\n {2}authors may switch values on and off/,
@@ -55,7 +55,7 @@ describe('injector annotations', () => {
     ['x', [], /^the templates read no annotations or labels/],
   ];
   for (const [template, allow, line] of uses) {
-    it(`${template} with ${String(allow.length)} allowed: ${line.source}`, async () => {
+    it(`lists the uses in ${template} if annotations [${allow.join()}] are allowed`, async () => {
       const file = injectorConfig({ templates: { sidecar: template }, annotationOverrides: { allow } });
       const { out, errors, code } = await runCommand(['annotations', '-c', file]);
       assert.equal(code, 0);

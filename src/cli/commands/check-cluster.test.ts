@@ -73,7 +73,7 @@ describe('injector check against a cluster', () => {
     assert.deepEqual([report?.result, report?.injectedBy, report?.existing?.state], ['Injected', [entry], 'Stale']);
   });
 
-  it('prints one line per object of a namespace, whose own row does not affect the exit status', async () => {
+  it('prints one line per object of a namespace, and exits with the worst result of the objects', async () => {
     const { out, code } = await check('namespace/shop');
     assert.equal(code, 0);
     assert.deepEqual(
@@ -84,17 +84,17 @@ describe('injector check against a cluster', () => {
     assert.match((await check('namespace/shop', '--steps')).out, /namespaceSelector/);
   });
 
-  it('uses the row of an empty namespace for the exit status', async () => {
+  it('exits with the result of the namespace if the namespace has no objects', async () => {
     sees(await check('ns/plain'), 3, { out: /^namespace\/plain in namespace plain: NotInjected\n/ });
   });
 
-  it('uses namespace default without -n', async () => {
+  it('uses namespace default if -n is missing', async () => {
     sees(await check('deployment/web'), 2, {
       errors: /there is no Deployment web in namespace default; there are none/,
     });
   });
 
-  it('checks a workload of a file with the webhooks of the cluster', async () => {
+  it('checks a workload from a file with the webhooks of the cluster', async () => {
     const { metadata, ...others } = deployment;
     const file = fileOf({ ...others, metadata: { name: metadata.name } });
     const [there] = await reports('-f', file, '-n', 'shop');
@@ -102,13 +102,13 @@ describe('injector check against a cluster', () => {
     assert.deepEqual([there?.result, elsewhere?.result], ['Injected', 'NotInjected']);
   });
 
-  it('uses the labels of a namespace in the file', async () => {
+  it('uses the labels of a Namespace in the file', async () => {
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: {} } };
     const [report] = await reports('-f', fileOf(namespace, deployment));
     assert.equal(report?.result, 'NotInjected');
   });
 
-  it('--dry-run reports the same result from the API server', async () => {
+  it('--dry-run reports that the API server confirms the result', async () => {
     const annotations = { 'sidecar-injector.io/config': entry };
     onDryRun((pod) => ({ ...pod, metadata: { ...pod.metadata, annotations } }));
     sees(await check('deploy/web', '-n', 'shop', '--dry-run'), 0, {
@@ -118,7 +118,7 @@ describe('injector check against a cluster', () => {
     assert.deepEqual([report?.dryRun?.foreseen, report?.reason], [true, 'Injected']);
   });
 
-  it('--dry-run reports a different result of the API server', async () => {
+  it('--dry-run reports that the API server has another result', async () => {
     onDryRun(() => 'quota');
     const { out, code } = await check('deploy/web', '-n', 'shop', '--dry-run');
     assert.equal(code, 4);

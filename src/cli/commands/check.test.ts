@@ -60,7 +60,7 @@ describe('injector check -f', () => {
     ['CronJob', 'batch/v1'],
   ];
   for (const [kind, apiVersion] of kinds) {
-    it(`reports a ${kind} in a namespace that follows a tag as injected, exit status 0`, async () => {
+    it(`reports Injected and exits with 0 for a ${kind} in a namespace that follows a tag`, async () => {
       const documents = [config, tag, shop, workload(kind, apiVersion, 'web')];
       const { code } = await check(documents);
       const [report] = await reports(documents);
@@ -93,7 +93,7 @@ describe('injector check -f', () => {
     assert.match(out, /recreate the Job job with the label istio.io\/rev=1-24/);
   });
 
-  it('exits with the worst of several results: 4 for Refused', async () => {
+  it('exits with the code of the worst result: 4 for Refused', async () => {
     const annotated = pod('bad', 'shop', ', annotations: {inject.istio.io/templates: other}');
     const { code, out } = await check([config, tag, shop, pod('good', 'shop'), annotated]);
     assert.equal(code, 4);
@@ -117,7 +117,7 @@ describe('injector check -f', () => {
     assert.equal((await check(documents, '--as', 'bob')).code, 3);
   });
 
-  it('treats a namespace outside the files as one without labels, with a note', async () => {
+  it('treats a namespace that is not in the files as unlabeled, and adds a note', async () => {
     const [report] = await reports([config, tag, pod('one', 'elsewhere')]);
     assert.equal(report?.result, 'NotInjected');
     assert.match(notesOf(report), /namespace elsewhere was not found/);
@@ -138,16 +138,16 @@ describe('injector check -f', () => {
   });
 
   const foreigners: [title: string, selector: string, code: number, mention: RegExp][] = [
-    ['that selects every pod', '', 0, /sidecar-injector.istio.io \(another injector, Fail\): called /],
+    ['selects every pod', '', 0, /sidecar-injector.istio.io \(another injector, Fail\): called /],
     [
-      'that selects by the same label',
+      'selects by the same label',
       '  namespaceSelector: {matchLabels: {istio.io/rev: prod}}\n',
       3,
       /^pod\/one in namespace shop: Injected \S+ why: injected twice: webhook configuration istio-sidecar-injector of another injector selects .* to change this: injector disable --revision 1-24 /,
     ],
   ];
   for (const [title, selector, status, mention] of foreigners) {
-    it(`another injector's webhook ${title}: exit status ${status}`, async () => {
+    it(`exits with ${status} if another product's webhook ${title}`, async () => {
       const foreign = `apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingWebhookConfiguration
 metadata: {name: istio-sidecar-injector}
@@ -163,10 +163,10 @@ ${selector}`;
   }
 
   const wrong: [title: string, run: () => Promise<Seen>, mention: RegExp][] = [
-    ['nothing to check', () => runCommand(['check']), /name what to check/],
-    ['names and files', () => runCommand(['check', 'pod/x', '-f', '/nowhere.yaml']), /name what to check/],
+    ['a call without an object', () => runCommand(['check']), /name what to check/],
+    ['a call with names and files', () => runCommand(['check', 'pod/x', '-f', '/nowhere.yaml']), /name what to check/],
     ['an unknown type', () => runCommand(['check', 'secret/x']), /TYPE is one of pod, namespace, deployment/],
-    ['no name', () => runCommand(['check', 'pod/']), /TYPE\/NAME/],
+    ['a missing name', () => runCommand(['check', 'pod/']), /TYPE\/NAME/],
     [
       'files without pods or workloads',
       () => check([config, tag, config.replace('1-24', '1-25')]),
@@ -176,16 +176,16 @@ ${selector}`;
     ['a missing file', () => runCommand(['check', '-f', '/nowhere.yaml']), /\/nowhere.yaml: no such file/],
     ['a file without a Kubernetes object', () => check(['- 1\n']), /without apiVersion and kind/],
     ['invalid YAML', () => check(['a: b: c\n']), /not YAML: line 1/],
-    ['a bad InjectorConfig', () => check([config.replace('templates:', 'tempaltes:'), pod('a', 'b')]), /tempaltes/],
+    ['an unknown field', () => check([config.replace('templates:', 'tempaltes:'), pod('a', 'b')]), /tempaltes/],
     ['--dry-run without a cluster', () => check([config, pod('a', 'b')], '--dry-run'), /--dry-run: remove it; files/],
     [
-      '--as-group alone',
+      '--as-group without --as',
       () => check([config, pod('a', 'b')], '--as-group', 'x'),
       /--as-group: also name the user with --as/,
     ],
   ];
   for (const [title, run, mention] of wrong) {
-    it(`${title}: exit status 2`, async () => {
+    it(`exits with 2 for ${title}`, async () => {
       sees(await run(), 2, { errors: mention });
     });
   }
@@ -233,7 +233,7 @@ describe('readFileObjects', () => {
 
   describe('with several files', () => {
     const { write } = temporaryFolder();
-    it('reads them in order', async () => {
+    it('reads the files in order', async () => {
       const files = [one, two].map((text, index) => write(`${index}.yaml`, text));
       assert.deepEqual(namesOf(await readFileObjects(recordingTerminal().terminal, files)), ['one', 'two']);
     });

@@ -78,7 +78,7 @@ export function checkCommand(terminal: Terminal): Command {
     'explain step by step whether a pod would be injected, by which configuration, and how to change the result',
   )
     .argument('[object...]', 'TYPE/NAME or TYPE NAME… (pod, workload, namespace); a bare NAME is a pod')
-    .option('-n, --namespace <name>', "the namespace of objects that name no namespace (default: the kubeconfig's, or default)")
+    .option('-n, --namespace <name>', "the namespace if an object names none (default: the kubeconfig's, or default)")
     .option(
       '-f, --filename <file...>',
       'YAML files with pods or workloads (- for standard input); if they also contain InjectorConfigs, RevisionTags or webhook configurations, no cluster is used',

@@ -14,7 +14,7 @@ describe('injector disable and enable', () => {
   });
   afterEach(() => cluster.stop());
 
-  it('disables one of two revisions: first pauses it, then deletes the webhook', async () => {
+  it('disables one of two revisions: pauses the InjectorConfig, then deletes the webhook', async () => {
     assert.deepEqual(await cluster.run('disable', '--revision', 'green'), {
       code: 0,
       out: [
@@ -61,7 +61,7 @@ describe('injector disable and enable', () => {
     assert.deepEqual(cluster.changes, []);
   });
 
-  it('continues without access reviews or the CRD, and fails on other errors', async () => {
+  it('continues if access reviews are forbidden or the CRD is missing, and fails on other errors', async () => {
     for (const [method, plural, code] of [
       ['POST', 'selfsubjectaccessreviews', 403],
       ['GET', 'injectorconfigs', 404],
@@ -86,7 +86,7 @@ describe('injector disable and enable', () => {
     ]);
   });
 
-  it('deletes a webhook again that an operator has just restored', async () => {
+  it('deletes a webhook again if an operator has restored it', async () => {
     cluster.faults.push(refusal('DELETE', 'blue', 404, 'gone', 1));
     const { out, code } = await cluster.run('disable', '--revision', 'blue');
     assert.equal(code, 0);
@@ -94,7 +94,7 @@ describe('injector disable and enable', () => {
     assert.ok(!cluster.webhooks.includes('sidecar-injector-blue'));
   });
 
-  it('names the finalizer of a webhook, and gives up on one that is restored repeatedly', async () => {
+  it('names the finalizer of a webhook, and gives up if the webhook is restored repeatedly', async () => {
     const failing = async (reason: string): Promise<void> => {
       const { out, code } = await cluster.run('disable', '--revision', 'blue');
       assert.equal(code, 1);
@@ -120,7 +120,7 @@ describe('injector disable and enable', () => {
     };
     const left = ['sidecar-injector-blue', 'injector-operator', 'sidecar-injector-tag-test'];
 
-    it('deletes the webhooks of tags for the revision, including default, and without labels by their path', async () => {
+    it('deletes the webhooks of tags for the revision, including default, and finds unlabeled webhooks by path', async () => {
       installTags();
       assert.equal((await cluster.run('disable', '--revision', 'green')).code, 0);
       assert.deepEqual(cluster.webhooks, left);
@@ -138,7 +138,7 @@ describe('injector disable and enable', () => {
       assert.deepEqual(cluster.webhooks, ['injector-operator']);
     });
 
-    it('keeps a tag with the name of the revision and another target, and names the target', async () => {
+    it('keeps a tag that has the name of the revision but another target, and names the target', async () => {
       installTags();
       const { out } = await cluster.run('disable', '--revision', 'default');
       assert.ok(cluster.webhooks.includes('sidecar-injector-default'));
@@ -166,7 +166,7 @@ describe('injector disable and enable', () => {
             ['stable', 'blue', 'sidecar-injector-blue', [true, undefined]],
             ['the canary', 'green', 'sidecar-injector-second', [undefined, true]],
           ] as const) {
-            it(`deletes the webhook of a tag whose pods may get ${side}, also without labels, and pauses only the revision`, async () => {
+            it(`deletes the webhook of a tag whose pods may get ${side}, and pauses only the revision`, async () => {
               begin();
               if (side === 'the canary')
                 cluster.edit('mutatingwebhookconfigurations', tag, undefined, ({ metadata }) => delete metadata.labels);
@@ -177,7 +177,7 @@ describe('injector disable and enable', () => {
             });
           }
 
-          it('keeps a tag with a shadow step for the revision', async () => {
+          it('keeps a tag whose shadow step compares the revision', async () => {
             begin(true);
             assert.equal((await cluster.run('disable', '--revision', 'green')).code, 0);
             assert.deepEqual(cluster.webhooks, ['sidecar-injector-blue', 'injector-operator', tag]);
@@ -194,7 +194,7 @@ describe('injector disable and enable', () => {
         assert.ok(cluster.webhooks.includes(tag));
       });
 
-      it('keeps a tag that the operator has returned to stable meanwhile', async () => {
+      it('keeps a tag that the operator rolls back to stable during the command', async () => {
         cluster.rollout('prod', 'blue', 'second', { revision: 'blue' });
         cluster.faults.push({
           matches: (method, path) => method === 'DELETE' && path.endsWith(tag),
@@ -219,7 +219,7 @@ describe('injector disable and enable', () => {
       await assert.rejects(cluster.run(command, '--all', '--revision', 'blue'), { name: 'UsageError', message });
     });
 
-    it(`${command} lists the revisions without changes for an unknown one, and reports an empty cluster`, async () => {
+    it(`${command} refuses an unknown revision, lists all revisions, and reports an empty cluster`, async () => {
       const message = '--revision: no InjectorConfig and no webhook has the revision red; there are: blue, green';
       await assert.rejects(cluster.run(command, '--revision', 'blue', 'red'), { message });
       assert.deepEqual(cluster.changes, []);

@@ -31,7 +31,7 @@ describe('injector enable', () => {
     });
   };
 
-  /** Reports whether InjectorConfigs were read `times` times since the last write, or since now. */
+  /** Returns a check whether InjectorConfigs were read `times` times since the last write. */
   const looked = (times: number): (() => boolean) => {
     const { requests } = cluster.server;
     const from = requests.length;
@@ -43,7 +43,7 @@ describe('injector enable', () => {
     };
   };
 
-  it('enables injectors, and waits until the operator has reconciled them and they are Ready', async () => {
+  it('enables injectors, and waits until the operator has reconciled the change and reports Ready', async () => {
     await cluster.run('disable', '--all');
     ready('second', 'True', 99);
     const isLookedAt = looked(4);
@@ -96,7 +96,7 @@ describe('injector enable', () => {
     });
     const enableGreen = async (webhook?: 'True' | 'False'): Promise<[code: number, last: string[]]> => {
       const conditions = [
-        // A tag in a rollout, or after a rollback.
+        // This is the condition of a tag in a rollout, or after a rollback.
         { type: 'Ready', status: 'False', reason: 'Progressing', message: 'step 1 of 4' },
         { type: 'WebhookReady', status: webhook, reason: 'NotReachable', message: 'refused' },
       ];

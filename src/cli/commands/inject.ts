@@ -29,7 +29,7 @@ export function injectCommand(terminal: Terminal): Command {
     .option('-o, --output <file>', 'the output file (default: standard output)');
   return addConfigurationOptions(command)
     .addOption(nativeSidecarsOption().conflicts('config'))
-    .option('-n, --namespace <name>', 'the namespace of objects that name no namespace')
+    .option('-n, --namespace <name>', 'the namespace if an object names none')
     .addOption(kubeletVersionOption())
     .action(async (options: InjectOptions) => {
       const files = await namedConfiguration(terminal, options);

@@ -36,8 +36,8 @@ describe('kube-inject', () => {
     ["reads Istio's ConfigMaps", [], maps('')],
     ['reads the ConfigMaps of a revision', ['--revision', 'canary'], maps('-canary')],
     ['treats revision default as no revision', ['-r', 'default'], maps('')],
-    ['reads the ConfigMaps of another namespace', ['-i', 'mesh'], maps('', 'mesh')],
-    ['reads the ConfigMaps of the flags', ['--injectConfigMapName', 'a', '--meshConfigMapName', 'b'], renamed],
+    ['reads the ConfigMaps in another namespace', ['-i', 'mesh'], maps('', 'mesh')],
+    ['reads the ConfigMaps that flags name', ['--injectConfigMapName', 'a', '--meshConfigMapName', 'b'], renamed],
   ];
   for (const [title, argv, configMaps] of good) {
     it(title, async () => {

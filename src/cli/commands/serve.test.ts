@@ -30,7 +30,7 @@ describe('injector serve', () => {
     for (const child of running.splice(0)) child.kill('SIGKILL');
   });
 
-  /** Replaces the file atomically, as a volume does. */
+  /** Replaces the file atomically, as the kubelet does in a volume. */
   function writeConfig(text: string): void {
     renameSync(write('new', text), at('config'));
   }

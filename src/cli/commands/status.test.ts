@@ -124,7 +124,7 @@ describe('injector status and revisions', () => {
     cluster.memory.put('mutatingwebhookconfigurations', configuration);
   });
 
-  it('does not count missing pods without the right to read configurations', async () => {
+  it('does not count missing pods if the user may not read configurations', async () => {
     cluster.memory.faults.push(refusal('GET', 'configmaps', 403, 'you may not'));
     const { out, errors } = await injector('status');
     assert.match(out, /\n2 current, 4 stale, 0 missing\n$/);

@@ -6,7 +6,7 @@ describe('--annotation-overrides', () => {
   const { path, write } = temporaryFolder();
   const file = (text: string): string => write('overrides.yaml', text);
 
-  it('is preset Istio without a file, and Safe for a file without a preset', () => {
+  it('means preset Istio if there is no file, and preset Safe for a file without a preset', () => {
     assert.deepEqual(annotationOverridesOf(undefined), { preset: 'Istio', allow: [] });
     const overrides = file('allow: [example.com/team]\n');
     assert.deepEqual(annotationOverridesOf(overrides), { preset: 'Safe', allow: ['example.com/team'] });

@@ -59,7 +59,7 @@ describe('injector install and uninstall', () => {
     assert.deepEqual([code, held.code], [1, 1]);
   });
 
-  it('refuses a helm release with advice, and takes it over with --take-ownership', async () => {
+  it('refuses a helm release with advice, and takes over the release with --take-ownership', async () => {
     const text = gzipSync(JSON.stringify({ chart: { metadata: { name: 'injector-operator' } } })).toString('base64');
     const metadata = { name: 'sh.helm.release.v1.mine.v1', namespace: home, labels: { name: 'mine' } };
     const data = { release: Buffer.from(text).toString('base64') };
@@ -76,7 +76,7 @@ describe('injector install and uninstall', () => {
     assert.deepEqual([names('secrets'), (await injector('install')).code], [[], 0]);
   });
 
-  it('prints the objects for values of files and flags, and refuses invalid values', async () => {
+  it('prints the objects for values from files and flags, and refuses invalid values', async () => {
     const print = (flags: string, file: string) => runCommand(['install', '-o', 'yaml', ...flags.split(' ')], file);
     const { out } = await print('-f - --set image.tag=v2', 'mode: all\nimage: {tag: v1}');
     assert.match(out, /^apiVersion: v1\nkind: Namespace[^]*image: sidecar-injector:v2\n/);
@@ -116,15 +116,12 @@ describe('injector install and uninstall', () => {
     assert.deepEqual(names('customresourcedefinitions'), []);
   });
 
-  it('uninstalls one of two operators, which must be named', async () => {
+  it('uninstalls one of two operators only if the user names the operator', async () => {
     await injector('install --timeout 0');
     await injector('install -n blue --set operator.class=blue --timeout 0');
     cluster.addRevision('used');
     const { errors, code } = await injector('uninstall -y');
-    assert.match(
-      errors,
-      /name a release with --namespace.*: injector-operator in namespace blue, injector-operator in/,
-    );
+    assert.match(errors, /name a release with .*: injector-operator in namespace blue, injector-operator in/);
     assert.deepEqual([code, (await injector('uninstall -y -n blue')).code], [2, 0]);
     assert.deepEqual(names('namespaces'), [home]);
     assert.ok(names('mutatingwebhookconfigurations').includes('sidecar-injector-used'));

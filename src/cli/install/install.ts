@@ -43,11 +43,7 @@ interface InstallOptions extends ClusterOptions {
 /** `injector install`: applies our chart with the user's values, and waits for its Deployments. */
 export function installCommand(terminal: Terminal): Command {
   return clusterCommand('install', 'install the operator, or upgrade an installation that this command made')
-    .option(
-      '-n, --namespace <name>',
-      'the namespace of the operator; created if it does not exist',
-      'sidecar-injector-system',
-    )
+    .option('-n, --namespace <name>', 'the namespace; created if it does not exist', 'sidecar-injector-system')
     .option(
       '-f, --values <file...>',
       'values of the chart; later files override earlier ones (- for standard input)',
@@ -57,12 +53,7 @@ export function installCommand(terminal: Terminal): Command {
     .addOption(new Option('-o, --output <format>', 'print the objects without a cluster').choices(['yaml']))
     .option('--dry-run', 'send the changes to the API server as a dry run')
     .option('--take-ownership', 'take over fields and objects of other managers, including a helm release')
-    .option(
-      '--timeout <seconds>',
-      'how long to wait until the operator is available (0: do not wait)',
-      parseSeconds,
-      300,
-    )
+    .option('--timeout <seconds>', 'how long to wait for the operator (0: do not wait)', parseSeconds, 300)
     .action(async (options: InstallOptions) => {
       const values = await readValues(options, terminal);
       if (options.output === 'yaml') {

@@ -17,7 +17,7 @@ describe('install: values', () => {
     ['a={b', /"\{b" is not KEY=VALUE/],
   ];
   for (const [text, expected] of sets) {
-    it(`--set ${text}`, () => {
+    it(`${expected instanceof RegExp ? 'refuses' : 'applies'} --set ${text}`, () => {
       const old = text.startsWith('list') ? { list: [{ name: 'a', old: 1 }, 'two'] } : {};
       if (expected instanceof RegExp) assert.throws(() => setValues(old, text), expected);
       else assert.deepEqual(setValues(old, text), expected);

@@ -35,7 +35,7 @@ export const operatorKinds = [
 ];
 const definitionKind = resourceKind('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
 /** How long to wait until a running operator removes finalizers, in seconds; it needs 1 to 2. */
-const finalizerSeconds = 15;
+const waitSeconds = 15;
 
 /** `injector uninstall`: removes an installation, with or without a running operator. */
 export function uninstallCommand(terminal: Terminal): Command {
@@ -76,8 +76,7 @@ async function uninstall(client: ApiClient, options: UninstallOptions, terminal:
   // A running operator removes its finalizers. The code below removes those that remain.
   if (purge && isRunning) await remains.removeResources();
   const isDeleting = ({ metadata }: KubernetesObject): boolean => metadata.deletionTimestamp !== undefined;
-  if (isRunning)
-    await poll(Math.min(timeout, finalizerSeconds), async () => !(await remains.resources()).some(isDeleting));
+  if (isRunning) await poll(Math.min(timeout, waitSeconds), async () => !(await remains.resources()).some(isDeleting));
   const deployments = objects.filter(({ kind }) => kind === 'Deployment');
   await remains.remove(deployments);
   const podsLeft = async () => (await Promise.all(deployments.map((each) => podsOf(client, each)))).flat();

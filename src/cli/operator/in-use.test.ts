@@ -10,7 +10,7 @@ function config(status: unknown, metadata: Partial<KubernetesObject['metadata']>
 const used = { namespaces: { count: 1, names: ['shop'] }, pods: { count: 2, names: ['shop/a', 'shop/b'] } };
 
 describe('inUseRefusal', () => {
-  it('lists the users of an object, and what to do', () => {
+  it('lists the users of an object, and the remedy', () => {
     assert.equal(
       inUseRefusal(config(used), ['prod', 'stable']),
       'InjectorConfig 1-24 is in use: 2 RevisionTags point to it (prod, stable); 1 namespace selects it (shop); 2 pods use it or should use it (shop/a, shop/b); pods are counted by their labels and annotations, which their authors control; move the labels and tags to another revision and restart the pods, then delete it after 30 s; or set the annotation sidecar-injector.io/force-delete: "true" on it',
@@ -24,10 +24,10 @@ describe('inUseRefusal', () => {
   });
 
   const allowed: [name: string, object: KubernetesObject, tags: string[]][] = [
-    ['nothing uses it', config({ namespaces: { count: 0, names: [] }, pods: { count: 0, names: [] } }), []],
+    ['nothing uses the object', config({ namespaces: { count: 0, names: [] }, pods: { count: 0, names: [] } }), []],
     ['the users are not counted yet', config(undefined), []],
-    ['it is forced', config(used, { annotations: { 'sidecar-injector.io/force-delete': 'true' } }), ['prod']],
-    ['it is already being deleted', config(used, { deletionTimestamp: '2026-01-01T00:00:00Z' }), ['prod']],
+    ['the user forces it', config(used, { annotations: { 'sidecar-injector.io/force-delete': 'true' } }), ['prod']],
+    ['it has already begun', config(used, { deletionTimestamp: '2026-01-01T00:00:00Z' }), ['prod']],
   ];
   for (const [name, object, tags] of allowed) {
     it(`allows the deletion when ${name}`, () => {
@@ -35,7 +35,7 @@ describe('inUseRefusal', () => {
     });
   }
 
-  it('accepts only the value true', () => {
+  it('accepts only the annotation value true', () => {
     const annotations = { 'sidecar-injector.io/force-delete': 'yes' };
     assert.notEqual(inUseRefusal(config(used, { annotations }), []), undefined);
   });

@@ -9,7 +9,7 @@ describe("the controller's metrics", () => {
     return text.split('\n').filter((line) => line !== '' && !line.startsWith('#') && !/_bucket|_sum/.test(line));
   }
 
-  it('counts all reports', async () => {
+  it('counts all events that the controller reports', async () => {
     const registry = new Registry();
     const metrics = prometheusOperatorMetrics(registry);
     metrics.reconciled('a', 'Success', 0.01);

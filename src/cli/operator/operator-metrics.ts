@@ -34,8 +34,7 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
     'Certificates replaced (success), refused because of the spec or a Secret (refused), or not written (failed).';
   const rotations = counter('injector_certificate_rotations_total', ['injector', 'subject', 'result'], rotationsHelp);
   const periods = [1, 5, 10, 30, 60, 65, 70, 90, 120, 300, 600, 3600];
-  const confirmationHelp =
-    'Time until a new authority signs certificates: publication, confirmation by all replicas, waiting time.';
+  const confirmationHelp = 'Time until a new authority signs: publication, confirmation by replicas, waiting time.';
   const confirmation = histogram('injector_certificate_confirmation_seconds', confirmationHelp, periods);
   const lists = counter('injector_lists_total', ['resource'], 'Complete lists: initial, and after broken watches.');
   const objects = gauge('injector_watched_objects', ['resource'], 'Objects of a collection at its last complete list.');

@@ -8,7 +8,7 @@ interface TagGauge<State> {
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly string[];
-  readonly samplesOf: (state: State) => readonly (readonly [values: Record<string, string>, figure: number])[];
+  readonly read: (state: State) => readonly (readonly [values: Record<string, string>, figure: number])[];
 }
 
 /** The gauges of a rollout. */
@@ -17,18 +17,18 @@ export const rolloutGauges: readonly TagGauge<RolloutState>[] = [
     name: 'injector_rollout_phase',
     help: '1 for the current phase of the rollout of a tag. Reported by the leader.',
     labels: ['phase'],
-    samplesOf: ({ phase }) => [[{ phase }, 1]],
+    read: ({ phase }) => [[{ phase }, 1]],
   },
   {
     name: 'injector_rollout_weight',
     help: 'The share of workloads that get the canary, in percent. Reported by the leader.',
-    samplesOf: ({ weight }) => [[{}, weight]],
+    read: ({ weight }) => [[{}, weight]],
   },
   {
     name: 'injector_rollout_workloads',
     help: 'Workloads that follow the tag, by the configuration that they get: stable, canary. Reported by the leader.',
     labels: ['track'],
-    samplesOf: ({ knownWorkloads, canaryWorkloads }) => [
+    read: ({ knownWorkloads, canaryWorkloads }) => [
       [{ track: 'stable' }, knownWorkloads - canaryWorkloads],
       [{ track: 'canary' }, canaryWorkloads],
     ],
@@ -37,7 +37,7 @@ export const rolloutGauges: readonly TagGauge<RolloutState>[] = [
     name: 'injector_rollout_pods',
     help: 'Pods that follow the tag, by the configuration that injected them and by state: ready, failing, total (all pods). Reported by the leader.',
     labels: ['track', 'state'],
-    samplesOf: ({ pods }) =>
+    read: ({ pods }) =>
       Object.entries(pods).flatMap(([track, counts]) =>
         Object.entries(counts).map(([state, figure]) => [{ track, state }, figure] as const),
       ),
@@ -45,7 +45,7 @@ export const rolloutGauges: readonly TagGauge<RolloutState>[] = [
   {
     name: 'injector_rollout_injection_errors',
     help: 'Injections of the canary that failed since the rollout began. Reported by the leader.',
-    samplesOf: ({ injectionErrors }) => [[{}, injectionErrors]],
+    read: ({ injectionErrors }) => [[{}, injectionErrors]],
   },
 ];
 
@@ -55,13 +55,13 @@ export const restartGauges: readonly TagGauge<RestartFigures>[] = [
     name: 'injector_restart_phase',
     help: '1 for the current phase of the restarts for a tag: Idle, Restarting, Waiting, Stopped. Reported by the leader.',
     labels: ['phase'],
-    samplesOf: ({ phase }) => [[{ phase }, 1]],
+    read: ({ phase }) => [[{ phase }, 1]],
   },
   {
     name: 'injector_restart_workloads',
     help: 'Workloads that follow a tag that requests restarts, by state: stale, restarting, waiting, failing (waiting because the write fails), untouched. Reported by the leader.',
     labels: ['state'],
-    samplesOf: ({ counts }) => Object.entries({ ...counts }).map(([state, workloads]) => [{ state }, workloads]),
+    read: ({ counts }) => Object.entries({ ...counts }).map(([state, workloads]) => [{ state }, workloads]),
   },
 ];
 
@@ -72,11 +72,9 @@ export function registerTagGauges<State>(
   states: ReadonlyMap<string, State>,
 ): void {
   const { series } = registerMetrics(registry);
-  for (const { name, help, labels = [], samplesOf } of gauges) {
+  for (const { name, help, labels = [], read } of gauges) {
     series(name, help, ['tag', ...labels], () =>
-      [...states].flatMap(([tag, state]) =>
-        samplesOf(state).map(([values, figure]) => [{ tag, ...values }, figure] as const),
-      ),
+      [...states].flatMap(([tag, state]) => read(state).map(([values, count]) => [{ tag, ...values }, count] as const)),
     );
   }
 }

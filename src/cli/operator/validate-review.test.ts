@@ -67,7 +67,7 @@ describe('the review of an InjectorConfig', () => {
     assert.deepEqual(await validate(deletion), { mistakes: [] });
   });
 
-  it('lists the users of an InjectorConfig to delete, from its status and from tags', async () => {
+  it('refuses to delete a used InjectorConfig, and lists users from its status and from tags', async () => {
     const status = { namespaces: { count: 1, names: ['shop'] } };
     const oldObject = { ...(creation({}).object as object), status };
     const deletion = { ...creation({}), operation: 'DELETE', object: null, oldObject } as const;
@@ -163,39 +163,39 @@ describe('the review of a RevisionTag', () => {
   const sameName =
     /^metadata\.name: metadata\.name: InjectorConfig 1-25 selects the same pods, its revision is 1-25; give the tag another name$/;
   const rows: [title: string, object: KubernetesObject, mistake: RegExp, old?: KubernetesObject][] = [
-    ['to a revision that is ready', tag('canary', '1-25'), /^none$/],
-    ['default to a revision that is ready', tag('default', '1-25'), /^none$/],
+    ['for a ready revision', tag('canary', '1-25'), /^none$/],
+    ['named default for a ready revision', tag('default', '1-25'), /^none$/],
     ['with an invalid spec', tag('canary', 'NO'), /^spec\.revision: RevisionTag canary/],
     ['that breaks a rule', tag('canary', 'canary'), /^spec\.revision: .*own name/],
-    ['to an unknown revision', tag('canary', '1-26'), unknown],
-    ['to a revision of another class', tag('canary', 'elsewhere'), ofAnotherClass],
-    ['to a revision that is being deleted', tag('canary', 'leaving'), /^spec\.revision: .*no InjectorConfig/],
-    ['to another tag', tag('canary', 'prod'), /^spec\.revision: .*no InjectorConfig/],
-    ['to a revision that is not ready', tag('canary', 'unready'), notReady],
-    ['to a revision that serves while replicas load an edit', tag('canary', 'edited'), /^none$/],
-    ['to a paused revision', tag('canary', 'paused'), /^spec\.revision: .*paused \(spec\.paused\)/],
-    ['to custom selectors', tag('canary', 'custom'), /^spec\.revision: .*selection Custom/],
-    ['moved to another family', tag('prod', 'logs'), otherKeys, prod],
-    ['moved to a revision that is ready', tag('prod', '1-25'), /^none$/, prod],
-    ['moved to an unknown revision', tag('prod', '1-26'), /^spec\.revision: /, prod],
-    ['unchanged, with any target', tag('prod', '1-26'), /^none$/, tag('prod', '1-26')],
+    ['for an unknown revision', tag('canary', '1-26'), unknown],
+    ['for a revision of another class', tag('canary', 'elsewhere'), ofAnotherClass],
+    ['for a revision that is being deleted', tag('canary', 'leaving'), /^spec\.revision: .*no InjectorConfig/],
+    ['for another tag', tag('canary', 'prod'), /^spec\.revision: .*no InjectorConfig/],
+    ['for a revision that is not ready', tag('canary', 'unready'), notReady],
+    ['for a revision that serves while replicas load an edit', tag('canary', 'edited'), /^none$/],
+    ['for a paused revision', tag('canary', 'paused'), /^spec\.revision: .*paused \(spec\.paused\)/],
+    ['for custom selectors', tag('canary', 'custom'), /^spec\.revision: .*selection Custom/],
+    ['that moves to another family', tag('prod', 'logs'), otherKeys, prod],
+    ['that moves to a ready revision', tag('prod', '1-25'), /^none$/, prod],
+    ['that moves to an unknown revision', tag('prod', '1-26'), /^spec\.revision: /, prod],
+    ['that keeps its unknown target', tag('prod', '1-26'), /^none$/, tag('prod', '1-26')],
     ['with the name of a revision', tag('1-25', '1-24'), sameName],
     ['with the name of a revision of another family', tag('logs', '1-24'), /^none$/],
   ];
   for (const [title, object, mistake, old] of rows) {
-    it(`${title}: ${String(mistake)}`, async () => {
+    it(`${mistake.source === '^none$' ? 'accepts' : 'refuses'} a tag ${title}`, async () => {
       assert.match(await firstMistake(object, old), mistake);
     });
   }
 
-  it('refuses a tag whose pods custom selectors could match', async () => {
+  it('refuses a tag if custom selectors could match its pods', async () => {
     const objects = [...stored, config('wide', { webhook: { selection: 'Custom', objectSelector: {} } })];
     const wide = /^metadata\.name: .*InjectorConfig wide selects the same pods with its own selectors; change its/;
     assert.match(await firstMistake(tag('canary', '1-25'), null, objects), wide);
   });
 });
 
-describe('the review of an InjectorConfig next to others', () => {
+describe('the review of an InjectorConfig next to other objects', () => {
   const same = { revision: '1-24' };
   const overlapsConfig =
     /^spec\.revision: .*InjectorConfig 1-24 selects the same pods, its revision is 1-24; choose another revision/;
@@ -206,24 +206,24 @@ describe('the review of an InjectorConfig next to others', () => {
   const sharedHost = /^spec\.webhook\.url: .*InjectorConfig shared has/;
   const rows: [title: string, object: KubernetesObject, mistake: RegExp, old?: KubernetesObject][] = [
     ['with a unique revision', config('1-26'), /^none$/],
-    ['with the revision of another', config('mine', same), overlapsConfig],
-    ['with the revision of another family', config('mine', { revision: '1-24', webhook: logs }), /^none$/],
-    ['with the revision of one that is being deleted', config('mine', { revision: 'leaving' }), /^none$/],
+    ['with the revision of another object', config('mine', same), overlapsConfig],
+    ['with a revision of another family', config('mine', { revision: '1-24', webhook: logs }), /^none$/],
+    ['with the revision of a deleted object', config('mine', { revision: 'leaving' }), /^none$/],
     ['whose revision is a tag', config('prod'), overlapsTag],
-    ['with custom selectors that could match pods of others', config('mine', custom), wider],
-    ['that already yields, edited', config('mine', { ...same, paused: true }), /^none$/, config('mine', same)],
+    ['with custom selectors that could match other pods', config('mine', custom), wider],
+    ['that already yields, after an edit', config('mine', { ...same, paused: true }), /^none$/, config('mine', same)],
     ['that would yield after the edit', config('1-25', custom), /^spec\.webhook\.selection: /, config('1-25')],
     ['that is being deleted', config('mine', same, ready, { deletionTimestamp: 'now' }), /^none$/],
     ['that keeps its keys', stored[2]!, /^none$/, stored[2]!],
-    ['with the host of another', at('a', `${outside}:8443/a`), ownHost],
+    ['with the host of another object', at('a', `${outside}:8443/a`), ownHost],
     ['with a unique host', at('a', 'https://other.example.com'), /^none$/],
-    ['with the host of another and the same certificate', at('a', shared, 'tls'), /^none$/],
-    ['with the host of another and another certificate', at('a', shared, 'mine'), sharedHost],
+    ['with the host and certificate of another object', at('a', shared, 'tls'), /^none$/],
+    ['with a shared host but another certificate', at('a', shared, 'mine'), sharedHost],
     ['that no longer uses the shared certificate', at('a', shared), sharedHost, at('a', shared, 'tls')],
-    ['that already has the host of another, edited', at('a', `${outside}/b`), /^none$/, at('a', outside)],
+    ['that already has a shared host, after an edit', at('a', `${outside}/b`), /^none$/, at('a', outside)],
   ];
   for (const [title, object, mistake, old] of rows) {
-    it(`${title}: ${String(mistake)}`, async () => {
+    it(`${mistake.source === '^none$' ? 'accepts' : 'refuses'} an InjectorConfig ${title}`, async () => {
       assert.match(await firstMistake(object, old), mistake);
     });
   }

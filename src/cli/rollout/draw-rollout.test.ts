@@ -58,7 +58,7 @@ describe('drawRollout', () => {
     assert.equal(marks({ ...rolledBack, step: 1 }), '✓✗  ');
     assert.equal(drawRollout(rolloutTag({ ...promoted, step: 3 }), wide, now).at(-1), '-  4   100 %  skipped');
     const picture = drawRollout(rolloutTag(rolledBack), wide, now).join('\n');
-    assert.match(picture, /\nuse `injector tag retry prod` to start it[^]*\n\n[^]*\ncanary .*\(1-25, configuration/);
+    assert.match(picture, /\nuse `injector tag retry prod` to start[^]*\n\n[^]*\ncanary .*\(1-25, configuration/);
   });
 
   it('shows restarts with the first waiting and skipped workloads', () => {
@@ -140,7 +140,7 @@ describe('drawRollout', () => {
 describe('rolloutLine', () => {
   const next =
     'use `injector tag retry prod` to start the rollout again, or `injector tag set prod -r 1-24 --overwrite` to give up';
-  const trouble = { status: { conditions: [ready('False', 'NotReachable', 'refused')] } };
+  const unreachable = { status: { conditions: [ready('False', 'NotReachable', 'refused')] } };
   const rows: [string, ReturnType<typeof rolloutTag>, string][] = [
     [
       'a step',
@@ -162,10 +162,10 @@ describe('rolloutLine', () => {
     ],
     ['a rollback', rolloutTag(rolledBack), `RolledBack: ${rolledBack.message}; ${next}`],
     ['a promotion', rolloutTag(promoted), `Promoted: ${promoted.message}`],
-    ['an obstacle before a rollout', rolloutTag(rolloutState(), trouble), 'Idle: NotReachable: refused'],
+    ['an obstacle before a rollout', rolloutTag(rolloutState(), unreachable), 'Idle: NotReachable: refused'],
     [
       'a problem with the webhook',
-      rolloutTag({ ...rolledBack, message: 'm' }, trouble),
+      rolloutTag({ ...rolledBack, message: 'm' }, unreachable),
       `RolledBack: m; NotReachable: refused; ${next}`,
     ],
     [
@@ -174,7 +174,7 @@ describe('rolloutLine', () => {
       'Paused, step 2 of 4, 25 % = 53 of 212 workloads, canary 50 of 53 pods ready, 0 failing, stable 150 of 159 pods ready, 1 failing: step 2 (25 percent) is paused until a user resumes it; restarts Restarting, 40 workloads stale, 1 restarting: 1 restarting, 38 to come',
     ],
     [
-      'restarts that are not allowed or counted',
+      'restarts that are not allowed',
       rolloutTag(undefined, {
         spec: { strategy: { restart: {} } },
         status: {

@@ -16,7 +16,7 @@ describe('rolloutEnd with a real operator', () => {
     return rolloutEnd(parseRevisionTag(fixture.cluster.get('revisiontags', 'prod')), false);
   };
 
-  it('ends after all stale workloads are restarted, not before the operator has counted them', async () => {
+  it('ends only after the operator has counted and restarted all stale workloads', async () => {
     await fixture.begin();
     fixture.workload('web', `old.${fixture.hash('old')}`);
     await fixture.passUntil(() => fixture.status()?.phase === 'Idle');

@@ -24,7 +24,7 @@ describe('rolloutEnd', () => {
     ['the tag does not have the revision of its spec', rolloutTag(rolloutState())],
     ['only an earlier rollout was promoted', rolloutTag({ ...promoted, stable: paused.stable })],
     ['a retry is not answered yet', rolloutTag(rolledBack, asked('retry:1'))],
-    ['another was answered', rolloutTag({ ...rolledBack, action: { ...answer, verb: 'abort' } }, asked('retry:1'))],
+    ['an abort was answered', rolloutTag({ ...rolledBack, action: { ...answer, verb: 'abort' } }, asked('retry:1'))],
   ];
   for (const [title, tag] of continuing) {
     it(`is undefined while ${title}`, () => {
@@ -34,9 +34,9 @@ describe('rolloutEnd', () => {
 
   const back = { spec: { revision: '1-24' } };
   const ends: [string, RevisionTag, boolean, boolean, RegExp][] = [
-    ['it was promoted', rolloutTag(promoted), true, true, /1-25 is stable now/],
-    ['it was rolled back', rolloutTag(rolledBack), false, false, /9 of 53 pods/],
-    ['it was answered', rolloutTag({ ...rolledBack, action: answer }, asked('retry:1')), true, false, /9 of 53/],
+    ['the canary was promoted', rolloutTag(promoted), true, true, /1-25 is stable now/],
+    ['the canary was rolled back', rolloutTag(rolledBack), false, false, /9 of 53 pods/],
+    ['a retry ended', rolloutTag({ ...rolledBack, action: answer }, asked('retry:1')), true, false, /9 of 53/],
     ['the request is invalid', rolloutTag(rolledBack, asked('again')), true, false, /9 of 53/],
     ['the spec was set back', rolloutTag(rolloutState(), back), true, false, /ended: pods get revision 1-24/],
     ['there was nothing to do', rolloutTag(rolloutState(), back), false, true, /^no rollout is under way: pods get/],
@@ -63,24 +63,24 @@ describe('rolloutEnd', () => {
     const done = restartStatus('1-25');
     const undone = restartStatus('1-24');
     const rows: [string, RolloutState | undefined, object, RestartStatus | undefined, boolean | undefined][] = [
-      ['promoted, all done', promoted, restart, done, true],
-      ['promoted, restarting', promoted, restart, restarting, undefined],
-      ['promoted, waiting', promoted, restart, { ...restarting, phase: 'Waiting' }, undefined],
-      ['promoted, stopped', promoted, restart, { ...restarting, phase: 'Stopped' }, false],
-      ['promoted, not allowed', promoted, restart, { ...undone, phase: 'NotAllowed' }, false],
-      ['promoted, not counted yet', promoted, restart, undefined, undefined],
-      ['promoted, counted for the previous revision', promoted, restart, undone, undefined],
-      ['promoted, stopped for the previous revision', promoted, restart, { ...undone, phase: 'Stopped' }, undefined],
-      ['promoted, for a rollback only', promoted, afterRollback, restarting, true],
-      ['rolled back, all done', rolledBack, afterRollback, undone, false],
-      ['rolled back, restarting', rolledBack, afterRollback, { ...restarting, path: undone.path ?? '' }, undefined],
-      ['rolled back, counted in the rollout', rolledBack, afterRollback, { ...undone, path: '/x' }, undefined],
-      ['without steps, all done', undefined, { strategy: { restart: {} } }, done, true],
-      ['without steps, restarting', undefined, { strategy: { restart: {} } }, restarting, undefined],
-      ['under way, stopped', paused, restart, { ...restarting, phase: 'Stopped' }, undefined],
+      ['promoted and all done', promoted, restart, done, true],
+      ['promoted and restarting', promoted, restart, restarting, undefined],
+      ['promoted and waiting', promoted, restart, { ...restarting, phase: 'Waiting' }, undefined],
+      ['promoted and stopped', promoted, restart, { ...restarting, phase: 'Stopped' }, false],
+      ['promoted and not allowed', promoted, restart, { ...undone, phase: 'NotAllowed' }, false],
+      ['promoted and not counted yet', promoted, restart, undefined, undefined],
+      ['promoted and counted for the previous revision', promoted, restart, undone, undefined],
+      ['promoted and stopped for another revision', promoted, restart, { ...undone, phase: 'Stopped' }, undefined],
+      ['promoted and asked only after a rollback', promoted, afterRollback, restarting, true],
+      ['rolled back and all done', rolledBack, afterRollback, undone, false],
+      ['rolled back and restarting', rolledBack, afterRollback, { ...restarting, path: undone.path ?? '' }, undefined],
+      ['rolled back and counted in the rollout', rolledBack, afterRollback, { ...undone, path: '/x' }, undefined],
+      ['moved without steps and all done', undefined, { strategy: { restart: {} } }, done, true],
+      ['moved without steps and restarting', undefined, { strategy: { restart: {} } }, restarting, undefined],
+      ['under way and stopped', paused, restart, { ...restarting, phase: 'Stopped' }, undefined],
     ];
     for (const [title, rollout, spec, restarts, isSuccess] of rows) {
-      it(`${title}: ${isSuccess === undefined ? 'continues' : isSuccess ? 'succeeds' : 'fails'}`, () => {
+      it(`${isSuccess === undefined ? 'continues' : isSuccess ? 'succeeds' : 'fails'} when ${title}`, () => {
         const target = { stableRevision: '1-25', injectorConfig: '1-25' };
         const reported = restarts && { ...restarts, message: 'a message' };
         const status = { ...(rollout === undefined ? target : {}), ...(reported && { restarts: reported }) };

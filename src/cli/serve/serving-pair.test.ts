@@ -40,7 +40,7 @@ describe('loadPair', () => {
     ['a bad key', () => ({ ...pair, privateKeyPem: 'secret' }), /--tls-key: .* not contain an unencrypted/],
   ];
   for (const [title, texts, message] of refused) {
-    it(`refuses ${title}, and does not quote it`, () => {
+    it(`refuses ${title}, and does not quote the key`, () => {
       const isQuiet = (error: Error) => message.test(error.message) && !error.message.includes('secret');
       assert.throws(() => loadPair(texts()), isQuiet);
     });

@@ -70,7 +70,7 @@ describe('injector, with a tag that restarts workloads', () => {
       assert.equal(code, 0);
     });
 
-    it('waits for counts from after the move', async () => {
+    it('waits until the operator has counted workloads after the move', async () => {
       put(atRest(restartStatus('1-24'), restartOnly));
       const { out, code } = await watched([restarting, restartStatus('1-25')]);
       assert.equal(out.trim().split('\n').length, 3);
@@ -164,7 +164,7 @@ describe('injector, with a tag that restarts workloads', () => {
       });
     }
 
-    it('does not announce restarts after a rollback without a rollout', async () => {
+    it('announces no restarts after a rollback if the move is not a rollout', async () => {
       put(rolloutTag(rolledBack, { spec: { strategy: { ...strategy, rollback: { restart: 'Canary' } } } }));
       assert.doesNotMatch((await injector('tag set prod -r 1-24 --overwrite --timeout 0')).out, /restarted, /);
     });

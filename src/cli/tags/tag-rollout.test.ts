@@ -166,7 +166,7 @@ describe('injector tag, with a rollout', () => {
       assert.equal(code, 0);
     });
 
-    it('exits with 0 when it is interrupted', async () => {
+    it('exits with 0 when the user interrupts the command', async () => {
       put(paused);
       const { code } = await tag('watch prod', {
         onOut: (_, interrupt) => {
@@ -233,7 +233,7 @@ describe('injector tag, with a rollout', () => {
     });
 
     const cases: [string, RolloutState, string, RegExp][] = [
-      ['another', paused, '1-26', /: the rollout to revision 1-25 ends; a rollout from .* to 1-26 begins/],
+      ['another revision', paused, '1-26', /: the rollout to revision 1-25 ends; a rollout from .* to 1-26 begins/],
       ['the stable revision', paused, '1-24', /: the rollout to revision 1-25 ends; moved .* to revision 1-24/],
       ['the canary', paused, '1-25', /: the rollout to revision 1-25 is under way; `injector tag watch prod`/],
       [

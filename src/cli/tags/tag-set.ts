@@ -37,12 +37,7 @@ export function tagSetCommand(terminal: Terminal): Command {
     .option('-y, --skip-confirmation', 'do not ask for confirmation')
     .option('--auto-inject-namespaces', 'with tag default: also inject unlabeled pods in unlabeled namespaces')
     .option('--no-auto-inject-namespaces', 'with tag default: no longer inject these pods')
-    .option(
-      '--timeout <seconds>',
-      'how long to wait until new pods get the revision (0: do not wait)',
-      parseSeconds,
-      60,
-    )
+    .option('--timeout <seconds>', 'how long to wait for the new revision (0: do not wait)', parseSeconds, 60)
     .action(async (name: string, options: SetOptions) => {
       const { revision, autoInjectNamespaces } = options;
       const request = { name, revision, autoInjectNamespaces };

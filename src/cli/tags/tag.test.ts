@@ -49,7 +49,7 @@ describe('injector tag', () => {
       assert.equal((await tag('set prod -r 1-25 --overwrite --timeout 0')).code, 0);
     });
 
-    it('waits until new pods get it', async () => {
+    it('waits until new pods get the revision', async () => {
       const moved = tag('set prod -r 1-25 --overwrite --timeout 20');
       const isWritten = (): boolean => (specOf('prod') as { revision: string }).revision === '1-25';
       asSoonAs(isWritten, () => {
@@ -92,7 +92,7 @@ describe('injector tag', () => {
         /125: no InjectorConfig has .*; there are: 1-24, 1-25; 1-25 was probably meant/,
         1,
       ],
-      ['a tag for a revision', 'set x -r prod', /this is a tag, not a revision; it points to revision 1-24/, 1],
+      ['a tag instead of a revision', 'set x -r prod', /this is a tag, not a revision; it points to revision 1-24/, 1],
       ['a tag that exists', 'set prod -r 1-25', /prod exists and points to revision 1-24; use --over/, 1],
       ['a revision that is not ready', 'set x -r 1-25', /1-25 is not ready: NotReachable: refused/, 1, unready('1-25')],
       ['a paused revision', 'set x -r 1-25', /1-25 is paused/, 1, spec('1-25', { paused: true })],
@@ -101,7 +101,7 @@ describe('injector tag', () => {
       ["default's flag for another tag", 'set x -r 1-25 --auto-inject-namespaces', /only on tag default/, 2],
       ['a call without a revision', 'set x', /required option '-r, --revision/, 2],
       ['an unready revision for a tag in use', 'set prod -r 1-25 --overwrite', /not ready/, 1, unready('1-25')],
-      ['another class', 'set prod -r 1-25 --overwrite', /operator class default, .* to blue/, 1, spec('1-25', blue)],
+      ['a new class', 'set prod -r 1-25 --overwrite', /operator class default, .* to blue/, 1, spec('1-25', blue)],
     ];
     for (const [title, argv, message, status, prepare] of refusals) {
       it(`refuses ${title}, and changes nothing`, async () => {
@@ -290,7 +290,7 @@ describe('injector tag', () => {
       assert.deepEqual(cluster.changes, ['DELETE revisiontags canary']);
     });
 
-    it('removes a tag without confirmation that only its status calls used', async () => {
+    it('needs no confirmation for a tag that only its status calls used', async () => {
       cluster.addTag('canary', '1-25');
       cluster.memory.edit('revisiontags', 'canary', undefined, (object) => {
         object.status = { ...(object.status as object), namespaces: { count: 1, names: ['shop'] } };
@@ -328,7 +328,7 @@ describe('injector tag', () => {
 
     for (const [title, answer, message, status] of [
       ['no', 'n', /nothing was changed$/, 1],
-      ['nothing', '', /nothing was changed$/, 1],
+      ['empty', '', /nothing was changed$/, 1],
       ['another word', 'oui', /nothing was changed$/, 1],
       ['missing', undefined, /cannot ask for confirmation without a terminal: use -y to agree; nothing was changed/, 2],
     ] as const) {
@@ -348,7 +348,7 @@ describe('injector tag', () => {
       assert.deepEqual(after?.metadata.annotations, before?.metadata.annotations ?? {});
     });
 
-    it('lists the existing tags', async () => {
+    it('lists the existing tags for an unknown tag', async () => {
       assert.match((await tag('remove x')).errors, /there is no tag x; there are: prod/);
     });
   });

@@ -47,7 +47,7 @@ export async function annotateTag(
 
 /**
  * Deletes a tag, unless another client has changed it since it was read.
- * @param isUsed whether the user confirmed the deletion of a used tag. For such a tag, and while its
+ * @param isUsed whether the user confirmed the deletion of a used tag. For it, and while the tag's
  *   status (up to 30 s old) reports usage, the validating webhook requires an annotation.
  */
 export async function deleteTag(

@@ -12,7 +12,7 @@ export interface OfferedMetric {
   readonly help: string;
 }
 
-/** Returns the metrics of a process of role `all`, without those of libraries. */
+/** Returns the metrics of a process of role `all`, without the metrics of libraries. */
 export function offeredMetrics(): OfferedMetric[] {
   const registry = new Registry();
   new ServerMetrics(registry);

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames, leaderLeaseName, replicaLeaseName } from '../../api/names.ts';
 
-/** Returns the Leases of a leader and a replica with a last heartbeat. */
+/** Returns the Leases of a leader and a replica whose last heartbeat is `last`. */
 export function operatorLeases(last = new Date(), namespace = 'injection'): KubernetesObject[] {
   return [
     { name: leaderLeaseName('default'), labels: {} },

@@ -13,9 +13,9 @@ export interface Seen {
 
 /** Optional features of the terminal. */
 export interface Surroundings {
-  /** The screen of standard output; without it, standard output is a file. */
+  /** The screen of standard output; absent if standard output is a file. */
   readonly screen?: Screen;
-  /** Called with the output so far after each write; `interrupt` simulates Ctrl-C. */
+  /** Receives the output so far after each write; `interrupt` simulates Ctrl-C. */
   readonly onOut?: (out: string, interrupt: () => void) => void;
 }
 

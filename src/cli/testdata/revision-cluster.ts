@@ -93,7 +93,7 @@ export class RevisionCluster {
     this.memory.put('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } });
   }
 
-  /** Adds a pod of Deployment `app`, injected by `injectedBy` (`N.<hash8>`) if that is set. */
+  /** Adds a pod of Deployment `app`, injected by `injectedBy` (`NAME.HASH8`) unless undefined. */
   addPod(namespace: string, app: string, injectedBy?: string, more: Partial<KubernetesObject['metadata']> = {}): void {
     const count = this.memory.names('pods').length;
     const status = JSON.stringify({ revision: injectedBy?.split('.')[0] });

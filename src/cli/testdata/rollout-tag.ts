@@ -40,7 +40,7 @@ export const paused = rolloutState({
   pods: { stable: { ready: 150, failing: 1, total: 159 }, canary: { ready: 50, failing: 0, total: 53 } },
 });
 
-/** A rollout rolled back from 1-25 by the operator. */
+/** A rollout that the operator rolled back from 1-25. */
 export const rolledBack = rolloutState({
   phase: 'RolledBack',
   reason: 'PodsFailing',

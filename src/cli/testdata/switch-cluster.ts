@@ -15,7 +15,7 @@ const hash = '0123abcd';
 
 /** A cluster in memory with injectors and without an operator, for `disable` and `enable`. */
 export class SwitchCluster extends MemoryCluster {
-  /** Adds injectors `blue` and `second` (revision green) with webhooks, and their owner. */
+  /** Adds injectors `blue` and `second` (revision green), their webhooks and an owner. */
   install(): void {
     this.put('injectorconfigs', injectorConfig('blue'));
     this.put('injectorconfigs', injectorConfig('second', { revision: 'green' }));

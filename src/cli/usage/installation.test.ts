@@ -13,19 +13,19 @@ describe('namedByPod', () => {
   const rows: [string, Labels, Labels, string | undefined][] = [
     ['an enabled namespace', injection('enabled'), {}, 'default'],
     ['an enabled namespace with revisions', { ...injection('enabled'), ...revision('x') }, revision('y'), 'default'],
-    ['a pod that opts out of it', injection('enabled'), inject('false'), undefined],
+    ['a pod that opts out', injection('enabled'), inject('false'), undefined],
     ['a disabled namespace', injection('disabled'), { ...inject('true'), ...revision('x') }, undefined],
-    ['a namespace with another value', { ...injection('on'), ...revision('x') }, {}, undefined],
+    ['a namespace with an unknown value', { ...injection('on'), ...revision('x') }, {}, undefined],
     ['a namespace of a revision', revision('x'), revision('y'), 'x'],
     ['a pod that opts out of a revision', revision('x'), inject('false'), undefined],
     ['a pod of a revision', {}, revision('y'), 'y'],
     ['a pod of a revision that opts out', {}, { ...revision('y'), ...inject('false') }, undefined],
     ['a pod that opts in', {}, inject('true'), 'default'],
-    ['a pod with another value', {}, inject('yes'), undefined],
+    ['a pod with an unknown value', {}, inject('yes'), undefined],
     ['no labels', {}, {}, undefined],
   ];
   for (const [title, namespace, pod, name] of rows) {
-    it(`${title}: ${name ?? 'none'}`, () => {
+    it(`returns ${name ?? 'nothing'} for ${title}`, () => {
       assert.equal(namedByPod(istioKeys, namespace, pod), name);
     });
   }
@@ -53,12 +53,12 @@ describe('configOfRevision', () => {
     return configOfRevision({ configs }, 'x', target)?.metadata.name;
   };
 
-  it('returns the oldest, unless one has the name of the revision', () => {
+  it('returns the oldest InjectorConfig, unless another has the name of the revision', () => {
     assert.equal(chosen([config('b', 2), config('a', 3), config('c', 1)]), 'c');
     assert.equal(chosen([config('c', 1), config('x', 2)]), 'x');
   });
 
-  it('prefers the family and class of the target of the tag', () => {
+  it("prefers the family and class of the tag's target", () => {
     const configs = [config('x', 1), config('l', 2, { webhook: { keys: logs } })];
     assert.equal(chosen(configs, 'x'), 'x');
     assert.equal(chosen(configs, 'l'), 'l');

@@ -7,7 +7,7 @@ import { healthLines, isAlive, readOperatorHealth, staleSince, type OperatorHeal
 const now = Date.UTC(2026, 10, 23, 12);
 const ago = (seconds: number): Date => new Date(now - seconds * 1000);
 
-/** Reads the health when the second read finds the second set of Leases. */
+/** Reads the health; the second read finds the Leases in `second`. */
 async function healthOf(
   first: readonly KubernetesObject[],
   second = first,

@@ -24,12 +24,8 @@ export function readinessOf({ metadata, status }: Observed, stale?: Stale): Read
   }
   const condition = status?.conditions?.find(({ type }) => type === 'Ready');
   const isSeen = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
-  if (condition === undefined || !isSeen)
-    return {
-      ready: false,
-      reason: 'NotLookedAt',
-      message: 'no operator has reconciled the current spec; check that the operator is running',
-    };
+  const unseen = 'no operator has reconciled the current spec; check that the operator is running';
+  if (condition === undefined || !isSeen) return { ready: false, reason: 'NotLookedAt', message: unseen };
   return { ready: condition.status === 'True', reason: condition.reason, message: condition.message };
 }
 

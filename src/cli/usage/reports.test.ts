@@ -18,7 +18,7 @@ const usage: UsageReport = {
   workloads: [],
 };
 const condition = (status: 'True' | 'False') => {
-  return { type: 'Ready', status, reason: 'Said', message: 'so', lastTransitionTime: '2026-01-01T00:00:00Z' };
+  return { type: 'Ready', status, reason: 'Serving', message: 'so', lastTransitionTime: '2026-01-01T00:00:00Z' };
 };
 const message = 'no operator has reconciled the current spec; check that the operator is running';
 const unseen = { ready: false, reason: 'NotLookedAt', message };
@@ -56,13 +56,13 @@ const installation: Installation = {
 
 describe('readinessOf', () => {
   const table: [title: string, generation: number | undefined, observed: number | undefined, ready: string][] = [
-    ['a reconciled generation', 2, 2, 'Said'],
+    ['a reconciled generation', 2, 2, 'Serving'],
     ['a changed spec', 3, 2, 'NotLookedAt'],
     ['a condition without a generation', 1, undefined, 'NotLookedAt'],
-    ['no generation', undefined, undefined, 'Said'],
+    ['an object without a generation', undefined, undefined, 'Serving'],
   ];
   for (const [title, generation, observedGeneration, reason] of table) {
-    it(`${title}: ${reason}`, () => {
+    it(`returns reason ${reason} for ${title}`, () => {
       const found = readinessOf({
         metadata: generation === undefined ? {} : { generation },
         status: {
@@ -70,12 +70,12 @@ describe('readinessOf', () => {
           ...(observedGeneration === undefined ? {} : { observedGeneration }),
         },
       });
-      assert.deepEqual([found.reason, found.ready], [reason, reason === 'Said']);
+      assert.deepEqual([found.reason, found.ready], [reason, reason === 'Serving']);
     });
   }
 
   it('returns the condition', () => {
-    const expected = { ready: false, reason: 'Said', message: 'so' };
+    const expected = { ready: false, reason: 'Serving', message: 'so' };
     assert.deepEqual(readinessOf({ metadata: {}, status: { conditions: [condition('False')] } }), expected);
   });
 
@@ -115,7 +115,7 @@ describe('revisionReports', () => {
 });
 
 describe('tagReports', () => {
-  it('lists tags by name, including one without a target and one that has not moved yet', () => {
+  it('lists tags by name, including tags without a target and tags that have not moved yet', () => {
     assert.deepEqual(tagReports(installation, usage), [
       { tag: 'lost', revision: '1-99', namespaces: ['lost'], pods: none, ...unseen },
       {
