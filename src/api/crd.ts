@@ -39,7 +39,7 @@ export function customResourceDefinitions(): KubernetesObject[] {
         readyColumn('Ready', 'status', 'Whether new pods are injected as the spec requires.'),
         readyColumn('Reason', 'reason', 'The reason of the Ready condition.'),
         sinceColumn,
-        // Columns of type string: kubectl shows a date as an age, and a future date as <invalid>.
+        // These columns have type string, because kubectl shows a future date as <invalid>.
         column('Expires', 'status.certificate.notAfter', 'The time at which the serving certificate expires.'),
         column('Renews', 'status.certificate.renewAt', 'The time of the next renewal.', { priority: 1 }),
         column('Authority Expires', 'status.certificate.caNotAfter', authorityExpires, { priority: 1 }),

@@ -73,7 +73,7 @@ describe('webhookHost', () => {
     ['https://[fd00::1]:15017', '[fd00::1]'],
     ['https://10.0.0.7:99999', undefined],
   ] as const) {
-    it(`returns ${host ?? 'undefined'} for ${url ?? 'no url'}`, () => {
+    it(`returns ${host ?? 'undefined'} for ${url ?? 'an unset url'}`, () => {
       assert.equal(webhookHost(injectorConfig('a', { webhook: url === undefined ? {} : { url } })), host);
     });
   }

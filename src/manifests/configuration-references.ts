@@ -9,7 +9,7 @@ export interface ConfigurationReference {
   readonly key: string;
 }
 
-/** The references of a configuration. If one is absent, the InjectorConfig contains that part. */
+/** The references of a configuration. The InjectorConfig itself contains all other parts. */
 export interface ConfigurationReferences {
   readonly config?: ConfigurationReference;
   readonly values?: ConfigurationReference;

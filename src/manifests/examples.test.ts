@@ -61,7 +61,7 @@ describe('examples', () => {
   }
 
   for (const file of ['revision-tag-canary.yaml', 'revision-tag-restarts.yaml']) {
-    it(`${file} is a valid RevisionTag, begins with a description and names a revision of an example`, () => {
+    it(`${file} is a valid RevisionTag, begins with a description, and names a revision of an example`, () => {
       assert.match(readFileSync(new URL(file, folder), 'utf8'), /^# [A-Z]/);
       const tag = parseRevisionTag(objects(file)[0], { unknownFields: 'refuse' });
       assert.deepEqual(validateRevisionTag(tag), []);

@@ -15,7 +15,7 @@ const first = ({ webhooks }: KubernetesObject): Webhook => (webhooks as Webhook[
 
 describe('probeConfiguration', () => {
   for (const webhook of [{}, { url: 'https://injector.example.com:9443/base/' }, { timeoutSeconds: 30 }]) {
-    it(`calls the webhook's endpoint with its CA bundle, with spec.webhook ${JSON.stringify(webhook)}`, () => {
+    it(`uses the webhook's endpoint and CA bundle if spec.webhook is ${JSON.stringify(webhook)}`, () => {
       const probe = first(probeConfiguration(input({ webhook }), context));
       assert.deepEqual(probe.clientConfig, first(webhookConfiguration(input({ webhook }), context)).clientConfig);
     });

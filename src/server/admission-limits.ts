@@ -1,20 +1,20 @@
 const mebibyte = 1024 * 1024;
 
-/** The limits of the listener. Sizes in bytes, times in milliseconds. */
+/** The limits of the listener, with sizes in bytes and times in milliseconds. */
 export const defaultAdmissionLimits = {
   /** At least 19 MiB: the review of a pod can take 17.4 MB in a dry run, as Go escapes `<`. */
   maxBodyBytes: 20 * mebibyte,
   /** The total size of all bodies in transfer: two of the largest, or thousands of usual size. */
   maxBufferedBytes: 40 * mebibyte,
-  /** The number of bodies in transfer. Beyond it, the server refuses the oldest. */
+  /** The number of bodies in transfer. Beyond it, the server refuses the oldest body. */
   maxConcurrentBodies: 1024,
   decisions: { maxBytes: 16 * mebibyte, maxReviewBytes: 256 * 1024 },
   /** The number of connections, proven and unproven; see {@link ConnectionGuard}. */
   maxConnections: 4096,
   /**
-   * The number of unproven connections. Beyond it, the server closes the oldest. Do not set it too
-   * low: a client that reconnects costs a handshake, which is far more expensive than an idle
-   * connection.
+   * The number of unproven connections. Beyond it, the server closes the oldest connection. Do not
+   * set it too low: a client that reconnects costs a handshake, which is far more expensive than an
+   * idle connection.
    */
   maxUnprovenConnections: 1536,
   maxHeaderBytes: 16 * 1024,

@@ -91,7 +91,7 @@ export function createAdmissionServer(options: AdmissionServerOptions) {
     },
     /**
      * Stops accepting, closes idle connections, and waits up to `timeout` milliseconds for requests
-     * in flight. To lose no request, first drain, and wait until load balancers have noticed.
+     * in flight. To lose no request, first drain, and wait until load balancers have reacted.
      */
     async close(timeout: number) {
       if (state === 'closing' || state === 'closed') return;

@@ -125,7 +125,7 @@ export const injectorConfigSpecSchema = z.object({
 
 /** `spec` with all defaults. */
 export type InjectorConfigSpec = z.output<typeof injectorConfigSpecSchema>;
-/** `status`. The operator has not set a field that is absent. */
+/** `status`. A field is absent if the operator has not set it. */
 export type InjectorConfigStatus = z.output<typeof injectorConfigStatusSchema>;
 
 export interface Resource<Kind extends string, Spec, Status> extends KubernetesObject {

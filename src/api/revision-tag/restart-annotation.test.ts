@@ -74,12 +74,12 @@ describe('the restart annotation', () => {
     ['a target without a hash', 'prod mesh 2026-01-02T03:04:05Z'],
     ['a hash of nine digits', 'prod mesh.0123abcde 2026-01-02T03:04:05Z'],
     ['an entry with a fourth word', `${text} again`],
-    ['a valid entry and an invalid one', `${text}, again`],
+    ['a valid entry with an invalid entry', `${text}, again`],
     ['a trailing comma', `${text}, `],
     ['a trailing newline', `${text}\n`],
     ['a megabyte of valid entries', Array.from({ length: 20_000 }, () => text).join(', ')],
   ] as const) {
-    it(`contains no restarts if its value is ${title}`, () => {
+    it(`does not accept ${title}`, () => {
       assert.deepEqual(parseRestartAnnotation(value), []);
     });
   }

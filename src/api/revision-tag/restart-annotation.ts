@@ -59,7 +59,7 @@ function parseRestart(entry: string): WorkloadRestart | undefined {
   const [tag = '', target = '', time = '', ...rest] = entry.split(' ');
   const at = timePattern.test(time) ? Date.parse(time) : NaN;
   const isOurs = tag.length <= 63 && dnsLabelPattern.test(tag) && targetPattern.test(target) && rest.length === 0;
-  // Copy: a substring would keep the whole value in memory.
+  // Copy the texts, because a substring would keep the whole value in memory.
   return isOurs && Number.isFinite(at) ? { tag: copyOf(tag), target: copyOf(target), at } : undefined;
 }
 

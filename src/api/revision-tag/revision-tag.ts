@@ -26,7 +26,7 @@ const pods = z.object({
 
 /** `status.rollout` of a RevisionTag, the only persistent state of a rollout. */
 export const rolloutStatusSchema = z.object({
-  // The phases have the names of Argo Rollouts and Flagger where these have such a phase.
+  // The phases have the same names as in Argo Rollouts and Flagger, if a similar phase exists.
   phase: z
     .enum(['Idle', 'Shadowing', 'Progressing', 'WaitingForPods', 'Paused', 'RolledBack', 'Promoted'])
     .describe('The phase of the rollout.'),
@@ -151,7 +151,7 @@ export const revisionTagSpecSchema = z.object({
 
 /** `spec` with all defaults. */
 export type RevisionTagSpec = z.output<typeof revisionTagSpecSchema>;
-/** `status`. The operator has not set a field that is absent. */
+/** `status`. A field is absent if the operator has not set it. */
 export type RevisionTagStatus = z.output<typeof revisionTagStatusSchema>;
 
 /** A RevisionTag with defaults; cluster-scoped. Labels select it by its metadata.name. */

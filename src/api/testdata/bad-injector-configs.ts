@@ -68,7 +68,7 @@ export const badInjectorConfigs: readonly BadInjectorConfig[] = [
   { title: 'a name that ends with 8 hex digits', name: 'x-0123abcd', spec: injection({}), field: 'metadata.name', refusedBy: 'rule', message: /choose another name/ },
   { title: 'revision default with another name', name: 'mesh', spec: { ...injection({}), revision: 'default' }, field: 'spec.revision', refusedBy: 'rule', message: /if and only if/ },
   { title: 'another revision with name default', name: 'default', spec: { ...injection({}), revision: '1-24' }, field: 'spec.revision', refusedBy: 'rule', message: /if and only if/ },
-  { title: 'no template', spec: {}, field: 'spec.injection', refusedBy: 'rule', message: /exactly one of templates, template and configFrom/ },
+  { title: 'a spec without a template', spec: {}, field: 'spec.injection', refusedBy: 'rule', message: /exactly one of templates, template and configFrom/ },
   { title: 'templates and template', spec: injection({ template: 'containers: []' }), field: 'spec.injection', refusedBy: 'rule', message: /exactly one of templates/ },
   { title: 'templates and configFrom', spec: injection({ configFrom }), field: 'spec.injection', refusedBy: 'rule', message: /exactly one of templates/ },
   { title: 'a single template and configFrom', spec: { injection: { template: 'containers: []', configFrom } }, field: 'spec.injection', refusedBy: 'rule', message: /exactly one of templates/ },

@@ -14,7 +14,7 @@ const steps = 'spec.strategy.canary.steps';
 const analysis = (fields: object) => ({ revision, strategy: { canary: { steps: [{ weight: 5 }], analysis: fields } } });
 
 export const badRevisionTags: readonly BadRevisionTag[] = [
-  { title: 'no revision', name: 'prod', spec: {}, field: 'spec.revision', refusedBy: 'schema', message: /[Rr]equired|string/ },
+  { title: 'a spec without a revision', name: 'prod', spec: {}, field: 'spec.revision', refusedBy: 'schema', message: /[Rr]equired|string/ },
   { title: 'an empty revision', name: 'prod', spec: { revision: '' }, field: 'spec.revision', refusedBy: 'schema', message: /1|should match|DNS-1123/ },
   { title: 'a revision in capitals', name: 'prod', spec: { revision: 'Canary' }, field: 'spec.revision', refusedBy: 'schema', message: /DNS-1123|should match/ },
   { title: 'a revision of 64 characters', name: 'prod', spec: { revision: 'r'.repeat(64) }, field: 'spec.revision', refusedBy: 'schema', message: /63/ },
@@ -24,7 +24,7 @@ export const badRevisionTags: readonly BadRevisionTag[] = [
   { title: 'a name of 64 characters', name: 't'.repeat(64), spec: { revision }, field: 'metadata.name', refusedBy: 'rule', message: /at most 63/ },
   { title: 'a tag that names itself as revision', name: 'prod', spec: { revision: 'prod' }, field: 'spec.revision', refusedBy: 'rule', message: /own name/ },
   { title: 'enableNamespacesByDefault on another tag', name: 'prod', spec: { revision, enableNamespacesByDefault: true }, field: 'spec.enableNamespacesByDefault', refusedBy: 'rule', message: /only on tag default/ },
-  { title: 'no steps', name: 'prod', spec: { revision, strategy: { canary: {} } }, field: steps, refusedBy: 'schema', message: /[Rr]equired|array/ },
+  { title: 'a canary without steps', name: 'prod', spec: { revision, strategy: { canary: {} } }, field: steps, refusedBy: 'schema', message: /[Rr]equired|array/ },
   { title: 'an empty list of steps', name: 'prod', spec: canary(), field: steps, refusedBy: 'schema', message: /at least 1|>=1/ },
   { title: 'more than 20 steps', name: 'prod', spec: canary(...Array.from({ length: 21 }, (_, index) => ({ weight: index + 1 }))), field: steps, refusedBy: 'schema', message: /at most 20|20 items|<=20/ },
   { title: 'a weight of 101', name: 'prod', spec: canary({ weight: 101 }), field: `${steps}[0].weight`, refusedBy: 'schema', message: /100/ },

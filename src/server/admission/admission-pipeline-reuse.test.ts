@@ -80,7 +80,7 @@ describe('a cached decision', () => {
       'the name in the path': ({ send }) => send({}, '/revisions/other/0a1b2c3d/inject'),
       'the namespace': ({ send }) => send({ namespace: 'bank' }),
       'the operation': ({ send }) => send({ operation: 'UPDATE' }),
-      'the dry run': ({ send }) => send({ dryRun: true }),
+      'the field dryRun': ({ send }) => send({ dryRun: true }),
       'the version of the review': ({ send }) => send({}, injectPath, { apiVersion: 'admission.k8s.io/v1beta1' }),
       'one letter of the pod': ({ send }) =>
         send({ object: { ...somePod, metadata: { ...somePod.metadata, labels: { app: 'wed' } } } }),

@@ -126,7 +126,7 @@ describe('nestsDeeperThan', () => {
     ['{"a":1,"b":{"c":[1]}}', 3],
     ['{"__proto__":{"a":{}}}', 3],
   ] as const) {
-    it(`${json} nests ${depth} levels deep`, () => {
+    it(`finds depth ${depth} in ${json}`, () => {
       const value: unknown = JSON.parse(json);
       assert.equal(nestsDeeperThan(depth, value), false);
       if (depth > 0) assert.equal(nestsDeeperThan(depth - 1, value), true);

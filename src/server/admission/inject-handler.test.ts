@@ -111,7 +111,7 @@ describe('decideInjection', () => {
       OptedOutByAnnotation: ['a word'],
     };
     for (const [name, warnings] of Object.entries(expected)) {
-      it(`${name}: ${warnings.length} warnings`, () => {
+      it(`${name}: ${warnings === warned ? 'warns' : 'does not warn'}`, () => {
         const [outcome, reason] = ['skipped' as const, name as SkipReason];
         const decision = decide({ outcome, reason, message: 'because', warnings: ['a word'] });
         const auditAnnotations = auditOf(outcome, reason);

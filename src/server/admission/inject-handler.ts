@@ -26,8 +26,7 @@ export type InjectPod = (injector: Injector, request: InjectionRequest) => Injec
 
 /**
  * Decides a review on an inject path. Injects only when a pod is created. Allows any other request
- * with a warning, because it results from webhook rules that are too wide, and does not bypass
- * injection.
+ * with a warning: it results from webhook rules that are too wide, and does not bypass injection.
  */
 export function decideInjection(
   target: InjectionTarget,

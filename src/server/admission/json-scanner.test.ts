@@ -26,7 +26,7 @@ describe('JsonScanner', () => {
     [String.raw`["ends in a backslash \ `.trim(), 1, 2],
   ] as const) {
     for (const length of [Infinity, 1, 2, 3]) {
-      it(`finds depth ${depth} and at most ${values} values in ${json}, scanned in pieces of ${length} bytes`, () => {
+      it(`finds depth ${depth} and value count ${values} in ${json} with a piece length of ${length}`, () => {
         assert.equal(scan(json, { maxDepth: depth, maxValues: values }, length), undefined);
         if (depth > 0)
           assert.equal(scan(json, { maxDepth: depth - 1 }, length), `nests deeper than ${depth - 1} levels`);

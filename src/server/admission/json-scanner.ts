@@ -32,7 +32,7 @@ export class JsonScanner {
     this.#bounds = bounds;
   }
 
-  /** @returns the exceeded bound, e.g. `nests deeper than 200 levels`; undefined if none */
+  /** @returns the exceeded bound, e.g. `nests deeper than 200 levels`; otherwise undefined */
   scan(piece: Buffer): string | undefined {
     const { maxDepth, maxValues } = this.#bounds;
     const end = piece.length;

@@ -19,8 +19,8 @@ describe('withoutManagedFields', () => {
   for (const [what, text] of [
     ['a pod without managedFields', reviewOf({ name: 'a', finalizers: ['f'] })],
     ['a pod without a spec', '{"object":{"kind":"Pod","apiVersion":"v1","metadata":{"managedFields":[]}}}'],
-    ['another kind', reviewOf({ name: 'a', managedFields: fields }).replace('"Pod"', '"Job"')],
-    ['another order of fields', reviewOf({ name: 'a', managedFields: fields, labels: {} })],
+    ['an object of another kind', reviewOf({ name: 'a', managedFields: fields }).replace('"Pod"', '"Job"')],
+    ['metadata with another order', reviewOf({ name: 'a', managedFields: fields, labels: {} })],
     ['managedFields of a nested object', reviewOf({ name: 'a' }, { metadata: { name: 'b', managedFields: fields } })],
     ['text that is not JSON', 'x'],
   ] as const) {

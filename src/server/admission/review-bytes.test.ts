@@ -6,7 +6,7 @@ const uid = '705ab4f5-6393-11e8-b7cc-42010a800002';
 
 describe('splitReview', () => {
   for (const version of ['admission.k8s.io/v1', 'admission.k8s.io/v1beta1']) {
-    it(`returns the uid of a ${version} review and the bytes after it`, () => {
+    it(`returns the uid of an ${version} review, and the bytes after the uid`, () => {
       const body = bytesOf(reviewOf({ uid }, { apiVersion: version }));
       const split = splitReview(body);
       assert.deepEqual([split?.version, split?.uid], [version, uid]);

@@ -74,7 +74,7 @@ describe('BodyBudget', () => {
     assert.deepEqual([hog.evicted, budget.used], [1, 12 * k]);
   });
 
-  it('evicts the oldest body if there are too many', () => {
+  it('evicts the oldest body if there are too many bodies', () => {
     const budget = new BodyBudget({ bytes: 1000, bodies: 2 });
     const [first, second, third] = [new Holder(false), new Holder(true), new Holder(true)];
     budget.enter(first);

@@ -23,14 +23,14 @@ describe('ConnectionGuard', () => {
     return { guard, admit, prove, seen };
   }
 
-  it('closes the oldest unproven connection if there are too many', () => {
+  it('closes the oldest unproven connection if there are too many of them', () => {
     const { guard, admit, seen } = guarded({ maxConnections: 10, maxUnprovenConnections: 2 });
     const [first, second, third] = [admit(), admit(), admit()];
     assert.deepEqual([first.destroyed, second.destroyed, third.destroyed], [true, false, false]);
     assert.deepEqual([guard.size, guard.unproven, seen.dropped], [2, 2, 1]);
   });
 
-  it('limits proven connections, and closes none of them for a new connection', () => {
+  it('limits proven connections, and closes no proven connection for a new connection', () => {
     const { guard, admit, seen } = guarded({ maxConnections: 4, maxUnprovenConnections: 2 });
     const [one, other] = [admit('a'), admit('b')];
     assert.deepEqual([guard.prove(one), guard.prove(other)], [true, true]);
@@ -40,7 +40,7 @@ describe('ConnectionGuard', () => {
     assert.deepEqual([guard.size, guard.unproven, seen.dropped], [3, 1, 0]);
   });
 
-  it('closes a connection that it does not keep only after all older unproven connections', () => {
+  it('closes a connection that it does not keep, but only after all older unproven connections', () => {
     const { guard, admit, prove } = guarded({ maxConnections: 4, maxUnprovenConnections: 2 });
     prove('a', 2);
     const [idle, answered] = [admit('b'), admit('c')];

@@ -38,7 +38,7 @@ class SocketsByAddress {
     return this.#sockets.get(address)?.size ?? 0;
   }
 
-  /** Returns the oldest connection, of all addresses or of one. */
+  /** Returns the oldest connection of one address, or of all addresses. */
   oldest(address?: string): Socket | undefined {
     const sockets = address === undefined ? this.#addresses.keys() : this.#sockets.get(address);
     const [first] = sockets ?? [];
@@ -63,9 +63,9 @@ const reserved = 8;
  * Limits the number of connections without breaking connections in use. A connection is *proven*
  * once a review on it was answered. API servers keep proven connections idle, and do not retry a
  * request on a closed connection. Under pressure, the guard therefore closes only unproven
- * connections: an honest client proves its connection within milliseconds. An answer with
- * `Connection: close` ends a proven connection without losing a request, if no slot is free, or if
- * few slots are free and the client's address has more than its share. A client that holds all
+ * connections: an honest client proves its connection within milliseconds. If no slot is free, or
+ * if few slots are free and the client's address has more than its share, an answer with
+ * `Connection: close` ends a proven connection without losing a request. A client that holds all
  * slots cannot lock out other clients, and its share shrinks with each answer. A single address,
  * which all API servers may share, can use all slots while no other address needs a slot.
  */
@@ -136,7 +136,7 @@ export class ConnectionGuard {
     return false;
   }
 
-  /** Closes every connection, even those in use. */
+  /** Closes every connection, even connections in use. */
   destroyAll(): void {
     for (const socket of [...this.#unproven.all(), ...this.#proven.all()]) socket.destroy();
   }

@@ -20,8 +20,8 @@ export interface ServingPairs {
 const minVersion = 'TLSv1.2';
 
 /**
- * Creates an HTTP/1.1 server over TLS that looks up its certificate at every handshake. A
- * connection keeps its certificate, so a new certificate closes none. Node's timeouts apply only
+ * Creates an HTTP/1.1 server over TLS that looks up its certificate at every handshake. Open
+ * connections keep the certificate of their handshake. Node's timeouts apply only
  * while a request arrives; `trackConnections` closes silent connections after `keepAliveTimeout`.
  */
 export function createTlsServer(limits: AdmissionLimits, pairs: ServingPairs, log: LogPort): Server {

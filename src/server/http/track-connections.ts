@@ -10,7 +10,7 @@ export type TrackedConnections = ReturnType<typeof trackConnections>;
 /**
  * Registers a server's connections with a guard before their handshake, and counts handshakes and
  * errors before a request. The guard has the plain sockets, and requests have the TLS sockets; this
- * function maps them once, by the client's address and port. Limits in milliseconds.
+ * function maps them once, by the client's address and port. The limits are in milliseconds.
  */
 export function trackConnections(
   server: Server,

@@ -130,7 +130,7 @@ const printing = [
 ].join('\n');
 
 describe('tryOut', () => {
-  it('injects different pods that opt in and are safe', () => {
+  it('injects different pods, which opt in and have no unsafe annotations', () => {
     const injector = injectorWith(printing, { annotationOverrides: { preset: 'Safe', allow: [] } });
     const args = new Set<string>();
     for (let index = 0; index < 12; index++) {

@@ -35,7 +35,7 @@ export class ConfigurationLoader {
   /**
    * Loads a configuration with the limits of this thread, and renders typical pods, so that no
    * user's pod waits for one-time work such as JIT compilation.
-   * @throws ConfigurationError naming the key and any line and column; another Error if no trial
+   * @throws ConfigurationError that names the key and position; another Error if no trial
    * was possible
    */
   async load(files: ConfigurationFiles): Promise<Injector> {

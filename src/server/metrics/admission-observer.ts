@@ -8,7 +8,7 @@ export type AdmissionObserver = ReturnType<typeof createAdmissionObserver>;
 /** A limit, because any client in the cluster could fill the disk with malformed requests. */
 const warningsPerSecond = 20;
 
-/** Counts and logs every admission: success at debug; refusals and malformed reviews at warn. */
+/** Counts and logs every admission: allowed reviews at debug, refused and malformed at warn. */
 export function createAdmissionObserver(
   log: LogPort,
   metrics: ServerMetrics,

@@ -22,14 +22,14 @@ type Change = (copy: typeof pod) => unknown;
 
 describe('changedFields', () => {
   const cases: [what: string, change: Change, fields: string[]][] = [
-    ['nothing', () => undefined, []],
+    ['no field if nothing changed', () => undefined, []],
     ['a number', ({ spec }) => (spec.terminationGracePeriodSeconds = 5), ['spec.terminationGracePeriodSeconds']],
     ['a label with a slash', ({ metadata }) => (metadata.labels[version] = '2'), [`metadata.labels[${version}]`]],
-    ['another type', ({ metadata }) => Object.assign(metadata, { annotations: null }), ['metadata.annotations']],
+    ['a new type', ({ metadata }) => Object.assign(metadata, { annotations: null }), ['metadata.annotations']],
     ['a container by name', ({ spec }) => spec.containers.unshift({ name: 'new' } as never), ['spec.containers[new]']],
     ['a removed container', ({ spec }) => spec.containers.shift(), ['spec.containers[web]']],
     ['a field of a container', ({ spec }) => (spec.containers[1]!.image = 'proxy:2'), ['spec.containers[proxy].image']],
-    ['a variable', ({ spec }) => (spec.containers[1]?.env?.pop(), undefined), ['spec.containers[proxy].env[A]']],
+    ['an env variable', ({ spec }) => (spec.containers[1]?.env?.pop(), undefined), ['spec.containers[proxy].env[A]']],
     ['an argument by index', ({ spec }) => spec.containers[0]?.args?.push('--c'), ['spec.containers[web].args[2]']],
     [
       'an item by index if a name occurs twice',

@@ -53,7 +53,7 @@ describe('compareTracks', () => {
     [failed, failed, { outcome: 'same' }],
   ];
   for (const [before, after, expected] of cases) {
-    it(`compares ${before.outcome} (stable) with ${after.outcome} (canary)`, () => {
+    it(`returns ${expected.outcome} if stable is ${before.outcome} and the canary is ${after.outcome}`, () => {
       const inject: InjectPod = (injector) => (injector === stableInjector ? before : after);
       assert.deepEqual(compare(canaryInjector, {}, inject), expected);
     });

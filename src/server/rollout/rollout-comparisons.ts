@@ -14,13 +14,13 @@ import type { WorkerAnswer } from '../worker/messages.ts';
 import type { Comparison } from './compare-tracks.ts';
 import type { RolloutTargets } from './rollout-targets.ts';
 
-/** Limits of comparisons. Sizes in bytes, times in milliseconds. */
+/** The limits of comparisons, with sizes in bytes and times in milliseconds. */
 export const defaultComparisonLimits = {
   /** The number of waiting reviews. */
   maxWaiting: 16,
   /** Larger reviews are not compared. */
   maxReviewBytes: 128 * 1024,
-  /** The time after which the canary counts as failed. Long, as the thread has a low priority. */
+  /** The time after which the canary counts as failed; long, as the thread has low priority. */
   deadline: 30_000,
   /** After a comparison, the thread rests for this multiple of the comparison's duration. */
   rest: 4,
@@ -50,16 +50,16 @@ interface Waiting {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** The state of a review: its result, or how many equal reviews wait for the result. */
+/** The state of a review: its result, or the number of equal reviews that wait for it. */
 interface KnownReview {
   comparison: Comparison | undefined;
   waiting: number;
 }
 
-/** In levels. The thread never reaches this depth, because the server has already checked it. */
+/** In levels. The thread never reaches this depth, because the server has checked the review. */
 const maxDepth = 1000;
 
-/** The maximum number of reports. Bounded, because clients can send arbitrary tag names. */
+/** The maximum number of reports; necessary, because clients can send arbitrary tag names. */
 const mostPairs = 32;
 
 /** The maximum number of cached results. All pods of a ReplicaSet arrive as the same bytes. */
@@ -113,7 +113,7 @@ export class RolloutComparisons {
     this.#next();
   }
 
-  /** Ends the thread, discards waiting reviews and drops later ones. */
+  /** Ends the thread, discards waiting reviews and drops later reviews. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#waiting.length = 0;
@@ -191,7 +191,7 @@ export class RolloutComparisons {
     return outcome.kind === 'compared' ? (outcome.comparison ?? 'nothing') : 'nothing';
   }
 
-  /** Returns the report of a pair, and makes it the most recently used. */
+  /** Returns the report of a pair, and marks the report as the most recently used. */
   #report(pair: RolloutPair): PairReport {
     const key = keyOf(pair);
     const report = this.#reports.get(key) ?? { ...pair, ...emptyShadowReport };

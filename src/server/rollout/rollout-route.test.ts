@@ -107,7 +107,7 @@ describe('rolloutRoute', () => {
     }
   });
 
-  it('passes the rest of the path to the injector as environment', () => {
+  it('passes the rest of the path to the injector as the environment', () => {
     const requests: unknown[] = [];
     const asking = rolloutRoute(rolloutSource, {
       inject: (_, { path }) => {

@@ -4,7 +4,7 @@ import { generateRsaKeyPair, type KeyPair, type CertifiedKey } from '../../certs
 
 const hour = 3_600_000;
 
-/** An authority that issues leaves, with two keys for the whole test run. */
+/** An authority that issues leaf certificates. The whole test run uses only two key pairs. */
 export interface TestAuthority {
   readonly caPem: string;
   issue(service: string): CertifiedKey;

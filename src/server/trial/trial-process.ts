@@ -6,7 +6,7 @@ import type { WorkerProgram } from '../worker/worker-program.ts';
 import type { MonotonicClock } from '../ports.ts';
 import type { FromTrial, ToTrial } from './try-configuration.ts';
 
-/** Limits of a trial. Times in milliseconds. */
+/** The limits of a trial, with times in milliseconds. */
 export const defaultTrialLimits = {
   /** The CPU time of a first trial, and of a second trial that runs after all other trials. */
   processorTimes: [1_000, 4_000] as readonly [first: number, second: number],

@@ -22,7 +22,7 @@ export type FromTrial =
   | { readonly kind: 'ready' }
   /** A serialized `ReadConfiguration`, so that its size can be checked. */
   | { readonly kind: 'fine'; readonly configuration: Uint8Array }
-  /** A ConfigurationError; `isCostly` when it is a TooCostlyError. */
+  /** A ConfigurationError; `isCostly` is true for a TooCostlyError. */
   | { readonly kind: 'refused'; readonly field: string; readonly message: string; readonly isCostly: boolean };
 
 /**

@@ -1,8 +1,9 @@
 import type { InjectorOptions } from '../../inject/injector.ts';
 
 /**
- * The limits of a template on the main thread. Beyond them, the worker renders the pod with larger
- * limits. They allow ten times the cost of Istio's sidecar template, but only a few milliseconds.
+ * The limits of a template on the main thread. If a template exceeds them, the worker renders the
+ * pod with higher limits. They allow ten times the cost of Istio's sidecar template, but only a few
+ * milliseconds.
  */
 export const mainThreadLimits: NonNullable<InjectorOptions['limits']> = {
   steps: 20_000,

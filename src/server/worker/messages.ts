@@ -10,7 +10,7 @@ import type { InjectionTarget, Surroundings } from '../admission/inject-handler.
 import type { Comparison } from '../rollout/compare-tracks.ts';
 import type { TrackChoice } from '../rollout/rollout-targets.ts';
 
-/** A review to decide; or, if `choice` is `compare`, to render with both targets of a rollout. */
+/** A review that the thread decides or, if `choice` is `compare`, renders with both targets. */
 export interface ReviewTask<Target = InjectionTarget> {
   /** The bytes, which are transferred to the thread. */
   readonly body: Uint8Array<ArrayBuffer>;

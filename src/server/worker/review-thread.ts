@@ -18,7 +18,7 @@ export class ReviewThread {
   /** The surroundings of the last message that contained them. */
   #surroundings: Surroundings = {};
 
-  /** Answers a message. Never throws. @param read called with the review before its decision */
+  /** Answers a message. Never throws. @param read called with the review before the decision */
   answer(message: ToThread, read: (review: ReadReview) => void): WorkerAnswer {
     this.#surroundings = { ...this.#surroundings, ...message.surroundings };
     try {

@@ -5,13 +5,13 @@ import type { LogPort, MonotonicClock } from '../ports.ts';
 import type { FromThread, NumberedTarget, ReadReview, ReviewTask, ToThread, WorkerAnswer } from './messages.ts';
 import { workerProgram, type WorkerProgram } from './worker-program.ts';
 
-/** Limits of a worker. Sizes in bytes, times in milliseconds. */
+/** The limits of a worker, with sizes in bytes and times in milliseconds. */
 export const defaultWorkerBounds = {
-  /** The time for a review on the thread. After it, the worker replaces the thread. */
+  /** The time after which the worker replaces a thread that has not decided its review. */
   deadline: 5_000,
   /** The timeout of reviews whose request states no timeout. */
   defaultTimeout: 10_000,
-  /** The total size of waiting reviews. Beyond it, the worker refuses the largest. */
+  /** The total size of waiting reviews. Beyond it, the worker refuses the largest review. */
   maxWaitingBytes: 40 * 1024 * 1024,
   maxWaiting: 256,
   /** The time after which the worker ends an idle thread. */

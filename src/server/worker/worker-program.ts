@@ -5,7 +5,7 @@ export interface WorkerProgram {
 }
 
 /**
- * The program when run from sources. The build replaces it by the text of a bundle
+ * The program of a process that runs from sources. The build replaces it with the text of a bundle
  * (scripts/bundle/worker-text.ts), so that a release is one file and the thread loads only its own
  * code.
  */
