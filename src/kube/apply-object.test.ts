@@ -58,7 +58,7 @@ function setUp(...answers: (KubernetesObject | Error)[]) {
 }
 
 describe('ObjectApplier', () => {
-  it('writes nothing when the live object equals the desired one', async () => {
+  it('writes nothing when the live object equals the desired object', async () => {
     const { applier, calls } = setUp();
     const same = { ...live, data: desired.data };
     const unchanged = { outcome: 'Unchanged', object: same, difference: undefined, foreign: [] };

@@ -163,7 +163,7 @@ describe('remembered output', () => {
     ],
   );
   notices(
-    'a template that another calls with a part of its data',
+    'a template that another template calls with a part of its data',
     '{{ define "other" }}{{ template "t" .next }}{{ end }}{{ seen .a }}{{ with .next }}{{ template "other" $ }}{{ end }}',
     2,
     [{ a: 1, next: { a: 2 } }],

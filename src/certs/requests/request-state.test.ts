@@ -42,7 +42,7 @@ describe('readRequestSecret', () => {
     ['no record', 'request.json', missing, []],
     ['a truncated record', 'request.json', half, []],
     ['a record of a later version', 'request.json', (text) => text.replace('"version":1', '"version":2'), []],
-    ['a record with no time', 'request.json', (text) => text.replace(':00:00.750Z', ''), []],
+    ['a record that lacks a time', 'request.json', (text) => text.replace(':00:00.750Z', ''), []],
     ['no certificate', 'tls.crt', missing, ['pending']],
     ['a truncated certificate', 'tls.crt', half, ['pending']],
     ['no key', 'tls.key', missing, ['pending']],
@@ -51,7 +51,7 @@ describe('readRequestSecret', () => {
     ['an EC pending key', 'pending.key', () => ecKey as string, ['issued']],
   ];
   for (const [what, key, damage, remaining] of table) {
-    it(`reads ${remaining.join(' and ') || 'nothing'} from a Secret with ${what}`, () => {
+    it(`reads ${remaining.join() || 'no'} data from a Secret with ${what}`, () => {
       const { [key]: value = '', ...others } = writeRequestSecret(whole);
       const damaged = damage(value);
       const read = readRequestSecret(damaged === undefined ? others : { ...others, [key]: damaged });

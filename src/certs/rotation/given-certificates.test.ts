@@ -36,7 +36,7 @@ describe('checkGivenPair', () => {
     ['no authority', () => ({ ...pair, caPem: '' }), {}, 'ca.crt Untrusted'],
     ['the authority of another pair', () => ({ ...pair, caPem: unrelated.caPem }), {}, 'ca.crt Untrusted'],
     ['too many authorities', () => ({ ...pair, caPem: pair.caPem.repeat(99) }), {}, 'ca.crt Unreadable'],
-    ['another name', () => pair, { names: ['injector.example.com'] }, 'tls.crt NameMissing'],
+    ['a missing name', () => pair, { names: ['injector.example.com'] }, 'tls.crt NameMissing'],
     ['a time after notAfter', () => pair, { now: new Date(now + 901_000) }, 'tls.crt Expired'],
     ['a time before notBefore', () => pair, { now: new Date(now - 26 * 3_600_000) }, 'tls.crt NotYetValid'],
   ];

@@ -36,7 +36,7 @@ describe('rotate, with certificates from another issuer', function () {
     return { seconds: (world.now - begun) / second, changes };
   }
 
-  it('takes them over immediately while no webhook is published, and stores no authority key', async () => {
+  it('takes over certificates immediately while no webhook is published, and stores no authority key', async () => {
     await provide();
     assert.deepEqual(decided(world), ['Issued Authority', 'Issued ServingCertificate']);
     assert.equal(world.last!.serving?.certificatePem, (await owner.pair(world.now)).certificatePem);
