@@ -4,7 +4,7 @@ import type { RolloutWorkload } from '../routing/workload-key.ts';
 
 /** The observed progress of the latest restart of a workload. */
 export interface RestartProgress {
-  /** Since when all pods are available and up to date, in milliseconds since 1970. */
+  /** The time since which all pods are available and up to date, in milliseconds since 1970. */
   readonly completeSince?: number | undefined;
   /** The longest time for which it was complete after that restart, in milliseconds. */
   readonly completedFor?: number | undefined;
@@ -22,7 +22,7 @@ export interface CoveringBudget {
 export interface OwnRestart {
   /** The configuration that the new pods were expected to get, as `N.<hash8>`. */
   readonly target: string;
-  /** Milliseconds since 1970. */
+  /** The time of the restart, in milliseconds since 1970. */
   readonly at: number;
   /** Whether another client removed or changed the annotation. */
   readonly isLost?: boolean;
@@ -43,16 +43,16 @@ export interface RestartHold {
   readonly isFailure?: boolean;
 }
 
-/** A workload with pods that follow the tag, or one that was restarted for the tag. */
+/** A workload that was restarted for the tag, or that has pods that follow the tag. */
 export interface RestartCandidate extends KeyedWorkload, RestartProgress {
   /** The number of stale pods. */
   readonly stale: number;
   /** The configuration that new pods would get, as `N.<hash8>`. */
   readonly target: string;
   readonly restarted?: OwnRestart | undefined;
-  /** The number of pods created by that restart that crash. */
+  /** The number of crashing pods that this restart created. */
   readonly crashing?: number | undefined;
-  /** The number of pods created by that restart that have no sidecar. */
+  /** The number of pods without a sidecar that this restart created. */
   readonly uninjected?: number | undefined;
   /** The type of `spec.strategy` or `spec.updateStrategy`. */
   readonly updateType?: string | undefined;
@@ -77,7 +77,7 @@ export interface RestartCandidate extends KeyedWorkload, RestartProgress {
 /** A workload whose latest restart was for another tag. */
 export interface OtherRestart extends KeyedWorkload, RestartProgress {
   readonly tag: string;
-  /** Milliseconds since 1970. */
+  /** The time of the restart, in milliseconds since 1970. */
   readonly at: number;
   readonly budgets: readonly CoveringBudget[];
 }

@@ -19,7 +19,7 @@ export interface RolloutSituation extends Moment {
 
 /** The output of a pass. */
 export interface RolloutPass {
-  /** `status.rollout`, which determines the webhook's path; undefined without a target. */
+  /** `status.rollout`, which determines the webhook's path; undefined if the tag has no target. */
   readonly state: RolloutState | undefined;
   /** When the next pass is due if nothing else changes; now if there is more to do. */
   readonly at: Date | undefined;

@@ -105,7 +105,7 @@ interface FoundRoute {
   readonly end: number;
 }
 
-/** A format of routes in paths. A replica lists the formats that it can read in its Lease. */
+/** A format of routes in paths. In its Lease, a replica lists the formats that it can read. */
 export interface PathFormat {
   readonly name: string;
   readonly write: (route: Route) => string;

@@ -7,7 +7,7 @@ import { workloadOf, type WorkloadRecord } from './workload-record.ts';
 export interface Completion extends RestartProgress {
   /** The latest restart for each tag that the annotation names or has named, latest first. */
   readonly restarts: readonly WorkloadRestart[];
-  /** The tags for which the target of the workload's pods has changed since their restart. */
+  /** The tags for which the target of the workload's pods has changed since the restart. */
   readonly overtaken: ReadonlySet<string>;
 }
 

@@ -20,9 +20,9 @@ interface Known extends FailedRestart {
 }
 
 /**
- * The back-off of a workload: always 60 s for `Refused`; 1, 2, 4 ... 60 s for `Conflict`; 5, 20,
- * 80 ... 600 s for `Failed`. The third back-off for `Failed` exceeds {@link uncertainMs}, so the
- * workload then stops counting against the bounds for a while. In milliseconds.
+ * The minimum back-off of a workload, in milliseconds: 60 s for each `Refused`; 1, 2, 4 ... 60 s for
+ * `Conflict`; 5, 20, 80 ... 600 s for `Failed`. From the third `Failed` on, the back-off exceeds
+ * {@link uncertainMs}, so the workload stops counting against the bounds before the next attempt.
  */
 const backOff = {
   Refused: { initial: 60_000, factor: 1, max: 60_000 },

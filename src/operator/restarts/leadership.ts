@@ -16,9 +16,9 @@ export class Leadership {
   readonly workloads: FollowedWorkloads;
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly #ended = new AbortController();
-  /** The path by which each tag's pods are judged, and its start by `clock.monotonic`. */
+  /** For each tag, the path by which its pods are judged, and when this path was first seen. */
   readonly #judged = new Map<string, { readonly path: string | null | undefined; readonly since: number }>();
-  /** The ms since 1970 from which a tag with this path and no stale pods needs no plan. */
+  /** The time from which a tag with this path and no stale pods needs no plan (ms since 1970). */
   readonly #over = new Map<string, { readonly path: string | null; readonly from: number }>();
 
   constructor({ leading, follow, clock, changed }: LeadershipOptions) {

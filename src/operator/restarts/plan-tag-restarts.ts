@@ -20,7 +20,7 @@ export interface TagRestartSources {
   readonly hasMoved: boolean;
   readonly failedRestarts: Pick<FailedRestarts, 'holdOf' | 'comesLast' | 'uncertain'>;
   readonly reports: Pick<ReplicaReports, 'lacking'>;
-  /** Milliseconds since 1970. */
+  /** The current time, in milliseconds since 1970. */
   readonly now: number;
 }
 

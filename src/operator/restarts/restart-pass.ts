@@ -43,7 +43,7 @@ export interface RestartPassOptions extends RestartReportsOptions {
 
 /** The intervals between passes, in milliseconds; changed workloads trigger a pass sooner. */
 export const intervalMs = { busy: 1000, idle: 5000 };
-/** The time in which pods are judged again after a webhook has changed, in milliseconds. */
+/** How long to wait for the pods to be judged by a changed webhook, in milliseconds. */
 const rejudgeMs = 100;
 /** How long an API server may still use an old webhook to admit pods, in milliseconds. */
 const propagationMs = 5000;

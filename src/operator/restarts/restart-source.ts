@@ -2,7 +2,7 @@ import type { RevisionTag, RestartStatus } from '../../api/revision-tag/revision
 
 /** Provides `status.restarts`. Only the pass over the tag writes this status. */
 export interface RestartSource {
-  /** Returns undefined if the tag asks for no restarts, which removes the field. */
+  /** Returns the field. Returns undefined, to remove the field, if the tag asks for no restarts. */
   shown(tag: AskingTag): RestartStatus | undefined;
 }
 

@@ -82,7 +82,7 @@ export class ReachabilityCheck {
     return { finding, retryAfter };
   }
 
-  /** Reports whether the endpoint is that of the live webhook, or was the last that was reached. */
+  /** Reports whether the webhook has the endpoint of the live webhook, or the last reached endpoint. */
   hasReached(name: string, desired: KubernetesObject, live: KubernetesObject | undefined): boolean {
     const endpoint = endpointOf(desired);
     if (endpointOf(live) === endpoint) this.#reached.set(name, endpoint);
@@ -96,7 +96,7 @@ export class ReachabilityCheck {
     if (leftover !== undefined && view.isOurs(leftover)) await this.#options.webhooks.remove(leftover, signal);
   }
 
-  /** Forgets a deleted webhook, so that the next one needs a check. */
+  /** Forgets a deleted webhook, so that the next webhook needs a check. */
   forget(name: string): void {
     this.#reached.delete(name);
     this.#failed.delete(name);

@@ -8,7 +8,7 @@ import { getsCanary, rankOf } from '../../routing/workload-key.ts';
 import { ref, second, start, strategyOf } from './situation.ts';
 
 interface WorldPod extends ObservedPod {
-  /** The configuration that injected it. */
+  /** The configuration that injected the pod. */
   readonly configuration: RolloutRevision;
 }
 
