@@ -1,6 +1,6 @@
 /**
  * `make demo-quick`: shows an injected pod with the etcd and kube-apiserver of this machine
- * (KUBEBUILDER_ASSETS, PATH). Builds nothing; no controller or kubelet runs.
+ * (KUBEBUILDER_ASSETS, PATH). Builds no programs, and runs no controllers and no kubelets.
  */
 import { applyUntilReady, exampleConfig } from './harness/injector-configs.ts';
 import { openCluster } from './harness/cluster.ts';
@@ -38,7 +38,7 @@ async function main(): Promise<number> {
     const installation = await installChart(cluster, 'sidecar-injector-system', { mode: 'all' });
     await installation.startOperator();
     await applyUntilReady(client, exampleConfig('hello.yaml'));
-    console.log('2. the operator runs, examples/hello.yaml is Ready: the same pod, created again');
+    console.log('2. the operator runs and examples/hello.yaml is Ready: the same pod, created again');
     await show('after');
     console.log(
       'Not shown: Deployments, running pods, restarts and rollouts, which need controllers and nodes; see `make demo`.',

@@ -1,8 +1,8 @@
 /**
- * `make demo`: an API server, the chart, the operator, an InjectorConfig and a Deployment, before
- * and after injection. `KEEP=1` leaves them running. Uses the cluster of `make up` if it runs and
- * leaves it running; uses the user's own cluster only after confirmation: `CLUSTER=<context>
- * ADVERTISE=<host>`.
+ * `make demo`: starts an API server, installs the chart, and shows a Deployment before and after
+ * injection. `KEEP=1` leaves everything running. If the cluster of `make up` runs, the demo uses it
+ * and leaves it running. `CLUSTER=<context> ADVERTISE=<host>` selects the user's own cluster, for
+ * which the demo asks for confirmation.
  */
 import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline/promises';
@@ -31,11 +31,11 @@ async function main(): Promise<number> {
   const { CLUSTER = '', ADVERTISE = '' } = process.env;
   const own = CLUSTER !== '';
   const choice = own ? { context: CLUSTER, advertiseHost: ADVERTISE } : {};
-  if (own && !(await isWanted(CLUSTER, ADVERTISE))) return 2;
-  // Never keep objects on the user's own cluster: its pods must not depend on this machine.
+  if (own && !(await isConfirmed(CLUSTER, ADVERTISE))) return 2;
+  // Never keep objects on the user's own cluster: pods there must not depend on this machine.
   const keep = !own && isSet('KEEP');
   if (!own && findPrograms() !== undefined)
-    report('this machine has etcd and kube-apiserver: `make demo-quick` shows an injected pod with them in seconds');
+    report('this machine has etcd and kube-apiserver, so `make demo-quick` can show an injected pod in seconds');
   const started = Date.now();
   await buildBinaries(report, !own);
   const { cluster, stays } = own ? { cluster: await openCluster(choice, report), stays: false } : await openStage(keep);
@@ -46,7 +46,7 @@ async function main(): Promise<number> {
   const stopInterrupting = onInterrupt(() => end(true));
   let failed = true;
   try {
-    if (own) await refuseWhatIsThere(cluster);
+    if (own) await refuseExistingNamespaces(cluster);
     await demonstrate(cluster, { keep, stays: own || stays });
     failed = false;
     if (keep) report(howToTryMore(cluster));
@@ -63,8 +63,8 @@ async function main(): Promise<number> {
   return failed ? 1 : 0;
 }
 
-/** Refuses a cluster that already has objects that the demo would remove at its end. */
-async function refuseWhatIsThere({ client }: Cluster): Promise<void> {
+/** Refuses a cluster that already has a namespace that the demo would delete at its end. */
+async function refuseExistingNamespaces({ client }: Cluster): Promise<void> {
   for (const name of [systemNamespace, namespace]) {
     if ((await client.find(resourceKind('v1', 'Namespace'), name)) === undefined) continue;
     throw new Error(`namespace ${name} exists, and the demo would delete it at its end: choose another cluster`);
@@ -72,7 +72,7 @@ async function refuseWhatIsThere({ client }: Cluster): Promise<void> {
 }
 
 /** Explains what the demo does to the user's own cluster, and asks for confirmation. */
-async function isWanted(context: string, advertise: string): Promise<boolean> {
+async function isConfirmed(context: string, advertise: string): Promise<boolean> {
   const server = loadKubeConfig({ context }).getCurrentCluster()?.server ?? '';
   if (advertise === '') {
     console.error(
@@ -83,7 +83,7 @@ async function isWanted(context: string, advertise: string): Promise<boolean> {
   }
   if (/^[\d.]+$|:/.test(advertise)) {
     console.error(
-      `ADVERTISE=${advertise}must be a DNS name such as host.docker.internal, because a Service cannot point to an IP`,
+      `ADVERTISE=${advertise} must be a DNS name such as host.docker.internal, because a Service cannot point to an IP`,
     );
     return false;
   }
@@ -107,7 +107,7 @@ function isSet(name: string): boolean {
   return !['', '0'].includes(process.env[name] ?? '');
 }
 
-/** Opens the standing cluster if it runs or `keep` is set, else a cluster for this run. */
+/** Opens the standing cluster if it runs or if `keep` is set; else opens a cluster for this run. */
 async function openStage(keep: boolean): Promise<{ cluster: Cluster; stays: boolean }> {
   const standing = await standingCluster();
   if (standing !== undefined) {
@@ -125,16 +125,16 @@ function howToTryMore(cluster: Cluster): string {
     [`export KUBECONFIG=${cluster.kubeconfig ?? ''}`],
     ['alias injector="node dist/injector.cjs"'],
     ['kubectl get injectorconfigs'],
-    ['injector check deployment/sleep -n demo', 'why its pods are injected'],
+    ['injector check deployment/sleep -n demo', 'why the pods are injected'],
     ['kubectl apply -f examples/istio-1.1-release.yaml', 'a second revision'],
     ['kubectl wait --for=condition=Ready icfg/istio-1-1'],
-    ['kubectl label namespace demo istio-injection- istio.io/rev=istio-1-1', 'the namespace follows it'],
+    ['kubectl label namespace demo istio-injection- istio.io/rev=istio-1-1', 'the namespace follows this revision'],
     ['injector status', 'the pod is stale'],
     ['kubectl rollout restart deployment sleep -n demo'],
     ['kubectl rollout status deployment sleep -n demo'],
     ['injector revisions'],
     [`tail -f ${relative(process.cwd(), cluster.run.path)}/operator-*.log`, 'what the operator does'],
-    ['make down', 'stop it all'],
+    ['make down', 'stop everything'],
   ];
   const lines = commands.map(
     ([command, says]) => `   ${says === undefined ? command : `${command.padEnd(50)} # ${says}`}`,
@@ -182,7 +182,7 @@ async function demonstrate(cluster: Cluster, options: { keep: boolean; stays: bo
   );
   await restartDeployment(client, namespace, 'sleep');
   const pods = await podsOf(client, namespace);
-  report('5. the Deployment restarted\n');
+  report('5. the restarted Deployment\n');
   report(indent(podTable(pods, new Date())));
   const containers = (pods[0]?.spec.containers ?? []).map(({ name, image }) => `${name} (${image})`);
   report(`\n   its containers: ${containers.join(', ')}`);
@@ -190,7 +190,7 @@ async function demonstrate(cluster: Cluster, options: { keep: boolean; stays: bo
   else if (options.stays) await removeTraces(cluster, [...sleep, hello], installation.objects);
 }
 
-/** Restores the cluster. Webhooks go first, because no process serves them any more. */
+/** Restores the cluster. Removes webhooks first, because no process serves them anymore. */
 async function removeTraces(cluster: Cluster, examples: KubernetesObject[], chart: KubernetesObject[]): Promise<void> {
   const { client } = cluster;
   for (const object of [...examples].reverse()) {

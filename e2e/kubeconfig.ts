@@ -1,4 +1,4 @@
-/** `make kubeconfig`: prints the path of the standing cluster's kubeconfig; exits 1 without one. */
+/** `make kubeconfig`: prints the path of the standing cluster's kubeconfig, or exits with 1. */
 import { standingCluster } from './harness/standing-cluster.ts';
 
 const cluster = await standingCluster();

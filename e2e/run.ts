@@ -1,12 +1,12 @@
 /**
  * Runs scenarios against a real API server: `run.ts --list`, `run.ts [--core | --rest]
  * [--destructive] [--context NAME] [--advertise HOST] [--full] [--seed N] [--record] [SCENARIO…]`.
- * Each prints its checks and a last line `name: figures`. The run ends with `N passed, N failed`
- * and exits 1 if one failed. Paired scenarios run first, two at a time, each with its own control
- * plane; the output of each appears when it ends. All others run alone. `--core` runs those of
- * `make test`, `--rest` all others; without either, and without a name, all run. `--full` runs the
- * size of `make gates`; `--record` writes docs/measurements/SCENARIO.json for each scenario that
- * passes.
+ * Each scenario prints its checks and a last line `name: figures`. The run prints `N passed, N
+ * failed` at the end, and exits with 1 if a scenario failed. Paired scenarios run first, in two
+ * queues with a control plane each; their output appears when they end. Then all other scenarios
+ * run alone. `--core` runs the scenarios of `make test`, `--rest` all other scenarios; by default,
+ * all run. `--full` runs the size of `make gates`; `--record` writes
+ * docs/measurements/SCENARIO.json for each scenario that passes.
  */
 import { parseArgs } from 'node:util';
 import { writeMeasurement } from '../bench/report.ts';
@@ -40,7 +40,7 @@ class Run {
     this.#options = options;
   }
 
-  /** Runs pairs first, then the rest alone. Recorded runs and own clusters never run in pairs. */
+  /** Runs pairs first, then other scenarios alone. Never pairs on a user's cluster or to record. */
   async runAll(chosen: readonly Scenario[]): Promise<void> {
     const { size, record } = this.#options;
     const mayPair = size === 'short' && !record && !namesOwnCluster(this.#options);
@@ -60,7 +60,7 @@ class Run {
     }
   }
 
-  /** Runs a queue of scenarios on one control plane; `isWhole` prints each output at its end. */
+  /** Runs a queue of scenarios on one control plane. `isWhole` prints each output at its end. */
   async #runEach(queue: Scenario[], isWhole: boolean): Promise<void> {
     let shared: Cluster | undefined;
     for (let scenario = queue.shift(); scenario !== undefined; scenario = queue.shift()) {
@@ -166,11 +166,11 @@ async function main(): Promise<number> {
     console.error(`--seed must be an integer from 0 to 999999999, not ${values.seed}`);
     return 2;
   }
-  const isWanted = ({ name, core = false, onlyGate = false }: Scenario): boolean => {
+  const isChosen = ({ name, core = false, onlyGate = false }: Scenario): boolean => {
     if (positionals.length > 0) return positionals.includes(name);
     return !onlyGate && (values.core === values.rest || values.core === core);
   };
-  const chosen = scenarios.filter(isWanted);
+  const chosen = scenarios.filter(isChosen);
   const run = new Run({
     destructive: values.destructive,
     context: values.context,

@@ -58,7 +58,7 @@ import { stopwatch } from './scenarios/stopwatch.ts';
 import { tagSwitch } from './scenarios/tag-switch.ts';
 import { seedWalk } from './scenarios/seed-walk.ts';
 
-/** Scenarios in running order. The longest pair runs first, so that both queues end together. */
+/** The scenarios in running order. The longest pairs run first: both queues end together. */
 export const scenarios: Scenario[] = [
   alerts,
   chartLifecycle,
@@ -117,6 +117,6 @@ export const scenarios: Scenario[] = [
   kubeMachinery,
   controlPlane,
   stopwatch,
-  // The last one, because it reads the rights that all others recorded.
+  // Runs last, because it reads the rights that all other scenarios recorded.
   leastPrivilege,
 ];

@@ -9,7 +9,7 @@ const report = (line: string) => {
 async function main(): Promise<void> {
   await buildBinaries(report);
   const running = await standingCluster();
-  if (running !== undefined) report(`it is already running at ${running.client.server}`);
+  if (running !== undefined) report(`the control plane already runs at ${running.client.server}`);
   const cluster = running ?? (await openStandingCluster(report));
   report(`use it:  export KUBECONFIG=${cluster.kubeconfig ?? ''}\nstop it: make down`);
 }

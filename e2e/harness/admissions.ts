@@ -6,7 +6,7 @@ import { isPodCreation } from './lost-admissions.ts';
 import type { Pod } from './pod.ts';
 import { barePod, type WorkloadOptions } from './workloads.ts';
 
-/** Returns the pod as the API server would store it (`kubectl create --dry-run=server`). */
+/** Returns the pod that the API server would store (`kubectl create --dry-run=server`). */
 export async function dryRun(client: ApiClient, pod: KubernetesObject & Pod): Promise<Pod> {
   return client.create(pod, { dryRun: true });
 }
@@ -21,7 +21,7 @@ export async function refusal(client: ApiClient, pod: KubernetesObject & Pod): P
   return refusalOf(() => dryRun(client, pod));
 }
 
-/** Returns the message with which the API server refuses a request; undefined when it succeeds. */
+/** Returns the message with which the API server refuses a request; undefined if it succeeds. */
 export async function refusalOf(attempt: () => Promise<unknown>): Promise<string | undefined> {
   try {
     await attempt();
@@ -48,7 +48,7 @@ export function calledWebhooks(event: AuditEvent): string[] {
     });
 }
 
-/** Returns the pod creations in a namespace; with `generateName`, the event contains no name. */
+/** Returns the pod creations in a namespace. Events of pods with `generateName` have no name. */
 export function podCreations(events: AuditEvent[], namespace: string): AuditEvent[] {
   return events.filter((event) => isPodCreation(event) && event.objectRef?.namespace === namespace);
 }

@@ -30,7 +30,7 @@ export async function applyAll(client: ApiClient, objects: KubernetesObject[]): 
     await waitFor(`${object.metadata.name ?? ''} to be served`, async () => {
       const definition = await client.get<Definition>(kind, object.metadata.name ?? '');
       if (!isTrue(definition, 'Established')) return false;
-      // The handler of custom resources sees the definition a moment later.
+      // The API server serves the custom resources a moment later.
       for (const { name: version, served } of definition.spec.versions) {
         if (served) await client.list(kindOf(definition, version), { limit: 1 });
       }
@@ -48,7 +48,7 @@ function kindOf({ spec: { group, names, scope } }: Definition, version: string):
   return { group, version, plural: names.plural, kind: names.kind, namespaced: scope === 'Namespaced' };
 }
 
-/** Applies one object like `kubectl apply --server-side --force-conflicts`. */
+/** Applies one object as `kubectl apply --server-side --force-conflicts` does. */
 export async function applyObject<T extends KubernetesObject>(client: ApiClient, object: T): Promise<T> {
   return client.apply(object, { fieldManager: 'e2e', force: true });
 }
@@ -68,7 +68,7 @@ export async function isGone(client: ApiClient, ...which: Parameters<ApiClient['
   return (await client.find(...which)) === undefined;
 }
 
-/** Builds an object with only its identity: a target for patch and delete, or a base to extend. */
+/** Builds an object that has only an identity, as a target for requests or a base to extend. */
 export function objectOf(apiVersion: string, kind: string, name: string, namespace?: string): KubernetesObject {
   return { apiVersion, kind, metadata: { name, ...(namespace === undefined ? {} : { namespace }) } };
 }

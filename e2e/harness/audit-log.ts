@@ -11,13 +11,13 @@ export interface AuditEvent {
   requestReceivedTimestamp: string;
   stageTimestamp: string;
   annotations?: Record<string, string>;
-  /** Recorded only for writes of MutatingWebhookConfigurations. */
+  /** The response, which is recorded only for writes of MutatingWebhookConfigurations. */
   responseObject?: { webhooks?: { clientConfig?: { caBundle?: string } }[] };
 }
 
 const writeVerbs = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
 
-/** Reads the API server's audit log. A request is in the file before its response is sent. */
+/** Reads the API server's audit log, which has each request before its response is sent. */
 export class AuditLog {
   readonly #file: string;
   readonly #events: AuditEvent[] = [];
@@ -29,13 +29,13 @@ export class AuditLog {
     this.#position = statSync(file).size;
   }
 
-  /** Returns the events since construction in order of completion; reads only new lines. */
+  /** Returns the events since construction, in order of completion. */
   events(): AuditEvent[] {
     const file = openSync(this.#file, 'r');
     try {
       const buffer = Buffer.alloc(fstatSync(file).size - this.#position);
       readSync(file, buffer, 0, buffer.length, this.#position);
-      // The last record may still be incomplete: it has no newline yet.
+      // The last record may be incomplete; then it has no newline yet.
       const complete = buffer.subarray(0, buffer.lastIndexOf(0x0a) + 1);
       this.#position += complete.length;
       for (const line of complete.toString('utf8').split('\n')) {
@@ -55,7 +55,7 @@ export class AuditLog {
   }
 }
 
-/** Formats an event as one line: `create pods walk/sleep-1 by system:… → 201`. */
+/** Formats an event as one line, such as `create pods walk/sleep-1 by system:… → 201`. */
 export function describeEvent(event: AuditEvent): string {
   const { resource = event.requestURI, subresource, namespace, name } = event.objectRef ?? {};
   const what = [resource, subresource].filter((part) => part !== undefined).join('/');

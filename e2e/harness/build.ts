@@ -1,8 +1,8 @@
 /**
  * Builds the programs that scenarios need: the control plane (e2e/controlplane), kubectl, helm and
- * others. Every clone shares them: they lie in the user's cache folder, named by a digest of their
- * inputs, and .build/bin links to them. The harness calls this before it starts a cluster; also:
- * `node --import ./scripts/typescript/register.js e2e/harness/build.ts`.
+ * others. All clones share the programs, which are in the user's cache folder under a digest of
+ * their inputs; .build/bin links to them. The harness builds the control plane before it starts a
+ * cluster. `node --import ./scripts/typescript/register.js e2e/harness/build.ts` does the same.
  */
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -29,15 +29,15 @@ import { paths } from './paths.ts';
 const run = promisify(execFile);
 const needed = { major: 1, minor: 26 };
 const kubernetesVersion = /^\tk8s\.io\/kubernetes v1\.(\d+)\.(\d+)$/m;
-/** Days after which a program that no clone used is removed from the cache. */
+/** The number of days after which an unused program is removed from the cache. */
 const keptDays = 30;
 
 interface Target {
-  /** Its name in messages. */
+  /** The name in messages. */
   name: string;
   /** The file name of the program. */
   program: string;
-  /** The inputs of the build besides Go and the arguments; a change causes a new build. */
+  /** The inputs of the build besides Go and the arguments. A change causes a new build. */
   inputs: string[];
   directory: string;
   /** The package for `go install`. */
@@ -50,16 +50,16 @@ interface Target {
 }
 
 /**
- * Builds the control plane into .build/bin unless it is there or in the cache.
+ * Builds the control plane into .build/bin unless it is in the cache.
  *
  * @param controlPlane false for the user's own cluster, which needs no build
- * @throws Error when Go is missing, or with the compiler's last lines when a build fails.
+ * @throws Error if Go is missing, or with the compiler's last lines if the build fails
  */
 export async function buildBinaries(report: (line: string) => void, controlPlane = true): Promise<void> {
   if (controlPlane) await buildTarget(controlPlaneTarget(process.env['KUBERNETES']), await goToolchain(), report);
 }
 
-/** @param folder below e2e/controlplane with another version's module file; default: the newest */
+/** @param folder the folder in e2e/controlplane with the module file of another version */
 function controlPlaneTarget(folder = '.'): Target {
   const moduleFile = join(folder, 'go.mod');
   const files = readdirSync(paths.controlPlaneSources)
@@ -71,7 +71,7 @@ function controlPlaneTarget(folder = '.'): Target {
     kubernetesVersion.exec(readFileSync(join(paths.controlPlaneSources, moduleFile), 'utf8')) ?? [];
   if (minor === undefined || patch === undefined)
     throw new Error(`e2e/controlplane/${moduleFile} requires no k8s.io/kubernetes v1.x.y`);
-  // Kubernetes releases set their version this way; helm refuses charts for the default, v0.0.0.
+  // Releases of Kubernetes set their version so. With the default, v0.0.0, helm refuses charts.
   const version = 'k8s.io/component-base/version';
   const flags = `-X ${version}.gitVersion=v1.${minor}.${patch} -X ${version}.gitMajor=1 -X ${version}.gitMinor=${minor}`;
   return {
@@ -89,19 +89,19 @@ function controlPlaneTarget(folder = '.'): Target {
 const programs = {
   helm: { package: 'helm.sh/helm/v4/cmd/helm@v4.3.1' },
   actionlint: { package: 'github.com/rhysd/actionlint/cmd/actionlint@v1.7.12' },
-  // From our own module: Go asks the proxy for a version list, and the proxy has none for krew.
+  // Our own module requires krew: Go asks the proxy for a list of versions, which krew lacks.
   krew: { package: 'sigs.k8s.io/krew/cmd/krew' },
-  // Without service discovery for clouds.
+  // Omit service discovery for clouds.
   promtool: { package: 'github.com/prometheus/prometheus/cmd/promtool', tags: 'remove_all_sd' },
   // Judges the health of objects as Argo CD and Flux do.
   health: { package: '.' },
-  // The controllers of cert-manager. Their module has replace directives.
+  // Runs the controllers of cert-manager, whose own modules have replace directives.
   certmanager: { package: '.' },
   registry: { package: 'github.com/distribution/distribution/v3/cmd/registry@v3.1.2' },
 } satisfies Record<string, Program>;
 
 interface Program {
-  /** `package@version`; or a package of our own module in `e2e/tools/NAME`. */
+  /** `package@version`, or a package of our module in `e2e/tools/NAME`. */
   package: string;
   /** Build tags, separated by commas. */
   tags?: string;
@@ -126,7 +126,7 @@ export async function buildKubectl(report: (line: string) => void): Promise<void
 }
 
 /**
- * Builds a program that tests use unless it is in the cache, and returns its path.
+ * Builds a program that tests use, unless it is in the cache. Returns its path.
  *
  * @throws Error as {@link buildBinaries}
  */
@@ -142,7 +142,7 @@ export async function buildProgram(name: keyof typeof programs, report: (line: s
   return join(paths.binaries, name);
 }
 
-/** Returns how to call helm, for comparisons with our rendering: from the PATH, else built. */
+/** Returns how to call helm: from the PATH, or else the built program. */
 export async function findHelm(report: (line: string) => void): Promise<string> {
   const found = await run('helm', ['version']).catch(() => undefined);
   return found === undefined ? await buildProgram('helm', report) : 'helm';
@@ -160,7 +160,7 @@ async function buildTarget(target: Target, go: string, report: (line: string) =>
     utimesSync(kept, new Date(), new Date());
   } else {
     mkdirSync(cache, { recursive: true });
-    // Renamed when complete, because another clone may build the same program at the same time.
+    // Rename the complete program, because another clone may build it at the same time.
     const folder = mkdtempSync(join(cache, 'building-'));
     try {
       await runGo(target, folder, report);
@@ -181,7 +181,7 @@ async function buildTarget(target: Target, go: string, report: (line: string) =>
  * Finds Go, checks that it can build the control plane, and returns the output of `go version`. An
  * older Go works if it may download go.mod's toolchain (GOTOOLCHAIN, Go 1.21 and later).
  *
- * @throws Error with one line that says what to install.
+ * @throws Error with one line that says what to install
  */
 async function goToolchain(): Promise<string> {
   const wanted = `Go ${needed.major}.${needed.minor} or newer`;
@@ -201,7 +201,7 @@ async function goToolchain(): Promise<string> {
     Number(major) === 1 && Number(minor) >= 21 && (await run('go', ['env', 'GOTOOLCHAIN'])).stdout.trim() !== 'local';
   if (!recent && !fetches)
     throw new Error(
-      `the embedded control plane needs ${wanted}, but this is ${version}: install a newer one from https://go.dev/dl/`,
+      `the embedded control plane needs ${wanted}, but this is ${version}: install a newer Go from https://go.dev/dl/`,
     );
   return version;
 }
@@ -216,10 +216,10 @@ if (process.argv[1] !== undefined && import.meta.filename === process.argv[1]) {
 }
 
 /**
- * Runs `go` and shows the elapsed time and the number of compiled packages: one line that is
- * rewritten on a terminal, otherwise a new line every 15 s.
+ * Runs `go install` and shows the elapsed time and the number of compiled packages. Rewrites one
+ * line on a terminal; otherwise prints a line every 15 s.
  *
- * @throws Error with the last lines of Go's output when it fails.
+ * @throws Error with the last lines of Go's output if the build fails
  */
 async function runGo(build: Target, folder: string, report: (line: string) => void): Promise<void> {
   const started = Date.now();

@@ -21,7 +21,7 @@ interface Certificate extends KubernetesObject {
 
 export type CertManager = Awaited<ReturnType<typeof prepareCertManager>>;
 
-/** Prepares cert-manager's CRDs and controllers (e2e/tools/certmanager); each starts on request. */
+/** Prepares cert-manager's CRDs and controllers (e2e/tools/certmanager), but starts none. */
 export async function prepareCertManager(context: ScenarioContext) {
   const { client, cluster } = context;
   const program = await buildProgram('certmanager', (line) => context.say(line));
@@ -58,7 +58,7 @@ export async function prepareCertManager(context: ScenarioContext) {
         for (const each of objects) await client.delete(each).catch(() => undefined);
       });
       await applyAll(client, objects);
-      await waitFor('the definitions of cert-manager to be served', async () => {
+      await waitFor('the CRDs of cert-manager to be served', async () => {
         const { items } = await client.list(definitions);
         const ours = items.filter(({ metadata }) => metadata.name?.endsWith('cert-manager.io'));
         await client.list(certificates, { limit: 1 });
@@ -66,7 +66,7 @@ export async function prepareCertManager(context: ScenarioContext) {
       });
     },
 
-    /** Creates an Issuer with a new CA and returns the root; a second call replaces the root. */
+    /** Creates an Issuer with a new CA, and returns the root. A second call replaces the root. */
     issuer: async (name: string, namespace: string): Promise<string> => {
       const { authority, authorityKey } = await foreignCertificates(name, namespace);
       const secret = objectOf('v1', 'Secret', `${name}-root`, namespace);
@@ -77,7 +77,7 @@ export async function prepareCertManager(context: ScenarioContext) {
       return authority;
     },
 
-    /** Renews as `cmctl renew` does, after a running issuance: its end would cancel the request. */
+    /** Renews as `cmctl renew` does, but not during an issuance, which cancels requests. */
     renew: async (name: string, namespace: string): Promise<void> => {
       // cert-manager writes the same status, so retry conflicts.
       await waitFor('the renewal to be requested', async () => {

@@ -8,7 +8,7 @@ const generate = promisify(generateKeyPair);
 
 export type ClientName = 'admin' | 'controller-manager' | 'scheduler' | 'kwok';
 
-/** The user (CN) and group (O) of each client; RBAC defaults bind the system users. */
+/** The user (CN) and group (O) of each client. Kubernetes binds roles to the system users. */
 const clients: Record<ClientName, { user: string; group?: string }> = {
   admin: { user: 'kubernetes-admin', group: 'system:masters' },
   'controller-manager': { user: 'system:kube-controller-manager' },
@@ -16,7 +16,7 @@ const clients: Record<ClientName, { user: string; group?: string }> = {
   kwok: { user: 'system:kwok', group: 'system:masters' },
 };
 
-/** Creates a CA and all certificates of a control plane as PEM files; they are valid for a week. */
+/** Creates a CA and all certificates of a control plane as PEM files, valid for a week. */
 export async function createClusterCertificates(directory: string) {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const [authorityKeys, servingKeys, serviceAccountKeys] = await Promise.all([newKeys(), newKeys(), newKeys()]);
@@ -24,7 +24,7 @@ export async function createClusterCertificates(directory: string) {
   const issue = (subject: forge.pki.CertificateField[], keys: Keys, extensions: object[]): string => {
     const certificate = forge.pki.createCertificate();
     certificate.publicKey = forge.pki.publicKeyFromPem(keys.publicKey);
-    // The first byte 0x4_ keeps the serial positive (RFC 5280, 4.1.2.2); Go refuses others.
+    // The first byte 0x4_ keeps the serial number positive (RFC 5280, 4.1.2.2), as Go requires.
     certificate.serialNumber = `4${randomBytes(16).toString('hex').slice(1)}`;
     certificate.validity.notBefore = new Date(Date.now() - 3_600_000);
     certificate.validity.notAfter = new Date(Date.now() + 7 * 86_400_000);

@@ -5,9 +5,9 @@ export interface ChartWorkload {
   role: OperatorRole;
   deployment: DeploymentObject;
   account: string;
-  /** The container's flags, without those that the harness sets for a process on this machine. */
+  /** The container's flags, except for flags that the harness itself sets. */
   flags: string[];
-  /** The container's environment variables, without those that come from the pod's fields. */
+  /** The container's environment variables, except for variables from fields of the pod. */
   environment: Record<string, string>;
 }
 
@@ -25,7 +25,7 @@ interface DeploymentObject extends KubernetesObject {
   };
 }
 
-/** Flags that the harness sets: addresses, ports, names and log options. */
+/** The flags that the harness sets: addresses, ports, names and log options. */
 const ownFlags =
   /^--(role|namespace|identity|kubeconfig|context|advertise|bind-address|webhook-port|health-port|log-level|log-format)=/;
 

@@ -18,27 +18,27 @@ export interface Cluster {
   client: ApiClient;
   /** The control plane whose components can be stopped; undefined for the user's own cluster. */
   controlPlane: ControlPlane | undefined;
-  /** Whether KWOK simulates the nodes: pods become ready, but no program runs in them. */
+  /** Whether KWOK simulates the nodes, so that pods become ready although no program runs. */
   fakeNodes: boolean;
   /** Whether controllers and a scheduler run, so that Deployments get pods on nodes. */
   hasControllers: boolean;
   /** The host under which the cluster's API server reaches processes on this machine. */
   advertiseHost: string;
-  /** Logs and kubeconfigs of this cluster's processes; their command lines contain its path. */
+  /** The directory with logs and kubeconfigs. Command lines of the processes contain its path. */
   run: RunDirectory;
   stop: (failed: boolean) => Promise<void>;
 }
 
 export interface ClusterChoice {
-  /** A context of the user's kubeconfig; only this selects the user's own cluster. */
+  /** A context of the user's kubeconfig. Only this field selects the user's own cluster. */
   context?: string | undefined;
   /** The host under which the user's own cluster reaches this machine. */
   advertiseHost?: string | undefined;
-  /** An etcd and a kube-apiserver of this machine, to run alone. */
+  /** An etcd and a kube-apiserver on this machine, which run without other components. */
   found?: FoundPrograms;
 }
 
-/** Reports whether the user chose their own cluster. KUBECONFIG does not count: many export it. */
+/** Reports whether the user chose their own cluster. KUBECONFIG alone does not choose it. */
 export function namesOwnCluster(choice: ClusterChoice): boolean {
   return choice.context !== undefined;
 }
@@ -49,7 +49,7 @@ export function hideUsersClusters(): void {
 }
 
 /**
- * Opens the user's own cluster if chosen, else an embedded control plane with two nodes.
+ * Opens the user's own cluster if it was chosen, or else an embedded control plane with two nodes.
  *
  * @param standing true for the cluster that outlives this process (`make up`)
  */
@@ -92,7 +92,7 @@ export async function openCluster(
   }
 }
 
-/** Starts a control plane; retries with other ports when another process took one of them. */
+/** Starts a control plane. Retries with other ports if another process took one of the ports. */
 async function startAnywhere(
   standing: boolean,
   found: FoundPrograms | undefined,
@@ -117,7 +117,7 @@ async function openOwnCluster(choice: ClusterChoice): Promise<Cluster> {
   const client = new ApiClient(config, { userAgent: 'e2e-harness' });
   const kind = resourceKind('sidecar-injector.io/v1alpha1', 'InjectorConfig');
   const present = await client.listAll(kind).catch((error: unknown) => {
-    // Usually the CRD does not exist.
+    // Usually, the CRD does not exist.
     if (isNotFound(error)) return { items: [] };
     throw error;
   });
@@ -156,7 +156,7 @@ async function versionOf(client: ApiClient): Promise<string> {
   return `${gitVersion} emulating ${acts}`;
 }
 
-/** Creates a client with the rights of the kubeconfig's user, recognizable in the audit log. */
+/** Creates a client with the rights of the kubeconfig's user. The audit log has its name. */
 export function administrator(kubeconfig: string): ApiClient {
   return new ApiClient(loadKubeConfig({ kubeconfig }), { userAgent: 'e2e-harness' });
 }
@@ -166,7 +166,7 @@ interface Node {
   status?: { conditions?: Pick<Condition, 'type' | 'status'>[] };
 }
 
-/** The kubelet version of the fake nodes; support for native sidecars depends on it. */
+/** The kubelet version of the fake nodes, on which support for native sidecars depends. */
 const kubeletVersion = 'v1.36.3';
 
 /** Creates fake nodes and waits until pods can be scheduled on them. */

@@ -12,21 +12,21 @@ export type PairText = Record<'tls.crt' | 'tls.key' | 'ca.crt', string>;
 
 export type CompanyAuthority = Awaited<ReturnType<typeof companyAuthority>>;
 
-/** Creates a company CA: a root that signs certificates itself or through an intermediate. */
+/** Creates a company's CA: a root, which signs certificates directly or via an intermediate. */
 export async function companyAuthority(name: string, hasIntermediate = true) {
   const rootKeys = await generateRsaKeyPair(2048);
   const root = authorityCertificate(`${name} root`, rootKeys.publicKeyPem, rootKeys, 1);
   const signer = { certificatePem: root, privateKeyPem: rootKeys.privateKeyPem };
   const { publicKeyPem, privateKeyPem } = hasIntermediate ? await generateRsaKeyPair(2048) : rootKeys;
   const certificatePem = hasIntermediate ? authorityCertificate(`${name} intermediate`, publicKeyPem, signer, 0) : root;
-  /** Issues a certificate for a Service, valid for a day and followed by the intermediate. */
+  /** Issues a certificate for a Service, valid for a day. The text includes the intermediate. */
   const issue = async (target: { service: string; namespace: string }, now = new Date()): Promise<PairText> => {
     const options = { now, duration: day, random: randomBytes };
     const keys = await generateRsaKeyPair(2048);
     const leaf = issueServingCertificate({ certificatePem, privateKeyPem }, target, keys, options);
     return { 'tls.crt': leaf.certificatePem + certificatePem, 'tls.key': leaf.privateKeyPem, 'ca.crt': root };
   };
-  /** Signs a public key and names, as a signer does; the intermediate follows the certificate. */
+  /** Signs a public key and names, as a signer does. The text includes the intermediate. */
   const sign = (publicKeyPem: string, subject: string, names: readonly string[], life: number): string => {
     const now = Date.now();
     const altNames = names.map((value) => (isIP(value) === 0 ? { type: 2, value } : { type: 7, ip: value }));
@@ -50,7 +50,7 @@ export async function companyAuthority(name: string, hasIntermediate = true) {
   return { root, issue, sign };
 }
 
-/** @param below the path length: how many further CAs may stand between it and a certificate */
+/** @param below the path length: how many more CAs may be between this CA and a certificate */
 function authorityCertificate(
   commonName: string,
   publicKeyPem: string,
@@ -62,7 +62,7 @@ function authorityCertificate(
       serialNumber: randomSerialNumber(randomBytes),
       subject: { organizationName: 'e2e', commonName },
       publicKeyPem,
-      // Early enough for certificates that have already expired.
+      // Start early enough for certificates that have already expired.
       notBefore: new Date(Date.now() - 10 * day),
       notAfter: new Date(Date.now() + 10 * day),
       extensions: [

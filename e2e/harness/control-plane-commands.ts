@@ -64,7 +64,7 @@ export function componentArguments(
       `--initial-advertise-peer-urls=${etcdPeerUrl}`,
       `--initial-cluster=default=${etcdPeerUrl}`,
       '--log-level=warn',
-      // The data is temporary, and the page cache keeps accepted writes when a process is killed.
+      // The data is temporary, and the page cache keeps writes when a process is killed.
       '--unsafe-no-fsync=true',
     ],
     'kube-apiserver': [
@@ -72,7 +72,7 @@ export function componentArguments(
       `--etcd-servers=${etcdUrl}`,
       '--bind-address=127.0.0.1',
       '--advertise-address=127.0.0.1',
-      // 127.0.0.1 is invalid as an endpoint of the Service `kubernetes`; nothing here uses it.
+      // 127.0.0.1 is not valid as an endpoint of the Service `kubernetes`, which is not used here.
       '--endpoint-reconciler-type=none',
       `--secure-port=${ports.apiServer}`,
       ...serving,
@@ -84,13 +84,13 @@ export function componentArguments(
       `--service-account-key-file=${certificates.serviceAccountKey.certificate}`,
       `--service-account-signing-key-file=${certificates.serviceAccountKey.key}`,
       '--service-cluster-ip-range=10.96.0.0/16',
-      // The API server calls webhooks at the address or external name of their Service.
+      // The API server must call webhooks at the address or external name of their Service.
       '--enable-aggregator-routing=false',
       `--audit-policy-file=${join(import.meta.dirname, 'audit-policy.yaml')}`,
       `--audit-log-path=${auditLogFile(directory)}`,
-      // Records are written before the response is sent, so a reader of the response finds them.
+      // Write each record before the response is sent, so that the client finds the record.
       '--audit-log-mode=blocking-strict',
-      // Prevents rotation (after 100 MB by default): readers follow a single file.
+      // Prevent rotation (by default after 100 MB), because readers follow a single file.
       '--audit-log-maxsize=100000',
     ],
     'kube-controller-manager': [
@@ -100,7 +100,7 @@ export function componentArguments(
       `--secure-port=${ports.controllerManager}`,
       ...serving,
       '--leader-elect=false',
-      // Each controller uses its own ServiceAccount, as in a real cluster; the audit log names it.
+      // Each controller uses its own ServiceAccount, as in a real cluster. The audit log shows it.
       '--use-service-account-credentials=true',
       `--service-account-private-key-file=${certificates.serviceAccountKey.key}`,
       `--root-ca-file=${certificates.authority.certificate}`,
@@ -123,7 +123,7 @@ export function componentArguments(
       `--kubeconfig=${kubeconfigFor('kwok')}`,
       `--config=${join(import.meta.dirname, 'kwok-stages.yaml')}`,
       '--manage-all-nodes=true',
-      // A restarted KWOK manages its nodes again once the leases of its predecessor expire.
+      // A restarted KWOK manages its nodes again only after the Leases of the previous KWOK expire.
       '--node-lease-duration-seconds=4',
       '--cidr=10.244.0.0/16',
       '--node-ip=10.0.0.1',
@@ -132,7 +132,7 @@ export function componentArguments(
   };
 }
 
-/** With a configuration file, the scheduler ignores flags for its client's rate limits. */
+/** Writes a file, because the scheduler has no flags for the rate limits of its client. */
 function writeSchedulerConfiguration(directory: string, kubeconfig: string): string {
   const file = join(directory, 'scheduler.json');
   const configuration = {

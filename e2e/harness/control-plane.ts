@@ -15,13 +15,13 @@ import type { RunDirectory } from './run-directory.ts';
 
 const startTimeout = 90_000;
 
-/** Programs of this machine for an API server without controllers, scheduler and nodes. */
+/** Programs on this machine that suffice for an API server without other components. */
 export interface FoundPrograms {
   etcd: string;
   'kube-apiserver': string;
 }
 
-/** Finds both on the PATH or in KUBEBUILDER_ASSETS, like envtest of controller-runtime. */
+/** Finds both programs in KUBEBUILDER_ASSETS or on the PATH, as envtest does. */
 export function findPrograms(): FoundPrograms | undefined {
   const { KUBEBUILDER_ASSETS: assets = '', PATH: path = '' } = process.env;
   const folders = [assets, ...path.split(delimiter)].filter((folder) => folder !== '');
@@ -31,10 +31,10 @@ export function findPrograms(): FoundPrograms | undefined {
 }
 
 /**
- * Starts etcd and the API server, then the rest; resolves when all are ready (about 5 s).
+ * Starts etcd and the API server, then all other components. Resolves when they are ready (5 s).
  *
- * @param found programs to run instead of the built ones, without any other component
- * @throws Error with the end of the log of the component that failed, after stopping all of them.
+ * @param found programs to run instead of all built components
+ * @throws Error with the end of the failed component's log; then all components are stopped
  */
 export async function startControlPlane(run: RunDirectory, found?: FoundPrograms) {
   if (found === undefined && !existsSync(paths.controlPlane))
@@ -95,16 +95,16 @@ export async function startControlPlane(run: RunDirectory, found?: FoundPrograms
     auditLog: auditLogFile(directory),
     component,
     restart,
-    /** The API server's start intervals (ms since 1970); RBAC denies requests until roles load. */
+    /** When the API server was starting (ms since 1970). RBAC denies requests until roles load. */
     starts,
-    /** Compacts etcd: discards all revisions before this one. */
+    /** Compacts etcd: discards all older revisions. */
     compact: async (revision: number) => {
       // etcd's gRPC gateway represents 64-bit numbers as strings.
       const body = JSON.stringify({ revision: String(revision), physical: true });
       const answer = await fetch(`http://127.0.0.1:${ports.etcd}/v3/kv/compaction`, { method: 'POST', body });
       if (!answer.ok) throw new Error(`etcd failed to compact: ${answer.status} ${await answer.text()}`);
     },
-    /** Kills all processes at once; their data is deleted anyway. */
+    /** Kills all processes. A graceful stop is not needed, because their data is deleted. */
     stop,
     /** Lets the calling process end while the control plane keeps running. */
     release: () => {
@@ -115,7 +115,7 @@ export async function startControlPlane(run: RunDirectory, found?: FoundPrograms
 
 export type ControlPlane = Awaited<ReturnType<typeof startControlPlane>>;
 
-/** The parts of a kubeconfig that vary: cluster (server, CA), user and credentials. */
+/** The variable parts of a kubeconfig: cluster (server, CA), user and credentials. */
 interface KubeconfigParts {
   cluster: { server: string; [field: string]: unknown };
   user: string;

@@ -4,7 +4,7 @@ import { ApiError } from '../../src/kube/api-error.ts';
 import type { ResourceKind } from '../../src/kube/resource-kinds.ts';
 import type { ScenarioContext } from './scenario-context.ts';
 
-/** Reports each existing object of a kind, and each later version, until the scenario ends. */
+/** Calls `see` for each existing object and for each later version, until the scenario ends. */
 export async function follow(
   context: ScenarioContext,
   kind: ResourceKind,
@@ -19,7 +19,7 @@ export async function follow(
   let failure: unknown;
   const watch = async () => {
     let resourceVersion = from;
-    // When the API server ends a watch or is away, continue from the last version seen.
+    // If the API server ends the watch or is unavailable, continue from the last seen version.
     while (!signal.aborted && failure === undefined) {
       try {
         for await (const { type, object } of client.watch(kind, { ...selected, resourceVersion, signal })) {
@@ -38,7 +38,7 @@ export async function follow(
     await running;
   };
   context.atEnd(stop);
-  /** The error that ended the watch early, after which versions may be missing. */
+  /** Returns the error that ended the watch early, after which versions may be missing. */
   const ended = () => failure;
   return { failure: ended, stop };
 }

@@ -38,13 +38,13 @@ export function injectorConfig(name: string, spec: InjectorConfigObject['spec'])
   return { apiVersion: 'sidecar-injector.io/v1alpha1', kind: 'InjectorConfig', metadata: { name }, spec };
 }
 
-/** Builds a small InjectorConfig that injects one container with the InjectorConfig's name. */
+/** Builds a small InjectorConfig, which injects one container with the InjectorConfig's name. */
 export function smallConfig(name: string, webhook: Record<string, unknown> = {}): InjectorConfigObject {
   const template = `spec:\n  containers:\n  - name: ${name}\n    image: example.com/${name}:1\n`;
   return injectorConfig(name, { injection: { templates: { sidecar: template } }, webhook });
 }
 
-/** Applies an InjectorConfig; waits until this generation is Ready and the API server uses it. */
+/** Applies an InjectorConfig. Waits until it is Ready and the API server uses its webhook. */
 export async function applyUntilReady(client: ApiClient, config: InjectorConfigObject): Promise<InjectorConfigObject> {
   const { metadata } = await applyObject(client, config);
   const ready = await waitForCondition(client, config.metadata.name, 'Ready', 'True', metadata.generation);
@@ -52,7 +52,7 @@ export async function applyUntilReady(client: ApiClient, config: InjectorConfigO
   return ready;
 }
 
-/** Deletes an InjectorConfig, even one in use, with the force-delete annotation. */
+/** Deletes an InjectorConfig, even if it is in use, with the force-delete annotation. */
 export async function deleteForced(
   client: ApiClient,
   config: Pick<KubernetesObject, 'apiVersion' | 'kind' | 'metadata'>,
@@ -95,7 +95,7 @@ export async function conditionOf(client: ApiClient, name: string, type: string)
   return condition(await client.get<InjectorConfigObject>(injectorConfigs, name), type);
 }
 
-/** Checks that a condition, formatted as `False (Reason) message`, matches. */
+/** Checks that a condition matches `expected` when it is formatted as `False (Reason) message`. */
 export async function checkCondition(
   context: ScenarioContext,
   name: string,
@@ -106,7 +106,7 @@ export async function checkCondition(
   await context.check(`condition ${type} reports that ${says}`, async () => {
     const found = await conditionOf(context.client, name, type);
     const text = `${found?.status ?? ''} (${found?.reason ?? ''}) ${found?.message ?? ''}`;
-    if (!expected.test(text)) throw new Error(`it is ${text}`);
+    if (!expected.test(text)) throw new Error(`the condition is ${text}`);
     return true;
   });
 }

@@ -1,15 +1,15 @@
 import { get } from 'node:http';
 
-/** One TCP connection that the balancer forwarded. Times are in milliseconds since 1970. */
+/** A TCP connection that the balancer forwarded. Times are in milliseconds since 1970. */
 export interface ConnectionRecord {
   backend: string;
   openedAt: number;
   closedAt: number | undefined;
-  /** The side that ended it; `refused` when the backend did not accept it. */
+  /** The side that ended the connection; `refused` if the backend did not accept it. */
   closedBy: 'client' | 'backend' | 'refused' | undefined;
   bytesUp: number;
   bytesDown: number;
-  /** Whether the client's last bytes have no answer yet: a handshake or request is in flight. */
+  /** Whether a handshake or request is in flight: the client's last bytes have no answer yet. */
   isWaiting: boolean;
 }
 
@@ -24,28 +24,28 @@ export interface BackendState {
 export interface BackendAddress {
   name: string;
   port: number;
-  /** The URL of its readiness probe: `http://127.0.0.1:PORT/readyz`. */
+  /** The URL of the backend's readiness probe: `http://127.0.0.1:PORT/readyz`. */
   readyUrl: string;
 }
 
 export interface BalancerTimes {
   /** The milliseconds between two probes of a backend. */
   probeInterval: number;
-  /** The milliseconds after which a probe without an answer has failed. */
+  /** The milliseconds after which an unanswered probe fails. */
   probeTimeout: number;
-  /** Unanswered probes in a row until a backend is unready. An answer or refusal counts at once. */
+  /** The number of unanswered probes in a row after which a backend is unready. */
   probeFailures: number;
-  /** The milliseconds until new connections follow a change of readiness, as with kube-proxy. */
+  /** The milliseconds until a change of readiness affects new connections, as with kube-proxy. */
   delay: number;
 }
 
-/** One replica behind the balancer, with its readiness and whether it gets new connections. */
+/** A replica behind the balancer: whether it is ready, and whether it gets new connections. */
 export class Backend {
   readonly address: BackendAddress;
   readonly connections: ConnectionRecord[] = [];
   isReady = false;
   isInRotation = false;
-  /** The time at which it last left the rotation, in milliseconds since 1970. */
+  /** The time at which the backend last left the rotation, in milliseconds since 1970. */
   droppedAt: number | undefined;
   readonly #times: BalancerTimes;
   #stopped = false;
@@ -69,7 +69,8 @@ export class Backend {
       const answer = await probe(this.address.readyUrl, this.#times.probeTimeout);
       if (this.#stopped) return;
       unanswered = answer === 'none' ? unanswered + 1 : 0;
-      // A busy machine can stall a process for a second; one missed probe must not drop a backend.
+      // A busy machine can stall a process for a second, so one missed probe must not drop a
+      // backend.
       const ready = answer === 'none' && unanswered < this.#times.probeFailures ? this.isReady : answer === 'ready';
       if (ready !== this.isReady) {
         this.isReady = ready;

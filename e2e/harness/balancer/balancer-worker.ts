@@ -1,4 +1,4 @@
-/** The balancer's worker: accepts TCP connections on one port and forwards their bytes unread. */
+/** The balancer's process, which accepts TCP connections on a port and forwards their bytes. */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { serveWorker, workerData } from '../worker/serve-worker.ts';
@@ -12,14 +12,14 @@ import {
 
 const { port, times } = workerData as { port: number; times: BalancerTimes };
 const backends = new Map<string, Backend>();
-/** Removed backends, kept so that their connections are still reported. */
+/** Removed backends, whose connections are still reported. */
 const former: Backend[] = [];
 let turn = 0;
 
 const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
   const candidates = [...backends.values()].filter(({ isInRotation }) => isInRotation);
   const chosen = candidates[turn++ % Math.max(candidates.length, 1)];
-  // A Service without endpoints refuses the connection; the balancer does not retry elsewhere.
+  // Refuse the connection, as a Service without endpoints does.
   if (chosen === undefined) client.resetAndDestroy();
   else passOn(client, chosen);
 });
@@ -46,7 +46,7 @@ function passOn(client: Socket, backend: Backend): void {
   };
   client.on('data', (chunk: Buffer) => {
     record.bytesUp += chunk.length;
-    // A client may answer a closed connection with a TLS alert (at most 31 bytes): not a request.
+    // After the end, a client may send a TLS alert (at most 31 bytes), which is not a request.
     if (record.closedAt === undefined || chunk.length > 64) record.isWaiting = true;
   });
   upstream.on('data', (chunk: Buffer) => {

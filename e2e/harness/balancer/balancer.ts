@@ -9,9 +9,9 @@ const defaultTimes: BalancerTimes = { probeInterval: 200, probeTimeout: 1000, pr
 export type Balancer = Awaited<ReturnType<typeof startBalancer>>;
 
 /**
- * Starts a TCP balancer in front of replicas, in a worker process. It passes TLS through, assigns
- * new connections round-robin to backends that became ready some time ago (kube-proxy lags, too),
- * never retries (a refused connection is lost), and leaves established connections where they are.
+ * Starts a TCP balancer in front of replicas, in a separate process. It passes TLS through, and
+ * assigns new connections round-robin to backends that became ready some time ago (like kube-proxy,
+ * which lags). It never retries a refused connection and never moves a connection.
  */
 export async function startBalancer(times: Partial<BalancerTimes> = {}) {
   const port = await freePort();
@@ -23,7 +23,7 @@ export async function startBalancer(times: Partial<BalancerTimes> = {}) {
   const connectionsOf = async (name: string) => (await connections()).filter(({ backend }) => backend === name);
   const inRotation = async () => (await states()).filter((each) => each.isInRotation).map(({ name }) => name);
 
-  /** Waits until a backend that was killed at `time` is dropped, and counts its connections. */
+  /** Waits until the balancer drops a backend that died at `time`. Counts its connections. */
   const deathToll = async (name: string, time: number) => {
     const droppedAt = await waitFor(`the balancer to drop ${name}`, async () => {
       const at = await worker.call('droppedAt', name);
@@ -34,11 +34,11 @@ export async function startBalancer(times: Partial<BalancerTimes> = {}) {
       ({ openedAt, closedAt }) => openedAt < time && (closedAt === undefined || closedAt >= time),
     );
     return {
-      /** Connections with a request or handshake in flight. */
+      /** The number of connections with a request or handshake in flight. */
       inFlight: alive.filter(({ isWaiting }) => isWaiting).length,
-      /** Connections that were opened between the kill and the moment the balancer dropped it. */
+      /** The number of connections opened after the kill, until the balancer dropped it. */
       openedAfterwards: all.filter(({ openedAt }) => openedAt >= time && openedAt <= droppedAt).length,
-      /** The milliseconds from the kill until the balancer dropped it. */
+      /** The milliseconds from the kill until the balancer dropped the backend. */
       droppedAfter: droppedAt - time,
     };
   };
@@ -49,7 +49,7 @@ export async function startBalancer(times: Partial<BalancerTimes> = {}) {
     connections,
     deathToll,
     add: (address: BackendAddress) => worker.call('add', address),
-    /** Removes a backend from the rotation at once; its connections stay open. */
+    /** Removes a backend from the rotation immediately. Its connections stay open. */
     remove: (name: string) => worker.call('remove', name),
     waitForRotation: async (names: string[]): Promise<void> => {
       const desired = [...names].sort().join(', ');
@@ -59,7 +59,7 @@ export async function startBalancer(times: Partial<BalancerTimes> = {}) {
     waitUntilUsed: async (name: string): Promise<void> => {
       await waitFor(`the balancer to use ${name}`, async () => (await inRotation()).includes(name));
     },
-    /** Waits until a backend frozen at `time` is dropped; counts its connections. */
+    /** Waits until the balancer drops a backend that froze at `time`. Counts its connections. */
     stuckOn: async (name: string, time: number) => {
       const { droppedAfter } = await deathToll(name, time);
       const isOpen = ({ closedAt }: ConnectionRecord) => closedAt === undefined || closedAt >= time;

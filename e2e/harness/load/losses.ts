@@ -8,10 +8,10 @@ import type { ScenarioContext } from '../scenario-context.ts';
 import { none, waitFor } from '../wait-for.ts';
 import type { PodLoad } from './pod-load.ts';
 
-/** The minimum number of creations for a meaningful result. */
+/** The minimum number of created pods for a meaningful result. */
 const enough = 20;
 
-/** The lost creations of a load in each interval. */
+/** Reports which creations of a load were lost in an interval. */
 export class Losses {
   readonly #context: ScenarioContext;
   readonly #load: PodLoad;
@@ -23,45 +23,45 @@ export class Losses {
     this.#audit = audit;
   }
 
-  /** Reports creations answered since a time (milliseconds since 1970), or in another interval. */
+  /** Reports on creations answered since a time (ms since 1970), or in another interval. */
   report(since: number | Stretch = {}) {
     const stretch = typeof since === 'number' ? { answeredSince: since } : since;
     return reportLoad(this.#load, this.#audit.events(), stretch);
   }
 
   /**
-   * Waits for enough creations answered since a time (milliseconds since 1970), or in another
-   * interval, and checks that none was lost; returns how many there were. After a fault ends, use
-   * `askedSince`: a creation that the fault affected may be answered late.
+   * Waits until enough creations were answered since a time (milliseconds since 1970), or in
+   * another interval. Checks that none was lost; returns how many there were. After a fault, use
+   * `askedSince`, because creations that the fault affected may be answered late.
    */
   async checkNone(statement: string, since: number | Stretch): Promise<number> {
     await waitFor('pods to be created', () => this.report(since).created >= enough);
     const report = this.report(since);
     const lost = report.lost.map(({ description }) => description);
-    await this.#context.checkNow(`${statement}: none of ${report.created} pod creations was lost`, () => none(lost));
+    await this.#context.checkNow(`${statement}: none of ${report.created} created pods was lost`, () => none(lost));
     return report.created;
   }
 }
 
-/** Checks a negative control: with all webhook replicas dead, the load sees refused creations. */
+/** Checks the negative control: while all webhook replicas are dead, the test sees losses. */
 export async function checkDeadReplicas(context: ScenarioContext, replicas: Replicas, losses: Losses): Promise<void> {
   await sleep(1000);
   const since = Date.now();
   await Promise.all(replicas.webhooks.map((each) => replicas.kill(each)));
-  await context.check('with every webhook replica killed, the load sees refused creations and no other losses', () => {
+  await context.check('negative control: with every replica dead, the test detects only refused pods', () => {
     const { lost } = losses.report(since);
     return lost.some(({ kind }) => kind === 'refused') && !lost.some(({ kind }) => kind !== 'refused');
   });
-  context.say(`creations lost with every replica down: ${losses.report(since).lost.length}`);
+  context.say(`pods lost while every replica was dead: ${losses.report(since).lost.length}`);
   await Promise.all(replicas.webhooks.map(({ operator }) => operator.restart()));
   await replicas.waitUntilServing();
-  await losses.checkNone('after the webhook replicas are back', { askedSince: Date.now() });
+  await losses.checkNone('after the webhook replicas were restarted', { askedSince: Date.now() });
 }
 
-/** The creations to count, by times in milliseconds since 1970; default: all. */
+/** The creations to count (default: all), by times in milliseconds since 1970. */
 interface Stretch {
   readonly answeredSince?: number;
-  /** Creations requested since this time; earlier faults cannot affect them. */
+  /** Counts creations requested since this time, which earlier faults cannot affect. */
   readonly askedSince?: number;
   readonly askedBefore?: number;
 }
@@ -92,11 +92,11 @@ export function reportLoad(load: PodLoad, events: AuditEvent[], stretch: Stretch
     .map(({ startedAt, endedAt }) => endedAt - startedAt);
   const stands = creations.filter(({ responseStatus }) => responseStatus?.code === 201);
   return {
-    /** Creations that the API server answered, by the load and by the ReplicaSet; no dry runs. */
+    /** The number of pods that the load and the ReplicaSet created, without dry runs. */
     created: stands.length,
     byReplicaSet: stands.filter(({ user }) => user.username.startsWith('system:')).length,
     lost: [...refusedCreations(creations), ...stored],
-    /** The duration of a creation as this client measured it. */
+    /** The durations of creations as the load measured them. */
     p50Milliseconds: quantile(times, 0.5),
     p99Milliseconds: quantile(times, 0.99),
   };

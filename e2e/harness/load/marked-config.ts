@@ -9,10 +9,10 @@ type MarkedSpec = Pick<InjectorConfigObject['spec'], 'webhook' | 'certificate'>;
 
 /**
  * Builds an InjectorConfig whose template, values, mesh and annotations leave the same mark in a
- * pod, so that a pod made from two configurations shows two marks.
+ * pod, so that a pod that mixes two configurations has two marks.
  *
  * @param mark lower-case letters and digits
- * @param outcome the fate of every injected pod (kwok-stages.yaml); by default they become ready
+ * @param outcome the fate of each injected pod (kwok-stages.yaml); by default, pods become ready
  */
 export function markedConfig(
   name: string,
@@ -47,7 +47,7 @@ export async function applyMarked(client: ApiClient, marks: Record<string, strin
   for (const [name, mark] of Object.entries(marks)) await applyUntilReady(client, markedConfig(name, mark, spec));
 }
 
-/** Returns a pod's distinct marks and the configuration that its annotation names (`NAME.HASH`). */
+/** Returns a pod's distinct marks, and the configuration in its annotation (`NAME.HASH`). */
 export function marksOf(pod: Pod): { marks: string[]; configuration: string | undefined } {
   const sidecar = pod.spec.containers.find(({ name }) => name === 'marked');
   const environment = (sidecar?.['env'] ?? []) as { name: string; value?: string }[];
@@ -64,14 +64,14 @@ export function marksOf(pod: Pod): { marks: string[]; configuration: string | un
   };
 }
 
-/** Returns the InjectorConfig that a pod's annotation names; `none` without the annotation. */
+/** Returns the InjectorConfig that a pod's annotation names; `none` if it has no annotation. */
 export function makerOf(pod: Pod): string {
   return marksOf(pod).configuration?.split('.')[0] ?? 'none';
 }
 
 /**
- * As {@link markDefect}, but also records each configuration's mark in `known` and reports a pod as
- * mixed if its configuration showed another mark before.
+ * Like {@link markDefect}, but also records each configuration's mark in `known`, and reports a pod
+ * as mixed if an earlier pod of the same configuration had another mark.
  */
 export function recordedDefect(pod: Pod, known: Map<string, string>, isAllowed?: (mark: string) => boolean) {
   const defect = markDefect(pod, isAllowed);
@@ -80,15 +80,15 @@ export function recordedDefect(pod: Pod, known: Map<string, string>, isAllowed?:
   const [mark = 'none'] = marks;
   const before = known.get(configuration) ?? mark;
   known.set(configuration, mark);
-  const what = `configuration ${configuration} showed ${before} and shows ${mark}`;
+  const what = `configuration ${configuration} had mark ${before} before, and now has mark ${mark}`;
   return before === mark ? undefined : ({ kind: 'mixed', what } satisfies PodDefect);
 }
 
 /** Returns the defect of a pod that should carry one allowed mark; undefined if it is sound. */
 export function markDefect(pod: Pod, isAllowed: (mark: string) => boolean = () => true): PodDefect | undefined {
-  if (!isInjected(pod)) return { kind: 'plain', what: 'stored without our status' };
+  if (!isInjected(pod)) return { kind: 'plain', what: 'stored without a sidecar' };
   const { marks } = marksOf(pod);
   const [mark = 'none'] = marks;
-  if (marks.length > 1 || !isAllowed(mark)) return { kind: 'mixed', what: `made of ${marks.join(' and ')}` };
+  if (marks.length > 1 || !isAllowed(mark)) return { kind: 'mixed', what: `the marks are ${marks.join(' and ')}` };
   return undefined;
 }

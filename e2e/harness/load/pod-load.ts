@@ -7,13 +7,13 @@ import type { PodDefect } from '../lost-admissions.ts';
 import { waitFor } from '../wait-for.ts';
 
 export interface PodLoadOptions {
-  /** A namespace for the load alone, whose pods are injected. */
+  /** A namespace that only the load uses, and whose pods are injected. */
   namespace: string;
-  /** Creations per second by this client; default 30. */
+  /** The number of pods that the load itself creates per second; default 30. */
   perSecond?: number;
-  /** Pods that a ReplicaSet additionally recreates; default 5, 0 for none. */
+  /** The number of pods that a ReplicaSet also recreates; default 5. */
   replicaSetPods?: number;
-  /** Returns the defect of a stored pod, undefined if there is none. */
+  /** Returns the defect of a stored pod; undefined if the pod is correct. */
   inspect: (pod: Pod) => PodDefect | undefined;
 }
 
@@ -25,17 +25,17 @@ interface Creation {
   defect: PodDefect | undefined;
 }
 
-/** The milliseconds between two rounds that delete the created pods. */
+/** The milliseconds between two rounds, which delete all created pods. */
 const roundMs = 1500;
 const maxUnderWay = 64;
 
 /**
- * Creates pods continuously: bare pods by this client, and pods of a ReplicaSet, which recreates
- * them whenever they are deleted. All pods are stored. Failures do not stop it.
+ * Creates pods continuously: bare pods, and pods of a ReplicaSet, which recreates deleted pods. All
+ * pods are stored. Failures do not stop the load.
  */
 export class PodLoad {
   readonly creations: Creation[] = [];
-  /** Inspected pods of the ReplicaSet, with their defects. */
+  /** The names of inspected pods of the ReplicaSet, with their defects. */
   readonly replicaSetPods = new Map<string, PodDefect | undefined>();
   readonly startedAt = new Date();
   readonly #client: ApiClient;
@@ -110,11 +110,11 @@ export class PodLoad {
     this.creations.push({ name, startedAt, endedAt: Date.now(), ...outcome });
   }
 
-  /** Inspects the ReplicaSet's pods and deletes all pods, so that its controller recreates them. */
+  /** Inspects the ReplicaSet's pods, and deletes all pods, so that it creates new pods. */
   async #turnOver(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       await sleep(roundMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
-      // If the API server is away, the next round repeats this.
+      // If the API server is unavailable, the next round repeats the step.
       await this.#inspectAndDelete().catch(() => undefined);
     }
   }

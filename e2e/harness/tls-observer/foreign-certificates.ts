@@ -5,7 +5,7 @@ import { generateRsaKeyPair } from '../../../src/certs/key-pair.ts';
 
 const hour = 3_600_000;
 
-/** Creates a CA and a certificate for a Service, like another tool; all PEM. */
+/** Creates a CA and a certificate for a Service, as another tool does. All texts are PEM. */
 export async function foreignCertificates(service: string, namespace: string) {
   const options = { now: new Date(), random: randomBytes };
   const keys = await generateRsaKeyPair(2048);
@@ -20,7 +20,7 @@ export async function foreignCertificates(service: string, namespace: string) {
   };
 }
 
-/** Creates a self-signed P-256 certificate (RFC 5480): valid, but of another type than ours. */
+/** Creates a valid self-signed certificate with a P-256 key (RFC 5480) instead of an RSA key. */
 export async function ellipticPair(organization: string): Promise<{ certificate: string; key: string }> {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const model = issueAuthority(organization, await generateRsaKeyPair(2048), {

@@ -8,7 +8,7 @@ interface HandshakeResult {
   fault: string | undefined;
 }
 
-/** The milliseconds until a handshake times out: far more than a busy machine needs. */
+/** The timeout of a handshake in milliseconds, far more than a busy machine needs. */
 const patience = 10_000;
 
 /**

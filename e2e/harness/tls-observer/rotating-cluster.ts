@@ -21,16 +21,16 @@ interface CertificateStatus {
   rotateRequest?: { nonce: string; state: string };
 }
 
-/** Terms on a scaled clock (an hour takes a minute): 2 s of confirmation, leaves for a minute. */
+/** Certificate terms. An hour takes a minute: leaves live for a minute, confirmation takes 2 s. */
 export const shortTerms = { leafDuration: '1h', caDuration: '24h', confirmationPeriod: '120s' };
 export const rotatingFlags = ['--test-certificate-time-scale=60', '--requests-per-connection=2', '--drain-seconds=0'];
 
 interface RotatingOptions extends ReplicaOptions {
   name: string;
-  /** Terms of certificates; default {@link shortTerms}. {@link rotatingFlags} always apply. */
+  /** The terms of certificates; default {@link shortTerms}. */
   certificate?: Record<string, unknown>;
   perSecond?: number;
-  /** The labels of the load's namespace; default: the InjectorConfig's revision. */
+  /** The labels of the load's namespace. By default, they select the InjectorConfig. */
   namespaceLabels?: Record<string, string>;
   /** Values of the chart. */
   values?: Record<string, unknown>;
@@ -38,7 +38,7 @@ interface RotatingOptions extends ReplicaOptions {
   before?: (namespace: string) => Promise<unknown>;
   /** Creates objects before the first pod. */
   prepare?: () => Promise<void>;
-  /** The marks that pods may have; default: the InjectorConfig's mark, `one`. */
+  /** The marks that pods may have. Default: `one`, the mark of the InjectorConfig. */
   marks?: readonly string[];
 }
 
@@ -86,7 +86,7 @@ export async function startRotatingCluster(context: ScenarioContext, options: Ro
 
     waitForDone: async (nonce: string, timeout = 60_000, name = ownName): Promise<void> => {
       await waitFor(
-        `request ${nonce} to be done`,
+        `rotation request ${nonce} to be done`,
         async () => {
           const { rotateRequest, phase } = await status(name);
           if (rotateRequest?.nonce === nonce && rotateRequest.state === 'Done') return true;
@@ -124,13 +124,13 @@ export async function startRotatingCluster(context: ScenarioContext, options: Ro
       await client.patch(secret, 'merge', { data: encoded(text) }, { fieldManager: 'other' });
     },
 
-    /** Counts the API server's connections to replicas between times in milliseconds since 1970. */
+    /** Counts the API server's connections to replicas between two times (ms since 1970). */
     apiServerHandshakes: async (from: number, to = Infinity): Promise<number> => {
       const all = await replicas.balancer.connections();
       return all.filter(({ openedAt, bytesDown }) => openedAt >= from && openedAt <= to && bytesDown > 0).length;
     },
 
-    /** Waits for 20 creations in a row without a loss, after a fault that had to lose some. */
+    /** Waits until 20 pods in a row are created without a loss, after a fault that lost pods. */
     waitForCalm: async (): Promise<void> => {
       let since = Date.now();
       await waitFor(

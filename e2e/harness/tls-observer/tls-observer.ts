@@ -6,7 +6,7 @@ import { waitFor } from '../wait-for.ts';
 import { shakeHands } from './handshake.ts';
 
 interface ObserverOptions {
-  /** Returns the API server's current caBundle, PEM; '' without one. */
+  /** Returns the webhook's current caBundle as PEM; '' if there is no caBundle. */
   readBundle: () => Promise<string>;
   /** The name under which the API server calls the webhook. */
   servername: string;
@@ -31,10 +31,10 @@ interface Violation {
 const pause = 200;
 
 /**
- * Observes the certificate of every replica with its own TLS client, bypassing balancer and API
- * server: who issued it, and does it verify against the live CA bundle? A violation needs two
- * failed handshakes in a row, each right after reading the bundle, since either may change between
- * read and handshake.
+ * Observes with a TLS client, without balancer and API server, which CA issued the certificate of
+ * each replica, and whether the live CA bundle verifies the certificate. A violation needs two
+ * failed handshakes in a row, each right after a read of the bundle, because the bundle or the
+ * certificate may change between read and handshake.
  */
 export class TlsObserver {
   readonly violations: Violation[] = [];
@@ -71,16 +71,16 @@ export class TlsObserver {
     return leaves.size === 1 ? leaf : undefined;
   }
 
-  /** Waits until new rounds see all running replicas serve one certificate other than `before`. */
+  /** Waits until all running replicas serve one certificate that is not `before`. */
   async waitForOther(before: SeenLeaf | undefined): Promise<SeenLeaf> {
     const begun = this.#rounds;
-    return waitFor('every replica to serve another certificate', () => {
+    return waitFor('every replica to serve a new certificate', () => {
       const leaf = this.#rounds > begun + 1 ? this.common() : undefined;
       return leaf !== before && leaf;
     });
   }
 
-  /** Waits until a round that began after this call has looked at every replica. */
+  /** Waits until a round that began after this call has observed every replica. */
   async waitForRound(): Promise<void> {
     const begun = this.#rounds;
     await waitFor('the observer to finish a round', () => this.#rounds > begun + 1);
@@ -113,7 +113,7 @@ export class TlsObserver {
     this.violations.push({ at: Date.now(), description: `${replica.name}: ${first}, then ${second}` });
   }
 
-  /** Returns why the client refuses the connection. */
+  /** Returns the reason why the client refuses the connection. */
   async #handshake({ name, operator }: Replica, bundle: string): Promise<string | undefined> {
     this.handshakes++;
     const { leaf, fault } = await shakeHands(operator.webhookPort, this.#options.servername, bundle);

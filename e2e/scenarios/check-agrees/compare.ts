@@ -20,7 +20,7 @@ export interface Compared {
   readonly message: string;
 }
 
-/** Returns the API server's result for a creation, from a dry run. */
+/** Dry-runs the creation of a pod, and returns the API server's result. */
 export async function actualOutcome(client: ApiClient, pod: KubernetesObject & Pod) {
   try {
     const stored = await dryRun(client, pod);
@@ -34,12 +34,12 @@ export async function actualOutcome(client: ApiClient, pod: KubernetesObject & P
   }
 }
 
-/** Formats a predicted result in the same way. */
+/** Formats a result: `Injected by 1-24.0a1b2c3d,logs.4e5f6a7b`, or `Refused`. */
 export function outcomeText(result: string, injectedBy: readonly string[]): string {
   return injectedBy.length === 0 ? result : `${result} by ${[...injectedBy].sort().join(',')}`;
 }
 
-/** Predicts all results from a single read of the cluster, then asks the API server about each. */
+/** Predicts all results from one read of the cluster, and compares them with dry runs. */
 export async function compareAll({ client }: ScenarioContext, pods: readonly (KubernetesObject & Pod)[]) {
   const namespaces = pods.map(({ metadata }) => metadata.namespace ?? '');
   const facts = await readClusterFacts(client, namespaces);
@@ -52,18 +52,18 @@ export async function compareAll({ client }: ScenarioContext, pods: readonly (Ku
   return inBatches(reports, 10, async ({ pod, report }) => ({ pod, report, ...(await actualOutcome(client, pod)) }));
 }
 
-/** Describes differences; predictions of Unknown are not compared. */
+/** Describes differences. Predictions of Unknown are not compared. */
 export function disagreements(compared: readonly Compared[]): string[] {
   return compared.flatMap(({ pod, report, actual, message }) => {
-    const foreseen = outcomeText(report.result, report.injectedBy);
-    if (report.result === 'Unknown' || foreseen === actual) return [];
+    const predicted = outcomeText(report.result, report.injectedBy);
+    if (report.result === 'Unknown' || predicted === actual) return [];
     const { name = '', namespace = '', labels, annotations } = pod.metadata;
-    const said = JSON.stringify({ labels, annotations });
-    return [`${namespace}/${name} ${said}: predicted ${foreseen} (${report.message}), was ${actual} ${message}`];
+    const marks = JSON.stringify({ labels, annotations });
+    return [`${namespace}/${name} ${marks}: predicted ${predicted} (${report.message}), was ${actual} ${message}`];
   });
 }
 
-/** Describes differences between the predicted webhooks and those in the audit log. */
+/** Describes differences between the predicted webhooks and the webhooks in the audit log. */
 export function otherWebhooks(compared: readonly Compared[], events: readonly AuditEvent[]): string[] {
   const creations = events.filter(isPodCreation).map((event) => {
     const { namespace = '', name = '' } = event.objectRef ?? {};
@@ -71,20 +71,20 @@ export function otherWebhooks(compared: readonly Compared[], events: readonly Au
   });
   const asked = new Map<string, string[]>(creations);
   return compared.flatMap(({ pod: { metadata }, report }) => {
-    // After a webhook with an unknown outcome, the later ones are unknown, too.
+    // After a webhook with an unknown outcome, the outcomes of later webhooks are unknown, too.
     if (report.webhooks.some(({ outcome }) => outcome === 'Unknown')) return [];
     const key = `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
     const called = new Set(['Called', 'Injected', 'Skipped']);
-    // A webhook was called for its own refusal, but not for one by a failing matchCondition.
+    // A webhook that refuses a pod was called, except if its matchCondition failed.
     const isAsked = ({ outcome, reason }: CheckReport['webhooks'][number]): boolean =>
       called.has(outcome) || (outcome === 'Refused' && reason !== 'MatchConditionFailed');
     const names = report.webhooks.filter(isAsked).map((each) => `${each.configuration}/${each.webhook}`);
-    const [foreseen, actual] = [names, asked.get(key) ?? []].map((each) => [...new Set(each)].sort().join(' '));
-    return foreseen === actual ? [] : [`${key}: predicted ${foreseen}, called ${actual}`];
+    const [predicted, actual] = [names, asked.get(key) ?? []].map((each) => [...new Set(each)].sort().join(' '));
+    return predicted === actual ? [] : [`${key}: predicted ${predicted}, called ${actual}`];
   });
 }
 
-/** Applies an advice's changes to a pod; undefined if it changes the namespace. */
+/** Applies the changes of an advice to a pod; undefined if they change the namespace. */
 export function followAdvice(pod: KubernetesObject & Pod, changes: readonly Change[]) {
   const changed = structuredClone(pod);
   for (const change of changes) {

@@ -6,7 +6,7 @@ import type { Pod } from '../../harness/pod.ts';
 import { webhookNamed } from '../../harness/webhook-configurations.ts';
 import { barePod } from '../../harness/workloads.ts';
 
-/** A template with a proxy, so that Istio's annotations are checked, and a templated annotation. */
+/** A template with a proxy (so that Istio's annotations are validated) and with an annotation. */
 const proxyTemplate = `spec:
   containers:
   - name: istio-proxy
@@ -20,7 +20,7 @@ function smallTemplate(name: string): string {
   return `spec:\n  containers:\n  - name: ${name}\n    image: example.com/${name}:1\n`;
 }
 
-/** matchConditions as users write them; some fail if a field is absent. */
+/** matchConditions as users write them. Some conditions fail if a field is absent. */
 const conditions = [
   "!has(object.metadata.labels) || !('tier' in object.metadata.labels) || object.metadata.labels['tier'] != 'batch'",
   "object.metadata.labels['tier'] != 'batch'",
@@ -34,15 +34,15 @@ const conditions = [
   "object.metadata.name.matches('^random-[0-9]+$') && object.spec.containers.exists_one(c, c.name == 'sleep')",
 ];
 
-/** A condition that the command cannot evaluate; the label limits the number of unknown results. */
+/** A condition that injector check cannot evaluate. The label keeps unknown results rare. */
 const beyondUs = "!('strange' in object.metadata.labels) || quantity('1').isLessThan(quantity('2'))";
 
 const odd = { injection: 'odd.io/injection', revision: 'odd.io/rev', inject: 'odd.io/inject', status: 'odd.io/status' };
 const logs = { injection: 'logs.io/injection', revision: 'logs.io/rev', inject: 'logs', status: 'logs.io/status' };
 
 /**
- * Returns webhooks of every kind with random rules. The default revision, its selection and its
- * policy cycle, so that everything occurs with any seed.
+ * Returns InjectorConfigs and webhooks of every kind with random rules. The settings of the default
+ * revision depend on the round, so that all of them occur with every seed.
  * @param number the round, from 0
  * @param excluded a namespace that no webhook selects
  */
@@ -64,7 +64,7 @@ export function randomRound(random: Random, number: number, excluded: string, ho
   };
   const strange = { name: 'strange', expression: beyondUs };
   const oddText = `policy: ${policy()}\ntemplates:\n  sidecar: |\n${indented(smallTemplate('odd'))}`;
-  // A new name per round, because an edited ConfigMap would not change the generation to wait for.
+  // Use a new name per round: an edited ConfigMap would not change the generation to wait for.
   const oddName = `odd-${number}`;
   const stable = config('1-24', { templates: { sidecar: smallTemplate('stable') }, policy: policy(), ...selectors });
   (stable.spec.webhook?.['matchConditions'] as unknown[]).push(strange);
@@ -97,7 +97,7 @@ export function randomRound(random: Random, number: number, excluded: string, ho
   };
 }
 
-/** Returns webhooks without a server: failures are ignored, but conditions can refuse pods. */
+/** Returns webhooks without a server. Failed calls are ignored, but conditions refuse pods. */
 function foreignWebhook(random: Random): KubernetesObject {
   const resources = [random.pick(['*', 'pods', 'pods/*'])];
   const rules = [{ apiGroups: ['*'], apiVersions: ['v1'], operations: ['*'], resources }];
@@ -120,7 +120,7 @@ function foreignWebhook(random: Random): KubernetesObject {
         failurePolicy: 'Fail',
         namespaceSelector: scope,
         objectSelector: { matchLabels: { always: 'no' } },
-        // It is false or fails, so the webhook is never called.
+        // The condition is false or fails, so the API server never calls the webhook.
         matchConditions: [{ name: 'careless', expression: "object.metadata.labels['tier'] == 'nothing'" }],
       },
     ],
@@ -149,7 +149,7 @@ export const namespaceLabels: readonly (readonly [suffix: string, labels: Readon
   ['excluded', { 'istio-injection': 'enabled', team: 'blue' }],
 ];
 
-/** Returns a pod with random fields that affect injection, and some that do not. */
+/** Returns a pod with random fields, most of which affect injection. */
 export function randomPod(random: Random, namespace: string, name: string): KubernetesObject & Pod {
   const labels: Record<string, string> = {};
   const annotations: Record<string, string> = {};

@@ -13,7 +13,7 @@ export interface AttackOrders {
   readonly clients: number;
   /** The number of connections that continuously send a body byte by byte. */
   readonly slowConnections: number;
-  /** Silent connections: their start in milliseconds, and their maximum number. */
+  /** When silent connections start, in milliseconds, and their maximum number. */
   readonly silent: { readonly after: number; readonly most: number };
 }
 
@@ -26,7 +26,7 @@ export interface ClassTally {
   distinct: number;
   readonly outcomes: Record<string, number>;
   unexpected: number;
-  /** The first unexpected result, with the number and the beginning of the request. */
+  /** The first unexpected outcome, with the number and the beginning of the request. */
   example?: string;
 }
 
@@ -34,10 +34,11 @@ export interface AttackReport {
   readonly classes: readonly ClassTally[];
   readonly seconds: number;
   readonly connections: number;
-  /** Aborted handshakes; requests repeated because a new connection was closed under pressure. */
+  /** Aborted handshakes, and requests repeated because the server closed a new connection. */
   readonly brokenOff: number;
+
   readonly sentAgain: number;
-  /** The number of 19 MiB bodies by status, or by error code of the broken connection. */
+  /** The number of bodies of 19 MiB, by status or by the error code of the connection. */
   readonly largeOutcomes: Readonly<Record<string, number>>;
   readonly slowConnectionsAtEnd: number;
   readonly silentConnections: number;
@@ -76,7 +77,7 @@ export async function attack(classes: readonly HostileClass[], orders: AttackOrd
       if (expect.includes(outcome)) continue;
       tally.unexpected++;
       const beginning = JSON.stringify(request.bytes.toString('latin1').slice(0, 1500));
-      tally.example ??= `request ${round} ended in "${outcome}": ${beginning}`;
+      tally.example ??= `request ${round} had the outcome "${outcome}": ${beginning}`;
     }
     client.close();
     return client;
@@ -91,7 +92,7 @@ export async function attack(classes: readonly HostileClass[], orders: AttackOrd
   };
 }
 
-/** Yields the index of every class once per round, in random order; all clients share it. */
+/** Yields the index of every class once per round, in random order. Clients share the generator. */
 function* shuffledRounds(classes: number, rounds: number, random: Random) {
   for (let round = 0; round < rounds; round++) {
     const left = [...Array(classes).keys()];
@@ -102,12 +103,12 @@ function* shuffledRounds(classes: number, rounds: number, random: Random) {
   }
 }
 
-/** Returns 48 bits of a hash: enough to avoid collisions among millions of requests. */
+/** Returns 48 bits of a hash, which are enough to tell millions of requests apart. */
 function fingerprint(bytes: Buffer): number {
   return createHash('md5').update(bytes).digest().readUIntBE(0, 6);
 }
 
-/** Derives the seed of a request, so that its class and number reproduce it. */
+/** Derives the seed of a request, so that class and number reproduce the request. */
 function seedOf(seed: number, name: string, round: number): number {
   return createHash('md5').update(`${seed} ${name} ${round}`).digest().readUInt32BE(0);
 }
@@ -120,7 +121,7 @@ export async function runAttacker(orders: AttackOrders): Promise<AttackReport> {
     return await new Promise<AttackReport>((resolve, reject) => {
       child.once('message', resolve);
       child.once('exit', (code) => {
-        reject(new Error(`the attacker process ended with ${code ?? 'a signal'}`));
+        reject(new Error(`the attacker process exited with ${code ?? 'a signal'}`));
       });
     });
   } finally {

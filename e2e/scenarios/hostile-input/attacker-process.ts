@@ -1,4 +1,4 @@
-/** The attacker's process: isolates its load from the measurements. It communicates by messages. */
+/** The attacker's process, which keeps its load out of the measurements. Messages control it. */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, createSecureContext, type TLSSocket } from 'node:tls';
@@ -20,14 +20,14 @@ function open(port: number, target: HostileTarget): TLSSocket {
   return connect(options).on('error', ignored);
 }
 
-/** Opens silent connections until the server has to make room, and then for another second. */
+/** Opens silent connections until the server closes others to make room; waits one more second. */
 async function silence(port: number, target: HostileTarget, most: number, slow: SlowConnections): Promise<number> {
   const sockets: TLSSocket[] = [];
   const evictedBefore = slow.evicted;
   while (sockets.length < most && slow.evicted < evictedBefore + 20) {
     const batch = Array.from({ length: 100 }, () => open(port, target));
     sockets.push(...batch);
-    // `once` rejects for an aborted handshake.
+    // `once` rejects if the server aborts the handshake.
     await Promise.all(batch.map((socket) => once(socket, 'secureConnect').catch(ignored)));
   }
   await sleep(1000);
@@ -35,7 +35,7 @@ async function silence(port: number, target: HostileTarget, most: number, slow: 
   return sockets.length;
 }
 
-/** Waits until the slow connections are accepted: until a later request is answered. */
+/** Waits until the server has accepted the slow connections: a later request gets an answer. */
 async function throughTheQueue(port: number, target: HostileTarget): Promise<void> {
   const client = new HostileClient(port, target.host);
   await client.send({ bytes: framed(target, '{}') });
@@ -83,16 +83,16 @@ process.on('message', (orders: AttackOrders) => {
   void carryOut(orders).then((report) => process.send?.(report));
 });
 
-/** The milliseconds between two bytes: the body would take most of a day. */
+/** The milliseconds between two bytes; the whole body would take most of a day. */
 const drip = 5000;
 const bodyBytes = 60_000;
-/** The milliseconds until a closed connection reopens; less would be a flood of handshakes. */
+/** The milliseconds until a closed connection reopens, long enough to avoid many handshakes. */
 const pause = 5000;
 
-/** Connections that send a review byte by byte; they reopen after they were closed. */
+/** Connections that send a review byte by byte, and reopen after the server closes them. */
 class SlowConnections {
   readonly #sockets = new Set<TLSSocket>();
-  /** The number of connections closed without an answer, to make room. */
+  /** The number of connections that the server closed without an answer. */
   evicted = 0;
   #stopped = false;
 

@@ -6,10 +6,10 @@ import type { HostileRequest, Outcome } from './materials.ts';
 /** The milliseconds after which an unanswered request is abandoned. */
 const patience = 30_000;
 
-/** Shared, because creating a context takes longer than a handshake. */
+/** Shared by all connections, because creating a context takes longer than a handshake. */
 const secureContext = createSecureContext();
 
-/** Sends bytes on one connection, which it keeps while the server does, and reports the outcome. */
+/** Sends requests on one connection and reports outcomes. Reconnects if the server closes it. */
 export class HostileClient {
   readonly #port: number;
   readonly #host: string;
@@ -27,7 +27,7 @@ export class HostileClient {
   async send(request: HostileRequest): Promise<Outcome> {
     const socket = request.transport === 'plain' ? await this.#connectPlain() : await this.#connectEncrypted();
     const reader = new AnswerReader(request.withoutBody === true);
-    const wanted = request.answers === 'all' ? Infinity : (request.answers ?? 1);
+    const expectedAnswers = request.answers === 'all' ? Infinity : (request.answers ?? 1);
     await new Promise<void>((resolve) => {
       const finish = (): void => {
         clearTimeout(timer);
@@ -38,7 +38,7 @@ export class HostileClient {
         // On a plain connection, the answer is a TLS alert, not HTTP.
         if (request.transport === 'plain') return;
         reader.push(piece);
-        if (reader.answers.length >= wanted) finish();
+        if (reader.answers.length >= expectedAnswers) finish();
       };
       const timer = setTimeout(() => {
         reader.answers.push('no answer');
@@ -64,7 +64,7 @@ export class HostileClient {
     return await established(socket, 'connect');
   }
 
-  /** Returns the kept connection, else a new one; retries like a client under pressure. */
+  /** Returns the kept connection, or else a new connection. Retries aborted handshakes. */
   async #connectEncrypted(): Promise<Socket> {
     const kept = this.#kept;
     this.#kept = undefined;
@@ -86,7 +86,7 @@ export class HostileClient {
       port: this.#port,
       servername: this.#host,
       secureContext,
-      // Certificate verification would only cost time; the healthy clients do it.
+      // Verification of the certificate would only cost time. The healthy clients verify it.
       rejectUnauthorized: false,
       ALPNProtocols: ['http/1.1'],
       ...(this.#session === undefined ? {} : { session: this.#session }),
@@ -98,7 +98,7 @@ export class HostileClient {
   }
 }
 
-/** Waits for a connection. A later close by the server is an outcome, not an error. */
+/** Waits until a socket is connected. Ignores errors after that, because they are outcomes. */
 async function established(socket: Socket, event: 'connect' | 'secureConnect'): Promise<Socket> {
   socket.on('error', () => undefined);
   await once(socket, event);
@@ -142,7 +142,7 @@ class AnswerReader {
   }
 }
 
-/** Returns the length of the body on the wire; undefined while it is incomplete. */
+/** Returns the length of the encoded body; undefined while the body is incomplete. */
 function bodyLength(head: string, rest: string): number | undefined {
   const declared = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
   if (declared !== undefined) return Number(declared);
@@ -161,7 +161,7 @@ function verdict(text: string): string {
   if (response?.allowed === true) return response.patch === undefined ? 'allowed' : 'patched';
   if (response?.allowed !== false) return 'no verdict';
   const { reason, message } = response.status ?? {};
-  // Every refusal needs a reason, and internal errors are defects.
+  // An internal error is a defect, and so is a refusal without a message.
   if (reason === 'Internal') return `internal error: ${String(message)}`;
   return typeof message === 'string' && message !== '' ? 'refused' : 'refused without a reason';
 }

@@ -11,19 +11,19 @@ import { barePod } from '../../harness/workloads.ts';
 import { Materials } from './materials.ts';
 
 const directClients = 4;
-/** The number of mostly idle connections, like those of API servers. */
+/** The number of clients with mostly idle connections, like those of API servers. */
 const keptClients = 50;
 /** The milliseconds between a response and the next request on the same connection. */
 const pauses = { direct: 40, apiServer: 50, kept: 15_000 };
 
 export interface HealthyFigures {
-  /** The latencies of correct answers in milliseconds, sorted. */
+  /** The latencies of correct answers to direct reviews, in milliseconds. */
   readonly direct: readonly number[];
   readonly apiServer: readonly number[];
   readonly failures: readonly string[];
 }
 
-/** Continuous normal load: pods through the API server, direct reviews, and kept connections. */
+/** The normal load: pods through the API server, direct reviews, and mostly idle connections. */
 export class HealthyTraffic {
   readonly #context: ScenarioContext;
   readonly #namespace: string;
@@ -39,7 +39,7 @@ export class HealthyTraffic {
     this.#kept = Array.from({ length: keptClients }, () => new HealthyClient(address));
   }
 
-  /** The number of working connections that the server closed: all beyond one per client. */
+  /** The number of connections that the server closed: those beyond one per client. */
   get reopened(): number {
     return [...this.#direct, ...this.#kept].reduce((sum, { opened }) => sum + Math.max(opened - 1, 0), 0);
   }
@@ -83,11 +83,11 @@ export class HealthyTraffic {
       throw new Error(`a healthy review was not injected: ${answer.slice(0, 300)}`);
   }
 
-  /** Posts a review with the same pod as before, which must get the same answer byte for byte. */
+  /** Posts the same review again. Requires the same answer, byte for byte. */
   async #postSame(client: HealthyClient, index: number): Promise<void> {
     const answer = await client.post(new Materials(0x70000000 + index).healthyText());
     if ((this.#answers[index] ??= answer) !== answer)
-      throw new Error(`the same review was answered differently: ${answer.slice(0, 300)}`);
+      throw new Error(`the same review got a different answer: ${answer.slice(0, 300)}`);
   }
 
   async #createPod(): Promise<void> {
@@ -97,18 +97,18 @@ export class HealthyTraffic {
 }
 
 export function summarise({ direct, apiServer, failures }: HealthyFigures): Figures {
-  const of = (latencies: readonly number[]): Figures => ({
+  const figuresOf = (latencies: readonly number[]): Figures => ({
     answered: latencies.length,
     p50Milliseconds: quantile(latencies, 0.5),
     p99Milliseconds: quantile(latencies, 0.99),
     maxMilliseconds: quantile(latencies, 1),
   });
-  return { directReviews: of(direct), podsThroughApiServer: of(apiServer), failed: failures.length };
+  return { directReviews: figuresOf(direct), podsThroughApiServer: figuresOf(apiServer), failed: failures.length };
 }
 
-/** A client like the API server: it verifies the certificate and keeps one connection. */
+/** A client that verifies the certificate and keeps one connection, as the API server does. */
 class HealthyClient {
-  /** The number of opened connections; a second one means that the server closed the first. */
+  /** The number of opened connections. More than 1 means that the server closed a connection. */
   opened = 0;
   readonly #address: ReviewTarget;
   readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -117,11 +117,11 @@ class HealthyClient {
     this.#address = address;
   }
 
-  /** Posts a review and returns the answer's text. Rejects without an answer of status 200. */
+  /** Posts a review and returns the body of the answer. Rejects if the status is not 200. */
   async post(body: string): Promise<string> {
     const onConnect = () => this.opened++;
     const { status, text } = await postReview(this.#address, body, { agent: this.agent, onConnect });
-    if (status !== 200) throw new Error(`answered with ${status}: ${text.slice(0, 200)}`);
+    if (status !== 200) throw new Error(`the answer has status ${status}: ${text.slice(0, 200)}`);
     return text;
   }
 }

@@ -1,21 +1,21 @@
 import { Random } from '../../../scripts/template-recorder/random.ts';
 
 /**
- * The outcome of an exchange: the HTTP status; for a review also `patched` (allowed with a patch),
- * `allowed` (without one) or `refused`; `closed` if the connection ended without an answer. ` then
- * ` joins several answers.
+ * The outcome of a request: the HTTP status, followed for a review by `patched` (allowed with a
+ * patch), `allowed` (without a patch) or `refused`; or `closed` if the connection ended without an
+ * answer. Several answers are joined with ` then `.
  */
 export type Outcome = string;
 
 export interface HostileRequest {
   readonly bytes: Buffer;
-  /** `plain` is without TLS; default `tls`. */
+  /** `plain` means that the client does not use TLS. */
   readonly transport?: 'plain';
-  /** Whether the client closes its side after the bytes, as if it crashed. */
+  /** Whether the client closes its side after it has sent the bytes, as a crashed client does. */
   readonly thenEnd?: true;
-  /** The number of awaited answers, default 1. `all` waits for the close to detect more. */
+  /** The number of expected answers (default 1); `all` reads until the connection closes. */
   readonly answers?: number | 'all';
-  /** Whether the answer has no body whatever its Content-Length is, as for HEAD. */
+  /** Whether the answer has no body despite its Content-Length, as for HEAD. */
   readonly withoutBody?: true;
 }
 
@@ -38,7 +38,7 @@ export function hostile(name: string, expect: Expected, make: HostileClass['make
   return { name, expect: [expect].flat(), make };
 }
 
-/** Defines a class by the body of an otherwise valid request. */
+/** Defines a class of valid requests with a hostile body. */
 export function hostileText(
   name: string,
   expect: Expected,
@@ -47,17 +47,17 @@ export function hostileText(
   return hostile(name, expect, (random, target) => ({ bytes: framed(target, content(random)) }));
 }
 
-/** Defines a class by the AdmissionReview. */
+/** Defines a class of requests with a hostile AdmissionReview. */
 export function hostileReview(name: string, expect: Expected, value: (random: Materials) => unknown) {
   return hostileText(name, expect, (random) => JSON.stringify(value(random)));
 }
 
-/** Defines a class by the member `request` of the review. */
+/** Defines a class of AdmissionReviews with a hostile member `request`. */
 export function hostileRequest(name: string, expect: Expected, request: (random: Materials) => unknown) {
   return hostileReview(name, expect, (random) => review(request(random)));
 }
 
-/** Defines a class by the replaced members of a valid pod. */
+/** Defines a class of reviews of a valid pod in which `change` replaces members. */
 export function hostilePod(
   name: string,
   expect: Expected,
@@ -136,7 +136,7 @@ export class Materials extends Random {
     return this.healthyText().replace(place, (match) => match + more);
   }
 
-  /** Returns a value of another type than the given one. */
+  /** Returns a value whose type differs from the given type. */
   otherThan(unwanted?: 'string' | 'boolean' | 'list' | 'object'): unknown {
     const values = {
       string: this.word(),
@@ -152,7 +152,7 @@ export class Materials extends Random {
 /** Matches a number in a valid review. */
 export const portNumber = /(?<="containerPort":)\d+/;
 
-/** Returns an AdmissionReview like that of an API server, with replaced members. */
+/** Returns an AdmissionReview as an API server sends it, with replaced members. */
 export function review(request: unknown, members: Members = {}): Members {
   return { kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', request, ...members };
 }
@@ -165,7 +165,7 @@ export interface Head {
   readonly headers?: readonly string[];
 }
 
-/** Returns the head of a request without a header for the body's length. */
+/** Returns the head of a request. Omits the header for the length of the body. */
 export function head(target: HostileTarget, options: Head = {}): string {
   const { method = 'POST', path = `${target.path}?timeout=10s`, version = 'HTTP/1.1', headers = [] } = options;
   const contentType = 'contentType' in options ? options.contentType : 'application/json';
@@ -174,7 +174,7 @@ export function head(target: HostileTarget, options: Head = {}): string {
   return [...lines, ...headers, ''].join('\r\n');
 }
 
-/** Returns a request with the right Content-Length. */
+/** Returns a request with the correct Content-Length. */
 export function framed(target: HostileTarget, body: string | Buffer, options: Head = {}): Buffer {
   return Buffer.concat([
     Buffer.from(`${head(target, options)}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n`, 'latin1'),

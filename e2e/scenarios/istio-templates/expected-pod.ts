@@ -12,9 +12,9 @@ export interface Surroundings {
   injector: Injector;
   nodes: NodeFacts[];
   proxyConfigs?: ProxyConfigResource[];
-  /** A namespace without pods and injection, where a dry run completes the engine's results. */
+  /** A namespace without injection, in which a dry run completes the engine's results. */
   scratch: string;
-  /** Two namespaces with the same workloads: without injection, and with it. */
+  /** Two namespaces with the same workloads: `plain` without injection, `mesh` with injection. */
   plain: string;
   mesh: string;
 }
@@ -22,19 +22,18 @@ export interface Surroundings {
 /** The same pod without and with injection. */
 export type PodPair = [plainPod: Pod, pod: Pod];
 
-/** Returns the first difference between an injected pod and the engine's result; empty if none. */
-export async function difference(client: ApiClient, around: Surroundings, [plainPod, pod]: PodPair): Promise<string> {
-  return firstDifference(comparable(pod), await expectedPod(client, around, plainPod, pod));
+/** Returns the first difference between an injected pod and the engine's result, or ''. */
+export async function difference(client: ApiClient, setting: Surroundings, [plainPod, pod]: PodPair): Promise<string> {
+  return firstDifference(comparable(pod), await expectedPod(client, setting, plainPod, pod));
 }
 
 /**
- * Returns the pod that the API server would store if only the engine had injected it. The request
- * is the plain pod (of the same workload in a namespace without injection) with the identity of the
- * injected one. It passes the engine here, and then the API server's defaults and plugins by a dry
- * run.
+ * Returns the pod that the API server would store if the engine alone had injected it. The request
+ * is the plain pod, from the same workload in a namespace without injection, with the identity of
+ * the injected pod. The engine injects it here; a dry run then adds the API server's defaults.
  */
-async function expectedPod(client: ApiClient, around: Surroundings, plainPod: Pod, injected: Pod): Promise<unknown> {
-  const { injector, nodes, proxyConfigs = [], scratch } = around;
+async function expectedPod(client: ApiClient, setting: Surroundings, plainPod: Pod, injected: Pod): Promise<unknown> {
+  const { injector, nodes, proxyConfigs = [], scratch } = setting;
   const namespace = injected.metadata.namespace ?? '';
   const request = requestOf(plainPod, injected);
   const result = inject(injector, { pod: request, namespace, path: '/inject', nodes, proxyConfigs });
@@ -43,7 +42,7 @@ async function expectedPod(client: ApiClient, around: Surroundings, plainPod: Po
   return comparable(await dryRun(client, { ...pod, metadata: { ...pod.metadata, namespace: scratch } }));
 }
 
-/** Returns the pod without fields set at or after storage, and without its configuration's name. */
+/** Returns the pod without fields that are set after admission, and without its configuration. */
 function comparable({ metadata, spec }: Pod): unknown {
   const { labels, generateName, ownerReferences } = metadata;
   const annotations = Object.entries(metadata.annotations ?? {}).filter(([key]) => key !== injectedByAnnotation);
@@ -82,7 +81,7 @@ function tokenVolume({ spec }: Pod): string | undefined {
   return spec.volumes?.find(({ name }) => name.startsWith('kube-api-access-'))?.name;
 }
 
-/** Returns the first difference: `spec.containers.0.image: "a" instead of "b"`; empty if none. */
+/** Returns the first difference, such as `spec.containers.0.image: "a" instead of "b"`, or ''. */
 function firstDifference(found: unknown, expected: unknown, path = ''): string {
   if (typeof found !== 'object' || found === null || typeof expected !== 'object' || expected === null) {
     const show = (value: unknown): string => (value === undefined ? 'nothing' : JSON.stringify(value));

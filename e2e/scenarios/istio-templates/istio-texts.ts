@@ -12,7 +12,7 @@ export interface IstioTexts {
   mesh: string;
 }
 
-/** Returns Istio's recorded configuration if it exists beside the repository, else an example. */
+/** Returns Istio's recorded texts if they exist beside the repository, or else an example. */
 export function istioTexts(): { texts: IstioTexts; source: string } {
   const golden = join(repository, '..', 'shared', 'golden');
   const read = (file: string): string => readFileSync(join(golden, file), 'utf8');
@@ -32,7 +32,7 @@ export function istioTexts(): { texts: IstioTexts; source: string } {
   return { texts: { config, values, mesh }, source: "the example's templates" };
 }
 
-/** Returns the ConfigMaps under Istio's names. */
+/** Returns the ConfigMaps of a revision, with the names that Istio uses. */
 export function istioConfigMaps(namespace: string, revision: string, texts: IstioTexts): KubernetesObject[] {
   const { config, values, mesh } = texts;
   const configMap = (name: string, data: Record<string, string>): KubernetesObject => ({
@@ -42,14 +42,14 @@ export function istioConfigMaps(namespace: string, revision: string, texts: Isti
   return [configMap('istio-sidecar-injector', { config, values }), configMap('istio', { mesh })];
 }
 
-/** Builds the expected engine from these texts, independent of what the operator wrote. */
+/** Builds an engine from the texts, independent of the ConfigMaps that the operator wrote. */
 export function injectorOf(revision: string, texts: IstioTexts): Injector {
   const engine = { delimiters: ['{{', '}}'], nativeSidecars: 'Auto', keys: istioKeys, pathEnvironment: {} };
   const settings = { revision, ...engine };
   return loadInjector({ ...texts, settings: JSON.stringify(settings) });
 }
 
-/** Returns the texts with another image tag of the proxy. */
+/** Returns the texts with another tag for the proxy's image. */
 export function withTag(texts: IstioTexts, tag: string): IstioTexts {
   const values = JSON.parse(texts.values) as { global: Record<string, unknown> };
   return { ...texts, values: JSON.stringify({ ...values, global: { ...values.global, tag } }) };

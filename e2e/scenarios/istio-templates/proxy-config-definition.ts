@@ -4,7 +4,7 @@ import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { applyAll } from '../../harness/apply.ts';
 
-/** The parts of Istio's ProxyConfig definition that suffice to store one. */
+/** The parts of Istio's CRD that suffice to store a ProxyConfig. */
 const definition: KubernetesObject = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -29,18 +29,18 @@ const definition: KubernetesObject = {
   },
 };
 
-/** Runs a function while ProxyConfigs are served; installs their definition if it is missing. */
+/** Runs a function while ProxyConfigs are served. Installs their CRD if it is missing. */
 export async function withProxyConfigs<Result>(client: ApiClient, run: () => Promise<Result>): Promise<Result> {
   const kind = resourceKind(definition.apiVersion, definition.kind);
   const { name = '' } = definition.metadata;
-  const isThere = (await client.find(kind, name)) !== undefined;
-  if (!isThere) await applyAll(client, [definition]);
+  const isInstalled = (await client.find(kind, name)) !== undefined;
+  if (!isInstalled) await applyAll(client, [definition]);
   try {
     return await run();
   } finally {
-    if (!isThere) {
+    if (!isInstalled) {
       await client.delete(definition);
-      // Wait for the deletion, or the next scenario would mistake it for Istio's own.
+      // Wait for the deletion. Otherwise, the next scenario would mistake the CRD for Istio's.
       await waitFor('the deletion of the ProxyConfig CRD', async () => (await client.find(kind, name)) === undefined);
     }
   }

@@ -10,14 +10,14 @@ const leases = resourceKind('coordination.k8s.io/v1', 'Lease');
 type Lease = KubernetesObject & { spec: { leaseTransitions?: number } };
 const leaseName = 'machinery';
 const day = 86_400_000;
-/** The longest retry interval: candidates try every 2 to 4.4 s (client-go: JitterFactor 1.2). */
+/** The longest retry interval in seconds: 2 s with client-go's JitterFactor of 1.2. */
 const longestRetry = 4.4;
 
 class Candidate {
   readonly name: string;
   readonly elector: LeaseElector;
   clockOffset = 0;
-  /** The times at which its last term began and ended. */
+  /** The times at which the candidate's last term began and ended. */
   began: number | undefined;
   ended: number | undefined;
   readonly #stop = new AbortController();
@@ -43,14 +43,14 @@ class Candidate {
     });
   }
 
-  /** Stops it like SIGTERM: it releases its Lease. */
+  /** Stops the candidate as SIGTERM does. The candidate releases its Lease. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
   }
 }
 
-/** Checks election: skewed clocks, a disconnected leader that stops in time, and a handover. */
+/** Checks elections with skewed clocks, with a disconnected leader, and with a handover. */
 export async function checkElections(bench: Workbench): Promise<void> {
   const { context, proxy } = bench;
   const first = new Candidate(bench, 'km-lease-first');
@@ -77,12 +77,12 @@ export async function checkElections(bench: Workbench): Promise<void> {
       () => first.ended === undefined && others.every(({ began }) => began === undefined) && leaseTransitions === 0,
     );
 
-    // Unlike a killed leader, a disconnected one could keep acting.
+    // Unlike a killed leader, a disconnected leader could keep acting.
     const cutOff = await proxy.fault({ match: { client: first.name }, action: { kind: 'hang' } });
     const next = await waitFor('another leader', () => others.find(({ began }) => began !== undefined), {
       timeout: 120_000,
     });
-    // Renewals in flight at the disconnection count: take the last one from the audit log.
+    // Read the last renewal from the audit log: a renewal in flight at the disconnection counts.
     const lastRenewal = Math.max(
       ...bench
         .requestsOf(first.name)
@@ -93,22 +93,25 @@ export async function checkElections(bench: Workbench): Promise<void> {
     const stopped = ((first.ended ?? Infinity) - lastRenewal) / 1000;
     const took = ((next.began ?? 0) - lastRenewal) / 1000;
     await context.checkNow(
-      `a disconnected leader stops ${stopped.toFixed(1)} s after its last renewal, and another begins ${took.toFixed(1)} s after it`,
+      `a disconnected leader stops ${stopped.toFixed(1)} s after its last renewal, and another candidate leads ${took.toFixed(1)} s after the renewal`,
       () => stopped <= 10.5 + still && stopped < took && took >= 15 && took <= 15 + 2 * longestRetry + 1 + still,
     );
     await cutOff.end();
     const heir = others.find((each) => each !== next);
     const released = Date.now();
     await next.stop();
-    // The first leader may win, because it reaches the API server again.
+    // The first leader may also win, because it reaches the API server again.
     const begins = () => [heir, first].map((each) => each?.began ?? 0).find((began) => began >= released);
     const handOver = ((await waitFor('a new leader', begins)) - released) / 1000;
     const late = (await bench.standstill.between(released, Date.now())) / 1000;
     await context.checkNow(
-      `a stopping leader releases the Lease, and the next one leads ${handOver.toFixed(1)} s later`,
+      `a stopping leader releases the Lease, and the next leader begins ${handOver.toFixed(1)} s later`,
       () => handOver <= longestRetry + 1 + late,
     );
-    await context.checkNow(`no two candidates led at once (in ${samples} samples)`, () => most === 1 && samples > 500);
+    await context.checkNow(
+      `at most one candidate led at once (in ${samples} samples)`,
+      () => most === 1 && samples > 500,
+    );
   } finally {
     clearInterval(sampling);
     await Promise.all(all.map((each) => each.stop()));

@@ -37,11 +37,11 @@ class NotedReads implements Reads {
   ): AsyncGenerator<WatchEvent<T>> {
     const { resourceVersion = '', onOpen } = options;
     this.watches.push({ at: Date.now(), resourceVersion, bookmark: this.#bookmarks.at(-1) });
-    const noted = (): void => {
+    const onOpened = (): void => {
       this.opened += 1;
       onOpen?.();
     };
-    for await (const event of this.#client.watch<T>(resource, { ...options, onOpen: noted })) {
+    for await (const event of this.#client.watch<T>(resource, { ...options, onOpen: onOpened })) {
       const { metadata } = event.object as KubernetesObject;
       if (event.type === 'BOOKMARK') this.#bookmarks.push(metadata.resourceVersion ?? '');
       yield event;
@@ -54,7 +54,7 @@ export class Followed {
   readonly store = new ObjectStore();
   readonly log = new NotedLog();
   readonly reads: NotedReads;
-  /** How and when its watches ended; times in milliseconds since 1970. */
+  /** How and when watches ended, in milliseconds since 1970. */
   readonly ends: { reason: WatchEnd; at: number }[] = [];
   /** The waits that the reflector requested; `at` is in milliseconds since 1970. */
   readonly waits: { at: number; milliseconds: number }[] = [];

@@ -5,7 +5,7 @@ import { found, waitFor } from '../../harness/wait-for.ts';
 import { Followed } from './followed.ts';
 import { configMap, type Workbench } from './workbench.ts';
 
-/** Selects the shortest watch timeout. */
+/** A random source that selects the shortest watch timeout. */
 const shortest = (): number => 0;
 
 /** Checks that a watch times out and resumes at the last bookmark, without a new list. */
@@ -13,9 +13,9 @@ export async function checkTimeouts(bench: Workbench): Promise<void> {
   const { context, namespace } = bench;
   const followed = Followed.configMaps(bench, 'quiet', { random: shortest });
   await followed.following();
-  // Write elsewhere, so that only bookmarks advance the resourceVersion.
+  // Write another object, so that only bookmarks advance the resourceVersion of the watch.
   await context.client.create(configMap(namespace, 'elsewhere', { labels: { e2e: 'elsewhere' } }));
-  // A stalled API server may send no bookmark before a watch ends; then check the next watch.
+  // A stalled API server may end a watch before it sends a bookmark. If so, check the next watch.
   const { ends, reads } = followed;
   const position = await waitFor(
     'a watch to resume at a bookmark',
@@ -31,7 +31,7 @@ export async function checkTimeouts(bench: Workbench): Promise<void> {
   const lasted = (ended - began) / 1000;
   const still = (await bench.standstill.between(began, ended)) / 1000;
   await context.checkNow(
-    `a quiet watch times out after ${lasted.toFixed(1)} s and resumes at its last bookmark without a list`,
+    `a watch without events times out after ${lasted.toFixed(1)} s and resumes at its last bookmark without a list`,
     () => {
       found(end?.reason ?? '', 'Timeout');
       found(String(reads.lists.length), '1');
@@ -40,15 +40,15 @@ export async function checkTimeouts(bench: Workbench): Promise<void> {
     },
   );
   await context.client.create(configMap(namespace, 'quiet-1', { labels: { e2e: 'quiet' } }));
-  await context.check('the resumed watch sees a new object', () => followed.names().join() === 'quiet-1');
+  await context.check('the resumed watch receives a new object', () => followed.names().join() === 'quiet-1');
   await followed.stop();
 }
 
-/** Has no watch cache in the API server: after a compaction of etcd, its watches expire, too. */
+/** A resource without a watch cache in the API server, so that compactions expire its watches. */
 const events = resourceKind('v1', 'Event');
 const watchers = 10;
 
-/** Checks that watches whose resourceVersion was compacted (410) list again, at different times. */
+/** Checks that watches whose resourceVersion was compacted (410) list again at different times. */
 export async function checkExpired(bench: Workbench): Promise<void> {
   const { context, proxy } = bench;
   const namespace = await context.namespace('expired');
@@ -61,7 +61,7 @@ export async function checkExpired(bench: Workbench): Promise<void> {
   await context.client.delete(event(namespace, 'event-0'));
   await compact(bench, namespace);
   await cut.end();
-  await context.check(`each of ${watchers} watches behind the compaction (410) lists again once`, () =>
+  await context.check(`each of ${watchers} reflectors lists once more after its watch expired (410)`, () =>
     all.every(
       (each) => each.endedBy('Expired').length === 1 && each.reads.lists.length === 2 && each.store.size === 32,
     ),
@@ -70,26 +70,26 @@ export async function checkExpired(bench: Workbench): Promise<void> {
   const waits = all.map((each, index) => (each.reads.lists[1]?.at ?? 0) - (begun[index] ?? 0));
   const [least, most] = [Math.min(...waits), Math.max(...waits)];
   const still = await bench.standstill.between(Math.min(...begun), Math.max(...begun) + most);
-  // Compare the requested waits, because a slow machine distorts the actual ones.
-  const meant = all.map((each, index) => each.waits.find(({ at }) => at >= (begun[index] ?? 0))?.milliseconds ?? 0);
-  const apart = Math.max(...meant) - Math.min(...meant);
+  // Compare the requested waits, because a slow machine distorts the actual waits.
+  const requested = all.map((each, index) => each.waits.find(({ at }) => at >= (begun[index] ?? 0))?.milliseconds ?? 0);
+  const apart = Math.max(...requested) - Math.min(...requested);
   await context.checkNow(
-    `the new lists were spread: ${least} to ${most} ms after the 410`,
-    () => most <= 1300 + still && Math.max(...meant) <= 1000 && apart >= 200,
+    `the reflectors list at different times, ${least} to ${most} ms after the 410`,
+    () => most <= 1300 + still && Math.max(...requested) <= 1000 && apart >= 200,
   );
   await Promise.all(all.map((each) => each.stop()));
   await checkExpiredList(bench, namespace);
 }
 
-/** Checks that an expired list restarts, and that the store syncs only after a complete one. */
+/** Checks that an expired list restarts, and that the store syncs only after a complete list. */
 async function checkExpiredList(bench: Workbench, namespace: string): Promise<void> {
   const { context } = bench;
   const client = bench.client('km-late-page');
-  let goOn: () => void = () => undefined;
-  const forgotten = new Promise<void>((resolve) => (goOn = resolve));
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
   const late = {
     list: async <T>(resource: ResourceKind, options: ListOptions = {}) => {
-      if (options.continue !== undefined) await forgotten;
+      if (options.continue !== undefined) await released;
       return client.list<T>(resource, options);
     },
     watch: client.watch.bind(client),
@@ -99,8 +99,8 @@ async function checkExpiredList(bench: Workbench, namespace: string): Promise<vo
   await waitFor('the first page', () => followed.store.size > 0);
   await compact(bench, namespace);
   const known = followed.store.hasSynced;
-  goOn();
-  await context.check('a list whose next page was compacted (410) starts again and completes', () => {
+  release();
+  await context.check('a list whose next page has expired (410) starts again and completes', () => {
     const { lists } = followed.reads;
     found(lists.map((list) => (list.continue === undefined ? 'first' : 'next')).join(), 'first,next,first,next');
     return found([known, followed.store.hasSynced, followed.store.size].join(), 'false,true,35');
@@ -108,7 +108,7 @@ async function checkExpiredList(bench: Workbench, namespace: string): Promise<vo
   await followed.stop();
 }
 
-/** Adds three Events, and compacts etcd up to the last one. */
+/** Adds three Events, and compacts etcd up to the last Event. */
 async function compact({ context, plane }: Workbench, namespace: string): Promise<void> {
   let revision = 0;
   for (let index = 0; index < 3; index++) {

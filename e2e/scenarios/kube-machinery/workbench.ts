@@ -15,8 +15,8 @@ const account = 'machinery';
 export type Workbench = Awaited<ReturnType<typeof openWorkbench>>;
 
 /**
- * Opens the environment for tests of src/kube: the API server behind a faulty proxy, and a record
- * of each client's requests. It ends with the scenario.
+ * Opens the environment for checks of src/kube: the API server behind a faulty proxy, and a record
+ * of each client's requests. The environment ends with the scenario.
  */
 export async function openWorkbench(context: ScenarioContext) {
   const { cluster, client, seed } = context;
@@ -41,10 +41,10 @@ export async function openWorkbench(context: ScenarioContext) {
     plane,
     proxy,
     namespace,
-    /** Measures stalls, which extend the bounds in milliseconds. */
+    /** Measures stalls of the machine, by which checks extend their time limits. */
     standstill: context.standstill(),
     random: new Random(seed),
-    /** Creates a client whose name faults and audit log see; no name may be part of another. */
+    /** Creates a client; faults and the audit log use its name. No name may contain another. */
     client: (name: string): ApiClient => {
       const through = new ApiClient(loadKubeConfig({ kubeconfig }), { userAgent: name });
       context.atEnd(() => {
@@ -53,7 +53,7 @@ export async function openWorkbench(context: ScenarioContext) {
       return through;
     },
     requestsOf,
-    /** Returns a client's writes with their results, such as `patch 200`. */
+    /** Returns a client's writes with their status codes, such as `patch 200`. */
     writesOf: (name: string): string[] =>
       requestsOf(name)
         .filter(({ verb }) => ['create', 'update', 'patch', 'delete'].includes(verb))
@@ -74,7 +74,7 @@ export function configMap(
 
 /** A logger that keeps its lines, oldest first. */
 export class NotedLog implements Logger {
-  /** The lines; `at` is in milliseconds since 1970. */
+  /** The lines. `at` is in milliseconds since 1970. */
   readonly lines: { at: number; message: string; fields: Record<string, unknown> }[] = [];
   readonly error = this.#note.bind(this);
   readonly warn = this.#note.bind(this);

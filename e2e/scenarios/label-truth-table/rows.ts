@@ -3,7 +3,7 @@ import type { Pod } from '../../harness/pod.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { barePod } from '../../harness/workloads.ts';
 
-/** The labels of one case, on namespace and pod: each absent, or with one of three values. */
+/** The labels of a namespace and a pod. Each label is absent, or has one of three values. */
 interface Row {
   readonly injection: string | undefined;
   readonly namespaceRevision: string | undefined;
@@ -19,7 +19,7 @@ export interface RowKeys {
 }
 
 export interface Meaning {
-  /** The InjectorConfig for each value of the revision label, whether revision or tag. */
+  /** The InjectorConfig for each value of the revision label; a value is a revision or a tag. */
   readonly revisions: Readonly<Record<string, string>>;
   readonly standard: string;
   readonly enabledByDefault: boolean;
@@ -36,30 +36,30 @@ const namespaceRows = injections.flatMap((injection) =>
 
 const podRows = injects.flatMap((inject) => podRevisions.map((podRevision) => ({ inject, podRevision })));
 
-/** Returns labels without the absent ones. */
+/** Returns the labels that have a value. */
 function labelsOf(values: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const isThere = (pair: [string, string | undefined]): pair is [string, string] => pair[1] !== undefined;
   return Object.fromEntries(Object.entries(values).filter(isThere));
 }
 
 /**
- * Returns the InjectorConfig that injects the pod, undefined for none. Restates the table of
- * Istio's documentation and selectors without any code of the product.
+ * Returns the InjectorConfig that injects the pod; undefined if no one does. Restates the table in
+ * Istio's documentation and Istio's selectors, without code of the operator.
  */
 export function expected({ injection, namespaceRevision, inject, podRevision }: Row, meaning: Meaning) {
   const optedOut = inject === 'false';
   // The namespace's injection label has priority; any value but `enabled` disables injection.
   if (injection !== undefined) return injection === 'enabled' && !optedOut ? meaning.standard : undefined;
-  // The namespace's revision label follows, and overrides the pod's.
+  // Otherwise, the namespace's revision label overrides the pod's revision label.
   if (namespaceRevision !== undefined) return optedOut ? undefined : meaning.revisions[namespaceRevision];
-  // Without namespace labels, the pod may name a revision, or opt in to the default one.
+  // Without namespace labels, the pod may name a revision, or opt in to the default revision.
   if (optedOut) return undefined;
   if (podRevision !== undefined) return meaning.revisions[podRevision];
   if (inject === 'true') return meaning.standard;
   return inject === undefined && meaning.enabledByDefault ? meaning.standard : undefined;
 }
 
-/** Formats a row: `namespace injection=enabled, pod inject=true`. */
+/** Formats a row, for example as `namespace injection=enabled, pod inject=true`. */
 export function describeRow({ injection, namespaceRevision, inject, podRevision }: Row): string {
   const words = (values: Record<string, string | undefined>): string =>
     Object.entries(labelsOf(values))

@@ -20,7 +20,7 @@ import { checkContest } from './contest.ts';
 const seconds = 3;
 const betweenMs = 50;
 
-/** Checks two other writers of webhooks: a tolerated one, and one whose rule must miss ours. */
+/** Checks a tolerated writer of our webhooks, and a writer whose rule must not match them. */
 export async function checkSecondWriters(context: ScenarioContext, installation: Installation): Promise<void> {
   await checkNarrowing(context);
   await checkIstiod(context, installation);
@@ -32,7 +32,7 @@ async function says(client: ApiClient, name: string, type: string, text: string)
   return status?.conditions?.some(({ message }) => message.includes(text)) === true;
 }
 
-/** Mimics AKS's admissions enforcer: an update that adds expressions to each namespaceSelector. */
+/** Mimics AKS's admissions enforcer, which adds expressions to each namespaceSelector. */
 async function checkNarrowing(context: ScenarioContext): Promise<void> {
   const name = 'narrowed';
   const { client } = context;
@@ -50,17 +50,17 @@ async function checkNarrowing(context: ScenarioContext): Promise<void> {
     { webhooks: webhooks.map(narrowed) },
     { fieldManager: 'admissionsenforcer' },
   );
-  await context.check('condition Narrowed names the tolerated manager', () =>
+  await context.check('condition Narrowed names the tolerated field manager', () =>
     says(client, name, 'Narrowed', 'admissionsenforcer adds control-plane'),
   );
-  await context.check('the operator leaves the narrowed selectors unchanged', async () => {
+  await context.check('the operator does not change the narrowed selectors', async () => {
     const now = await webhookOf(client, name);
     return now.metadata.resourceVersion === patched.metadata.resourceVersion;
   });
   const changed = smallConfig(name);
   changed.spec.injection['templates'] = { sidecar: 'spec:\n  containers:\n  - name: other\n    image: other\n' };
   await applyUntilReady(client, changed);
-  await context.check('the selectors stay narrowed when the webhook moves to another configuration', async () => {
+  await context.check('the selectors stay narrowed when another configuration is published', async () => {
     const now = await webhookOf(client, name);
     return (
       now.metadata.resourceVersion !== patched.metadata.resourceVersion &&
@@ -72,9 +72,9 @@ async function checkNarrowing(context: ScenarioContext): Promise<void> {
 }
 
 /**
- * Mimics istiod, which writes its caBundle into every configuration with its revision in label
- * istio.io/rev, in webhooks whose name ends in sidecar-injector.istio.io. A configuration of
- * Istio's shape beside ours proves that the loop works.
+ * Mimics istiod, which writes its caBundle into webhooks whose name ends in
+ * sidecar-injector.istio.io, in every webhook configuration with istiod's revision in label
+ * istio.io/rev. A webhook configuration like Istio's proves that the loop works.
  */
 async function checkIstiod(context: ScenarioContext, installation: Installation): Promise<void> {
   const name = 'beside';
@@ -108,11 +108,11 @@ async function checkIstiod(context: ScenarioContext, installation: Installation)
         rewritten += 1;
       }
     });
-    await context.check("negative control: istiod's rule rewrites a webhook of Istio's", async () => {
+    await context.check("negative control: istiod's rule rewrites one of Istio's webhooks", async () => {
       const { webhooks: all } = await client.get<WebhookConfiguration>(webhooks, decoy.metadata.name);
       return rewritten > 0 && all[0]?.clientConfig.caBundle === 'aXN0aW9k';
     });
-    await context.check("istiod's rule never matched our webhook, which no client wrote", async () => {
+    await context.check("istiod's rule never matches our webhook, which no client has written", async () => {
       const now = await webhookOf(client, name);
       const writes = writesTo(configuration, audit, installation);
       return now.metadata.resourceVersion === before.metadata.resourceVersion && writes.length === 0;
@@ -134,9 +134,9 @@ const name = 'contended';
 const hostileSeconds = 5;
 
 /**
- * Another controller repeatedly writes the same field, like two istiods with different roots
- * (istio/istio#36478). The operator restores it at most once a second, reports the conflict, and
- * wins when the other stops. Returns the number of its writes.
+ * Checks a client that keeps writing a field of ours, like a second istiod with another root
+ * (istio/istio#36478). The operator restores the field at most once per second, reports the
+ * conflict, and wins when the client stops. Returns the number of the operator's writes.
  */
 export async function checkHostileWriter(context: ScenarioContext, installation: Installation): Promise<number> {
   const { client } = context;

@@ -11,7 +11,7 @@ import type { Stage } from './bounds.ts';
 
 export const tag = 'prod';
 
-/** The kinds of the fixtures, in turn; a Deployment of two loses one pod during a restart. */
+/** The kinds of the fixtures, in turn. A Deployment with two pods loses a pod in a restart. */
 const mixture: readonly [kind: WorkloadKind, options: Parameters<typeof workload>[3]][] = [
   ['Deployment', {}],
   ['StatefulSet', {}],
@@ -22,7 +22,7 @@ const mixture: readonly [kind: WorkloadKind, options: Parameters<typeof workload
   ['StatefulSet', { replicas: 2 }],
 ];
 
-/** Creates workloads of three kinds that follow the tag; returns their names (`namespace/name`). */
+/** Creates workloads of three kinds that follow the tag. Returns their names (`namespace/name`). */
 export async function createFixtures(context: ScenarioContext, namespaces: number, count: number): Promise<string[]> {
   const names: string[] = [];
   for (let index = 0; index < namespaces; index++) {
@@ -37,7 +37,7 @@ export async function createFixtures(context: ScenarioContext, namespaces: numbe
   return objects.map(nameOf);
 }
 
-/** Deployments that delete the old pod first; their budget allows one unavailable pod. */
+/** Deployments that delete the old pod first. Their budget allows only one unavailable pod. */
 const shared = ['shared-a', 'shared-b', 'shared-c'];
 const oneAway = { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } };
 
@@ -74,13 +74,13 @@ export async function createGuarded(context: ScenarioContext) {
 
 type Guarded = Awaited<ReturnType<typeof createGuarded>>;
 
-/** Checks budgets at every instant, and that blocked or unready workloads wait and then restart. */
+/** Checks that budgets always held, and that blocked or unready workloads restart later. */
 export async function checkGuarded({ context, observer }: Stage, guarded: Guarded, after: number): Promise<void> {
   const fewest = fewestReady(observer.sightings(), after, guarded.shared);
-  await context.checkNow('two of three pods under a budget for two were ready at every instant', () =>
+  await context.checkNow('at every instant, 2 of 3 pods with a budget for 2 were ready', () =>
     found(String(fewest), '2'),
   );
-  await context.check('the status reports the blocked workload and the unready one as waiting', async () => {
+  await context.check('the status reports the blocked and the unready workload as waiting', async () => {
     const { phase, waiting } = await restartsOf(context, tag);
     return found(
       `${phase}: ${waiting.map(describeLeft).sort().join(', ')}`,
@@ -90,11 +90,11 @@ export async function checkGuarded({ context, observer }: Stage, guarded: Guarde
   const touched = [guarded.closed, guarded.sick].filter((each) => edits(observer.sightings(), after).has(each));
   await context.checkNow('the operator has not changed the two waiting workloads', () => found(touched.join(), ''));
   await guarded.open();
-  await context.check('the operator restarts the blocked workload as soon as its budget allows it', () =>
+  await context.check('once its budget allows it, the operator restarts the blocked workload', () =>
     observer.isWholeBy(guarded.closed, 'v2'),
   );
   await guarded.setSick(false);
-  await context.check('the unready workload restarts once it is ready', () => observer.isWholeBy(guarded.sick, 'v2'));
+  await context.check('once ready, the unready workload is restarted', () => observer.isWholeBy(guarded.sick, 'v2'));
 }
 
 function budget(namespace: string, name: string, selector: object): KubernetesObject {
@@ -102,7 +102,7 @@ function budget(namespace: string, name: string, selector: object): KubernetesOb
   return { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name, namespace }, spec };
 }
 
-/** Creates objects that must not be restarted; those in `others` follow no tag. */
+/** Creates objects that must not be restarted. The objects in `others` follow no tag. */
 export async function createLeftAlone(context: ScenarioContext) {
   const { client } = context;
   const namespace = await context.namespace('left', { 'istio.io/rev': tag });
@@ -128,7 +128,7 @@ export async function createLeftAlone(context: ScenarioContext) {
   const namespaces = [namespace, late, others];
   const all = async () => (await Promise.all(namespaces.map((each) => podsOf(client, each)))).flat();
   await waitFor('12 pods that must not restart', async () => (await all()).length === 12);
-  // The Job's pod stays unready, because it would end otherwise.
+  // The Job's pod must stay unready, because a ready pod would complete.
   await waitFor('11 ready pods', async () => (await all()).filter((pod) => isTrue(pod, 'Ready')).length === 11);
   await client.patch(paused, 'merge', { spec: { paused: true } });
   await labelNamespace(client, late, { 'istio.io/rev': tag });
@@ -150,7 +150,7 @@ export async function createLeftAlone(context: ScenarioContext) {
   };
 }
 
-/** A Job whose pod never becomes ready: the fake kubelets would end a ready one. */
+/** Returns a Job whose pod never becomes ready: the fake kubelets complete ready pods of Jobs. */
 function job(namespace: string): KubernetesObject {
   const annotations = { 'e2e.sidecar-injector.io/outcome': 'unready' };
   const { spec } = barePod(namespace, 'once', { spec: { restartPolicy: 'Never' } });

@@ -19,7 +19,7 @@ import { barePod, createDeployment, podsOf, restartDeployment, scenarioLabel } f
 
 const revisionLabel = 'istio.io/rev';
 
-/** Tests a second revision selected by istio.io/rev, and one that the API server calls by URL. */
+/** Checks a revision that istio.io/rev selects, and a webhook that is called by URL. */
 export async function walkRevisions(context: ScenarioContext, operator: OperatorProcess): Promise<void> {
   const { client } = context;
   const namespace = await context.namespace('revision');
@@ -29,33 +29,33 @@ export async function walkRevisions(context: ScenarioContext, operator: Operator
   await client.patch(objectOf('v1', 'Namespace', namespace), 'merge', { metadata });
   await restartDeployment(client, namespace, 'sleep');
   const pods = await podsOf(client, namespace, 'sleep');
-  await context.check('a pod of a second revision, selected by istio.io/rev, is 2/2 with its proxy', () =>
+  await context.check('a pod that istio.io/rev assigns to a second revision is 2/2 with a proxy', () =>
     found(pods.map(readyColumn).join(), '2/2'),
   );
-  const initialiser = pods[0]?.spec.initContainers?.find(({ name }) => name === 'istio-init');
-  await context.check('the 1.1-style init container has -u 1337, -b 8080, -d 15020 and NET_ADMIN', () => {
-    const capabilities = JSON.stringify(initialiser?.['securityContext'] ?? {});
+  const initContainer = pods[0]?.spec.initContainers?.find(({ name }) => name === 'istio-init');
+  await context.check('the init container of Istio 1.1 has -u 1337, -b 8080, -d 15020 and NET_ADMIN', () => {
+    const capabilities = JSON.stringify(initContainer?.['securityContext'] ?? {});
     return (
-      argument(initialiser, '-u') === '1337' &&
-      argument(initialiser, '-b') === '8080' &&
-      argument(initialiser, '-d') === '15020' &&
+      argument(initContainer, '-u') === '1337' &&
+      argument(initContainer, '-b') === '8080' &&
+      argument(initContainer, '-d') === '15020' &&
       capabilities.includes('NET_ADMIN')
     );
   });
   const proxy = pods[0]?.spec.containers.find(({ name }) => name === 'istio-proxy');
-  await context.check('the 1.1-style proxy has --applicationPorts and a readiness probe on the status port', () => {
+  await context.check('the proxy of Istio 1.1 has --applicationPorts and a readiness probe on the status port', () => {
     const readiness = JSON.stringify(proxy?.['readinessProbe'] ?? {});
     return argument(proxy, '--applicationPorts') === '8080' && readiness.includes('15020');
   });
   const volumes = JSON.stringify(pods[0]?.spec.volumes ?? []);
   await context.check(
-    'the pod has a volume in memory and the Secret istio.<serviceaccount>',
+    'the pod mounts a volume in memory and the Secret istio.<serviceaccount>',
     () => volumes.includes('"medium":"Memory"') && volumes.includes('"secretName":"istio.default"'),
   );
 
   const unlabelled = await context.namespace('own-revision');
   const chosen = await containersOf(client, unlabelled, { labels: { [revisionLabel]: 'istio-1-1' } });
-  await context.check("a pod's own istio.io/rev selects a revision", () => chosen.includes('istio-proxy'));
+  await context.check('label istio.io/rev on a pod selects a revision', () => chosen.includes('istio-proxy'));
   const both = await context.namespace('both-labels', { 'istio-injection': 'enabled', [revisionLabel]: 'istio-1-1' });
   const names = await containersOf(client, both);
   await context.check(
@@ -76,7 +76,7 @@ async function walkExamples(context: ScenarioContext): Promise<void> {
   for (const objects of files) {
     const example = objects.find((object): object is InjectorConfigObject => object.kind === 'InjectorConfig');
     if (example === undefined) continue;
-    // Create what the example refers to; the cleanup deletes the namespace.
+    // Create the objects that the example refers to. The cleanup deletes their namespace.
     for (const { metadata, ...object } of objects.filter((each) => each !== example)) {
       const labels = object.kind === 'Namespace' ? { [scenarioLabel]: 'true' } : {};
       await applyObject(client, { ...object, metadata: { ...metadata, labels } });
@@ -108,7 +108,7 @@ async function walkUrl(context: ScenarioContext, operator: OperatorProcess): Pro
   await context.check('a pod is injected through the URL', () => names.includes('by-url'));
 }
 
-/** Returns the value after a flag in a container's arguments. */
+/** Returns the argument that follows a flag in a container's arguments. */
 function argument(container: Container | undefined, flag: string): string | undefined {
   const args = container?.args ?? [];
   const index = args.indexOf(flag);

@@ -7,7 +7,7 @@ import { barePod, labelNamespace, podsOf, type WorkloadOptions } from '../../har
 
 const inject = 'sidecar.istio.io/inject';
 
-/** The result for a pod; `unasked`: it is not injected, and the webhook is not called. */
+/** The result for a pod; `unasked` means that the API server does not call the webhook. */
 type Case = [says: string, pod: WorkloadOptions, outcome: 'injected' | 'plain' | 'unasked'];
 
 const optIn = { labels: { [inject]: 'true' } };
@@ -63,9 +63,9 @@ export async function walkSelection(context: ScenarioContext, operator: Operator
   );
 }
 
-/** Checks that metrics count injections and skips by InjectorConfig and reason. */
+/** Checks that metrics count injected and skipped pods by InjectorConfig and outcome. */
 async function checkMetrics(context: ScenarioContext, operator: OperatorProcess): Promise<void> {
-  await context.check('/metrics counts injections and skips of the InjectorConfig by outcome', async () => {
+  await context.check('/metrics counts the injected and the skipped pods of the InjectorConfig', async () => {
     const lines = (await operator.metrics())
       .split('\n')
       .filter((line) => line.startsWith('injector_admission_decisions_total'));
@@ -78,11 +78,11 @@ async function checkMetrics(context: ScenarioContext, operator: OperatorProcess)
 async function checkCase(context: ScenarioContext, namespace: string, [says, options, outcome]: Case): Promise<void> {
   const audit = context.startAudit();
   const pod = await dryRun(context.client, barePod(namespace, 'case', options));
-  const isWanted = () => {
+  const isExpected = () => {
     const called = podCreations(audit?.events() ?? [], namespace).flatMap(calledWebhooks);
-    const isHeeded = audit === undefined || called.length > 0 === (outcome !== 'unasked');
+    const isCalledAsExpected = audit === undefined || called.length > 0 === (outcome !== 'unasked');
     const injected = outcome === 'injected';
-    return isInjected(pod) === injected && pod.spec.containers.length === (injected ? 2 : 1) && isHeeded;
+    return isInjected(pod) === injected && pod.spec.containers.length === (injected ? 2 : 1) && isCalledAsExpected;
   };
-  await context.check(says, isWanted, { timeout: 500 });
+  await context.check(says, isExpected, { timeout: 500 });
 }

@@ -1,4 +1,4 @@
-/** The process that creates hostile pods, separate from the measurement of innocent ones. */
+/** The worker that creates hostile pods, apart from the measurement of innocent pods. */
 import { ApiError } from '../../../src/kube/api-error.ts';
 import { administrator } from '../../harness/cluster.ts';
 import { serveWorker, workerData } from '../../harness/worker/serve-worker.ts';
@@ -8,7 +8,7 @@ import { hostileClasses, hostilePod, type HostileClass } from './hostile-classes
 const { kubeconfig, all, seed } = workerData as AttackWorkerData;
 const client = administrator(kubeconfig);
 const classes = hostileClasses(all, seed);
-/** The milliseconds after which a review counts as unanswered: far beyond the webhook's timeout. */
+/** The milliseconds after which a review counts as unanswered, far above the webhook's timeout. */
 const patience = 60_000;
 
 export interface AttackWorkerData {
@@ -17,7 +17,7 @@ export interface AttackWorkerData {
   readonly seed: number;
 }
 
-/** The result of a hostile creation; `deadline`: the webhook call timed out. */
+/** The result of creating a hostile pod. `deadline` means that the webhook call timed out. */
 export type HostileOutcome =
   'created' | 'refused by the injector' | 'refused by the API server' | 'deadline' | 'failed';
 
@@ -31,14 +31,14 @@ export interface HostileReview {
 export interface AttackOrders {
   readonly rounds: number;
   readonly clients: number;
-  /** The milliseconds after which no more are created. */
+  /** The milliseconds after which no more pods are created. */
   readonly limit: number;
 }
 
 export interface AttackMethods {
   names(): string[];
   one(name: string, namespace: string, dryRun: boolean): Promise<HostileReview>;
-  /** Creates every class in some rounds, half as dry runs, in turn in the namespaces. */
+  /** Creates a pod of every class in each round, alternating namespaces; half are dry runs. */
   attack(namespaces: readonly string[], orders: AttackOrders): Promise<HostileReview[]>;
 }
 
@@ -84,7 +84,7 @@ async function attack(namespaces: readonly string[], { rounds, clients, limit }:
 }
 
 async function removeAll(namespaces: readonly string[]): Promise<void> {
-  // The namespace's deletion removes the rest.
+  // If a deletion fails, the deletion of the namespace removes the pods.
   for (const namespace of namespaces) await deletePods(client, namespace).catch(() => undefined);
 }
 

@@ -19,7 +19,7 @@ const functions = [
   .flat()
   .map((call) => `$text | ${call}`);
 
-/** A template that discards all results except their lengths; only the functions cost time. */
+/** A template that outputs only the lengths of results, so that only the functions cost time. */
 const manyFunctions = `
 metadata:
   annotations:
@@ -42,7 +42,7 @@ spec:
       value: {{ $text | trunc 20 | quote }}
 `;
 
-/** A template that ranges over everything an author wrote, with preset Safe. */
+/** A template that ranges over all text from the pod's author, for preset Safe. */
 const showsAll = `
 spec:
   containers:
@@ -63,7 +63,7 @@ function ownConfig(name: string, template: string, preset: 'Safe' | 'Istio'): In
   return injectorConfig(name, { injection: { templates: { sidecar: template }, annotationOverrides: { preset } } });
 }
 
-/** Returns a proxy, a small sidecar, and templates that process authors' text heavily. */
+/** Returns a small sidecar, and templates that process much text from pod authors. */
 export function stallConfigs(): readonly InjectorConfigObject[] {
   const hello = exampleConfig('hello.yaml');
   return [

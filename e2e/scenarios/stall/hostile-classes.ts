@@ -6,16 +6,16 @@ import { hostileTexts } from './hostile-texts.ts';
 
 export interface HostileClass {
   readonly name: string;
-  /** Whether it must not be stored, because it would slow down other programs than the injector. */
+  /** Whether pods must not be stored, because they would slow down programs of Kubernetes. */
   readonly dryRunOnly: boolean;
-  /** The approximate size in bytes of JSON, of a creation and of a dry run. */
+  /** The approximate size of a created pod and of a dry-run pod, in bytes of JSON. */
   readonly bytes: { readonly created: number; readonly dryRun: number };
   readonly parts: (bytes: number) => PodParts;
 }
 
-/** Usual sizes: below 128 KiB, the main thread handles a review. */
+/** Sizes below 128 KiB, for which the main thread handles a review. */
 const usual = { created: 52_000, dryRun: 118_000 };
-/** Sizes that the worker handles, up to the API server's limit. */
+/** Sizes up to the API server's limit, for which the worker handles a review. */
 const large = { created: 200_000, dryRun: 1_000_000 };
 
 function crossed(field: string, text: string, bytes = usual): HostileClass {
@@ -35,7 +35,7 @@ function named<Value extends { readonly name: string }>(values: readonly Value[]
   return found;
 }
 
-/** Classes known to have stalled an injector. */
+/** Classes that stalled an earlier version of the operator. */
 const known: readonly HostileClass[] = [
   crossed('proxy-config-duration', 'digits-and-seconds'),
   crossed('example.com/note', 'digits-and-a-letter'),
@@ -45,7 +45,7 @@ const known: readonly HostileClass[] = [
   crossed('example.com/note', 'sexagesimals'),
 ];
 
-/** Large classes: the worker renders them; the main thread only receives and answers. */
+/** Large classes. The worker renders the pods; the main thread only receives and answers. */
 const bulky: readonly HostileClass[] = [
   crossed('environment-value', 'less-than-signs', large),
   crossed('container-argument', 'digits', large),
@@ -54,7 +54,7 @@ const bulky: readonly HostileClass[] = [
   crossed('proxy.istio.io/overrides', 'json-list', large),
 ].map((each) => ({ ...each, name: `${each.name}, large` }));
 
-/** @param all every field with every text; otherwise one text per field, chosen by the seed */
+/** @param all combines every field with every text; false: one random text per field */
 export function hostileClasses(all: boolean, seed: number): readonly HostileClass[] {
   const random = new Random(seed);
   const pairs = hostileFields.flatMap((field) =>
@@ -64,7 +64,7 @@ export function hostileClasses(all: boolean, seed: number): readonly HostileClas
   return [...new Map(classes.map((each) => [each.name, each])).values()];
 }
 
-/** Returns a pod of a class with a unique name, so that no cached decision applies. */
+/** Returns a pod of a class. Its name is unique, so that no cached decision applies. */
 export function hostilePod({ parts, bytes }: HostileClass, namespace: string, name: string, dryRun: boolean) {
   const { metadata = {}, spec = {} } = parts(dryRun ? bytes.dryRun : bytes.created);
   return {

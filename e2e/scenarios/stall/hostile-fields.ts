@@ -55,7 +55,7 @@ const within: Readonly<Record<string, readonly [annotation: string, whole: (text
   'volume-name': ['sidecar.istio.io/userVolume', (text) => JSON.stringify({ [text]: { emptyDir: {} } })],
 };
 
-/** Returns a pod with one container, overridden by the parts. */
+/** Returns a pod with one container, whose fields the parts override. */
 export function container(parts: JsonObject): PodParts {
   return { spec: { containers: [{ ...plainContainer, ...parts }] } };
 }

@@ -6,9 +6,9 @@ export interface HostileShape {
   /** The approximate size of one element, in bytes of JSON. */
   readonly each: number;
   readonly parts: (count: number) => PodParts;
-  /** The maximum number: the API server itself takes seconds to refuse more. */
+  /** The maximum number of elements. The API server itself takes seconds to refuse more. */
   readonly most?: number | undefined;
-  /** Whether storing it would stall the garbage collector, which looks up each owner. */
+  /** Whether stored pods would stall the garbage collector, which looks up each owner. */
   readonly dryRunOnly?: true;
 }
 
@@ -36,7 +36,7 @@ function proxyConfig(config: JsonObject): PodParts {
   return annotations({ 'proxy.istio.io/config': JSON.stringify(config) });
 }
 
-/** @param size the approximate bytes of JSON per element; or these and bounds */
+/** @param size the approximate bytes of JSON per element, optionally with bounds */
 function shape(
   name: string,
   size: number | Omit<HostileShape, 'name' | 'parts'>,
@@ -53,7 +53,7 @@ const threePorts = (index: number): JsonObject[] =>
   list(3, (port) => ({ name: `p${port}`, containerPort: 1 + ((index * 3 + port) % 60_000) }));
 const podName = { fieldRef: { fieldPath: 'metadata.name' } };
 
-/** Name, bytes per element, the oversized list, an element, and the maximum number of elements. */
+/** A shape with a long list: the field, a function that makes an element, sizes as above. */
 type Row = readonly [name: string, each: number, field: string, make: (index: number) => unknown, most?: number];
 
 const listsOfSpec: readonly Row[] = [

@@ -1,10 +1,10 @@
 export interface HostileText {
   readonly name: string;
-  /** @param bytes the approximate size as JSON */
+  /** @param bytes the approximate size of the text in JSON */
   readonly make: (bytes: number) => string;
 }
 
-/** Returns the size within the JSON that Go writes, which escapes more than JavaScript's. */
+/** Returns the size in JSON as Go writes it. Go escapes more characters than JavaScript. */
 function bytesInJson(text: string): number {
   const json = JSON.stringify(text);
   return Buffer.byteLength(json) - 2 + 5 * (json.match(/[<>&]/g)?.length ?? 0);
@@ -25,13 +25,13 @@ function numbered(unit: (index: number) => string, bytes: number, [first, last] 
   return `${first}${parts.join('')}${last}`;
 }
 
-/** Returns as many closing brackets as opening ones. */
+/** Returns opening brackets and the same number of closing brackets. */
 function nested(open: string, close: string, bytes: number): string {
   const depth = Math.floor(bytes / (bytesInJson(open) + bytesInJson(close)));
   return open.repeat(depth) + close.repeat(depth);
 }
 
-/** Returns ever deeper indented lines; the depth is the square root of the size. */
+/** Returns lines, each indented deeper than the last. The size is the square of the depth. */
 function staircase(bytes: number): string {
   const steps = Math.floor(Math.sqrt(2 * bytes));
   return Array.from({ length: steps }, (_, index) => `${' '.repeat(index)}a:\n`).join('');

@@ -13,11 +13,11 @@ import { waitFor } from '../../harness/wait-for.ts';
 export interface StretchFigures {
   readonly created: number;
   readonly lost: string[];
-  /** The client's latencies in milliseconds, including those of failures. */
+  /** The latencies that the client measured in milliseconds, including failed requests. */
   readonly p50Milliseconds: number;
   readonly p99Milliseconds: number;
   readonly maxMilliseconds: number;
-  /** The latencies without stalls of machine and API server, and waits for a processor. */
+  /** The p99 without stalls of machine or API server and without waits for a processor. */
   readonly p99WithoutStandstillMilliseconds: number;
   readonly lease: LeaseFigures;
 }
@@ -30,10 +30,10 @@ export interface Witnesses {
   readonly thread: MainThread;
 }
 
-/** The latency below which creations are not examined. */
+/** The latency in milliseconds up to which stalls are not subtracted. */
 const quick = 100;
 
-/** Returns figures on creations requested between two times, in milliseconds since 1970. */
+/** Returns figures on pods that were requested between two times (ms since 1970). */
 export async function judgeStretch(witnesses: Witnesses, from: number, to: number): Promise<StretchFigures> {
   const { loads, audit, lease, standstill, thread } = witnesses;
   const events = audit.events();
@@ -46,7 +46,7 @@ export async function judgeStretch(witnesses: Witnesses, from: number, to: numbe
     creations.map(async ({ startedAt, endedAt }) => {
       const time = endedAt - startedAt;
       if (time <= quick) return time;
-      // On a busy machine the two overlap, so subtract only the longer one.
+      // On a busy machine, waits and stalls overlap, so subtract only the longer of both times.
       return time - Math.max(thread.waitedBetween(startedAt, endedAt), await standstill.between(startedAt, endedAt));
     }),
   );
@@ -71,7 +71,7 @@ interface LeaseFigures {
   readonly holders: string[];
   readonly transitions: number;
   readonly renewals: number;
-  /** The longest gap in milliseconds, including the end of the stretch. */
+  /** The longest time between two renewals, or from the last one to the end, in milliseconds. */
   readonly longestGap: number;
 }
 
@@ -115,7 +115,7 @@ export class LeaseRecord {
   }
 }
 
-/** The milliseconds between two samples. */
+/** The time between two samples, in milliseconds. */
 const interval = 25;
 
 /** Samples the scheduler statistics of a process's main thread. */
@@ -124,7 +124,7 @@ export class MainThread {
   readonly #looks: { at: number; waited: number }[] = [];
   readonly #timer: NodeJS.Timeout;
 
-  /** Samples until it is stopped. */
+  /** Samples until `stop` is called. */
   constructor(pid: number) {
     this.#pid = pid;
     const look = (): void => {
@@ -138,12 +138,12 @@ export class MainThread {
     clearInterval(this.#timer);
   }
 
-  /** Returns how long the thread has run, in milliseconds, excluding other programs. */
+  /** Returns how long the thread has run on a processor, in milliseconds. */
   ran(): number {
     return this.#read().ran;
   }
 
-  /** Returns how long it waited for a processor between two times, in milliseconds. */
+  /** Returns how long the thread waited for a processor between two times, in milliseconds. */
   waitedBetween(from: number, to: number): number {
     const before = this.#looks.findLast(({ at }) => at <= from) ?? this.#looks[0];
     const after = this.#looks.find(({ at }) => at >= to) ?? this.#looks.at(-1);
@@ -151,7 +151,7 @@ export class MainThread {
   }
 
   #read(): { ran: number; waited: number } {
-    // After the process ended, which the scenario detects elsewhere, the values stay.
+    // If the process has ended, repeat the last value. The scenario checks the process elsewhere.
     return schedulerTimes(this.#pid) ?? { ran: 0, waited: this.#looks.at(-1)?.waited ?? 0 };
   }
 }

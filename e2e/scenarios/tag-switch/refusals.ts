@@ -12,7 +12,7 @@ import { found, waitFor } from '../../harness/wait-for.ts';
 import { validatingWebhooks, webhookNamed, webhooks } from '../../harness/webhook-configurations.ts';
 import { barePod } from '../../harness/workloads.ts';
 
-/** Checks every refusal at apply time, with its field and advice. */
+/** Checks that the API server refuses each invalid object, and names the field and a remedy. */
 export async function checkRefusals(context: ScenarioContext): Promise<number> {
   const second = smallConfig('second');
   second.spec['revision'] = 'v2';
@@ -101,7 +101,7 @@ async function checkPairs(context: ScenarioContext): Promise<number> {
   return count;
 }
 
-/** Checks the same errors as conditions: without validation, the tags are stored, not published. */
+/** Checks that tags that are invalid, but stored, get a condition and are not published. */
 export async function checkConditions(context: ScenarioContext, replicas: Replicas): Promise<void> {
   const { client } = context;
   await unvalidated(context, replicas, async () => {
@@ -112,7 +112,7 @@ export async function checkConditions(context: ScenarioContext, replicas: Replic
     const ready = await tagCondition(context, 'lost', 'Ready');
     return ready?.reason === 'UnknownRevision' && isGone(client, webhooks, tagWebhookConfiguration('lost'));
   });
-  await context.check('a tag named like a revision has a condition Overlap with that name and no webhook', async () => {
+  await context.check('a tag named like a revision has condition Overlap and no webhook', async () => {
     const overlap = await tagCondition(context, 'v2', 'Overlap');
     const isNamed = overlap?.status === 'True' && overlap.message.includes('InjectorConfig v2');
     return isNamed && isGone(client, webhooks, tagWebhookConfiguration('v2'));
@@ -126,7 +126,7 @@ export async function checkConditions(context: ScenarioContext, replicas: Replic
   await deleteForced(client, smallConfig('v9'));
 }
 
-/** Checks that nothing is published beside a foreign injector without spec.webhook.takeover. */
+/** Checks that spec.webhook.takeover is required beside another product's injector. */
 export async function checkForeign(context: ScenarioContext): Promise<void> {
   const { client } = context;
   const foreign = foreignInjector('foreign');
@@ -134,7 +134,7 @@ export async function checkForeign(context: ScenarioContext): Promise<void> {
   await operatorKnowsWebhooks(context);
   const config = smallConfig('foreign');
   await applyObject(client, config);
-  const statement = 'a revision that overlaps with a foreign injector has reason ForeignOverlap and no webhook';
+  const statement = "a revision that overlaps with another product's injector has reason ForeignOverlap and no webhook";
   await context.check(statement, async () => {
     const ready = await conditionOf(client, 'foreign', 'Ready');
     return ready?.reason === 'ForeignOverlap' && isGone(client, webhooks, 'sidecar-injector-foreign');
@@ -148,8 +148,8 @@ export async function checkForeign(context: ScenarioContext): Promise<void> {
 }
 
 /**
- * Waits until the operator has seen every stored webhook configuration: one ordered watch delivers
- * them, so it has seen all of them once it reverts a later edit.
+ * Waits until the operator has seen every stored webhook configuration. One watch delivers them in
+ * order, so the operator has seen all of them once it reverts a later edit.
  */
 async function operatorKnowsWebhooks({ client }: ScenarioContext): Promise<void> {
   const target = webhookNamed('sidecar-injector-v2');
@@ -170,16 +170,16 @@ export async function checkOrphan(context: ScenarioContext, replicas: Replicas):
   });
   await Promise.all(replicas.controllers.map(({ operator }) => operator.process.stop(30_000)));
   await removeTag(client, 'orphan');
-  await context.check('after the tag is deleted without a running operator, its pods are created', async () =>
+  await context.check('if the tag is deleted while no controller runs, its pods are created', async () =>
     found((await refusal(client, barePod(namespace, 'pod'))) ?? '', ''),
   );
   await Promise.all(replicas.controllers.map(({ operator }) => operator.restart()));
-  await context.check('when the operator returns, it deletes the webhook of the tag', () =>
+  await context.check('after its restart, the operator deletes the webhook of the tag', () =>
     isGone(client, webhooks, tagWebhookConfiguration('orphan')),
   );
 }
 
-/** Runs without a validating webhook; freezes the controllers, which would restore it. */
+/** Runs `act` without the validating webhook. Freezes the controllers, which would restore it. */
 async function unvalidated(context: ScenarioContext, replicas: Replicas, act: () => Promise<void>): Promise<void> {
   for (const { operator } of replicas.controllers) operator.process.freeze();
   try {
@@ -200,7 +200,7 @@ async function tagCondition(context: ScenarioContext, name: string, type: string
   return isCurrent ? status?.conditions?.find((each) => each.type === type) : undefined;
 }
 
-/** Returns Istio's injector of one revision, without a server: failurePolicy Ignore admits pods. */
+/** Returns Istio's webhook for a revision. There is no server, so it ignores failures. */
 function foreignInjector(revision: string): KubernetesObject {
   return {
     ...webhookNamed('istio-sidecar-injector-e2e'),

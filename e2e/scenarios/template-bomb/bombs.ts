@@ -1,7 +1,7 @@
 export interface Bomb {
   readonly name: string;
   readonly injection: Record<string, unknown>;
-  /** A ConfigMap's key that `injection` refers to, with its text. */
+  /** The keys of the ConfigMap that `injection` refers to, with their texts. */
   readonly texts?: Record<string, string>;
 }
 
@@ -16,7 +16,7 @@ const grown = (step: string, count: number): string =>
 const longText = (count: number): string =>
   `{{ $s := "0123456789abcdef" }}${times(count, () => '{{ $s = print $s $s }}')}`;
 const loops = (count: number, body: string): string => `{{ range until ${count} }}${body}{{ end }}`;
-/** Returns YAML in which each anchor refers to the previous one twice. */
+/** Returns YAML in which each anchor refers to the previous anchor twice. */
 const aliases = (count: number): string =>
   `a0: &a0 [x, x]\n${times(count, (index) => `a${index + 1}: &a${index + 1} [*a${index}, *a${index}]\n`)}`;
 
@@ -84,15 +84,15 @@ const texts: Record<string, Omit<Bomb, 'name'>> = {
   },
 };
 
-/** Bombs that explode when read, compiled, or rendered for any pod; they must not be published. */
+/** Bombs that explode when they are read, compiled, or rendered for any pod. */
 export const bombs: readonly Bomb[] = [
   ...Object.entries({ ...templates, ...outputs }).map(([name, text]) => ({ name, injection: sidecar(text) })),
   ...Object.entries(texts).map(([name, bomb]) => ({ name, ...bomb })),
-  // Explodes only for pods that request it.
+  // Explodes only for pods that request template `other`.
   { name: 'unused', injection: { templates: { sidecar: rendered, other: templates['deep-copy'] } } },
 ];
 
-/** Bombs for pods with the annotation `example.com/bomb` only; a trial cannot detect them. */
+/** Bombs that explode only for pods with annotation `example.com/bomb`; trials do not find them. */
 export const atAdmission: readonly Bomb[] = Object.entries({
   'ranges-on-demand': loops(1000, loops(2000, '{{ $x := . }}')),
   'output-on-demand': loops(900_000, '0123456789abcdef0123456789abcdef'),
@@ -100,7 +100,7 @@ export const atAdmission: readonly Bomb[] = Object.entries({
 }).map(([name, text]) => ({
   name,
   injection: {
-    // Limits are under test here, so the annotation may show any text.
+    // Allow any text in the annotation, because this tests only the limits.
     annotationOverrides: { preset: 'Istio' },
     ...sidecar(
       `{{ define "r" }}{{ template "r" . }}{{ end }}{{ if index .ObjectMeta.Annotations "example.com/bomb" }}${text}{{ end }}${rendered}`,

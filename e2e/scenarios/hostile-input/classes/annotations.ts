@@ -2,7 +2,7 @@ import { hostilePod, type Materials } from '../materials.ts';
 
 const refused = '200 refused';
 
-/** Defines a class of pods with one of these texts in an annotation. */
+/** Defines a class of pods that have one of some texts in an annotation. */
 function hostileNote(name: string, expect: string, annotation: string, texts: (random: Materials) => string[]) {
   return hostilePod(name, expect, (random, pod) => {
     pod.metadata.annotations[annotation] = random.pick(texts(random));
@@ -10,7 +10,7 @@ function hostileNote(name: string, expect: string, annotation: string, texts: (r
   });
 }
 
-/** Returns YAML whose aliases grow ninefold per level. */
+/** Returns YAML that each level of aliases expands ninefold. */
 function bomb(random: Materials): string {
   const name = random.word(4);
   const levels = 8 + random.below(20);
@@ -32,9 +32,9 @@ const checked = (random: Materials) => [
   ['readiness.status.sidecar.istio.io/periodSeconds', `-${random.below(100)}`],
 ];
 
-/** Annotations that authors of pods can set and injectors read. */
+/** Classes of pods with hostile annotations that the operator reads. */
 export const annotations = [
-  // Aliases are bounded: the text is refused instead of expanded.
+  // The number of aliases is bounded, so the operator refuses the text instead of expanding it.
   hostileNote('annotation-yaml-bomb', refused, 'proxy.istio.io/config', (random) => [bomb(random)]),
   hostileNote('annotation-that-is-no-yaml', refused, 'proxy.istio.io/config', (random) => [
     `[${random.word()}`,
@@ -55,7 +55,7 @@ export const annotations = [
     const [name = '', wrong] = random.pick(checked(random));
     return { metadata: { ...metadata, annotations: { [name]: wrong } } };
   }),
-  // The refusal names the error; refusal and log do not grow with the input.
+  // The refusal names the error. Neither the refusal nor the log grows with the input.
   hostilePod('annotation-with-long-wrong-value', refused, (random, { metadata }) => {
     const [name = ''] = random.pick(checked(random));
     const long = `${random.word(20)} `.repeat(100 + random.below(500));
@@ -78,7 +78,7 @@ export const annotations = [
     `{"containers":[{"name":${random.below(99)}}]}`,
     `{"containers":`,
   ]),
-  // An unreadable status only shows that there was an injection.
+  // An unreadable status only shows that the pod was injected before.
   hostileNote('annotation-of-a-false-status', '200 patched', 'sidecar.istio.io/status', (random) => [
     random.word(),
     '',

@@ -1,12 +1,12 @@
 import { framed, head, hostile, type Head, type HostileTarget, type Materials } from '../materials.ts';
 
-/** Returns a request without a length, followed by raw text. */
+/** Returns the head of a request without a length, followed by a text. */
 function unframed(target: HostileTarget, options: Head, text: string) {
   return { bytes: Buffer.from(`${head(target, options)}\r\n${text}`, 'latin1') };
 }
 
-/** Returns a valid review with its own header lines for the length. */
-function told(random: Materials, target: HostileTarget, lines: (length: number) => string[]) {
+/** Returns a valid review with the given header lines for the length. */
+function withLength(random: Materials, target: HostileTarget, lines: (length: number) => string[]) {
   const text = random.healthyText();
   return unframed(target, { headers: lines(Buffer.byteLength(text)) }, text);
 }
@@ -20,28 +20,28 @@ function chunk(text: string): string {
 }
 
 export const framing = [
-  // The text after the declared length is an invalid request, which ends the connection, possibly
-  // before the first answer.
+  // The text after the declared length is an invalid request. The server then closes the
+  // connection, possibly before the first answer.
   hostile('length-too-short', ['400', '200 refused then 400'], (random, target) => {
-    // It must not look like a method's name or an empty line, which may precede a request.
+    // The text must not begin like a method or an empty line, which may precede a request.
     const text = random.healthyText();
     const short = 40 + random.below(60);
     const rest = `\u0001${text.slice(short)}`;
     return { bytes: Buffer.concat([framed(target, text.slice(0, short)), Buffer.from(rest)]), answers: 'all' };
   }),
-  // The rest never comes, because the client has left.
+  // The rest never arrives, because the client has closed the connection.
   hostile('length-too-long-then-gone', ['400', 'closed'], (random, target) => ({
-    ...told(random, target, (length) => [`Content-Length: ${length + 1 + random.below(1000)}`]),
+    ...withLength(random, target, (length) => [`Content-Length: ${length + 1 + random.below(1000)}`]),
     thenEnd: true,
   })),
-  // A body must arrive within the request's timeout.
+  // The body must arrive within the timeout of the request.
   hostile('length-too-long-and-waiting', '408', (random, target) => {
     const text = random.healthyText();
     const headers = [`Content-Length: ${text.length + 1 + random.below(1000)}`];
     return unframed(target, { path: `${target.path}?timeout=${20 + random.below(60)}ms`, headers }, text);
   }),
   hostile('lengths-that-are-none', '400', (random, target) =>
-    told(random, target, (length) => {
+    withLength(random, target, (length) => {
       const spelled = [
         `-${length}`,
         `+${length}`,
@@ -55,7 +55,7 @@ export const framing = [
     }),
   ),
   hostile('two-lengths', '400', (random, target) =>
-    told(random, target, (length) =>
+    withLength(random, target, (length) =>
       random.pick([
         [`Content-Length: ${length}`, `Content-Length: ${length + 1 + random.below(9)}`],
         [`Content-Length: ${length}`, `content-length: ${length}`],
@@ -63,7 +63,7 @@ export const framing = [
       ]),
     ),
   ),
-  // Smuggling: proxies may use either length (RFC 9112, section 6.1).
+  // Request smuggling: a proxy may use either length (RFC 9112, section 6.1).
   hostile('length-and-chunks', '400', (random, target) => {
     const headers = [`Content-Length: ${random.below(2000)}`, 'Transfer-Encoding: chunked'];
     if (random.chance(0.5)) headers.reverse();
@@ -85,7 +85,7 @@ export const framing = [
   hostile('chunks-without-line-ends', '400', (random, target) =>
     inChunks(target, chunk(random.healthyText()).replaceAll('\r\n', random.pick(['\n', '\r', '']))),
   ),
-  // The rest never comes, because the client has left.
+  // The rest never arrives, because the client has closed the connection.
   hostile('chunks-without-the-last', ['400', 'closed'], (random, target) => ({
     ...inChunks(target, chunk(random.healthyText())),
     thenEnd: true,
@@ -93,7 +93,7 @@ export const framing = [
   hostile('chunk-extensions-without-end', '400', (random, target) =>
     inChunks(target, `5;${random.word(12)}=${random.word(16).repeat(1100 + random.below(300))}\r\nhello\r\n0\r\n\r\n`),
   ),
-  // Trailers are bounded, although they are ignored; the review before them is complete.
+  // The server ignores trailers, but bounds their size. The review before them is complete.
   hostile('trailers-without-end', ['431', '400'], (random, target) => {
     const trailer = `X-${random.word()}: ${random.word(16).repeat(1100 + random.below(300))}`;
     return inChunks(target, chunk(random.healthyText()), `0\r\n${trailer}\r\n\r\n`);
@@ -104,17 +104,17 @@ export const framing = [
       ? { bytes: framed(target, '', options) }
       : unframed(target, { ...options, headers: ['Transfer-Encoding: chunked'] }, '0\r\n\r\n');
   }),
-  // Refused before the first byte arrives: the bound is 20 MiB.
+  // The limit is 20 MiB. The server refuses the body before its first byte arrives.
   hostile('bodies-declared-too-large', '413', (random, target) => {
     const size = 20 * 1024 * 1024 + 1 + random.below(1_000_000_000);
     return unframed(target, { headers: [`Content-Length: ${size}`] }, random.healthyText());
   }),
-  // Each request is answered, in order.
+  // The server answers each request, in order.
   hostile('requests-in-a-row', '200 patched then 200 patched then 200 patched then 405', (random, target) => {
     const good = [1, 2, 3].map(() => framed(target, random.healthyText()));
     return { bytes: Buffer.concat([...good, framed(target, '', { method: 'PUT' })]), answers: 4 };
   }),
-  // A request inside a body is not parsed, so there is one answer.
+  // The server does not parse a request inside a body, so there is only one answer.
   hostile('requests-hidden-in-bodies', '200 refused', (random, target) => {
     const hidden = framed(target, random.healthyText());
     return { bytes: framed(target, hidden, { headers: ['Connection: close'] }), answers: 'all' };

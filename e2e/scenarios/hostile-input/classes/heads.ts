@@ -11,14 +11,14 @@ function lines(...text: readonly string[]) {
   return { bytes: Buffer.from(`${text.join('\r\n')}\r\n\r\n`, 'latin1') };
 }
 
-/** Heads that no API server sends: paths, methods, types and header lines. */
+/** Classes of requests with paths, methods, types and header lines that no API server sends. */
 export const heads = [
   hostileHead('unknown-paths', '404', (random, target) => {
     const word = random.word();
     const parents = ['/', '//', '*', '/inject/', '/revisions/', '/validate/', '/metrics/', target.path];
     return { path: random.pick(['/', `/${word}${target.path}`, ...parents.map((parent) => `${parent}${word}`)]) };
   }),
-  // Paths are decoded once and compared; dots are not resolved, and no files are served.
+  // The server decodes a path once and compares it. It does not resolve dots or serve files.
   hostileHead('paths-that-climb', '404', (random, target) => {
     const up = random.pick(['..', '%2e%2e', '.%2E', '%252e%252e', '..%5c', '..;']);
     const goal = random.pick(['etc/passwd', 'validate', 'metrics', target.path.slice(1)]);
@@ -27,7 +27,7 @@ export const heads = [
   hostileHead('paths-with-broken-encoding', '400', (random, target) => ({
     path: `${target.path}/${random.word()}${random.pick(['%', '%2', '%zz', '%ff', '%c0%af', '%ed%a0%80', '%%%'])}`,
   })),
-  // Another replica may serve that configuration, so the API server should retry elsewhere.
+  // Another replica may serve the configuration, so the API server should retry there.
   hostileHead('paths-of-other-configurations', '503', (random, target) => {
     const [, , name = '', hash = ''] = target.path.split('/');
     const inherited = random.pick(['__proto__', 'constructor', 'toString']);
@@ -43,7 +43,7 @@ export const heads = [
   hostileHead('paths-that-are-long', '404', (random) => ({
     path: `/${random.word(8).repeat(200 + random.below(1500))}`,
   })),
-  // The rest of an /inject path holds keys and values for the proxy; any text is valid.
+  // The rest of an /inject path contains keys and values for the proxy. Any text is valid.
   hostileHead('paths-with-absurd-environments', '200 patched', (random, target) => {
     const parts = Array.from({ length: 1 + random.below(20) }, () =>
       random.pick([random.word(), '', '__proto__', '%2F', '%00', 'cluster', 'net']),
@@ -76,7 +76,7 @@ export const heads = [
     const types = [...subtypes.map((subtype) => `application/${subtype}`), ...others];
     return { contentType: random.chance(0.2) ? undefined : random.pick(types) };
   }),
-  // Case, spaces and parameters are irrelevant.
+  // The server ignores case, spaces and parameters.
   hostileHead('spellings-of-the-content-type', '200 patched', (random) => ({
     contentType: random.pick([
       'APPLICATION/JSON',
@@ -95,7 +95,7 @@ export const heads = [
   hostileHead('many-headers', '200 patched', (random) => ({
     headers: Array.from({ length: 100 + random.below(200) }, () => `${random.word(8)}: ${random.word(8)}`),
   })),
-  // Not HTTP (RFC 9112, section 5).
+  // These lines are not valid HTTP (RFC 9112, section 5).
   hostileHead('header-lines-that-are-none', '400', (random) => {
     const word = random.word();
     const names = [`${word} : x`, `: ${word}`, word, `\0${word}: x`, `x\u007f: ${word}`, `(${word}): x`];
@@ -110,7 +110,7 @@ export const heads = [
       'Content-Length: 0',
     ),
   ),
-  // Not HTTP (RFC 9112, section 3).
+  // These lines are not valid HTTP (RFC 9112, section 3).
   hostile('request-lines-that-are-none', '400', (random, target) => {
     const path = `${target.path}/${random.word()}`;
     const versions = [`POST ${path} HTTP/9.9`, `POST ${path} http/1.1`, `POST ${path} ICE/1.0`];
@@ -126,9 +126,9 @@ export const heads = [
   hostile('http-2-without-asking', '400', (random) => ({
     bytes: Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), random.bytes(9 + random.below(60))]),
   })),
-  // Only 100-continue is defined (RFC 9110, section 10.1.1).
+  // HTTP defines only the expectation 100-continue (RFC 9110, section 10.1.1).
   hostileHead('unknown-expectations', '417', (random) => ({ headers: [`Expect: ${random.word()}`] })),
-  // The server offers no other protocol, so it ignores the upgrade.
+  // The server offers no other protocol, so it ignores the request for an upgrade.
   hostileHead('upgrades', '200 patched', (random) => ({
     headers: [
       'Connection: Upgrade',
@@ -142,8 +142,8 @@ export const heads = [
     return { bytes: Buffer.concat([first, random.bytes(20 + random.below(500)), Buffer.from('\r\n\r\n')]) };
   }),
   hostileHead('headers-of-random-names', '200 patched', (random) => {
-    const meant = ['x-forwarded-for', 'authorization', 'cookie', 'x-http-method-override'];
-    const line = () => `${random.pick([...meant, '__proto__', 'constructor', random.word()])}: ${random.word()}`;
+    const known = ['x-forwarded-for', 'authorization', 'cookie', 'x-http-method-override'];
+    const line = () => `${random.pick([...known, '__proto__', 'constructor', random.word()])}: ${random.word()}`;
     return { headers: Array.from({ length: 1 + random.below(20) }, line) };
   }),
 ];

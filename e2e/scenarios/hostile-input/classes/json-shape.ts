@@ -1,10 +1,10 @@
 import { chunked, hostile, hostilePod, hostileText, type Materials } from '../materials.ts';
 
 const methods = ['toString', 'valueOf', 'hasOwnProperty', '__defineGetter__'];
-/** Names through which JavaScript objects reach their prototypes, and other inherited names. */
+/** Names of members that every JavaScript object inherits, such as its prototype. */
 const inherited = ['__proto__', 'constructor', 'prototype', ...methods];
 
-/** Returns nested lists, objects, or both. */
+/** Returns the JSON of nested lists, nested objects, or both. */
 function nested(random: Materials, levels: number): string {
   const shape = random.below(3);
   const asObject = Array.from({ length: levels }, () => shape === 0 || (shape === 2 && random.chance(0.5)));
@@ -18,16 +18,16 @@ function withSpecMember(random: Materials, text: string): string {
   return random.healthyText().replace('"serviceAccountName":"default"', () => `"${random.word()}":${text}`);
 }
 
-/** JSON whose shape should harm a parser or a recursive walk. */
+/** Classes of JSON whose shape may harm a parser or a recursive function. */
 export const jsonShape = [
-  // Recursive walks need bounded depth; the refusal is an AdmissionReview.
+  // The depth is bounded, because functions recurse. The refusal is an AdmissionReview.
   hostileText('deep-pod', '200 refused', (random) => withSpecMember(random, nested(random, 210 + random.below(3000)))),
   hostileText('deep-body', '200 refused', (random) => `[${nested(random, 210 + random.below(4000))}]`),
-  // Without a declared length, the body is inspected as it arrives, and rejected early.
+  // Without a declared length, the server inspects the body as it arrives, and refuses it early.
   hostile('deep-in-chunks', '400', (random, target) => ({
     bytes: chunked(random, target, withSpecMember(random, nested(random, 210 + random.below(3000)))),
   })),
-  // Unclosed brackets are rejected without waiting for the rest.
+  // The server refuses unclosed brackets without waiting for the rest.
   hostile('deep-without-end', '400', (random, target) => ({
     bytes: chunked(random, target, nested(random, 510 + random.below(3000)).slice(0, -300)),
   })),
@@ -35,12 +35,12 @@ export const jsonShape = [
     const options = nested(random, 210 + random.below(1000));
     return random.healthyText().replace('"oldObject":null', () => `"options":${options}`);
   }),
-  // Valid pods have fewer values; parsing these would take many times their size in memory.
+  // No valid pod has so many values. Parsed values would take many times the memory of the text.
   hostileText('hundreds-of-thousands-of-values', '400', (random) => {
     const one = random.pick(['{},', '[],', '0,', '"",', `${random.below(10)},`]);
     return `{"${random.word(12)}":[${one.repeat(500_001)}0]}`;
   }),
-  // The last duplicate counts, as in Go; these duplicates are harmless.
+  // The last duplicate counts, as in Go, so these duplicates do not matter.
   hostileText('duplicate-keys', '200 patched', (random) => {
     const [place, earlier] = random.pick([
       [/^\{/, '"kind":"Other",'],
@@ -53,19 +53,19 @@ export const jsonShape = [
   hostileText('duplicate-request', '200 refused', (random) =>
     random.healthyText().replace(/\}$/, () => `,"request":${JSON.stringify(random.otherThan('object'))}}`),
   ),
-  // Such a member is treated like any other; nothing inherits from it.
+  // The operator treats such a member as any other member. No object inherits from it.
   hostileText('prototype-members-beside', '200 patched', (random) => {
     const poison = `"${random.pick(inherited)}":${JSON.stringify({ spec: { hostNetwork: true }, injected: random.word() })},`;
     const place = random.pick([/^\{/, /"request":\{/, /"metadata":\{/, /"spec":\{/, /"containers":\[\{/]);
     return random.healthyTextWith(place, poison);
   }),
-  // Labels and annotations with such names are ordinary text.
+  // Such names of labels and annotations are ordinary text.
   hostileText('prototype-members-as-strings', '200 patched', (random) => {
     const poison = `"${random.pick(inherited)}":"${random.word()}",`;
     const place = random.pick([/"labels":\{/, /"annotations":\{/]);
     return random.healthyTextWith(place, poison);
   }),
-  // Missing members are not looked up in a claimed prototype.
+  // The operator does not read missing members from a member that claims to be the prototype.
   hostileText('prototype-members-instead', '200 refused', (random) => {
     const name = random.pick(inherited);
     const text = random.healthyText();

@@ -24,7 +24,7 @@ function config(random: Materials, injection: unknown, spec: Members = {}): Memb
   };
 }
 
-/** Hostile InjectorConfigs; the API server's schema would reject most of them first. */
+/** Classes of hostile InjectorConfigs, most of which the API server's schema would refuse. */
 export const objectsOfOurs = [
   // The refusal names every invalid field.
   submitted('our-objects-of-wrong-types', '200 refused', (random) =>
@@ -39,14 +39,14 @@ export const objectsOfOurs = [
       config(random, { templates: { sidecar: '' }, values: random.word() }, { webhook: random.otherThan('object') }),
     ]),
   ),
-  // A template that does not compile gets a warning: it is not published, and may be fixed later.
+  // A template that does not compile gets a warning and is not published until a user fixes it.
   submitted('our-objects-with-broken-templates', '200 allowed', (random) => {
     const open = ['{{ if }}', '{{ range .x }}', '{{', '{{ "unclosed }}', '{{/* open', `{{ ${'('.repeat(300)} }}`];
     const unknown = ['{{ unknown 1 }}', `{{ template "${random.word()}" . }}`, '{{ $x }}'];
     const broken = random.pick([...open, ...unknown, '{{ end }}', '{{ .a.b.. }}', '{{ 1e999 }}']);
     return config(random, { templates: { sidecar: `spec: # ${random.word()}\n  ${broken}\n` } });
   }),
-  // Templates are compiled within bounds, however deep they nest.
+  // The cost of compiling a template is bounded, even for deeply nested templates.
   submitted('our-objects-with-nested-templates', '200 allowed', (random) => {
     const levels = 50 + random.below(400);
     const text = `{{ if .${random.word()} }}`.repeat(levels) + '{{ end }}'.repeat(levels);

@@ -9,7 +9,7 @@ const fields = {
   object: ['resources', 'securityContext', 'livenessProbe'],
 };
 
-/** Objects that are not valid pods, and absurd pods. */
+/** Classes of objects that are not valid pods, and of absurd pods. */
 export const pods = [
   hostilePod('pod-metadata-of-wrong-type', refused, (random) => ({ metadata: random.otherThan('object') })),
   hostilePod('pod-labels-of-wrong-type', refused, (random, { metadata }) => {
@@ -27,30 +27,30 @@ export const pods = [
     const field = random.pick(fields[type]);
     return { spec: { ...spec, containers: [{ ...spec.containers[0], [field]: random.otherThan(type) }] } };
   }),
-  // The resource identifies a pod; the API server checks the kind.
+  // The resource of the request identifies a pod. The API server checks the kind.
   hostilePod('pod-of-another-kind', '200 patched', (random) => ({
     kind: random.pick(['Deployment', 'Secret', 'List', random.word()]),
     apiVersion: random.pick(['apps/v1', 'v2', '']),
   })),
-  // A number too large for any field of a pod is refused, as in Go.
+  // The operator refuses numbers that no field of a pod can hold, as Go does.
   hostileText('pod-huge-numbers', refused, (random) => {
     const digits = '9'.repeat(20 + random.below(300));
     const fraction = `${random.below(1000)}.${1 + random.below(1000)}`;
     const numbers = ['1e400', '-1e400', digits, '1.5', '1e10', `-${digits}`, fraction];
     return random.healthyText().replace(portNumber, random.pick(numbers));
   }),
-  // The API server judges the pod; the injector's cost grows only linearly.
+  // The API server validates the pod. The operator's cost grows only linearly.
   hostilePod('pod-with-thousands-of-containers', '200 patched', (random, { spec }) => {
     const container = (_: unknown, index: number) => ({ name: `c${index}`, image: random.word(3) });
     return { spec: { ...spec, containers: Array.from({ length: 1000 + random.below(1000) }, container) } };
   }),
-  // The API server judges the pod.
+  // The API server validates the pod.
   hostilePod('pod-with-thousands-of-labels', '200 patched', (random, { metadata }) => {
     const map = random.pick([metadata.labels, metadata.annotations]);
     for (let index = 500 + random.below(1000); index > 0; index--) map[`example.com/l${index}`] = random.word(4);
     return { metadata };
   }),
-  // Such a name must not become an argument, and its bytes must not reach a terminal via the log.
+  // The names must not become arguments, and their bytes must not reach a terminal via the log.
   hostileRequest('pod-names-with-control-bytes', '200 refused', (random) => {
     const bytes = ['\u001b[2J\u001b[31m', '\u0000', '\u009b31m', '\u202e', '\u2028', '\u0007', '\u007f'];
     const others = ['\r\n2026-01-01 error forged line', '\\', '"', '${jndi:ldap://x}', '%s%n'];
@@ -63,7 +63,7 @@ export const pods = [
     object.metadata.annotations[evil()] = evil();
     return { ...random.creation(object), name: evil(), namespace: evil() };
   }),
-  // Containers merge by name; the API server refuses duplicate volumes and names.
+  // The operator merges containers by name. The API server refuses duplicate names.
   hostilePod('pod-with-the-injector-s-names', '200 patched', (random, { spec }) => {
     const names = ['istio-proxy', 'istio-init', 'same', ''];
     const container = () => ({ ...spec.containers[0], name: random.pick(names) });

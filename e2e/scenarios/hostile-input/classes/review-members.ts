@@ -2,7 +2,7 @@ import { hostileRequest, hostileReview, review, type Materials } from '../materi
 
 const refused = '200 refused';
 
-/** Defines a class in which one member of the request has an invalid value, or is missing. */
+/** Defines a class of reviews in which one member of `request` is invalid or missing. */
 function wrongMember(member: string, wrong: (random: Materials) => readonly unknown[]) {
   const name = `wrong-${member.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
   return hostileRequest(name, refused, (random) => ({ ...random.creation(), [member]: random.pick(wrong(random)) }));
@@ -12,7 +12,7 @@ function notText(random: Materials): unknown[] {
   return ['', null, undefined, random.otherThan('string')];
 }
 
-/** AdmissionReviews with members that are missing, have the wrong type, or are unusual. */
+/** Classes of AdmissionReviews with missing, unusual, or wrongly typed members. */
 export const reviewMembers = [
   hostileReview('wrong-kind', refused, (random) => {
     const kinds = [...notText(random), 'Pod', 'AdmissionReviewList', 'admissionreview', random.word()];
@@ -48,7 +48,7 @@ export const reviewMembers = [
     const object = random.pod();
     return [null, undefined, random.otherThan('object'), JSON.stringify(object), [object]];
   }),
-  // Only pods are injected. Other resources mean that the webhook selects too much: a warning.
+  // A request for another resource means that the webhook selects too much. It gets a warning.
   hostileRequest('other-resources', '200 allowed', (random) => {
     const resources = [
       { group: 'apps', resource: 'deployments' },
@@ -59,7 +59,7 @@ export const reviewMembers = [
     ];
     return { ...random.creation(), resource: { version: 'v1', ...random.pick(resources) } };
   }),
-  // Pods are injected on creation, never through a subresource.
+  // The operator injects pods on creation, never through a subresource.
   hostileRequest('sub-resources', '200 allowed', (random) => ({
     ...random.creation(),
     subResource: random.pick(['status', 'ephemeralcontainers', 'exec', 'binding', 'eviction', '../..', random.word()]),
@@ -70,7 +70,7 @@ export const reviewMembers = [
     const operation = random.pick(['UPDATE', 'DELETE', 'CONNECT']);
     return { ...request, operation, object, oldObject: request.object };
   }),
-  // Only the server writes the member response; a client's patch there is ignored.
+  // The operator ignores a member `response` in a request.
   hostileReview('answers-in-the-question', '200 patched', (random) => {
     const patch = random.pick<unknown>([
       { op: 'remove', path: '/spec' },

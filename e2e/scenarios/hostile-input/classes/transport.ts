@@ -23,7 +23,7 @@ function clientHello(version: number, random: Buffer, suites: readonly number[])
   return record(22, 0x0301, handshake(1, start));
 }
 
-/** Defines a class of bytes without TLS; the port reveals nothing without TLS. */
+/** Defines a class of bytes without TLS, after which the server only closes the connection. */
 function plain(name: string, make: (random: Materials, target: HostileTarget) => Buffer) {
   return hostile(name, 'closed', (random, target) => ({
     bytes: make(random, target),
@@ -32,7 +32,7 @@ function plain(name: string, make: (random: Materials, target: HostileTarget) =>
   }));
 }
 
-/** Bytes that are not HTTP over TLS. */
+/** Classes of bytes that are not HTTP over TLS. */
 export const transport = [
   plain('plain-http', (random, target) => framed(target, random.healthyText())),
   plain('plain-bytes', (random) => random.bytes(5 + random.below(500))),
