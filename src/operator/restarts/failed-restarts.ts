@@ -20,8 +20,8 @@ interface Known extends FailedRestart {
 }
 
 /**
- * The minimum back-off of a workload, in milliseconds: 60 s for each `Refused`; 1, 2, 4 ... 60 s for
- * `Conflict`; 5, 20, 80 ... 600 s for `Failed`. From the third `Failed` on, the back-off exceeds
+ * The minimum back-off of a workload, in milliseconds: always 60 s for `Refused`; 1, 2, 4 ... 60 s
+ * for `Conflict`; 5, 20, 80 ... 600 s for `Failed`. From the third `Failed` on, it exceeds
  * {@link uncertainMs}, so the workload stops counting against the bounds before the next attempt.
  */
 const backOff = {

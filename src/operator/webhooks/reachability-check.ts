@@ -82,7 +82,7 @@ export class ReachabilityCheck {
     return { finding, retryAfter };
   }
 
-  /** Reports whether the webhook has the endpoint of the live webhook, or the last reached endpoint. */
+  /** Reports whether the endpoint is the live webhook's, or the endpoint that was reached last. */
   hasReached(name: string, desired: KubernetesObject, live: KubernetesObject | undefined): boolean {
     const endpoint = endpointOf(desired);
     if (endpointOf(live) === endpoint) this.#reached.set(name, endpoint);
