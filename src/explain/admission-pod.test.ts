@@ -2,25 +2,25 @@ import assert from 'node:assert/strict';
 import type { JsonObject } from '../inject/patch/json-value.ts';
 import { admissionPod } from './admission-pod.ts';
 
-function made(spec: JsonObject, metadata: JsonObject = {}): { metadata: JsonObject; spec: JsonObject } {
+function admitted(spec: JsonObject, metadata: JsonObject = {}): { metadata: JsonObject; spec: JsonObject } {
   return admissionPod({ metadata, spec }, 'shop') as { metadata: JsonObject; spec: JsonObject };
 }
 
 function container(spec: JsonObject): JsonObject {
-  const [first] = made(spec).spec.containers as JsonObject[];
+  const [first] = admitted(spec).spec.containers as JsonObject[];
   assert.ok(first);
   return first;
 }
 
 describe('admissionPod', () => {
-  it('sets the namespace and removes fields of stored pods', () => {
+  it('sets the namespace and removes fields that only stored pods have', () => {
     const written = { name: 'web', labels: { a: 'b' } };
     const stored = { ...written, uid: '1', resourceVersion: '2', creationTimestamp: 'x', managedFields: [] };
-    assert.deepEqual(made({}, stored).metadata, { ...written, namespace: 'shop' });
+    assert.deepEqual(admitted({}, stored).metadata, { ...written, namespace: 'shop' });
   });
 
-  it('sets absent fields and keeps present ones', () => {
-    const { spec } = made({ restartPolicy: 'Never', containers: [] });
+  it('sets absent fields to defaults and keeps present fields', () => {
+    const { spec } = admitted({ restartPolicy: 'Never', containers: [] });
     assert.deepEqual(
       [spec.restartPolicy, spec.dnsPolicy, spec.terminationGracePeriodSeconds, spec.serviceAccountName],
       ['Never', 'ClusterFirst', 30, 'default'],
@@ -36,14 +36,14 @@ describe('admissionPod', () => {
     ['app@sha256:00', 'IfNotPresent'],
   ];
   for (const [image, policy] of images) {
-    it(`imagePullPolicy of ${image}: ${policy}`, () => {
+    it(`sets imagePullPolicy ${policy} for the image ${image}`, () => {
       assert.equal(container({ containers: [{ name: 'app', image }] }).imagePullPolicy, policy);
     });
   }
 
-  it('mounts the ServiceAccount token unless disabled, present or in a mirror pod', () => {
+  it('mounts the ServiceAccount token unless the pod disables it, has it already or is a mirror pod', () => {
     const volumes = (spec: JsonObject, metadata?: JsonObject): number =>
-      ((made(spec, metadata).spec.volumes ?? []) as unknown[]).length;
+      ((admitted(spec, metadata).spec.volumes ?? []) as unknown[]).length;
     assert.equal(volumes({}), 1);
     assert.equal(volumes({ automountServiceAccountToken: false }), 0);
     assert.equal(volumes({ volumes: [{ name: 'kube-api-access-abcde' }] }), 1);
@@ -51,7 +51,7 @@ describe('admissionPod', () => {
     assert.equal((container({ containers: [{ name: 'app' }] }).volumeMounts as unknown[]).length, 1);
   });
 
-  it('sets hostPort with the host network', () => {
+  it('sets hostPort if the pod uses the host network', () => {
     const ports = [{ containerPort: 80 }];
     assert.deepEqual(container({ hostNetwork: true, containers: [{ ports }] }).ports, [
       { protocol: 'TCP', hostPort: 80, containerPort: 80 },

@@ -8,9 +8,9 @@ const serverFields = new Set([...timestamps, 'uid', 'resourceVersion', 'generati
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
 /**
- * Returns a pod as webhooks receive it: with namespace and with the defaults of the API server
- * (k8s.io/kubernetes/pkg/apis/core/v1/defaults.go) and ServiceAccount plugin that matchConditions
- * and templates commonly read; without fields of stored pods only.
+ * Returns a pod as webhooks receive it. Sets the namespace, and those defaults of the API server
+ * (k8s.io/kubernetes/pkg/apis/core/v1/defaults.go) and of the ServiceAccount plugin that
+ * matchConditions and templates commonly read. Omits the fields that only stored pods have.
  */
 export function admissionPod(pod: JsonObject, namespace: string): JsonObject {
   const isMirror = Object.hasOwn(objectAt(pod, ['metadata', 'annotations']), mirrorAnnotation);
@@ -29,14 +29,14 @@ export function creatableMetadata(pod: JsonObject): JsonObject {
   return Object.fromEntries(metadata.filter(([name]) => !serverFields.has(name)));
 }
 
-/** @param isMirror whether the ServiceAccount plugin skips it, as a static pod's mirror */
-function withDefaults(given: JsonObject, isMirror: boolean): JsonObject {
-  const hostNetwork = given.hostNetwork === true;
-  const account = textOf(given.serviceAccountName) ?? textOf(given.serviceAccount) ?? 'default';
-  const volumes = listOf(given.volumes);
+/** @param isMirror whether the pod mirrors a static pod; the ServiceAccount plugin skips mirrors */
+function withDefaults(source: JsonObject, isMirror: boolean): JsonObject {
+  const hostNetwork = source.hostNetwork === true;
+  const account = textOf(source.serviceAccountName) ?? textOf(source.serviceAccount) ?? 'default';
+  const volumes = listOf(source.volumes);
   const tokenVolume =
     isMirror ||
-    given.automountServiceAccountToken === false ||
+    source.automountServiceAccountToken === false ||
     volumes.some(({ name }) => textOf(name)?.startsWith('kube-api-access-'))
       ? undefined
       : { name: 'kube-api-access-00000', projected: { defaultMode: 0o644, sources: [] } };
@@ -49,39 +49,39 @@ function withDefaults(given: JsonObject, isMirror: boolean): JsonObject {
     securityContext: {},
     schedulerName: 'default-scheduler',
     enableServiceLinks: true,
-    ...given,
+    ...source,
     ...(isMirror ? {} : { serviceAccountName: account, serviceAccount: account }),
-    containers: containers(given.containers),
+    containers: containers(source.containers),
   };
-  if (given.initContainers !== undefined) spec.initContainers = containers(given.initContainers);
+  if (source.initContainers !== undefined) spec.initContainers = containers(source.initContainers);
   if (tokenVolume !== undefined) spec.volumes = [...volumes, tokenVolume];
   return spec;
 }
 
-function containerWithDefaults(given: JsonObject, hostNetwork: boolean, tokenVolume: string | undefined): JsonObject {
+function containerWithDefaults(source: JsonObject, hostNetwork: boolean, tokenVolume: string | undefined): JsonObject {
   const container: JsonObject = {
-    imagePullPolicy: pullPolicy(textOf(given.image) ?? ''),
+    imagePullPolicy: pullPolicy(textOf(source.image) ?? ''),
     resources: {},
     terminationMessagePath: '/dev/termination-log',
     terminationMessagePolicy: 'File',
-    ...given,
+    ...source,
   };
-  if (given.ports !== undefined) {
-    container.ports = listOf(given.ports).map((port) => ({
+  if (source.ports !== undefined) {
+    container.ports = listOf(source.ports).map((port) => ({
       protocol: 'TCP',
       ...(hostNetwork && port.hostPort === undefined ? { hostPort: port.containerPort } : {}),
       ...port,
     }));
   }
   const tokenPath = '/var/run/secrets/kubernetes.io/serviceaccount';
-  const mounts = listOf(given.volumeMounts);
+  const mounts = listOf(source.volumeMounts);
   if (tokenVolume !== undefined && !mounts.some(({ mountPath }) => mountPath === tokenPath)) {
     container.volumeMounts = [...mounts, { mountPath: tokenPath, name: tokenVolume, readOnly: true }];
   }
   return container;
 }
 
-/** Returns Always for the tag latest and for no tag. */
+/** Returns `Always` if the image has the tag `latest`, or neither a tag nor a digest. */
 function pullPolicy(image: string): string {
   const name = image.slice(image.lastIndexOf('/') + 1);
   const [, tag = 'latest'] = name.split(':');

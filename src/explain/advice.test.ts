@@ -6,7 +6,7 @@ import type { PodCreation } from './pod-creation.ts';
 import { configuration, creation, injectorNamed, ourWebhook, selectors, surroundings } from './testdata/webhooks.ts';
 
 const inject = 'sidecar.istio.io/inject';
-const around = surroundings(
+const cluster = surroundings(
   [
     configuration('sidecar-injector-default', [
       ourWebhook('namespace', 'default', selectors.namespace),
@@ -17,8 +17,8 @@ const around = surroundings(
 );
 const enabled = { 'istio-injection': 'enabled' };
 
-function adviceFor(asked: PodCreation): string[] {
-  return adviseOn(asked, around, explainCreation(asked, around)).map(({ changes, outcome }) => {
+function adviceFor(subject: PodCreation): string[] {
+  return adviseOn(subject, cluster, explainCreation(subject, cluster)).map(({ changes, outcome }) => {
     const words = changes.map((change) => {
       return change.field === 'hostNetwork'
         ? 'hostNetwork'
@@ -32,44 +32,44 @@ const byLabel = `Injected: Pod label ${inject}=true`;
 const byNamespace = 'Injected: Namespace label istio-injection=enabled';
 const out = [`NotInjected: Pod label ${inject}=false`, 'NotInjected: Namespace label istio-injection=disabled'];
 const templates = 'inject.istio.io/templates';
-const table: [what: string, asked: PodCreation, advice: string[]][] = [
-  ['an unlabelled namespace: its label, or the pod’s', creation(), [byNamespace, byLabel]],
-  ['a disabled namespace: only its label helps', creation({}, { 'istio-injection': 'disabled' }), [byNamespace]],
+const table: [suggestion: string, subject: PodCreation, advice: string[]][] = [
+  ['a label of the namespace or the pod if neither has a label', creation(), [byNamespace, byLabel]],
+  ['a namespace label if the namespace is disabled', creation({}, { 'istio-injection': 'disabled' }), [byNamespace]],
   [
-    'a pod that opts out: without its label',
+    'removing the label by which a pod opts out',
     creation({ labels: { [inject]: 'false' } }, enabled),
     [`Injected: Pod label ${inject}=null`],
   ],
-  ['an annotation that the label overrides', creation({ annotations: { [inject]: 'false' } }, enabled), [byLabel]],
-  ['a never-selector: the label overrules it', creation({ labels: { never: 'yes' } }, enabled), [byLabel]],
-  ['the host network', creation({ spec: { hostNetwork: true } }, enabled), ['Injected: hostNetwork']],
-  ['a namespace that the webhooks exclude by its name: no advice', creation({}, enabled, 'closed'), []],
-  ['kube-system: no advice', creation({}, enabled, 'kube-system'), []],
-  ['an injected pod: opt out', creation({}, enabled), out],
+  ['a label that overrides the annotation', creation({ annotations: { [inject]: 'false' } }, enabled), [byLabel]],
+  ['a label that overrides a never-selector', creation({ labels: { never: 'yes' } }, enabled), [byLabel]],
+  ['disabling hostNetwork', creation({ spec: { hostNetwork: true } }, enabled), ['Injected: hostNetwork']],
+  ['nothing if the webhooks exclude the namespace by its name', creation({}, enabled, 'closed'), []],
+  ['nothing in kube-system', creation({}, enabled, 'kube-system'), []],
+  ['ways to opt out for an injected pod', creation({}, enabled), out],
   [
-    'a refused pod: without the annotation, or without a sidecar',
+    'removing an annotation or opting out for a refused pod',
     creation({ annotations: { [templates]: 'other' } }, enabled),
     [`Injected: Pod annotation ${templates}=null`, ...out],
   ],
 ];
 
 describe('adviseOn', () => {
-  for (const [what, asked, advice] of table) {
-    it(what, () => {
-      assert.deepEqual(adviceFor(asked), advice);
+  for (const [suggestion, subject, advice] of table) {
+    it(`suggests ${suggestion}`, () => {
+      assert.deepEqual(adviceFor(subject), advice);
     });
   }
 
   it('tries corrections first', () => {
-    const meant: Change[] = [{ of: 'Pod', field: 'label', key: inject, value: 'true' }];
-    const asked = creation();
-    assert.equal(adviseOn(asked, around, explainCreation(asked, around), meant)[0]?.changes, meant);
+    const corrections: Change[] = [{ of: 'Pod', field: 'label', key: inject, value: 'true' }];
+    const subject = creation();
+    assert.equal(adviseOn(subject, cluster, explainCreation(subject, cluster), corrections)[0]?.changes, corrections);
   });
 
   it('returns only changes that work', () => {
-    for (const [, asked] of table) {
-      for (const { changes, outcome, injectedBy } of adviseOn(asked, around, explainCreation(asked, around))) {
-        const then = explainCreation(withChanges(asked, changes), around);
+    for (const [, subject] of table) {
+      for (const { changes, outcome, injectedBy } of adviseOn(subject, cluster, explainCreation(subject, cluster))) {
+        const then = explainCreation(withChanges(subject, changes), cluster);
         assert.deepEqual([then.outcome, then.injectedBy], [outcome, injectedBy]);
       }
     }

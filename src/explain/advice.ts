@@ -12,23 +12,23 @@ export interface Advice {
   readonly injectedBy: readonly string[];
 }
 
-/** The maximum number of results; those with the fewest changes come first. */
+/** The maximum number of results. Results with the fewest changes come first. */
 const limit = 4;
 
 /**
- * Finds changes that reverse the outcome: prevent an injection, or achieve one. Tries each on the
- * same creation and returns only those that work.
- * @param meant corrections of mistyped labels, tried first
+ * Finds changes that reverse the outcome, that is, cause an injection or prevent it. Tries each set
+ * of changes on the creation and returns only the sets that work.
+ * @param fixes corrections of mistyped labels; these are tried first
  */
-export function adviseOn(creation: PodCreation, around: Surroundings, finding: CreationFinding, meant: Change[] = []) {
-  const candidates = candidatesFor(creation, around, finding).sort((one, other) => one.length - other.length);
+export function adviseOn(creation: PodCreation, inputs: Surroundings, finding: CreationFinding, fixes: Change[] = []) {
+  const candidates = candidatesFor(creation, inputs, finding).sort((one, other) => one.length - other.length);
   const found: Advice[] = [];
   const known = new Map<string, number>();
-  for (const changes of [meant, ...candidates].filter(({ length }) => length > 0)) {
-    const { outcome, injectedBy } = explainCreation(withChanges(creation, changes), around);
+  for (const changes of [fixes, ...candidates].filter(({ length }) => length > 0)) {
+    const { outcome, injectedBy } = explainCreation(withChanges(creation, changes), inputs);
     if ((outcome !== 'Injected' && outcome !== 'NotInjected') || outcome === finding.outcome) continue;
     const result = [outcome, ...injectedBy].join(' ');
-    // At most one result each for namespace and pod, with the fewest changes.
+    // Keep one result for each set of changed objects, with the fewest changes.
     const way = [result, ...new Set(changes.map((change) => change.of))].join(' ');
     const fewest = known.get(result) ?? changes.length;
     if (known.has(way) || changes.length > fewest) continue;
@@ -46,14 +46,14 @@ function candidatesFor(creation: PodCreation, surroundings: Surroundings, findin
     case 'NotInjected':
       return waysIn(creation, surroundings, finding);
     case 'Refused':
-      // The other way is to admit the pod without a sidecar.
+      // The second possibility is to admit the pod without a sidecar.
       return [...waysAroundRefusal(creation, finding), ...waysOut(surroundings, finding)];
     case 'Unknown':
       return [];
   }
 }
 
-/** Selects the pod by each of our webhooks, and overrides the pod's or the policy's refusal. */
+/** Returns changes that make our webhooks select the pod and override an opt-out or the policy. */
 function waysIn(creation: PodCreation, surroundings: Surroundings, finding: CreationFinding): Change[][] {
   const usesHostNetwork = objectAt(creation.pod, ['spec']).hostNetwork === true;
   const hostNetwork: Change[] = usesHostNetwork ? [{ of: 'Pod', field: 'hostNetwork' }] : [];
@@ -65,13 +65,13 @@ function waysIn(creation: PodCreation, surroundings: Surroundings, finding: Crea
     const keys = keysOf(surroundings, target);
     if (namespace === undefined || pod === undefined || keys === undefined) return [];
     const selected = [...namespace, ...pod, ...hostNetwork];
-    const own = selected.filter(
+    const otherChanges = selected.filter(
       (change) => !(change.field === 'label' && change.of === 'Pod' && change.key === keys.inject),
     );
     return [
       selected,
-      [...own, { of: 'Pod', field: 'label', key: keys.inject, value: 'true' }],
-      [...own, { of: 'Pod', field: 'annotation', key: keys.inject, value: null }],
+      [...otherChanges, { of: 'Pod', field: 'label', key: keys.inject, value: 'true' }],
+      [...otherChanges, { of: 'Pod', field: 'annotation', key: keys.inject, value: null }],
     ];
   });
 }
@@ -80,7 +80,7 @@ function familiarity({ webhook }: CreationFinding['webhooks'][number]): number {
   return /^(?:namespace|object)\./.test(webhook) ? 1 : 0;
 }
 
-/** Opts out by the label of the pod or its namespace. */
+/** Returns changes that opt out by a label of the pod or of its namespace. */
 function waysOut(surroundings: Surroundings, finding: CreationFinding): Change[][] {
   return finding.webhooks.flatMap(({ target, outcome }): Change[][] => {
     const keys = keysOf(surroundings, target);
@@ -92,7 +92,7 @@ function waysOut(surroundings: Surroundings, finding: CreationFinding): Change[]
   });
 }
 
-/** Removes one of the pod's annotations, preferably one named in the message. */
+/** Returns changes that remove one annotation each; only annotations in the message, if any. */
 function waysAroundRefusal({ pod }: PodCreation, { message }: CreationFinding): Change[][] {
   const annotations = Object.keys(objectAt(pod, ['metadata', 'annotations']));
   const named = annotations.filter((key) => message.includes(key));

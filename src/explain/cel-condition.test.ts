@@ -7,7 +7,7 @@ const object = {
 };
 const request = { operation: 'CREATE', namespace: 'shop', dryRun: false, name: 'web' };
 
-/** Checked against kube-apiserver 1.36 by the scenario check-agrees. */
+/** The scenario check-agrees compares these results with kube-apiserver 1.36. */
 const evaluated: [expression: string, result: 'true' | 'false' | 'error'][] = [
   ["object.metadata.labels.tier == 'web'", 'true'],
   ["object.metadata.labels['example.com/a'] == 'c'", 'false'],
@@ -33,13 +33,13 @@ const evaluated: [expression: string, result: 'true' | 'false' | 'error'][] = [
   ["oldObject == null && request.operation == 'CREATE'", 'true'],
   ['request.dryRun', 'false'],
   ['object.metadata.name', 'error'],
-  // The unknown creator does not matter here.
+  // The unknown creator does not affect these results.
   ["object.metadata.name == 'web' || request.userInfo.username == 'x'", 'true'],
   ["'x' in request.userInfo.groups && object.metadata.name == 'other'", 'false'],
   ["'\u{1F600}'.size() == 1", 'true'],
 ];
 
-/** Expressions whose unknown parts do not matter. */
+/** Expressions whose unknown parts do not affect the result. */
 const decided: [expression: string, result: 'true' | 'false'][] = [
   ["object.metadata.name == 'web' || quantity('1').isLessThan(quantity('2'))", 'true'],
   ["quantity('1').isLessThan(quantity('2')) || object.metadata.name == 'web'", 'true'],
@@ -78,20 +78,20 @@ const undecided: [expression: string, mention: RegExp][] = [
 
 describe('evaluateCondition', () => {
   for (const [expression, result] of [...evaluated, ...decided]) {
-    it(`${expression}: ${result}`, () => {
+    it(`evaluates ${expression} to ${result}`, () => {
       assert.equal(evaluateCondition(expression, { object, request }).result, result);
     });
   }
 
   for (const [expression, mention] of undecided) {
-    it(`${expression}: unknown, with the reason`, () => {
+    it(`reports ${expression} as unknown, with the reason`, () => {
       const found = evaluateCondition(expression, { object, request });
       assert.equal(found.result, 'unknown');
       assert.match('message' in found ? found.message : '', mention);
     });
   }
 
-  it('uses the creator of the pod if given', () => {
+  it('uses the creator of the pod if the request contains it', () => {
     const userInfo = { username: 'ann', groups: ['developers'] };
     const expression = "request.userInfo.username == 'ann' && 'developers' in request.userInfo.groups";
     assert.equal(evaluateCondition(expression, { object, request: { ...request, userInfo } }).result, 'true');

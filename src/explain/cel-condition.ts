@@ -2,11 +2,11 @@ import { Environment, EvaluationError, ParseError } from '@marcbachmann/cel-js';
 import type { JsonObject } from '../inject/patch/json-value.ts';
 import { unknownParts, type UnknownPart } from './cel-unknown-parts.ts';
 
-/** The API server's result for a CEL expression; `unknown` if it cannot be evaluated here. */
+/** The API server's result for a CEL expression; `unknown` if this code cannot evaluate it. */
 export type ConditionResult =
   { readonly result: 'true' | 'false' } | { readonly result: 'error' | 'unknown'; readonly message: string };
 
-/** The variables of a matchCondition; `request` has only fields known before the request. */
+/** The variables of a matchCondition. `request` has the fields known before the request. */
 export interface ConditionInput {
   readonly object: JsonObject;
   readonly request: JsonObject;
@@ -21,12 +21,12 @@ const environment = new Environment({
   .registerVariable('oldObject', 'dyn')
   .registerVariable('request', 'dyn');
 
-/** An expression that fails, as a substitute for unknown parts. */
+/** An expression that always fails; it replaces unknown parts. */
 const failing = "(object.metadata['\\u0000'])";
 
 /**
- * Evaluates an expression like the API server for a creation: `object` is the pod, `oldObject` is
- * null. A failing expression replaces unsupported or unknown parts (such as the creator). CEL
+ * Evaluates an expression as the API server does for a creation: `object` is the pod, `oldObject`
+ * is null. A failing expression replaces unsupported or unknown parts (such as the creator). CEL
  * ignores a failure if the rest decides (`true || unknown`); otherwise the result is `unknown`.
  */
 export function evaluateCondition(expression: string, input: ConditionInput): ConditionResult {

@@ -1,7 +1,7 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import type { JsonObject } from '../inject/patch/json-value.ts';
 
-/** Functions and macros with equal results in both implementations. */
+/** Functions and macros whose results are the same in the API server and in `cel-js`. */
 const macros = ['has', 'all', 'exists', 'exists_one', 'map', 'filter'];
 const conversions = ['size', 'int', 'double', 'string', 'dyn', 'type'];
 const methods = ['startsWith', 'endsWith', 'contains', 'matches', 'orValue', 'hasValue', 'lowerAscii', 'upperAscii'];
@@ -11,12 +11,11 @@ const understood = new Set([...macros, ...conversions, ...methods]);
 const kindFields = ['kind', 'resource', 'subResource', 'requestKind', 'requestResource', 'requestSubResource'];
 const requestFields = new Set([...kindFields, 'name', 'namespace', 'operation', 'dryRun', 'userInfo']);
 
-/** A part of an expression whose value is unknown. */
+/** A part of an expression whose value is unknown. The offset `end` is exclusive. */
 export interface UnknownPart {
-  /** The position in the expression; `end` is exclusive. */
   readonly start: number;
   readonly end: number;
-  /** The reason, for messages. */
+  /** The reason why the value is unknown. */
   readonly message: string;
 }
 
@@ -50,7 +49,7 @@ function problemOf(node: ASTNode, request: JsonObject): string | undefined {
       const [receiver, field] = node.args;
       if (isUserInfo(receiver) && field !== 'username' && field !== 'groups')
         return `request.userInfo.${field} is not known here`;
-      // Implementations differ in selecting a field of null.
+      // The two CEL implementations differ when an expression selects a field of null.
       if (receiver.op === 'id' && receiver.args === 'oldObject') return 'oldObject is only compared with null here';
       if (receiver.op !== 'id' || receiver.args !== 'request') return undefined;
       if (!requestFields.has(field)) return `request.${field} is not known here`;

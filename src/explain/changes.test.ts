@@ -15,7 +15,7 @@ describe('withChanges', () => {
     ['adds a label', labelled({ a: '1' }), label('b', '2'), labelled({ a: '1', b: '2' })],
     ['replaces a label', labelled({ a: '1' }), label('a', '2'), labelled({ a: '2' })],
     ['removes an annotation', annotated({ a: '1', b: '2' }), annotation('a', null), annotated({ b: '2' })],
-    ['adds metadata', {}, annotation('a', '1'), annotated({ a: '1' })],
+    ['adds metadata to a pod without metadata', {}, annotation('a', '1'), annotated({ a: '1' })],
     ['replaces invalid labels', labelled(7), label('a', '1'), labelled({ a: '1' })],
     [
       'disables hostNetwork',
@@ -23,7 +23,7 @@ describe('withChanges', () => {
       hostNetwork,
       { spec: { hostNetwork: false, x: 1 } },
     ],
-    ['adds a spec', {}, hostNetwork, { spec: { hostNetwork: false } }],
+    ['adds a spec to a pod without a spec', {}, hostNetwork, { spec: { hostNetwork: false } }],
   ];
   for (const [what, pod, change, after] of pods) {
     it(what, () => {
@@ -33,7 +33,7 @@ describe('withChanges', () => {
     });
   }
 
-  it('applies several changes in order, including the namespace', () => {
+  it('applies several changes of a namespace in order', () => {
     const changes: Change[] = [
       { of: 'Namespace', field: 'label', key: 'b', value: '2' },
       { of: 'Namespace', field: 'label', key: 'a', value: null },
@@ -52,12 +52,12 @@ describe('changesToMeet', () => {
     [{ key: 'a', operator: 'DoesNotExist' }, null],
   ];
   for (const [unmet, value] of met) {
-    it(`${unmet.operator}: ${String(value)}`, () => {
+    it(`meets ${unmet.operator} with the label value ${String(value)}`, () => {
       assert.deepEqual(changesToMeet('Pod', [unmet]), [{ of: 'Pod', field: 'label', key: 'a', value }]);
     });
   }
 
-  it('returns undefined for the name of a namespace', () => {
+  it('returns undefined if a requirement concerns the name of the namespace', () => {
     const name: LabelSelectorRequirement = { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['shop'] };
     assert.equal(changesToMeet('Namespace', [{ key: 'a', operator: 'Exists' }, name]), undefined);
     assert.deepEqual(changesToMeet('Namespace', []), []);

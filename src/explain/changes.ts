@@ -4,7 +4,7 @@ import { objectAt } from '../inject/objects/workload-kinds.ts';
 import type { JsonObject } from '../inject/patch/json-value.ts';
 import type { PodCreation } from './pod-creation.ts';
 
-/** A user's change. `value: null` removes a label or annotation; `hostNetwork` becomes false. */
+/** A user's change. The value null removes a label or annotation; `hostNetwork` becomes false. */
 export type Change =
   | { readonly of: 'Namespace' | 'Pod'; readonly field: 'label'; readonly key: string; readonly value: string | null }
   | { readonly of: 'Pod'; readonly field: 'annotation'; readonly key: string; readonly value: string | null }
@@ -32,9 +32,9 @@ function edited(map: JsonObject, { key, value }: { readonly key: string; readonl
   return Object.fromEntries(value === null ? others : [...others, [key, value]]);
 }
 
-/** Returns changes that meet unmet requirements; undefined if that is impossible. */
+/** Returns changes that meet the requirements; undefined if no change can meet them. */
 export function changesToMeet(
-  of: 'Namespace' | 'Pod',
+  kind: 'Namespace' | 'Pod',
   unmet: readonly LabelSelectorRequirement[],
 ): Change[] | undefined {
   const changes: Change[] = [];
@@ -42,7 +42,7 @@ export function changesToMeet(
     // The name of a namespace cannot change.
     if (key === namespaceNameLabel) return undefined;
     const value = operator === 'In' ? (values[0] ?? null) : operator === 'Exists' ? 'true' : null;
-    changes.push({ of, field: 'label', key, value });
+    changes.push({ of: kind, field: 'label', key, value });
   }
   return changes;
 }

@@ -26,28 +26,28 @@ const strict = surroundings([standard], {
 });
 
 describe('explainCreation', () => {
-  const table: [what: string, asked: PodCreation, around: Surroundings, outcome: string, reason: string][] = [
+  const table: [what: string, podCreation: PodCreation, cluster: Surroundings, outcome: string, reason: string][] = [
     ['an enabled namespace', creation({}, enabled), plain, 'Injected', 'Injected'],
     ['an unlabelled namespace', creation(), plain, 'NotInjected', 'NotSelected'],
     ['a pod that opts out by label', creation({ labels: optOut }, enabled), plain, 'NotInjected', 'OptedOutByLabel'],
     [
-      'a pod that opts out by annotation, without matchCondition',
+      'a pod that opts out by annotation if the webhook has no matchCondition',
       creation({ annotations: optOut }, enabled),
       plain,
       'NotInjected',
       'OptedOutByAnnotation',
     ],
-    ['the host network', creation({ spec: { hostNetwork: true } }, enabled), plain, 'NotInjected', 'HostNetwork'],
+    ['a host-network pod', creation({ spec: { hostNetwork: true } }, enabled), plain, 'NotInjected', 'HostNetwork'],
     ['an excluded namespace', creation({}, enabled, 'kube-system'), plain, 'NotInjected', 'ExcludedNamespace'],
-    ['the policy', creation({}, enabled), strict, 'NotInjected', 'PolicyDisabled'],
+    ['a disabled policy', creation({}, enabled), strict, 'NotInjected', 'PolicyDisabled'],
     ['a neverInjectSelector', creation({ labels: never }, enabled), strict, 'NotInjected', 'NeverInjectSelector'],
     ['a forbidden annotation', creation({ annotations: other }, enabled), plain, 'Refused', 'AnnotationNotAllowed'],
-    ['no webhook', creation({}, enabled), surroundings([], {}), 'NotInjected', 'NoWebhook'],
-    ['no configuration', creation({}, enabled), surroundings([standard], {}), 'Unknown', 'ConfigurationUnknown'],
+    ['a cluster without webhooks', creation({}, enabled), surroundings([], {}), 'NotInjected', 'NoWebhook'],
+    ['a lost configuration', creation({}, enabled), surroundings([standard], {}), 'Unknown', 'ConfigurationUnknown'],
   ];
-  for (const [what, asked, around, ...expected] of table) {
-    it(`${what}: ${expected.join(' ')}`, () => {
-      const { outcome, reason } = explainCreation(asked, around);
+  for (const [what, podCreation, cluster, ...expected] of table) {
+    it(`reports ${expected.join(', ')} for ${what}`, () => {
+      const { outcome, reason } = explainCreation(podCreation, cluster);
       assert.deepEqual([outcome, reason], expected);
     });
   }
@@ -69,14 +69,14 @@ describe('explainCreation', () => {
 
   it('distinguishes a tag from a revision', () => {
     const tagged = configuration('sidecar-injector-tag-prod', [ourWebhook('rev.namespace', 'default', {}, 'prod')]);
-    const around = surroundings([tagged], { default: injectorNamed('default') });
-    const { webhooks, injectedBy } = explainCreation(creation(), around);
+    const cluster = surroundings([tagged], { default: injectorNamed('default') });
+    const { webhooks, injectedBy } = explainCreation(creation(), cluster);
     const ref = { injectorConfig: 'default', hash: '00000000' };
     assert.deepEqual(webhooks[0]?.target, { ...ref, tag: 'prod', namespace: 'home' });
     assert.deepEqual(injectedBy, ['default.00000000']);
   });
 
-  it('uses the workload’s configuration in a rollout, and the stable one in shadow', () => {
+  it('uses the configuration of the workload in a rollout, and the stable configuration in shadow', () => {
     const rollout = {
       tag: 'prod',
       stable: { injectorConfig: 'old', hash: '00000000' },
@@ -96,7 +96,7 @@ describe('explainCreation', () => {
     assert.deepEqual(ask('ffffffffffffffff', true), ['old.00000000']);
   });
 
-  it('calls webhooks in name order, each with the result of the previous one', () => {
+  it('calls webhooks in name order and passes the pod from each webhook to the next', () => {
     const second = { objectSelector: { matchLabels: { 'with-first': 'yes' } } };
     const configurations = [
       configuration('b', [ourWebhook('x', 'second', second)]),
@@ -111,7 +111,7 @@ describe('explainCreation', () => {
     assert.deepEqual(explainCreation(creation(), surroundings(reversed, injectors)).injectedBy, ['first.00000000']);
   });
 
-  it('calls webhooks with IfNeeded again when a later one changed the pod', () => {
+  it('calls webhooks with IfNeeded again after a later webhook changed the pod', () => {
     const once = { reinvocationPolicy: 'IfNeeded' } as const;
     const configurations = [
       configuration('a', [ourWebhook('x', 'first', once)]),
@@ -123,26 +123,26 @@ describe('explainCreation', () => {
     assert.deepEqual(injectedBy, ['first.00000000', 'second.00000000']);
   });
 
-  it('reports webhooks of other injectors, and a refusal by their failing conditions', () => {
+  it("reports another product's webhook, and a refusal by its failing condition", () => {
     const careless = [{ name: 'careless', expression: "object.metadata.labels.none == 'x'" }];
-    const beside = (webhook: Parameters<typeof foreignWebhook>[1], pod = {}) => {
+    const explainWithForeign = (webhook: Parameters<typeof foreignWebhook>[1], pod = {}) => {
       const foreign = configuration('a', [foreignWebhook('x.example.com', webhook)]);
-      const around = surroundings([foreign, standard], { default: injectorNamed('default') });
-      return explainCreation(creation(pod, enabled), around);
+      const cluster = surroundings([foreign, standard], { default: injectorNamed('default') });
+      return explainCreation(creation(pod, enabled), cluster);
     };
-    const outcomes = beside({}).webhooks.map(({ outcome }) => outcome);
+    const outcomes = explainWithForeign({}).webhooks.map(({ outcome }) => outcome);
     assert.deepEqual(outcomes, ['Called', 'Injected', 'NotCalled']);
-    const { outcome, reason, webhooks } = beside({ matchConditions: careless }, { labels: {} });
+    const { outcome, reason, webhooks } = explainWithForeign({ matchConditions: careless }, { labels: {} });
     assert.deepEqual([outcome, reason, webhooks.length], ['Refused', 'MatchConditionFailed', 1]);
   });
 
-  it('is Unknown for an unknown condition of ours, but not for a foreign one under Ignore', () => {
+  it('reports Unknown for an unknown condition of our webhook, but not of a foreign webhook under Ignore', () => {
     const undecidable = { matchConditions: [{ name: 'undecidable', expression: "quantity('1').isInteger()" }] };
     const injectors = { default: injectorNamed('default') };
     const ours = surroundings([configuration('a', [ourWebhook('x', 'default', undecidable)])], injectors);
     assert.equal(explainCreation(creation(), ours).outcome, 'Unknown');
     const foreign = configuration('a', [foreignWebhook('x.example.com', { ...undecidable, failurePolicy: 'Ignore' })]);
-    const beside = surroundings([foreign, standard], injectors);
-    assert.equal(explainCreation(creation({}, enabled), beside).outcome, 'Injected');
+    const withForeign = surroundings([foreign, standard], injectors);
+    assert.equal(explainCreation(creation({}, enabled), withForeign).outcome, 'Injected');
   });
 });

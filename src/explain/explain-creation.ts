@@ -10,18 +10,18 @@ import type { PodCreation } from './pod-creation.ts';
 import type { PodWebhook, RolloutCanary, WebhookTarget } from './pod-webhook.ts';
 import { chooseWebhook, type Step, type WebhookChoice } from './webhook-choice.ts';
 
-/** The outcome for a pod. `Refused`: the API server does not create it. */
+/** The outcome for a pod. `Refused`: the API server does not create the pod. */
 export type CreationOutcome = 'Injected' | 'NotInjected' | 'Refused' | 'Unknown';
 
 /** The result for one webhook. */
 export interface WebhookFinding {
   readonly configuration: string;
   readonly webhook: string;
-  /** Undefined for webhooks of other injectors. */
+  /** The target of our webhook; undefined for another product's webhook. */
   readonly target: WebhookTarget | undefined;
   readonly failurePolicy: 'Fail' | 'Ignore';
   readonly reinvocationPolicy: 'Never' | 'IfNeeded';
-  /** `Called`: a webhook of another injector, whose response is unknown. */
+  /** `Called`: the API server calls another product's webhook, whose response is unknown. */
   readonly outcome: 'NotCalled' | 'Called' | 'Injected' | 'Skipped' | 'Refused' | 'Unknown';
   readonly reason: string;
   readonly message: string;
@@ -35,27 +35,27 @@ export interface CreationFinding {
   readonly message: string;
   /** `N.<hash8>` of each configuration that injects the pod, in order. */
   readonly injectedBy: readonly string[];
-  /** In the API server's call order; ends at a refusal. */
+  /** The webhooks in the API server's call order, up to the first refusal. */
   readonly webhooks: readonly WebhookFinding[];
-  /** The webhooks called again because a later one changed the pod (reinvocationPolicy). */
+  /** Webhooks that are called again after a later webhook changed the pod (reinvocationPolicy). */
   readonly reinvoked: readonly string[];
-  /** The pod to be stored, as far as known; for `Refused`, the original pod. */
+  /** The pod that the API server stores, as far as known; after a refusal, the original pod. */
   readonly pod: JsonObject;
 }
 
-/** The inputs other than the pod; the caller provides them. */
+/** The inputs, apart from the pod, that an explanation needs. */
 export interface Surroundings {
-  /** In the API server's call order (`podWebhooks`). */
+  /** The webhooks in the API server's call order (`podWebhooks`). */
   readonly webhooks: readonly PodWebhook[];
-  /** Returns the configuration of a webhook, or why it is unavailable. */
+  /** Returns the loaded configuration of a webhook, or the reason why it is unavailable. */
   readonly injectorOf: (target: WebhookTarget) => Injector | { readonly unavailable: string };
   /** Reports whether a rollout gives the canary to the pod's workload. */
   readonly getsCanary: (canary: RolloutCanary, pod: JsonObject, namespace: string) => boolean;
 }
 
 /**
- * Explains the creation of a pod step by step: the API server's choice of webhooks, each applied to
- * the result of the previous ones. Our webhooks use the real decision and injection.
+ * Explains the creation of a pod step by step. Chooses webhooks as the API server does, and applies
+ * each to the result of the previous webhook. For our webhooks, calls `decide` and `inject`.
  */
 export function explainCreation(creation: PodCreation, surroundings: Surroundings): CreationFinding {
   let pod = creation.pod;
@@ -67,7 +67,7 @@ export function explainCreation(creation: PodCreation, surroundings: Surrounding
     const answer = ask(each, creation, pod, surroundings);
     findings.push(answer.finding);
     if (answer.finding.outcome === 'Refused') return refused(answer.finding, findings, creation.pod);
-    // Includes the webhook itself: the API server's own plugins change what it has added.
+    // Includes this webhook, because built-in plugins of the API server change what it added.
     if (answer.isCalled && each.webhook.reinvocationPolicy === 'IfNeeded') reinvocable.push(each);
     if (answer.pod !== undefined) {
       pod = answer.pod;
@@ -75,12 +75,12 @@ export function explainCreation(creation: PodCreation, surroundings: Surrounding
       for (const earlier of reinvocable) toReinvoke.add(earlier);
     }
   }
-  // The second round only calls webhooks that were called in the first.
+  // The second round calls only webhooks that the first round called.
   const reinvoked: string[] = [];
   for (const each of surroundings.webhooks.filter((webhook) => toReinvoke.has(webhook))) {
     const answer = ask(each, creation, pod, surroundings);
     if (!answer.isCalled && answer.finding.outcome !== 'Refused') continue;
-    reinvoked.push(`${each.configuration}/${each.webhook.name}`);
+    reinvoked.push(`${each.webhookConfiguration}/${each.webhook.name}`);
     if (answer.finding.outcome === 'Refused')
       return refused(answer.finding, [...findings, answer.finding], creation.pod);
     if (answer.pod !== undefined) pod = answer.pod;
@@ -96,21 +96,22 @@ function refused(finding: WebhookFinding, webhooks: readonly WebhookFinding[], p
 interface Answer {
   readonly finding: WebhookFinding;
   readonly isCalled: boolean;
-  /** Present when the webhook changes the pod. */
+  /** The changed pod; absent if the webhook does not change the pod. */
   readonly pod?: JsonObject;
 }
 
 function ask(each: PodWebhook, creation: PodCreation, pod: JsonObject, surroundings: Surroundings): Answer {
-  const { configuration, webhook, canary } = each;
+  const { webhookConfiguration, webhook, canary } = each;
   const isCanary = canary !== undefined && surroundings.getsCanary(canary, creation.pod, creation.namespace.name);
   const target = isCanary ? canary.target : each.target;
   const { failurePolicy = 'Fail', reinvocationPolicy = 'Never' } = webhook;
   const { called, steps, ...choice } = chooseWebhook(webhook, creation, pod);
-  const found = { configuration, webhook: webhook.name, target, failurePolicy, reinvocationPolicy, ...choice };
+  const policies = { failurePolicy, reinvocationPolicy };
+  const found = { configuration: webhookConfiguration, webhook: webhook.name, target, ...policies, ...choice };
   if (called !== 'Yes')
     return { finding: { ...found, outcome: called === 'No' ? 'NotCalled' : called, steps }, isCalled: false };
   if (target === undefined) {
-    const message = 'called; the response of another injector is not known here';
+    const message = "called; the response of another product's webhook is not known here";
     return { finding: { ...found, outcome: 'Called', reason: 'Foreign', message, steps }, isCalled: true };
   }
   const answer = askOurs(target, creation, pod, surroundings);
@@ -139,8 +140,8 @@ function askOurs(
   const steps: Step[] = [{ step: 'Configuration', result: 'Yes', message: `the webhook uses ${named}` }];
   const result = inject(injector, { pod, namespace: namespace.name, namespaceMetadata: namespace });
   if (result.outcome !== 'failed') {
-    const { inject: isWanted, reason, message } = decide(injector.rules, readPodFacts(pod, namespace.name));
-    steps.push({ step: 'Decision', result: isWanted ? 'Yes' : 'No', name: reason, message });
+    const { inject: isInjected, reason, message } = decide(injector.rules, readPodFacts(pod, namespace.name));
+    steps.push({ step: 'Decision', result: isInjected ? 'Yes' : 'No', name: reason, message });
   }
   switch (result.outcome) {
     case 'skipped':
@@ -163,13 +164,13 @@ function entryOf({ injectorConfig, hash }: WebhookTarget): string {
   return `${injectorConfig}.${hash}`;
 }
 
-/** Adds the handler's annotation, with a single entry: no code reads the list here. */
+/** Adds the admission handler's annotation. One entry suffices: no code here reads the list. */
 function marked(pod: JsonObject, entry: string): JsonObject {
   const annotations = { ...objectAt(pod, ['metadata', 'annotations']), [injectedByAnnotation]: entry };
   return { ...pod, metadata: { ...objectAt(pod, ['metadata']), annotations } };
 }
 
-/** Summarizes findings: injections, else unknown results, else the step closest to an injection. */
+/** Summarizes findings: an unknown result, an injection, or the step closest to an injection. */
 function summary(findings: readonly WebhookFinding[]): Pick<CreationFinding, 'outcome' | 'reason' | 'message'> {
   const ours = findings.filter(({ target }) => target !== undefined);
   const injected = ours.filter(({ outcome }) => outcome === 'Injected');
@@ -204,7 +205,7 @@ function notSelected(ours: readonly WebhookFinding[]): { reason: string; message
   return { reason: 'NotSelected', message: `no webhook selects the pod; the closest is ${where}: ${nearest.message}` };
 }
 
-/** Counts unmet requirements; those of the namespace count twice. */
+/** Counts unmet requirements. Requirements on the namespace count twice. */
 function distance({ unmet }: WebhookFinding): number {
   return unmet.namespace.length * 2 + unmet.pod.length;
 }

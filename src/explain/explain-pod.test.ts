@@ -16,14 +16,13 @@ function pod(fields: Partial<DecisionFacts> = {}): DecisionFacts {
   return { namespace: 'shop', hostNetwork: false, labels: {}, annotations: {}, ...fields };
 }
 
-/** Returns all objects, with tags that serve the revision in their spec. */
-function claims(configs: InjectorConfig[], tags: RevisionTag[] = []): ClaimingObjects {
+/** Returns all objects. Each tag has as its target the InjectorConfig of spec.revision. */
+function claimsFor(configs: InjectorConfig[], tags: RevisionTag[] = []): ClaimingObjects {
   return { configs, tags, targetOf: ({ spec }) => configs.find((each) => revisionOf(each) === spec.revision) };
 }
 
-const taking = (owners: readonly WebhookOwner[]): string[] => owners.map(({ config: { metadata } }) => metadata.name);
+const namesOf = (owners: readonly WebhookOwner[]): string[] => owners.map(({ config: { metadata } }) => metadata.name);
 
-/** Returns the rules of an InjectorConfig. */
 function rulesOf({ spec: { injection, webhook } }: InjectorConfig): DecisionRules {
   const { policy = 'enabled', templates, neverInjectSelector } = injection;
   const config = JSON.stringify({ policy, templates, neverInjectSelector });
@@ -45,52 +44,52 @@ describe('PodSelection', () => {
     }),
   ];
   const both = { 'istio-injection': 'enabled' };
-  const rows: [name: string, pod: Partial<DecisionFacts>, namespace: Record<string, string>, taken: string[]][] = [
-    ['no label', {}, {}, []],
+  const rows: [name: string, pod: Partial<DecisionFacts>, namespace: Record<string, string>, selected: string[]][] = [
+    ['a pod without labels', {}, {}, []],
     ["the namespace's injection label", {}, { 'istio-injection': 'enabled' }, ['default']],
     ["the namespace's revision", {}, { 'istio.io/rev': 'blue' }, ['blue']],
     ["the pod's revision", { labels: { 'istio.io/rev': 'blue' } }, {}, ['blue']],
-    ["the pod's own label", { labels: { [inject]: 'true' } }, {}, ['default']],
-    ['an opt-out', { labels: { [inject]: 'false' } }, { 'istio-injection': 'enabled' }, []],
-    ['two families', {}, { ...both, logs: 'on' }, ['default', 'logs']],
-    ['one has injected the pod', { annotations: { 'logs/status': '{}' } }, { ...both, logs: 'on' }, ['default']],
+    ["the pod's inject label", { labels: { [inject]: 'true' } }, {}, ['default']],
+    ['a pod that opts out', { labels: { [inject]: 'false' } }, { 'istio-injection': 'enabled' }, []],
+    ['labels of two families', {}, { ...both, logs: 'on' }, ['default', 'logs']],
+    ['a pod that logs injected', { annotations: { 'logs/status': '{}' } }, { ...both, logs: 'on' }, ['default']],
     ['an excluded namespace', { labels: { [inject]: 'true' } }, { 'kubernetes.io/metadata.name': 'kube-system' }, []],
     ["the operator's own namespace", {}, { 'kubernetes.io/metadata.name': 'injection', logs: 'on' }, []],
   ];
-  for (const [name, fields, namespaceLabels, taken] of rows) {
-    it(`${name}: ${taken.join(' and ') || 'none'}`, () => {
-      assert.deepEqual(taking(selection.of(pod(fields), namespaceLabels, webhookOwners(claims(all)))), taken);
+  for (const [name, fields, namespaceLabels, selected] of rows) {
+    it(`selects ${selected.join(' and ') || 'nothing'} for ${name}`, () => {
+      assert.deepEqual(namesOf(selection.of(pod(fields), namespaceLabels, webhookOwners(claimsFor(all)))), selected);
     });
   }
 
-  it('prefers the older of two with the same revision', () => {
-    const made = (name: string, day: number): InjectorConfig => {
+  it('prefers the older of two InjectorConfigs with the same revision', () => {
+    const createdOn = (name: string, day: number): InjectorConfig => {
       const config = injectorConfig(name, { revision: 'same' });
       return { ...config, metadata: { ...config.metadata, creationTimestamp: `2026-01-0${day}T00:00:00Z` } };
     };
-    const [older, younger] = [made('one', 1), made('two', 2)];
-    const owners = webhookOwners(claims([younger, older]));
-    assert.deepEqual(taking(selection.of(pod(), { 'istio.io/rev': 'same' }, owners)), ['one']);
+    const [older, younger] = [createdOn('one', 1), createdOn('two', 2)];
+    const owners = webhookOwners(claimsFor([younger, older]));
+    assert.deepEqual(namesOf(selection.of(pod(), { 'istio.io/rev': 'same' }, owners)), ['one']);
   });
 
-  it('selects nothing by invalid selectors', () => {
+  it('selects nothing if a selector is invalid', () => {
     const odd = injectorConfig('odd', {
       webhook: { selection: 'Custom', objectSelector: { matchLabels: { 'a b': 'c' } } },
     });
-    assert.deepEqual(selection.of(pod({ labels: { 'a b': 'c' } }), {}, webhookOwners(claims([odd]))), []);
+    assert.deepEqual(selection.of(pod({ labels: { 'a b': 'c' } }), {}, webhookOwners(claimsFor([odd]))), []);
   });
 
   it('follows tags, including the tag default', () => {
     const tags = [revisionTag('prod', { revision: 'blue' }), revisionTag('default', { revision: 'blue' })];
-    const owners = webhookOwners(claims(all, tags));
-    const taken = (labels: Record<string, string>) =>
+    const owners = webhookOwners(claimsFor(all, tags));
+    const selected = (labels: Record<string, string>) =>
       selection
         .of(pod(), labels, owners)
         .map(({ config: { metadata }, tag }) => `${metadata.name} by ${tag?.metadata.name ?? 'itself'}`);
-    assert.deepEqual(taken({ 'istio.io/rev': 'prod' }), ['blue by prod']);
-    assert.deepEqual(taken({ 'istio.io/rev': 'blue' }), ['blue by itself']);
-    assert.deepEqual(taken({ 'istio-injection': 'enabled' }), ['blue by default']);
-    assert.deepEqual(taken({ 'istio.io/rev': 'lost' }), []);
+    assert.deepEqual(selected({ 'istio.io/rev': 'prod' }), ['blue by prod']);
+    assert.deepEqual(selected({ 'istio.io/rev': 'blue' }), ['blue by itself']);
+    assert.deepEqual(selected({ 'istio-injection': 'enabled' }), ['blue by default']);
+    assert.deepEqual(selected({ 'istio.io/rev': 'lost' }), []);
   });
 });
 
@@ -105,15 +104,15 @@ describe('explainSelected', () => {
   });
   const rows: [name: string, config: InjectorConfig, pod: Partial<DecisionFacts>, reason: string, note: RegExp][] = [
     ['hostNetwork', plain, { hostNetwork: true }, 'HostNetwork', /InjectorConfig blue \(revision blue\).*host network/],
-    ['the policy', off, {}, 'PolicyDisabled', /the policy is disabled/],
-    ['a selector', never, { labels: { job: 'yes' } }, 'NeverInjectSelector', /neverInjectSelector/],
-    ['no call', plain, {}, 'NotCalled', /was not called; the pod was created before the webhook or [^;]*namespace$/],
-    ['perhaps no call', careless, {}, 'NotCalled', /failurePolicy is Ignore, or one of spec\.webhook\.matchConditions/],
-    ['paused', injectorConfig('blue', { paused: true }), {}, 'Paused', /spec\.paused/],
+    ['a disabled policy', off, {}, 'PolicyDisabled', /the policy is disabled/],
+    ['a neverInjectSelector', never, { labels: { job: 'yes' } }, 'NeverInjectSelector', /neverInjectSelector/],
+    ['an old pod', plain, {}, 'NotCalled', /was not called; the pod was created before the webhook or [^;]*namespace$/],
+    ['a lax webhook', careless, {}, 'NotCalled', /failurePolicy is Ignore, or one of spec\.webhook\.matchConditions/],
+    ['a paused InjectorConfig', injectorConfig('blue', { paused: true }), {}, 'Paused', /spec\.paused/],
   ];
-  for (const [name, of, fields, reason, note] of rows) {
-    it(`${name}: ${reason}`, () => {
-      const explanation = explainSelected(pod(fields), { config: of }, rulesOf(of));
+  for (const [name, config, fields, reason, note] of rows) {
+    it(`reports ${reason} for ${name}`, () => {
+      const explanation = explainSelected(pod(fields), { config }, rulesOf(config));
       assert.deepEqual([explanation?.reason, explanation?.injectorConfig], [reason, 'blue']);
       assert.match(explanation?.note ?? '', note);
       assert.equal(explanation?.isExpected, !['NotCalled', 'Paused'].includes(reason));
@@ -125,7 +124,7 @@ describe('explainSelected', () => {
     assert.match(explanation?.note ?? '', /InjectorConfig blue \(revision blue, by tag prod\) selects this pod/);
   });
 
-  it('without a published configuration: NotPublished', () => {
+  it('reports NotPublished if no configuration is published', () => {
     assert.equal(explainSelected(pod(), { config: plain }, undefined)?.reason, 'NotPublished');
   });
 
@@ -142,9 +141,9 @@ describe('explainUnselected', () => {
   const configs = [injectorConfig('blue')];
   const asking = { labels: { [inject]: 'true' } };
   const rows: [name: string, pod: Partial<DecisionFacts>, namespace: Record<string, string>, note?: RegExp][] = [
-    ['a pod that does not ask', {}, {}],
-    ['injected by another injector', { ...asking, annotations: { 'sidecar.istio.io/status': '{}' } }, {}],
-    ['by namespace', asking, { 'istio-injection': 'disabled' }, /the namespace's label istio-injection is "disabled"$/],
+    ['a pod that does not ask for injection', {}, {}],
+    ['a pod that is injected already', { ...asking, annotations: { 'sidecar.istio.io/status': '{}' } }, {}],
+    ['an opt-out', asking, { 'istio-injection': 'disabled' }, /the namespace's label istio-injection is "disabled"$/],
     [
       'an unknown revision',
       { labels: { ...asking.labels, 'istio.io/rev': 'red' } },
@@ -152,10 +151,10 @@ describe('explainUnselected', () => {
       /namespace's label istio.io\/rev is "green" and the pod's label istio.io\/rev is "red"/,
     ],
     ['an excluded namespace', { ...asking, namespace: 'kube-system' }, {}, /namespace kube-system is never injected/],
-    ['no revision label', asking, {}, /neither the pod nor its namespace has a label istio\.io\/rev/],
+    ['a missing revision label', asking, {}, /neither the pod nor its namespace has a label istio\.io\/rev/],
   ];
   for (const [name, fields, labels, note] of rows) {
-    it(name, () => {
+    it(`${note ? 'explains' : 'ignores'} ${name}`, () => {
       const explanation = explainUnselected(pod(fields), labels, configs, selection);
       assert.equal(explanation?.reason, note && 'NotSelected');
       if (note) assert.match(explanation?.note ?? '', note);

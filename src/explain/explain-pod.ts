@@ -5,20 +5,20 @@ import type { Labels } from '../selection/label-selector.ts';
 import { isInjected, type PodSelection } from '../selection/webhook-owners.ts';
 import type { WebhookOwner } from '../selection/webhook-selectors.ts';
 
-/** Why a pod is not injected although it or its namespace asked for injection. */
+/** The reason why a pod is not injected although the pod or its namespace asks for injection. */
 export interface PodExplanation {
   /** The InjectorConfig that selects the pod; undefined if none does. */
   readonly injectorConfig: string | undefined;
   /** A reason of `decide`, or `NotSelected`, `Paused`, `NotPublished`, `NotCalled`. */
   readonly reason: SkipReason | 'NotSelected' | 'Paused' | 'NotPublished' | 'NotCalled';
   readonly note: string;
-  /** Whether the configuration intends it; otherwise it is an error. */
+  /** Whether the configuration intends this; otherwise there is an error. */
   readonly isExpected: boolean;
 }
 
 /**
- * Explains why a selected pod is not injected; undefined if it opted out.
- * @param rules of the published configuration; undefined while there is none
+ * Explains why a selected pod is not injected. Returns undefined if the pod opted out.
+ * @param rules the rules of the published configuration; undefined if no configuration is published
  */
 export function explainSelected(
   pod: DecisionFacts,
@@ -51,7 +51,7 @@ export function explainSelected(
   return unexpected('NotCalled', `not injected: ${named} selects this pod but was not called; ${causes.join(', or ')}`);
 }
 
-/** Explains why an asking pod is not selected; undefined if its label does not ask. */
+/** Explains why a pod that asks for injection is not selected; undefined if it does not ask. */
 export function explainUnselected(
   pod: DecisionFacts,
   namespaceLabels: Labels,
@@ -62,14 +62,14 @@ export function explainUnselected(
   // Injectors of one family share the status annotation.
   if (asked === undefined || isInjected(pod, asked)) return undefined;
   const { keys } = asked.spec.webhook;
-  const said = (whose: string, key: string, value: string | undefined): string[] =>
+  const labelInWords = (whose: string, key: string, value: string | undefined): string[] =>
     value === undefined ? [] : [`${whose} label ${key} is "${value}"`];
   const found = selection.excludes(asked, pod.namespace)
     ? [`namespace ${pod.namespace} is never injected`]
     : [
-        ...said("the namespace's", keys.injection, namespaceLabels[keys.injection]),
-        ...said("the namespace's", keys.revision, namespaceLabels[keys.revision]),
-        ...said("the pod's", keys.revision, pod.labels[keys.revision]),
+        ...labelInWords("the namespace's", keys.injection, namespaceLabels[keys.injection]),
+        ...labelInWords("the namespace's", keys.revision, namespaceLabels[keys.revision]),
+        ...labelInWords("the pod's", keys.revision, pod.labels[keys.revision]),
       ];
   const why = found.length > 0 ? found.join(' and ') : `neither the pod nor its namespace has a label ${keys.revision}`;
   const note = `not injected: the pod's label ${keys.inject} is "true", but no InjectorConfig selects it: ${why}`;

@@ -55,7 +55,7 @@ describe('labelMistakes', () => {
     ],
   ];
   for (const [labels, message, meant = ''] of ofPods) {
-    it(`checks a pod: ${JSON.stringify(labels)}, ${meant}`, () => {
+    it(`suggests "${meant}" for the pod labels ${JSON.stringify(labels)}`, () => {
       const [mistake] = labelMistakes(labels, [istio], 'Pod');
       assert.match(mistake?.message ?? 'none', message ?? /^none$/);
       const changes = mistake?.changes.map((change) => ('key' in change ? `${change.key}=${change.value}` : '')) ?? [];
@@ -63,14 +63,14 @@ describe('labelMistakes', () => {
     });
   }
 
-  it('checks each family against its own names', () => {
+  it('checks the labels of each family against the names of that family', () => {
     const families = [istio, { keys: logs, names: ['default'] }];
     assert.deepEqual(labelMistakes({ [logs.injection]: 'enabled', 'istio.io/rev': 'prod' }, families), []);
     const [mistake] = labelMistakes({ [logs.revision]: 'v2' }, families);
     assert.match(mistake?.message ?? '', /no revision or tag v2; there are: default$/);
   });
 
-  it('accepts existing names, with any other labels', () => {
+  it('accepts existing names next to any other labels', () => {
     const name = fc.stringMatching(/^[a-z]{1,20}$/);
     fc.assert(
       fc.property(name, fc.dictionary(fc.stringMatching(/^[A-Z]{1,30}$/), name), (revision, others) => {

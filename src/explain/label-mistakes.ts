@@ -5,23 +5,23 @@ import type { Labels } from '../selection/label-selector.ts';
 import type { Change } from './changes.ts';
 import { edits, namesThere, nearestName } from './nearest-name.ts';
 
-/** A family's label keys with its revisions and tags. */
+/** The label keys of a family, with its revisions and tags. */
 export interface LabelFamily {
   readonly keys: Pick<WebhookKeys, 'injection' | 'revision' | 'inject'>;
-  /** Revisions and tags; contains `default` if the label `injection` has a target. */
+  /** The revisions and tags, including `default` if the label `injection` has a target. */
   readonly names: readonly string[];
 }
 
-/** A label that asks for injection, or resembles one, without effect. */
+/** A label that asks for injection, or resembles such a label, but has no effect. */
 export interface LabelMistake {
   readonly reason: 'UnknownRevision' | 'NearMissName' | 'NearMissValue';
-  /** Says what to write instead. */
+  /** The problem, and the label to write instead. */
   readonly message: string;
   /** The probable correction; empty if unknown. */
   readonly changes: Change[];
 }
 
-/** Returns the label families; a tag with an unknown revision belongs to all of them. */
+/** Returns the label families. A tag with an unknown revision belongs to every family. */
 export function labelFamilies(
   configs: readonly Pick<InjectorConfig, 'metadata' | 'spec'>[],
   tags: readonly Pick<RevisionTag, 'metadata' | 'spec'>[],
@@ -41,27 +41,27 @@ export function labelFamilies(
   });
 }
 
-/** The label that switches injection on or off, and the one that has no effect there. */
+/** For each kind, the key of the label that switches injection, and a key that has no effect. */
 const switches = {
   Namespace: { key: 'injection', on: 'enabled', off: 'disabled', other: 'inject' },
   Pod: { key: 'inject', on: 'true', off: 'false', other: 'injection' },
 } as const;
 
 /**
- * Finds mistakes in the labels of a namespace or pod, the worst first. Reports labels that no
- * injector reads only if they resemble one that an injector reads.
+ * Finds mistakes in the labels of a namespace or pod, the worst mistake first. Reports a label that
+ * no injector reads only if it resembles a label that an injector reads.
  */
 export function labelMistakes(
   labels: Labels,
   families: readonly LabelFamily[],
-  of: Change['of'] = 'Namespace',
+  kind: Change['of'] = 'Namespace',
 ): LabelMistake[] {
-  const { key, on, off, other } = switches[of];
+  const { key, on, off, other } = switches[kind];
   const byLabel = new Map<string, LabelMistake>();
   const add = (label: string, reason: LabelMistake['reason'], what: string, key?: string, value?: string): void => {
-    const to = (each: string, after: string | null): Change => ({ of, field: 'label', key: each, value: after });
-    const changes = key === undefined ? [] : [...(key === label ? [] : [to(label, null)]), to(key, value ?? null)];
-    const message = `the ${of.toLowerCase()}'s label ${label}=${labels[label] ?? ''} ${what}`;
+    const set = (each: string, after: string | null): Change => ({ of: kind, field: 'label', key: each, value: after });
+    const changes = key === undefined ? [] : [...(key === label ? [] : [set(label, null)]), set(key, value ?? null)];
+    const message = `the ${kind.toLowerCase()}'s label ${label}=${labels[label] ?? ''} ${what}`;
     // Report each label once: families may share it.
     if (!byLabel.has(label)) byLabel.set(label, { reason, message, changes });
   };
@@ -70,16 +70,16 @@ export function labelMistakes(
     const asked = labels[keys[key]];
     if (asked !== undefined && asked !== on && asked !== off)
       add(keys[key], 'NearMissValue', `has no effect: use ${on} or ${off}`, keys[key], switched(asked));
-    // A namespace's switch overrides its revision; a pod's revision overrides its switch.
-    const isDefault = asked === on && (of === 'Namespace' || labels[keys.revision] === undefined);
-    const isSilent = asked === off || (of === 'Namespace' && asked !== undefined);
-    const name = isDefault ? defaultRevision : isSilent ? undefined : labels[keys.revision];
+    // In a namespace, the switch overrides the revision; in a pod, the revision overrides it.
+    const isDefault = asked === on && (kind === 'Namespace' || labels[keys.revision] === undefined);
+    const isSwitched = asked === off || (kind === 'Namespace' && asked !== undefined);
+    const name = isDefault ? defaultRevision : isSwitched ? undefined : labels[keys.revision];
     if (name === undefined || names.includes(name)) continue;
     const meant = nearestName(name, names);
     const what = `has no effect: there is no revision or tag ${name}; ${namesThere(name, names)}`;
     add(isDefault ? keys[key] : keys.revision, 'UnknownRevision', what, meant && keys.revision, meant);
   }
-  // The correct label for each label of the families.
+  // Maps each label of the families to the correct label for this kind.
   const known = new Map<string, string>([
     ...families.map(({ keys }) => [keys[other], keys[key]] as const),
     ...families.flatMap(({ keys }) => [keys[key], keys.revision].map((each) => [each, each] as const)),
@@ -90,13 +90,13 @@ export function labelMistakes(
     const meant = known.get(nearest) ?? label;
     if (meant === label) continue;
     const isRevision = families.some(({ keys }) => keys.revision === meant);
-    const what = `has no effect on a ${of.toLowerCase()}; ${meant} was probably meant`;
+    const what = `has no effect on a ${kind.toLowerCase()}; ${meant} was probably meant`;
     add(label, 'NearMissName', what, meant, isRevision ? value : switched(value));
   }
   return [...byLabel.values()];
 }
 
-/** Reports whether labels differ in at most two letters, or one starts with the other. */
+/** Reports whether labels differ in at most two letters, or one is a prefix of the other. */
 function isNear(label: string, known: string): boolean {
   const begins = label.length >= known.length / 2 && (known.startsWith(label) || label.startsWith(known));
   return begins || (Math.abs(label.length - known.length) <= 2 && edits(label, known) <= 2);

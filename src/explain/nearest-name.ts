@@ -1,17 +1,16 @@
-/** The maximum number of names to list. */
-const most = 20;
+const maxListed = 20;
 
-/** Lists the existing names for a message about an unknown one, with the probable correction. */
+/** Lists the existing names for a message about an unknown name, with the probable correction. */
 export function namesThere(name: string, names: Iterable<string>): string {
   const sorted = [...new Set(names)].sort();
   if (sorted.length === 0) return 'there are none';
   const meant = nearestName(name, sorted);
-  const more = sorted.length > most ? ', …' : '';
+  const more = sorted.length > maxListed ? ', …' : '';
   const advice = meant === undefined ? '' : `; ${meant} was probably meant`;
-  return `there are: ${sorted.slice(0, most).join(', ')}${more}${advice}`;
+  return `there are: ${sorted.slice(0, maxListed).join(', ')}${more}${advice}`;
 }
 
-/** Returns the only similar name. Names with other digits are other versions. */
+/** Returns the only similar name. Names whose digits differ are different versions. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   const digits = (each: string): string => each.replaceAll(/\D/g, '');
   const near = names.filter((each) => digits(each) === digits(name) && edits(plain(each), plain(name)) <= 1);
@@ -25,7 +24,7 @@ function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[._-]/g, '');
 }
 
-/** Returns the Levenshtein distance. Label names have at most 317 characters. */
+/** Returns the Levenshtein distance. Label names, the longest inputs, have up to 317 characters. */
 export function edits(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let index = 1; index <= one.length; index += 1) {

@@ -8,15 +8,15 @@ export interface Creator {
 }
 
 export interface PodCreation {
-  /** With the API server's defaults (see `admission-pod.ts`). */
+  /** The pod with the API server's defaults (see `admission-pod.ts`). */
   readonly pod: JsonObject;
   readonly namespace: {
     readonly name: string;
-    /** Includes `kubernetes.io/metadata.name`. */
+    /** The labels, including `kubernetes.io/metadata.name`. */
     readonly labels: Labels;
     readonly annotations?: Labels;
   };
-  /** Undefined if unknown; then conditions that use it are unknown. */
+  /** If the creator is undefined, the results of conditions that use the creator are unknown. */
   readonly creator?: Creator;
 }
 

@@ -3,7 +3,7 @@ import type { KubernetesObject, LabelSelector } from '../api/kubernetes/kubernet
 import { type ConfigurationRef, routeOf } from '../routing/route.ts';
 import { takesPodCreations, type WebhookRule } from '../selection/webhook-rules.ts';
 
-/** The fields that affect the API server's choice; absent ones have its defaults. */
+/** The fields that affect the API server's choice. Absent fields have the API server's defaults. */
 export interface MutatingWebhook {
   readonly name: string;
   readonly clientConfig?: {
@@ -20,44 +20,44 @@ export interface MutatingWebhook {
 
 /** The configuration that one of our webhooks uses. */
 export interface WebhookTarget extends ConfigurationRef {
-  /** The RevisionTag of the webhook; absent for an InjectorConfig's own. */
+  /** The webhook's RevisionTag; absent if the webhook belongs to an InjectorConfig. */
   readonly tag?: string;
-  /** The namespace of the Service (the operator's); undefined for a webhook by URL. */
+  /** The namespace of the operator's Service; undefined if the webhook has a URL. */
   readonly namespace: string | undefined;
 }
 
 /** A webhook for the creation of pods. */
 export interface PodWebhook {
   /** metadata.name of its MutatingWebhookConfiguration. */
-  readonly configuration: string;
-  /** The creation time of the configuration (RFC 3339); undefined outside a cluster. */
+  readonly webhookConfiguration: string;
+  /** The creation time of that object (RFC 3339); undefined if the object comes from a file. */
   readonly createdAt: string | undefined;
   readonly webhook: MutatingWebhook;
-  /** Undefined for webhooks of other injectors. */
+  /** The target of our webhook; undefined for another product's webhook. */
   readonly target: WebhookTarget | undefined;
   /** The target for some workloads during the rollout of a tag. */
   readonly canary?: RolloutCanary;
 }
 
-/** The canary of a rollout, and the threshold of ranks that use it. */
+/** The canary of a rollout, and the threshold that decides which workloads use the canary. */
 export interface RolloutCanary {
   readonly tag: string;
-  /** 16 hex digits, see `src/rollout`. */
+  /** The threshold in 16 hex digits (see `src/rollout`). */
   readonly threshold: string;
   readonly target: WebhookTarget;
 }
 
 /**
- * Returns the webhooks for pod creation in the API server's call order: by configuration name, then
+ * Returns the webhooks for pod creation in the API server's call order: by object name, then in
  * list order (k8s.io/apiserver/pkg/admission/configuration/mutating_webhook_manager.go).
  */
 export function podWebhooks(configurations: readonly KubernetesObject[]): PodWebhook[] {
   return [...configurations]
     .sort((one, other) => ((one.metadata.name ?? '') < (other.metadata.name ?? '') ? -1 : 1))
-    .flatMap(({ metadata: { name = '', creationTimestamp }, webhooks }) =>
+    .flatMap(({ metadata: { name = '', creationTimestamp: createdAt }, webhooks }) =>
       (Array.isArray(webhooks) ? (webhooks as MutatingWebhook[]) : [])
         .filter(({ rules = [] }) => rules.some(takesPodCreations))
-        .map((webhook) => ({ configuration: name, createdAt: creationTimestamp, webhook, ...targetsOf(webhook) })),
+        .map((webhook) => ({ webhookConfiguration: name, createdAt, webhook, ...targetsOf(webhook) })),
     );
 }
 

@@ -4,11 +4,11 @@ import { explainCreation } from './explain-creation.ts';
 import { compareStoredPod } from './stored-pod.ts';
 import { configuration, creation, injectorNamed, ourWebhook, selectors, surroundings } from './testdata/webhooks.ts';
 
-const around = surroundings([configuration('a', [ourWebhook('namespace', 'default', selectors.namespace)])], {
+const cluster = surroundings([configuration('a', [ourWebhook('namespace', 'default', selectors.namespace)])], {
   default: injectorNamed('default'),
 });
-const injected = explainCreation(creation({}, { 'istio-injection': 'enabled' }), around);
-const plain = explainCreation(creation(), around);
+const injected = explainCreation(creation({}, { 'istio-injection': 'enabled' }), cluster);
+const plain = explainCreation(creation(), cluster);
 
 function stored(config: string | undefined, creationTimestamp = '2026-01-03T00:00:00Z'): KubernetesObject {
   const annotations = config === undefined ? {} : { 'sidecar-injector.io/config': config };
@@ -19,17 +19,17 @@ const table: [what: string, pod: KubernetesObject, now: typeof injected, state: 
   ['the same configuration', stored('default.00000000'), injected, 'Current', /default\.00000000/],
   ['another hash', stored('default.11111111'), injected, 'Stale', /now it would be injected by default\.00000000/],
   ['an additional InjectorConfig', stored('default.00000000,logs.11111111'), injected, 'Stale', /recreate it/],
-  ['not injected, as before', stored(undefined), plain, 'Plain', /not injected/],
-  ['injected, but not any more', stored('default.00000000'), plain, 'Leftover', /would not be now/],
+  ['a pod that is still not injected', stored(undefined), plain, 'Plain', /not injected/],
+  ['a pod that would no longer be injected', stored('default.00000000'), plain, 'Leftover', /would not be now/],
   ['an older pod', stored(undefined, '2026-01-01T00:00:00Z'), injected, 'Missing', /before webhook configuration a/],
-  ['younger than the webhook', stored(undefined), injected, 'Missing', /changed since/],
+  ['a younger pod', stored(undefined), injected, 'Missing', /changed since/],
   ['an invalid annotation', stored('rubbish,default'), plain, 'Plain', /not injected/],
 ];
 
 describe('compareStoredPod', () => {
   for (const [what, pod, now, state, mention] of table) {
-    it(`${what}: ${state}`, () => {
-      const found = compareStoredPod(pod, now, around.webhooks);
+    it(`reports ${state} for ${what}`, () => {
+      const found = compareStoredPod(pod, now, cluster.webhooks);
       assert.equal(found.state, state);
       assert.match(found.message, mention);
     });
@@ -41,28 +41,28 @@ describe('compareStoredPod', () => {
   ];
   for (const [outcome, config, message] of unclear) {
     it(`reports a creation that is ${outcome}`, () => {
-      const found = compareStoredPod(stored(config), { ...injected, outcome }, around.webhooks);
+      const found = compareStoredPod(stored(config), { ...injected, outcome }, cluster.webhooks);
       assert.deepEqual([found.state, found.message], [outcome, message]);
     });
   }
 
-  it('gives failurePolicy Ignore or an unknown webhook as possible reasons', () => {
+  it('names failurePolicy Ignore or an unknown webhook as a possible reason', () => {
     const [webhook] = injected.webhooks;
     assert.ok(webhook);
     const messageFor = (finding: typeof webhook): string =>
-      compareStoredPod(stored(undefined), { ...injected, webhooks: [finding] }, around.webhooks).message;
+      compareStoredPod(stored(undefined), { ...injected, webhooks: [finding] }, cluster.webhooks).message;
     const unavailable = messageFor({ ...webhook, failurePolicy: 'Ignore' });
     assert.match(unavailable, /a has failurePolicy Ignore, and may have been unavailable/);
     const unknown = messageFor({ ...webhook, configuration: 'gone' });
     assert.match(unknown, /have changed since it was created, or the webhook did not exist then/);
   });
 
-  it('gives a namespace label written after the pod’s creation as the reason', () => {
+  it('names a namespace label that was written after the creation of the pod as the reason', () => {
     const messageFor = (time: string): string => {
       const fieldsV1 = { 'f:metadata': { 'f:labels': { 'f:istio-injection': {} } } };
       const metadata = { name: 'shop', managedFields: [{ manager: 'kubectl', time, fieldsV1 }] };
       const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata };
-      return compareStoredPod(stored(undefined), injected, around.webhooks, namespace).message;
+      return compareStoredPod(stored(undefined), injected, cluster.webhooks, namespace).message;
     };
     const late = messageFor('2026-01-04T00:00:00Z');
     assert.match(late, /label istio-injection of its namespace was written later by kubectl/);

@@ -4,11 +4,12 @@ import type { CreationFinding } from './explain-creation.ts';
 import type { PodWebhook } from './pod-webhook.ts';
 import { keysOf } from '../selection/label-selector.ts';
 
-/** Compares an existing pod with the result of recreating it. */
+/** The comparison of an existing pod with the result of recreating it. */
 export interface StoredPodFinding {
   /**
-   * `Current`, `Plain`: no change, with or without injection. `Stale`: another configuration.
-   * `Missing`, `Leftover`: would be injected or not. `Unknown`, `Refused`: like the creation.
+   * `Current` (injected), `Plain` (not injected): a new pod would be the same. `Stale`: another
+   * configuration would inject a new pod. `Missing`: a new pod would be injected. `Leftover`: a new
+   * pod would not be injected. `Unknown`, `Refused`: the outcome of the creation.
    */
   readonly state: 'Current' | 'Stale' | 'Missing' | 'Leftover' | 'Plain' | 'Unknown' | 'Refused';
   readonly injectedBy: readonly string[];
@@ -17,7 +18,7 @@ export interface StoredPodFinding {
 
 const entryPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?\.[0-9a-f]{8}$/;
 
-/** Returns `N.<hash8>` of the configurations that injected a pod; authors can forge them. */
+/** Returns `N.<hash8>` of the configurations that injected a pod; authors can forge the list. */
 export function injectedByOf({ metadata }: KubernetesObject): string[] {
   const text = metadata.annotations?.[injectedByAnnotation] ?? '';
   return text.split(',').filter((entry) => entryPattern.test(entry));
@@ -25,11 +26,11 @@ export function injectedByOf({ metadata }: KubernetesObject): string[] {
 
 /**
  * Compares an existing pod with the result of recreating it.
- * @param namespace with managedFields, which show when labels were written
+ * @param namespace the namespace of the pod; its managedFields show when labels were written
  */
 export function compareStoredPod(
   stored: KubernetesObject,
-  now: CreationFinding,
+  recreated: CreationFinding,
   webhooks: readonly PodWebhook[],
   namespace?: KubernetesObject,
 ): StoredPodFinding {
@@ -38,33 +39,33 @@ export function compareStoredPod(
   const found = (state: StoredPodFinding['state'], what: string): StoredPodFinding => {
     return { state, injectedBy, message: `${has}${what}` };
   };
-  if (now.outcome === 'Refused') return found('Refused', '; recreating it would be refused');
-  if (now.outcome === 'Unknown') return found('Unknown', '; the result of recreating it is unknown');
+  if (recreated.outcome === 'Refused') return found('Refused', '; recreating it would be refused');
+  if (recreated.outcome === 'Unknown') return found('Unknown', '; the result of recreating it is unknown');
   const remedy = 'recreate it to change that';
-  const expected = [...now.injectedBy].sort();
+  const expected = [...recreated.injectedBy].sort();
   if (injectedBy.length === 0) {
     if (expected.length === 0) return found('Plain', ', and would not be now');
-    return found('Missing', `: ${whyMissing(stored, now, webhooks, namespace)}; ${remedy}`);
+    return found('Missing', `: ${whyMissing(stored, recreated, webhooks, namespace)}; ${remedy}`);
   }
   if (expected.length === 0) return found('Leftover', `, and would not be now; ${remedy}`);
   if (expected.join() === [...injectedBy].sort().join()) return found('Current', ', as it would be now');
   return found('Stale', `; now it would be injected by ${expected.join(', ')}; ${remedy}`);
 }
 
-/** Compares times in whole seconds: the order within one second is unknown. */
+/** Returns why the pod has no sidecar. The order of events within one second is unknown. */
 function whyMissing(
   stored: KubernetesObject,
-  now: CreationFinding,
+  recreated: CreationFinding,
   webhooks: readonly PodWebhook[],
   namespace: KubernetesObject | undefined,
 ): string {
   const { creationTimestamp: created = '' } = stored.metadata;
-  const injecting = now.webhooks.filter(({ outcome }) => outcome === 'Injected');
+  const injecting = recreated.webhooks.filter(({ outcome }) => outcome === 'Injected');
   for (const { configuration, webhook, failurePolicy } of injecting) {
-    const found = webhooks.find((each) => each.configuration === configuration && each.webhook.name === webhook);
-    const since = found?.createdAt;
-    if (since !== undefined && created !== '' && since > created)
-      return `it was created at ${created}, before webhook configuration ${configuration} (${since})`;
+    const found = webhooks.find((each) => each.webhookConfiguration === configuration && each.webhook.name === webhook);
+    const webhookTime = found?.createdAt;
+    if (webhookTime !== undefined && created !== '' && webhookTime > created)
+      return `it was created at ${created}, before webhook configuration ${configuration} (${webhookTime})`;
     const keys = keysOf(found?.webhook.namespaceSelector ?? {});
     const labelled = lastLabelled(namespace, keys);
     if (labelled !== undefined && created !== '' && labelled.time > created) {
@@ -83,7 +84,7 @@ interface FieldsEntry {
   readonly fieldsV1?: { readonly 'f:metadata'?: { readonly 'f:labels'?: Readonly<Record<string, unknown>> } };
 }
 
-/** Returns the last manager of one of the labels by metadata.managedFields, with its last write. */
+/** Returns the last write of one of the labels, and its manager, from metadata.managedFields. */
 function lastLabelled(
   namespace: KubernetesObject | undefined,
   keys: readonly string[],

@@ -18,36 +18,36 @@ const pods = (key: string, operator: LabelSelectorRequirement['operator'], value
 };
 const generated = { name: 'not-host-network', expression: 'false' };
 const table: [what: string, webhook: Partial<MutatingWebhook>, choice: string][] = [
-  ['no selectors', {}, 'Yes Selected'],
+  ['a webhook without selectors', {}, 'Yes Selected'],
   ['empty selectors', { namespaceSelector: {}, objectSelector: {} }, 'Yes Selected'],
-  ['matchLabels of the namespace', { namespaceSelector: { matchLabels: { team: 'red' } } }, 'No NotSelected'],
-  ['NotIn of an absent label', pods('x', 'NotIn', ['y']), 'Yes Selected'],
-  ['Exists of an absent label', pods('x', 'Exists'), 'No NotSelected'],
-  ['DoesNotExist of a present label', pods('app', 'DoesNotExist'), 'No NotSelected'],
+  ['matchLabels that do not match', { namespaceSelector: { matchLabels: { team: 'red' } } }, 'No NotSelected'],
+  ['NotIn with an absent label', pods('x', 'NotIn', ['y']), 'Yes Selected'],
+  ['Exists with an absent label', pods('x', 'Exists'), 'No NotSelected'],
+  ['DoesNotExist with a present label', pods('app', 'DoesNotExist'), 'No NotSelected'],
   ['true conditions', { matchConditions: [yes, yes] }, 'Yes Selected'],
   ['a false condition', { matchConditions: [yes, no] }, 'No MatchCondition'],
-  ['failing under Fail', { matchConditions: [yes, error] }, 'Refused MatchConditionFailed'],
+  ['a failure under Fail', { matchConditions: [yes, error] }, 'Refused MatchConditionFailed'],
   [
-    'failing by default',
+    'a failure under the default policy',
     { matchConditions: [error], failurePolicy: undefined } as never,
     'Refused MatchConditionFailed',
   ],
-  ['failing under Ignore', { matchConditions: [error], failurePolicy: 'Ignore' }, 'No MatchConditionFailed'],
-  ['false before failing, in any order', { matchConditions: [error, no] }, 'No MatchCondition'],
-  ['false before unknown', { matchConditions: [unknown, no] }, 'No MatchCondition'],
-  ['unknown before failing, since it may be false', { matchConditions: [error, unknown] }, 'Unknown MatchCondition'],
-  ['a generated condition with its reason', { matchConditions: [generated] }, 'No HostNetwork'],
+  ['a failure under Ignore', { matchConditions: [error], failurePolicy: 'Ignore' }, 'No MatchConditionFailed'],
+  ['a failing and a false condition', { matchConditions: [error, no] }, 'No MatchCondition'],
+  ['an unknown and a false condition', { matchConditions: [unknown, no] }, 'No MatchCondition'],
+  ['a failing and an unknown condition', { matchConditions: [error, unknown] }, 'Unknown MatchCondition'],
+  ['a generated condition', { matchConditions: [generated] }, 'No HostNetwork'],
 ];
 
 describe('chooseWebhook', () => {
   for (const [what, webhook, choice] of table) {
-    it(what, () => {
+    it(`returns ${choice} for ${what}`, () => {
       const { called, reason } = chooseWebhook({ name: 'a.example.com', ...webhook }, creation, creation.pod);
       assert.equal(`${called} ${reason}`, choice);
     });
   }
 
-  it('describes unmet requirements of both selectors', () => {
+  it('describes the unmet requirements of both selectors', () => {
     const both = { namespaceSelector: { matchLabels: { team: 'red' } }, ...pods('app', 'NotIn', ['web']) };
     const choice = chooseWebhook({ name: 'a.example.com', ...both }, creation, creation.pod);
     assert.equal(

@@ -9,14 +9,14 @@ import { unmetRequirements, type Labels } from '../selection/label-selector.ts';
 /** One step of an explanation. */
 export interface Step {
   readonly step: 'NamespaceSelector' | 'ObjectSelector' | 'MatchCondition' | 'Configuration' | 'Decision' | 'Injection';
-  /** `Error`: refuses the pod, or skips the webhook under failurePolicy Ignore. */
+  /** `Error`: the step refuses the pod, or skips the webhook under failurePolicy Ignore. */
   readonly result: 'Yes' | 'No' | 'Error' | 'Unknown';
-  /** The name of a matchCondition. */
+  /** The name of the matchCondition, or the reason for the decision or the refusal. */
   readonly name?: string;
   readonly message: string;
 }
 
-/** Whether the API server calls a webhook. */
+/** The decision whether the API server calls a webhook. */
 export interface WebhookChoice {
   readonly called: 'Yes' | 'No' | 'Refused' | 'Unknown';
   readonly reason: string;
@@ -32,9 +32,9 @@ export interface WebhookChoice {
 /**
  * Decides whether the API server calls a webhook
  * (k8s.io/apiserver/pkg/admission/plugin/webhook/generic): selectors, then matchConditions. A false
- * one prevents the call; otherwise a failing one refuses the pod under failurePolicy Fail, or skips
- * the webhook.
- * @param pod after the previous webhooks
+ * condition prevents the call; otherwise a failing condition refuses the pod under failurePolicy
+ * Fail and skips the webhook under Ignore.
+ * @param pod the pod that the previous webhooks returned
  */
 export function chooseWebhook(webhook: MutatingWebhook, creation: PodCreation, pod: JsonObject): WebhookChoice {
   const podLabels = ((pod.metadata as JsonObject).labels ?? {}) as Labels;
@@ -42,9 +42,9 @@ export function chooseWebhook(webhook: MutatingWebhook, creation: PodCreation, p
     namespace: unmetRequirements(webhook.namespaceSelector, creation.namespace.labels),
     pod: unmetRequirements(webhook.objectSelector, podLabels),
   };
-  const selected = (step: Step['step'], whose: string, lacks: LabelSelectorRequirement[], labels: Labels): Step => {
-    if (lacks.length === 0) return { step, result: 'Yes', message: `${whose} labels match` };
-    return { step, result: 'No', message: `${whose} ${lacks.map((each) => unmetInWords(each, labels)).join('; ')}` };
+  const selected = (step: Step['step'], whose: string, needs: LabelSelectorRequirement[], labels: Labels): Step => {
+    if (needs.length === 0) return { step, result: 'Yes', message: `${whose} labels match` };
+    return { step, result: 'No', message: `${whose} ${needs.map((each) => unmetInWords(each, labels)).join('; ')}` };
   };
   const steps: Step[] = [
     selected('NamespaceSelector', "the namespace's", unmet.namespace, creation.namespace.labels),
@@ -79,7 +79,7 @@ function conditionMessage(name: string, found: ConditionResult): string {
   }
 }
 
-/** The meaning of a false generated condition. */
+/** The reason and message if a generated condition is false. */
 const generated: Readonly<Record<string, { readonly reason: string; readonly message: string } | undefined>> = {
   [matchConditionNames.hostNetwork]: {
     reason: 'HostNetwork',
@@ -96,13 +96,13 @@ function verdictOf(
   conditions: readonly Step[],
   failurePolicy: 'Fail' | 'Ignore',
 ): Pick<WebhookChoice, 'called' | 'reason' | 'message'> {
-  const of = (expected: Step['result']): Step | undefined => conditions.find(({ result }) => result === expected);
-  const no = of('No');
+  const stepOf = (expected: Step['result']): Step | undefined => conditions.find(({ result }) => result === expected);
+  const no = stepOf('No');
   if (no !== undefined)
     return { called: 'No', reason: generated[no.name ?? '']?.reason ?? 'MatchCondition', message: no.message };
-  const unknown = of('Unknown');
+  const unknown = stepOf('Unknown');
   if (unknown !== undefined) return { called: 'Unknown', reason: 'MatchCondition', message: unknown.message };
-  const error = of('Error');
+  const error = stepOf('Error');
   if (error === undefined)
     return { called: 'Yes', reason: 'Selected', message: 'the selectors and matchConditions match' };
   const isFatal = failurePolicy === 'Fail';

@@ -26,23 +26,23 @@ describe('decide', () => {
       ['the policy enabled', {}, {}, true, 'PolicyEnabled'],
       ['the policy disabled', disabled, {}, false, 'PolicyDisabled'],
       ['an unknown policy', { policy: 'on' }, {}, false, 'PolicyUnknown'],
-      ['an unknown policy against an opt-in', { policy: 'on' }, labelled('true'), false, 'PolicyUnknown'],
-      ['host network', {}, { hostNetwork: true, ...labelled('true') }, false, 'HostNetwork'],
+      ['an unknown policy and an opt-in', { policy: 'on' }, labelled('true'), false, 'PolicyUnknown'],
+      ['the host network', {}, { hostNetwork: true, ...labelled('true') }, false, 'HostNetwork'],
       ['an ignored namespace', {}, { namespace: 'kube-system', ...labelled('true') }, false, 'IgnoredNamespace'],
       ['the label true', disabled, labelled('true'), true, 'OptedInByLabel'],
       ['the label false', {}, labelled('false'), false, 'OptedOutByLabel'],
       ['the annotation true', disabled, annotated('true'), true, 'OptedInByAnnotation'],
       ['the annotation false', {}, annotated('false'), false, 'OptedOutByAnnotation'],
-      ['the label against the annotation', {}, { ...labelled('true'), ...annotated('false') }, true, 'OptedInByLabel'],
-      ['an empty label against the annotation', {}, { ...labelled(''), ...annotated('false') }, true, 'PolicyEnabled'],
+      ['opposite label and annotation', {}, { ...labelled('true'), ...annotated('false') }, true, 'OptedInByLabel'],
+      ['an empty label and an annotation', {}, { ...labelled(''), ...annotated('false') }, true, 'PolicyEnabled'],
       ['a never selector', { neverInject: batch, alwaysInject: batch }, aBatch, false, 'NeverInjectSelector'],
       ['an always selector', { ...disabled, alwaysInject: batch }, aBatch, true, 'AlwaysInjectSelector'],
-      ['opt-in, never selector', { neverInject: batch }, labelled('true', aBatch.labels), true, 'OptedInByLabel'],
+      ['opt-in and never selector', { neverInject: batch }, labelled('true', aBatch.labels), true, 'OptedInByLabel'],
       ['an invalid selector', { neverInject: [{ invalid: 'broken' }] }, aBatch, true, 'PolicyEnabled'],
       ['another family’s label', {}, foreign, true, 'PolicyEnabled'],
     ];
   for (const [name, changedRules, changedPod, inject, reason] of rows) {
-    it(`${name}: ${reason}`, () => {
+    it(`returns ${reason} for ${name}`, () => {
       const decision = decide({ ...rules, ...changedRules }, { ...pod, ...changedPod });
       assert.deepEqual({ inject: decision.inject, reason: decision.reason }, { inject, reason });
       assert.notEqual(decision.message, '');

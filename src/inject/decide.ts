@@ -20,7 +20,7 @@ export interface DecisionFacts {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** Why a pod is injected. */
+/** The reason why a pod is injected. */
 export type InjectReason = 'OptedInByLabel' | 'OptedInByAnnotation' | 'AlwaysInjectSelector' | 'PolicyEnabled';
 
 export type Decision = (
@@ -44,22 +44,22 @@ export function decide(rules: DecisionRules, pod: DecisionFacts): Decision {
   const { injectKey: key, policy } = rules;
   const byLabel = Object.hasOwn(pod.labels, key);
   const byAnnotation = Object.hasOwn(pod.annotations, key);
-  const own = (byLabel ? pod.labels[key] : byAnnotation ? pod.annotations[key] : undefined) ?? '';
+  const choice = (byLabel ? pod.labels[key] : byAnnotation ? pod.annotations[key] : undefined) ?? '';
   let warnings: readonly string[] = [];
-  if (own !== '') {
-    const says = `the pod's ${byLabel ? 'label' : 'annotation'} ${key} is "${own}"`;
-    if (own === 'true') return take(policy, byLabel ? 'OptedInByLabel' : 'OptedInByAnnotation', says, []);
-    if (own === 'false') return skip(byLabel ? 'OptedOutByLabel' : 'OptedOutByAnnotation', says);
-    warnings = [`${says}, neither "true" nor "false": ignored`];
+  if (choice !== '') {
+    const source = `the pod's ${byLabel ? 'label' : 'annotation'} ${key} is "${choice}"`;
+    if (choice === 'true') return accept(policy, byLabel ? 'OptedInByLabel' : 'OptedInByAnnotation', source, []);
+    if (choice === 'false') return skip(byLabel ? 'OptedOutByLabel' : 'OptedOutByAnnotation', source);
+    warnings = [`${source}, neither "true" nor "false": ignored`];
   }
 
   if (matchesAny(rules.neverInject, pod.labels))
     return skip('NeverInjectSelector', 'a neverInjectSelector matches the pod', warnings);
   if (matchesAny(rules.alwaysInject, pod.labels))
-    return take(policy, 'AlwaysInjectSelector', 'an alwaysInjectSelector matches the pod', warnings);
+    return accept(policy, 'AlwaysInjectSelector', 'an alwaysInjectSelector matches the pod', warnings);
   if (policy === 'disabled')
     return skip('PolicyDisabled', 'the policy is disabled and the pod does not ask for injection', warnings);
-  return take(policy, 'PolicyEnabled', 'the policy is enabled', warnings);
+  return accept(policy, 'PolicyEnabled', 'the policy is enabled', warnings);
 }
 
 /** Ignores invalid selectors, as Istio does; loading the configuration warns of them. */
@@ -67,7 +67,7 @@ function matchesAny(selectors: readonly CompiledSelector[], labels: Readonly<Rec
   return selectors.some((selector) => 'matches' in selector && selector.matches(labels));
 }
 
-function take(policy: string, reason: InjectReason, message: string, warnings: readonly string[]): Decision {
+function accept(policy: string, reason: InjectReason, message: string, warnings: readonly string[]): Decision {
   if (policy === 'enabled' || policy === 'disabled') return { inject: true, reason, message, warnings };
   const unknown = `the policy is "${policy}", neither "enabled" nor "disabled": nothing is injected`;
   return skip('PolicyUnknown', unknown, warnings);

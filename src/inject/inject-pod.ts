@@ -27,12 +27,12 @@ import { runTemplates, type RenderedPod } from './render/run-templates.ts';
 import { proxyImage, proxyInitImage } from './template-data/proxy-image.ts';
 import { templateValue } from './template-data/template-data.ts';
 
-/** A pod and the inputs derived for it. */
+/** A pod and the inputs that are derived for the pod. */
 type PodInjection = Readonly<ReturnType<typeof deriveInputs>>;
 
 /**
- * Work units per character of `proxy.istio.io/config`, which is parsed as YAML twice. YAML's merge
- * keys are slowest: a review that is half the size limit already goes to the worker.
+ * The work units per character of `proxy.istio.io/config`, which is parsed as YAML twice. Merge
+ * keys take longest: a review of half the maximum size already goes to the worker.
  */
 const proxyConfigCost = 24;
 
@@ -40,7 +40,7 @@ const clusterVariable = 'ISTIO_META_CLUSTER_ID';
 const networkVariable = 'ISTIO_META_NETWORK';
 
 /**
- * Returns the pod with everything the templates add and what follows from it, in Istio's order.
+ * Returns the pod with the templates' output and the changes that it requires, in Istio's order.
  * @throws InjectionFailure
  */
 export function injectPod(injector: Injector, request: InjectionRequest, read: Pod, workload?: Workload): Pod {
@@ -55,9 +55,9 @@ export function injectPod(injector: Injector, request: InjectionRequest, read: P
   const stripped = status === undefined ? pod : stripPod(pod, status, family, String(statusPort));
   const names = selectTemplates(pod, family.templatesKey, injector.defaultTemplates, injector.aliases);
   const view = { pod: reinsertOverrides(stripped, saved), workload: injection.workload };
-  const dataOf = (seen: AuthorView): unknown => dataFor(injector, injection, seen);
-  const run = (seen: AuthorView): RenderedPod =>
-    runTemplates(injector.templates, names, dataOf(seen), pod, injection.nativeSidecars, meter);
+  const dataOf = (authorView: AuthorView): unknown => dataFor(injector, injection, authorView);
+  const run = (authorView: AuthorView): RenderedPod =>
+    runTemplates(injector.templates, names, dataOf(authorView), pod, injection.nativeSidecars, meter);
   const rendered =
     injector.guard === undefined
       ? run(view)
@@ -71,7 +71,7 @@ export function injectPod(injector: Injector, request: InjectionRequest, read: P
   const environment = family.proxy ? effectiveEnvironment(injector, injection) : noEnvironment;
   const result = family.proxy ? finishProxy(overridden, rendered, injector, injection, environment) : overridden;
   const marked = setMetadata(result, rendered.templatePod, environment.get(networkVariable), injector);
-  // Only the family that brings the proxy decides its position.
+  // Only the family that adds the proxy decides the position of the proxy.
   return family.proxy ? orderContainers(marked, injection.proxyConfigs.holdApplication) : marked;
 }
 
@@ -92,7 +92,7 @@ function deriveInputs(injector: Injector, request: InjectionRequest, read: Pod, 
 
 const noEnvironment: Environment = new Map();
 
-/** @throws InjectionFailure for an invalid value; LimitError when parsing costs too much */
+/** @throws InjectionFailure if a value is invalid; LimitError if parsing costs too much */
 function checkAnnotations(pod: Pod, meter: Meter): void {
   meter.spend((annotationOf(pod, proxyConfigAnnotation)?.length ?? 0) * proxyConfigCost);
   const problems = annotationProblems(pod.metadata.annotations ?? noStrings);
@@ -100,7 +100,7 @@ function checkAnnotations(pod: Pod, meter: Meter): void {
   throw new InjectionFailure('InvalidAnnotation', `failed to run injection template: ${problems}`);
 }
 
-/** Applies what a proxy needs beyond its template. */
+/** Makes the changes that a proxy needs in addition to its template's output. */
 function finishProxy(
   pod: Pod,
   rendered: RenderedPod,
@@ -124,7 +124,7 @@ function finishProxy(
 /** An unreadable status annotation still shows that the pod was injected before. */
 const unknownStatus: InjectedNames = { containers: new Set(), initContainers: new Set() };
 
-/** Merges cluster and network; each overrides the one before: values, webhook path, pod label. */
+/** Adds cluster and network. The webhook path overrides values; the pod's label overrides both. */
 function effectiveEnvironment({ values }: Injector, { pod, environment }: PodInjection): Environment {
   const cluster = environment.get(clusterVariable) ?? '';
   const pathNetwork = environment.get(networkVariable) ?? '';

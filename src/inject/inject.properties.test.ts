@@ -10,7 +10,7 @@ import type { JsonObject } from './patch/json-value.ts';
 import { legacyFiles, logFiles, proxyFiles } from './testdata/configurations.ts';
 
 const injectors = {
-  // Without a cluster name: with one, Istio's second injection moves a variable.
+  // Omit the cluster name: with a cluster name, Istio's second injection moves a variable.
   proxy: loadInjector({ ...proxyFiles, values: '{"sidecarInjectorWebhook": {"rewriteAppHTTPProbe": true}}' }),
   log: loadInjector(logFiles),
   legacy: loadInjector(legacyFiles),
@@ -48,7 +48,7 @@ const strings = fc.dictionary(
   { maxKeys: 3 },
 );
 
-/** Generates pods that an API server accepts, except that names may collide with injected ones. */
+/** Generates pods that an API server accepts, except that names may collide with injected names. */
 const podArbitrary: fc.Arbitrary<JsonObject> = fc
   .record({
     metadata: fc.record(
@@ -106,7 +106,7 @@ describe('inject, for any pod', () => {
     );
   };
 
-  it('never changes the request, and its patch produces its pod', () => {
+  it('never changes the request, and returns a patch that produces the returned pod', () => {
     forAny(300, ({ pod, injected }) => {
       const before = structuredClone(pod);
       const result = injected(pod);
@@ -115,7 +115,7 @@ describe('inject, for any pod', () => {
     });
   });
 
-  it('makes no operation without effect and none that overwrites another', () => {
+  it('returns no operation that has no effect or overwrites another operation', () => {
     forAny(300, ({ pod, injected }) => {
       const result = injected(pod);
       const written: string[] = [];
@@ -158,7 +158,7 @@ describe('inject, for any pod', () => {
     });
   });
 
-  it('is idempotent unless a user’s container has the name of an injected one', () => {
+  it('is idempotent unless a user’s container has the name of an injected container', () => {
     forAny(200, ({ pod, injected }) => {
       fc.pre(!namesOf(pod).some((one) => /^istio-|^log-collector$/.test(one)));
       const first = injected(pod);
@@ -169,7 +169,7 @@ describe('inject, for any pod', () => {
   });
 
   it('returns a result for any input', () => {
-    const answers = (injector: Injector, pod: JsonObject): void => {
+    const assertResult = (injector: Injector, pod: JsonObject): void => {
       const { outcome } = inject(injector, { pod, namespace: 'shop' });
       assert.ok(['injected', 'skipped', 'failed'].includes(outcome));
     };
@@ -183,12 +183,12 @@ describe('inject, for any pod', () => {
         fc.oneof(fc.object(), fc.record({ metadata: fc.anything(), spec: fc.anything() })),
         families,
         (pod, family) => {
-          answers(injectors[family], pod);
+          assertResult(injectors[family], pod);
         },
       ),
       { numRuns: 500 },
     );
-    for (const injector of Object.values(injectors)) answers(injector, deeplyNested());
+    for (const injector of Object.values(injectors)) assertResult(injector, deeplyNested());
   });
 });
 
@@ -211,7 +211,7 @@ describe('kubeInject, for any file', () => {
     );
   });
 
-  it('injects a pod in a file like the pod alone', () => {
+  it('returns the same pod for a file as for a single pod', () => {
     fc.assert(
       fc.property(podArbitrary, families, (pod, family) => {
         const object = { apiVersion: 'v1', kind: 'Pod', ...pod };

@@ -17,14 +17,14 @@ const podOf = (parts: { metadata?: JsonObject; spec?: JsonObject } = {}): JsonOb
 });
 
 const annotated = (annotations: JsonObject): JsonObject => podOf({ metadata: { annotations } });
-const held = annotated({ 'proxy.istio.io/config': 'holdApplicationUntilProxyStarts: true' });
+const waitingPod = annotated({ 'proxy.istio.io/config': 'holdApplicationUntilProxyStarts: true' });
 const rendering = (output: string): ConfigurationFiles => ({
   ...proxyFiles,
   config: `policy: enabled\ntemplates: {sidecar: ${JSON.stringify(output)}}`,
 });
 /** The spec of a pod whose container has a probe. */
 const probed = { containers: [{ name: 'web', image: 'web:1', readinessProbe: { httpGet: { port: 80 } } }] };
-/** Returns a pod with these containers after its own. */
+/** Returns a pod with these containers after the container `web`. */
 const containing = (...containers: JsonObject[]): JsonObject =>
   podOf({ spec: { containers: [{ name: 'web', image: 'web:1' }, ...containers] } });
 
@@ -32,7 +32,7 @@ function run(files: ConfigurationFiles, pod: JsonObject, request: Partial<Inject
   return inject(loadInjector(files), { pod, namespace: 'shop', ...request });
 }
 
-/** Injects a pod; checks the patch and lists the container names. */
+/** Injects a pod, checks the patch and lists the names of the containers. */
 function injected(
   files: ConfigurationFiles,
   pod: JsonObject,
@@ -48,7 +48,7 @@ function injected(
 }
 
 describe('inject', () => {
-  it('adds the rendered parts and everything that follows from them', () => {
+  it('adds the output of the templates and the changes that this output requires', () => {
     const { metadata, containers, names } = injected(proxyFiles, podOf({ metadata: { labels: { app: 'shop' } } }));
     assert.deepEqual(names, ['istio-init', 'web', 'istio-proxy']);
     assert.deepEqual(metadata.labels, { app: 'shop', 'mesh.example/app': 'shop' });
@@ -72,7 +72,7 @@ describe('inject', () => {
     });
   });
 
-  it('makes the proxy a native sidecar where nodes are new enough', () => {
+  it('makes the proxy a native sidecar if the nodes are new enough', () => {
     const { spec, names } = injected(proxyFiles, podOf(), { nodes: newNodes });
     assert.deepEqual(names, ['istio-init', 'istio-proxy', 'web']);
     assert.equal((spec.initContainers as JsonObject[])[1]?.restartPolicy, 'Always');
@@ -119,12 +119,12 @@ describe('inject', () => {
     );
   });
 
-  it('moves the user’s own proxy to the init containers with a native sidecar', () => {
+  it('moves the user’s own proxy to the init containers if the proxy is a native sidecar', () => {
     const own = { name: 'istio-proxy', image: 'mine' };
     const { names, containers } = injected(proxyFiles, containing(own), { nodes: newNodes });
     assert.deepEqual(names, ['istio-init', 'istio-proxy', 'web']);
     assert.equal(containers[1]?.image, 'mine');
-    // A native sidecar in a template alone does not move the container.
+    // A native sidecar in the template is not enough to move the container.
     const files = rendering('spec: {initContainers: [{name: istio-proxy, restartPolicy: Always}]}');
     const unwanted = { ...containing(own), metadata: { annotations: { 'sidecar.istio.io/nativeSidecar': 'false' } } };
     assert.deepEqual(injected(files, unwanted, { nodes: newNodes }).names, ['istio-proxy', 'web', 'istio-proxy']);
@@ -132,7 +132,7 @@ describe('inject', () => {
   });
 
   it('holds the application when the mesh or the pod asks for it', () => {
-    assert.deepEqual(injected(proxyFiles, held).names, ['istio-init', 'istio-proxy', 'web']);
+    assert.deepEqual(injected(proxyFiles, waitingPod).names, ['istio-init', 'istio-proxy', 'web']);
   });
 
   it('uses the namespace’s ranges on OpenShift', () => {
@@ -154,7 +154,7 @@ describe('inject', () => {
     assert.deepEqual(labels, [{ seen: '1' }, { seen: '1' }]);
   });
 
-  it('keeps fields that it does not know, and managedFields', () => {
+  it('keeps unknown fields and managedFields', () => {
     const managedFields = [{ manager: 'kubectl' }];
     const pod = podOf({
       metadata: { managedFields },
@@ -167,7 +167,7 @@ describe('inject', () => {
     assert.equal('namespace' in metadata, false);
   });
 
-  it('injects again to the same result', () => {
+  it('returns the same pod when an injected pod is injected again', () => {
     // Omit the cluster name: Istio's second injection would move its variable.
     const files = { ...proxyFiles, values: '{"sidecarInjectorWebhook": {"rewriteAppHTTPProbe": true}}' };
     const first = injected(files, podOf({ spec: probed })).pod;
@@ -176,7 +176,7 @@ describe('inject', () => {
 });
 
 describe('inject with a template of the 1.x kind', () => {
-  it('appends the rendered parts to those of the pod', () => {
+  it('appends the rendered parts to the parts of the pod', () => {
     const port = { ports: [{ containerPort: 80 }], livenessProbe: { httpGet: { port: 80 } } };
     const containersBefore = [
       { name: 'web', image: 'web:1', ...port },
@@ -195,7 +195,7 @@ describe('inject with a template of the 1.x kind', () => {
     assert.deepEqual(containers[1]?.livenessProbe, { httpGet: { path: '/app-health/web/livez', port: 15020 } });
   });
 
-  it('injects again to the same result', () => {
+  it('returns the same pod when an injected pod is injected again', () => {
     const first = injected(legacyFiles, podOf()).pod;
     assert.deepEqual(injected(legacyFiles, first).pod, first);
   });
@@ -205,7 +205,7 @@ describe('inject with two families', () => {
   const annotations = { 'inject.istio.io/templates': 'sidecar', 'proxy.istio.io/config': 'concurrency: 4' };
   const pod = podOf({ metadata: { annotations }, spec: probed });
 
-  it('skips proxy handling in a family that brings no proxy', () => {
+  it('skips proxy handling in a family that adds no proxy', () => {
     const pod = annotated({ 'sidecar.istio.io/interceptionMode': 'nonsense' });
     const { metadata, names, containers } = injected(logFiles, pod, { path: '/inject/net/n' });
     assert.deepEqual(names, ['log-collector', 'web']);
@@ -219,13 +219,13 @@ describe('inject with two families', () => {
     assert.equal(containers[0]?.env, undefined);
   });
 
-  it('leaves the proxy where its own family put it', () => {
-    const first = injected(proxyFiles, held);
+  it('keeps the position that its family gave to the proxy', () => {
+    const first = injected(proxyFiles, waitingPod);
     assert.deepEqual(first.names, ['istio-init', 'istio-proxy', 'web']);
     assert.deepEqual(injected(logFiles, first.pod).names, ['istio-init', 'log-collector', 'istio-proxy', 'web']);
   });
 
-  it('adds the same containers in both orders and on reinjection', () => {
+  it('adds the same containers in either order of injection and on reinjection', () => {
     const proxyFirst = injected(logFiles, injected(proxyFiles, pod).pod);
     const logFirst = injected(proxyFiles, injected(logFiles, pod).pod);
     const all = ['istio-init', 'istio-proxy', 'log-collector', 'web'];
@@ -245,14 +245,14 @@ describe('inject, on failure', () => {
   const reapplied = (kind: string): RegExp =>
     new RegExp(`^failed to re apply container: failed to apply sidecar ${kind}container: .*unknown patch type: 1 `);
   const pods: [name: string, pod: JsonObject, reason: string, message: RegExp][] = [
-    ['an annotation', annotated({ 'sidecar.istio.io/proxyCPU': 'x' }), 'InvalidAnnotation', oneError],
+    ['an invalid annotation', annotated({ 'sidecar.istio.io/proxyCPU': 'x' }), 'InvalidAnnotation', oneError],
     ['an unknown template', annotated({ 'inject.istio.io/templates': 'nope' }), 'UnknownTemplate', notFound],
     ['saved overrides that are a list', overrides('[]'), 'InvalidOverrides', /overrides: not an object$/],
     ['saved overrides that are not JSON', overrides('['), 'InvalidOverrides', /annotation proxy\.istio\.io\/overrides/],
     ['saved overrides of a wrong shape', overrides('{"containers": 1}'), 'InvalidOverrides', /cannot unmarshal number/],
-    ['a directive', podOf({ spec: { containers: directed('istio-proxy') } }), 'InvalidOverrides', reapplied('')],
+    ['a merge directive', podOf({ spec: { containers: directed('istio-proxy') } }), 'InvalidOverrides', reapplied('')],
     [
-      'an init directive',
+      'a merge directive in an init container',
       podOf({ spec: { initContainers: directed('istio-init') } }),
       'InvalidOverrides',
       reapplied('init '),
@@ -265,7 +265,7 @@ describe('inject, on failure', () => {
   const outputs: [name: string, template: string, message: RegExp][] = [
     ['output that is not YAML', 'a: [', /strategic merge: invalid JSON document\nyaml: /],
     ['output that is not an object', 'text', /strategic merge: invalid JSON document$/],
-    ['wrong types', 'spec: {containers: 1}', /failed applying injection overlay: unmarshal patched pod: json/],
+    ['mistyped output', 'spec: {containers: 1}', /failed applying injection overlay: unmarshal patched pod: json/],
     ['output that cannot be merged', 'spec: {containers: [{image: a}]}', /strategic merge: .*merge key: name/],
   ];
   const rendered = (template: string): InjectionResult => run(rendering(template), podOf());

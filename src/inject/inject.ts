@@ -15,7 +15,7 @@ import type { Workload } from './pod/workload.ts';
 /**
  * Injects one pod: decides, renders the templates, merges them onto the pod and finishes the
  * result. Never throws, never changes the request's pod, and is deterministic.
- * @param workload the pod's workload where the caller knows it; by default derived from the pod
+ * @param workload the pod's workload, if the caller knows it; by default, the pod determines it
  */
 export function inject(injector: Injector, request: InjectionRequest, workload?: Workload): InjectionResult {
   try {
@@ -39,7 +39,7 @@ function failureOf(error: unknown): { readonly reason: FailureReason; readonly m
   return { reason: 'Internal', message: `unexpected: ${message}` };
 }
 
-/** Rejects an unreadable pod with Go's message where Go has one. */
+/** Returns the pod's facts. Rejects an unreadable pod with Go's message where Go has a message. */
 function factsOf({ pod, namespace }: InjectionRequest): DecisionFacts {
   try {
     return readPodFacts(pod, namespace);

@@ -2,15 +2,15 @@ import type { JsonObject } from './patch/json-value.ts';
 
 /** One pod and those parts of its environment that injection depends on. */
 export interface InjectionRequest {
-  /** The pod as the API server sends it; never changed. */
+  /** The pod as the API server sends it; injection never changes this object. */
   readonly pod: Readonly<JsonObject>;
-  /** The namespace of the request; pods that controllers create have none in their metadata. */
+  /** The namespace of the request; pods from controllers have no namespace in their metadata. */
   readonly namespace: string;
-  /** The namespace, if known; its annotations hold the user and group ranges on OpenShift. */
+  /** The namespace, if it is known; its annotations hold user and group ranges on OpenShift. */
   readonly namespaceMetadata?: NamespaceMetadata;
   /** The URL path of the webhook, starting with `/inject`; its pairs become proxy environment. */
   readonly path?: string;
-  /** The cluster's nodes, for native sidecars in mode Auto; without nodes Auto means disabled. */
+  /** The cluster's nodes, for native sidecars in mode Auto; without nodes, Auto means disabled. */
   readonly nodes?: readonly NodeFacts[];
   /** Istio's ProxyConfig resources of the root namespace and of the pod's namespace. */
   readonly proxyConfigs?: readonly ProxyConfigResource[];

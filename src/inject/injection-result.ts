@@ -1,7 +1,7 @@
 import type { JsonPatchOperation } from './patch/json-patch.ts';
 import type { JsonObject } from './patch/json-value.ts';
 
-/** The reasons for not injecting a pod, with their descriptions; keys are metric label values. */
+/** The reasons why a pod is not injected, with descriptions. The keys are metric label values. */
 export const skipReasons = {
   HostNetwork: 'the pod uses the host network, whose traffic is never redirected',
   IgnoredNamespace: 'system namespaces are never injected',
@@ -13,7 +13,7 @@ export const skipReasons = {
 } as const;
 export type SkipReason = keyof typeof skipReasons;
 
-/** The reasons why injection fails, with their descriptions; keys are metric label values. */
+/** The reasons why injection fails, with descriptions. The keys are metric label values. */
 export const failureReasons = {
   InvalidPod: 'the object is not a valid pod',
   InvalidAnnotation: 'an annotation has an invalid value',
@@ -34,7 +34,7 @@ export type FailureReason = keyof typeof failureReasons;
 export type InjectionResult =
   | {
       readonly outcome: 'injected';
-      /** The injected pod; shares unchanged parts with the request's pod. */
+      /** The injected pod, which shares unchanged parts with the request's pod. */
       readonly pod: JsonObject;
       /** The JSON patch from the request's pod to `pod`. */
       readonly patch: JsonPatchOperation[];
@@ -50,7 +50,7 @@ export type InjectionResult =
 
 /** The result of trying a configuration before it is published (rehearsal/). Plain data. */
 export interface Rehearsal {
-  /** The reason why no pod could be injected; absent when at least one could. */
+  /** The reason why no pod could be injected; absent if at least one pod could be injected. */
   readonly failure?: { readonly reason: FailureReason; readonly message: string };
   /** Warnings for the author of the templates, one sentence each. */
   readonly warnings: readonly string[];

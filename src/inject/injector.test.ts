@@ -6,7 +6,7 @@ import { loadInjector, loadInjectorInSteps, type Injector } from './injector.ts'
 
 const files = { config: 'policy: enabled\ntemplates: {sidecar: ""}\n', values: '{}', mesh: '', settings: '' };
 
-/** Injects a pod without containers. */
+/** Returns the outcome for a pod without containers. */
 function outcomeOf(injector: Injector, metadata: object): string {
   const result = inject(injector, { pod: { metadata, spec: { containers: [] } }, namespace: 'shop' });
   return result.outcome === 'failed' ? `${result.reason} ${result.message}` : result.outcome;
@@ -26,7 +26,7 @@ describe('loadInjector', () => {
     assert.deepEqual(injector.warnings, []);
   });
 
-  it('reads only the templates with the semantics of kube-inject', () => {
+  it('reads only the templates if the semantics are KubeInject', () => {
     const config =
       'policy: disabled\ntemplates: {sidecar: ""}\ndefaultTemplates: [x]\nneverInjectSelector: [{matchLabels: {a: b}}]\ninjectedAnnotations: {a: b}\n';
     const injector = loadInjector({ ...files, config, settings: '{"revision": "r1"}' }, { semantics: 'KubeInject' });
@@ -68,7 +68,7 @@ describe('loadInjector', () => {
     assert.deepEqual([injector.templateNames, injector.rules.policy, injector.values.hub], [['a'], 'disabled', 'h']);
   });
 
-  it('shares templates with its own revision only, until 64 other contexts were added', () => {
+  it('shares templates only within one revision, until 64 other contexts are added', () => {
     const known = new KnownTemplates();
     const load = (revision: number): unknown =>
       loadInjector({ ...files, settings: `{"revision": "${revision}"}` }, { known }).templates.byName.get('sidecar');
@@ -79,7 +79,7 @@ describe('loadInjector', () => {
     assert.notEqual(load(0), first);
   });
 
-  it('yields between texts, between templates and within them', () => {
+  it('yields between texts, between templates and within templates', () => {
     const templates = Array.from({ length: 10 }, (_, index) => `  t${index}: "${'{{ .Values }} x '.repeat(100)}"`);
     const config = ['policy: enabled', 'templates:', ...templates].join('\n');
     const steps = loadInjectorInSteps({ ...files, config });
@@ -95,16 +95,16 @@ describe('loadInjector', () => {
   const undefinedFunction = /function "nope" not defined/;
   const noStatusPort = /^cannot parse mesh config: invalid character 'x'/;
   const wrong: [name: string, changes: Partial<typeof files>, field: string, message: RegExp][] = [
-    ['the config', { config: 'policy: [' }, 'config', /^config: yaml: line/],
-    ['a template', { config: 'templates: {log: "a\\n{{ .b"}' }, 'config.templates.log', unclosed],
+    ['an invalid config', { config: 'policy: [' }, 'config', /^config: yaml: line/],
+    ['an invalid template', { config: 'templates: {log: "a\\n{{ .b"}' }, 'config.templates.log', unclosed],
     ['an unknown function', { config: 'templates: {log: "{{ nope }}"}' }, 'config.templates.log', undefinedFunction],
-    ['a template of 1.x', legacy, 'config.template', /missing value for if/],
-    ['the values', { values: '{"global": {"hub": 5}}' }, 'values.global.hub', /must be a string, not 5/],
-    ['the mesh', { mesh: 'defaultConfig: {statusPort: x}' }, 'mesh', noStatusPort],
-    ['the settings', { settings: '{"nativeSidecars": 1}' }, 'settings.nativeSidecars', /./],
+    ['an invalid 1.x template', legacy, 'config.template', /missing value for if/],
+    ['invalid values', { values: '{"global": {"hub": 5}}' }, 'values.global.hub', /must be a string, not 5/],
+    ['an invalid mesh', { mesh: 'defaultConfig: {statusPort: x}' }, 'mesh', noStatusPort],
+    ['invalid settings', { settings: '{"nativeSidecars": 1}' }, 'settings.nativeSidecars', /./],
   ];
   for (const [name, changes, field, message] of wrong) {
-    it(`reports the field and error: ${name}`, () => {
+    it(`reports the field and the error for ${name}`, () => {
       assert.throws(() => loadInjector({ ...files, ...changes }), { name: 'ConfigurationError', field, message });
     });
   }

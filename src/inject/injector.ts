@@ -24,10 +24,10 @@ import { stableDataFields } from './template-data/template-data.ts';
 import { TemplateOutputs } from './render/template-outputs.ts';
 import { functionsOfFamily } from '../template/functions/go/function-families.ts';
 
-/** Matches calls of those sprig functions that change the map passed to them. */
+/** Matches calls of the sprig functions that change a map in their arguments. */
 const dataChange = /\b(?:set|unset|(?:mustM|m)erge(?:Overwrite)?)\s+[.$(]/;
 
-/** Compiles the templates that `find` does not know. @throws ConfigurationError with position */
+/** Compiles the templates that `find` does not return. @throws ConfigurationError with position */
 export function* compileTemplates(
   config: InjectorConfigText,
   delimiters: readonly [string, string],
@@ -68,24 +68,24 @@ function* compileOne(
   }
 }
 
-/** The behavior where Istio's webhook and `istioctl kube-inject` differ. */
+/** The tool to follow where Istio's webhook and `istioctl kube-inject` behave differently. */
 export type InjectionSemantics = 'Webhook' | 'KubeInject';
 
 export interface InjectorOptions {
   /**
    * `Webhook` (default) uses the whole config. `KubeInject` uses only `templates`: the policy is
-   * enabled, the revision empty, and `proxy.istio.io/config` merges into the mesh config field by
-   * field.
+   * enabled, the revision is empty, and `proxy.istio.io/config` merges into the mesh config field
+   * by field.
    */
   readonly semantics?: InjectionSemantics;
   /**
-   * Limits per template execution, except `work`, which limits all work for a pod. Exceeding one
-   * fails the pod with the reason `TemplateLimit`.
+   * The limits per template execution; `work` limits all work for a pod. A pod that exceeds a limit
+   * fails with the reason `TemplateLimit`.
    */
   readonly limits?: ExecutionLimits;
-  /** The files as read by another thread; then only the templates are compiled. */
+  /** The files that another thread has read. If set, only the templates are compiled. */
   readonly read?: ReadConfiguration;
-  /** The compiled templates in use; the new ones are added. */
+  /** The compiled templates that are in use. New templates are added. */
   readonly known?: KnownTemplates;
 }
 
@@ -112,7 +112,7 @@ export interface Injector {
   readonly environment: Environment;
   /** Problems that do not make the configuration unusable, one sentence each. */
   readonly warnings: readonly string[];
-  /** The result of trying typical pods; absent when they were not tried. */
+  /** The result of trying typical pods; absent if no pods were tried. */
   readonly rehearsal?: Rehearsal;
   /** The restrictions on authors of pods; absent under preset Istio. */
   readonly guard?: AuthorGuard;
@@ -120,13 +120,13 @@ export interface Injector {
 
 /**
  * Reads and compiles a configuration.
- * @throws ConfigurationError naming the key, and line and column where known
+ * @throws ConfigurationError that names the key, and the line and column if they are known
  */
 export function loadInjector(files: ConfigurationFiles, options: InjectorOptions = {}): Injector {
   return atOnce(loadInjectorInSteps(files, options));
 }
 
-/** Does the work of {@link loadInjector} in steps, so that the process can serve between them. */
+/** Does the work of {@link loadInjector} in steps, so that the process can serve in between. */
 export function* loadInjectorInSteps(files: ConfigurationFiles, options: InjectorOptions = {}): Steps<Injector> {
   const semantics = options.semantics ?? 'Webhook';
   const { settings, config, mesh, values, rehearsal } = options.read ?? (yield* readConfiguration(files));
@@ -144,7 +144,7 @@ export function* loadInjectorInSteps(files: ConfigurationFiles, options: Injecto
       : yield* authorGuard(config.templates, settings.delimiters, family, overrides, values.all);
   const effective = semantics === 'KubeInject' ? onlyTemplates(config) : config;
   const { policy } = effective;
-  // Istio accepts any text as policy, and injects nothing when it does not know it.
+  // Istio accepts any text as policy, and injects nothing under an unknown policy.
   const unknown = `config: policy is "${policy}", neither "enabled" nor "disabled": nothing is injected`;
   const warnings = policy === 'enabled' || policy === 'disabled' ? [] : [unknown];
   return {

@@ -31,12 +31,12 @@ function load({ config, values, mesh, revision, nativeSidecars }: Setup): Inject
   return loadInjector({ config, values, mesh, settings: JSON.stringify(settings) });
 }
 
-describe(`inject answers as Istio's injector does (${rows.length} recorded pods)`, () => {
+describe(`inject returns the results of Istio's injector (${rows.length} recorded pods)`, () => {
   for (const setup of setups) {
     let injector: Injector | undefined;
     const setupRows = rows.filter((row) => row.setup === setup.name);
     for (const group of new Set(setupRows.map((row) => row.group))) {
-      it(`in ${group}, configuration ${setup.name}`, () => {
+      it(`for group ${group} in configuration ${setup.name}`, () => {
         injector ??= load(setup);
         for (const { pod, namespace, path, outcome, result, message } of setupRows.filter(
           (row) => row.group === group,

@@ -9,7 +9,7 @@ const webhook = loadInjector(logFiles);
 const command = loadInjector(proxyFiles, { semantics: 'KubeInject' });
 const containers = 'containers: [{name: web, image: "web:1"}]';
 
-/** Injects a file; also returns its first object. */
+/** Injects a file. Returns the result and the first object of the new file. */
 function done(injector: Injector, file: string): { text: string; warnings: readonly string[]; object: JsonObject } {
   const result = kubeInject(injector, file);
   assert.equal(result.outcome, 'done', JSON.stringify(result));
@@ -108,7 +108,7 @@ spec:
     assert.deepEqual(warnings, ['===> Skipping injection because Pod "p" has host networking enabled']);
   });
 
-  it('warns why an object is skipped', () => {
+  it('warns of the reason why an object is skipped', () => {
     const rows: [metadata: string, warning: RegExp][] = [
       ['name: p, labels: {logs.example/inject: "false"}', /Pod "p" has sidecar injection disabled \(the pod's label/],
       [
@@ -131,7 +131,7 @@ spec:
     assert.match(result.message, /cannot unmarshal number/);
   });
 
-  it('names line and column where a file is not YAML', () => {
+  it('names the line and column at which a file is not YAML', () => {
     const result = kubeInject(webhook, 'a: 1\n---\nb: [1\nc: 2\n');
     assert.ok(result.outcome === 'failed');
     assert.match(result.message, /^line [45], column \d+: /);
@@ -152,7 +152,7 @@ spec:
     const templateOf = (file: string): { metadata: Record<string, JsonObject>; spec: unknown } =>
       (done(command, file).object.spec as JsonObject).template as ReturnType<typeof templateOf>;
 
-    it('uses the workload’s own name and ignores its namespace', () => {
+    it('uses the name of the workload and ignores its namespace', () => {
       const { metadata } = templateOf(workload('Deployment', `template: {spec: {${containers}}}`));
       assert.equal(metadata.labels?.['mesh.example/app'], 'web');
       assert.match(String(metadata.annotations?.['sidecar.istio.io/status']), /"revision":"default"/);
@@ -166,7 +166,7 @@ spec:
       assert.deepEqual(Object.keys(spec?.template ?? {}), ['spec']);
     });
 
-    it('applies the annotation onto the mesh’s configuration, including zeros', () => {
+    it('applies the annotation to the mesh configuration, including zeros', () => {
       const { spec } = templateOf(configured('concurrency: 0\\nholdApplicationUntilProxyStarts: true'));
       assert.deepEqual(namesIn(spec), ['istio-proxy', 'web']);
       const [proxy] = (spec as { containers: { env?: { value: string }[] }[] }).containers;

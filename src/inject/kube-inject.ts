@@ -6,19 +6,19 @@ import { readDocuments, type SourceDocument } from './objects/read-documents.ts'
 import { listItems } from './objects/workload-kinds.ts';
 import { isJsonObject, type JsonObject } from './patch/json-value.ts';
 
-/** The result for a file. `warnings` has a line with the reason per workload that was skipped. */
+/** The result for a file. Each skipped workload adds a line with the reason to `warnings`. */
 export type FileInjectionResult =
   | { readonly outcome: 'done'; readonly text: string; readonly warnings: readonly string[] }
   | {
       readonly outcome: 'failed';
-      /** The object that failed, e.g. `Deployment "shop/web"`; empty for an unreadable file. */
+      /** The object that failed, e.g. `Deployment "shop/web"`; empty if the file is unreadable. */
       readonly object: string;
       readonly message: string;
     };
 
 /**
- * Injects every workload in a YAML file, including those in Lists. Other objects and unchanged
- * parts of a workload keep their text. The injector's semantics choose between webhook and command.
+ * Injects every workload in a YAML file, including workloads in Lists. Other objects and unchanged
+ * parts keep their text. `injector.semantics` selects the behavior of the webhook or the command.
  */
 export function kubeInject(injector: Injector, text: string, context: FileContext = {}): FileInjectionResult {
   let documents: SourceDocument[];
@@ -49,7 +49,7 @@ export function kubeInject(injector: Injector, text: string, context: FileContex
   return { outcome: 'done', text: texts.join('---\n'), warnings };
 }
 
-/** Returns the objects of a document: itself, or the items of a List, which may be nested. */
+/** Returns the objects in a document: the document itself, or a List's items at any depth. */
 function objectsIn(value: unknown, path: readonly string[]): { object: JsonObject; path: readonly string[] }[] {
   if (!isJsonObject(value)) return [];
   const items = listItems(value);
@@ -57,7 +57,7 @@ function objectsIn(value: unknown, path: readonly string[]): { object: JsonObjec
   return items.flatMap((item, index) => objectsIn(item, [...path, 'items', String(index)]));
 }
 
-/** Edits a document. Resolves aliases first, so that an edit does not affect all uses. */
+/** Edits a document. Resolves aliases first, so that an edit does not affect other uses. */
 function rewrite(document: Document, value: unknown, edits: readonly DocumentEdit[]): string {
   const aliases: unknown[] = [];
   visit(document, { Alias: (_, alias) => void aliases.push(alias) });
@@ -66,7 +66,7 @@ function rewrite(document: Document, value: unknown, edits: readonly DocumentEdi
   return target.toString({ lineWidth: 0, directives: false, flowCollectionPadding: false });
 }
 
-/** Returns Istio's phrase for the two reasons that users search for, and our own for the others. */
+/** Returns Istio's phrase for the two reasons that users search for, or else our own. */
 function skipPhrase({ reason, message }: { readonly reason: string; readonly message: string }): string {
   if (reason === 'HostNetwork') return 'has host networking enabled';
   return reason.startsWith('OptedOut') ? `has sidecar injection disabled (${message})` : `is not selected (${message})`;

@@ -7,7 +7,7 @@ import { podWebhooks, type MutatingWebhook, type WebhookTarget } from '../pod-we
 
 const rules = [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'], scope: 'Namespaced' }];
 
-/** Returns our webhook for configuration `00000000` of an InjectorConfig, optionally by a tag. */
+/** Returns the webhook of an InjectorConfig or tag for the configuration with hash `00000000`. */
 export function ourWebhook(name: string, target: string, webhook: Partial<MutatingWebhook> = {}, tag?: string): MutatingWebhook {
   const path = tag === undefined ? `/revisions/${target}/00000000/inject` : `/tags/${tag}/${target}/00000000/inject`;
   return {
@@ -35,7 +35,7 @@ export function configuration(name: string, webhooks: readonly MutatingWebhook[]
 const open: LabelSelectorRequirement = { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['kube-system', 'closed'] };
 const { injection, inject } = istioKeys;
 
-/** Istio's selectors of the default revision. */
+/** Istio's selectors for the default revision. */
 export const selectors: Record<'namespace' | 'object', { namespaceSelector: LabelSelector; objectSelector: LabelSelector }> = {
   namespace: {
     namespaceSelector: { matchExpressions: [{ key: injection, operator: 'In', values: ['enabled'] }, open] },
@@ -65,7 +65,7 @@ export function surroundings(
   return {
     webhooks: podWebhooks(configurations),
     injectorOf: ({ injectorConfig }: WebhookTarget) => injectors[injectorConfig] ?? { unavailable: 'it was not read' },
-    // The rank of a workload in the middle.
+    // Every workload has the middle rank.
     getsCanary: ({ threshold }) => '8000000000000000' < threshold,
   };
 }

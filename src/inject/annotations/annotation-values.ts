@@ -3,10 +3,10 @@ import { isIP } from 'node:net';
 import { readDigits } from '../../template/integer.ts';
 import { QuantityError, canonicalQuantity } from '../kubernetes/quantity.ts';
 
-/** Returns why a value is not acceptable, in Istio's words; `undefined` when it is. */
+/** Returns Istio's message for an invalid value; `undefined` for a valid value. */
 export type ValueCheck = (value: string) => string | undefined;
 
-/** Parses a text like Go's strconv.ParseBool; `undefined` when it is neither true nor false. */
+/** Parses a text like Go's strconv.ParseBool; `undefined` if it is neither true nor false. */
 export function parseBool(text: string): boolean | undefined {
   if (['1', 't', 'T', 'TRUE', 'true', 'True'].includes(text)) return true;
   if (['0', 'f', 'F', 'FALSE', 'false', 'False'].includes(text)) return false;
@@ -43,7 +43,7 @@ export const portProblem: ValueCheck = (value) => {
   return problem === undefined ? undefined : `excludeInboundPorts invalid: ${problem}`;
 };
 
-/** Accepts comma-separated ports or none; with `wildcard` also `*`. Errors contain `name`. */
+/** Accepts an empty text or a list of ports; with `wildcard`, also `*`. Errors contain `name`. */
 export function portsProblem(name: string, wildcard: boolean): ValueCheck {
   return (value) => {
     const ports = trimSpace(value);
@@ -62,7 +62,7 @@ function onePortProblem(value: string): string | undefined {
   return problem === undefined ? undefined : `failed parsing port '${value}': ${problem}`;
 }
 
-/** Accepts comma-separated CIDR blocks or none; with `wildcard` also `*`. */
+/** Accepts an empty text or a list of CIDR blocks; with `wildcard`, also `*`. */
 export function blocksProblem(name: string, wildcard: boolean): ValueCheck {
   return (value) => {
     if (value === '' || (wildcard && value === '*')) return undefined;
@@ -76,7 +76,7 @@ export function blocksProblem(name: string, wildcard: boolean): ValueCheck {
   };
 }
 
-/** Go's netip.ParsePrefix. */
+/** Returns the error of Go's netip.ParsePrefix. */
 function prefixProblem(block: string): string | undefined {
   const slash = block.lastIndexOf('/');
   if (slash < 0) return "no '/'";
@@ -101,7 +101,7 @@ function addressProblem(address: string): string {
   return `ParseAddr(${quoted}): unable to parse IP`;
 }
 
-/** Accepts comma-separated interface names or none (Istio's ValidateInterfaceNames). */
+/** Accepts an empty text or comma-separated interface names (Istio's ValidateInterfaceNames). */
 export const interfacesProblem: ValueCheck = (value) => {
   if (value === '') return undefined;
   for (const part of value.split(',')) {
@@ -116,7 +116,7 @@ export const interfacesProblem: ValueCheck = (value) => {
   return undefined;
 };
 
-/** Go's strconv.ParseUint in base 10: digits only. */
+/** Returns the error of Go's strconv.ParseUint in base 10, which accepts only digits. */
 function parseUnsignedProblem(text: string, limit: bigint): string | undefined {
   const parsing = `strconv.ParseUint: parsing ${JSON.stringify(text)}`;
   if (!/^\d+$/.test(text)) return `${parsing}: invalid syntax`;

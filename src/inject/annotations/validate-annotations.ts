@@ -50,7 +50,7 @@ export function annotationProblems(annotations: Readonly<Record<string, string>>
   return problems.length === 0 ? undefined : joinErrors(problems);
 }
 
-/** Checks the annotation as an overlay on Istio's default ProxyConfig. */
+/** Checks the annotation's value as an overlay on Istio's default ProxyConfig. */
 function proxyConfigProblem(value: string): string | undefined {
   let config;
   try {
@@ -62,7 +62,7 @@ function proxyConfigProblem(value: string): string | undefined {
   return problems.length === 0 ? undefined : joinErrors(problems);
 }
 
-/** Several errors as Go's go-multierror prints them: a count, then one line each. */
+/** Formats errors as Go's go-multierror does: their number, then one line for each error. */
 function joinErrors(errors: readonly string[]): string {
   const heading = errors.length === 1 ? '1 error occurred:' : `${errors.length} errors occurred:`;
   return `${heading}\n\t${errors.map((error) => `* ${error}`).join('\n\t')}\n\n`;

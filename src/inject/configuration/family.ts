@@ -7,7 +7,7 @@ const namesProxy = new RegExp(`\\bname:\\s*["']?${proxyContainer}\\b`);
 /** The keys that a family and its pods use. Families inject a pod independently of each other. */
 export type Family = Readonly<ReturnType<typeof familyOf>>;
 
-/** Derives a family's names from its keys; Istio's keys have Istio's names. */
+/** Derives a family's annotation names from its keys. Istio's keys give Istio's names. */
 export function familyOf(keys: WebhookKeys, templates: Iterable<string>) {
   return {
     keys,
@@ -15,7 +15,7 @@ export function familyOf(keys: WebhookKeys, templates: Iterable<string>) {
     templatesKey: keys.inject === istioKeys.inject ? 'inject.istio.io/templates' : `${keys.inject}-templates`,
     /** The annotation that saves the user's own containers for the next injection. */
     overridesKey: keys.status === istioKeys.status ? 'proxy.istio.io/overrides' : `${keys.status}-overrides`,
-    /** Whether a template brings a proxy; enables its checks, probes, metrics and network label. */
+    /** Whether a template adds a proxy, which needs checks, probes, metrics and a network label. */
     proxy: [...templates].some((text) => namesProxy.test(text)),
   };
 }

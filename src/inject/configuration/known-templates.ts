@@ -1,18 +1,18 @@
 import type { Template } from '../../template/template.ts';
 
-/** The number of configurations remembered; the oldest is dropped first. */
+/** The maximum number of contexts in the cache. The oldest context is evicted first. */
 const capacity = 64;
 
 /**
- * The compiled templates in use, by source text: after an edit, only changed templates are
- * compiled. Weak references let templates that are no longer served be collected.
+ * The compiled templates in use, by source text. After an edit, only changed templates are
+ * compiled. Weak references allow the garbage collection of templates that are no longer served.
  */
 export class KnownTemplates {
   readonly #byContext = new Map<string, ReadonlyMap<string, WeakRef<Template>>>();
 
   /**
    * Returns the compiled template of this text if a live configuration uses it.
-   * @param context everything else that affects a template, such as the revision: its caches rely
+   * @param context all other inputs of a template, such as the revision: the template's caches rely
    * on values that the pods of one revision share
    */
   find(context: string, text: string): Template | undefined {

@@ -5,7 +5,7 @@ import { YamlError } from '../yaml/yaml-error.ts';
 import { PositionDependent, resolvePlain, UNSUPPORTED_KEY } from '../yaml/plain-scalar.ts';
 import { isNode, isScalar, LineCounter, parseDocument } from 'yaml';
 
-/** A Go string: `null` and absent mean empty. */
+/** A Go string. Null or an absent value means the empty string. */
 const text = z
   .string()
   .nullish()
@@ -41,7 +41,7 @@ const configSchema = z.object({
 
 export type SelectorText = z.infer<typeof selector>;
 
-/** The fields read from Istio's injector config (ConfigMap key `config`), defaults included. */
+/** The fields of Istio's injector config (ConfigMap key `config`) that are read, with defaults. */
 export interface InjectorConfigText {
   readonly policy: string;
   readonly defaultTemplates: readonly string[];
@@ -58,10 +58,10 @@ export interface InjectorConfigText {
 const defaultTemplateName = 'sidecar';
 
 /**
- * Parses an injector config with `templates` by name or the single `template` of Istio 1.x. If both
- * exist, `templates` wins: Istio's `template` makes old versions fail. Converts numbers and
+ * Parses an injector config with `templates` by name or the single `template` of Istio 1.x. Prefers
+ * `templates`: Istio adds a `template` only to make old versions fail. Converts numbers and
  * booleans to strings like sigs.k8s.io/yaml: `on` to `"true"`, `1.10` to `"1.1"`.
- * @throws ConfigurationError naming key, line and column
+ * @throws ConfigurationError that names the key, line and column
  */
 export function parseInjectorConfig(text: string): InjectorConfigText {
   const yaml = readYaml(text) ?? {};
@@ -115,7 +115,7 @@ function withStrings(config: unknown, text: string, issues: readonly z.core.$Zod
   return copy;
 }
 
-/** Converts a scalar to a Go string like sigs.k8s.io/yaml. @param source absent for an alias */
+/** Converts a scalar to Go's string. @param source the scalar's text; absent for an alias */
 function goText(value: number | boolean, source: string | undefined): string {
   if (source === undefined) return String(value);
   const resolved = resolvePlain(source);
@@ -123,7 +123,7 @@ function goText(value: number | boolean, source: string | undefined): string {
   return resolved.key === UNSUPPORTED_KEY ? String(BigInt(source.replaceAll(/[_+]/g, ''))) : resolved.key;
 }
 
-/** Returns ` (line 3, column 5)` for a path in a YAML text, or ''. Slow: parses it again. */
+/** Returns ` (line 3, column 5)` for a path in a YAML text, or ''. Parses the text again. */
 function locateInYaml(text: string, path: readonly (string | number)[]): string {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter });

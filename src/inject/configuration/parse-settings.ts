@@ -4,7 +4,7 @@ import { ConfigurationError } from '../../api/errors.ts';
 import { istioOverrides } from '../../api/injector-config/annotation-overrides.ts';
 import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 
-/** The settings, with those of Istio's own injector as defaults. */
+/** The settings. The defaults are the settings of Istio's own injector. */
 const settingsSchema = z.object({
   revision: z.string().default('default'),
   delimiters: z.tuple([z.string().min(1), z.string().min(1)]).default(['{{', '}}']),
@@ -25,7 +25,7 @@ const settingsSchema = z.object({
     .default({ ...istioOverrides, allow: [] }),
 });
 
-/** Parses settings; defaults to Istio's. @throws ConfigurationError naming the field */
+/** Parses settings. @throws ConfigurationError that names the field */
 export function parseSettings(text: string): Required<InjectionSettings> {
   let value: unknown;
   try {

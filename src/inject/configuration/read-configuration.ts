@@ -14,7 +14,7 @@ export interface ReadConfiguration {
   readonly config: InjectorConfigText;
   readonly mesh: Message;
   readonly values: Values;
-  /** Present when the configuration was tried. */
+  /** The result of the trial; absent if the configuration was not tried. */
   readonly rehearsal?: Rehearsal;
 }
 
@@ -23,7 +23,7 @@ export function readConfigurationAtOnce(files: ConfigurationFiles): ReadConfigur
   return atOnce(readConfiguration(files));
 }
 
-/** Parses a configuration in steps. @throws ConfigurationError naming the key, line and column */
+/** Parses a configuration in steps. @throws ConfigurationError that names key, line and column */
 export function* readConfiguration(files: ConfigurationFiles): Steps<ReadConfiguration> {
   const settings = parseSettings(files.settings);
   const config = parseInjectorConfig(files.config);

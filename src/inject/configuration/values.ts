@@ -4,10 +4,10 @@ import { formatValue } from '../../template/functions/go/print-value.ts';
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 import { parseYaml } from '../yaml/parse-yaml.ts';
 
-/** All values, for the templates, and those that the engine itself reads. */
+/** All values, which templates read, and the values that the engine reads. */
 export type Values = Readonly<ReturnType<typeof parseValues>>;
 
-/** Parses values in JSON or YAML. @throws ConfigurationError naming a value of the wrong type */
+/** Parses values in JSON or YAML. @throws ConfigurationError if a value has the wrong type */
 export function parseValues(text: string) {
   const all = readObject(text);
   return {

@@ -18,7 +18,7 @@ export function setMetadata(
   const { keys } = injector.family;
   const { revision } = injector.settings;
   const status = formatStatus(templatePod, revision);
-  // Istio's templates write their revision annotation; they do not know other families' keys.
+  // Istio's templates write the revision annotation of Istio's family, but of no other family.
   const written: StringMap =
     keys.revision === istioKeys.revision
       ? { [keys.status]: status }
@@ -36,7 +36,7 @@ export function setMetadata(
   return { ...pod, metadata };
 }
 
-/** Sets the variables of path and cluster on the proxy: replaces the template's; sorted by name. */
+/** Sets the proxy's variables for path and cluster, sorted by name. Replaces equal names. */
 export function setClusterEnvironment(pod: Pod, environment: Environment): Pod {
   const proxy = findContainer(pod, proxyContainer);
   if (proxy === undefined || environment.size === 0) return pod;
@@ -48,7 +48,7 @@ export function setClusterEnvironment(pod: Pod, environment: Environment): Pod {
   return replaceContainer(pod, proxy, { ...proxy, env });
 }
 
-/** Encodes an environment variable like Go, which omits an empty value. */
+/** Encodes an environment variable as Go does: omits an empty value. */
 export function variable(name: string, value: string): { name: string; value?: string } {
   return value === '' ? { name } : { name, value };
 }

@@ -20,7 +20,7 @@ import {
 import { without } from '../pod/without.ts';
 import { overlayPod, OverlayError } from '../render/overlay.ts';
 
-/** The user's containers with names of template containers, as the user wrote them. */
+/** The user's containers that share a name with a template container, as the user wrote them. */
 export interface Overrides {
   readonly containers: readonly Container[];
   readonly initContainers: readonly Container[];
@@ -29,7 +29,7 @@ export interface Overrides {
 const containerType = podStruct('v1.Container');
 const none: Overrides = { containers: [], initContainers: [] };
 
-/** Parses the overrides in annotation `key`, in any case like Go. @throws InjectionFailure */
+/** Parses the overrides in annotation `key`. Like Go, ignores case. @throws InjectionFailure */
 export function savedOverrides(pod: Pod, key: string): Overrides {
   const text = annotationOf(pod, key);
   if (text === undefined) return none;
@@ -65,13 +65,13 @@ function missingFrom(present: readonly Container[], saved: readonly Container[])
 /** The image that stands for the template's image; a container must have an image. */
 const automaticImage = 'auto';
 
-/** The inputs of overriding besides the pods. */
+/** The inputs of `reapplyOverrides` other than the merged pods. */
 interface OverrideSources {
   /** The pod as received. */
   readonly original: Pod;
-  /** The overrides saved by an earlier injection. */
+  /** The overrides that an earlier injection saved. */
   readonly saved: Overrides;
-  /** The names added by an earlier injection; `undefined` when there was none. */
+  /** The names that an earlier injection added; `undefined` if there was no earlier injection. */
   readonly status: InjectedNames | undefined;
   /** The key of the annotation that saves overrides. */
   readonly key: string;

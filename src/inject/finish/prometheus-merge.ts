@@ -37,14 +37,14 @@ type ScrapeTarget = Readonly<Record<'port' | 'path', string>>;
 
 /**
  * Merges metrics like Istio's applyPrometheusMerge: moves the pod's Prometheus annotations to a
- * variable of the proxy, and points them to its agent, which scrapes both.
- * @throws InjectionFailure when the annotations name a port that cannot be scraped
+ * variable of the proxy, and points new annotations to the proxy's agent, which scrapes both.
+ * @throws InjectionFailure if the annotations name a port that cannot be scraped
  */
 export function mergePrometheus(pod: Pod, statusPort: number, meshDefault: unknown): Pod {
   const { scrape = '', path = '', port = '', targets: text } = readPrometheusAnnotations(pod);
   if (parseBool(scrape) === false) return pod;
   if (!isMergeEnabled(pod, meshDefault)) return pod;
-  // Set by an earlier injection or by the author.
+  // An earlier injection or the author has set this port.
   if (port === String(statusPort)) return pod;
   const targets = scrapeTargets(text);
   for (const target of targets) refuseReserved(target.port, 'targets: ', 'target port', statusPort);
@@ -68,14 +68,14 @@ export function mergePrometheus(pod: Pod, statusPort: number, meshDefault: unkno
   return withAnnotations(result, annotated);
 }
 
-/** Returns the pod's annotation, or else the mesh's setting; true by default. */
+/** Returns the value of the pod's annotation, or else the mesh's setting, or else true. */
 export function isMergeEnabled(pod: Pod, meshDefault: unknown): boolean {
   const own = annotationOf(pod, 'prometheus.istio.io/merge-metrics');
   const parsed = own === undefined ? undefined : parseBool(own);
   return parsed ?? meshDefault !== false;
 }
 
-/** Parses `port:path,…`; returns no targets when one of them has no port. */
+/** Parses `port:path,…`; returns no targets if a target has no port. */
 export function scrapeTargets(text: string | undefined): readonly ScrapeTarget[] {
   const targets: ScrapeTarget[] = [];
   for (const entry of (text ?? '').split(',')) {
@@ -105,8 +105,8 @@ function refuseReserved(port: string, what: string, name: string, statusPort: nu
 const securePortVariable = 'ENVOY_SECURE_MERGED_METRICS_PORT';
 
 /**
- * Sets the annotation for the proxy's metrics port with mutual TLS, if the proxy's environment
- * opens one and the pod does not set it (Istio's applySecurePrometheusAnnotation).
+ * Announces the proxy's metrics port with mutual TLS in an annotation, if the proxy's environment
+ * opens such a port and the pod has no annotation (Istio's applySecurePrometheusAnnotation).
  */
 export function announceSecurePort(pod: Pod): Pod {
   const annotations = pod.metadata.annotations ?? noStrings;

@@ -12,23 +12,23 @@ import {
 } from '../pod/pod.ts';
 import { initContainer, proxyContainer, validationContainer, coreDumpContainer } from '../pod/proxy-container.ts';
 
-const aroundNativeProxy = [initContainer, validationContainer, proxyContainer, coreDumpContainer];
+const nativeProxyOrder = [initContainer, validationContainer, proxyContainer, coreDumpContainer];
 
 /**
  * Orders the proxy's containers like Istio's reorderPod. The proxy is last, so that `kubectl exec`
  * selects the application, or first if it holds the application. A native proxy follows the network
- * setup and precedes other init containers; without one, they run before the network setup.
+ * setup and precedes other init containers, which otherwise run before the network setup.
  */
 export function orderContainers(pod: Pod, holdApplication: boolean): Pod {
   const ordered = withContainers(pod, (holdApplication ? moveFirst : moveLast)(containersOf(pod), proxyContainer));
   const initContainers = initContainersOf(pod);
   const native = initContainers.some(({ name }) => name === proxyContainer);
-  if (native) return withInitContainers(ordered, moveAllFirst(initContainers, aroundNativeProxy));
+  if (native) return withInitContainers(ordered, moveAllFirst(initContainers, nativeProxyOrder));
   const network = moveLast(moveFirst(initContainers, validationContainer), initContainer);
   return withInitContainers(ordered, moveLast(network, coreDumpContainer));
 }
 
-/** Returns the named containers in order, then the others; keeps the last of duplicates. */
+/** Returns the named containers in order, then the other containers. Keeps the last duplicate. */
 function moveAllFirst(containers: readonly Container[], names: readonly string[]): readonly Container[] {
   const moved = new Map<string, Container | undefined>(names.map((name) => [name, undefined]));
   const others: Container[] = [];
@@ -50,7 +50,7 @@ function moveLast(containers: readonly Container[], name: string): readonly Cont
 }
 
 /**
- * Adopts the user and group of the proxy container in `original`, the pod before injection: the
+ * Adopts the user and group of the proxy container in `original`, the pod before injection. The
  * network setup exempts the proxy's traffic by user. In mode TPROXY the proxy runs as root.
  */
 export function adjustInitContainerUser(pod: Pod, original: Pod, interceptionMode: unknown): Pod {

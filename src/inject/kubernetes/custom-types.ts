@@ -4,7 +4,7 @@ import { canonicalQuantity, QuantityError } from './quantity.ts';
 
 const INT32 = 'int32';
 
-/** Decodes and encodes a non-null value like the type's own methods. @throws PodTypeError */
+/** Decodes and encodes a non-null value as the type's own methods do. @throws PodTypeError */
 export function decodeCustom({ format }: CustomType, value: unknown, position: Position): unknown {
   if (format === 'quantity') return decodeQuantity(value, position);
   if (format === 'int-or-string') return decodeIntOrString(value, position);

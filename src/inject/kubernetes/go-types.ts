@@ -1,4 +1,4 @@
-/** A Go type in encoding/json: by kind, by fields, or with its own JSON methods (`custom`). */
+/** A Go type as encoding/json sees it. A `custom` type has its own JSON methods. */
 export type ValueType = ScalarType | ListType | MapType | StructType | CustomType;
 
 /** `goName` is the type in Go's messages, e.g. `v1.PullPolicy`, without pointers. */
@@ -34,10 +34,10 @@ export interface StructType {
   readonly localName: string;
   /** The JSON fields in Go's order; fields of an embedded struct are inlined. */
   readonly fields: readonly StructField[];
-  /** Fields encoded even if zero: those without omitempty, and structs, which Go never omits. */
+  /** The fields that Go encodes even if they are zero: fields without omitempty, and structs. */
   readonly alwaysEncoded: readonly StructField[];
   readonly byName: ReadonlyMap<string, StructField>;
-  /** By lower-case JSON name: encoding/json ignores case unless a name matches exactly. */
+  /** The fields by lower-case name: encoding/json ignores case unless a name matches exactly. */
   readonly byFoldedName: ReadonlyMap<string, StructField>;
 }
 
@@ -51,7 +51,7 @@ export interface StructField {
   readonly omitZero: boolean;
   /** The Go names of the embedded structs around the field, outermost first. */
   readonly embeddedIn: readonly string[];
-  /** The struct tags of strategic merge: `merge` or '' (replace), and the key of list items. */
+  /** The strategy of strategic merge: `merge`, or '' for replacement. */
   readonly patchStrategy: string;
   readonly mergeKey: string;
 }

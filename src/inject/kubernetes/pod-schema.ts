@@ -58,7 +58,7 @@ function readField(line: string): readonly StructField[] {
   ];
 }
 
-/** `goName` is the declared name when it differs from the underlying type, e.g. v1.ResourceList. */
+/** `goName` is the declared name if it differs from the underlying type, e.g. v1.ResourceList. */
 function type(text: string, goName = text): ValueType {
   if (text.startsWith('[]')) {
     const element = text.slice(2);

@@ -1,7 +1,7 @@
-/** A value of the wrong type in a pod, with encoding/json's message for admission responses. */
+/** The error for a value of the wrong type in a pod, with the message of encoding/json. */
 export class PodTypeError extends Error {
   override readonly name = 'PodTypeError';
-  /** The path in Go's format, without list indexes: `spec.containers.ports`; empty for the pod. */
+  /** The path in Go's format, without list indexes: `spec.containers.ports`; '' for the pod. */
   readonly field: string;
 
   constructor(field: string, message: string, options?: ErrorOptions) {
@@ -18,7 +18,7 @@ export interface Position {
   readonly path: string[];
 }
 
-/** `found` is the JSON type of the value, `expected` the Go type. */
+/** `found` is the JSON type of the value, and `expected` is the Go type. */
 export function typeMismatch(position: Position, found: string, expected: string): PodTypeError {
   const field = position.path.join('.');
   const target = field === '' ? 'Go value' : `Go struct field ${position.struct}.${field}`;

@@ -5,7 +5,7 @@ export class QuantityError extends Error {
 
 type Format = 'DecimalSI' | 'DecimalExponent' | 'BinarySI';
 
-/** A number digits × 10^exponent and its notation; digits include the sign. */
+/** The number digits × 10^exponent and its notation. The digits include the sign. */
 interface Quantity {
   digits: bigint;
   exponent: number;
@@ -16,7 +16,7 @@ const WRONG_FORMAT = "quantities must match the regular expression '^([+-]?[0-9.
 const WRONG_NUMBER = 'unable to parse numeric part of quantity';
 const WRONG_SUFFIX = "unable to parse quantity's suffix";
 
-/** Go's syntax, looser than the expression in its message: a missing number means zero. */
+/** Go's syntax, which is looser than the expression in Go's message: no number means zero. */
 const SYNTAX = /^([+-]?)(\d*)(?:\.(\d*))?((?:[eEinumkKMGTP]+[+-]?\d*|[+-]\d*)?)$/;
 /** Short texts that Go does not change. */
 const PLAIN_DECIMAL = /^[1-9]\d{0,14}[numkMGTPE]?$/;
@@ -81,7 +81,7 @@ function canonicalDecimal({ sign, whole, fraction, suffix, text }: NumberText): 
 function canonicalBinary({ sign, whole, fraction, suffix, text }: NumberText): string {
   const power = BINARY_SUFFIXES.indexOf(suffix);
   if (power < 0) throw new QuantityError(WRONG_SUFFIX);
-  // Go's limit for 64-bit arithmetic: a power of two has about 3/10 as many decimal digits.
+  // Go's limit for 64-bit arithmetic: a factor of 1024 adds about three decimal digits.
   const short = fraction === '' && 14 - whole.length - 3 * power >= 0;
   if (short && (BigInt(whole) & 7n) !== 0n) return text;
   if (!short) requireDigits(text);
@@ -94,7 +94,7 @@ function canonicalBinary({ sign, whole, fraction, suffix, text }: NumberText): s
   return print({ ...capped, digits: signed(sign, capped.digits) });
 }
 
-/** Requires digits, which Go does only beyond 64-bit arithmetic. */
+/** Requires digits. Go requires them only for numbers beyond 64-bit arithmetic. */
 function requireDigits(text: string): void {
   if (!/^[+-]?\.?\d/.test(text)) throw new QuantityError(WRONG_NUMBER);
 }
@@ -119,7 +119,7 @@ function roundUp(quantity: Quantity): Quantity {
   if (surplus <= 0 || quantity.digits === 0n) return quantity;
   const sign = quantity.digits < 0n ? -1n : 1n;
   const magnitude = quantity.digits * sign;
-  // Dropping more digits than there are leaves the smallest amount.
+  // If more digits are dropped than exist, the smallest amount remains.
   const unit = 10n ** BigInt(Math.min(surplus, magnitude.toString().length));
   return { ...quantity, digits: sign * ((magnitude + unit - 1n) / unit), exponent: NANO };
 }
@@ -135,7 +135,7 @@ function print(quantity: Quantity): string {
   return printBinary(digits / unit);
 }
 
-/** Returns one in units of the last digit. The exponent must not be positive. */
+/** Returns the number 1 in units of the last digit. The exponent must not be positive. */
 function unitOf({ exponent }: Quantity): bigint {
   return 10n ** BigInt(-exponent);
 }

@@ -6,12 +6,12 @@ import { describeJson, typeMismatch, type Position, type PodTypeError } from './
 
 /**
  * Decodes and encodes a pod like Go's corev1.Pod, as Istio does between overlays: drops unknown
- * fields and zero values with `omitempty`; adds fields without it (`containers: null`, `status:
- * {}`); normalizes quantities and timestamps. Accepts any struct type. Never changes the argument;
- * shares canonical parts with the result, which is the argument if nothing changes.
+ * fields and zero values with `omitempty`; adds fields without `omitempty` (`containers: null`);
+ * normalizes quantities and timestamps. Accepts any struct type. Never changes the argument. The
+ * result shares canonical parts with the argument, and is the argument if nothing changes.
  * @param known an earlier result of the same type; shared parts are not decoded again
  * @param items a cache of list items, for texts that are decoded more than once
- * @throws PodTypeError with Go's message when a value has the wrong type
+ * @throws PodTypeError with Go's message if a value has the wrong type
  */
 export function normalisePod(
   pod: unknown,
@@ -32,8 +32,8 @@ export type CanonicalItems = Map<object, { readonly type: ValueType; readonly ca
 const OMITTED = undefined;
 
 /**
- * Decodes one value. Like Go, continues after a type error and reports the first one at the end;
- * but an error from a custom type (quantity, time) ends the decoding.
+ * Decodes one value. Like Go, continues after a type error and reports the first error at the end.
+ * An error from a custom type (quantity, time) ends the decoding.
  */
 class Decoding {
   mistake: PodTypeError | undefined;
@@ -53,7 +53,7 @@ class Decoding {
     for (const name in value) {
       const member = value[name];
       const part = parts?.[name];
-      // Identical to the known member, hence canonical.
+      // This member is identical to the known member, so it is canonical.
       if (part !== undefined && part === member) {
         if (result !== value) setMember(result, name, member);
       } else {
@@ -149,7 +149,7 @@ class Decoding {
   }
 }
 
-/** Returns a test for canonical items of a list. Fast when asked in list order. */
+/** Returns a function that finds an item in a list. Fast if the items come in list order. */
 function membership(known: readonly unknown[]): (item: unknown) => boolean {
   let next = 0;
   let rest: Set<unknown> | undefined;
@@ -202,7 +202,7 @@ function firstMembers(value: JsonObject, count: number): JsonObject {
   return result;
 }
 
-/** Writes a member. A later spelling (`Name` after `name`) overrides, even to omit the field. */
+/** Writes a member. A later spelling (`Name` after `name`) replaces or removes the member. */
 function writeMember(result: JsonObject, name: string, encoded: unknown): void {
   if (encoded !== OMITTED) setMember(result, name, encoded);
   else if (Object.hasOwn(result, name)) Reflect.deleteProperty(result, name);

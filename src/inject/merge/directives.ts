@@ -9,7 +9,7 @@ export const RETAIN_KEYS = '$retainKeys';
 export const DELETE_FROM_LIST = '$deleteFromPrimitiveList';
 export const SET_ELEMENT_ORDER = '$setElementOrder';
 
-/** Returns the list name in `DIRECTIVE/LIST`. @throws StrategicMergeError if it has none */
+/** Returns the list name in `DIRECTIVE/LIST`. @throws StrategicMergeError if there is none */
 export function directedList(member: string, directive: typeof DELETE_FROM_LIST | typeof SET_ELEMENT_ORDER): string {
   if (member.startsWith(`${directive}/`)) return member.slice(directive.length + 1);
   const described = directive === DELETE_FROM_LIST ? 'primitive list' : 'setElementOrder list';

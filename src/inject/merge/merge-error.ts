@@ -31,7 +31,7 @@ export function formatGo(value: unknown): string {
   return formatParts(value, formatGo) ?? (typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/** Formats like the verb %s: with the type for scalars that are not strings. */
+/** Formats a value like the verb %s, which adds the type of scalars that are not strings. */
 function formatString(value: unknown): string {
   if (typeof value === 'string') return value;
   if (value === null) return goTypeName(value);

@@ -24,7 +24,7 @@ export function mergeList(
     : merged;
 }
 
-/** Applies `$deleteFromPrimitiveList`; merges lists of objects instead, as Kubernetes does. */
+/** Applies `$deleteFromPrimitiveList`. Lists of objects are merged instead, as in Kubernetes. */
 export function deleteFromList(
   original: readonly unknown[],
   deleted: readonly unknown[],
@@ -85,7 +85,7 @@ function indexesByKey(items: readonly JsonObject[], mergeKey: string): Map<unkno
   return indexes;
 }
 
-/** Applies and removes items with `$patch`: deletes the item of that key, or replaces the list. */
+/** Applies the items with `$patch`, which delete the item of the same key or replace the list. */
 function applyItemDirectives(
   original: readonly JsonObject[],
   patch: readonly JsonObject[],
@@ -111,13 +111,13 @@ function applyItemDirectives(
   return replaced ? { kept: patches, patches: [] } : { kept, patches };
 }
 
-/** Returns the item's merge key. @throws StrategicMergeError if it has none */
+/** Returns the item's merge key. @throws StrategicMergeError if the item has no merge key */
 export function keyOf(item: JsonObject, mergeKey: string): unknown {
   if (Object.hasOwn(item, mergeKey)) return item[mergeKey];
   throw new StrategicMergeError(`map: ${formatGo(item)} does not contain declared merge key: ${mergeKey}`);
 }
 
-/** Returns `undefined` for scalars. @throws StrategicMergeError for other items than objects */
+/** Returns lists of objects; `undefined` for scalars. @throws StrategicMergeError otherwise */
 export function objectLists(
   original: readonly unknown[],
   patch: readonly unknown[],
@@ -137,7 +137,7 @@ type ItemKey<T> = (item: T) => unknown;
 
 /**
  * Orders a merged list like Kubernetes: patch items in patch order, original-only items in original
- * order. An original-only item precedes the next patch item if it did so in the original.
+ * order. An original-only item precedes the next patch item if it precedes it in the original.
  * `originalOrder` and `patchOrder` are the lists that define the order.
  */
 export function orderElements<T>(
@@ -152,7 +152,7 @@ export function orderElements<T>(
   const left = sortByIndex(originalOnlyItems, originalIndexes, keyOf);
   const merged: T[] = [];
   let next = 0;
-  // NaN: an item that is not in the original compares as neither before nor after.
+  // NaN makes an item that is not in the original compare as neither before nor after.
   const indexOf = (item: T): number => originalIndexes.get(keyOf(item)) ?? NaN;
   for (const item of right) {
     const index = indexOf(item);
@@ -178,11 +178,11 @@ function indexesOf<T>(order: readonly T[], keyOf: ItemKey<T>): ReadonlyMap<unkno
 
 interface Indexed<T> {
   readonly item: T;
-  /** NaN if unknown. */
+  /** The position in the order; NaN if it is unknown. */
   readonly index: number;
 }
 
-/** Sorts stably. Items without an index sort like in Kubernetes. */
+/** Sorts by index. Sorts items without an index as Kubernetes does. */
 function sortByIndex<T>(items: readonly T[], indexes: ReadonlyMap<unknown, number>, keyOf: ItemKey<T>): readonly T[] {
   const indexed = items.map((item): Indexed<T> => ({ item, index: indexes.get(keyOf(item)) ?? NaN }));
   const sorted = indexed.some(({ index }) => Number.isNaN(index))
@@ -193,7 +193,7 @@ function sortByIndex<T>(items: readonly T[], indexes: ReadonlyMap<unknown, numbe
 
 /**
  * Sorts by insertion, as Go does up to 20 items. The algorithm matters: Kubernetes' comparison puts
- * an item without an index before all items ahead of it, which is not a consistent order.
+ * an item without an index before all items ahead of it, so the order is inconsistent.
  */
 function insertByIndex<T>(items: readonly Indexed<T>[]): readonly Indexed<T>[] {
   const sorted: Indexed<T>[] = [];

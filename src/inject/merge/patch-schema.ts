@@ -7,7 +7,7 @@ export interface PatchSchema {
   readonly pointer: boolean;
 }
 
-/** The schema of a list: item type, whether items are merged, and by which key. */
+/** The schema of a list: the item type, whether items are merged, and the merge key. */
 export interface ListSchema {
   readonly items: PatchSchema;
   readonly merged: boolean;

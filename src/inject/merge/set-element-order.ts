@@ -11,8 +11,8 @@ import { keyOf, mergeList, objectLists, orderElements, type MergeObjects } from 
 import { listSchema, type ListSchema, type PatchSchema } from './patch-schema.ts';
 
 /**
- * Merges lists with `$setElementOrder/LIST`. Order: the directive, then the patch, then the
- * original. Returns the merged original and the remaining patch.
+ * Merges lists with `$setElementOrder/LIST`. The directive determines the order, then the patch,
+ * then the original. Returns the merged original and the remaining patch.
  */
 export function mergeOrderedLists(
   original: JsonObject,
@@ -50,7 +50,7 @@ function mergeUnordered(
   return list.merged ? mergeList(before, patched, list, mergeObjects) : patched;
 }
 
-/** Orders the items that the directive names among the others. */
+/** Sorts the items that the directive names in among the other items. */
 function inOrder(
   merged: readonly unknown[],
   order: readonly unknown[],
@@ -84,7 +84,7 @@ function namedBy(order: readonly unknown[], mergeKey: string): (item: unknown) =
   };
 }
 
-/** Requires patch items to occur in the order in the same sequence; ignores directives. */
+/** Requires that `order` contains the patch items in the same sequence; ignores directives. */
 function checkOrder(patch: readonly unknown[], order: readonly unknown[], mergeKey: string): void {
   if (patch.length === 0 || order.length === 0) return;
   const items = mergeKey === '' ? patch : patch.filter((item) => asObject(item)[PATCH_DIRECTIVE] !== 'delete');

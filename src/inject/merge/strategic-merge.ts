@@ -80,7 +80,7 @@ function mergeDeletionList(draft: Draft, name: string, value: unknown, schema: P
   }
 }
 
-/** Removes members that `$retainKeys` does not list; it must list all members of the patch. */
+/** Removes members that `$retainKeys` does not list. It must list all members of the patch. */
 function retainKeys(original: JsonObject, patch: JsonObject): { original: JsonObject; patch: JsonObject } {
   if (!Object.hasOwn(patch, RETAIN_KEYS)) return { original, patch };
   const { [RETAIN_KEYS]: names, ...remaining } = patch;
@@ -95,7 +95,7 @@ function retainKeys(original: JsonObject, patch: JsonObject): { original: JsonOb
   return { original: Object.fromEntries(kept), patch: remaining };
 }
 
-/** An object with copy on first write. */
+/** An object that is copied on the first write. */
 class Draft {
   readonly #original: JsonObject;
   result: JsonObject;

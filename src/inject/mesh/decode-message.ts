@@ -13,7 +13,7 @@ export type Message = Readonly<JsonObject>;
 
 /**
  * Sets fields from `json` like `jsonpb.Unmarshal`: replaces whole fields, ignores null and unknown
- * fields, clears a field for a zero or empty value. Accepts both spellings and quoted integers.
+ * fields, clears a field whose value is zero or empty. Accepts both spellings and quoted integers.
  * @throws MessageError
  */
 export function applyToMessage(type: MessageType, base: Message, json: unknown): Message {
@@ -24,7 +24,7 @@ export function applyToMessage(type: MessageType, base: Message, json: unknown):
   for (const field of type.fields) {
     const value = inputOf(field, json);
     if (value === undefined || value === null) continue;
-    // Setting one member of a oneof clears the others.
+    // A new member of a oneof clears the other members.
     if (field.oneof !== undefined) {
       for (const other of type.fields) if (other.oneof === field.oneof) values.delete(other.jsonName);
       set.add(field.oneof);
@@ -49,7 +49,7 @@ export function decodeMessage(type: MessageType, json: unknown): unknown {
   return applyToMessage(type, {}, json);
 }
 
-/** Prefers the JSON name over the proto name. */
+/** Returns the value of a field. Prefers the JSON name over the proto name. */
 function inputOf(field: MessageField, json: JsonObject): unknown {
   if (Object.hasOwn(json, field.jsonName)) return json[field.jsonName];
   return Object.hasOwn(json, field.protoName) ? json[field.protoName] : undefined;
@@ -135,12 +135,12 @@ const bounds = {
   uint64: [0n, 2n ** 64n - 1n],
 } as const;
 
-/** 64-bit integers are strings in protobuf JSON, the others are numbers. */
+/** Decodes an integer. In protobuf JSON, 64-bit integers are strings; the others are numbers. */
 function decodeInteger(kind: keyof typeof bounds, value: unknown, goType: string): number | string {
   const number = unquote(value);
   if (typeof number !== 'number') throw mismatch(number, goType);
   const [low, high] = bounds[kind];
-  // A quoted number must be written as an integer; YAML has converted other whole numbers.
+  // A quoted number must be written as an integer; YAML has converted unquoted whole numbers.
   const isWritten = typeof value !== 'string' || /^\s*-?\d+\s*$/.test(value);
   const exact = isWritten && Number.isInteger(number) ? exactInteger(value, number) : undefined;
   if (exact === undefined || exact < low || exact > high) {
@@ -174,7 +174,7 @@ function decodeWellKnown(type: MessageType, json: unknown): unknown {
     if (isJsonObject(json)) return json;
     throw new MessageError(`bad StructValue: ${mismatch(json, 'map[string]json.RawMessage').message}`);
   }
-  // Wrappers: a message with one field whose JSON is only the value.
+  // A wrapper is a message with one field whose JSON is only the value.
   const [field] = type.fields;
   if (field === undefined) throw new Error(`${type.name} has no field`);
   return decodeValue(field, json);

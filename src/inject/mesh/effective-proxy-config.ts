@@ -7,9 +7,9 @@ import { decodeProxyConfig, defaultProxyConfig, overlayProxyConfig } from './pro
 
 /** The pod-independent ProxyConfig layers. */
 export interface ProxyConfigLayers {
-  /** The defaults merged with the mesh. */
+  /** The ProxyConfig of the mesh, merged onto the defaults. */
   readonly mesh: Message;
-  /** Not a string when the mesh config has none. */
+  /** The root namespace; not a string if the mesh config has no root namespace. */
   readonly rootNamespace: unknown;
 }
 
@@ -44,7 +44,7 @@ export function effectiveProxyConfig(
   );
 }
 
-/** Applies resources from last to first: earlier ones have precedence. */
+/** Applies resources from last to first, so that earlier resources have precedence. */
 function overlayFirst(base: Message, resources: readonly ProxyConfigResource[]): Message {
   return resources.reduceRight((config, resource) => overlayProxyConfig(config, read(resource).message), base);
 }
@@ -61,15 +61,15 @@ function withoutSelector(resource: ProxyConfigResource): boolean {
 }
 
 interface ReadResource {
-  /** `undefined` without selector: the resource applies to its whole namespace. */
+  /** The selector. If it is undefined, the resource applies to its whole namespace. */
   readonly selector: LabelMatcher | undefined;
-  /** The spec as a ProxyConfig; empty when it does not decode. */
+  /** The spec as a ProxyConfig; empty if the spec cannot be decoded. */
   readonly message: Message;
 }
 
 const known = new WeakMap<object, ReadResource>();
 
-/** Parses a resource, with a cache. */
+/** Parses a resource and caches the result. */
 function read({ spec }: ProxyConfigResource): ReadResource {
   const before = known.get(spec);
   if (before !== undefined) return before;

@@ -11,7 +11,7 @@ const second = 1_000_000_000n;
 /** The maximum length of a duration, in characters. */
 const longestDuration = 100;
 
-/** Parses like Go's time.ParseDuration. @throws Error with Go's message, or if it is too long */
+/** Parses like Go's time.ParseDuration. @throws Error with Go's message, or for a long text */
 export function parseGoDuration(text: string): Duration {
   if (text.length > longestDuration)
     throw new Error(`a duration has at most ${longestDuration} characters, this one has ${text.length}`);

@@ -84,7 +84,7 @@ function mergeMesh(yaml: unknown): Message {
   return applyToMessage(type, replaced, merged);
 }
 
-/** Replaces providers of the same name in place; appends others. */
+/** Replaces providers of the same name in place; appends other providers. */
 function mergeProviders(configured: unknown): Message[] {
   const merged = [...(defaultMeshConfig.extensionProviders as Message[])];
   for (const provider of (configured ?? []) as Message[]) {

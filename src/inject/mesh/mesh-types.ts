@@ -3,7 +3,8 @@
 /**
  * The messages of Istio's mesh configuration. A heading has the message's full name and Go type.
  * One line per field follows, in protobuf JSON order: Go name, proto name, JSON name, number, type,
- * `presence` if unset differs from zero, `oneof=NAME`. A type is a scalar, list, map or full name.
+ * `presence` if an unset field differs from zero, and `oneof=NAME`. A type is a scalar, a list,
+ * a map or a full name.
  */
 export const meshMessages = `
 google.protobuf.BoolValue wrapperspb.BoolValue
@@ -545,7 +546,7 @@ istio.networking.v1beta1.ProxyImage v1beta1.ProxyImage
   ImageType image_type imageType 1 string
 `;
 
-/** The enums: full name and Go type; then one indented line per value: name, number. */
+/** The enums: full name and Go type, then an indented line with name and number for each value. */
 export const meshEnums = `
 google.protobuf.NullValue structpb.NullValue
   NULL_VALUE 0

@@ -29,9 +29,9 @@ export interface MessageField {
   /** The type of the field, or of the elements of a list or map. */
   readonly type: MessageType | EnumType | { readonly kind: ScalarKind };
   readonly cardinality: 'single' | 'list' | 'map';
-  /** Whether unset differs from the zero value. */
+  /** Whether an unset field differs from a field with the zero value. */
   readonly presence: boolean;
-  /** The name of its oneof. */
+  /** The name of the oneof that contains the field. */
   readonly oneof: string | undefined;
 }
 

@@ -27,7 +27,7 @@ export function decodeProxyConfig(json: unknown): Message {
 /** The pod annotation that changes the proxy's configuration. */
 export const proxyConfigAnnotation = 'proxy.istio.io/config';
 
-/** Parses the annotation; returns `undefined` if invalid, which annotation validation reports. */
+/** Parses the annotation; `undefined` if it is invalid. Annotation validation reports the error. */
 export function annotationProxyConfig(value: string): Message | undefined {
   try {
     return decodeProxyConfig(parseYaml(value));
@@ -54,7 +54,7 @@ export function overlayProxyConfig(base: Message, top: Message): Message {
   return mergeParts(base, applyToMessage(type, base, top));
 }
 
-/** Restores keys of proxyMetadata and sub-fields of proxyHeaders lost in the replacement. */
+/** Restores keys of proxyMetadata and sub-fields of proxyHeaders that the replacement lost. */
 function mergeParts(base: Message, merged: Message): Message {
   const parts: JsonObject = {};
   for (const name of ['proxyMetadata', 'proxyHeaders']) {

@@ -17,7 +17,7 @@ export interface PodProxyConfigs {
 /**
  * Returns a pod's mesh and proxy configuration. The webhook merges layers and keeps the mesh
  * config; the command line also applies the annotation to the mesh config, where templates see it.
- * @throws InjectionFailure on the command line, for an unreadable annotation
+ * @throws InjectionFailure on the command line, if the annotation is unreadable
  */
 export function proxyConfigsFor(
   injector: Injector,
@@ -40,7 +40,7 @@ function commandLineConfigs({ meshConfig, values }: Injector, pod: Pod): PodProx
   };
 }
 
-/** A class: V8 would create a hidden class per object with getters, which retains the pod. */
+/** A class, because V8 would create a hidden class per object literal with getters. */
 class WebhookConfigs implements PodProxyConfigs {
   readonly #injector: Injector;
   readonly #pod: Pod;
@@ -63,7 +63,7 @@ class WebhookConfigs implements PodProxyConfigs {
     return (this.#effective ??= effectiveProxyConfig(
       this.#injector.proxyConfigLayers,
       { namespace, labels },
-      this.#ofAnnotation(),
+      this.#annotationConfig(),
       this.#resources,
     ));
   }
@@ -71,12 +71,12 @@ class WebhookConfigs implements PodProxyConfigs {
   /** Resources do not affect the container order. */
   get holdApplication(): boolean {
     const { holdApplicationUntilProxyStarts } = this.meshConfig.defaultConfig as Message;
-    const hold = this.#ofAnnotation()?.holdApplicationUntilProxyStarts ?? holdApplicationUntilProxyStarts;
+    const hold = this.#annotationConfig()?.holdApplicationUntilProxyStarts ?? holdApplicationUntilProxyStarts;
     return this.#injector.values.holdApplication || hold === true;
   }
 
   /** Returns the ProxyConfig in the pod's annotation. */
-  #ofAnnotation(): Message | undefined {
+  #annotationConfig(): Message | undefined {
     if (this.#read === undefined) {
       const annotation = annotationOf(this.#pod, proxyConfigAnnotation);
       this.#read = { message: annotation === undefined ? undefined : annotationProxyConfig(annotation) };

@@ -162,7 +162,7 @@ function privateKeyProviderProblems(provider: JsonObject): string[] {
   return chosen.pollDelay === '0s' ? ['pollDelay must be non zero'] : [];
 }
 
-/** The minimum of each connection setting, in seconds for durations. */
+/** The minimum of each connection setting. Durations are in seconds. */
 const minimumSettings = [
   ...['listener_per_connection_buffer_limit_bytes', 'cluster_per_connection_buffer_limit_bytes', 'http_idle_timeout'],
   ...['http_max_connection_duration', 'http_drain_timeout', 'http_request_timeout', 'http_request_headers_timeout'],

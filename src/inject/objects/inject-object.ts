@@ -8,13 +8,13 @@ import type { Workload } from '../pod/workload.ts';
 import type { DocumentEdit } from './edit-document.ts';
 import { objectAt, podTemplatePaths } from './workload-kinds.ts';
 
-/** The environment in which a file's objects would be created; all optional. */
+/** The environment in which a file's objects would be created. All fields are optional. */
 export type FileContext = Pick<InjectionRequest, 'nodes' | 'proxyConfigs' | 'namespaceMetadata' | 'path'> & {
-  /** The namespace for objects without one. */
+  /** The namespace of objects that do not specify a namespace. */
   readonly namespace?: string;
 };
 
-/** The result for one object; an object that is not a workload has no edits. */
+/** The result for one object. An object that is not a workload has no edits. */
 export type ObjectOutcome =
   | { readonly outcome: 'injected'; readonly edits: readonly DocumentEdit[]; readonly warnings: readonly string[] }
   | Exclude<InjectionResult, { outcome: 'injected' }>;
@@ -53,7 +53,7 @@ function workloadOfObject(object: JsonObject): Workload {
   };
 }
 
-/** Returns how messages name an object, e.g. `Deployment "shop/web"`. */
+/** Returns an object's name for messages, e.g. `Deployment "shop/web"`. */
 export function describeObject(object: JsonObject): string {
   const metadata = objectAt(object, ['metadata']);
   const namespace = textOf(metadata, 'namespace');

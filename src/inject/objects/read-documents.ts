@@ -1,6 +1,6 @@
 import { parseAllDocuments, type Document, type Tags } from 'yaml';
 
-/** A document of a YAML stream, as text and parsed. */
+/** A document of a YAML stream, as text and in parsed form. */
 export interface SourceDocument {
   readonly text: string;
   readonly document: Document;
@@ -19,7 +19,7 @@ const options = {
 
 /**
  * Splits a YAML stream at its `---` lines, so that unchanged documents keep their text.
- * @throws Error with line and column in the file when a document is not YAML
+ * @throws Error with the line and column in the file if a document is not YAML
  */
 export function readDocuments(text: string): SourceDocument[] {
   const documents: SourceDocument[] = [];

@@ -38,7 +38,7 @@ export function listItems(object: JsonObject): readonly unknown[] | undefined {
   return Array.isArray(object.items) ? (object.items as unknown[]) : [];
 }
 
-/** Returns the object at a path; an empty one when there is none. */
+/** Returns the object at a path, or an empty object if there is none. */
 export function objectAt(root: JsonObject, path: readonly string[]): JsonObject {
   let value: unknown = root;
   for (const name of path) value = isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;

@@ -4,7 +4,7 @@ import { isJsonObject, setMember } from './json-value.ts';
 
 /**
  * Applies the operations of `diffJson` in order, as in RFC 6902, to a copy of the document.
- * @throws Error when a path does not exist: the patch belongs to another document
+ * @throws Error if a path does not exist, because the patch belongs to another document
  */
 export function applyJsonPatch(document: unknown, operations: readonly JsonPatchOperation[]): unknown {
   let result = structuredClone(document);

@@ -1,6 +1,6 @@
 import { isJsonObject } from './json-value.ts';
 
-/** Reports whether two JSON values are equal; ignores member order. Shared subtrees are free. */
+/** Reports whether two JSON values are equal; ignores member order. Skips shared subtrees. */
 export function jsonEqual(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (Array.isArray(left)) {

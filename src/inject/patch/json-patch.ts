@@ -65,13 +65,13 @@ function diffList(
   }
 }
 
-/** The indexes of a retained item before and after. */
+/** The indexes of a retained item in the two lists. */
 interface Pair {
   readonly before: number;
   readonly after: number;
 }
 
-/** The limit on comparisons; longer lists pair by index, which may enlarge the patch. */
+/** The limit on comparisons. Longer lists are paired by index, so their patch may be larger. */
 const mostComparisons = 40_000;
 
 /** Pairs items in order: common ends first, then the longest common subsequence of the middle. */
@@ -89,7 +89,7 @@ function pairItems(before: readonly unknown[], after: readonly unknown[]): Pair[
   return pairs;
 }
 
-/** Reports whether to pair two items: they are equal, or objects with the same name. */
+/** Reports whether two items are equal, or are objects with the same name. */
 function alike(left: unknown, right: unknown): boolean {
   if (isJsonObject(left) && isJsonObject(right) && typeof left['name'] === 'string')
     return left['name'] === right['name'];

@@ -1,8 +1,8 @@
 import { isJsonObject, setMember, type JsonObject } from '../patch/json-value.ts';
 
 /**
- * Applies changes of a typed pod to the pod that it was parsed from. Keeps members that parsing
- * dropped (such as managedFields), and removes unchanged defaults that parsing added.
+ * Applies the changes in a typed pod to the raw pod from which it was parsed. Keeps members that
+ * parsing dropped (such as managedFields), and removes unchanged defaults that parsing added.
  * @param raw the pod as received
  * @param read `raw` after parsing
  * @param result `read` after changes; parts shared with `read` are unchanged
@@ -27,7 +27,7 @@ function carryMembers(raw: JsonObject, read: JsonObject, result: JsonObject): Js
   return carried;
 }
 
-/** Matches items by identity with the parsed item, else by name. Parsing keeps the item count. */
+/** Matches items by identity with the parsed item, or else by name. Parsing drops no items. */
 function carryItems(raw: readonly unknown[], read: readonly unknown[], result: readonly unknown[]): unknown[] {
   const indexes = new Map<unknown, number>();
   const indexesByName = new Map<string, number>();

@@ -2,7 +2,7 @@ import { escapeGoJson } from '../../template/functions/go/json-encode.ts';
 import type { ValueType } from '../kubernetes/go-types.ts';
 import { isJsonObject } from '../patch/json-value.ts';
 
-/** Encodes a value of `normalisePod` like Go's encoding/json: maps sorted, HTML escaped. */
+/** Encodes a value of `normalisePod` like Go's encoding/json: sorts maps and escapes HTML. */
 export function encodeGoJson(type: ValueType, value: unknown): string {
   if (value === null || value === undefined) return 'null';
   if (type.kind === 'list' && Array.isArray(value)) {

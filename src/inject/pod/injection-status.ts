@@ -21,13 +21,13 @@ export interface InjectedNames {
 
 /** The items that an injector added to a pod. */
 export interface InjectionStatus extends InjectedNames {
-  /** Absent in annotations of older versions. */
+  /** The revision; absent in annotations from older versions. */
   readonly revision?: string;
 }
 
 /**
- * Parses the status annotation like Istio's injectionStatus, into a Go struct: member names match
- * in any case. Returns `undefined` when a member has the wrong type.
+ * Parses the status annotation like Istio's injectionStatus. As for a Go struct, member names match
+ * in any case. Returns `undefined` if a member has the wrong type.
  */
 export function injectionStatus(text: string): InjectionStatus | undefined {
   const members = Object.entries(readStatus(text) ?? { containers: text });

@@ -1,12 +1,12 @@
 import type { NativeSidecars } from '../../api/injector-config/injection-settings.ts';
 import type { NodeFacts } from '../injection-request.ts';
 
-/** The first kubelet 1.x version whose native sidecars Istio trusts. */
+/** The minor version of the first kubelet 1.x whose native sidecars Istio trusts. */
 const firstMinor = 33;
 
 /**
- * Reports whether the proxy becomes a native sidecar. Auto: true when the pod's node (if unknown,
- * every node) runs kubelet 1.33 or newer; false for unreadable versions or no nodes.
+ * Reports whether the proxy becomes a native sidecar. In mode Auto, the pod's node (or every node,
+ * if it is unknown) must run kubelet 1.33 or newer, and there must be a node.
  */
 export function useNativeSidecars(
   mode: NativeSidecars,

@@ -11,7 +11,7 @@ export type ProxyIds = Readonly<typeof defaultProxyIds>;
 const userRange = 'openshift.io/sa.scc.uid-range';
 const groupRange = 'openshift.io/sa.scc.supplemental-groups';
 
-/** Returns the highest ids of the namespace's ranges, which differ from the application's. */
+/** Returns the highest ids of the namespace's ranges, which differ from the application's ids. */
 export function openShiftProxyIds(namespace: NamespaceMetadata | undefined): ProxyIds {
   const annotations = namespace?.annotations ?? noStrings;
   const users = annotations[userRange] ?? '';
@@ -33,8 +33,8 @@ function endOfBlock(text: string): number | undefined {
 }
 
 /**
- * Removes the proxy container's user if it equals the application's: OpenShift assigned it. It
- * would override the template's, and Istio would treat application traffic as the proxy's.
+ * Removes the proxy container's user if it equals the application's user: OpenShift assigned it. It
+ * would override the template's user, and application traffic would look like the proxy's traffic.
  */
 export function withoutAssignedProxyUser(pod: Pod): Pod {
   const proxy = findContainer(pod, proxyContainer);

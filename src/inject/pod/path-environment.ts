@@ -14,7 +14,7 @@ export function environmentName(key: string): string {
 }
 
 /**
- * Parses proxy environment from a webhook's URL path like Istio's parseInjectEnvs: `/inject/k/v/…`
+ * Parses proxy variables from a webhook's URL path like Istio's parseInjectEnvs: `/inject/k/v/…`
  * with `--slash--` for `/` in values, or the older `/inject/:ENV:k=v:ENV:…`. Percent-decodes first.
  */
 export function parsePathEnvironment(path: string): Environment {

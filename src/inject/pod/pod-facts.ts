@@ -3,9 +3,9 @@ import { InjectionFailure } from '../injection-failure.ts';
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 
 /**
- * Parses the parts of a pod that the decision reads: a pod from a file may contain anything. An
- * empty namespace defaults to the request's.
- * @throws InjectionFailure when a field has the wrong type
+ * Parses and checks the parts of a pod that the decision reads: a pod from a file may contain
+ * anything. An empty namespace defaults to the namespace of the request.
+ * @throws InjectionFailure if a field has the wrong type
  */
 export function readPodFacts(pod: unknown, namespace: string): DecisionFacts {
   if (!isJsonObject(pod)) throw invalid('', 'an object', pod);

@@ -20,7 +20,7 @@ interface PodMetadata extends JsonObject {
 export type StringMap = Readonly<Record<string, string>>;
 
 export interface PodSpec extends JsonObject {
-  /** Null for a pod without containers, as in Go's encoding. */
+  /** The containers; null if there are none, as in Go's encoding. */
   readonly containers: readonly Container[] | null;
   readonly initContainers?: readonly Container[];
   readonly volumes?: readonly Named[];
@@ -79,7 +79,7 @@ export interface Lifecycle extends JsonObject {
   readonly postStart?: Handler;
 }
 
-/** Returns the containers; empty when the pod has none. */
+/** Returns the containers; an empty list if there are none. */
 export function containersOf(pod: Pod): readonly Container[] {
   return pod.spec.containers ?? [];
 }
@@ -145,13 +145,13 @@ export function joinStrings(...maps: readonly StringMap[]): StringMap {
   return Object.fromEntries(maps.flatMap((map) => Object.entries(map)));
 }
 
-/** Returns a label's value; `undefined` when the pod does not have it. */
+/** Returns a label's value; `undefined` if the pod does not have the label. */
 export function labelOf(pod: Pod, name: string): string | undefined {
   const labels = pod.metadata.labels ?? noStrings;
   return Object.hasOwn(labels, name) ? labels[name] : undefined;
 }
 
-/** Returns an annotation's value; `undefined` when the pod does not have it. */
+/** Returns an annotation's value; `undefined` if the pod does not have the annotation. */
 export function annotationOf(pod: Pod, name: string): string | undefined {
   const annotations = pod.metadata.annotations ?? noStrings;
   return Object.hasOwn(annotations, name) ? annotations[name] : undefined;

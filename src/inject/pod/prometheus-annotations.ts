@@ -1,6 +1,6 @@
 import { noStrings, type Pod, type StringMap } from './pod.ts';
 
-/** Normalizes like Prometheus: `prometheus.io/port` and `prometheus-io/port` are the same name. */
+/** Normalizes names like Prometheus: `prometheus.io/port` and `prometheus-io/port` are equal. */
 function sanitized(name: string): string {
   return name.startsWith('prometheus') ? name.replace(/[^a-zA-Z0-9_]/g, '_') : '';
 }
@@ -13,8 +13,8 @@ const meanings: ReadonlyMap<string, 'scrape' | 'port' | 'path' | 'targets'> = ne
 ]);
 
 /**
- * Returns the pod's Prometheus annotations; `targets` is a comma-separated list of `port:path`. Of
- * several spellings the last in the pod's order wins (in Istio a random one).
+ * Returns the pod's Prometheus annotations; `targets` is a comma-separated list of `port:path`. If
+ * several spellings exist, the last in the pod's order wins (in Istio, a random spelling).
  */
 export function readPrometheusAnnotations(pod: Pod) {
   const found: { scrape?: string; port?: string; path?: string; targets?: string } = {};

@@ -6,8 +6,8 @@ import type { Pod } from './pod.ts';
 import { without } from './without.ts';
 
 /**
- * Parses a pod for the engine: typed, with a namespace, without managedFields, which can be large.
- * @throws InjectionFailure when a field has the wrong type
+ * Parses a pod for the engine: checks types, adds a namespace, removes managedFields (often large).
+ * @throws InjectionFailure if a field has the wrong type
  */
 export function readPod(raw: unknown, namespace: string): Pod {
   try {

@@ -2,10 +2,10 @@ import { trimSpace } from '../../template/functions/sprig/text/strings.ts';
 import { InjectionFailure } from '../injection-failure.ts';
 import { annotationOf, type Pod } from './pod.ts';
 
-/** The limit on templates that an author may request: each is rendered and merged. */
+/** The maximum number of templates that a pod may request; each is rendered and merged. */
 const maxTemplates = 32;
 
-/** Returns a pod's templates, aliases expanded. @throws InjectionFailure for too many */
+/** Returns the names of a pod's templates, without aliases. @throws InjectionFailure */
 export function selectTemplates(
   pod: Pod,
   templatesKey: string,

@@ -1,4 +1,4 @@
-/** A copy of an object without some of its members. */
+/** Returns a copy of an object without the named members. */
 export function without<Source extends Readonly<Record<string, unknown>>>(
   object: Source,
   ...names: readonly string[]

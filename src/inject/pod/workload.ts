@@ -9,7 +9,7 @@ export interface Workload {
   readonly kind: string;
 }
 
-/** Returns the workload behind a pod's controller, else the pod (Istio's GetDeployMetaFromPod). */
+/** Returns the workload that owns a pod, or else the pod (Istio's GetDeployMetaFromPod). */
 export function workloadOf(pod: Pod): Workload {
   const { metadata } = pod;
   const namespace = metadata.namespace ?? '';

@@ -8,7 +8,7 @@ import { proxyContainer } from '../pod/proxy-container.ts';
 export interface ContainerHandler {
   readonly field: 'readinessProbe' | 'livenessProbe' | 'startupProbe' | 'preStop' | 'postStart';
   readonly kind: 'probe' | 'hook';
-  /** The path at which the proxy's agent serves it. */
+  /** The path at which the proxy's agent serves the probe or hook. */
   readonly path: string;
   readonly handler: Handler;
 }
@@ -23,7 +23,7 @@ const handlerFields = [
 
 function handlersOf(container: Container): ContainerHandler[] {
   const { readinessProbe, livenessProbe, startupProbe, lifecycle } = container;
-  // Fast path: most containers have none, and an injection calls this three times.
+  // Fast path: most containers have no handlers, and an injection calls this three times.
   if ((readinessProbe ?? livenessProbe ?? startupProbe ?? lifecycle) === undefined) return [];
   const present = { readinessProbe, livenessProbe, startupProbe, ...lifecycle };
   return handlerFields.flatMap(([field, kind, root, name]) => {
@@ -46,14 +46,14 @@ export function mapHandlers(container: Container, change: (target: ContainerHand
   return Object.keys(probes).length === 0 ? container : { ...container, ...probes };
 }
 
-/** The probers of the agent: JSON text by URL path. */
+/** The agent's descriptions of original probes and hooks: JSON text by URL path. */
 export type ProberList = ReadonlyMap<string, string>;
 
 const httpGetType = podStruct('v1.HTTPGetAction');
 const tcpSocketType = podStruct('v1.TCPSocketAction');
 const grpcType = podStruct('v1.GRPCAction');
 
-/** Returns the probes and hooks for the agent, by its path (Istio's DumpAppProbers). */
+/** Returns the probes and hooks for the agent, by URL path (Istio's DumpAppProbers). */
 export function listProbers(pod: Pod, statusPort: number): ProberList {
   const probers = new Map<string, string>();
   for (const container of [...initContainersOf(pod), ...containersOf(pod)]) {
@@ -66,7 +66,7 @@ export function listProbers(pod: Pod, statusPort: number): ProberList {
   return probers;
 }
 
-/** Encodes probers for the agent's environment: one object, keys sorted. */
+/** Encodes probers for the agent's environment: one object with sorted keys. */
 export function encodeProbers(probers: ProberList): string {
   const sorted = [...probers].sort(([left], [right]) => compareStrings(left, right));
   return `{${sorted.map(([path, prober]) => `${JSON.stringify(path)}:${prober}`).join(',')}}`;

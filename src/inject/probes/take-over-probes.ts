@@ -21,7 +21,7 @@ const probersVariable = 'ISTIO_KUBE_APP_PROBERS';
 
 /** The pod-independent inputs. */
 export interface ProbeSettings {
-  /** The default when the pod has no annotation. */
+  /** Whether to rewrite the probes of a pod without the annotation. */
   readonly rewriteByDefault: boolean;
   /** The agent's port in the mesh config. */
   readonly statusPort: number;
@@ -30,8 +30,8 @@ export interface ProbeSettings {
 }
 
 /**
- * Redirects the kubelet's probes and hooks to the proxy's agent, which learns the original ones
- * from its environment: the kubelet cannot use mutual TLS. Does nothing without a proxy.
+ * Redirects the kubelet's probes and hooks to the proxy's agent: the kubelet cannot use mutual TLS.
+ * The agent reads the originals from its environment. Does nothing if there is no proxy.
  */
 export function takeOverProbes(pod: Pod, settings: ProbeSettings): Pod {
   if (findContainer(pod, proxyContainer) === undefined || !isRewriteEnabled(pod, settings.rewriteByDefault)) return pod;
@@ -45,7 +45,7 @@ export function takeOverProbes(pod: Pod, settings: ProbeSettings): Pod {
   return rewriteProbes(result, statusPortOf(pod, settings.statusPort));
 }
 
-/** Returns the pod's annotation if it is a boolean, else the default. */
+/** Returns the value of the pod's annotation if it is a boolean, or else the default. */
 export function isRewriteEnabled(pod: Pod, byDefault: boolean): boolean {
   const own = annotationOf(pod, 'sidecar.istio.io/rewriteAppHTTPProbers');
   return (own === undefined ? undefined : parseBool(own)) ?? byDefault;
@@ -58,7 +58,7 @@ function statusPortOf(pod: Pod, meshPort: number): number {
   return /^[+-]?\d+$/.test(own) ? Number(own) : 0;
 }
 
-/** Adds the probers to the proxy's environment; those of an earlier injection win. */
+/** Adds the probers to the proxy's environment. Probers from an earlier injection win. */
 export function addProbers(
   injectedBefore: boolean,
   env: readonly EnvironmentVariable[],
@@ -87,7 +87,7 @@ function readProbers(text: string): ProberList | undefined {
 const probeType = podStruct('v1.Probe');
 const proberMembers = /^(httpGet|tcpSocket|grpc|timeoutSeconds)$/i;
 
-/** Recodes a prober like Go's encoding/json. @throws when it is not one */
+/** Normalizes a prober like Go's encoding/json. @throws if the value is not a prober */
 function encodeProber(prober: unknown): string {
   if (prober === null) return 'null';
   const members = isJsonObject(prober)

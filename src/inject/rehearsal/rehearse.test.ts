@@ -44,7 +44,7 @@ const containers = (...lines: string[]): string =>
   ['spec:', '  containers:', '  - name: sidecar', ...lines.map((line) => `    ${line}`)].join('\n');
 /** Returns a container whose image comes from an expression. */
 const image = (expression: string): string => containers(`image: {{ ${expression} }}`);
-const tried = (options: Options) => rehearse(injectorWith(options), () => 0);
+const rehearsalOf = (options: Options) => rehearse(injectorWith(options), () => 0);
 
 describe('rehearse', () => {
   const withImage = { values: { image: 'a' } };
@@ -59,26 +59,26 @@ describe('rehearse', () => {
     ['wrong delimiters', containers('image: [[ .Values.image ]]'), /cannot unmarshal array/],
     ['a list', '- a', /invalid JSON document/],
     ['a scalar', 'hello', /invalid JSON document/],
-    ['tabs', 'spec:\n\tcontainers: []', /yaml: line 2/],
+    ['tabs as indentation', 'spec:\n\tcontainers: []', /yaml: line 2/],
     ['a port that is a string', containers('ports: [{containerPort: "80"}]'), wrongPort],
     ['a number instead of a string', containers('image: 5'), /cannot unmarshal number/],
     ['a map instead of containers', 'spec: {containers: {name: a}}', /cannot unmarshal/],
     ['an index of a missing value', image('index .Values.image 0'), /error calling index/],
     ['a map that is indexed too deeply', image('index .Values "a" "b"'), /index of nil pointer/],
     ['a function with the wrong type of argument', image('first .Values.image'), /error calling first/],
-    ['fail', '{{ fail "never" }}', /never/],
+    ['a call of fail', '{{ fail "never" }}', /never/],
     ['a named template that does not exist', '{{ template "other" . }}', /"other" not defined/],
     ['an invalid quantity', containers('resources: {limits: {cpu: 1x}}'), /quantities/],
     ['HTML', '<html>\n<a>\n', /invalid JSON document/],
     ['a map instead of env', containers('env: {A: b}'), /cannot unmarshal object/],
-    ['1.x: wrong indentation', 'containers:\n- name: a\n image: b', /yaml: line/, { legacy: true }],
-    ['preset Safe', '{{ .Nmae }}', /can't evaluate field Nmae/, { preset: 'Safe' }],
+    ['wrong indentation in a 1.x template', 'containers:\n- name: a\n image: b', /yaml: line/, { legacy: true }],
+    ['an error under preset Safe', '{{ .Nmae }}', /can't evaluate field Nmae/, { preset: 'Safe' }],
     ['a policy that injects pods only on request', '{{ .Nmae }}', /Nmae/, { policy: 'disabled' }],
   ];
   for (const [title, template, message, more] of fails) {
-    it(`reports why no pod can be injected: ${title}`, () => {
+    it(`reports the failure of all pods for ${title}`, () => {
       const options = { template, ...more };
-      const { failure, warnings } = tried(options);
+      const { failure, warnings } = rehearsalOf(options);
       assert.match(failure?.message ?? 'none', message);
       assert.deepEqual(warnings, []);
       const injector = { ...injectorWith(options), rehearsal: { failure, warnings } } as Injector;
@@ -95,15 +95,15 @@ describe('rehearse', () => {
     ['a misplaced field', containers('image: b', 'resources: {env: []}'), [/containers\[0\]\.resources\.env;/]],
     ['a missing value', image('.Values.imgae'), [/"<no value>" into spec\.containers\[0\]\.image:/]],
     ['a missing part', containers('args: [a, "-x={{ .Values.y.z }}"]'), [/spec\.containers\[0\]\.args\[1\]/], withY],
-    ['nothing', '', [/add nothing/]],
-    ['a comment', '# a: b\n', [/add nothing/]],
+    ['empty output', '', [/add nothing/]],
+    ['output that is only a comment', '# a: b\n', [/add nothing/]],
     ['only zero values', 'spec: {containers: [], hostNetwork: false}', [/add nothing/]],
-    ['1.x: content below spec', 'spec: {containers: [{name: a}]}', [/add nothing/], { legacy: true }],
+    ['a 1.x template with content below spec', 'spec: {containers: [{name: a}]}', [/add nothing/], { legacy: true }],
     ['a failure for some pods', image('(index .ObjectMeta.OwnerReferences 0).Name'), [failsForOne]],
   ];
   for (const [title, template, expected, options] of warns) {
     it(`warns of ${title}`, () => {
-      const { failure, warnings } = tried({ template, ...options });
+      const { failure, warnings } = rehearsalOf({ template, ...options });
       assert.equal(failure, undefined);
       assert.equal(warnings.length, expected.length, warnings.join('\n'));
       for (const [index, pattern] of expected.entries()) assert.match(warnings[index] ?? '', pattern);
@@ -116,17 +116,17 @@ describe('rehearse', () => {
     ['labels alone', 'metadata: {labels: {a: b}}'],
     ['directives of strategic merge', 'spec:\n  securityContext:\n    $patch: replace\n    runAsUser: 1'],
     ['names in another case, which Go accepts', containers('IMAGE: a')],
-    ['1.x', legacy, { legacy: true }],
-    ['preset Safe', containers('image: a'), { preset: 'Safe' }],
-    ['no default templates', containers('image: a'), { policy: 'disabled' }],
+    ['a 1.x template', legacy, { legacy: true }],
+    ['a container under preset Safe', containers('image: a'), { preset: 'Safe' }],
+    ['a policy that injects pods only on request', containers('image: a'), { policy: 'disabled' }],
   ];
   for (const [title, template, options] of fine) {
     it(`has no warning for ${title}`, () => {
-      assert.deepEqual(tried({ template, ...options }), { warnings: [] });
+      assert.deepEqual(rehearsalOf({ template, ...options }), { warnings: [] });
     });
   }
 
-  it('only warns when the templates fail for all pods of the cluster; accepts injected pods', () => {
+  it('only warns if the templates fail for all pods of the cluster, and accepts injected pods', () => {
     const insists = `{{ if eq .ObjectMeta.Namespace "shop" }}{{ fail (repeat 2000 "no") }}{{ end }}${containers('image: a')}`;
     const injector = injectorWith({ template: insists });
     const sample = ['a', 'b', 'c', 'd'].map((name) => {
@@ -136,8 +136,8 @@ describe('rehearse', () => {
     assert.deepEqual(rehearse(injector, () => 0).warnings, []);
     const { failure, warnings } = rehearse(injector, () => 0, sample);
     assert.equal(failure, undefined);
-    const said = /fail for 4 of 4 pods .* such as Deployment shop\/a, Deployment shop\/b, Deployment shop\/c: .*no/s;
-    assert.match(warnings.join(), said);
+    const warning = /fail for 4 of 4 pods .* such as Deployment shop\/a, Deployment shop\/b, Deployment shop\/c: .*no/s;
+    assert.match(warnings.join(), warning);
     assert.ok(warnings.join().length < 1500, 'the warning is too long');
     const fine = injectorWith({ template: containers('image: a') });
     for (const { kind, pod } of Array.from({ length: typicalPodKinds }, (_, index) => typicalPod('i', index))) {

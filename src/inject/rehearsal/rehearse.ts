@@ -13,14 +13,14 @@ import { podType } from '../kubernetes/pod-schema.ts';
 const directive = /^\$/;
 
 /**
- * Returns paths of members that a Pod does not have, e.g. `spec.containers[0].imagee`; Go drops
- * them silently.
- * @param most the maximum number of paths
+ * Returns the paths of members that a Pod does not have, e.g. `spec.containers[0].imagee`. Go drops
+ * such members silently.
+ * @param limit the maximum number of paths
  */
-export function unknownFields(part: JsonObject, most: number): string[] {
+export function unknownFields(part: JsonObject, limit: number): string[] {
   const found: string[] = [];
   const look = (type: ValueType, value: unknown, path: string): void => {
-    if (found.length >= most) return;
+    if (found.length >= limit) return;
     if (type.kind === 'list' && Array.isArray(value)) {
       value.forEach((item, index) => {
         look(type.element, item, `${path}[${index}]`);
@@ -39,21 +39,21 @@ export function unknownFields(part: JsonObject, most: number): string[] {
     }
   };
   look(podType, part, '');
-  return found.slice(0, most);
+  return found.slice(0, limit);
 }
 
-/** The time limit, in milliseconds. */
+/** The time limit of a rehearsal, in milliseconds. */
 const timeLimit = 500;
 /** The maximum number of findings of one kind in a message. */
 const mostFindings = 3;
-/** The maximum length of a failure message, which may quote an author's text, in characters. */
+/** The maximum length, in characters, of a failure message, which may quote an author's text. */
 const longestMessage = 1000;
 
 /**
- * Injects typical pods with the default templates. Fails if the templates fail for all of them:
- * they would then fail for almost every pod. Warns of anything else that is wrong.
+ * Injects typical pods with the default templates. Returns a failure if the templates fail for all
+ * typical pods, because they would then fail for almost every pod. Warns of other problems.
  * @param now returns milliseconds since any fixed time
- * @param sample pods of the cluster, one per workload, to use instead; they only cause warnings
+ * @param sample pods of the cluster, one per workload, that replace typical pods; then only warns
  */
 export function rehearse(injector: Injector, now: () => number, sample?: readonly TypicalPod[]): Rehearsal {
   const begun = now();
@@ -89,7 +89,7 @@ export function rehearse(injector: Injector, now: () => number, sample?: readonl
   return { warnings };
 }
 
-/** @throws ConfigurationError when the templates failed for every pod that was tried */
+/** @throws ConfigurationError if the templates failed for every pod that was tried */
 export function refuseUnusable({ rehearsal, defaultTemplates }: Injector): void {
   if (rehearsal?.failure === undefined) return;
   const names = defaultTemplates.join(', ');

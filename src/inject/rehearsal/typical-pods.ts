@@ -1,10 +1,10 @@
 import type { JsonObject } from '../patch/json-value.ts';
 
-/** A kind of pod: its differences from the pod of a Deployment. */
+/** A kind of typical pod, as its differences from the pod of a Deployment. */
 interface Kind {
-  /** e.g. `a pod with init containers`. */
+  /** The description for messages, e.g. `a pod with init containers`. */
   readonly name: string;
-  /** The controller; `none` for a pod created without one. */
+  /** The controller that creates the pod; `none` if no controller does. */
   readonly owner: 'ReplicaSet' | 'StatefulSet' | 'DaemonSet' | 'Job' | 'CronJob' | 'none';
   readonly labels?: Readonly<Record<string, string>>;
   readonly container?: JsonObject;
@@ -49,7 +49,7 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-/** The number of kinds; after these, typical pods differ in names and numbers only. */
+/** The number of kinds. The indexes below this number give one pod of each kind. */
 export const typicalPodKinds = kinds.length;
 
 /** A pod as the API server sends it, with a description. */
@@ -60,8 +60,8 @@ export interface TypicalPod {
 }
 
 /**
- * Returns a typical pod for trying a configuration before publication. Pods of one kind differ in
- * the same fields as pods of one workload.
+ * Returns a typical pod. The index determines the kind, and names and numbers in the pod. At odd
+ * indexes, most pods also have a second container, a TCP readiness probe and a security context.
  * @param injectKey the label that requests injection under any policy
  */
 export function typicalPod(injectKey: string, index: number): TypicalPod {
@@ -94,7 +94,7 @@ export function typicalPod(injectKey: string, index: number): TypicalPod {
     securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
     ...kind.container,
   };
-  // Added by the API server's ServiceAccount admission before it calls webhooks.
+  // The API server's ServiceAccount plugin adds this token before webhooks are called.
   const token = { serviceAccountToken: { expirationSeconds: 3607, path: 'token' } };
   const owner = ownerOf(kind, name, hash);
   const labels = kind.labels ?? { app: name, 'app.kubernetes.io/version': `1.${index}`, 'pod-template-hash': hash };

@@ -32,7 +32,7 @@ export function readLegacyOutput(output: JsonObject): LegacyOutput {
   };
 }
 
-/** Moves added items after the pod's own, as Istio 1.x did; strategic merge puts them first. */
+/** Moves added items after the pod's own items, as Istio 1.x did; the merge puts them first. */
 export function moveAddedLast(before: Pod, after: Pod): Pod {
   const spec: JsonObject = { ...after.spec };
   for (const name of ['containers', 'initContainers', 'volumes'] as const) {

@@ -14,7 +14,7 @@ export class OverlayError extends Error {
 
 /**
  * Merges a part onto a pod and decodes the result as Go does.
- * @param items see `normalisePod`; for a part that is merged more than once
+ * @param items a cache for a part that is merged more than once (see `normalisePod`)
  * @throws OverlayError
  */
 export function overlayPod(pod: Pod, part: JsonObject, items?: CanonicalItems): Pod {

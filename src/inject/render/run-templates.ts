@@ -38,7 +38,7 @@ export interface RenderedPod {
   readonly templatePod: Pod;
   /** Whether a 1.x template set `rewriteAppHTTPProbe`. */
   readonly rewriteProbes: boolean;
-  /** The output of each template, as text and parsed. */
+  /** The output of each template as text; `contents` has the parsed output. */
   readonly texts: readonly string[];
   readonly contents: readonly JsonObject[];
 }
@@ -46,7 +46,7 @@ export interface RenderedPod {
 /**
  * Renders templates in order and merges each onto the pod.
  * @param data the templates' data (see template-data.ts)
- * @param nativeSidecars whether the proxy is an init container unless the pod decides
+ * @param nativeSidecars whether the proxy is an init container if the pod's annotation is absent
  * @param meter counts all work, including parsing and merging
  * @throws InjectionFailure
  */
@@ -61,7 +61,7 @@ export function runTemplates(
   let result: MergedPod = { pod, templatePod: emptyPod, rewriteProbes: false };
   const texts: string[] = [];
   const contents: JsonObject[] = [];
-  // An author who may choose templates can name one many times.
+  // An author who may choose templates can name a template many times.
   const mergingCost = mergeCost + (names.length > usualTemplates ? JSON.stringify(pod).length : 0);
   for (const name of names) {
     const text = render(templates, name, data, meter);
@@ -89,11 +89,11 @@ export function readContents({ outputs }: TemplateSet, texts: readonly string[],
   });
 }
 
-/** The work units per output character: it is parsed, typed and merged twice. */
+/** The work units per character of output, which is parsed, typed and merged twice. */
 const readingCost = 8;
 /** The work units per merge, which visits the whole pod. */
 const mergeCost = 10_000;
-/** The number of templates up to which the pod's size does not matter. */
+/** The number of templates up to which the size of the pod does not affect the cost. */
 const usualTemplates = 4;
 
 type MergedPod = Omit<RenderedPod, 'texts' | 'contents'>;
@@ -165,7 +165,7 @@ function failingAs(what: string, merge: () => Pod): Pod {
   }
 }
 
-/** Moves the user's proxy to the init containers for a native template (Istio's RunTemplate). */
+/** Moves the user's proxy to the init containers if it becomes native (Istio's RunTemplate). */
 function moveProxy(pod: Pod, templatePod: Pod, native: boolean): Pod {
   const isProxy = ({ name }: Container): boolean => name === proxyContainer;
   const own = annotationOf(pod, 'sidecar.istio.io/nativeSidecar');

@@ -9,17 +9,17 @@ export interface TemplateOutput {
   readonly text: string;
   /** A part of a pod, or a SidecarInjectionSpec. */
   readonly content: JsonObject;
-  /** The content on an empty pod; computed on first use. */
+  /** Returns the content merged onto an empty pod; computed on first use. */
   readonly onEmptyPod: () => Pod;
   /** The list items parsed so far. */
   readonly items: CanonicalItems;
 }
 
-/** Enough for the workloads that roll out at the same time. */
+/** The maximum number of repeated texts, for the workloads that roll out at the same time. */
 const capacity = 32;
-/** The limit on texts used once; more would reach V8's old generation. */
+/** The maximum number of texts that were used once; more would reach V8's old generation. */
 const freshCapacity = 4;
-/** The length limit of cached texts, which authors influence, in characters. */
+/** The maximum length of cached texts, which authors influence, in characters. */
 const maxCachedLength = 65_536;
 
 /**
@@ -27,17 +27,17 @@ const maxCachedLength = 65_536;
  * text. Results are shared; callers must not change them.
  */
 export class TemplateOutputs {
-  /** Texts used more than once. */
+  /** The texts that were used more than once. */
   readonly #known = new Map<string, TemplateOutput>();
-  /** Ring buffer of the others. Not a map: V8 keeps the contents of replaced tables alive. */
+  /** A ring buffer of the other texts; V8 would keep the contents of a map's old tables alive. */
   #fresh: TemplateOutput[] = [];
   #nextFresh = 0;
-  /** The last used one of the known; usually the next one as well. */
+  /** The text in `#known` that was used last; usually the next text is the same. */
   #last: TemplateOutput | undefined;
 
   /**
    * @throws YamlError for invalid YAML
-   * @returns `undefined` for anything but an object; an empty object for only comments and space
+   * @returns `undefined` if the text is not an object; an empty object for comments and space
    */
   read(text: string): TemplateOutput | undefined {
     if (this.#last?.text === text) return this.#last;

@@ -28,7 +28,7 @@ describe('skeletonOf', () => {
 
   const kept: [title: string, args: string[], command?: string[]][] = [
     ['any other argument', ['x; id']],
-    ['a flag that is not the template’s', ['--privileged=true']],
+    ['a flag that the template does not contain', ['--privileged=true']],
     ['a prefix of the template’s flag', ['--lev=x']],
     ['a flag with one dash', ['-level=x']],
     ['the value of a flag that is executed', ['--eval=x', '--init-file=x', '--split-string=x']],

@@ -32,7 +32,7 @@ const numbers = /^(?:\d[\d._,:/]*)?$/;
 const word = /^(?:[\w.][\w.:,@+-]*)?$/;
 const variableReference = /\$\([A-Za-z_][\w.-]*\)/g;
 
-/** Programs that execute what their arguments name, which may be a plain word. */
+/** Programs that execute what an argument names, even if the argument is a plain word. */
 const interpreter =
   /^(?:(?:[abdkz]|da|ba|fi)?sh|busybox|toybox|env|exec|nice|nohup|timeout|time|xargs|find|watch|tini|dumb-init|catatonit|s6-.*|su|su-exec|gosu|sudo|doas|setpriv|setsid|stdbuf|strace|chroot|unshare|nsenter|ip|ssh|git|make|(?:g|m|n)?awk|sed|ed|vi|vim|nvim|emacs|expect|(?:lua|perl|php|python|ruby|node|deno|bun|java|pwsh|powershell|tclsh|Rscript|osascript|gdb|m4)[\d.]*)$/;
 
@@ -64,7 +64,7 @@ export function skeletonOf(args: readonly string[], command: readonly string[], 
   return { fixed, flags };
 }
 
-/** Returns the name of a template's own flag, with or without value, unless it takes code. */
+/** Returns the name of a template's own flag, with or without a value, if it takes no code. */
 function ownFlag(argument: string, own: OwnWords): string | undefined {
   const [whole, name = '', sign] = flag.exec(argument) ?? [];
   if (whole === undefined || (sign === '' && whole !== argument)) return undefined;
@@ -72,12 +72,12 @@ function ownFlag(argument: string, own: OwnWords): string | undefined {
   return own.has(name) && !takesCode ? name : undefined;
 }
 
-/** Reports whether an argument (one dash, or only dashes) may take the next one as operand. */
+/** Reports whether an argument (one dash, or only dashes) may take the next argument as operand. */
 function isOption(argument: string): boolean {
   return argument.startsWith('-') && !argument.includes('=') && !flag.test(argument);
 }
 
-/** Reports whether a text is one word; it may contain the template's own variable references. */
+/** Reports whether a text is one word, which may contain the template's own variable references. */
 function isPlainWord(text: string, own: OwnWords): boolean {
   const rest = text.replace(variableReference, (reference) => (own.has(reference.slice(2, -1)) ? 'x' : reference));
   return word.test(rest);

@@ -18,7 +18,7 @@ export interface AuthorGuard {
   /** Returns the combined reads of the named templates. */
   readonly readsOf: (templates: readonly string[]) => AuthorReads;
   readonly allows: (name: string) => boolean;
-  /** Returns why an annotation is structural; `undefined` if it is not, or if it is allowed. */
+  /** Returns why an annotation is structural; `undefined` if it is allowed or not structural. */
   readonly structural: (name: string) => string | undefined;
   readonly ownWords: OwnWords;
   readonly passed: PassedComparisons;
@@ -26,9 +26,9 @@ export interface AuthorGuard {
 
 /** The annotations that the engine itself reads for a proxy. */
 const engineReads = [proxyConfigAnnotation];
-const mostKnown = 64;
+const maxCachedReads = 64;
 
-/** Analyzes what the templates of a configuration read. The templates must have compiled before. */
+/** Analyzes which data the templates of a configuration read. The templates must be valid. */
 export function* authorGuard(
   templates: ReadonlyMap<string, string>,
   delimiters: readonly [string, string],
@@ -57,7 +57,7 @@ export function* authorGuard(
         const templatesReads = names.flatMap((name) => byName.get(name) ?? []);
         reads = authorReads(templatesReads, family.proxy ? engineReads : []);
         // Bound the cache: authors who may choose templates can name many combinations.
-        if (known.size < mostKnown) known.set(key, reads);
+        if (known.size < maxCachedReads) known.set(key, reads);
       }
       return reads;
     },
@@ -68,7 +68,7 @@ export function* authorGuard(
   };
 }
 
-/** The number of characters per step, see {@link Steps}. */
+/** The number of characters per step (see {@link Steps}). */
 const charactersPerStep = 16_384;
 
 /** Returns the words of texts: runs of letters, digits, `_`, `.` and `-`. */
@@ -86,22 +86,22 @@ function* wordsOf(texts: Iterable<string>): Steps<OwnWords> {
   return words;
 }
 
-/** The kind of the other rendering. */
+/** The kind of the rendering with which the pod's rendering is compared. */
 export type ComparisonKind = 'without' | 'other' | 'counterpart' | 'allowed';
 
 interface PassedComparison {
   readonly kind: ComparisonKind;
-  /** The contents of all templates; the first is the key. */
+  /** The contents of all templates. The first content is the cache key. */
   readonly contents: readonly JsonObject[];
   /** The texts of the other rendering, one per template. */
   readonly texts: readonly string[];
-  /** The result, without a forbidden path. */
+  /** The result, which has no forbidden path. */
   readonly difference: Difference;
 }
 
-/** The maximum number per content; comparisons with various other texts may exist. */
+/** The maximum number of comparisons to cache per content. */
 const mostComparisons = 8;
-/** The maximum length of remembered texts, in characters; pod authors influence it. */
+/** The maximum total length of an entry's texts, which pod authors influence, in characters. */
 const longestTexts = 65_536;
 
 /**
@@ -112,7 +112,7 @@ const longestTexts = 65_536;
 export class PassedComparisons {
   readonly #byContent = new WeakMap<JsonObject, PassedComparison[]>();
 
-  /** @param contents rendered for the pod; equal texts share one object */
+  /** @param contents the contents rendered for the pod; equal texts share one object */
   find(kind: ComparisonKind, contents: readonly JsonObject[], texts: readonly string[]): Difference | undefined {
     const [first] = contents;
     const known = first && this.#byContent.get(first);

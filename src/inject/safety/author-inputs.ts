@@ -10,7 +10,7 @@ export interface AuthorView {
   readonly workload: Workload;
 }
 
-/** A text of the author; for a field path, the first text there that is not harmless. */
+/** A text from the author. For a field path, the first text at the path that is not harmless. */
 export interface AuthorInput {
   readonly kind: 'annotation' | 'label' | 'field';
   /** The key of the annotation or label, or the path of the field. */
@@ -25,8 +25,8 @@ export interface AuthorInput {
 export type Replacement = (text: string) => string | undefined;
 
 /**
- * Returns all annotations and labels, read or not, and per printed field the first text that is not
- * harmless.
+ * Returns all annotations and labels, even if no template reads them, and in each printed field the
+ * first text that is not harmless.
  */
 export function authorInputs(view: AuthorView, fields: AuthorReads['fields']): AuthorInput[] {
   const { annotations = noStrings, labels = noStrings } = view.pod.metadata;
@@ -39,7 +39,7 @@ export function authorInputs(view: AuthorView, fields: AuthorReads['fields']): A
   return inputs;
 }
 
-/** Fields with their own definition of harmless. */
+/** The fields for which the definition of harmless differs. */
 const harmlessAt: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['image', isHarmlessImage],
   // `web-` is a prefix that the API server completes.
@@ -69,9 +69,9 @@ function isPlainName(name: string): boolean {
 }
 
 /**
- * Replaces inputs.
+ * Returns a view in which the inputs are replaced.
  * @param replace returns `undefined` to remove an annotation or label
- * @param rename maps keys of annotations and labels; by default only those that are not plain
+ * @param rename maps keys of annotations and labels; by default only of keys that are not plain
  */
 export function withInputs(
   view: AuthorView,
@@ -126,7 +126,7 @@ function dataOf({ pod, workload }: AuthorView): Data {
   };
 }
 
-/** Excludes annotations and labels, which are separate inputs. */
+/** Reports whether a key holds the annotations or labels, which are separate inputs. */
 function isOwnInput(path: readonly string[], depth: number, key: string): boolean {
   return path[0] === 'ObjectMeta' && depth === 1 && (key === 'annotations' || key === 'labels');
 }

@@ -6,27 +6,27 @@ import type { TemplateReads } from './template-reads.ts';
 
 /** The use of an annotation or a label in a template. */
 export interface Use {
-  /** Whether it controls other output than its own text. */
+  /** Whether it controls output that is not its own text. */
   readonly steers: boolean;
   /** Whether a function parses its text. */
   readonly parsed: boolean;
 }
 
-/** Uses by name; `*` is any name that no template mentions, if a template ranges over all. */
+/** Uses by name. If a template ranges over all names, `*` stands for the names not mentioned. */
 export type MapReads = ReadonlyMap<string, Use>;
 
 /** The author's inputs that templates read. */
 export interface AuthorReads {
   readonly annotations: MapReads;
   readonly labels: MapReads;
-  /** The other printed fields, see {@link jsonPath}. */
+  /** The paths of the other printed fields (see {@link jsonPath}). */
   readonly fields: readonly (readonly string[])[];
 }
 
 const authorsObjects = ['ObjectMeta', 'Spec', 'DeploymentMeta', 'TypeMeta'];
 
 /**
- * Combines what several templates of one pod read.
+ * Combines the reads of several templates that are used for one pod.
  * @param engine annotations that the engine reads
  */
 export function authorReads(templates: readonly TemplateReads[], engine: readonly string[]): AuthorReads {

@@ -7,7 +7,7 @@ function injectorOf(template: string, annotationOverrides: object): Injector {
   return loadInjector({ config, values: '{}', mesh: '', settings: JSON.stringify({ annotationOverrides }) });
 }
 
-/** Formats `kind name`, with `+` where allowed. */
+/** Formats uses as `kind name`, with `+` if they are allowed. */
 function shown(template: string, allow: string[] = []): string[] {
   return authorUses(injectorOf(template, { preset: 'Safe', allow })).map(
     ({ of, name, kind, allowed, why }) =>
@@ -24,7 +24,7 @@ describe('authorUses', () => {
     '{{ annotation .ObjectMeta "traffic.sidecar.istio.io/includeInboundPorts" "" }}',
   ].join('');
 
-  it('sorts by kind and name, and explains structural ones', () => {
+  it('sorts by kind and name, and explains structural annotations', () => {
     assert.deepEqual(shown(all, ['team', 'traffic.sidecar.istio.io/*']), [
       'structural annotation sidecar.istio.io/proxyImage (it chooses the image of the proxy)',
       'structural annotation traffic.sidecar.istio.io/includeInboundPorts + (it decides which traffic goes through the proxy)',

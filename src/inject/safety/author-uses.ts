@@ -5,9 +5,9 @@ import { structuralReason } from './structural-annotations.ts';
 
 /**
  * How templates use an annotation or label, from most to least influence:
- * - `structural`: known to change more than values; refused unless allowed;
- * - `parsed` (by a function), `steering` (other output): compared with the pod without it;
- * - `scalar`: its text is a value; compared only if it is not harmless.
+ * - `structural`: it can change more than values, and is refused unless it is allowed;
+ * - `parsed` (by a function), `steering` (of other output): compared with the output without it;
+ * - `scalar`: its text is a value, and is compared only if it is not harmless.
  */
 export const authorUseKinds = ['structural', 'parsed', 'steering', 'scalar'] as const;
 export type AuthorUseKind = (typeof authorUseKinds)[number];
@@ -15,12 +15,12 @@ export type AuthorUseKind = (typeof authorUseKinds)[number];
 /** An annotation or label that templates read. */
 export interface AuthorUse {
   readonly of: 'annotation' | 'label';
-  /** The name; `*` stands for all names not listed, if a template ranges over them. */
+  /** The name; `*` stands for all other names, if a template ranges over the names. */
   readonly name: string;
   readonly kind: AuthorUseKind;
-  /** Whether the configuration exempts it from comparison. */
+  /** Whether the configuration exempts the annotation or label from comparison. */
   readonly allowed: boolean;
-  /** For structural ones, what they change. */
+  /** The effect of a structural annotation. */
   readonly why?: string;
 }
 

@@ -10,7 +10,7 @@ import type { FieldPath } from './field-path.ts';
 import { unsafe } from './refusal.ts';
 import { forbiddenDifference, structuralDifference, type Difference } from './value-paths.ts';
 
-/** A pod and what the templates render for it. */
+/** A pod and the output of the templates for the pod. */
 export interface Rendering {
   readonly view: AuthorView;
   /** The rendered texts, one per template. */
@@ -25,10 +25,10 @@ export interface Rendering {
   readonly read: (texts: readonly string[]) => readonly JsonObject[];
 }
 
-const without: Replacement = () => undefined;
+const removeText: Replacement = () => undefined;
 const otherPiece: Replacement = (text) => otherLetters(harmlessPiece(text));
 
-/** Returns a counterpart without slashes, usable as a name. */
+/** Returns a counterpart without slashes, which is usable as a name. */
 const asWord: Replacement = (text) => benignCounterpart(text).replaceAll('/', '_');
 
 function compare(kind: ComparisonKind, left: JsonObject, right: JsonObject, own: OwnWords): Difference {
@@ -37,14 +37,14 @@ function compare(kind: ComparisonKind, left: JsonObject, right: JsonObject, own:
 }
 
 /**
- * Enforces docs/annotation-safety.md: compares the rendering of the pod with those of variants:
- * 1. harmless counterparts of texts that are not harmless: only text leaves may differ;
- * 2. no annotations and labels except allowed ones: only optional parts may differ;
- * 3. if a named element appeared or vanished, other texts and then other keys: the same rules prove
- *    that the name comes from the template.
+ * Enforces docs/annotation-safety.md. Compares the pod's rendering with the renderings of variants:
+ * 1. with harmless counterparts of texts that are not harmless; only text leaves may differ;
+ * 2. without the annotations and labels that are not allowed; only optional parts may differ;
+ * 3. with other texts, then other keys, if a named element appeared or vanished; the same rules
+ *    prove that the name comes from the template.
  * @param inputs the author's texts
- * @param echoes structural annotations of an earlier injection, equal to the template's
- * @throws InjectionFailure `UnsafeAnnotation`, naming the author's text
+ * @param echoes structural annotations from an earlier injection that equal the template's output
+ * @throws InjectionFailure `UnsafeAnnotation`, which names the author's text
  */
 export function checkAuthorTexts(
   guard: AuthorGuard,
@@ -66,14 +66,14 @@ export function checkAuthorTexts(
     check(guard, base, 'other', own, reworded);
     check(guard, base, 'other', own, renamed);
   });
-  // Allowed texts may appear anywhere, but change structure only if the template parses them.
+  // Allowed texts may appear anywhere, but may change structure only if the template parses them.
   const allowed = inputs.filter((input) => isAllowed(input) && !input.harmless && !isParsed(reads, input));
   check(guard, rendering, 'allowed', allowed, counterparts);
 }
 
 /**
- * Repeats a failed check for a pod with harmless names: without an annotation, a template may print
- * the pod's name instead, whose odd characters are not the annotation's effect.
+ * Repeats a failed check for a pod with harmless names. If an annotation is absent, a template may
+ * print the pod's name instead; odd characters in the name are not the annotation's effect.
  */
 function withHarmlessNames(
   rendering: Rendering,
@@ -97,7 +97,7 @@ function isParsed({ annotations, labels }: AuthorReads, { kind, name }: AuthorIn
   return useOf(kind === 'label' ? labels : annotations, name)?.parsed === true;
 }
 
-/** Compares the pod with variants. Returns `undefined` when the templates refuse all of them. */
+/** Compares the pod with variants. Returns `undefined` if the templates refuse all variants. */
 type Comparer = (
   view: AuthorView,
   inputs: readonly AuthorInput[],
@@ -106,7 +106,7 @@ type Comparer = (
   callsFail: (view: AuthorView) => boolean,
 ) => Difference | undefined;
 
-/** Compares with the first of several replacements that the templates accept. */
+/** Compares with the first replacement that the templates accept. */
 function firstOf(...replacements: readonly Replacement[]): Comparer {
   return (view, inputs, differenceTo) => {
     for (const replace of replacements) {
@@ -117,7 +117,7 @@ function firstOf(...replacements: readonly Replacement[]): Comparer {
   };
 }
 
-/** Compares with all of several replacements that the templates accept. */
+/** Compares with all replacements that the templates accept. */
 function eachOf(...replacements: readonly Replacement[]): Comparer {
   return (view, inputs, differenceTo) => {
     const found = replacements
@@ -134,7 +134,7 @@ function joined(differences: readonly Difference[]): Difference {
 /** A word that no template contains. */
 const uniqueWord = 'zq7x4k';
 
-/** Compares with other words, or with pieces of them if the templates refuse the words. */
+/** Compares with other words, or with other pieces if the templates refuse the words. */
 const reworded: Comparer = (...args) => eachOf(otherLetters, () => uniqueWord)(...args) ?? firstOf(otherPiece)(...args);
 
 /** Compares with other annotation and label keys, which a template may print. */
@@ -153,18 +153,18 @@ const probes: readonly Replacement[] = [
 const maxRemovals = 64;
 
 /**
- * Compares with the pod without the inputs. If a template requires one by calling `fail`, keeps it
- * with each of several accepted texts. After other failures there is nothing to compare with.
+ * Compares with the pod without the inputs. Keeps an input without which a template calls `fail`,
+ * with several texts that the template accepts. After other failures, no comparison is possible.
  */
 const withoutInputs: Comparer = (view, inputs, differenceTo, callsFail) => {
-  const stripped = withInputs(view, inputs, without);
+  const stripped = withInputs(view, inputs, removeText);
   const difference = differenceTo(stripped);
   if (difference !== undefined || !callsFail(stripped)) return difference;
   let bare = view;
   let required = inputs;
   if (inputs.length <= maxRemovals) {
     required = inputs.filter((input) => {
-      const next = withInputs(bare, [input], without);
+      const next = withInputs(bare, [input], removeText);
       if (differenceTo(next) === undefined) return true;
       bare = next;
       return false;
@@ -177,7 +177,7 @@ const withoutInputs: Comparer = (view, inputs, differenceTo, callsFail) => {
 };
 
 /**
- * Compares the rendering of a pod with those of variants.
+ * Compares the rendering of a pod with the renderings of variants.
  * @returns whether a named element appeared or vanished
  * @throws InjectionFailure `UnsafeAnnotation`
  */

@@ -1,14 +1,14 @@
 /**
  * The paths in the templates' data from which an expression's value may come. A path lists names
- * from the root, each after a NUL; `*` is any element. A leading `=` includes all below: a
- * function's result may have other keys than its argument.
+ * from the root, each after a NUL; `*` is any element. A leading `=` includes all descendants:
+ * a function's result may have keys that its argument does not have.
  */
 export type DataPaths = ReadonlySet<string>;
 
 export const noPaths: DataPaths = new Set();
 export const root: DataPaths = new Set(['']);
 
-/** The maximum depth; deeper paths include all below, so that recursion terminates. */
+/** The maximum depth. Deeper paths include all descendants, so that recursion terminates. */
 const maximumDepth = 12;
 
 /** Returns the member (or nested member) of every path. */
@@ -23,7 +23,7 @@ export function memberOf(paths: DataPaths, ...names: readonly string[]): DataPat
   return result;
 }
 
-/** Marks the paths as including everything below. */
+/** Marks the paths as including all descendants. */
 export function whole(paths: DataPaths): DataPaths {
   return new Set([...paths].map((path) => (path.startsWith('=') ? path : `=${path}`)));
 }

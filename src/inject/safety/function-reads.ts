@@ -18,14 +18,14 @@ export interface CallReads {
   readonly kept?: DataPaths;
 }
 
-/** Functions whose result contains the argument's text, apart from quotes, space and case. */
+/** Functions whose result contains the argument's text, except for quotes, space and case. */
 const transparent: ReadonlySet<string> = new Set(
   `append cat coalesce concat default dict indent join last first list lower mergeMaps mustAppend mustPrepend nindent omit omitNil
   prepend print println protoToJSON quote squote strdict structToJSON toJSON toJson toJsonMap toLower toPrettyJson toRawJson toString
   toYaml trim upper valueOrDefault`.split(/\s+/),
 );
 
-/** Functions that return an argument, or a default if it is empty. */
+/** Functions that return an argument, or a default if the argument is empty. */
 const choosing: ReadonlySet<string> = new Set(['default', 'coalesce', 'valueOrDefault']);
 /** Functions that choose one of their arguments. */
 const deciding: ReadonlySet<string> = new Set(['and', 'or', 'ternary']);
@@ -96,7 +96,7 @@ function named(paths: DataPaths, key: Argument): DataPaths {
   return memberOf(paths, key.literal ?? '*');
 }
 
-/** Returns what otelResourceAttributes reads of annotations, labels, namespace, containers. */
+/** Returns the data that otelResourceAttributes reads from its arguments. */
 function openTelemetryReads(callArguments: readonly Argument[]): DataPaths {
   const [, annotations = nothing, labels = nothing, namespace = nothing, containers = nothing] = callArguments;
   return union(

@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { inject } from '../inject.ts';
 import { loadInjector } from '../injector.ts';
 import {
-  given,
+  input,
   present,
   quoted,
   required,
-  said,
+  bare,
   messageOf,
   podOf,
   reasonOf,
@@ -19,66 +19,66 @@ import {
 } from './testdata/authors.ts';
 
 /** Returns a sidecar with an image from a template. */
-const image = (made: string): string => sidecar('').replace('sidecar:1', made);
+const image = (expression: string): string => sidecar('').replace('sidecar:1', expression);
 /** Returns a sidecar with additional block-style lines. */
 const list = (lines: string): string => sidecar(lines.replaceAll('\n', '\n    '));
 const labels = (value: string): string => `metadata:\n  labels:\n    app: ${value}\n`;
 const addsLine = 'x\n    evil: z';
 const breaking = { app: addsLine };
-const either = (one: string, other: string): string => `{{ if ${given} }}${one}{{ else }}${other}{{ end }}`;
+const either = (one: string, other: string): string => `{{ if ${input} }}${one}{{ else }}${other}{{ end }}`;
 const misfit = /annotation example\.com\/team .*does not fit where the template puts it/;
 
-describe('refuses an author who changes more than values', () => {
+describe('guardAuthor', () => {
   const shell = 'command: [/bin/sh, -c]\n    args: ';
-  /** Lines of a sidecar that use the annotation, with its text. */
+  /** Lines of a sidecar that use the annotation, with the annotation's text. */
   const lines: [title: string, line: string, text: string, message: RegExp][] = [
-    ['an additional argument', `args: [${said}]`, 'x, z', /spec\.containers\[sidecar\]\.args/],
-    ['a null value', `workingDir: ${said}`, '~', /workingDir/],
-    ['a privilege', `securityContext: {privileged: {{ eq ${given} "yes" }}}`, 'yes', /securityContext\.privileged/],
-    ['a privilege by presence', present('securityContext: {privileged: true}'), 'no', /securityContext/],
+    ['an additional argument', `args: [${bare}]`, 'x, z', /spec\.containers\[sidecar\]\.args/],
+    ['a null value', `workingDir: ${bare}`, '~', /workingDir/],
+    ['a privilege', `securityContext: {privileged: {{ eq ${input} "yes" }}}`, 'yes', /securityContext\.privileged/],
+    ['an annotation that adds a privilege', present('securityContext: {privileged: true}'), 'no', /securityContext/],
     ['a string instead of a map', `resources: ${either('{requests: {cpu: 1}}', 'none')}`, 'x', /resources/],
-    ['the name of a variable', `env: [{name: ${said}, value: x}]`, 'LD_PRELOAD', /env/],
-    ['the name of an optional variable', `env: [${present(`{name: ${said}, value: x}`)}]`, 'LD_PRELOAD', /env/],
+    ['the name of a variable', `env: [{name: ${bare}, value: x}]`, 'LD_PRELOAD', /env/],
+    ['the name of an optional variable', `env: [${present(`{name: ${bare}, value: x}`)}]`, 'LD_PRELOAD', /env/],
     ['a command', `command: [run, ${quoted}]`, 'evil', /command/],
-    ['a script', `${shell}[{{ printf "echo %s" ${given} | quote }}]`, 'evil', /spec\.containers\[sidecar\]\.args/],
+    ['a script', `${shell}[{{ printf "echo %s" ${input} | quote }}]`, 'evil', /spec\.containers\[sidecar\]\.args/],
     ['another host for a probe', `livenessProbe: {httpGet: {port: 80, host: ${quoted}}}`, '10.0.0.1', /host/],
-    ['a value of the wrong type', `ports: [{containerPort: ${said}}]`, 'http', misfit],
+    ['a value of the wrong type', `ports: [{containerPort: ${bare}}]`, 'http', misfit],
   ];
-  /** Templates that use the annotation, with its text. */
+  /** Templates that use the annotation, with the annotation's text. */
   const annotated: [title: string, template: string, text: string, message: RegExp][] = [
     [
       'a container',
-      list(`args:\n- ${said}`),
+      list(`args:\n- ${bare}`),
       'x\n  - name: evil\n    image: evil:1',
       /annotation example\.com\/team \(value "x\\n {2}- name: evil\\n.*would change more than a value at spec\.containers/,
     ],
     [
       'a field',
-      variable(said),
+      variable(bare),
       'x, valueFrom: {secretKeyRef: {name: s, key: k}}',
       /spec\.containers\[sidecar\]\.env\[TEAM\]/,
     ],
-    ['a list', variable(said), '[x]', /does not fit|more than a value/],
-    ['a text that YAML reads as empty', list(`env:\n- name: TEAM\n  value: ${said}`), '|-', /env\[TEAM\]\.value/],
-    ['an image', image(said), 'evil/image', /would change what runs.*spec\.containers\[sidecar\]\.image/],
-    ['a part of an image', image(`hub/{{ ${given} | upper }}:1`), 'evil/image', /\.image/],
+    ['a list', variable(bare), '[x]', /does not fit|more than a value/],
+    ['a text that YAML reads as empty', list(`env:\n- name: TEAM\n  value: ${bare}`), '|-', /env\[TEAM\]\.value/],
+    ['an image', image(bare), 'evil/image', /would change what runs.*spec\.containers\[sidecar\]\.image/],
+    ['a part of an image', image(`hub/{{ ${input} | upper }}:1`), 'evil/image', /\.image/],
     ...[
-      [`proxy:${said}`, 'v2'],
-      [`{{ trunc -9 ${given} }}`, 'benign.evil/team'],
-      [`{{ trimAll "x" ${given} }}`, 'xxxxevil'],
-      [`{{ printf "%.3s" ${given} }}`, 'evilness'],
-      [`{{ ${given} | printf "%x" }}`, 'evil'],
+      [`proxy:${bare}`, 'v2'],
+      [`{{ trunc -9 ${input} }}`, 'benign.evil/team'],
+      [`{{ trimAll "x" ${input} }}`, 'xxxxevil'],
+      [`{{ printf "%.3s" ${input} }}`, 'evilness'],
+      [`{{ ${input} | printf "%x" }}`, 'evil'],
     ].map(([expression = '', value = '']): [string, string, string, RegExp] => [
-      `an image from ${expression.replaceAll(given, '.')}`,
+      `an image from ${expression.replaceAll(input, '.')}`,
       image(expression),
       value,
       /would change what runs.*(?:\.image|the injected part)/,
     ]),
-    ['an image from a required annotation', required + image(said), 'evil/image', /\.image/],
+    ['an image from a required annotation', required + image(bare), 'evil/image', /\.image/],
     ['an optional volume', `spec: ${either('{volumes: [{name: v, emptyDir: {}}]}', '{}')}`, 'no', /spec\.volumes\[v\]/],
     ['a list instead of an object', `spec: ${either('[]', '{a: b}')}`, 'x', /does not fit|at spec/],
-    ['a text that makes the YAML invalid', variable(`"${said}"`), '"', misfit],
-    ['a very long text', variable(`"${said}"`), `"${'x'.repeat(5000)}`, /value "\\"x{63}…"/],
+    ['a text that makes the YAML invalid', variable(`"${bare}"`), '"', misfit],
+    ['a very long text', variable(`"${bare}"`), `"${'x'.repeat(5000)}`, /value "\\"x{63}…"/],
     ...lines.map(([title, line, ...shown]): (typeof lines)[number] => [title, sidecar(line), ...shown]),
   ];
   type Refused = [title: string, template: string, author: Author, message: RegExp];
@@ -98,20 +98,20 @@ describe('refuses an author who changes more than values', () => {
       /the pod's spec\.containers\[\]\.name/,
     ],
     [
-      'the metadata as a whole',
+      'odd metadata that the template prints as a whole',
       `metadata:\n  annotations:\n    all: "{{ toYaml .ObjectMeta | replace "\\n" " " }}"\n`,
       { metadata: { name: 'x', generateName: 'y" z' } },
       /the pod's metadata /,
     ],
     [
-      'the key of an annotation',
+      'an annotation key that adds a line',
       `metadata:\n  labels:\n{{ range $k, $v := .ObjectMeta.Annotations }}    x-{{ $k }}: {{ $v | quote }}\n{{ end }}`,
       { annotations: { 'a: b\n    evil': 'z' } },
       /annotation "a: b/,
     ],
   ];
   for (const [title, template, author, message] of refused) {
-    it(title, () => {
+    it(`refuses an author who sets ${title}`, () => {
       const result = safely(template, author);
       assert.equal(reasonOf(result), 'UnsafeAnnotation', JSON.stringify(result));
       assert.match(messageOf(result), message);
@@ -135,14 +135,14 @@ describe('refuses an author who changes more than values', () => {
   });
 
   it('does not check under the default preset Istio', () => {
-    const config = JSON.stringify({ templates: { sidecar: image(said) }, policy: 'enabled' });
+    const config = JSON.stringify({ templates: { sidecar: image(bare) }, policy: 'enabled' });
     const injector = loadInjector({ config, values: '', mesh: '', settings: '' });
     assert.equal(injector.guard, undefined);
     assert.equal(inject(injector, { pod: podOf(written('evil')), namespace: 'shop' }).outcome, 'injected');
   });
 
-  it('accepts or names the annotation for any text', () => {
-    const config = JSON.stringify({ templates: { sidecar: variable(`"${said}"`) }, policy: 'enabled' });
+  it('accepts any text, or names its annotation', () => {
+    const config = JSON.stringify({ templates: { sidecar: variable(`"${bare}"`) }, policy: 'enabled' });
     const settings = '{"annotationOverrides": {"preset": "Safe"}}';
     const injector = loadInjector({ config, values: '', mesh: '', settings });
     const part = fc.constantFrom('"', "'", '\n', ' ', ',', '}', 'a', ': ', '- ', '#', '\\', '{', 'name: evil');
@@ -161,7 +161,7 @@ describe('refuses an author who changes more than values', () => {
   });
 });
 
-describe('refuses attacks found by manual testing', () => {
+describe('guardAuthor, for attacks that manual testing found', () => {
   const script = written('x; id > /d/pwned');
   const shells: [title: string, line: string][] = [
     ['a shell by its path', `command: ["/bin/sh"]\n    args: [-c, ${quoted}]`],
@@ -171,19 +171,19 @@ describe('refuses attacks found by manual testing', () => {
     ['env', `command: [/usr/bin/env, bash, -c]\n    args: [${quoted}]`],
     ['no command', `args: [sh, -c, ${quoted}]`],
     ['python', `command: [python, -c]\n    args: [${quoted}]`],
-    ['a script that looks like a flag', `command: [sh, -c]\n    args: [{{ printf "--level=%s" ${given} | quote }}]`],
-    ['a flag that evaluates', `command: [node]\n    args: [{{ printf "--eval=%s" ${given} | quote }}]`],
+    ['a text that looks like a flag', `command: [sh, -c]\n    args: [{{ printf "--level=%s" ${input} | quote }}]`],
+    ['a flag that evaluates its value', `command: [node]\n    args: [{{ printf "--eval=%s" ${input} | quote }}]`],
     ['a whole flag', `args: [--level=1, ${quoted}]`],
   ];
   for (const [title, line] of shells) {
-    it(`refuses a script: ${title}`, () => {
+    it(`refuses a script that uses ${title}`, () => {
       assert.equal(reasonOf(safely(sidecar(line), script)), 'UnsafeAnnotation');
     });
   }
 
   const steered = [
-    `privileged: {{ and ${given} true }}`,
-    `privileged: {{ or (not ${given}) false }}`,
+    `privileged: {{ and ${input} true }}`,
+    `privileged: {{ or (not ${input}) false }}`,
     `runAsUser: {{ annotation .ObjectMeta "example.com/team" "1000" }}`,
     `runAsNonRoot: {{ annotation .ObjectMeta "example.com/team" "true" }}`,
     `readOnlyRootFilesystem: {{ annotation .ObjectMeta "example.com/team" "true" }}`,
@@ -200,7 +200,7 @@ describe('refuses attacks found by manual testing', () => {
     }
   }
 
-  it('refuses the end of a path', () => {
+  it('refuses a text at the end of a path', () => {
     const template =
       'spec: {volumes: [{name: d, hostPath: {path: "/data/{{ annotation .ObjectMeta "example.com/team" "shared" }}"}}]}';
     assert.equal(safely(template, written('')).outcome, 'failed');
@@ -210,12 +210,12 @@ describe('refuses attacks found by manual testing', () => {
   const failing: [title: string, template: string, author: Author][] = [
     ...['A', 'AB', '_', '__', 'PRELOAD'].map((text): [string, string, Author] => [
       `part of the name of a variable: ${text}`,
-      sidecar(`env: [{name: "LD_${said}", value: x}]`),
+      sidecar(`env: [{name: "LD_${bare}", value: x}]`),
       written(text),
     ]),
     [
       'the name of a variable whose value occurs elsewhere in the template',
-      sidecar(`env: [${either(`{name: ${said}, value: x}`, '{name: TEAM, value: LD_PRELOAD}')}]`),
+      sidecar(`env: [${either(`{name: ${bare}, value: x}`, '{name: TEAM, value: LD_PRELOAD}')}]`),
       written('LD_PRELOAD'),
     ],
     [
@@ -236,8 +236,8 @@ describe('refuses attacks found by manual testing', () => {
     });
   }
 
-  it('refuses one byte of a text', () => {
-    const template = sidecar(`securityContext: {runAsUser: {{ index ${given} 0 }}}`);
+  it('refuses the use of one byte of a text', () => {
+    const template = sidecar(`securityContext: {runAsUser: {{ index ${input} 0 }}}`);
     assert.equal(safely(template, written('0')).outcome, 'failed');
     assert.equal(safely(template, { annotations: {}, labels: { team: 'x' } }).outcome, 'failed');
   });

@@ -27,7 +27,7 @@ import { forbiddenDifference } from './value-paths.ts';
 
 /** A pod during injection. */
 export interface GuardedPod extends AuthorView {
-  /** The pod as received; `pod` is the one that templates see. */
+  /** The pod as received; `pod` is the pod that templates see. */
   readonly original: Pod;
   readonly saved: Overrides;
   /** The names of the pod's templates. */
@@ -51,7 +51,7 @@ export function guardAuthor(guard: AuthorGuard, injector: Injector, guarded: Gua
   const view: AuthorView = { pod, workload };
   const reads = guard.readsOf(names);
   const inputs = authorInputs(view, reads.fields);
-  // The cost of a view: building one copies all inputs.
+  // The cost of a view, whose construction copies all inputs.
   const viewCost = inputs
     .map(({ name, value }) => cost.entry + name.length + value.length)
     .reduce((sum, one) => sum + one, cost.container);
@@ -68,7 +68,7 @@ export function guardAuthor(guard: AuthorGuard, injector: Injector, guarded: Gua
   try {
     rendered = run(view);
   } catch (error) {
-    // With higher limits the pod may pass, so a limit error blames no input.
+    // With higher limits, the pod might pass, so no input is blamed for a limit error.
     if (!(error instanceof InjectionFailure) || error.reason === 'TemplateLimit') throw error;
     throw explainFailure(error, view, inputs, run);
   }
@@ -77,7 +77,7 @@ export function guardAuthor(guard: AuthorGuard, injector: Injector, guarded: Gua
   return rendered;
 }
 
-/** Refuses template choice, unless allowed. @throws InjectionFailure `AnnotationNotAllowed` */
+/** Refuses a forbidden choice of templates. @throws InjectionFailure `AnnotationNotAllowed` */
 function checkTemplateChoice(
   guard: AuthorGuard,
   { family: { templatesKey }, defaultTemplates, aliases }: Injector,
@@ -90,7 +90,7 @@ function checkTemplateChoice(
 }
 
 /**
- * Refuses saved containers (from an earlier injection) that differ from the pod's own.
+ * Refuses containers saved by an earlier injection that differ from the pod's own containers.
  * @throws InjectionFailure `AnnotationNotAllowed`
  */
 function checkOverrides(
@@ -108,7 +108,7 @@ function checkOverrides(
   }
 }
 
-/** Reports whether merging a saved container over the pod's own leaves it unchanged. */
+/** Reports whether a saved container changes nothing in the pod's own container. */
 function changesNothing(saved: Container, own: Container): boolean {
   const before = overlayPod(emptyPod, { spec: { containers: [own] } });
   const after = overlayPod(before, { spec: { containers: [saved] } });
@@ -122,8 +122,8 @@ function legacyPart(content: JsonObject): JsonObject {
 }
 
 /**
- * Finds the author's text that makes the templates fail: without it, or with a harmless
- * counterpart, they succeed. Returns the original failure if no text is the cause.
+ * Finds the author's text that makes the templates fail. Without this text, or with a harmless
+ * counterpart, the templates succeed. Returns the original failure if no text is the cause.
  * @param run renders and merges another view; throws InjectionFailure
  */
 function explainFailure(
@@ -149,8 +149,8 @@ function explainFailure(
 }
 
 /**
- * Refuses structural annotations that are read. Returns those equal to the template's output, which
- * an earlier injection left.
+ * Refuses structural annotations that templates read. Returns the annotations that equal the
+ * template's output; an earlier injection added them.
  * @param partsWithout renders without some inputs; throws InjectionFailure
  * @throws InjectionFailure `AnnotationNotAllowed`
  */

@@ -16,7 +16,7 @@ describe('harmless texts', () => {
     });
   }
 
-  it('accepts images with tag and digest', () => {
+  it('accepts images with a tag and a digest', () => {
     const good = ['web', 'web:1', 'registry.example/mesh/web:1.2-a', 'web@sha256:0a', 'web:1@sha256:0a'];
     const refused = good.filter((text) => !isHarmlessImage(text));
     assert.deepEqual(refused, []);

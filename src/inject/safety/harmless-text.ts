@@ -1,4 +1,4 @@
-/** Text without special meaning to YAML, JSON and the shell, even if truncated at either end. */
+/** Matches text that YAML, JSON and the shell read as plain, even if an end is cut off. */
 const harmless = /^[A-Za-z0-9](?:[A-Za-z0-9_./-]*[A-Za-z0-9])?$/;
 /** YAML's null words, which would delete a field. */
 const nullWord = /^(?:null|Null|NULL)$/;
@@ -11,13 +11,13 @@ export function isHarmless(text: string): boolean {
 /** The tag and digest of an image, which templates do not truncate. */
 const tagAndDigest = /(?::\w(?:[\w.-]*\w)?)?(?:@[A-Za-z0-9]+:[A-Za-z0-9]+)?$/;
 
-/** Does what {@link isHarmless} does, for an image reference. */
+/** Reports whether an image reference cannot change the structure around it. */
 export function isHarmlessImage(text: string): boolean {
   const name = text.replace(tagAndDigest, '');
   return name === '' ? text === '' : isHarmless(name);
 }
 
-/** Returns a similar harmless text, with `_` for all but letters, digits and inner `./-`. */
+/** Returns a similar harmless text, with `_` for all except letters, digits and inner `./-`. */
 export function benignCounterpart(text: string): string {
   const counterpart = text.replace(/[^A-Za-z0-9./-]|^[./-]|[./-]$|[./-](?![A-Za-z0-9])/g, '_');
   return nullWord.test(counterpart) ? `${counterpart.slice(0, -1)}_` : counterpart;
@@ -30,7 +30,7 @@ export function harmlessPiece(text: string): string {
   return nullWord.test(longest) ? 'x' : longest;
 }
 
-/** Returns a text with other letters and digits, in the same pattern. */
+/** Returns a text of the same pattern in which every letter and digit differs. */
 export function otherLetters(text: string): string {
   const other = text.replace(/[A-Za-z0-9]/g, (letter) => {
     if (letter === 'z') return 'a';

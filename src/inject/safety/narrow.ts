@@ -1,6 +1,6 @@
 import { InjectionFailure } from '../injection-failure.ts';
 
-/** Bisects for one item that holds; stops if neither half does. Requires `holds(items)`. */
+/** Bisects for an item that `holds` accepts; stops if `holds` rejects both halves. */
 export function narrow<Item>(items: readonly Item[], holds: (items: readonly Item[]) => boolean): Item {
   let candidates = items;
   while (candidates.length > 1) {

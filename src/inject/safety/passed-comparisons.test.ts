@@ -26,7 +26,7 @@ describe('PassedComparisons', () => {
     assert.equal(passed.find('without', [], []), undefined);
   });
 
-  it('limits comparisons per content and the length of texts', () => {
+  it('limits the comparisons per content and the length of texts', () => {
     const passed = passedWith('0');
     for (let index = 1; index < 9; index += 1)
       passed.remember({ kind: 'without', contents: [content], texts: [String(index)], difference });

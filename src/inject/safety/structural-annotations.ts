@@ -21,7 +21,7 @@ const reasons: readonly (readonly [pattern: string, reason: string])[] = [
   ['traffic.sidecar.istio.io/*', 'it decides which traffic goes through the proxy'],
 ];
 
-/** Returns why an Istio annotation is structural; `undefined` if it is not known to be. */
+/** Returns why an Istio annotation is known to be structural; `undefined` if it is not. */
 export function structuralReason(name: string): string | undefined {
   return reasons.find(([pattern]) => matchesName(pattern, name))?.[1];
 }

@@ -19,7 +19,7 @@ function readsOf(sidecar: string): AuthorReads {
   return guardOf({ sidecar }).readsOf(['sidecar']);
 }
 
-/** Formats `name`, with `*` if it steers and `!` if it is parsed; name `*` is any other name. */
+/** Formats names, with `*` after steering and `!` after parsed names. The name `*` is the rest. */
 function shown(reads: MapReads): string[] {
   return [...reads].map(([name, { steers, parsed }]) => `${name}${steers ? '*' : ''}${parsed ? '!' : ''}`).sort();
 }
@@ -110,7 +110,7 @@ describe('the analysis of a template', () => {
     assert.deepEqual(guard.readsOf(late), guard.readsOf(['a']));
   });
 
-  it('assumes everything for a template with too much recursion', () => {
+  it('assumes that a template with too much recursion reads everything', () => {
     const calls = ['A', 'B', 'C', 'D', 'E', 'F'].map((field) => `{{ template "r" .${field} }}`).join('');
     const text = `{{ define "r" }}${calls}{{ . }}{{ end }}{{ template "r" . }}`;
     assert.deepEqual(readsOf(text), readsOf('{{ . }}{{ range fromJson . }}{{ end }}'));

@@ -11,13 +11,13 @@ import { memberOf, namesOf, noPaths, root, union, whole, type DataPaths } from '
 import { callReads, type Argument } from './function-reads.ts';
 import { jsonPath } from './json-path.ts';
 
-/** The data flow of a template from static analysis: never less than any execution. */
+/** The data flow of a template from static analysis, which includes the flow of every execution. */
 export interface TemplateReads {
   /** The data printed in the output. */
   readonly printed: DataPaths;
   /** The data that control what is printed. */
   readonly steering: DataPaths;
-  /** The data parsed as JSON or lists. */
+  /** The data that functions parse as JSON or lists. */
   readonly parsed: DataPaths;
 }
 
@@ -29,10 +29,10 @@ export function templateReads(definitions: ReadonlyMap<string, ListNode>, name: 
   return new Analysis(definitions).read(name);
 }
 
-/** The number of statements per step, see {@link Steps}. */
+/** The number of statements per step (see {@link Steps}). */
 const statementsPerStep = 64;
 
-/** The limit on visited paths; beyond it, a template is assumed to read everything. */
+/** The limit on visited paths. A template that exceeds it is assumed to read everything. */
 const maxVisits = 1_000_000;
 /** The limit on paths per variable, dot or use. */
 const maxPaths = 4096;
@@ -41,25 +41,25 @@ const everything: DataPaths = whole(root);
 
 class LimitExceeded extends Error {}
 
-/** The definition and dot at a statement. */
+/** The template definition that contains a statement, and the paths of its dot. */
 interface Scope {
   readonly definition: string;
   readonly dot: DataPaths;
 }
 
-/** Propagates paths. Path sets only grow, so repeat passes until nothing changes. */
+/** Propagates paths. Sets of paths only grow, so passes repeat until nothing changes. */
 class Analysis {
   readonly #definitions: ReadonlyMap<string, ListNode>;
   readonly #printed = new Set<string>();
   readonly #steering = new Set<string>();
   readonly #parsed = new Set<string>();
-  /** Arguments of the calls of each definition. */
+  /** The arguments in the calls of each definition. */
   readonly #dots = new Map<string, Set<string>>();
-  /** Values by definition and variable name. */
+  /** The values of variables, by definition and variable name. */
   readonly #variables = new Map<string, Set<string>>();
   #gained = false;
   #statements = 0;
-  #left = maxVisits;
+  #remainingVisits = maxVisits;
 
   constructor(definitions: ReadonlyMap<string, ListNode>) {
     this.#definitions = definitions;
@@ -122,7 +122,7 @@ class Analysis {
     if (node.type === 'range') {
       const element = memberOf(value, '*');
       const [first, second] = node.pipe.declarations.map(({ names }) => names[0] ?? '');
-      // One variable is the element. Of two, the first is the key, which may be an author's text.
+      // A single variable is the element. Of two, the first is the key, which an author may choose.
       if (first !== undefined) this.#assign(scope, first, second === undefined ? element : keysOf(value));
       if (second !== undefined) this.#assign(scope, second, element);
       yield* this.#list(node.list, { ...scope, dot: element });
@@ -204,8 +204,8 @@ class Analysis {
   }
 
   #count(paths: number): void {
-    this.#left -= paths;
-    if (this.#left < 0) throw new LimitExceeded();
+    this.#remainingVisits -= paths;
+    if (this.#remainingVisits < 0) throw new LimitExceeded();
   }
 
   #gain(set: Set<string>, paths: DataPaths): void {

@@ -135,7 +135,7 @@ describe('value paths', () => {
     assert.notEqual(structuralDifference({ spec: { a: [1] } }, { spec: { a: [1, 2] } }).path, undefined);
   });
 
-  it('finds no difference in equal trees, and every added leaf elsewhere', () => {
+  it('finds no difference between equal trees, and finds every added leaf', () => {
     const leaf = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null));
     const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
       tree: fc.oneof({ maxDepth: 4 }, leaf, fc.array(tie('tree')), fc.dictionary(fc.string(), tie('tree'))),

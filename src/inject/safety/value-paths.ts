@@ -4,9 +4,9 @@ import { skeletonOf, type OwnWords } from './arguments.ts';
 import { elementName, type FieldPath } from './field-path.ts';
 
 /**
- * How two renderings are compared:
- * - `presence`: with and without the author's texts; optional parts may appear or vanish.
- * - `text`: with the author's texts and with harmless ones; only leaves may differ.
+ * The kind of a comparison:
+ * - `presence`: one rendering lacks the author's texts; optional parts may appear or vanish.
+ * - `text`: one rendering has harmless texts instead of the author's; only leaves may differ.
  */
 export type Mode = 'presence' | 'text';
 
@@ -87,7 +87,7 @@ function each(rule: Rule): Rule {
   };
 }
 
-/** Allows any scalar; in mode `presence` also absent or null. */
+/** Allows any scalar; in mode `presence`, the value may also be absent or null. */
 const value: Rule = ({ mode, path }, left, right) => {
   if (left === right) return undefined;
   const both = [left, right];
@@ -97,7 +97,7 @@ const value: Rule = ({ mode, path }, left, right) => {
   return both.some((one) => one === undefined || one === null || one === '') ? path : undefined;
 };
 
-/** Applies rules to some members; the others are fixed. */
+/** Applies rules to some members; the other members are fixed. */
 function members(rules: Readonly<Record<string, Rule>>): Rule {
   return (comparison, left, right) => {
     if (!isJsonObject(left) || !isJsonObject(right)) return fixed(comparison, left, right);
@@ -119,7 +119,7 @@ function optional(empty: 'object' | 'list', rule: Rule): Rule {
 /** Resources of ordinary containers, whose names reveal nothing about the author. */
 const usualResources: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
 
-/** Compares maps of scalars with keys from the template only, or any keys. */
+/** Compares maps of scalars. Under `own`, only keys from the template may appear or vanish. */
 function entries(keys: 'any' | 'own'): Rule {
   return optional('object', (comparison, left, right) => {
     const [first, second] = [left as JsonObject, right as JsonObject];
@@ -133,19 +133,19 @@ function entries(keys: 'any' | 'own'): Rule {
   });
 }
 
-/** Rejects a difference already found here. */
+/** Rejects a difference that the caller found at this path. */
 const forbidden: Rule = ({ path }) => path;
 
 /**
- * Compares elements by name. One with only scalars of the listed members may appear or vanish; the
- * others keep their order.
- * @param isOwn whether the name permits that
+ * Compares elements by name. An element that has only scalars, in the listed members, may appear or
+ * vanish. The other elements keep their order.
+ * @param isOwn reports whether an element of this name may appear or vanish
  */
 function named(texts: readonly string[], isOwn: (comparison: Comparison, name: unknown) => boolean): Rule {
   const element = members(Object.fromEntries(texts.map((text): [string, Rule] => [text, value])));
-  const inTurn = each(element);
+  const inOrder = each(element);
   return optional('list', (comparison, left, right) => {
-    if (comparison.mode === 'text') return inTurn(comparison, left, right);
+    if (comparison.mode === 'text') return inOrder(comparison, left, right);
     const [first, second] = [byName(listOf(left)), byName(listOf(right))];
     const oneSided = (key: string, one: unknown): FieldPath | undefined => {
       const isPlain =
@@ -193,7 +193,7 @@ function anythingBut(names: ReadonlySet<string>): Rule {
 /** Allows any leaf to differ. */
 const anyLeaf: Rule = anythingBut(new Set());
 
-/** Compares arguments, see arguments.ts. */
+/** Compares arguments (see arguments.ts). */
 function argumentsOf(command: unknown): Rule {
   return optional('list', (comparison, left, right) => {
     const [first, second] = [listOf(left), listOf(right)];
@@ -212,13 +212,13 @@ const isOwnName = (comparison: Comparison, name: unknown): boolean => {
   return typeof name === 'string' && comparison.own.has(name);
 };
 
-/** A probe may not change its command or host. */
+/** The command and the host of a probe may not change. */
 const probe: Rule = optional('object', anythingBut(new Set(['exec', 'host'])));
 const resources: Rule = optional('object', members({ requests: entries('own'), limits: entries('own') }));
 const env: Rule = named(['value'], isOwnName);
 const ports: Rule = named(['name', 'containerPort', 'protocol'], () => true);
 
-/** Fixes name, image, command, mounts and privileges of a container. */
+/** Fixes the name, image, command, mounts and privileges of a container. */
 const container: Rule = (comparison, left, right) =>
   members({
     args: argumentsOf(isJsonObject(left) ? left.command : undefined),

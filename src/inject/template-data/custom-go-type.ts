@@ -3,7 +3,7 @@ import { int32Type, intType, stringType } from '../../template/go-type.ts';
 import { escapeGoJson } from '../../template/functions/go/json-encode.ts';
 import type { CustomType } from '../kubernetes/go-types.ts';
 
-/** Returns the template view of a pod type with own JSON methods, which shows only its methods. */
+/** Returns the template view of a pod type that has its own JSON methods. */
 export function customGoType(type: CustomType): GoType {
   switch (type.format) {
     case 'quantity':
@@ -26,7 +26,7 @@ export function stringMethod(call: (raw: unknown) => string, pointerReceiver: bo
   return { pointerReceiver, result: stringType, call };
 }
 
-/** resource.Quantity: its number is private; its pointer prints as text. */
+/** resource.Quantity. Its number is private, and a pointer to it prints as text. */
 const quantity: StructType = {
   kind: 'struct',
   name: 'resource.Quantity',

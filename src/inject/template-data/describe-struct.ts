@@ -2,7 +2,7 @@ import type { StructField, StructType, ValueType } from '../kubernetes/go-types.
 import { isJsonObject } from '../patch/json-value.ts';
 import { sortedKeys } from '../../template/go-string.ts';
 
-/** Formats like the `String` method of Kubernetes types: `&ContainerPort{Name:http,…}`. */
+/** Formats a struct like the `String` method of Kubernetes types: `&ContainerPort{Name:http,…}`. */
 export function describeStruct(type: StructType, raw: unknown): string {
   if (raw === null || raw === undefined) return 'nil';
   return `&${describeMembers(type.localName, type.fields, raw, 0)}`;
@@ -72,7 +72,7 @@ function describeValue(type: ValueType, value: unknown): string {
   }
 }
 
-/** Formats structs in full; other elements like fmt prints a slice. */
+/** Formats structs in full, and other elements as fmt prints a slice. */
 function describeList(element: ValueType, items: readonly unknown[]): string {
   const texts = items.map((item) => describeValue(element, item));
   if (element.kind !== 'struct') return `[${texts.join(' ')}]`;

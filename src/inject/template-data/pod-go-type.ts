@@ -71,7 +71,7 @@ export function valueGoType(type: ValueType): GoType {
   }
 }
 
-/** Returns the name of a declared type; `[]string` and `map[string]string` have none. */
+/** Returns the name of a declared type; `[]string` and `map[string]string` have no name. */
 function nameOf(goName: string): { name?: string } {
   return goName.startsWith('[]') || goName.startsWith('map[') ? {} : { name: goName };
 }

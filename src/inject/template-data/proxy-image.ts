@@ -19,8 +19,8 @@ export function proxyInitImage(values: Values, annotations: Annotations): string
 }
 
 /**
- * Builds a URL like Istio's proxyImageURL. The pod's annotation overrides the variant, even if
- * empty. A variant replaces one that the tag already has; `default` means none.
+ * Builds a URL like Istio's proxyImageURL. The pod's annotation overrides the variant, even if the
+ * annotation is empty. A variant replaces the variant in the tag; `default` only removes it.
  */
 function imageUrl({ hub, tag, variant }: Values, name: string, imageType: string, annotations: Annotations): string {
   const own = Object.hasOwn(annotations, imageTypeAnnotation) ? annotations[imageTypeAnnotation] : undefined;

@@ -8,7 +8,7 @@ import { stringMethod } from './custom-go-type.ts';
 import { messageGoType } from './message-go-type.ts';
 import { podGoType } from './pod-go-type.ts';
 
-/** Fields from the configuration, usually shared between pods and never changed. */
+/** The fields from the configuration, which pods usually share and which never change. */
 export const stableDataFields: readonly (keyof TemplateData)[] = ['Values', 'MeshConfig', 'ProxyConfig'];
 
 function text(raw: unknown, name: string): string {
@@ -57,7 +57,7 @@ const fieldTypes = {
   CompliancePolicy: stringType,
 } satisfies Readonly<Record<string, GoType>>;
 
-/** The data of a template; fields in JSON form. */
+/** The data of a template, with fields in JSON form. */
 export type TemplateData = Readonly<Record<keyof typeof fieldTypes, unknown>>;
 
 const dataPointer = pointerTo({

@@ -2,7 +2,7 @@ import { isJsonObject, setMember, type JsonObject } from '../patch/json-value.ts
 import { MERGE_KEY, PositionDependent, UNSUPPORTED_KEY } from './plain-scalar.ts';
 import { YamlError } from './yaml-error.ts';
 
-/** The string form of a mapping used as a key in js-yaml. */
+/** js-yaml's string form of a mapping that is used as a key. */
 const OBJECT_AS_KEY = '[object Object]';
 
 /** The maximum number of keys and values in a document with expanded aliases. */
@@ -91,7 +91,7 @@ class Finisher {
   }
 }
 
-/** Returns Go's limit on the aliased share: 99 % of a small document, 10 % of a large one. */
+/** Returns Go's limit on the aliased share: 99 % of a small document, 10 % of a large document. */
 function allowedShare(nodes: number): number {
   const [small, large] = [400_000, 4_000_000];
   if (nodes <= small) return 0.99;

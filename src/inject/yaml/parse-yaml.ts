@@ -5,8 +5,8 @@ import { YamlError } from './yaml-error.ts';
 import { PositionDependent, resolvePlain } from './plain-scalar.ts';
 
 /**
- * The tags of Go's yaml.v2: YAML 1.1's scalar tags; others are ignored. One type resolves all
- * untagged plain scalars: js-yaml tries implicit types in turn, and most scalars are strings.
+ * The tags of Go's yaml.v2: YAML 1.1's scalar tags. Other tags are ignored. One type resolves all
+ * untagged plain scalars, because js-yaml would try several implicit types in turn.
  */
 const goSchema = new Schema({
   implicit: [scalar('tag:yaml.org,2002:plain', (text) => resolvePlain(text))],
@@ -37,7 +37,7 @@ function scalar(tag: string, construct: (text: string) => unknown): Type {
   return new Type(tag, options);
 }
 
-/** Returns the type of plain scalars whose value has a kind. */
+/** Returns the type of plain scalars whose value `isOfKind` accepts. */
 function plain(name: string, isOfKind: (value: unknown) => boolean): Type {
   return scalar(`tag:yaml.org,2002:${name}`, (text) => {
     const value = resolvePlain(text);
@@ -56,14 +56,14 @@ const maxDepth = 500;
 /**
  * Parses the first document of a text like Go's sigs.k8s.io/yaml: YAML 1.1 (`y`, `no`, `on` are
  * booleans, `0777` is octal, timestamps are strings), keys become strings, the last duplicate wins.
- * Returns `null` without a document. Aliased values are shared: do not change the result.
- * @throws YamlError naming the line
+ * Returns `null` if there is no document. Aliased values are shared: do not change the result.
+ * @throws YamlError that names the line
  */
 export function parseYaml(text: string): unknown {
   return readSimpleYaml(text) ?? parseAnyYaml(text);
 }
 
-/** Does what {@link parseYaml} does, without the fast path for simple texts. */
+/** Parses like {@link parseYaml}, but without the fast path for simple texts. */
 export function parseAnyYaml(text: string): unknown {
   try {
     const options: LoadOptions & { maxDepth: number } = { schema: goSchema, json: true, maxDepth };

@@ -1,6 +1,6 @@
 /**
- * A scalar that differs as key and as value: null, a float, or the merge key. js-yaml converts keys
- * to strings without telling, so these scalars remain objects until `finishDocument`.
+ * A scalar that means different things as a key and as a value: null, a float, or the merge key.
+ * js-yaml converts keys to strings silently, so they remain objects until `finishDocument`.
  */
 export class PositionDependent {
   readonly value: unknown;
@@ -22,7 +22,7 @@ export class PositionDependent {
   }
 }
 
-/** Occurs in no text: YAML forbids control characters, except as escapes in double quotes. */
+/** A character that occurs in no text: YAML forbids control characters, except as escapes. */
 const MARK = '\u0000';
 export const UNSUPPORTED_KEY = `${MARK}unsupported`;
 export const MERGE_KEY = `${MARK}<<`;
@@ -66,7 +66,7 @@ export function resolvePlain(text: string): unknown {
   return NUMBER_HINTS.test(text) ? resolveNumber(text) : undefined;
 }
 
-/** Parses a number. Underscores are ignored; after a leading dot only between digits. */
+/** Parses a number. Ignores underscores; after a leading dot, only underscores between digits. */
 function resolveNumber(text: string): unknown {
   if (text.startsWith('.')) return MISPLACED_UNDERSCORE.test(text) ? undefined : readFloat(text.replaceAll('_', ''));
   const plain = text.includes('_') ? text.replaceAll('_', '') : text;
@@ -80,7 +80,7 @@ function readFloat(text: string): PositionDependent | undefined {
   return Number.isFinite(value) ? float(value) : undefined;
 }
 
-/** Returns `undefined` beyond 64 bits. As a key, keeps all digits; refuses unsigned 64-bit ones. */
+/** Returns `undefined` beyond 64 bits. A key keeps all digits and may not be an unsigned type. */
 function readInteger(sign: string, digits: string): number | PositionDependent | undefined {
   const negative = sign === '-';
   if (digits.length < 16 && !digits.startsWith('0')) return negative ? -Number(digits) : Number(digits);

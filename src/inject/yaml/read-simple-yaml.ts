@@ -1,10 +1,10 @@
 import { podStructs } from '../kubernetes/pod-types.ts';
 import { PositionDependent, resolvePlain } from './plain-scalar.ts';
 
-/** Thrown for texts outside the supported subset; never leaves this file. */
+/** The error for texts outside the supported subset. It never leaves this file. */
 const unusual = new Error('not simple YAML');
 
-/** Supported texts are printable ASCII, so that bytes, characters and columns are equal. */
+/** Matches text that is not printable ASCII, in which bytes, characters and columns are equal. */
 const notSimple = /[^\n\x20-\x7e]/;
 /** Starts of lines that mark documents or directives. */
 const documentMarks = ['---', '...', '%'];
@@ -34,10 +34,10 @@ const hints = flags('-+0123456789.yYnNtTfFoO~<');
 /** The first characters of the words that are not strings; such words are short. */
 const words = flags('yYnNtTfFoO~<');
 const longestWord = 5;
-/** Characters that plain scalars cannot (always) start with. */
+/** The characters with which a plain scalar never, or not always, starts. */
 const indicators = flags('-?:,[]{}#&*!|>\'"%@`');
 
-/** Pod field names by hash: V8 uses a string that has been a key faster than a new one. */
+/** Pod field names by hash: V8 uses a string that has been a key faster than a new string. */
 const fieldNames: (string | undefined)[] = new Array<undefined>(4096).fill(undefined);
 for (const [, name = ''] of podStructs.matchAll(/^ {2}\w+ (\w+)/gm))
   fieldNames[Array.from(name).reduce((hash, letter) => (hash * 31 + letter.charCodeAt(0)) & 4095, 0)] = name;
@@ -66,7 +66,7 @@ export function readSimpleYaml(text: string): unknown {
 class SimpleReader {
   readonly #text: string;
   #at = 0;
-  /** The column and end of the line that {@link #nextLine} found. */
+  /** The column of the line that {@link #nextLine} found; `#end` is the end of the line. */
   #indent = -1;
   #end = 0;
   /** The hash of the last unquoted key. */
@@ -230,7 +230,7 @@ class SimpleReader {
   #plain(start: number, end: number): unknown {
     const text = this.#text;
     if (indicators[text.charCodeAt(start)] === 1) {
-      // A dash starts a scalar if another character than a space follows.
+      // A dash starts a scalar if a character other than a space follows.
       const next = start + 1 < end ? text.charCodeAt(start + 1) : space;
       if (text.charCodeAt(start) !== dash || next === space) throw unusual;
     }

@@ -13,15 +13,15 @@ export interface Author {
 
 /** An annotation that no family uses. */
 export const team = 'example.com/team';
-/** The template expression for its text. */
-export const given = `(index .ObjectMeta.Annotations "${team}")`;
-/** The text without quotes, and with quotes. */
-export const said = `{{ ${given} }}`;
-export const quoted = `{{ ${given} | quote }}`;
+/** The template expression for the text of the annotation. */
+export const input = `(index .ObjectMeta.Annotations "${team}")`;
+/** A template that prints the text; `quoted` prints it in quotes. */
+export const bare = `{{ ${input} }}`;
+export const quoted = `{{ ${input} | quote }}`;
 /** Renders a part if the annotation is not empty. */
-export const present = (part: string): string => `{{ if ${given} }}${part}{{ end }}`;
-/** Fails without the annotation. */
-export const required = `{{ if not ${given} }}{{ fail "missing" }}{{ end }}`;
+export const present = (part: string): string => `{{ if ${input} }}${part}{{ end }}`;
+/** A template that fails if the annotation is absent. */
+export const required = `{{ if not ${input} }}{{ fail "missing" }}{{ end }}`;
 
 export function podOf({ annotations = {}, labels = {}, metadata = {}, spec = {} }: Author): JsonObject {
   return {
