@@ -49,9 +49,9 @@ describe('object names', () => {
   it('gives the objects of two allowed InjectorConfigs different names', () => {
     const allowed = (name: string) => nameRules.every(({ holds }) => holds(injectorConfig(name)));
     const { servingSecret } = objectNames('a');
-    for (const taken of [servingSecret, hashedConfigMapName('a', '0123abcd'), tagWebhookConfiguration('prod')]) {
-      const name = taken.replace(/^sidecar-injector-/, '');
-      assert.equal(objectNames(name).configMap, taken);
+    for (const existing of [servingSecret, hashedConfigMapName('a', '0123abcd'), tagWebhookConfiguration('prod')]) {
+      const name = existing.replace(/^sidecar-injector-/, '');
+      assert.equal(objectNames(name).configMap, existing);
       assert.equal(allowed(name), false, name);
     }
   });

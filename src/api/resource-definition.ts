@@ -118,7 +118,7 @@ type JsonSchema = Record<string, unknown>;
 /**
  * Converts a schema in place to a structural schema of apiextensions.k8s.io/v1: removes
  * `additionalProperties: false` (the API server drops unknown fields) and `propertyNames`, and adds
- * formats to integers. The `override` of z.toJSONSchema.
+ * formats to integers. Use it as the `override` of z.toJSONSchema.
  */
 function structuralSchema({ jsonSchema }: { jsonSchema: object }): void {
   const schema = jsonSchema as JsonSchema;

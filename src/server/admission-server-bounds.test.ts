@@ -64,12 +64,12 @@ describe('the admission server under pressure', () => {
 
     it('answers a first request that arrives after headersTimeout, but not after keepAliveTimeout', async () => {
       const { open } = await start({ limits: { headersTimeout: 30, bodyTimeout: 30, keepAliveTimeout: 200 } });
-      const [late, silent] = [await open(), await open()];
+      const [late, idle] = [await open(), await open()];
       await sleep(120);
       const answer = received(late);
       late.end('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
       assert.match(await answer, /^HTTP\/1\.1 404 /);
-      assert.equal(await received(silent), '');
+      assert.equal(await received(idle), '');
     });
 
     it('releases the body of a client that disconnects', async () => {

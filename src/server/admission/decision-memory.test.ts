@@ -9,14 +9,14 @@ function keyOfReview(uid: number, padding = '', path = '/a'): ReviewKey {
   return key;
 }
 
-const made = (encoded: string): RememberedDecision => ({
+const decisionOf = (encoded: string): RememberedDecision => ({
   request: podCreation(),
   decision: { ...allowed('Any'), patch: [{ op: 'add', path: '/spec', value: somePod.spec }] },
   encoded,
 });
 
 function rememberTwice(memory: DecisionMemory, padding: string, encoded: string, dependencies: unknown[] = []): void {
-  for (const uid of [1, 2]) memory.remember(keyOfReview(uid, padding), dependencies, made(encoded));
+  for (const uid of [1, 2]) memory.remember(keyOfReview(uid, padding), dependencies, decisionOf(encoded));
 }
 
 describe('DecisionMemory', () => {
@@ -27,9 +27,9 @@ describe('DecisionMemory', () => {
   });
 
   it('returns a decision for the same bytes with another uid, from the third review on', () => {
-    memory.remember(keyOfReview(1), [], made('x'));
+    memory.remember(keyOfReview(1), [], decisionOf('x'));
     assert.equal(memory.find(keyOfReview(2), []), undefined);
-    memory.remember(keyOfReview(2), [], made('x'));
+    memory.remember(keyOfReview(2), [], decisionOf('x'));
     assert.equal(memory.find(keyOfReview(3), [])?.encoded, 'x');
   });
 
@@ -80,10 +80,10 @@ describe('DecisionMemory', () => {
 
   it('returns the latest decision', () => {
     rememberTwice(memory, '', 'old', [1]);
-    memory.remember(keyOfReview(3), [2], made('new'));
+    memory.remember(keyOfReview(3), [2], decisionOf('new'));
     assert.equal(memory.find(keyOfReview(4), [2])?.encoded, 'new');
     const { bytes } = memory;
-    memory.remember(keyOfReview(5), [3], made('abc'));
+    memory.remember(keyOfReview(5), [3], decisionOf('abc'));
     assert.equal(memory.bytes, bytes);
   });
 

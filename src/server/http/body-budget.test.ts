@@ -39,31 +39,31 @@ describe('BodyBudget', () => {
   });
 
   it('evicts the largest expendable body first, and only as many bodies as necessary', () => {
-    const [budget, large, larger, kept, asker] = entered(true, true, false, false);
+    const [budget, large, larger, kept, requester] = entered(true, true, false, false);
     budget.take(large, 260 * k);
     budget.take(larger, 300 * k);
     budget.take(kept, 440 * k);
-    assert.equal(budget.take(asker, 20 * k), true);
+    assert.equal(budget.take(requester, 20 * k), true);
     assert.deepEqual([large.evicted, larger.evicted, kept.evicted], [0, 1, 0]);
-    assert.equal(budget.take(asker, 300 * k), true);
+    assert.equal(budget.take(requester, 300 * k), true);
     assert.deepEqual([large.evicted, kept.evicted, budget.used], [1, 0, 760 * k]);
   });
 
   it('evicts a large body rather than a small expendable body', () => {
-    const [budget, small, hog, asker] = entered(true, false, true);
+    const [budget, small, hog, requester] = entered(true, false, true);
     budget.take(small, 12 * k);
     budget.take(hog, 985 * k);
-    assert.equal(budget.take(asker, 12 * k), true);
+    assert.equal(budget.take(requester, 12 * k), true);
     assert.deepEqual([small.evicted, hog.evicted], [0, 1]);
   });
 
   it('refuses the body that needs bytes if that body is the largest', () => {
     for (const expendable of [true, false]) {
-      const [budget, other, asker] = entered(expendable, expendable);
+      const [budget, other, requester] = entered(expendable, expendable);
       budget.take(other, 400 * k);
-      budget.take(asker, 500 * k);
-      assert.equal(budget.take(asker, 200 * k), false);
-      assert.deepEqual([other.evicted, asker.evicted, asker.bytes], [0, 0, 500 * k]);
+      budget.take(requester, 500 * k);
+      assert.equal(budget.take(requester, 200 * k), false);
+      assert.deepEqual([other.evicted, requester.evicted, requester.bytes], [0, 0, 500 * k]);
     }
   });
 

@@ -63,13 +63,13 @@ export class BodyBudget {
   }
 
   /** Returns the largest expendable body above {@link smallBody}, else the largest body. */
-  #largest(asker: BodyHolder, bytes: number): BodyHolder {
-    let largest = asker;
-    let most = asker.bytes + bytes;
-    let expendable = asker.expendable ? asker : undefined;
+  #largest(requester: BodyHolder, bytes: number): BodyHolder {
+    let largest = requester;
+    let most = requester.bytes + bytes;
+    let expendable = requester.expendable ? requester : undefined;
     let mostExpendable = expendable === undefined ? smallBody : most;
     for (const holder of this.#holders) {
-      if (holder === asker) continue;
+      if (holder === requester) continue;
       if (holder.bytes > most) {
         largest = holder;
         most = holder.bytes;

@@ -9,7 +9,7 @@ import { typicalPod } from '../../inject/rehearsal/typical-pods.ts';
 
 function loader(clock = (): number => performance.now()) {
   const tried: ConfigurationFiles[] = [];
-  const made = new ConfigurationLoader({
+  const configurationLoader = new ConfigurationLoader({
     clock,
     trials: {
       try: (files) => {
@@ -19,7 +19,7 @@ function loader(clock = (): number => performance.now()) {
     },
     slices: { work: 0, busy: 0, patience: 0, rest: 0, lately: 0 },
   });
-  return { tried, load: (files: ConfigurationFiles) => made.load(files) };
+  return { tried, load: (files: ConfigurationFiles) => configurationLoader.load(files) };
 }
 const pod = { metadata: {}, spec: { containers: [] } };
 const withConfig = (config: string): ConfigurationFiles => ({ ...someInjector.files, config });

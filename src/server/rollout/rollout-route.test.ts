@@ -96,9 +96,9 @@ describe('rolloutRoute', () => {
   it('gives a pod the same answer as the /revisions path', () => {
     const resolved = revisionRoute(rolloutSource).resolve('/revisions/new/22222222/inject');
     assert.ok(resolved !== undefined && 'handler' in resolved);
-    const alone = resolved.handler(podCreation()) as AdmissionDecision;
-    assert.deepEqual(decide(rolloutPath(everyWorkload)).patch, alone.patch);
-    assert.ok(JSON.stringify(alone.patch).includes('new.22222222'));
+    const expected = resolved.handler(podCreation()) as AdmissionDecision;
+    assert.deepEqual(decide(rolloutPath(everyWorkload)).patch, expected.patch);
+    assert.ok(JSON.stringify(expected.patch).includes('new.22222222'));
   });
 
   it('gives every workload the stable configuration in shadow, for any threshold', () => {
@@ -109,21 +109,21 @@ describe('rolloutRoute', () => {
 
   it('passes the rest of the path to the injector as the environment', () => {
     const requests: unknown[] = [];
-    const asking = rolloutRoute(rolloutSource, {
+    const skippingRoute = rolloutRoute(rolloutSource, {
       inject: (_, { path }) => {
         requests.push(path);
         return { outcome: 'skipped', reason: 'PolicyDisabled', message: '', warnings: [] };
       },
     });
     for (const way of ['inject', 'shadow'] as const) {
-      const resolved = asking.resolve(`${rolloutPath(noWorkload, way)}/cluster/c 1`);
+      const resolved = skippingRoute.resolve(`${rolloutPath(noWorkload, way)}/cluster/c 1`);
       assert.ok(resolved !== undefined && 'handler' in resolved);
       void resolved.handler(podCreation());
     }
     assert.deepEqual(requests, ['/inject/cluster/c 1', '/inject/cluster/c 1']);
   });
 
-  for (const [path, lacking] of [
+  for (const [path, missing] of [
     [rolloutPath(noWorkload).replace('11111111', '99999999'), '99999999 of InjectorConfig old'],
     [rolloutPath(noWorkload).replace('22222222', '99999999'), '99999999 of InjectorConfig new'],
     [rolloutPath(noWorkload, 'shadow').replace('new', 'other'), '22222222 of InjectorConfig other'],
@@ -131,7 +131,7 @@ describe('rolloutRoute', () => {
     [rolloutPath(everyWorkload).replace('22222222', 'x'), 'x of InjectorConfig new'],
   ] as const) {
     it(`reports ${path} as unavailable if a configuration is not loaded`, () => {
-      const unavailable = `this replica has not loaded configuration ${lacking}`;
+      const unavailable = `this replica has not loaded configuration ${missing}`;
       assert.deepEqual(route.resolve(path), { unavailable });
     });
   }

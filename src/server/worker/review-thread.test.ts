@@ -15,13 +15,13 @@ interface Input {
 
 /** Returns a function that sends reviews to one thread. */
 function thread(): (input?: Input) => { answer: WorkerAnswer; read: FromThread[] } {
-  const made = new ReviewThread();
+  const reviewThread = new ReviewThread();
   return ({ request, files = someInjector.files, number = 1, surroundings = {} } = {}) => {
     const target = { name: 'default', hash: '0a1b2c3d', path: '/inject', annotate: true, number, files };
     const body = new Uint8Array(bytesOf(reviewOf(request)));
     const message: ToThread = structuredClone({ body, maxDepth: 50, target, surroundings });
     const read: FromThread[] = [];
-    const answer = structuredClone(made.answer(message, (review) => read.push(structuredClone(review))));
+    const answer = structuredClone(reviewThread.answer(message, (review) => read.push(structuredClone(review))));
     return { answer, read };
   };
 }
