@@ -43,7 +43,7 @@ describe('parseInjectorConfig', () => {
     assert.deepEqual(config.neverInjectSelector, []);
   });
 
-  /** Recorded from sigs.k8s.io/yaml 1.6.0, for a member of a map[string]string. */
+  /** Results of sigs.k8s.io/yaml 1.6.0 for a member of a map[string]string. */
   const scalars: [yaml: string, text: string][] = [
     ...(['on', 'Yes', 'true', 'y'] as const).map((yaml): [string, string] => [yaml, 'true']),
     ['off', 'false'],

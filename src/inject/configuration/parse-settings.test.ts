@@ -32,7 +32,7 @@ describe('parseSettings', () => {
     ['a variable that is not a string', '{"pathEnvironment": {"net": 1}}', 'settings.pathEnvironment.net', /string/],
   ];
   for (const [name, text, field, message] of wrong) {
-    it(`refuses ${name}, naming ${field}`, () => {
+    it(`refuses ${name} and names ${field}`, () => {
       assert.throws(() => parseSettings(text), { name: 'ConfigurationError', field, message });
     });
   }

@@ -23,7 +23,7 @@ describe('parseValues', () => {
     }
   });
 
-  it('without values uses Istio’s image name and empty defaults', () => {
+  it('uses Istio’s image name and empty defaults if there are no values', () => {
     const { all, ...read } = parseValues('');
     assert.deepEqual(all, {});
     assert.deepEqual(

@@ -22,7 +22,7 @@ function podOf({ annotations = {}, containers = [{ name: 'istio-proxy' }], initC
 const named = (...names: string[]): object[] => names.map((name) => ({ name }));
 
 describe('setClusterEnvironment', () => {
-  it('replaces the template’s variables, sorted, at the end', () => {
+  it('replaces the template’s variables and appends the new variables in name order', () => {
     const before = { B: 'old', X: 'x' };
     const env = Object.entries(before).map(([name, value]) => ({ name, value }));
     const pod = podOf({ containers: [{ name: 'istio-proxy', env }] });
@@ -34,7 +34,7 @@ describe('setClusterEnvironment', () => {
     ]);
   });
 
-  it('does nothing without a proxy, and changes only the first use of a shared container', () => {
+  it('does nothing if there is no proxy, and changes only the first use of a shared container', () => {
     const pod = podOf({ containers: named('web') });
     assert.equal(setClusterEnvironment(pod, new Map([['A', 'a']])), pod);
     const shared = [{ name: 'istio-proxy', resources: {} }];
@@ -76,7 +76,7 @@ describe('mergePrometheus', () => {
     ['an earlier injection', kept, kept, undefined],
     ['several targets', { [targetsKey]: '8080:/a, 9090' }, merged, { ...none, ...first, targets }],
     [
-      'targets beside a port that is invalid',
+      'targets next to an invalid port',
       { [targetsKey]: '8080:/a, 9090', 'prometheus.io/port': 'x' },
       merged,
       { ...none, ...first, targets },
@@ -90,7 +90,7 @@ describe('mergePrometheus', () => {
     ['targets without a port', { [targetsKey]: ':/a' }, merged, undefined],
   ];
   for (const [name, annotations, after, variable] of rows) {
-    it(name, () => {
+    it(`handles ${name}`, () => {
       const pod = mergePrometheus(podOf({ annotations }), 15020, true);
       assert.deepEqual(pod.metadata.annotations ?? {}, after);
       assert.deepEqual(variableOf(pod), variable);
@@ -117,7 +117,7 @@ describe('mergePrometheus', () => {
     [targetsKey, 'x:/a', 'targets: invalid target port "x"'],
   ];
   for (const [annotation, value, problem] of refused) {
-    it(`rejects port ${JSON.stringify(value)}, with a proxy and without`, () => {
+    it(`rejects port ${JSON.stringify(value)} with and without a proxy`, () => {
       for (const containers of [named('istio-proxy'), named('web')]) {
         const pod = podOf({ annotations: { [annotation]: value }, containers });
         assert.throws(() => mergePrometheus(pod, 15020, true), {
@@ -144,7 +144,7 @@ describe('announceSecurePort', () => {
     ['the pod’s own annotation in another spelling', ['15092'], { 'prometheus-istio.io/secure_port': '1' }],
   ];
   for (const [title, values, annotations, port] of rows) {
-    it(title, () => {
+    it(`uses ${title}`, () => {
       const env = values.map((value) => ({ name: 'ENVOY_SECURE_MERGED_METRICS_PORT', value }));
       const pod = podOf({ annotations, containers: [{ name: 'istio-proxy', env }] });
       assert.equal(announceSecurePort(pod).metadata.annotations?.[key], port);
@@ -158,26 +158,26 @@ describe('orderContainers', () => {
 
   const orders: [name: string, hold: boolean, before: string, after: string][] = [
     ['the proxy last', false, 'istio-proxy web', 'web istio-proxy'],
-    ['the proxy first when it holds the application', true, 'web istio-proxy', 'istio-proxy web'],
-    ['no proxy', true, 'b a', 'b a'],
+    ['the proxy first if the proxy holds the application', true, 'web istio-proxy', 'istio-proxy web'],
+    ['containers in their own order if there is no proxy', true, 'b a', 'b a'],
   ];
   for (const [name, hold, before, after] of orders) {
-    it(name, () => {
+    it(`puts ${name}`, () => {
       const pod = orderContainers(podOf({ containers: named(...before.split(' ')) }), hold);
       assert.deepEqual(namesOf(pod), [after, '']);
     });
   }
 
-  /** Names without `istio-`, with `dump` for `enable-core-dump`. */
+  /** Names without the prefix `istio-`; `dump` stands for `enable-core-dump`. */
   const rows: [name: string, before: string, after: string][] = [
-    ['the network setup last without a native proxy', 'dump init own validation', 'validation own init dump'],
-    ['the order around a native proxy', 'own validation dump proxy init', 'init validation proxy dump own'],
-    ['each name once', 'a proxy own proxy init', 'init proxy a own'],
+    ['the network setup last if no proxy is native', 'dump init own validation', 'validation own init dump'],
+    ['the network setup before a native proxy', 'own validation dump proxy init', 'init validation proxy dump own'],
+    ['each name in the list once', 'a proxy own proxy init', 'init proxy a own'],
   ];
   const full = (names: string): string =>
     names.replaceAll(/proxy|init|validation/g, 'istio-$&').replace('dump', 'enable-core-dump');
   for (const [name, before, after] of rows) {
-    it(name, () => {
+    it(`puts ${name}`, () => {
       const initContainers = named(...full(before).split(' '));
       const pod = orderContainers(podOf({ containers: named('web'), initContainers }), false);
       assert.deepEqual(namesOf(pod), ['web', full(after)]);
@@ -203,7 +203,7 @@ describe('adjustInitContainerUser', () => {
     assert.deepEqual(findContainer(pod, 'istio-validation')?.securityContext, user);
   });
 
-  it('keeps the proxy root in mode TPROXY', () => {
+  it('runs the proxy as root in mode TPROXY', () => {
     for (const [mode, annotations] of [
       ['TPROXY', {}],
       ['REDIRECT', { 'sidecar.istio.io/interceptionMode': 'TPROXY' }],
@@ -215,7 +215,7 @@ describe('adjustInitContainerUser', () => {
     }
   });
 
-  it('does not change the arguments for user 0 or without a value of -u', () => {
+  it('does not change the arguments for user 0 or if -u has no value', () => {
     for (const [user, args] of [
       [0, ['-u', '1337']],
       [5, ['-u']],
@@ -226,7 +226,7 @@ describe('adjustInitContainerUser', () => {
     }
   });
 
-  it('does nothing without user and group, without istio-init or without a proxy', () => {
+  it('does nothing if the user and group, istio-init or the proxy is missing', () => {
     const pod = podOf({ containers: [proxy] });
     assert.equal(adjustInitContainerUser(pod, original({ privileged: true }), undefined), pod);
     assert.equal(adjustInitContainerUser(pod, original({ runAsUser: 5 }), undefined), pod);
@@ -239,7 +239,7 @@ describe('setMetadata', () => {
   const templatePod = podOf({ containers: named('c') });
   const settings = { settings: { revision: 'r' }, injectedAnnotations: new Map([['extra', '1']]) };
 
-  it('writes status, network and the configured annotations', () => {
+  it('writes the status, the network and the configured annotations', () => {
     const family = familyOf(istioKeys, []);
     const pod = setMetadata(podOf({ annotations: { own: '1' } }), templatePod, 'net-1', { ...settings, family });
     assert.deepEqual(Object.keys(pod.metadata.annotations ?? {}), ['own', 'sidecar.istio.io/status', 'extra']);

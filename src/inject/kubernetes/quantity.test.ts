@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { readRows } from '../merge/testdata/read-rows.ts';
 import { canonicalQuantity, QuantityError } from './quantity.ts';
 
-/** A text with the quantity from k8s.io/apimachinery, or its error. */
+/** A text with the quantity or the error from k8s.io/apimachinery. */
 interface QuantityRow {
   t: string;
   q?: string;

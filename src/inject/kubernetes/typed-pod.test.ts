@@ -13,7 +13,7 @@ interface PodRow {
 }
 
 const rows = readRows<PodRow>(new URL('testdata/pods.jsonl.gz', import.meta.url));
-/** The common part of our timestamp errors and Go's more detailed ones. */
+/** The common part of our timestamp errors and Go's more detailed errors. */
 const TIMESTAMP = /^parsing time "[^"]*" as "2006-01-02T15:04:05Z07:00": /;
 
 describe('normalisePod', () => {
@@ -63,7 +63,7 @@ describe('normalisePod', () => {
     assert.deepEqual(normalisePod(container, podStruct('v1.Container')), { image: 'b', resources: {}, name: 'c' });
   });
 
-  it('returns the same result with any known parts', () => {
+  it('returns the same result for any known parts', () => {
     const pods = rows.filter(({ o }) => o !== undefined);
     for (const [index, { i, o }] of pods.entries()) {
       const known = normalisePod(o);
@@ -84,7 +84,7 @@ describe('normalisePod', () => {
     }
   });
 
-  it('shares known list items in any order, but not as another type', () => {
+  it('shares known list items in any order, but not across types', () => {
     const containers = [{ name: 'a', tty: false }, { name: 'b' }, { name: 'c' }];
     const known = normalisePod({ spec: { containers } });
     const list = (known as { spec: { containers: unknown[] } }).spec.containers;
@@ -145,7 +145,7 @@ describe('canonicalTimestamp', () => {
     ['now', undefined],
   ];
   for (const [text, canonical] of cases) {
-    it(`${text}: ${canonical}`, () => {
+    it(`converts ${text} to ${canonical}`, () => {
       assert.equal(canonicalTimestamp(text), canonical);
     });
   }

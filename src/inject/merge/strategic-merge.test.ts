@@ -52,7 +52,7 @@ describe('strategicMerge', () => {
       for (const row of refusals) assert.throws(() => merged(row), new StrategicMergeError(row.e), shown(row));
     });
 
-    it('and rejects pairs that crash Kubernetes, here or in normalisePod', () => {
+    it('and rejects pairs that crash Kubernetes, at the latest in normalisePod', () => {
       for (const row of crashes) assert.throws(() => normalisePod(merged(row)), shown(row));
     });
   });
@@ -74,13 +74,13 @@ describe('strategicMerge', () => {
     }
   });
 
-  describe('shares unchanged parts', () => {
+  describe('for unchanged parts', () => {
     const original = {
       metadata: { labels: { a: '1' } },
       spec: { containers: [{ name: 'app', env: [{ name: 'A' }] }, { name: 'log' }] },
     };
 
-    it('returns the original when nothing changes', () => {
+    it('returns the original if nothing changes', () => {
       const patches = [
         null,
         {},

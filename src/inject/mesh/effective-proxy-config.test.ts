@@ -30,11 +30,11 @@ describe('effectiveProxyConfig', () => {
     ['only the mesh', [], 1, { ALL: 'mesh', MESH: 'm' }],
     ['the root namespace over the mesh', [root], 2, { ALL: 'root', MESH: 'm', ROOT: 'r' }],
     ['the namespace over the root', [own, root], 2, { ALL: 'own', MESH: 'm', OWN: 'o', ROOT: 'r' }],
-    ['a selector over the others', [workload, own, root], 2, { ALL: 'workload', MESH: 'm', OWN: 'o', ROOT: 'r' }],
-    ['no matching selector or namespace', [other, elsewhere, invalid], 1, { ALL: 'mesh', MESH: 'm' }],
+    ['a selector over the rest', [workload, own, root], 2, { ALL: 'workload', MESH: 'm', OWN: 'o', ROOT: 'r' }],
+    ['only matching resources', [other, elsewhere, invalid], 1, { ALL: 'mesh', MESH: 'm' }],
   ];
   for (const [name, resources, concurrency, metadata] of rows) {
-    it(name, () => {
+    it(`applies ${name}`, () => {
       const config = effectiveProxyConfig(layers, pod, undefined, resources);
       assert.equal(config.concurrency, concurrency);
       assert.deepEqual(config.proxyMetadata, metadata);

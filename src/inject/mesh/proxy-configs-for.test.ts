@@ -20,7 +20,7 @@ function countingPod(value: string): { pod: Pod; reads: () => number } {
 }
 
 describe('proxyConfigsFor', () => {
-  it('parses the annotation once, when needed', () => {
+  it('parses the annotation only once, on first use', () => {
     const { pod, reads } = countingPod('{concurrency: 7, holdApplicationUntilProxyStarts: true}');
     const configs = proxyConfigsFor(loadInjector(proxyFiles), pod, undefined);
     assert.equal(configs.meshConfig.rootNamespace, 'istio-system');
@@ -55,7 +55,7 @@ describe('proxyConfigsFor', () => {
     assert.throws(() => proxyConfigsFor(injector, countingPod('{').pod, undefined), { reason: 'InvalidProxyConfig' });
   });
 
-  it('has no own getters, with which V8 would retain every pod until a full collection', () => {
+  it('has no own getters, because V8 would then retain every pod until a full collection', () => {
     const configs = proxyConfigsFor(loadInjector(proxyFiles), countingPod('{}').pod, undefined);
     const own = Object.values(Object.getOwnPropertyDescriptors(configs));
     assert.ok(own.every((descriptor) => !('get' in descriptor)));

@@ -8,15 +8,15 @@ const replace = (path: string, value: unknown): JsonPatchOperation => ({ op: 're
 const remove = (path: string): JsonPatchOperation => ({ op: 'remove', path });
 const letters = (names: string): { name: string }[] => Array.from(names, (name) => ({ name }));
 const cases: [name: string, before: unknown, after: unknown, patch: JsonPatchOperation[]][] = [
-  ['nothing', { a: [1, { b: null }] }, { a: [1, { b: null }] }, []],
+  ['equal documents', { a: [1, { b: null }] }, { a: [1, { b: null }] }, []],
   ['a root of another kind', { a: 1 }, [1], [replace('', [1])]],
   [
-    'members: removals first, then in the order of the result',
+    'members, with removals first, then in the order of the result',
     { a: 1, b: 2, c: { d: 3 } },
     { e: 5, c: { d: 4 }, b: 2 },
     [remove('/a'), add('/e', 5), replace('/c/d', 4)],
   ],
-  ['null is a value', { a: null, b: 1 }, { b: null, c: null }, [remove('/a'), replace('/b', null), add('/c', null)]],
+  ['null as a value', { a: null, b: 1 }, { b: null, c: null }, [remove('/a'), replace('/b', null), add('/c', null)]],
   [
     'names with characters to escape in a JSON pointer',
     { annotations: {} },
@@ -24,13 +24,13 @@ const cases: [name: string, before: unknown, after: unknown, patch: JsonPatchOpe
     [add('/annotations/a~1b~0c', 'x'), add('/annotations/', 'y')],
   ],
   [
-    'a container added after a changed one',
+    'a container added after a changed container',
     { containers: [{ name: 'app', image: 'a' }] },
     { containers: [{ name: 'app', image: 'b' }, { name: 'proxy' }] },
     [replace('/containers/0/image', 'b'), add('/containers/1', { name: 'proxy' })],
   ],
   [
-    'a container added before the others',
+    'a container added before other containers',
     { containers: [{ name: 'app' }, { name: 'log' }] },
     { containers: [{ name: 'proxy' }, { name: 'app', tty: true }, { name: 'log' }] },
     [add('/containers/0', { name: 'proxy' }), add('/containers/1/tty', true)],
@@ -41,7 +41,7 @@ const cases: [name: string, before: unknown, after: unknown, patch: JsonPatchOpe
   ['a list that is emptied', { args: ['a', 'b'] }, { args: [] }, [remove('/args/0'), remove('/args/0')]],
 ];
 
-/** Uses few names and values, so that two documents have much in common. */
+/** Generates few names and values, so that two documents have much in common. */
 const { document } = fc.letrec<{ document: unknown; list: unknown[]; object: Record<string, unknown> }>((tie) => ({
   document: fc.oneof({ maxDepth: 4 }, fc.constantFrom<unknown>(null, true, 0, 1, 'a', 'b'), tie('list'), tie('object')),
   list: fc.array(tie('document'), { maxLength: 5 }),
@@ -53,7 +53,7 @@ const { document } = fc.letrec<{ document: unknown; list: unknown[]; object: Rec
 
 describe('diffJson', () => {
   for (const [name, before, after, patch] of cases) {
-    it(name, () => {
+    it(`handles ${name}`, () => {
       assert.deepEqual(diffJson(before, after), patch);
       assert.deepEqual(applyJsonPatch(before, patch), after);
     });
@@ -71,7 +71,7 @@ describe('diffJson', () => {
     assert.deepEqual(applyJsonPatch(before, diffJson(before, after)), after);
   });
 
-  it('turns any document into any other without changing either', () => {
+  it('returns a patch between any two documents and changes neither document', () => {
     fc.assert(
       fc.property(document, document, (before, after) => {
         const copies = structuredClone({ before, after });

@@ -26,7 +26,7 @@ describe('carryOver', () => {
     assert.deepEqual(carryOver({ image: 'a' }, read, { ...read, image: 'b' }), { image: 'b' });
   });
 
-  it('matches lists only with lists, and uses the first of two items with one name', () => {
+  it('matches lists only with lists, and uses the first of two items with the same name', () => {
     assert.deepEqual(carryOver({ a: [1] }, { a: [2] }, { a: 'b' }), { a: 'b' });
     const raw = [{ name: 'a', future: 1 }, { name: 'a', future: 2 }, { future: 3 }];
     const read = [{ name: 'a' }, { name: 'a' }, {}];

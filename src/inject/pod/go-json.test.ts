@@ -3,7 +3,7 @@ import { podStruct } from '../kubernetes/pod-schema.ts';
 import { encodeGoJson } from './go-json.ts';
 
 describe('encodeGoJson', () => {
-  it('writes members in Go’s order, maps sorted, HTML escaped', () => {
+  it('writes members in Go’s order, sorts maps and escapes HTML', () => {
     const container = {
       securityContext: { capabilities: { drop: ['ALL'] } },
       resources: { requests: { memory: '1Gi', cpu: '1' } },

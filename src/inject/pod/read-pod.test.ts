@@ -25,8 +25,8 @@ describe('readPod', () => {
   });
 });
 
-describe('readPod, given something other than a pod', () => {
-  it('refuses it in Go’s words', () => {
+describe('readPod, for a value that is not a pod', () => {
+  it('refuses the value in Go’s words', () => {
     assert.throws(() => readPod('text', ''), { message: 'json: cannot unmarshal string into Go value of type v1.Pod' });
   });
 });

@@ -17,7 +17,7 @@ describe('selectTemplates', () => {
     [Array.from({ length: 16 }, () => 'both').join(','), Array.from({ length: 16 }, () => ['sidecar', 'log']).flat()],
   ];
   for (const [value, names] of rows) {
-    it(`chooses ${names.length} for ${String(value)}`, () => {
+    it(`chooses ${names.length} templates for ${String(value)}`, () => {
       assert.deepEqual(choose(value), names);
     });
   }

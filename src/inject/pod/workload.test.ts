@@ -15,7 +15,7 @@ describe('workloadOf', () => {
     ['a ReplicaSet without the hash', 'apps/v1 ReplicaSet', hashed, 'web', 'apps/v1 ReplicaSet web'],
     ['a Rollout’s pod', 'apps/v1 ReplicaSet', hashedByArgo, 'web-x1', 'v1alpha1 Rollout web'],
     [
-      'one with both labels',
+      'a pod with both labels',
       'apps/v1 ReplicaSet',
       { ...hashedByArgo, 'pod-template-hash': 'x1' },
       'web-x1',
@@ -28,7 +28,7 @@ describe('workloadOf', () => {
     ['a StatefulSet', 'apps/v1 StatefulSet', {}, 'db', 'apps/v1 StatefulSet db'],
   ];
   for (const [title, owner, labels, name, workload] of rows) {
-    it(title, () => {
+    it(`returns the workload for ${title}`, () => {
       const [apiVersion, kind] = owner.split(' ');
       const ownerReferences = [{ apiVersion, kind, name, uid: 'u', controller: true }];
       const found = workloadOf(podWith({ generateName: `${name}-`, namespace: 'shop', labels, ownerReferences }));

@@ -81,21 +81,21 @@ describe('takeOverProbes', () => {
 
   const probe = { readinessProbe: { httpGet: { path: '/', port: 80 } } };
   const rows: [name: string, annotation: string | undefined, byDefault: boolean, taken: boolean][] = [
-    ['the default', undefined, true, true],
-    ['the default off', undefined, false, false],
-    ['the pod’s annotation true', 'true', false, true],
-    ['the pod’s annotation false', 'false', true, false],
+    ['a default of true', undefined, true, true],
+    ['a default of false', undefined, false, false],
+    ['an annotation of true', 'true', false, true],
+    ['an annotation of false', 'false', true, false],
     ['an annotation that is not a boolean', 'maybe', true, true],
   ];
   for (const [name, annotation, rewriteByDefault, taken] of rows) {
-    it(`${name}: ${taken ? 'rewritten' : 'unchanged'}`, () => {
+    it(`${taken ? 'rewrites' : 'does not rewrite'} probes for ${name}`, () => {
       const own = annotation === undefined ? {} : { 'sidecar.istio.io/rewriteAppHTTPProbers': annotation };
       const pod = podWith(probe, own);
       assert.equal(takeOver(pod, { rewriteByDefault }).probers !== undefined, taken);
     });
   }
 
-  it('does nothing without a proxy', () => {
+  it('does nothing if there is no proxy', () => {
     const pod = normalisePod({ spec: { containers: [{ name: 'web', ...probe }] } }) as Pod;
     assert.equal(takeOverProbes(pod, settings), pod);
   });
@@ -131,7 +131,7 @@ describe('takeOverProbes', () => {
       assert.deepEqual(both, { '/a': { httpGet: { path: '/<', port: 0 } }, ...own, '/b': null });
     });
 
-    it('adds probers where there are none', () => {
+    it('adds probers if there are none', () => {
       assert.ok(takeOver(podWith(probe, annotations)).probers);
     });
   });

@@ -108,7 +108,7 @@ describe('templateValue', () => {
     ['{{ .Values.a.b }} {{ .Revision }} {{ .ProxyImage }} {{ .ProxyInitImage }}', '1 r1 proxy:1 init:1'],
   ];
   for (const [template, output] of rows) {
-    it(template, () => {
+    it(`renders ${template}`, () => {
       assert.equal(render(template), output);
     });
   }

@@ -50,7 +50,7 @@ function indented(text: string): string {
   return text.replace(/^/gm, '    ');
 }
 
-/** Configurations shared by tests. */
+/** A family with a proxy and a log collector. */
 export const proxyFiles: ConfigurationFiles = {
   config: `policy: enabled\ntemplates:\n  sidecar: |${indented(proxyTemplate)}\n  log: |${indented(logTemplate)}\naliases: {all: [sidecar, log]}\n`,
   values: JSON.stringify({

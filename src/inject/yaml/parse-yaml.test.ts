@@ -3,7 +3,7 @@ import { readRows } from '../merge/testdata/read-rows.ts';
 import { parseYaml } from './parse-yaml.ts';
 import { YamlError } from './yaml-error.ts';
 
-/** A document with the JSON from sigs.k8s.io/yaml (absent: null), or with its error. */
+/** A document with the JSON from sigs.k8s.io/yaml (null if absent), or with the error. */
 interface DocumentRow {
   y: string;
   j?: unknown;
@@ -16,7 +16,7 @@ const rows = readRows<DocumentRow>(new URL('testdata/documents.jsonl.gz', import
 const DIFFERENCES: { reason: string; matches: (row: DocumentRow) => boolean; rows: number }[] = [
   {
     reason:
-      'Go ignores everything after the first document; invalid YAML there is an error, to avoid losing half of a template',
+      'Go ignores all text after the first document; parseYaml rejects invalid YAML there, so that no part of a template is lost',
     matches: ({ y, e }) => e === undefined && (y.startsWith('  a: 1\nb:') || y.includes('...\n---\nb: [')),
     rows: 2,
   },
@@ -38,13 +38,13 @@ const DIFFERENCES: { reason: string; matches: (row: DocumentRow) => boolean; row
 const alike = rows.filter((row) => !DIFFERENCES.some(({ matches }) => matches(row)));
 
 describe('parseYaml', () => {
-  describe(`reads as Go does (${rows.length} recorded documents)`, () => {
+  describe(`compared with Go (${rows.length} recorded documents)`, () => {
     it('returns the same JSON', () => {
       for (const { y, j = null } of alike.filter(({ e }) => e === undefined))
         assert.deepEqual(parseYaml(y), j, JSON.stringify(y));
     });
 
-    it('rejects what Go rejects', () => {
+    it('rejects the same documents', () => {
       for (const { y } of alike.filter(({ e }) => e !== undefined))
         assert.throws(() => parseYaml(y), YamlError, JSON.stringify(y));
     });
@@ -64,7 +64,7 @@ describe('parseYaml', () => {
     }
   });
 
-  describe('names the line', () => {
+  describe('names the line of the error in', () => {
     const cases: [text: string, line: number][] = [
       ['a: 1\nb: [\n', 3],
       ['a: 1\n\tb: 2\n', 2],
@@ -80,14 +80,14 @@ describe('parseYaml', () => {
     }
   });
 
-  describe('merges in the order of the document, as yaml.v2 does', () => {
+  describe('for merge keys, like yaml.v2', () => {
     const base = 'base: &base {a: 1, b: 2}\n';
     const cases: [name: string, text: string, result: unknown][] = [
-      ['later keys override a merge', 'x:\n  <<: *base\n  b: 3\n', { a: 1, b: 3 }],
-      ['a merge overrides earlier keys', 'x:\n  b: 3\n  <<: *base\n', { a: 1, b: 2 }],
-      ['the first of several sources takes precedence', 'x:\n  <<: [{a: 5}, *base]\n', { a: 5, b: 2 }],
-      ['two merges', 'x: {<<: *base, <<: {c: 3}}\n', { a: 1, b: 2, c: 3 }],
-      ['a quoted key is an ordinary key', 'x: {"<<": 1}\n', { '<<': 1 }],
+      ['lets later keys override a merge', 'x:\n  <<: *base\n  b: 3\n', { a: 1, b: 3 }],
+      ['lets a merge override earlier keys', 'x:\n  b: 3\n  <<: *base\n', { a: 1, b: 2 }],
+      ['prefers the first of several sources', 'x:\n  <<: [{a: 5}, *base]\n', { a: 5, b: 2 }],
+      ['applies two merges', 'x: {<<: *base, <<: {c: 3}}\n', { a: 1, b: 2, c: 3 }],
+      ['treats a quoted key as an ordinary key', 'x: {"<<": 1}\n', { '<<': 1 }],
     ];
     for (const [name, text, result] of cases) {
       it(name, () => {

@@ -48,7 +48,7 @@ describe('simple YAML', () => {
     });
   }
 
-  /** Separator `¦`; `⏎` is a line break. */
+  /** The separator of texts is `¦`; `⏎` stands for a line break. */
   const table = `# nothing⏎ ¦ scalar ¦ "scalar" ¦ ---⏎a: 1 ¦ a: 1⏎---⏎b: 2 ¦ a: 1⏎...⏎ ¦ %YAML 1.1⏎ ¦
   a: b: c ¦ a: b #c ¦ a: # c ¦ a: b⏎  c ¦ a: "b⏎  c" ¦ a: "\\n" ¦ a: "b" c ¦ a: 'b ¦
   a: >⏎  b ¦ a: |+⏎  b⏎ ¦ a: |⏎⏎  b⏎ ¦ a: |⏎b: 1⏎ ¦ a: | ¦ a: |2⏎  b⏎ ¦ a: |⏎  b⏎     ⏎ ¦
@@ -109,19 +109,19 @@ function compare(read: (text: string) => unknown): { simple: number; different: 
   const more = ['', 'a: b', 'a #b', '{a: 1}', '[x, y]', '[x,\n   y]', '{a: b, "c": [1]}', '# c', '&a x', '- x'];
   const scalar = fc.constantFrom(...words.split(' '), ...more);
   const indent = fc.constantFrom('', '', '  ', '  ', '    ', ' ', '      ');
-  const of = (weight: number, arbitrary: fc.Arbitrary<string>) => ({ weight, arbitrary });
+  const weighted = (weight: number, arbitrary: fc.Arbitrary<string>) => ({ weight, arbitrary });
   const pair = fc.tuple(indent, key, scalar).map(([space, name, value]) => `${space}${name}: ${value}`);
   const item = fc.tuple(indent, scalar).map(([space, value]) => `${space}- ${value}`);
   const pairInItem = fc.tuple(indent, key, scalar).map(([space, name, value]) => `${space}- ${name}: ${value}`);
   const bareKey = fc.tuple(indent, key).map(([space, name]) => `${space}${name}:`);
   const bareScalar = fc.tuple(indent, scalar).map(([space, value]) => `${space}${value}`);
   const line = fc.oneof(
-    of(6, pair),
-    of(4, item),
-    of(3, pairInItem),
-    of(2, bareKey),
-    of(1, bareScalar),
-    of(1, fc.constantFrom('', '   ', '# comment', '  # comment', 'text', '  text', '-', '  -')),
+    weighted(6, pair),
+    weighted(4, item),
+    weighted(3, pairInItem),
+    weighted(2, bareKey),
+    weighted(1, bareScalar),
+    weighted(1, fc.constantFrom('', '   ', '# comment', '  # comment', 'text', '  text', '-', '  -')),
   );
   let simple = 0;
   const { counterexample } = fc.check(
