@@ -64,7 +64,7 @@ describe('annotations that the engine reads', () => {
     ['an unknown container', saved({ name: 'evil', image: 'evil:1' }), 'AnnotationNotAllowed'],
   ];
   for (const [title, author, outcome] of overrides) {
-    it(`lead to ${outcome} if saved overrides contain ${title}`, () => {
+    it(`give the result ${outcome} if saved overrides contain ${title}`, () => {
       assert.equal(reasonOf(run(author)), outcome);
       assert.equal(reasonOf(run(author, ['proxy.istio.io/overrides'])), 'injected');
     });
