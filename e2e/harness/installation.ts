@@ -14,12 +14,11 @@ import { serviceAccountKubeconfig } from './service-account.ts';
 import { podsMatching, waitForDeployment, waitForEarlierNamespace } from './workloads.ts';
 
 /**
- * Installs the chart into a namespace under Pod Security `restricted`, server-side applied, CRDs
- * first. Fake kubelets run the pods of the chart's Deployments. The operator under test runs as
- * processes on this machine with ServiceAccount tokens and the container's flags, except addresses
- * and ports.
+ * Installs the chart into a namespace with Pod Security `restricted`, with server-side apply, CRDs
+ * first. Fake kubelets run the pods of the chart. The operator under test runs as processes on this
+ * machine, with ServiceAccount tokens and with the container's flags except addresses and ports.
  *
- * @param apply another way to apply the objects, such as `injector install`
+ * @param apply a function that applies the objects, for example with `injector install`
  * @param render returns the objects of another version's chart
  */
 export async function installChart(
@@ -64,13 +63,13 @@ export async function installChart(
   };
   return {
     namespace,
-    /** `system:serviceaccount:…`: the leader's user name in the audit log. */
+    /** The leader's user name in the audit log, `system:serviceaccount:…`. */
     username: username(writer),
     /** The user names of all roles. */
     usernames: [...new Set(workloads.map(username))],
-    /** The name of the owner of the operator's webhook configurations, as the chart passes it. */
+    /** The name of the object that owns the operator's webhook configurations. */
     owner: flagValue(writer.flags, 'owner'),
-    /** Everything the chart rendered, in helm's order. */
+    /** All rendered objects, in helm's order. */
     objects,
     workloads,
     operators,
@@ -89,7 +88,7 @@ function renderOurs(namespace: string, values: Record<string, unknown>): Kuberne
 
 export type Installation = Awaited<ReturnType<typeof installChart>>;
 
-/** Returns the Deployment of a role; in a chart with one Deployment, that one. */
+/** Returns the Deployment of a role, or the only Deployment. */
 export function workloadFor(workloads: ChartWorkload[], role: OperatorRole | undefined): ChartWorkload {
   const found =
     workloads.find((each) => each.role === (role ?? 'all')) ??

@@ -1,6 +1,6 @@
 /**
- * Calls `end` on SIGINT or SIGTERM, then exits as shells expect (128 + signal). A second Ctrl-C
- * exits at once; the guard or the next run then ends what remains.
+ * Calls `end` on SIGINT or SIGTERM, then exits with the usual code (128 + signal). A second Ctrl-C
+ * exits immediately; the guard or the next run then ends the remaining processes.
  *
  * @returns a function that stops listening
  */

@@ -1,8 +1,8 @@
 import { describeEvent, type AuditEvent } from './audit-log.ts';
 
-/** A pod creation whose result differs from that on an idle system. */
+/** A pod creation whose result differs from the result on an idle system. */
 export interface LostAdmission {
-  /** `refused`: failed or denied; `plain`: stored uninjected; `mixed`: from two configurations. */
+  /** `refused` or failed, `plain` (stored without a sidecar), or `mixed` (two configurations). */
   kind: 'refused' | 'plain' | 'mixed';
   description: string;
 }
@@ -13,9 +13,9 @@ export interface PodDefect {
 }
 
 /**
- * Returns the pod creations in the audit log (including those by controllers) that failed or were
- * denied although an idle system accepts them. Refusals unrelated to admission do not count: a name
- * that is taken, a namespace that is being deleted, an exceeded quota.
+ * Returns the pod creations (including those by controllers) that failed or were denied although an
+ * idle system accepts them. Refusals for reasons other than admission do not count: a name in use,
+ * a namespace in deletion, an exceeded quota.
  */
 export function refusedCreations(events: AuditEvent[]): LostAdmission[] {
   return events
@@ -24,7 +24,7 @@ export function refusedCreations(events: AuditEvent[]): LostAdmission[] {
     .map((event): LostAdmission => ({ kind: 'refused', description: describeEvent(event) }));
 }
 
-/** Reports whether an event creates a pod, dry runs included; subresources do not count. */
+/** Reports whether an event is the creation of a pod. Includes dry runs, but no subresources. */
 export function isPodCreation(event: AuditEvent): boolean {
   return event.verb === 'create' && event.objectRef?.resource === 'pods' && event.objectRef.subresource === undefined;
 }

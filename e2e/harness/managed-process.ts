@@ -10,10 +10,10 @@ interface ProcessSettings {
   name: string;
   command: string;
   arguments: string[];
-  /** Standard output and error are appended here. */
+  /** The file to which standard output and standard error are appended. */
   logFile: string;
   environment?: Record<string, string>;
-  /** Called with each new process ID, so that a later run can end a process that remains. */
+  /** Called with each new process ID, so that a later run can end remaining processes. */
   onSpawn: (pid: number, name: string) => void;
 }
 
@@ -22,7 +22,7 @@ interface ProcessEnd {
   signal: NodeJS.Signals | null;
 }
 
-/** A program in its own process group that can be started, stopped, killed, frozen, restarted. */
+/** A program in its own process group, which can be started, stopped, killed and frozen. */
 export class ManagedProcess {
   readonly name: string;
   readonly logFile: string;
@@ -45,7 +45,7 @@ export class ManagedProcess {
     return this.#child !== undefined && this.#end === undefined;
   }
 
-  /** How the last process ended; undefined while it runs or before the first start. */
+  /** How the last process ended; undefined while it runs and before the first start. */
   get end(): ProcessEnd | undefined {
     return this.#end;
   }
@@ -55,11 +55,11 @@ export class ManagedProcess {
     const { command, arguments: args, logFile, environment, onSpawn } = this.#settings;
     const log = openSync(logFile, 'a');
     writeSync(log, `--- ${new Date().toISOString()} ${command} ${args.join(' ')}\n`);
-    // Detached: Ctrl-C reaches only the harness, which then stops processes in order.
+    // Detach, so that Ctrl-C reaches only the harness, which then stops processes in order.
     const child = spawn(command, args, {
       detached: true,
       stdio: ['ignore', log, log],
-      // Keep proxies, credentials and debug switches of a developer's shell out of the test.
+      // Omit proxies, credentials and debug switches in the environment of a developer's shell.
       env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...environment },
     });
     closeSync(log);
@@ -87,12 +87,12 @@ export class ManagedProcess {
     if (!ended) await this.kill();
   }
 
-  /** Ends it at once (SIGKILL), like a power failure. */
+  /** Kills the process with SIGKILL. */
   async kill(): Promise<void> {
     if (this.#signal('SIGKILL')) await this.#ended;
   }
 
-  /** Stops scheduling it (SIGSTOP): connections stay open, but nothing is answered. */
+  /** Stops the process with SIGSTOP: connections stay open, but get no answers. */
   freeze(): void {
     this.#signal('SIGSTOP');
   }
@@ -131,7 +131,7 @@ export class ManagedProcess {
     return [`--- the end of ${this.logFile}`, ...wanted.slice(-lines)].join('\n');
   }
 
-  /** Lets the harness's own process end while this one keeps running. */
+  /** Lets the harness end while this process keeps running. */
   release(): void {
     this.#child?.unref();
   }
@@ -145,7 +145,7 @@ function describeEnd(end: ProcessEnd): string {
   return end.signal === null ? `exit code ${end.code ?? 'unknown'}` : `signal ${end.signal}`;
 }
 
-/** Reports whether a URL answers with status 200. @param authority PEM of the server's CA */
+/** Reports whether a URL answers with status 200. @param authority the server's CA as PEM */
 export function answersOk(url: string, authority?: string): Promise<boolean> {
   return new Promise((resolve) => {
     const get = url.startsWith('https:') ? httpsGet : httpGet;

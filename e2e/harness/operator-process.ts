@@ -12,23 +12,23 @@ export const shortLeases = '--test-lease-time-scale=3';
 export type OperatorRole = 'all' | 'controller' | 'webhook';
 
 export interface OperatorSettings {
-  /** The replica's name: in messages, of its log file, and its identity. */
+  /** The replica's name in messages, which is also its identity and the name of its log file. */
   name: string;
   role?: OperatorRole;
-  /** The path of the operator's bundle; default: the one of this checkout. */
+  /** The path of the operator's bundle; default: the bundle of this checkout. */
   bundle?: string;
   namespace: string;
   kubeconfig: string;
   context?: string | undefined;
-  /** The host of this machine for the API server; undefined: it uses the Service's pods. */
+  /** The host name of this machine for the API server; undefined to use the Service's pods. */
   advertiseHost: string | undefined;
-  /** The port of the webhook for the API server: a balancer's; default: the process's own. */
+  /** The port that the API server calls, such as a balancer's; default: the webhook port. */
   advertisePort?: number;
   flags?: string[];
   environment?: Record<string, string>;
 }
 
-/** Starts the bundled operator; it is not ready yet when this returns. */
+/** Starts the bundled operator. Does not wait until it is ready. */
 export async function startOperatorProcess(settings: OperatorSettings, run: RunDirectory) {
   const { bundle = paths.injector } = settings;
   if (!existsSync(bundle)) throw new Error(`${bundle} is missing: run \`npm run build\``);
@@ -54,7 +54,7 @@ export async function startOperatorProcess(settings: OperatorSettings, run: RunD
       await waitUntilReady();
     },
     metrics: async () => (await fetch(`${health}/metrics`)).text(),
-    /** Resident memory in MiB. */
+    /** Returns the resident memory in MiB. */
     residentMemory: () => residentMemory(operator.pid),
   };
 }

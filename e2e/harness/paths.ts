@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 /** The repository's root, independent of the working directory. */
 export const repository = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '');
 
-/** The folder for what the harness builds and runs; git ignores it, `make clean` removes it. */
+/** The folder for programs and runs. Git ignores it, and `make clean` removes it. */
 const build = join(repository, '.build');
 
 /** The bundle of another version, for a negative control: `E2E_INJECTOR=/path/of/injector.cjs`. */
@@ -14,11 +14,11 @@ export const paths = {
   binaries: join(build, 'bin'),
   controlPlane: join(build, 'bin', 'controlplane'),
   kubectl: join(build, 'bin', 'kubectl'),
-  /** One directory per earlier commit whose bundle a scenario runs. */
+  /** The folder with one directory per earlier commit whose bundle a scenario runs. */
   earlier: join(build, 'earlier'),
-  /** One directory per run with its own control plane. */
+  /** The folder with one directory per control plane. */
   runs: join(build, 'run'),
-  /** The cluster of `make up` and `KEEP=1 make demo`; STANDING names another one, for tests. */
+  /** The cluster of `make up` and `KEEP=1 make demo`. In tests, STANDING names another folder. */
   standing: join(build, process.env['STANDING'] ?? 'cluster'),
   controlPlaneSources: join(repository, 'e2e', 'controlplane'),
   /** Our Go modules, one per folder, for programs that `go install` cannot install by name. */

@@ -1,8 +1,8 @@
 import { runningContainers, type Pod } from './pod.ts';
 
 /**
- * Formats pods like `kubectl get pods`: NAME READY STATUS RESTARTS AGE.
- * Native sidecars count as containers, other init containers do not.
+ * Formats pods as `kubectl get pods` does: NAME READY STATUS RESTARTS AGE. Native sidecars count as
+ * containers; other init containers do not count.
  */
 export function podTable(pods: Pod[], now: Date): string {
   const rows = pods.map((pod) => [

@@ -5,7 +5,7 @@ import { barePod } from './workloads.ts';
 export interface ReviewTarget {
   port: number;
   path: string;
-  /** The server name that the API server would send (SNI); the certificate must contain it. */
+  /** The server name that the API server sends (SNI) and that the certificate must contain. */
   serverName: string;
   authority: string;
 }
@@ -22,13 +22,15 @@ interface AnsweredReview {
 }
 
 interface PostOptions {
-  /** An agent that keeps connections open; by default each review uses its own connection. */
+  /** An agent that keeps connections open. By default, each review uses a new connection. */
   agent?: Agent;
   /** Called when a connection is opened for the review. */
   onConnect?: () => void;
 }
 
-/** Posts bytes to a webhook on this machine like the API server and verifies its certificate. */
+/**
+ * Posts a body to a webhook on this machine and verifies its certificate, as the API server does.
+ */
 export function postReview(
   target: ReviewTarget,
   body: string,
@@ -71,7 +73,7 @@ function parse(text: string): AnsweredReview | undefined {
   }
 }
 
-/** Returns an AdmissionReview request for the creation of a pod, as JSON. */
+/** Returns the JSON of an AdmissionReview for the creation of a pod. */
 export function podReview(uid: string): string {
   const request = {
     uid,

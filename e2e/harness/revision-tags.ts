@@ -32,7 +32,7 @@ export function revisionTag(name: string, revision: string, spec: Record<string,
   };
 }
 
-/** Applies a RevisionTag; waits until it is Ready for its revision and the API server uses it. */
+/** Applies a RevisionTag. Waits until it is Ready and the API server uses its webhook. */
 export async function applyTagUntilReady(client: ApiClient, tag: RevisionTagObject): Promise<RevisionTagObject> {
   const { metadata } = await applyObject(client, tag);
   const ready = await waitFor(`RevisionTag ${tag.metadata.name} to be Ready`, async () => {
@@ -46,7 +46,7 @@ export async function applyTagUntilReady(client: ApiClient, tag: RevisionTagObje
   return ready;
 }
 
-/** Removes a RevisionTag, even one in use; waits until the API server no longer calls its path. */
+/** Removes a RevisionTag, even if in use. Waits until the API server no longer calls its path. */
 export async function removeTagAndWebhook(client: ApiClient, name: string): Promise<void> {
   await removeTag(client, name);
   await waitFor(`RevisionTag ${name} and its webhook to be deleted`, async () => {
@@ -58,7 +58,7 @@ export async function removeTagAndWebhook(client: ApiClient, name: string): Prom
   await untilActive(client);
 }
 
-/** Deletes a RevisionTag, even one in use, with the force-delete annotation. */
+/** Deletes a RevisionTag, even if it is in use, with the force-delete annotation. */
 export async function removeTag(client: ApiClient, name: string): Promise<void> {
   const annotations = { 'sidecar-injector.io/force-delete': 'true' };
   await client.patch(revisionTag(name, ''), 'merge', { metadata: { annotations } });

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { paths } from './paths.ts';
 
 const keptLogs = 5;
-/** The number of directories that this process created; two can start in the same millisecond. */
+/** The number of directories that this process created. It makes their names unique. */
 let created = 0;
 
 /**
  * Manages a directory for one control plane with a list of its processes. The command line of each
- * process contains the directory's name, so that a reused process ID is not mistaken for it.
+ * process contains the directory's name, so that a reused process ID is recognized.
  *
  * @param ended called when the processes have ended
  */
@@ -29,7 +29,7 @@ function runDirectory(path: string, ended: () => void) {
 
 export type RunDirectory = ReturnType<typeof runDirectory>;
 
-/** Creates a directory below .build/run after cleaning up crashed runs. */
+/** Cleans up after crashed runs, and creates a directory below .build/run. */
 export function createRunDirectory(): RunDirectory {
   mkdirSync(paths.runs, { recursive: true });
   reapLeftovers();
@@ -43,26 +43,26 @@ export function createRunDirectory(): RunDirectory {
   });
 }
 
-/** Opens the standing cluster's directory, without a guard: its processes outlive the command. */
+/** Opens the standing cluster's directory. It has no guard, because its processes must survive. */
 export function openStandingDirectory(): RunDirectory {
   mkdirSync(paths.standing, { recursive: true });
   return runDirectory(paths.standing, () => undefined);
 }
 
-/** Kills the listed processes that still belong to the directory, by name; returns their names. */
-export function endListedProcesses(directory: string, wanted: (name: string) => boolean = () => true): string[] {
+/** Kills listed processes that still belong to the directory. Returns their names. */
+export function endListedProcesses(directory: string, isSelected: (name: string) => boolean = () => true): string[] {
   const list = join(directory, 'processes');
   if (!existsSync(list)) return [];
   const ended: string[] = [];
   for (const line of readFileSync(list, 'utf8').split('\n')) {
     const [pid = '', name = ''] = line.split(' ');
-    if (pid === '' || !wanted(name) || commandLine(Number(pid))?.includes(directory) !== true) continue;
+    if (pid === '' || !isSelected(name) || commandLine(Number(pid))?.includes(directory) !== true) continue;
     if (signalGroup(Number(pid), 'SIGKILL')) ended.push(name);
   }
   return ended;
 }
 
-/** Kills the processes of runs whose own process ended, and keeps only the last few logs. */
+/** Kills the processes of runs whose harness ended. Keeps only the last few logs. */
 function reapLeftovers(): void {
   const runs = readdirSync(paths.runs)
     .map((name) => join(paths.runs, name))
@@ -103,7 +103,7 @@ done <"$1/processes"
   return () => guard.stdin.end();
 }
 
-/** Returns the command line of a process; undefined if no such process runs (or it is a zombie). */
+/** Returns the command line of a process; undefined if it does not run or is a zombie. */
 function commandLine(pid: number): string | undefined {
   try {
     const line = existsSync('/proc/self/cmdline')

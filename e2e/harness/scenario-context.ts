@@ -20,7 +20,7 @@ import { createNamespace, scenarioLabel } from './workloads.ts';
 export interface ScenarioSize {
   /** `short` (seconds) in `make test`; `full` (minutes) in `make gates`. */
   size: 'short' | 'full';
-  /** The seed of all random choices: the same seed makes the same choices. */
+  /** The seed of all random choices, which makes runs repeatable. */
   seed: number;
 }
 
@@ -36,7 +36,7 @@ export class ScenarioContext {
   readonly #installations: Installation[] = [];
   readonly #replicas: Replicas[] = [];
   readonly #endings: (() => unknown)[] = [];
-  /** The figures for docs/measurements after a full run, beside the scenario's last line. */
+  /** The figures for docs/measurements. */
   figures: Figures = {};
 
   constructor(
@@ -58,7 +58,7 @@ export class ScenarioContext {
     return this.cluster.client;
   }
 
-  /** Opens the audit log from now on; undefined on the user's own cluster, which hides it. */
+  /** Opens the audit log, from now on; undefined on the user's own cluster, whose log is hidden. */
   startAudit(): AuditLog | undefined {
     const file = this.cluster.controlPlane?.auditLog;
     return file === undefined ? undefined : new AuditLog(file);
@@ -70,23 +70,23 @@ export class ScenarioContext {
     return audit;
   }
 
-  /** Records which rights this scenario's processes used since the log was opened. */
+  /** Records which rights the scenario's processes have used since the log was opened. */
   collectRights(audit: AuditLog | undefined): void {
     const events = this.#settled(audit);
     for (const installation of this.#installations) this.rights.collect(installation, events);
   }
 
-  /** Returns the events outside the API server's start times. */
+  /** Returns the events of the operator, except those while the API server was starting. */
   #settled(audit: AuditLog | undefined): AuditEvent[] {
     const starts = this.cluster.controlPlane?.starts ?? [];
     return (audit?.events() ?? []).filter(({ stageTimestamp, userAgent = '' }) => {
       const time = Date.parse(stageTimestamp);
-      // Some scenarios use a token of the operator themselves.
+      // Some scenarios send requests with a token of the operator.
       return !userAgent.startsWith('e2e-') && !starts.some(({ from, until }) => time >= from && time <= until);
     });
   }
 
-  /** Checks, for every scenario, that the chart grants all rights that the operator requested. */
+  /** Checks, for every scenario, that the chart grants all rights that the operator needed. */
   async checkRights(audit: AuditLog | undefined): Promise<void> {
     const users = new Set(this.#installations.flatMap(({ usernames }) => usernames));
     if (audit === undefined || users.size === 0) return;
@@ -99,7 +99,7 @@ export class ScenarioContext {
     );
   }
 
-  /** Adds figures; later ones with the same name replace earlier ones. */
+  /** Adds figures. A later figure with the same name replaces an earlier figure. */
   measured(figures: Figures): void {
     this.figures = { ...this.figures, ...figures };
   }
@@ -112,7 +112,7 @@ export class ScenarioContext {
    * Waits until a statement holds, then prints and counts it.
    *
    * @param statement a fact, for example `a pod remains when its InjectorConfig is deleted`
-   * @param probe returns a value if it holds; the last error is the reason at the deadline
+   * @param probe returns a value if the statement holds; the last error explains a failure
    */
   async check<Value>(statement: string, probe: Probe<Value>, options: WaitOptions = {}): Promise<Value> {
     const started = Date.now();
@@ -133,7 +133,7 @@ export class ScenarioContext {
     return name;
   }
 
-  /** Installs the chart into a namespace of this scenario; by default with a single process. */
+  /** Installs the chart into a namespace of this scenario. By default, it has one process. */
   async install(
     values: Record<string, unknown> = {},
     apply?: (objects: KubernetesObject[]) => Promise<unknown>,
@@ -145,7 +145,7 @@ export class ScenarioContext {
     return installation;
   }
 
-  /** Installs the chart and starts a single process for all roles; resolves when it is ready. */
+  /** Installs the chart and starts one process for all roles. Resolves when it is ready. */
   async startOperator(): Promise<OperatorProcess> {
     return (await this.install()).startOperator();
   }
@@ -186,7 +186,7 @@ export class ScenarioContext {
     return standstill;
   }
 
-  /** Returns the end of each operator's log without debug lines, for a failed scenario. */
+  /** Returns the end of each operator's log, without debug lines. */
   logTails(): string {
     const isWanted = (line: string) => !line.includes(' debug ');
     return this.#operators.map(({ process }) => process.logTail(25, isWanted)).join('\n');
@@ -208,32 +208,31 @@ export class ScenarioContext {
 export interface Scenario {
   name: string;
   about: string;
-  /** Runs in `make test`: it takes seconds and covers what contributors often break. */
+  /** Whether `make test` runs the scenario: it takes seconds, and often detects mistakes. */
   core?: boolean;
-  /** Another scenario may run beside it: it asserts neither milliseconds nor the cost of a kill. */
+  /** Whether another scenario may run beside it: it checks neither times nor the cost of kills. */
   paired?: boolean;
   /**
-   * The reason why it must not run on a shared cluster; on the user's own cluster it needs
-   * --destructive. Undefined if it touches only its own namespaces.
+   * The reason why the scenario must not run on a shared cluster. On the user's own cluster, it
+   * then requires --destructive. Undefined if it affects only its own namespaces.
    */
   destructive?: string;
-  /** It stops or kills control plane components, so it gets its own control plane. */
+  /** Whether the scenario gets its own control plane, for example because it kills components. */
   ownControlPlane?: boolean;
   /**
-   * The full size in a few words with its duration: `1,000,000 malformed requests, 15 minutes`.
-   * Makes the scenario a gate of `make gates`, which sets `context.size`; undefined if there is
-   * only one size.
+   * The full size and its duration in a few words: `1,000,000 malformed requests, 15 minutes`. If
+   * set, `make gates` runs the scenario with `context.size` full.
    */
   full?: string;
-  /** Runs only in `make gates` or by its name: it needs a tool that may be missing. */
+  /** Whether the scenario runs only in `make gates` or by name: it needs tools or much time. */
   onlyGate?: boolean;
   run: (context: ScenarioContext) => Promise<string>;
 }
 
 /**
- * Removes a scenario's objects: webhooks first, because they block pods; RevisionTags;
- * InjectorConfigs with their finalizers; cluster-scoped objects of the chart; namespaces, in the
- * background.
+ * Removes a scenario's objects: first webhooks, because they block pods; then RevisionTags,
+ * InjectorConfigs with their finalizers, cluster-scoped objects of the chart, and (in the
+ * background) namespaces.
  */
 async function cleanUp(client: ApiClient, chartObjects: KubernetesObject[]): Promise<void> {
   const ours = { labelSelector: `${labelNames.managedBy}=${managedBy}` };

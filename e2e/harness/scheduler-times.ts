@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Returns the milliseconds that a process's main thread ran, and waited while runnable, since it
- * started. Undefined if the process or the file /proc/PID/schedstat (Linux:
+ * Returns how long a process's main thread has run, and has waited for a processor, in
+ * milliseconds. Undefined if the process or the file /proc/PID/schedstat (Linux:
  * https://docs.kernel.org/scheduler/sched-stats.html) does not exist.
  */
 export function schedulerTimes(pid = 0): { ran: number; waited: number } | undefined {

@@ -6,15 +6,15 @@ import type { Cluster } from './cluster.ts';
 import { writeKubeconfig } from './control-plane.ts';
 import type { Pod } from './pod.ts';
 
-/** The lifetime of bound tokens; they must outlast long runs. */
+/** The lifetime of bound tokens in seconds, which is longer than the longest run. */
 const tokenLifeSeconds = 86_400;
 
 /**
- * Writes a kubeconfig with a ServiceAccount's token (TokenRequest API), so that a scenario tests
- * exactly its rights. Returns the path.
+ * Writes a kubeconfig with a ServiceAccount's token (TokenRequest API), so that a process has
+ * exactly the rights of the ServiceAccount. Returns the path.
  *
  * @param pod the pod that the token is bound to, so that the audit log names the replica
- * @param server another address of the API server, such as a proxy with its certificate
+ * @param server another address of the API server, such as that of a proxy
  */
 export async function serviceAccountKubeconfig(
   { client, kubeconfig, context, run }: Cluster,

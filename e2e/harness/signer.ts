@@ -14,7 +14,7 @@ export interface SigningRequest extends KubernetesObject {
 
 const kind = resourceKind('certificates.k8s.io/v1', 'CertificateSigningRequest');
 
-/** What the signer does with the next requests. */
+/** How the signer treats the next requests. */
 type Behavior = 'Sign' | 'Ignore' | 'Approve' | 'Deny' | 'Fail' | 'WrongKey';
 
 /** Approves and signs CertificateSigningRequests of one signerName until the scenario ends. */
@@ -24,7 +24,7 @@ export class Signer {
   behavior: Behavior = 'Sign';
   /** The lifetime of a certificate, in milliseconds. */
   life = 60_000;
-  /** The delay between approval and certificate, in milliseconds. */
+  /** The delay between the approval and the certificate, in milliseconds. */
   delay = 0;
   readonly #context: ScenarioContext;
   readonly #stop = new AbortController();
@@ -53,7 +53,7 @@ export class Signer {
     return items.sort((one, other) => age(one) - age(other));
   }
 
-  /** Returns the requests without a certificate and without a verdict. */
+  /** Returns the requests that have neither a certificate nor a verdict. */
   async open(): Promise<SigningRequest[]> {
     return (await this.requests()).filter(({ status }) => status?.certificate === undefined && !hasVerdict(status));
   }

@@ -5,7 +5,7 @@ import { onInterrupt } from './interrupt.ts';
 import { paths } from './paths.ts';
 import { endListedProcesses, openStandingDirectory } from './run-directory.ts';
 
-/** Starts the cluster that outlives its starter, after ending an earlier one. */
+/** Stops the earlier standing cluster, and starts a cluster that outlives this process. */
 export async function openStandingCluster(report: (line: string) => void): Promise<Cluster> {
   stopStandingCluster();
   // These processes have no guard, so stop the cluster when the user interrupts the start.
@@ -19,7 +19,7 @@ export async function openStandingCluster(report: (line: string) => void): Promi
   }
 }
 
-/** Returns the standing cluster if its API server answers, without control of its components. */
+/** Returns the standing cluster if its API server answers. Components cannot be controlled. */
 export async function standingCluster(): Promise<Cluster | undefined> {
   const kubeconfig = join(paths.standing, 'kubeconfig');
   if (!existsSync(kubeconfig)) return undefined;
@@ -49,14 +49,14 @@ export async function standingCluster(): Promise<Cluster | undefined> {
   };
 }
 
-/** Kills the standing cluster's processes and removes its directory; returns their names. */
+/** Kills the standing cluster's processes and removes its directory. Returns the names. */
 export function stopStandingCluster(): string[] {
   const ended = endListedProcesses(paths.standing);
   rmSync(paths.standing, { recursive: true, force: true });
   return ended;
 }
 
-/** Kills all operators on the standing cluster; the control plane keeps running. */
+/** Kills all operators on the standing cluster. The control plane keeps running. */
 export function endStandingOperators(): string[] {
   return endListedProcesses(paths.standing, (name) => name.startsWith('operator-'));
 }

@@ -5,27 +5,27 @@ import { ApiError } from '../../src/kube/api-error.ts';
 import { waitFor } from './wait-for.ts';
 
 export interface ActiveOptions {
-  /** Tests validating webhook configurations instead of mutating ones. */
+  /** Waits for validating instead of mutating webhook configurations. */
   validating?: boolean;
-  /** A namespace whose labels must be visible, too; a null value means that the label is absent. */
+  /** A namespace whose labels must also be in use. A null value means that a label is absent. */
   namespace?: { name: string; labels: Readonly<Record<string, string | null>> };
 }
 
-/** The label that only the probe object carries. */
+/** The label that only the probe object has. */
 const label = 'e2e.sidecar-injector.io/activation';
 const webhookName = 'activation.e2e.sidecar-injector.io';
 
 /**
- * Waits until the API server uses every webhook configuration stored or deleted before this call.
- * Its informer may lag by seconds and reports no progress (k8s.io/apiserver
- * pkg/admission/configuration), but keeps the order: once a new configuration blocks a probe
- * object, all earlier ones are active.
+ * Waits until the API server uses every webhook configuration as it was stored before this call.
+ * The API server's informer may lag by seconds and reports no progress (k8s.io/apiserver
+ * pkg/admission/configuration), but keeps the order: once a new webhook blocks a probe object, all
+ * earlier changes are active.
  */
 export async function untilActive(client: ApiClient, options: ActiveOptions = {}): Promise<void> {
   const { namespace } = options;
   const nonce = randomUUID();
   const configuration = stopping(nonce, options);
-  const asked: KubernetesObject = {
+  const probe: KubernetesObject = {
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: { name: `activation-${nonce}`, namespace: namespace?.name ?? 'default', labels: { [label]: nonce } },
@@ -33,15 +33,15 @@ export async function untilActive(client: ApiClient, options: ActiveOptions = {}
   await client.create(configuration);
   try {
     const what = namespace === undefined ? 'webhook configurations' : `the labels of namespace ${namespace.name}`;
-    await waitFor(`the API server to use ${what}`, () => isStopped(client, asked), { interval: 20 });
+    await waitFor(`the API server to use ${what}`, () => isStopped(client, probe), { interval: 20 });
   } finally {
     await client.delete(configuration);
   }
 }
 
-async function isStopped(client: ApiClient, asked: KubernetesObject): Promise<boolean> {
+async function isStopped(client: ApiClient, probe: KubernetesObject): Promise<boolean> {
   try {
-    await client.create(asked, { dryRun: true });
+    await client.create(probe, { dryRun: true });
     return false;
   } catch (error) {
     if (error instanceof ApiError && error.message.includes(`webhook "${webhookName}"`)) return true;
@@ -49,7 +49,7 @@ async function isStopped(client: ApiClient, asked: KubernetesObject): Promise<bo
   }
 }
 
-/** Builds a webhook configuration without a server, so that the probe object is refused. */
+/** Builds a webhook configuration that has no server, so that the probe object is refused. */
 function stopping(nonce: string, { validating = false, namespace }: ActiveOptions): KubernetesObject {
   const labels = Object.entries(namespace?.labels ?? {});
   return {

@@ -14,7 +14,7 @@ const run = promisify(execFile);
 export const previousRelease = readFileSync(join(repository, 'e2e', 'previous-release'), 'utf8').trim();
 
 /**
- * Builds the bundle of an earlier commit once, from the repository's history; returns its path.
+ * Builds the bundle of an earlier commit from the repository's history. Returns its path.
  *
  * @throws Error if the clone is shallow or npm cannot install the packages
  */
@@ -37,7 +37,7 @@ export async function earlierBundle(commit: string): Promise<string> {
   return built;
 }
 
-/** Returns the objects that another version's `injector install` writes, CRDs first. */
+/** Returns the objects that `injector install` of another version writes, CRDs first. */
 export function objectsOf(injector: string, namespace: string): KubernetesObject[] {
   const flags = ['install', '--namespace', namespace, '--set', 'mode=split', '--output', 'yaml'];
   const text = execFileSync(process.execPath, [injector, ...flags], { encoding: 'utf8', maxBuffer: 64 << 20 });
@@ -51,9 +51,9 @@ export function isDefinition({ kind }: KubernetesObject): boolean {
 const formats = "[{ name: '1', write: formatRoute, read: readRoute }]";
 
 /**
- * Bundles a possible next version: this one with a new path format that this version cannot read.
+ * Bundles a possible later version: this version with a path format that this version cannot read.
  *
- * @param name the new format's name; with `1`, the version assumes that every replica reads it
+ * @param name the format's name; the bundle assumes that all replicas read format `1`
  */
 export async function nextBundle(name: '1' | '2'): Promise<string> {
   const outfile = join(paths.earlier, `next-${name}.cjs`);

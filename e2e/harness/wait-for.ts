@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface WaitOptions {
-  /** The timeout in milliseconds; default 60 s, generous for a busy machine. */
+  /** The timeout in milliseconds; default 60 s. */
   timeout?: number;
   /** The milliseconds between two attempts; default 50. */
   interval?: number;
 }
 
-/** Returns a value once the awaited state is reached. */
+/** A function that returns a value once the awaited state is reached. */
 export type Probe<Value> = () => Value | undefined | null | false | Promise<Value | undefined | null | false>;
 
 /**
- * Calls `probe` until it returns something other than `undefined`, `null` or `false`; returns that.
- * An error of the probe counts as "not yet"; the last one is the cause of the final error.
+ * Calls `probe` until it returns a value other than `undefined`, `null` or `false`. Returns this
+ * value. If the probe throws, it is called again; the last error is the cause of the final error.
  *
- * @param what the awaited state, to follow "waited for": `deployment default/sleep to be complete`
+ * @param what the awaited state after "waited for", as in `deployment default/sleep to be complete`
  * @throws Error with `what`, the time and the last observation
  */
 export async function waitFor<Value>(what: string, probe: Probe<Value>, options: WaitOptions = {}): Promise<Value> {
@@ -38,18 +38,18 @@ export async function waitFor<Value>(what: string, probe: Probe<Value>, options:
   }
 }
 
-/** Fails the wait at once. A probe throws it when waiting is pointless (a process has ended). */
+/** An error that a probe throws to end the wait immediately, because waiting is pointless. */
 export class Hopeless extends Error {
   override readonly name = 'Hopeless';
 }
 
-/** For probes: returns true if both are equal, else throws an error that shows the actual value. */
+/** Returns true if both texts are equal; else throws an error that shows the actual text. */
 export function found(actual: string, expected: string): true {
   if (actual !== expected) throw new Error(`found ${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`);
   return true;
 }
 
-/** For probes: throws an error with the first few problems; returns true if there are none. */
+/** Returns true if there are no problems; else throws an error with the first few problems. */
 export function none(problems: readonly string[]): true {
   const shown = problems.slice(0, 5).map((problem) => problem.slice(0, 500));
   return found(shown.join('; '), '');

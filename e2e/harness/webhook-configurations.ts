@@ -23,24 +23,24 @@ export interface Webhook {
 
 export type WebhookConfiguration = KubernetesObject & { webhooks: Webhook[] };
 
-/** Builds a configuration with only its identity, to be created, patched or deleted. */
+/** Builds a webhook configuration that has only a name, as a target for requests. */
 export function webhookNamed(name: string): KubernetesObject {
   return objectOf('admissionregistration.k8s.io/v1', webhooks.kind, name);
 }
 
-/** Returns an InjectorConfig's webhook configuration as stored. */
+/** Reads an InjectorConfig's webhook configuration. */
 export async function webhookOf(client: ApiClient, injectorConfig: string): Promise<WebhookConfiguration> {
   return client.get<WebhookConfiguration>(webhooks, objectNames(injectorConfig).webhookConfiguration);
 }
 
-/** Returns a configuration's webhooks with replaced parts of their `clientConfig`. */
+/** Returns the webhooks of a configuration, with replaced parts of `clientConfig`. */
 export function redirected({ webhooks: all }: WebhookConfiguration, parts: object): Webhook[] {
   return all.map((each) => ({ ...each, clientConfig: { ...each.clientConfig, ...parts } }));
 }
 
 /**
- * Returns how to call a process on this machine like the API server does: with the webhook's
- * current path, CA bundle and server name.
+ * Returns how to call a process on this machine as the API server does, with the webhook's current
+ * path, CA bundle and server name.
  *
  * @param namespace the operator's namespace
  */

@@ -4,12 +4,12 @@ import { follow } from './follow.ts';
 import type { ScenarioContext } from './scenario-context.ts';
 import { webhooks, type WebhookConfiguration } from './webhook-configurations.ts';
 
-/** Reports whether a webhook is the operator's, not a probe's, the harness's or the chart's. */
+/** Reports whether a webhook configuration belongs to the operator and is no probe webhook. */
 function isWebhookOfOurs(name: string): boolean {
   return name.startsWith('sidecar-injector-') && !isPathProbeName(name);
 }
 
-/** Tracks the operator's writes to webhooks and the versions that a watch has seen. */
+/** Tracks the operator's writes of webhooks, and the versions that a watch has seen. */
 export class WebhookWrites {
   readonly #audit: AuditLog;
   readonly #username: string;
@@ -32,7 +32,7 @@ export class WebhookWrites {
     return writes;
   }
 
-  /** Counts successful and conflicting (409) writes, and versions seen, without probe webhooks. */
+  /** Counts successful writes, conflicts (409) and seen versions. Omits probe webhooks. */
   count(): { successful: number; conflicts: number; versions: number } {
     const events = this.#audit
       .writesBy(this.#username)
@@ -51,13 +51,13 @@ export class WebhookWrites {
     return this.#versions.get(name)?.length ?? 0;
   }
 
-  /** Returns a webhook's paths in order, without repeats. */
+  /** Returns a webhook's paths in order, without repetitions. */
   paths(name: string): string[] {
     const all = (this.#versions.get(name) ?? []).map((each) => each.webhooks[0]?.clientConfig.service?.path ?? '');
     return all.filter((path, index) => path !== all[index - 1]);
   }
 
-  /** Returns the names, separated by commas, of webhooks that returned to an earlier version. */
+  /** Returns the names of webhooks that returned to an earlier version, separated by commas. */
   returned(): string {
     const isReturned = ([, versions]: [string, WebhookConfiguration[]]): boolean =>
       new Set(versions.map((each) => JSON.stringify(each.webhooks))).size < versions.length;

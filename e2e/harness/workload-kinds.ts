@@ -5,10 +5,10 @@ import { barePod, type WorkloadOptions } from './workloads.ts';
 
 export type WorkloadKind = 'Deployment' | 'StatefulSet' | 'DaemonSet';
 
-/** Delays readiness so that an observer can see the replacement of a workload. */
-const slowly = { 'e2e.sidecar-injector.io/ready-after': '600ms' };
+/** An annotation that delays readiness, so that an observer sees how pods are replaced. */
+const slowPods = { 'e2e.sidecar-injector.io/ready-after': '600ms' };
 
-/** Builds a workload whose pods become ready slowly; a DaemonSet runs on both nodes. */
+/** Builds a workload whose pods become ready slowly. A DaemonSet runs on both nodes. */
 export function workload(
   kind: WorkloadKind,
   namespace: string,
@@ -16,12 +16,12 @@ export function workload(
   options: WorkloadOptions & { update?: Record<string, unknown> } = {},
 ): KubernetesObject {
   const { replicas = 1, update = {}, annotations } = options;
-  const { spec, metadata } = barePod(namespace, name, { ...options, annotations: { ...slowly, ...annotations } });
+  const { spec, metadata } = barePod(namespace, name, { ...options, annotations: { ...slowPods, ...annotations } });
   const template = { metadata: { labels: metadata.labels, annotations: metadata.annotations }, spec };
   const common = { selector: { matchLabels: { app: name } }, template };
   const own = {
     Deployment: { replicas, strategy: update },
-    // Ordered updates would hang: the controller waits for a crashing pod before replacing it.
+    // Ordered updates would hang, because the controller waits until a crashing pod is ready.
     StatefulSet: { replicas, serviceName: name, podManagementPolicy: 'Parallel', updateStrategy: update },
     DaemonSet: { updateStrategy: update },
   };
@@ -39,7 +39,7 @@ export function nameOf({ metadata: { namespace = '', name = '' } }: KubernetesOb
 
 const kinds: readonly WorkloadKind[] = ['Deployment', 'StatefulSet', 'DaemonSet'];
 
-/** Restarts all workloads in namespaces like `kubectl rollout restart`; returns their names. */
+/** Restarts all workloads in namespaces, as kubectl does. Returns their names. */
 export async function restartAllAtOnce({ client }: ScenarioContext, namespaces: readonly string[]): Promise<string[]> {
   const restartedAt = { 'kubectl.kubernetes.io/restartedAt': new Date().toISOString() };
   const patch = { spec: { template: { metadata: { annotations: restartedAt } } } };

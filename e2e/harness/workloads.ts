@@ -6,7 +6,7 @@ import type { Pod } from './pod.ts';
 import { untilActive } from './until-active.ts';
 import { waitFor } from './wait-for.ts';
 
-/** The label on the namespaces of scenarios; the cleanup deletes by it. */
+/** The label of namespaces that the cleanup of a scenario deletes. */
 export const scenarioLabel = 'e2e.sidecar-injector.io/scenario';
 
 /** Waits until an earlier run's namespace is deleted. */
@@ -27,7 +27,7 @@ export async function createNamespace(client: ApiClient, name: string, labels: R
   );
 }
 
-/** Sets labels of a namespace (null removes one) and waits until webhook selection uses them. */
+/** Sets labels of a namespace (null removes a label). Waits until the API server uses them. */
 export async function labelNamespace(client: ApiClient, name: string, labels: Record<string, string | null>) {
   await client.patch(objectOf('v1', 'Namespace', name), 'merge', { metadata: { labels } });
   await untilActive(client, { namespace: { name, labels } });
@@ -37,11 +37,11 @@ export interface WorkloadOptions {
   replicas?: number;
   labels?: Record<string, string>;
   annotations?: Record<string, string>;
-  /** Merged over the pod's spec. */
+  /** Fields that override fields of the pod's spec. */
   spec?: Record<string, unknown>;
 }
 
-/** Builds a Deployment with the pods of {@link barePod}. */
+/** Builds a Deployment whose pods are like {@link barePod}. */
 export function deployment(namespace: string, name: string, options: WorkloadOptions = {}): KubernetesObject {
   const labels = { app: name, ...options.labels };
   return {
@@ -56,7 +56,7 @@ export function deployment(namespace: string, name: string, options: WorkloadOpt
   };
 }
 
-/** A part of a pod's spec that keeps the scheduler and the fake kubelets away from it. */
+/** A part of a pod's spec that prevents scheduling, so that fake kubelets do not run the pod. */
 export const neverScheduled = { schedulingGates: [{ name: 'e2e.sidecar-injector.io/never' }] };
 
 /** Creates a Deployment and waits until its pods are ready. */
@@ -65,7 +65,7 @@ export async function createDeployment(client: ApiClient, namespace: string, nam
   await waitForDeployment(client, namespace, name);
 }
 
-/** Builds a pod with one container that sleeps and listens on 8080. */
+/** Builds a pod with one container, which sleeps and has port 8080. */
 export function barePod(namespace: string, name: string, options: WorkloadOptions = {}): KubernetesObject & Pod {
   return {
     apiVersion: 'v1',
@@ -87,7 +87,7 @@ interface Deployment extends KubernetesObject {
   status?: { observedGeneration?: number; replicas?: number; updatedReplicas?: number; availableReplicas?: number };
 }
 
-/** Restarts a Deployment like `kubectl rollout restart` and waits for completion. */
+/** Restarts a Deployment as `kubectl rollout restart` does, and waits for completion. */
 export async function restartDeployment(client: ApiClient, namespace: string, name: string) {
   const template = { metadata: { annotations: { 'kubectl.kubernetes.io/restartedAt': new Date().toISOString() } } };
   await client.patch(objectOf('apps/v1', 'Deployment', name, namespace), 'merge', { spec: { template } });
@@ -110,13 +110,13 @@ export async function waitForDeployment(client: ApiClient, namespace: string, na
   );
 }
 
-/** Deletes all pods of a namespace at once. */
+/** Deletes all pods of a namespace with one request. */
 export async function deletePods(client: ApiClient, namespace: string): Promise<void> {
   const body = JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', gracePeriodSeconds: 0 });
   await client.request('DELETE', resourcePath(resourceKind('v1', 'Pod'), { namespace }), { body });
 }
 
-/** Returns the pods with the label `app`, or all pods of a namespace, oldest first. */
+/** Returns the pods of a namespace, or only pods with a label `app`, oldest first. */
 export async function podsOf(client: ApiClient, namespace: string, app?: string): Promise<Pod[]> {
   return podsMatching(client, namespace, app === undefined ? {} : { app });
 }

@@ -1,4 +1,4 @@
-/** The faulty proxy's worker: forwards HTTPS requests to the API server and injects faults. */
+/** The faulty proxy's process, which forwards HTTPS requests to the API server with faults. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -25,7 +25,7 @@ class Exchange {
     this.response = response;
   }
 
-  /** Forwards the request; resolves when the response begins. An error cuts the connection. */
+  /** Forwards the request. Resolves when the response begins. An error cuts the connection. */
   ask(body: Buffer): Promise<IncomingMessage | undefined> {
     const { method = 'GET', url = '/', headers } = this.request;
     const { host, port } = settings.upstream;
@@ -54,7 +54,7 @@ class Exchange {
     if (this.#isHung || this.response.destroyed) return;
     const headers = Object.entries(answer.headers).filter(([name]) => !hopByHop.includes(name));
     this.response.writeHead(answer.statusCode ?? 502, Object.fromEntries(headers));
-    // Send headers at once, so that a watch without events counts as open.
+    // Send headers immediately, so that a watch without events counts as open.
     this.response.flushHeaders();
     answer.pipe(this.response);
   }
@@ -62,7 +62,7 @@ class Exchange {
   answer(status: number, retryAfterSeconds: number | undefined): void {
     const reason = { 403: 'Forbidden', 429: 'TooManyRequests', 500: 'InternalError' }[status] ?? 'Unknown';
     const object = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: status, reason };
-    const text = JSON.stringify({ ...object, message: `the faulty proxy says ${reason}` });
+    const text = JSON.stringify({ ...object, message: `the faulty proxy answers ${reason}` });
     const retry = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
     this.response.writeHead(status, { 'content-type': 'application/json', ...retry });
     this.response.end(text);
@@ -75,7 +75,7 @@ class Exchange {
     this.#answer?.resume();
   }
 
-  /** Resets the client's connection, except on a hung (half-open) one, which delivers no reset. */
+  /** Resets the client's connection. A hung (half-open) connection delivers no reset. */
   cut(): void {
     if (!this.#isHung) this.request.socket.destroy();
   }
@@ -90,7 +90,7 @@ export interface PassedWrite extends ProxiedRequest {
 /** A pause between a successful write and its response. */
 interface Hold {
   match: RequestClass;
-  /** The ordinal of the held write among the matching ones from now on. */
+  /** The ordinal of the held write among future matching writes. */
   after: number;
 }
 
@@ -123,7 +123,7 @@ const server = createServer(
     response.once('close', () => {
       open.delete(exchange);
     });
-    // Errors here come from the client's connection; close it.
+    // Errors here come from the client's connection, so close the connection.
     run(exchange).catch(() => {
       exchange.cut();
     });
@@ -132,7 +132,7 @@ const server = createServer(
 server.requestTimeout = 0;
 
 async function run(exchange: Exchange): Promise<void> {
-  // Read the whole body: bodies are small, and those of writes are recorded.
+  // Read the whole body. Bodies are small, and bodies of writes are recorded.
   const body = await buffer(exchange.request);
   for (const fault of faults.values()) {
     if (!isOfClass(exchange.about, fault.match) || !random.chance(fault.share ?? 1)) continue;
@@ -168,7 +168,7 @@ async function passWrite({ about }: Exchange, status: number, body: Buffer): Pro
       announce('asked', { id, question, write });
     });
     answers.delete(question);
-    // As for any other hold, wait until the owner releases it.
+    // Wait until the owner releases the hold.
     if (isHeld) await holds.get(id)?.released;
   }
 }
@@ -191,7 +191,7 @@ const methods = {
     faults.set(id, { ...fault, hits });
     return id;
   },
-  /** Ends a fault for new requests; returns how many it affected. Hung requests keep hanging. */
+  /** Ends a fault for new requests. Returns how many requests the fault affected. */
   removeFault(id: number): number {
     const hits = faults.get(id)?.hits ?? 0;
     faults.delete(id);
@@ -211,7 +211,7 @@ const methods = {
     for (const answer of questions.get(id)?.answers.values() ?? []) answer(false);
     questions.delete(id);
   },
-  /** Asks the owner whether to hold each matching write until it accepts one or calls `release`. */
+  /** Asks the owner whether to hold a write, until the owner holds a write or calls `release`. */
   ask(id: number, match: RequestClass): void {
     methods.hold(id, { match: { client: 'none' }, after: Infinity });
     questions.set(id, { match, answers: new Map() });

@@ -5,9 +5,9 @@ import { WorkerHandle } from '../worker/worker-handle.ts';
 import type { Fault, RequestClass } from './fault.ts';
 import type { FaultyProxyMethods, PassedWrite, ProxySettings } from './faulty-proxy-worker.ts';
 
-/** A write whose response is held back. */
+/** A write whose response the proxy holds back. */
 interface HeldWrite {
-  /** Resolves when the API server has performed the write; its response is held back. */
+  /** Resolves when the API server has performed the write. */
   reached: Promise<PassedWrite>;
   /** Forwards the response. Until then, the client waits forever. */
   release: () => Promise<void>;
@@ -16,9 +16,9 @@ interface HeldWrite {
 export type FaultyProxy = Awaited<ReturnType<typeof startFaultyProxy>>;
 
 /**
- * Starts an HTTPS proxy between processes and the embedded API server, in a worker process. It uses
- * the API server's certificate, so a kubeconfig needs only another port. Tokens pass through;
- * client certificates do not.
+ * Starts an HTTPS proxy between processes and the embedded API server, in a separate process. The
+ * proxy uses the API server's certificate, so a kubeconfig needs only another port. The proxy
+ * passes tokens on, but no client certificates.
  *
  * @param seed decides which requests a fault with a share affects
  */
@@ -35,14 +35,14 @@ export async function startFaultyProxy(cluster: Cluster, seed: number) {
   };
   const worker = new WorkerHandle<FaultyProxyMethods>(new URL('./faulty-proxy-worker.ts', import.meta.url), settings);
   const reached = new Map<number, (write: PassedWrite) => void>();
-  const wanted = new Map<number, (write: PassedWrite) => boolean>();
+  const predicates = new Map<number, (write: PassedWrite) => boolean>();
   worker.on('held', (data) => {
     const { id, write } = data as { id: number; write: PassedWrite };
     reached.get(id)?.(write);
   });
   worker.on('asked', (data) => {
     const { id, question, write } = data as { id: number; question: number; write: PassedWrite };
-    const isHeld = wanted.get(id)?.(write) === true;
+    const isHeld = predicates.get(id)?.(write) === true;
     if (isHeld) reached.get(id)?.(write);
     void worker.call('decide', id, question, isHeld);
   });
@@ -56,27 +56,27 @@ export async function startFaultyProxy(cluster: Cluster, seed: number) {
   return {
     url: `https://127.0.0.1:${settings.port}`,
 
-    /** Adds a fault after the existing ones. `hang` and `cut` also affect matching open watches. */
+    /** Adds a fault after existing faults. `hang` and `cut` also affect matching open watches. */
     fault: async (fault: Fault) => {
       const id = await worker.call('addFault', fault);
-      /** Ends it for new requests; returns how many requests and watches it affected. */
+      /** Ends the fault for new requests. Returns how many requests and watches it affected. */
       return { end: () => worker.call('removeFault', id) };
     },
 
-    /** Returns every write answered through this proxy, oldest first, with the request body. */
+    /** Returns all answered writes with their bodies, oldest first. */
     writes: (): Promise<PassedWrite[]> => worker.call('writes'),
 
-    /** Holds the response of the `after`-th matching successful write, to kill its client then. */
+    /** Holds the response to the `after`-th matching successful write. */
     holdWrite: async (match: RequestClass, after: number): Promise<HeldWrite> => {
       const { id, held } = newHold();
       await worker.call('hold', id, { match, after });
       return held;
     },
 
-    /** Holds the response of the first matching successful write that the predicate accepts. */
-    holdFirst: async (match: RequestClass, isWanted: (write: PassedWrite) => boolean): Promise<HeldWrite> => {
+    /** Holds the response to the first matching successful write that the predicate accepts. */
+    holdFirst: async (match: RequestClass, isAccepted: (write: PassedWrite) => boolean): Promise<HeldWrite> => {
       const { id, held } = newHold();
-      wanted.set(id, isWanted);
+      predicates.set(id, isAccepted);
       await worker.call('ask', id, match);
       return held;
     },

@@ -3,7 +3,7 @@ import type { Replicas } from '../replicas/replicas.ts';
 import { waitFor } from '../wait-for.ts';
 import type { PassedWrite } from './faulty-proxy-worker.ts';
 
-/** Reports whether writes of a resource count. Leases, Events and other paths do not. */
+/** Reports whether writes of a resource count. Leases, Events and other paths do not count. */
 export function isCounted(resource: string): boolean {
   return !['leases', 'events', ''].includes(resource);
 }
@@ -13,7 +13,7 @@ export function nameIn(body: string): string {
   return metadata?.name ?? '';
 }
 
-/** Returns verb, resource (`revisiontags/status`) and name; on create, the name from the body. */
+/** Returns verb, resource (`revisiontags/status`) and name, which for creations is in the body. */
 export function identityOf({ verb, resource, subresource, name, body }: PassedWrite) {
   const whole = subresource === '' ? resource : `${resource}/${subresource}`;
   return { verb, resource: whole, name: name === '' ? nameIn(body) : name };
@@ -25,7 +25,7 @@ export async function controllerWrites({ controllers, proxy }: Replicas, since: 
   return writes.filter(({ at, userAgent }) => at >= since && controllers.some(({ name }) => userAgent.includes(name)));
 }
 
-/** Returns the controllers' counted successful writes since a time, after they pause writing. */
+/** Waits until the controllers stop writing. Returns their counted successful writes. */
 export async function countedWrites(replicas: Replicas, since: number): Promise<PassedWrite[]> {
   const found = await waitFor('the controllers to be quiet', async () => {
     const counted = (await controllerWrites(replicas, since)).filter(({ resource }) => isCounted(resource));

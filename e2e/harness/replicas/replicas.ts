@@ -17,9 +17,9 @@ import { podsMatching } from '../workloads.ts';
 type ReplicaRole = Exclude<OperatorRole, 'all'>;
 
 export interface Replica {
-  /** The pod's name: the identity in Lease, balancer, User-Agent and audit log. */
+  /** The pod's name, which identifies the replica in Leases, balancer, User-Agent and audit log. */
   name: string;
-  /** The role here; with a single-process chart, a `controller` is a process without traffic. */
+  /** The role. If the chart has one Deployment, a `controller` is a process without traffic. */
   role: ReplicaRole;
   pod: Pod;
   operator: OperatorProcess;
@@ -28,13 +28,13 @@ export interface Replica {
 export interface ReplicaOptions {
   webhooks?: number;
   controllers?: number;
-  /** Additional flags for each process, possibly by its name; they override the chart's. */
+  /** More flags for each process, possibly by name. They override the flags in the chart. */
   flags?: string[] | ((name: string) => string[]);
   balancer?: Partial<BalancerTimes>;
   /** Puts a {@link FaultyProxy} between the processes and the embedded API server. */
   proxied?: boolean;
   bundle?: string;
-  /** Returns the objects of another version's chart, for a namespace. */
+  /** Renders the objects of another version's chart for a namespace. */
   render?: (namespace: string) => KubernetesObject[];
   seed?: number;
 }
@@ -43,7 +43,7 @@ interface Lease {
   spec?: { holderIdentity?: string };
 }
 
-/** Several processes of one installation behind a balancer. */
+/** The processes of one installation, behind a balancer. */
 export class Replicas {
   readonly installation: Installation;
   readonly balancer: Balancer;
@@ -53,8 +53,8 @@ export class Replicas {
   readonly #cluster: Cluster;
   readonly #proxy: FaultyProxy | undefined;
   readonly #options: ReplicaOptions;
-  /** The names of pods that belong or belonged to a replica. */
-  readonly #taken = new Set<string>();
+  /** The names of pods that a replica uses or has used. */
+  readonly #inUse = new Set<string>();
 
   private constructor(
     cluster: Cluster,
@@ -91,7 +91,7 @@ export class Replicas {
     }
   }
 
-  /** The proxy in front of the API server, if these replicas were started with one. */
+  /** The proxy in front of the API server. @throws Error if `proxied` was not set */
   get proxy(): FaultyProxy {
     if (this.#proxy === undefined) throw new Error('these replicas have no proxy: start them with proxied: true');
     return this.#proxy;
@@ -122,15 +122,15 @@ export class Replicas {
     return replica;
   }
 
-  /** Restarts the process in its pod, as a kubelet restarts a container; it is ready on return. */
+  /** Restarts the process in the same pod, as a kubelet does. Resolves when it is ready. */
   async restart(replica: Replica): Promise<void> {
     await replica.operator.process.stop(30_000);
     await replica.operator.restart();
   }
 
   /**
-   * Adds a new replica, waits until it gets traffic, then stops the old one and deletes its pod, as
-   * a rolling update with maxSurge 1 and maxUnavailable 0. Returns the new replica.
+   * Adds a new replica, waits until it gets traffic, stops the old replica and deletes its pod, as
+   * a rolling update with maxSurge 1 and maxUnavailable 0 does. Returns the new replica.
    */
   async replace(replica: Replica): Promise<Replica> {
     const successor = await this.add(replica.role);
@@ -140,14 +140,14 @@ export class Replicas {
     return successor;
   }
 
-  /** Kills it and returns the time in milliseconds since 1970. `operator.restart()` revives it. */
+  /** Kills a replica. Returns the time in milliseconds since 1970. */
   async kill(replica: Replica): Promise<number> {
     const time = Date.now();
     await replica.operator.process.kill();
     return time;
   }
 
-  /** Forgets a replica whose process ended and deletes its pod, which the ReplicaSet replaces. */
+  /** Removes a replica and deletes its pod, which the ReplicaSet replaces. */
   async remove(replica: Replica): Promise<void> {
     await replica.operator.process.kill();
     await this.balancer.remove(replica.name);
@@ -158,16 +158,16 @@ export class Replicas {
     await this.#cluster.client.delete(replica.pod, { gracePeriodSeconds: 0 });
   }
 
-  /** Returns the controller that holds the leader's Lease; undefined without a leader. */
+  /** Returns the controller that holds the leader's Lease; undefined if there is none. */
   async leader(): Promise<Replica | undefined> {
-    // Each namespace has its own Lease; earlier scenarios may still be running.
+    // Each namespace has its own Lease. Operators of earlier scenarios may still run.
     const { namespace } = this.installation;
     const kind = resourceKind('coordination.k8s.io/v1', 'Lease');
     const lease = await this.#cluster.client.find<Lease>(kind, 'injector-leader-default', { namespace });
     return this.all.find(({ name }) => name === lease?.spec?.holderIdentity);
   }
 
-  /** Returns the leader if it is another controller than before. */
+  /** Returns the leader if it is not `before`. */
   async leaderOtherThan(before: Replica): Promise<Replica | undefined> {
     const leader = await this.leader();
     return leader === before ? undefined : leader;
@@ -192,14 +192,14 @@ export class Replicas {
     return waitFor('a pod of the chart without a replica', async () => {
       const pods = await podsMatching(this.#cluster.client, this.installation.namespace, labels);
       const free = pods.find(
-        ({ metadata: { name = '', deletionTimestamp } }) => deletionTimestamp === undefined && !this.#taken.has(name),
+        ({ metadata: { name = '', deletionTimestamp } }) => deletionTimestamp === undefined && !this.#inUse.has(name),
       );
-      if (free?.metadata.name !== undefined) this.#taken.add(free.metadata.name);
+      if (free?.metadata.name !== undefined) this.#inUse.add(free.metadata.name);
       return free;
     });
   }
 
-  /** Keeps a spare pod per Deployment, because a replacement starts before the old pod ends. */
+  /** Scales to one spare pod per Deployment, because new replicas start before old ones end. */
   async #scale(webhooks: number, controllers: number): Promise<void> {
     const { workloads } = this.installation;
     const needed = new Map<ChartWorkload, number>();

@@ -9,10 +9,10 @@ export interface Access {
 }
 
 /**
- * Reports whether RBAC allows a user an access. Asks with a SubjectAccessReview, which leaves no
- * refusal in the audit log.
+ * Reports whether RBAC allows a user's request. Uses a SubjectAccessReview, which leaves no refusal
+ * in the audit log.
  *
- * @param user the user name of a ServiceAccount: `system:serviceaccount:…`
+ * @param user the user name of a ServiceAccount, `system:serviceaccount:…`
  */
 export async function isAllowed(client: ApiClient, user: string, namespace: string, access: Access): Promise<boolean> {
   const answer = (await client.request('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', {

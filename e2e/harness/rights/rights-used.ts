@@ -2,7 +2,7 @@ import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts
 import { describeEvent, type AuditEvent } from '../audit-log.ts';
 import type { Installation } from '../installation.ts';
 
-/** Collects which rights of the production chart (mode split) a run's scenarios used. */
+/** Collects which rights of the production chart (mode split) the scenarios of a run used. */
 export class RightsUsed {
   readonly #uses = new Map<string, number>();
   /** Distinct requests that RBAC refused. */
@@ -49,7 +49,7 @@ export class RightsUsed {
   }
 }
 
-/** Returns the verbs that a request needs: a server-side apply that creates also needs `create`. */
+/** Returns the verbs that a request needs. A server-side apply that creates needs `create`, too. */
 function verbsOf({ verb, responseStatus }: AuditEvent): string[] {
   return verb === 'patch' && responseStatus?.code === 201 ? ['patch', 'create'] : [verb];
 }
@@ -66,7 +66,7 @@ function covers(right: Right, { objectRef }: AuditEvent): boolean {
   );
 }
 
-/** Ranks rights by scope: if several allow a request, the narrowest counts as used. */
+/** Ranks rights by scope. If several rights allow a request, the narrowest counts as used. */
 function breadth(right: Right): number {
   return (right.namespace === undefined ? 2 : 0) + (right.names.length === 0 ? 1 : 0);
 }
@@ -75,12 +75,12 @@ interface Right {
   account: string;
   /** `Role NAME` or `ClusterRole NAME`. */
   role: string;
-  /** The namespace in which it applies; undefined for the whole cluster. */
+  /** The namespace in which the right applies; undefined for the whole cluster. */
   namespace: string | undefined;
   apiGroup: string;
-  /** The resource with its subresource: `injectorconfigs/status`. */
+  /** The resource with its subresource, for example `injectorconfigs/status`. */
   resource: string;
-  /** The names of the objects; empty for all. */
+  /** The names of the objects; empty for all objects. */
   names: readonly string[];
   verb: string;
 }
@@ -95,8 +95,8 @@ interface Binding extends KubernetesObject {
 }
 
 /**
- * Returns every right that the chart grants its ServiceAccounts, without unbound roles (they
- * aggregate to users' roles) and the Role that the operator writes.
+ * Returns every right that the chart grants to its ServiceAccounts. Omits unbound roles, which
+ * aggregate to users' roles, and the Role that the operator writes.
  */
 function chartRights(objects: KubernetesObject[]): Right[] {
   const isBinding = (object: KubernetesObject): object is Binding => object.kind.endsWith('RoleBinding');

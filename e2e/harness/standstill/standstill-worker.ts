@@ -1,11 +1,11 @@
-/** Records when this process or the API server was later than on an idle machine. */
+/** Records when this process or the API server was slower than on an idle machine. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { administrator } from '../cluster.ts';
 import { serveWorker, workerData } from '../worker/serve-worker.ts';
 
 const { kubeconfig } = workerData as { kubeconfig: string };
-/** The milliseconds between two measurements, and their usual delays on an idle machine. */
+/** The milliseconds between two measurements, and the usual delays on an idle machine. */
 const pause = 20;
 const usual = { look: 15, answer: 40 };
 
@@ -24,7 +24,7 @@ async function watchThisThread(): Promise<never> {
   for (;;) await note('thread', Date.now() + pause + usual.look, sleep(pause));
 }
 
-/** Measures reads of a Namespace from etcd. Refused or interrupted reads do not count as stalls. */
+/** Measures reads of a Namespace from etcd. Refused or interrupted reads are not stalls. */
 async function watchApiServer(): Promise<never> {
   const client = administrator(kubeconfig);
   for (;;) {

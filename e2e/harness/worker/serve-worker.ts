@@ -1,9 +1,9 @@
-/** The data that the owner passed to this worker. */
+/** The data that the owner passed to this process. */
 export const workerData: unknown = JSON.parse(process.argv[2] ?? 'null');
 
 type Method = (...args: never[]) => unknown;
 
-/** Answers the owner's calls until the owner ends. Must be called in a worker. */
+/** Answers the owner's calls until the owner ends. */
 export function serveWorker(methods: object): void {
   process.on('disconnect', () => process.exit());
   process.on('message', ({ id, method, args }: WorkerCall) => {

@@ -8,9 +8,9 @@ interface Waiting {
 }
 
 /**
- * A process with its own event loop: it is undisturbed while this process is busy, and ends with
- * it. {@link serveWorker} answers `Methods` there. Not a thread: Node 20 may hang forever while it
- * ends a thread with open connections.
+ * A child process with its own event loop, which is not delayed while this process is busy, and
+ * which ends with this process. {@link serveWorker} answers calls of `Methods` there. A thread
+ * would not do: Node 20 may hang forever when it ends a thread with open connections.
  */
 export class WorkerHandle<Methods extends object> {
   readonly #worker: ChildProcess;
@@ -19,11 +19,11 @@ export class WorkerHandle<Methods extends object> {
   #calls = 0;
 
   /**
-   * @param entry the worker's module: `new URL('./x-worker.ts', import.meta.url)`
-   * @param data becomes `workerData`; plain JSON
+   * @param entry the module to run, such as `new URL('./x-worker.ts', import.meta.url)`
+   * @param data the JSON data that becomes `workerData`
    */
   constructor(entry: URL, data: unknown) {
-    // Detached: Ctrl-C reaches only this process, which may need the worker for its cleanup.
+    // Detach, so that Ctrl-C reaches only this process, which may need the worker for its cleanup.
     this.#worker = fork(entry, [JSON.stringify(data)], { serialization: 'advanced', detached: true });
     this.#worker.on('message', (message: WorkerAnswer) => {
       this.#take(message);

@@ -2,7 +2,7 @@ import type { Sighting } from './sighting.ts';
 import { Standings } from './standing.ts';
 
 export interface Window {
-  /** The etcd revision after which the window begins; earlier versions give the initial state. */
+  /** The etcd revision after which the window begins. Earlier versions give the initial state. */
   readonly after: number;
   readonly except?: readonly string[];
 }
@@ -12,7 +12,7 @@ interface Peak {
   readonly which: readonly string[];
 }
 
-/** Returns the peak number of workloads that were not whole after any stored version. */
+/** Returns the maximum number of workloads that were not whole after any stored version. */
 export function disturbances(sightings: readonly Sighting[], { after, except = [] }: Window) {
   const standings = new Standings();
   /** The number of evaluated versions. */
@@ -32,7 +32,7 @@ export function disturbances(sightings: readonly Sighting[], { after, except = [
 }
 
 /**
- * Counts, at each restart, the workloads not yet whole for `wholeMs`; returns the peak.
+ * Counts, at each restart, the workloads not whole for `wholeMs`. Returns the maximum.
  *
  * @param wholeMs how long a restarted workload must be whole, in milliseconds of observer time
  */
@@ -63,8 +63,8 @@ export function edits(sightings: readonly Sighting[], after: number): Map<string
 }
 
 /**
- * Counts the pods created for each workload, and how many the kubelet ended unrequested. Fake
- * kubelets end pods by name, sometimes twice, which can hit the next pod of a StatefulSet early.
+ * Counts the pods created for each workload, and the pods that the kubelet ended without a request.
+ * Fake kubelets end pods by name, sometimes twice, which can end a StatefulSet's next pod early.
  */
 export function podsMade(sightings: readonly Sighting[], after: number) {
   const known = new Set<string>();
@@ -84,7 +84,7 @@ export function podsMade(sightings: readonly Sighting[], after: number) {
   return counts;
 }
 
-/** Returns the smallest total of ready pods of some workloads at any instant. */
+/** Returns the minimum number of ready pods of some workloads at any instant. */
 export function fewestReady(sightings: readonly Sighting[], after: number, workloads: readonly string[]): number {
   const standings = new Standings();
   let fewest = Infinity;

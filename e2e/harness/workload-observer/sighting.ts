@@ -7,7 +7,7 @@ export interface WorkloadSeen {
   readonly what: 'workload';
   readonly generation: number;
   readonly desired: number;
-  /** Whether its status is current and reports exactly the desired pods: updated and available. */
+  /** Whether the status is current, and the desired number of pods is updated and available. */
   readonly settled: boolean;
 }
 
@@ -15,9 +15,9 @@ export interface PodSeen {
   readonly what: 'pod';
   readonly uid: string;
   readonly gone: boolean;
-  /** Whether it is ready and not being deleted. */
+  /** Whether the pod is ready and not being deleted. */
   readonly ready: boolean;
-  /** Whether a client requested its deletion; the kubelet's own deletion has no grace period. */
+  /** Whether a client requested the deletion. A deletion by the kubelet has no grace period. */
   readonly leaving: boolean;
   readonly maker: string;
 }
@@ -28,7 +28,7 @@ export interface Sighting {
   /** The time of observation, in milliseconds since 1970. */
   readonly at: number;
   readonly namespace: string;
-  /** `namespace/name`, unique across the kinds of a namespace here. */
+  /** `namespace/name`. In scenarios, the names are unique across kinds. */
   readonly workload: string;
   readonly seen: WorkloadSeen | PodSeen;
 }
@@ -45,7 +45,7 @@ const countsOf: Record<string, readonly string[]> = {
   DaemonSet: ['currentNumberScheduled', 'updatedNumberScheduled', 'numberAvailable'],
 };
 
-/** Parses a stored object; undefined for a pod without a workload (label `app`). */
+/** Parses a stored object. Returns undefined for a pod that has no label `app`. */
 export function readSighting(object: KubernetesObject, gone: boolean, at: number): Sighting | undefined {
   const { namespace = '', name = '', resourceVersion = '' } = object.metadata;
   const isPod = object.kind === 'Pod';

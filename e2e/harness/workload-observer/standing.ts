@@ -4,19 +4,19 @@ export interface Standing {
   readonly namespace: string;
   object: WorkloadSeen | undefined;
   readonly pods: Map<string, PodSeen>;
-  /** Whether its status is settled and exactly the desired pods exist and are ready. */
+  /** Whether the status is settled, and the desired number of pods exists and is ready. */
   whole: boolean;
   /** The time of the last change of `whole`, in milliseconds since 1970. */
   since: number;
 }
 
-/** The state of all workloads after the sightings taken so far. */
+/** The state of all workloads after the sightings that were taken. */
 export class Standings {
   readonly all = new Map<string, Standing>();
   /** The workloads that are not whole, with their namespaces. */
   readonly disturbed = new Map<string, string>();
 
-  /** Takes a sighting; returns the workload's state and whether the sighting changed its spec. */
+  /** Takes a sighting. Returns the workload's state, and whether its spec was changed. */
   take({ workload, namespace, at, seen }: Sighting): { readonly standing: Standing; readonly edited: boolean } {
     const standing = this.all.get(workload) ?? { namespace, object: undefined, pods: new Map(), whole: true, since: 0 };
     this.all.set(workload, standing);
@@ -34,7 +34,7 @@ export class Standings {
 }
 
 function isWhole({ object, pods }: Standing): boolean {
-  // Pods without such a workload, such as those of a Job, are not replaced.
+  // Pods of other workloads, such as Jobs, are never replaced.
   if (object === undefined) return true;
   return object.settled && pods.size === object.desired && [...pods.values()].every(({ ready }) => ready);
 }

@@ -13,13 +13,13 @@ const followed = [
 ];
 
 /**
- * Records every stored version of workloads and pods with its own watches, independent of the
- * operator's status. All versions come from one etcd, so its revisions order them across watches,
- * and history.ts can replay them however late a watch is.
+ * Records every stored version of workloads and pods with watches, independent of the operator's
+ * status. All versions come from one etcd, whose revisions order them across watches, so that
+ * history.ts can replay them even if a watch is late.
  */
 export class WorkloadObserver {
   readonly #sightings: Sighting[] = [];
-  /** The state in arrival order: good for waiting, not for counting. */
+  /** The state in order of arrival, which suffices for waiting, but not for counting. */
   readonly #standings = new Standings();
   readonly #following: Following[] = [];
   readonly #isOurs: (namespace: string) => boolean;
@@ -29,9 +29,9 @@ export class WorkloadObserver {
   }
 
   /**
-   * Starts to observe; existing objects are recorded when this resolves. Ends with the scenario.
+   * Starts to observe. Resolves when existing objects are recorded. Ends with the scenario.
    *
-   * @param isOurs selects namespaces; others may remain from earlier scenarios
+   * @param isOurs selects the scenario's namespaces
    */
   static async open(context: ScenarioContext, isOurs: (namespace: string) => boolean): Promise<WorkloadObserver> {
     const observer = new WorkloadObserver(isOurs);

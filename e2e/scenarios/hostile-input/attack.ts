@@ -36,7 +36,6 @@ export interface AttackReport {
   readonly connections: number;
   /** Aborted handshakes, and requests repeated because the server closed a new connection. */
   readonly brokenOff: number;
-
   readonly sentAgain: number;
   /** The number of bodies of 19 MiB, by status or by the error code of the connection. */
   readonly largeOutcomes: Readonly<Record<string, number>>;

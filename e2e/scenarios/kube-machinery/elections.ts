@@ -108,10 +108,7 @@ export async function checkElections(bench: Workbench): Promise<void> {
       `a stopping leader releases the Lease, and the next leader begins ${handOver.toFixed(1)} s later`,
       () => handOver <= longestRetry + 1 + late,
     );
-    await context.checkNow(
-      `at most one candidate led at once (in ${samples} samples)`,
-      () => most === 1 && samples > 500,
-    );
+    await context.checkNow(`at most one candidate led (in ${samples} samples)`, () => most === 1 && samples > 500);
   } finally {
     clearInterval(sampling);
     await Promise.all(all.map((each) => each.stop()));
